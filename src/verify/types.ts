@@ -1,0 +1,35 @@
+import type { ElementPair } from '../errors.js';
+
+export interface PairRules {
+  /** SKIP: pairs of two elements that are kinematic throughout are counted apart and not reported. */
+  readonly kinematicPairs: 'SKIP' | 'PROTECT';
+  /** how many pairs are listed; counts are always complete */
+  readonly maxPairs: number;
+}
+
+export interface StateFindings {
+  /** edge-triangle (and codimensional) pairs with a common point, ignored and skipped ones left out */
+  readonly intersectionCount: number;
+  readonly intersections: readonly ElementPair[];
+  /** pairs of two wholly kinematic elements with a common point, counted also when skipped */
+  readonly kinematicIntersectionCount: number;
+  readonly pairsTested: number;
+  /** pairs that the floating-point filter could not decide and the exact predicate did */
+  readonly doubtfulPairs: number;
+}
+
+export interface DistanceFindings {
+  /** smallest distance between non-adjacent elements not farther apart than asked; undefined when there is none */
+  readonly minDistance: number | undefined;
+  /** the closest pairs, ascending by distance */
+  readonly closePairs: readonly ElementPair[];
+}
+
+export interface PathFindings {
+  /** no pair meets on the straight path. Never true for a path that truly collides; may be false for one that does not */
+  readonly pathFree: boolean;
+  /** lower bound of the first impact's time in [0, 1]; undefined when free */
+  readonly earliestImpact: number | undefined;
+  readonly collisionCount: number;
+  readonly collisions: readonly ElementPair[];
+}
