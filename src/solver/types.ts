@@ -108,6 +108,14 @@ export interface EngineDescription {
   readonly maxBufferBytes: number;
 }
 
+/** How the engine's numbers relate to the caller's, and how small a gap they can hold. */
+export interface EngineUnits {
+  /** engine units per caller's unit, a power of two: lengths in `Parameters` are multiplied by it */
+  readonly scale: number;
+  /** engine units; no pair is allowed to come closer than this through rounding alone (docs/method.md, floor) */
+  readonly floor: number;
+}
+
 /** One mesh with fixed parameters, resident in an engine. Steps run one at a time. */
 export interface Scene {
   resolve(step: StepInput): Promise<Resolution>;
@@ -116,7 +124,7 @@ export interface Scene {
 
 export interface Engine {
   readonly description: EngineDescription;
-  /** @param scale engine units per caller's unit: lengths in `parameters` are multiplied by it */
-  open(mesh: CollisionMesh, parameters: Parameters, scale: number): Promise<Scene>;
+  /** @param parameters lengths in the caller's unit */
+  open(mesh: CollisionMesh, parameters: Parameters, units: EngineUnits): Promise<Scene>;
   close(): Promise<void>;
 }

@@ -1,0 +1,80 @@
+import type { PairSet } from './pairs.js';
+
+/**
+ * Which pairs a step has to look at: those with a vertex that moves. While much moves, P is scanned; once little does,
+ * the pairs of each moving vertex are gathered through an incidence list built once per search. Both ways give the same
+ * pairs in the same (ascending) order.
+ */
+export class ActivePairs {
+  /** uint32[count] indices into P, ascending */
+  list = new Uint32Array(0);
+  count = 0;
+
+  readonly #vertexCount: number;
+  #offsets: Uint32Array | undefined;
+  #incident = new Uint32Array(0);
+  #marked = new Uint8Array(0);
+
+  constructor(vertexCount: number) {
+    this.#vertexCount = vertexCount;
+  }
+
+  /** Forgets the incidence list: P has changed. */
+  invalidate(): void {
+    this.#offsets = undefined;
+  }
+
+  /** @param moving uint8[V] 1 = the vertex moves; movingCount of them */
+  gather(pairs: PairSet, moving: Uint8Array, movingCount: number): void {
+    if (this.list.length < pairs.count) this.list = new Uint32Array(pairs.kind.length);
+    this.count = 0;
+    // A scan reads every pair once; gathering pays when few vertices move. The share is a matter of speed only.
+    if (movingCount * 32 > this.#vertexCount) this.#scan(pairs, moving);
+    else this.#collect(pairs, moving);
+  }
+
+  #scan(pairs: PairSet, moving: Uint8Array): void {
+    const { vertex } = pairs;
+    const list = this.list;
+    let count = 0;
+    for (let p = 0; p < pairs.count; p++) {
+      const q = 4 * p;
+      // Unused slots hold −1: reading moving[−1] gives undefined, which is falsy like 0.
+      if (moving[vertex[q]] || moving[vertex[q + 1]] || moving[vertex[q + 2]] || moving[vertex[q + 3]])
+        list[count++] = p;
+    }
+    this.count = count;
+  }
+
+  #collect(pairs: PairSet, moving: Uint8Array): void {
+    const offsets = this.#incidence(pairs);
+    if (this.#marked.length < pairs.count) this.#marked = new Uint8Array(pairs.kind.length);
+    const marked = this.#marked;
+    let count = 0;
+    for (let v = 0; v < this.#vertexCount; v++) {
+      if (!moving[v]) continue;
+      for (let n = offsets[v]; n < offsets[v + 1]; n++) {
+        const p = this.#incident[n];
+        if (marked[p]) continue;
+        marked[p] = 1;
+        this.list[count++] = p;
+      }
+    }
+    for (let n = 0; n < count; n++) marked[this.list[n]] = 0;
+    this.list.subarray(0, count).sort();
+    this.count = count;
+  }
+
+  #incidence(pairs: PairSet): Uint32Array {
+    if (this.#offsets) return this.#offsets;
+    const offsets = new Uint32Array(this.#vertexCount + 1);
+    const { vertex, count } = pairs;
+    for (let s = 0; s < 4 * count; s++) if (vertex[s] >= 0) offsets[vertex[s] + 1]++;
+    for (let v = 0; v < this.#vertexCount; v++) offsets[v + 1] += offsets[v];
+    this.#incident = new Uint32Array(offsets[this.#vertexCount]);
+    const fill = offsets.slice();
+    for (let s = 0; s < 4 * count; s++) if (vertex[s] >= 0) this.#incident[fill[vertex[s]]++] = s >> 2;
+    this.#offsets = offsets;
+    return offsets;
+  }
+}

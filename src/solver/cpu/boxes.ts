@@ -1,0 +1,94 @@
+import type { Settings } from '../settings.js';
+
+const f = Math.fround;
+
+/**
+ * Trust boxes: one axis-aligned box per vertex, valid from one search to the next. As long as every vertex stays in its
+ * box, every point of an element stays in the convex hull of its vertices' boxes, whatever the other vertices do and for
+ * any number of steps; elements whose hulls (each grown by `growth`) were disjoint at the search cannot meet. Min, max
+ * and compare are exact in float32, so this carries no rounding term.
+ *
+ * Under the guard RADIUS (Algorithm 1) the boxes are the points themselves, grown by Dmax / 2 for the search, and what
+ * keeps undetected pairs apart is the bound D on the motion since (guard.ts).
+ */
+export interface TrustBoxes {
+  /** float32[6·V] lo xyz, hi xyz, without growth */
+  readonly box: Float32Array<ArrayBuffer>;
+  /** added on every side when hulls are compared */
+  growth: number;
+}
+
+/**
+ * B_i ← box(x_i, x_i + (y_i − x_i)·min(1, leap/|y_i − x_i|)) grown by ρ; the bare point for a kinematic vertex that is
+ * where it wants to be. Rounding needs no care: x_i lies inside because min(x, e) − ρ ≤ x under any rounding.
+ */
+export function fillTrustBoxes(
+  boxes: TrustBoxes,
+  x: Float32Array,
+  y: Float32Array,
+  kinematic: Uint8Array,
+  settings: Settings,
+  leap: number,
+  reach: number,
+): void {
+  const { box } = boxes;
+  boxes.growth = settings.guard === 'RADIUS' ? f(settings.searchRadiusMax / 2) : f(settings.delta / 2);
+  for (let i = 0, k = 0, q = 0; i < kinematic.length; i++, k += 3, q += 6) {
+    const dx = f(y[k] - x[k]);
+    const dy = f(y[k + 1] - x[k + 1]);
+    const dz = f(y[k + 2] - x[k + 2]);
+    const isStill = dx === 0 && dy === 0 && dz === 0;
+    if (settings.guard === 'RADIUS' || (isStill && kinematic[i] !== 0)) {
+      for (let c = 0; c < 3; c++) {
+        box[q + c] = x[k + c];
+        box[q + 3 + c] = x[k + c];
+      }
+      continue;
+    }
+    const travel = Math.sqrt(dx * dx + dy * dy + dz * dz);
+    const t = travel > leap ? leap / travel : 1;
+    boxAround(box, q, x[k], y[k], t, dx, reach);
+    boxAround(box, q + 1, x[k + 1], y[k + 1], t, dy, reach);
+    boxAround(box, q + 2, x[k + 2], y[k + 2], t, dz, reach);
+  }
+}
+
+function boxAround(box: Float32Array, q: number, x: number, y: number, t: number, d: number, reach: number): void {
+  const end = t === 1 ? y : f(x + f(t * d));
+  box[q] = f(Math.min(x, end) - reach);
+  box[q + 3] = f(Math.max(x, end) + reach);
+}
+
+/** Keeps α x-to-face clear of the face under any rounding of the quotient, the product and the sum. */
+const FACE_SHARE = f(0.99999);
+
+/** α_box: 1 iff y_i lies in B_i (exact compare), else the share of y_i − x_i that stays inside. */
+export function boxBound(box: Float32Array, i: number, x: Float32Array, y: Float32Array): number {
+  const k = 3 * i;
+  const q = 6 * i;
+  let alpha = 1;
+  for (let c = 0; c < 3; c++) {
+    const target = y[k + c];
+    const from = x[k + c];
+    if (target > box[q + 3 + c]) {
+      alpha = Math.min(alpha, f(f(f(box[q + 3 + c] - from) / f(target - from)) * FACE_SHARE));
+    } else if (target < box[q + c]) {
+      alpha = Math.min(alpha, f(f(f(box[q + c] - from) / f(target - from)) * FACE_SHARE));
+    }
+  }
+  return alpha;
+}
+
+/** Exact: does x_i lie in B_i? */
+export function isInBox(box: Float32Array, i: number, x: Float32Array): boolean {
+  const k = 3 * i;
+  const q = 6 * i;
+  return (
+    x[k] >= box[q] &&
+    x[k] <= box[q + 3] &&
+    x[k + 1] >= box[q + 1] &&
+    x[k + 1] <= box[q + 4] &&
+    x[k + 2] >= box[q + 2] &&
+    x[k + 2] <= box[q + 5]
+  );
+}

@@ -1,0 +1,211 @@
+/**
+ * Implicit bounding volume hierarchy over axis-aligned boxes: primitives sorted by Morton code, leaves of eight, node k
+ * with children 2k and 2k + 1, leaves padded to a power of two. The walk needs no stack: after a hit go to 2k, after a
+ * miss or a leaf to (k + 1) >> ctz(k + 1), and stop on reaching 1 again.
+ *
+ * Exact for boxes of any mix of sizes: the order of the primitives decides only how tight the nodes are.
+ */
+export const LEAF_SIZE = 8;
+const LEAF_SHIFT = 3;
+
+export class Bvh {
+  /** primitives in leaf order: order[s] is the primitive in position s */
+  order = new Uint32Array(0);
+  /** float32[6·N] boxes in leaf order: lo xyz, hi xyz */
+  box = new Float32Array(0);
+  /** uint8[N] in leaf order */
+  passive = new Uint8Array(0);
+  /** float32[6·2m] node boxes, root at 1, leaf i at m + i; empty nodes are inverted */
+  node = new Float32Array(0);
+  /** uint8[2m] 1 = every primitive below is passive */
+  nodePassive = new Uint8Array(0);
+  /** number of leaves, a power of two */
+  leaves = 1;
+  count = 0;
+  /** what the last query found */
+  found = new Uint32Array(256);
+
+  /**
+   * @param count N
+   * @param box float32[6·N] lo xyz, hi xyz of each primitive, finite
+   * @param passive uint8[N] 1 = pairs of two such primitives are of no interest
+   */
+  build(count: number, box: Float32Array, passive: Uint8Array): void {
+    this.count = count;
+    const leafCount = Math.max(1, Math.ceil(count / LEAF_SIZE));
+    this.leaves = 2 ** Math.ceil(Math.log2(leafCount));
+    if (this.order.length !== count) {
+      this.order = new Uint32Array(count);
+      this.box = new Float32Array(6 * count);
+      this.passive = new Uint8Array(count);
+      this.node = new Float32Array(12 * this.leaves);
+      this.nodePassive = new Uint8Array(2 * this.leaves);
+    }
+    sortByMorton(count, box, this.order);
+    const order = this.order;
+    const sorted = this.box;
+    for (let s = 0; s < count; s++) {
+      const q = 6 * order[s];
+      for (let c = 0; c < 6; c++) sorted[6 * s + c] = box[q + c];
+      this.passive[s] = passive[order[s]];
+    }
+    this.#refit();
+  }
+
+  #refit(): void {
+    const { node, nodePassive, leaves, count, box, passive } = this;
+    for (let leaf = 0; leaf < leaves; leaf++) {
+      const k = leaves + leaf;
+      const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
+      let isPassive = 1;
+      let lx = Number.POSITIVE_INFINITY;
+      let ly = lx;
+      let lz = lx;
+      let hx = Number.NEGATIVE_INFINITY;
+      let hy = hx;
+      let hz = hx;
+      for (let s = leaf << LEAF_SHIFT; s < end; s++) {
+        lx = Math.min(lx, box[6 * s]);
+        ly = Math.min(ly, box[6 * s + 1]);
+        lz = Math.min(lz, box[6 * s + 2]);
+        hx = Math.max(hx, box[6 * s + 3]);
+        hy = Math.max(hy, box[6 * s + 4]);
+        hz = Math.max(hz, box[6 * s + 5]);
+        isPassive &= passive[s];
+      }
+      node[6 * k] = lx;
+      node[6 * k + 1] = ly;
+      node[6 * k + 2] = lz;
+      node[6 * k + 3] = hx;
+      node[6 * k + 4] = hy;
+      node[6 * k + 5] = hz;
+      nodePassive[k] = isPassive;
+    }
+    for (let k = leaves - 1; k >= 1; k--) {
+      const l = 12 * k;
+      const r = l + 6;
+      for (let c = 0; c < 3; c++) {
+        node[6 * k + c] = Math.min(node[l + c], node[r + c]);
+        node[6 * k + 3 + c] = Math.max(node[l + 3 + c], node[r + 3 + c]);
+      }
+      nodePassive[k] = nodePassive[2 * k] & nodePassive[2 * k + 1];
+    }
+  }
+
+  /**
+   * Leaves in `found` every primitive position s ≥ from whose box overlaps the query box (touching counts), ascending,
+   * less those that are passive if the query is; returns how many.
+   */
+  query(
+    lx: number,
+    ly: number,
+    lz: number,
+    hx: number,
+    hy: number,
+    hz: number,
+    isPassive: number,
+    from: number,
+  ): number {
+    const { node, nodePassive, leaves, box, passive, count } = this;
+    if (count === 0) return 0;
+    let found = 0;
+    const fromLeaf = from >> LEAF_SHIFT;
+    const depth = Math.clz32(leaves);
+    let k = 1;
+    do {
+      const q = 6 * k;
+      // The last leaf under node k; everything below it has been passed when it lies before the first leaf wanted.
+      const lastLeaf = ((k + 1) << (Math.clz32(k) - depth)) - 1 - leaves;
+      if (
+        lastLeaf >= fromLeaf &&
+        node[q] <= hx &&
+        node[q + 3] >= lx &&
+        node[q + 1] <= hy &&
+        node[q + 4] >= ly &&
+        node[q + 2] <= hz &&
+        node[q + 5] >= lz &&
+        (isPassive & nodePassive[k]) === 0
+      ) {
+        if (k < leaves) {
+          k <<= 1;
+          continue;
+        }
+        const leaf = k - leaves;
+        const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
+        for (let s = Math.max(from, leaf << LEAF_SHIFT); s < end; s++) {
+          const b = 6 * s;
+          if (
+            box[b] <= hx &&
+            box[b + 3] >= lx &&
+            box[b + 1] <= hy &&
+            box[b + 4] >= ly &&
+            box[b + 2] <= hz &&
+            box[b + 5] >= lz &&
+            (isPassive & passive[s]) === 0
+          ) {
+            if (found === this.found.length) this.found = grow(this.found);
+            this.found[found++] = s;
+          }
+        }
+      }
+      k++;
+      k >>= 31 - Math.clz32(k & -k);
+    } while (k !== 1);
+    return found;
+  }
+}
+
+function grow(old: Uint32Array): Uint32Array<ArrayBuffer> {
+  const grown = new Uint32Array(2 * old.length);
+  grown.set(old);
+  return grown;
+}
+
+/** 10 bits a axis. */
+const GRID = 1023;
+
+/** Stable radix sort of 0…count−1 by the Morton code of the boxes' centres: equal codes stay in index order. */
+function sortByMorton(count: number, box: Float32Array, order: Uint32Array): void {
+  const lo = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const hi = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < 3; c++) {
+      const centre = box[6 * i + c] + box[6 * i + 3 + c];
+      if (centre < lo[c]) lo[c] = centre;
+      if (centre > hi[c]) hi[c] = centre;
+    }
+  }
+  // One cell size for the three axes keeps nodes of flat scenes compact; a single point gets cell 0.
+  const extent = Math.max(hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]);
+  const cells = extent > 0 ? GRID / extent : 0;
+  const code = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    const cx = Math.floor((box[6 * i] + box[6 * i + 3] - lo[0]) * cells);
+    const cy = Math.floor((box[6 * i + 1] + box[6 * i + 4] - lo[1]) * cells);
+    const cz = Math.floor((box[6 * i + 2] + box[6 * i + 5] - lo[2]) * cells);
+    code[i] = spread(cx) | (spread(cy) << 1) | (spread(cz) << 2);
+  }
+  let from = new Uint32Array(count);
+  let to = order;
+  for (let i = 0; i < count; i++) from[i] = i;
+  const bucket = new Uint32Array(1025);
+  for (let shift = 0; shift < 30; shift += 10) {
+    bucket.fill(0);
+    for (let i = 0; i < count; i++) bucket[((code[i] >>> shift) & GRID) + 1]++;
+    for (let b = 0; b < 1024; b++) bucket[b + 1] += bucket[b];
+    for (let s = 0; s < count; s++) to[bucket[(code[from[s]] >>> shift) & GRID]++] = from[s];
+    const swap = from;
+    from = to as Uint32Array<ArrayBuffer>;
+    to = swap;
+  }
+  if (from !== order) order.set(from);
+}
+
+/** Spreads ten bits to every third bit. */
+function spread(value: number): number {
+  let v = Math.min(GRID, Math.max(0, value));
+  v = (v | (v << 16)) & 0x030000ff;
+  v = (v | (v << 8)) & 0x0300f00f;
+  v = (v | (v << 4)) & 0x030c30c3;
+  return (v | (v << 2)) & 0x09249249;
+}

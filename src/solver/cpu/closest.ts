@@ -1,0 +1,188 @@
+/**
+ * Closest points of two elements. Arithmetic is double on float32 positions: the result is only guidance (weights, a
+ * candidate normal, an upper bound of the distance); safety rests on the certificate (certificate.ts), which is
+ * computed in float32 like the kernels'. Differences of end points come first, so that large coordinates cancel exactly.
+ *
+ * Results are left in `closest`: weights of the four slots (each side sums to 1) and the difference p − q of the points.
+ * No division by zero can happen: every quotient is taken behind a test of its denominator, and degenerate elements
+ * fall through to their lower-dimensional selves.
+ */
+export const closest = {
+  w0: 0,
+  w1: 0,
+  w2: 0,
+  w3: 0,
+  /** p − q */
+  x: 0,
+  y: 0,
+  z: 0,
+  squared: 0,
+};
+
+function leave(w0: number, w1: number, w2: number, w3: number, x: number, y: number, z: number): void {
+  closest.w0 = w0;
+  closest.w1 = w1;
+  closest.w2 = w2;
+  closest.w3 = w3;
+  closest.x = x;
+  closest.y = y;
+  closest.z = z;
+  closest.squared = x * x + y * y + z * z;
+}
+
+/** Vertex a against vertex i (slots 0 and 1). */
+export function closestVertexVertex(x: Float32Array, a: number, i: number): void {
+  leave(1, 1, 0, 0, x[3 * a] - x[3 * i], x[3 * a + 1] - x[3 * i + 1], x[3 * a + 2] - x[3 * i + 2]);
+}
+
+/** Vertex a against segment i j (slots 0, then 1 and 2). */
+export function closestVertexEdge(x: Float32Array, a: number, i: number, j: number): void {
+  const px = x[3 * a] - x[3 * i];
+  const py = x[3 * a + 1] - x[3 * i + 1];
+  const pz = x[3 * a + 2] - x[3 * i + 2];
+  const ux = x[3 * j] - x[3 * i];
+  const uy = x[3 * j + 1] - x[3 * i + 1];
+  const uz = x[3 * j + 2] - x[3 * i + 2];
+  const uu = ux * ux + uy * uy + uz * uz;
+  const pu = px * ux + py * uy + pz * uz;
+  const t = pu <= 0 ? 0 : pu >= uu ? 1 : pu / uu;
+  // From the far end where that is closer: for t = 1 the difference to vertex j is exact, px − ux is not.
+  if (t === 1) leave(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
+  else leave(1, 1 - t, t, 0, px - t * ux, py - t * uy, pz - t * uz);
+}
+
+/** Vertex a against triangle i j k, by the Voronoi regions of the triangle (Ericson, Real-Time Collision Detection 5.1.5). */
+export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: number, k: number): void {
+  const px = x[3 * a] - x[3 * i];
+  const py = x[3 * a + 1] - x[3 * i + 1];
+  const pz = x[3 * a + 2] - x[3 * i + 2];
+  const ux = x[3 * j] - x[3 * i];
+  const uy = x[3 * j + 1] - x[3 * i + 1];
+  const uz = x[3 * j + 2] - x[3 * i + 2];
+  const vx = x[3 * k] - x[3 * i];
+  const vy = x[3 * k + 1] - x[3 * i + 1];
+  const vz = x[3 * k + 2] - x[3 * i + 2];
+  const d1 = ux * px + uy * py + uz * pz;
+  const d2 = vx * px + vy * py + vz * pz;
+  if (d1 <= 0 && d2 <= 0) {
+    leave(1, 1, 0, 0, px, py, pz);
+    return;
+  }
+  const uu = ux * ux + uy * uy + uz * uz;
+  const uv = ux * vx + uy * vy + uz * vz;
+  const vv = vx * vx + vy * vy + vz * vz;
+  const d3 = d1 - uu;
+  const d4 = d2 - uv;
+  if (d3 >= 0 && d4 <= d3) {
+    leave(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
+    return;
+  }
+  const d5 = d1 - uv;
+  const d6 = d2 - vv;
+  if (d6 >= 0 && d5 <= d6) {
+    leave(1, 0, 0, 1, x[3 * a] - x[3 * k], x[3 * a + 1] - x[3 * k + 1], x[3 * a + 2] - x[3 * k + 2]);
+    return;
+  }
+  // Barycentric numerators from one cross product each keep their sign on slivers better than differences of products.
+  const nx = uy * vz - uz * vy;
+  const ny = uz * vx - ux * vz;
+  const nz = ux * vy - uy * vx;
+  const nn = nx * nx + ny * ny + nz * nz;
+  const bk = nx * (uy * pz - uz * py) + ny * (uz * px - ux * pz) + nz * (ux * py - uy * px);
+  const bj = nx * (py * vz - pz * vy) + ny * (pz * vx - px * vz) + nz * (px * vy - py * vx);
+  const bi = nn - bj - bk;
+  if (nn > 0 && bi > 0 && bj > 0 && bk > 0) {
+    const s = (nx * px + ny * py + nz * pz) / nn;
+    leave(1, 1 - bj / nn - bk / nn, bj / nn, bk / nn, s * nx, s * ny, s * nz);
+    return;
+  }
+  closestOnBoundary(x, a, i, j, k);
+}
+
+/** The closest of the triangle's three edges, each solved as vertex against edge; also right for zero area. */
+function closestOnBoundary(x: Float32Array, a: number, i: number, j: number, k: number): void {
+  closestVertexEdge(x, a, i, j);
+  let best = closest.squared;
+  let edge = 0;
+  closestVertexEdge(x, a, j, k);
+  if (closest.squared < best) {
+    best = closest.squared;
+    edge = 1;
+  }
+  closestVertexEdge(x, a, k, i);
+  if (closest.squared < best) {
+    closest.w3 = closest.w1;
+    closest.w1 = closest.w2;
+    closest.w2 = 0;
+    return;
+  }
+  if (edge === 0) {
+    closestVertexEdge(x, a, i, j);
+    return;
+  }
+  closestVertexEdge(x, a, j, k);
+  closest.w3 = closest.w2;
+  closest.w2 = closest.w1;
+  closest.w1 = 0;
+}
+
+/**
+ * Segment a b against segment c d: the interior solution where there is one, else the best of the four end points
+ * against the other segment, in a fixed order. No threshold decides what is parallel: an ill-conditioned interior
+ * solution simply loses against an end point, and any answer is an upper bound of the distance.
+ */
+export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number, d: number): void {
+  const ux = x[3 * b] - x[3 * a];
+  const uy = x[3 * b + 1] - x[3 * a + 1];
+  const uz = x[3 * b + 2] - x[3 * a + 2];
+  const vx = x[3 * d] - x[3 * c];
+  const vy = x[3 * d + 1] - x[3 * c + 1];
+  const vz = x[3 * d + 2] - x[3 * c + 2];
+  const wx = x[3 * a] - x[3 * c];
+  const wy = x[3 * a + 1] - x[3 * c + 1];
+  const wz = x[3 * a + 2] - x[3 * c + 2];
+  const nx = uy * vz - uz * vy;
+  const ny = uz * vx - ux * vz;
+  const nz = ux * vy - uy * vx;
+  const nn = nx * nx + ny * ny + nz * nz;
+  if (nn > 0) {
+    // s = (v × w)·n / |n|², t = (u × w)·n / |n|²
+    const s = (nx * (vy * wz - vz * wy) + ny * (vz * wx - vx * wz) + nz * (vx * wy - vy * wx)) / nn;
+    const t = (nx * (uy * wz - uz * wy) + ny * (uz * wx - ux * wz) + nz * (ux * wy - uy * wx)) / nn;
+    if (s > 0 && s < 1 && t > 0 && t < 1) {
+      const h = (nx * wx + ny * wy + nz * wz) / nn;
+      leave(1 - s, s, 1 - t, t, h * nx, h * ny, h * nz);
+      return;
+    }
+  }
+  closestOfEnds(x, a, b, c, d);
+}
+
+function closestOfEnds(x: Float32Array, a: number, b: number, c: number, d: number): void {
+  let best = Number.POSITIVE_INFINITY;
+  let w0 = 0;
+  let w1 = 0;
+  let w2 = 0;
+  let w3 = 0;
+  let px = 0;
+  let py = 0;
+  let pz = 0;
+  for (let end = 0; end < 4; end++) {
+    if (end === 0) closestVertexEdge(x, a, c, d);
+    else if (end === 1) closestVertexEdge(x, b, c, d);
+    else if (end === 2) closestVertexEdge(x, c, a, b);
+    else closestVertexEdge(x, d, a, b);
+    if (closest.squared >= best) continue;
+    best = closest.squared;
+    const onA = end < 2;
+    w0 = onA ? (end === 0 ? 1 : 0) : closest.w1;
+    w1 = onA ? (end === 1 ? 1 : 0) : closest.w2;
+    w2 = onA ? closest.w1 : end === 2 ? 1 : 0;
+    w3 = onA ? closest.w2 : end === 3 ? 1 : 0;
+    const sign = onA ? 1 : -1;
+    px = sign * closest.x;
+    py = sign * closest.y;
+    pz = sign * closest.z;
+  }
+  leave(w0, w1, w2, w3, px, py, pz);
+}

@@ -1,0 +1,253 @@
+import type { ContactForm } from '../types.js';
+import { measureClosest } from './certificate.js';
+import { closest } from './closest.js';
+import { type Colouring, colourContacts } from './colouring.js';
+import { addVolumeTerm } from './contact-volume.js';
+import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+
+/** No more than this many contacts guide one vertex, the nearest first: safety is not affected, colours are bounded. */
+export const CONTACTS_PER_VERTEX = 24;
+
+/**
+ * A contact whose movable vertices all carry less weight than this is left to the forward step: projecting it would move
+ * a vertex by the violation divided by its weight, tens of times too far, while what really approaches is kinematic.
+ */
+const MIN_MOVABLE_WEIGHT = 0.05;
+
+/** d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests. */
+const RECOVERY = 1.1;
+
+/** δ_p never falls below this share of δ. */
+const MIN_DELTA_SHARE = 0.25;
+
+/**
+ * δ_p = min(δ, max(1.1 d₀, δ/4)), d₀ the pair's distance in the request's start: a start with gaps of 2e-5 is not blown
+ * apart, and neighbours that are closer than δ by design are not pushed.
+ */
+export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta: number): number {
+  if (pairs.delta[p] === 0) {
+    measureClosest(pairs, p, start);
+    const d0 = Math.sqrt(closest.squared);
+    pairs.delta[p] = Math.min(delta, Math.max(RECOVERY * d0, MIN_DELTA_SHARE * delta));
+  }
+  return pairs.delta[p];
+}
+
+/**
+ * Contact constraints of one backward step (Eqs. 10–12), in metres: c + Σ_k J_k·(y_k − x_k) ≥ 0 with c = d − δ_p and
+ *
+ *   GAP     J_k = s_k w_k n
+ *   VOLUME  J_k = s_k w_k n + d ∇_k log S    (S: area or length of the closest features, see contact-volume.ts)
+ *
+ * s_k = +1 on side a, −1 on side b; w the closest-point weights, n the certified normal from b to a.
+ */
+export class Contacts {
+  count = 0;
+  /** int32[4·n] vertices with a Jacobian, −1 where unused */
+  corner = new Int32Array(0);
+  /** float32[12·n] Jacobians of the four slots */
+  jacobian = new Float32Array(0);
+  /** float32[n] c(x) */
+  value = new Float32Array(0);
+  /** float32[n] K = Σ w_k |J_k|² with inverse masses w_k */
+  #stiffness = new Float32Array(0);
+  #lambda = new Float32Array(0);
+  colouring: Colouring = { order: new Uint32Array(0), offsets: new Uint32Array(1), colours: 0 };
+
+  readonly #inverseMass: Float32Array;
+  readonly #form: ContactForm;
+  readonly #tally: Int32Array;
+
+  constructor(inverseMass: Float32Array, form: ContactForm) {
+    this.#inverseMass = inverseMass;
+    this.#tally = new Int32Array(inverseMass.length);
+    this.#form = form;
+  }
+
+  /**
+   * Assembles rows for the given pairs, whose geometry is current, and colours them.
+   *
+   * @param list uint32, pairs with gap < δ_p
+   * @param seed renews the order of the sweep
+   */
+  assemble(pairs: PairSet, list: Uint32Array, listLength: number, x: Float32Array, seed: number): void {
+    this.#reserve(listLength);
+    this.count = 0;
+    const kept = selectContacts(pairs, list, listLength, this.#inverseMass, this.#tally);
+    for (let n = 0; n < kept.length; n++) this.#addRow(pairs, kept[n], x);
+    this.colouring = colourContacts(this.count, this.corner, this.#inverseMass, seed);
+    this.#lambda.fill(0, 0, this.count);
+  }
+
+  #addRow(pairs: PairSet, p: number, x: Float32Array): void {
+    const row = this.count;
+    const { corner, jacobian } = this;
+    const kind = pairs.kind[p];
+    const corners = CORNERS[kind];
+    const sideA = SIDE_A[kind];
+    for (let s = 0; s < 4; s++) {
+      corner[4 * row + s] = -1;
+      const w = s < corners ? pairs.weight[4 * p + s] : 0;
+      const signed = s < sideA ? w : -w;
+      if (w > 0) corner[4 * row + s] = pairs.vertex[4 * p + s];
+      for (let c = 0; c < 3; c++) jacobian[12 * row + 3 * s + c] = signed * pairs.normal[3 * p + c];
+    }
+    if (this.#form === 'VOLUME') addVolumeTerm(pairs, p, x, jacobian, 12 * row);
+    let stiffness = 0;
+    for (let s = 0; s < 4; s++) {
+      const v = corner[4 * row + s];
+      if (v < 0) continue;
+      const q = 12 * row + 3 * s;
+      stiffness += this.#inverseMass[v] * (jacobian[q] ** 2 + jacobian[q + 1] ** 2 + jacobian[q + 2] ** 2);
+    }
+    if (!(stiffness > 0)) return;
+    this.#stiffness[row] = stiffness;
+    this.value[row] = pairs.distance[p] - pairs.delta[p];
+    this.count++;
+  }
+
+  /** One projected Gauss-Seidel sweep over y, colour by colour: Δλ = max(0, λ − s/K) − λ, y_k += w_k J_k Δλ (Eq. 9). */
+  sweep(x: Float32Array, y: Float32Array): void {
+    const { corner, jacobian, value } = this;
+    const inverseMass = this.#inverseMass;
+    const lambda = this.#lambda;
+    const { order, colours, offsets } = this.colouring;
+    for (let n = offsets[0]; n < offsets[colours]; n++) {
+      const r = order[n];
+      let s = value[r];
+      for (let slot = 0; slot < 4; slot++) {
+        const v = corner[4 * r + slot];
+        if (v < 0) continue;
+        const q = 12 * r + 3 * slot;
+        // Differences first: c₀ − J·x would cancel.
+        s +=
+          jacobian[q] * (y[3 * v] - x[3 * v]) +
+          jacobian[q + 1] * (y[3 * v + 1] - x[3 * v + 1]) +
+          jacobian[q + 2] * (y[3 * v + 2] - x[3 * v + 2]);
+      }
+      const old = lambda[r];
+      if (s >= 0 && old === 0) continue;
+      const next = Math.max(0, old - s / this.#stiffness[r]);
+      const change = next - old;
+      lambda[r] = next;
+      for (let slot = 0; slot < 4; slot++) {
+        const v = corner[4 * r + slot];
+        if (v < 0) continue;
+        const q = 12 * r + 3 * slot;
+        const push = inverseMass[v] * change;
+        if (push === 0) continue;
+        y[3 * v] += push * jacobian[q];
+        y[3 * v + 1] += push * jacobian[q + 1];
+        y[3 * v + 2] += push * jacobian[q + 2];
+      }
+    }
+  }
+
+  #reserve(rows: number): void {
+    if (this.value.length >= rows) return;
+    const capacity = Math.max(256, 2 * rows);
+    this.corner = new Int32Array(4 * capacity);
+    this.jacobian = new Float32Array(12 * capacity);
+    this.value = new Float32Array(capacity);
+    this.#stiffness = new Float32Array(capacity);
+    this.#lambda = new Float32Array(capacity);
+  }
+}
+
+/**
+ * Which pairs become constraints: near-duplicates (the same vertices with non-zero weight, met through several incident
+ * elements) count once, the closest; and a pair is kept only if it is among the CONTACTS_PER_VERTEX closest at every
+ * movable vertex it has. Ranks are by distance, then by index in P: independent of the order of the list.
+ *
+ * @param tally int32[V] scratch, all zero before and after
+ */
+export function selectContacts(
+  pairs: PairSet,
+  list: Uint32Array,
+  listLength: number,
+  inverseMass: Float32Array,
+  tally: Int32Array,
+): Int32Array {
+  const unique = dropDuplicates(pairs, list, listLength, inverseMass);
+  const forEachVertex = (p: number, visit: (v: number) => void): void => {
+    for (let s = 4 * p; s < 4 * p + 4; s++) {
+      const v = pairs.vertex[s];
+      if (v >= 0 && pairs.weight[s] > 0 && inverseMass[v] > 0) visit(v);
+    }
+  };
+  let isCrowded = false;
+  for (const p of unique) {
+    forEachVertex(p, (v) => {
+      if (++tally[v] > CONTACTS_PER_VERTEX) isCrowded = true;
+    });
+  }
+  const dropped = isCrowded ? rankedOut(pairs, unique, tally, forEachVertex) : undefined;
+  for (const p of unique) {
+    forEachVertex(p, (v) => {
+      tally[v] = 0;
+    });
+  }
+  return dropped ? unique.filter((p) => !dropped.has(p)) : unique;
+}
+
+function rankedOut(
+  pairs: PairSet,
+  unique: Int32Array,
+  tally: Int32Array,
+  forEachVertex: (p: number, visit: (v: number) => void) => void,
+): Set<number> {
+  const crowd = new Map<number, number[]>();
+  for (const p of unique) {
+    forEachVertex(p, (v) => {
+      if (tally[v] <= CONTACTS_PER_VERTEX) return;
+      const at = crowd.get(v);
+      if (at) at.push(p);
+      else crowd.set(v, [p]);
+    });
+  }
+  const dropped = new Set<number>();
+  for (const at of crowd.values()) {
+    at.sort((p, q) => pairs.distance[p] - pairs.distance[q] || p - q);
+    for (let n = CONTACTS_PER_VERTEX; n < at.length; n++) dropped.add(at[n]);
+  }
+  return dropped;
+}
+
+function dropDuplicates(pairs: PairSet, list: Uint32Array, length: number, inverseMass: Float32Array): Int32Array {
+  const slots = 1 << (32 - Math.clz32(Math.max(16, 2 * length)));
+  const table = new Int32Array(slots).fill(-1);
+  const key = new Int32Array(8);
+  for (let n = 0; n < length; n++) {
+    const p = list[n];
+    if (!hasMovableWeight(pairs, p, inverseMass)) continue;
+    featureKey(pairs, p, key, 0);
+    let hash = 0;
+    for (let s = 0; s < 4; s++) hash = Math.imul(hash ^ key[s], 0x9e3779b1) ^ (hash >>> 15);
+    let slot = hash & (slots - 1);
+    for (; table[slot] >= 0; slot = (slot + 1) & (slots - 1)) {
+      featureKey(pairs, table[slot], key, 4);
+      if (key[0] === key[4] && key[1] === key[5] && key[2] === key[6] && key[3] === key[7]) break;
+    }
+    const other = table[slot];
+    if (other < 0 || pairs.distance[p] < pairs.distance[other]) table[slot] = p;
+  }
+  return table.filter((p) => p >= 0).sort();
+}
+
+function hasMovableWeight(pairs: PairSet, p: number, inverseMass: Float32Array): boolean {
+  for (let s = 4 * p; s < 4 * p + 4; s++) {
+    const v = pairs.vertex[s];
+    if (v >= 0 && inverseMass[v] > 0 && pairs.weight[s] >= MIN_MOVABLE_WEIGHT) return true;
+  }
+  return false;
+}
+
+/** Sorted ids of the vertices with non-zero weight, −1 in front where there are fewer than four. */
+function featureKey(pairs: PairSet, p: number, key: Int32Array, at: number): void {
+  for (let s = 0; s < 4; s++) {
+    const v = pairs.weight[4 * p + s] > 0 ? pairs.vertex[4 * p + s] : -1;
+    let n = at + s;
+    for (; n > at && key[n - 1] > v; n--) key[n] = key[n - 1];
+    key[n] = v;
+  }
+}

@@ -1,0 +1,116 @@
+import type { CollisionMesh } from '../../mesh/types.js';
+import { type Colouring, colourEdges } from './colouring.js';
+
+/**
+ * Edge length constraints (Eq. 13), linearised at the target y* as the paper says, in metres instead of ratios:
+ *
+ *   c = σ L* − u·(y_i − y_j) ≥ 0,   L* = |y*_i − y*_j|,   u = (y*_i − y*_j) / L*
+ *
+ * Soft: their impulse of one sweep is forgotten in the next step. Edges of two kinematic vertices and edges of zero
+ * length in the target have no constraint.
+ */
+export class EdgeLengths {
+  /** uint32[2·n] edges that can be constrained: contact edges and those inside solids, with a dynamic vertex */
+  readonly #corner: Uint32Array;
+  readonly #colouring: Colouring;
+  readonly #inverseMass: Float32Array;
+  /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
+  readonly #row: Float32Array;
+  /** float32[n] λ, in sweep order */
+  readonly #lambda: Float32Array;
+  /** uint32[2·n] vertices in sweep order */
+  readonly #ends: Uint32Array;
+
+  constructor(mesh: CollisionMesh) {
+    this.#inverseMass = mesh.inverseMasses;
+    this.#corner = movableEdges(mesh);
+    const count = this.#corner.length / 2;
+    this.#colouring = colourEdges(this.#corner, mesh.inverseMasses);
+    this.#row = new Float32Array(4 * count);
+    this.#lambda = new Float32Array(count);
+    this.#ends = new Uint32Array(2 * count);
+    for (let n = 0; n < count; n++) {
+      const e = this.#colouring.order[n];
+      this.#ends[2 * n] = this.#corner[2 * e];
+      this.#ends[2 * n + 1] = this.#corner[2 * e + 1];
+    }
+  }
+
+  get colours(): number {
+    return this.#colouring.colours;
+  }
+
+  /** Linearises at the target y*, once a request. @param sigma σ > 1 */
+  linearise(target: Float32Array, sigma: number): void {
+    const row = this.#row;
+    const ends = this.#ends;
+    for (let n = 0; n < this.#lambda.length; n++) {
+      const i = 3 * ends[2 * n];
+      const j = 3 * ends[2 * n + 1];
+      const dx = target[i] - target[j];
+      const dy = target[i + 1] - target[j + 1];
+      const dz = target[i + 2] - target[j + 2];
+      const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
+      row[4 * n] = length > 0 ? dx / length : 0;
+      row[4 * n + 1] = length > 0 ? dy / length : 0;
+      row[4 * n + 2] = length > 0 ? dz / length : 0;
+      row[4 * n + 3] = length > 0 ? sigma * length : -1;
+    }
+  }
+
+  /** λ = 0: at the start of every backward step. */
+  reset(): void {
+    this.#lambda.fill(0);
+  }
+
+  /** One projected Gauss-Seidel sweep over y, colour by colour. */
+  sweep(y: Float32Array): void {
+    const row = this.#row;
+    const ends = this.#ends;
+    const lambda = this.#lambda;
+    const inverseMass = this.#inverseMass;
+    for (let n = 0; n < lambda.length; n++) {
+      const limit = row[4 * n + 3];
+      if (limit < 0) continue;
+      const i = ends[2 * n];
+      const j = ends[2 * n + 1];
+      const ux = row[4 * n];
+      const uy = row[4 * n + 1];
+      const uz = row[4 * n + 2];
+      const c =
+        limit - (ux * (y[3 * i] - y[3 * j]) + uy * (y[3 * i + 1] - y[3 * j + 1]) + uz * (y[3 * i + 2] - y[3 * j + 2]));
+      const old = lambda[n];
+      if (c >= 0 && old === 0) continue;
+      const wi = inverseMass[i];
+      const wj = inverseMass[j];
+      const value = Math.max(0, old - c / (wi + wj));
+      const change = value - old;
+      lambda[n] = value;
+      // J_i = −u, J_j = +u
+      y[3 * i] -= wi * change * ux;
+      y[3 * i + 1] -= wi * change * uy;
+      y[3 * i + 2] -= wi * change * uz;
+      y[3 * j] += wj * change * ux;
+      y[3 * j + 1] += wj * change * uy;
+      y[3 * j + 2] += wj * change * uz;
+    }
+  }
+}
+
+function movableEdges(mesh: CollisionMesh): Uint32Array {
+  const all = [mesh.edges, mesh.innerEdges];
+  const isMovable = (edges: Uint32Array, e: number): boolean =>
+    mesh.inverseMasses[edges[2 * e]] + mesh.inverseMasses[edges[2 * e + 1]] > 0;
+  let count = 0;
+  for (const edges of all) for (let e = 0; e < edges.length / 2; e++) if (isMovable(edges, e)) count++;
+  const corner = new Uint32Array(2 * count);
+  let n = 0;
+  for (const edges of all) {
+    for (let e = 0; e < edges.length / 2; e++) {
+      if (!isMovable(edges, e)) continue;
+      corner[n++] = edges[2 * e];
+      corner[n++] = edges[2 * e + 1];
+    }
+  }
+  return corner;
+}

@@ -1,0 +1,314 @@
+import type { ForwardRule } from '../types.js';
+import { boxBound, isInBox } from './boxes.js';
+import { heights, measureHeights, measurePair, UNIT_ROUNDOFF } from './certificate.js';
+import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+
+const f = Math.fround;
+
+export interface ForwardInput {
+  /** float32[3·V] current state; overwritten by the committed one */
+  readonly x: Float32Array;
+  /** float32[3·V] the backward step's target */
+  readonly y: Float32Array;
+  readonly pairs: PairSet;
+  /** pairs with a moving vertex */
+  readonly active: Uint32Array;
+  readonly activeCount: number;
+  /** uint8[V] 1 where y ≠ x */
+  readonly moving: Uint8Array;
+  /** current step, to tell whether a pair's geometry is current */
+  readonly step: number;
+  readonly rule: ForwardRule;
+  readonly gamma: number;
+  readonly delta: number;
+  readonly floor: number;
+  /** float32[6·V] trust boxes, or undefined under the guard RADIUS */
+  readonly box: Float32Array | undefined;
+  /** guard RADIUS: D(l), the radius in which P is complete */
+  readonly radius: number;
+}
+
+/**
+ * The forward step (Eq. 14–17, method.md 4.2): how far each vertex may go from x_i towards y_i without CCD.
+ *
+ * Planar rule, per pair with certified normal n, heights h, gap g = lo − hi > 2e and shares s_a + s_b = 1:
+ *
+ *   side a keeps h ≥ lo − γ s_a (g − floor),   side b keeps h ≤ hi + γ s_b (g − floor)
+ *
+ * A fixed plane parts the two sides at both ends of the linear piece, half-spaces are convex, so it parts them on the
+ * whole piece for every combination of the other vertices' α. Isotropic rule (Eq. 15–17): |α_i D_i| ≤ γ (g − floor)/2.
+ *
+ * Three passes, because memory decides: (1) bound α; (2) write fl(x + αD); (3) read back and check against the half-spaces
+ *
+ *   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e',
+ *   ext_side = s_side·max(0, g − floor) + max(0, min(g, floor) − floor/2)/2
+ *
+ * with heights from the stored normal and the origin of x. The sum of both ext is at most g − floor/2 (0 when g is under
+ * floor/2), so the two half-spaces are disjoint whatever rounding did in (1) and (2). A vertex that fails goes back to
+ * x_i; x_i satisfies every pair's condition up to e, and g > 2e, so going back never breaks another pair: no cascade.
+ */
+export class Forward {
+  /** float32[V] α of the last step, 0 where reverted or frozen, 1 where the vertex stands on y */
+  readonly alpha: Float32Array;
+  /** float32[V] α_box (guard BOXES) or the cap of the radius (guard RADIUS) */
+  readonly alphaGuard: Float32Array;
+  /** int32[V] the pair that bounded the vertex last, −1 = none */
+  readonly limiter: Int32Array;
+  /** pairs without a certificate: their vertices were frozen */
+  touching = 0;
+  /** largest |x' − x| of the step, rounded up */
+  largestMove = 0;
+
+  readonly #next: Float32Array;
+  #bounded = new Uint32Array(0);
+  /** float32[2·n] per bounded pair: ext_a, ext_b */
+  #limits = new Float32Array(0);
+  #boundedCount = 0;
+
+  constructor(vertexCount: number) {
+    this.alpha = new Float32Array(vertexCount);
+    this.alphaGuard = new Float32Array(vertexCount);
+    this.limiter = new Int32Array(vertexCount);
+    this.#next = new Float32Array(3 * vertexCount);
+  }
+
+  advance(input: ForwardInput): void {
+    this.#guard(input);
+    this.#bound(input);
+    this.#write(input);
+    this.#check(input);
+    this.#commit(input);
+  }
+
+  /** α from what P does not see: the trust box, or the radius in which P is complete. */
+  #guard({ x, y, moving, box, radius, gamma, floor }: ForwardInput): void {
+    const { alpha, alphaGuard, limiter } = this;
+    limiter.fill(-1);
+    // Undetected pairs are at least D apart; two vertices that move γ(D − floor)/2 each leave them floor apart at least.
+    const cap = f(0.5 * gamma * Math.max(0, radius - floor));
+    for (let i = 0; i < moving.length; i++) {
+      let a = 1;
+      if (moving[i]) {
+        if (box) a = boxBound(box, i, x, y);
+        else {
+          const k = 3 * i;
+          const travel = distance(x, y, k);
+          if (travel > cap) a = f(cap / travel);
+        }
+      }
+      alpha[i] = a;
+      alphaGuard[i] = a;
+    }
+  }
+
+  #bound(input: ForwardInput): void {
+    const { x, pairs, active, activeCount, step, rule, floor } = input;
+    this.touching = 0;
+    this.#boundedCount = 0;
+    this.#reserve(activeCount);
+    for (let n = 0; n < activeCount; n++) {
+      const p = active[n];
+      if (pairs.stamp[p] !== step) {
+        if (rule === 'PLANAR' && this.#staysApart(input, p)) continue;
+        measurePair(pairs, p, x, step);
+      }
+      const gap = pairs.gap[p];
+      const error = pairs.error[p];
+      if (!(gap > 2 * error)) {
+        this.#freeze(input, p);
+        continue;
+      }
+      const room = f(Math.max(0, gap - floor));
+      const share = rule === 'PLANAR' ? this.#boundPlanar(input, p, room) : this.#boundIsotropic(input, p, room);
+      this.#remember(p, floor, gap, room, share);
+    }
+  }
+
+  /**
+   * With the pair's last normal: if min_a h − max_b h stays above δ for every α in [0, α_guard], the pair can neither
+   * bound nor violate anything. Heights along a vertex's way are linear, so both ends suffice.
+   */
+  #staysApart({ x, y, pairs, delta }: ForwardInput, p: number): boolean {
+    const nx = pairs.normal[3 * p];
+    const ny = pairs.normal[3 * p + 1];
+    const nz = pairs.normal[3 * p + 2];
+    const kind = pairs.kind[p];
+    const sideA = SIDE_A[kind];
+    const corners = CORNERS[kind];
+    const { vertex } = pairs;
+    const o = 3 * vertex[4 * p];
+    let lo = Number.POSITIVE_INFINITY;
+    let hi = Number.NEGATIVE_INFINITY;
+    for (let s = 0; s < corners; s++) {
+      const v = vertex[4 * p + s];
+      const k = 3 * v;
+      const from = nx * (x[k] - x[o]) + ny * (x[k + 1] - x[o + 1]) + nz * (x[k + 2] - x[o + 2]);
+      const way = nx * (y[k] - x[k]) + ny * (y[k + 1] - x[k + 1]) + nz * (y[k + 2] - x[k + 2]);
+      const to = from + this.alphaGuard[v] * way;
+      if (s < sideA) lo = Math.min(lo, from, to);
+      else hi = Math.max(hi, from, to);
+    }
+    return lo - hi > delta;
+  }
+
+  #freeze({ pairs }: ForwardInput, p: number): void {
+    this.touching++;
+    for (let s = 4 * p; s < 4 * p + CORNERS[pairs.kind[p]]; s++) {
+      this.alpha[pairs.vertex[s]] = 0;
+      this.limiter[pairs.vertex[s]] = p;
+    }
+  }
+
+  /** Returns side a's share of the gap. */
+  #boundPlanar({ x, y, pairs, gamma }: ForwardInput, p: number, room: number): number {
+    const { alpha, alphaGuard, limiter } = this;
+    const { vertex } = pairs;
+    const kind = pairs.kind[p];
+    const sideA = SIDE_A[kind];
+    const corners = CORNERS[kind];
+    const nx = pairs.normal[3 * p];
+    const ny = pairs.normal[3 * p + 1];
+    const nz = pairs.normal[3 * p + 2];
+    const q = 4 * p;
+    measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
+    const { lo, hi, h1, h2, h3 } = heights;
+    let ua = 0;
+    let ub = 0;
+    for (let s = 0; s < corners; s++) {
+      const v = vertex[q + s];
+      const k = 3 * v;
+      const along = f(f(f(nx * f(y[k] - x[k])) + f(ny * f(y[k + 1] - x[k + 1]))) + f(nz * f(y[k + 2] - x[k + 2])));
+      const approach = s < sideA ? -along : along;
+      approaches[s] = approach;
+      const seen = f(approach * alphaGuard[v]);
+      if (s < sideA) ua = Math.max(ua, seen);
+      else ub = Math.max(ub, seen);
+    }
+    const share = ua + ub > 0 ? f(ua / f(ua + ub)) : 0.5;
+    const budgetA = f(f(gamma * share) * room);
+    const budgetB = f(f(gamma * f(1 - share)) * room);
+    for (let s = 0; s < corners; s++) {
+      const approach = approaches[s];
+      if (!(approach > 0)) continue;
+      const height = s === 0 ? 0 : s === 1 ? h1 : s === 2 ? h2 : h3;
+      const slack = s < sideA ? f(height - lo) : f(hi - height);
+      const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));
+      if (budget >= approach) continue;
+      const v = vertex[q + s];
+      const bound = budget > 0 ? f(budget / approach) : 0;
+      if (bound < alpha[v]) {
+        alpha[v] = bound;
+        limiter[v] = p;
+      }
+    }
+    return share;
+  }
+
+  /** Eq. 15–17 with the floor kept: |α_i D_i| ≤ γ (g − floor)/2. */
+  #boundIsotropic({ x, y, pairs, gamma, moving }: ForwardInput, p: number, room: number): number {
+    const { alpha, limiter } = this;
+    for (let s = 4 * p; s < 4 * p + CORNERS[pairs.kind[p]]; s++) {
+      const v = pairs.vertex[s];
+      if (!moving[v]) continue;
+      const k = 3 * v;
+      const travel = distance(x, y, k);
+      const bound = f(f(0.5 * gamma * room) / travel);
+      if (bound < alpha[v]) {
+        alpha[v] = bound;
+        limiter[v] = p;
+      }
+    }
+    return 0.5;
+  }
+
+  #remember(p: number, floor: number, gap: number, room: number, share: number): void {
+    const n = this.#boundedCount++;
+    this.#bounded[n] = p;
+    const reserve = f(Math.max(0, Math.min(gap, floor) - 0.5 * floor) / 2);
+    // The heights lo and hi are measured again by the check; these are the two ext of its half-spaces.
+    this.#limits[2 * n] = f(f(share * room) + reserve);
+    this.#limits[2 * n + 1] = f(f(f(1 - share) * room) + reserve);
+  }
+
+  /** x' = fl(x + α D); exact copies at α = 0 and α = 1. */
+  #write({ x, y, moving, box }: ForwardInput): void {
+    const { alpha } = this;
+    const next = this.#next;
+    for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
+      if (!moving[i]) continue;
+      const a = alpha[i];
+      for (let c = k; c < k + 3; c++) next[c] = a === 0 ? x[c] : a === 1 ? y[c] : f(x[c] + f(a * f(y[c] - x[c])));
+      if (box && !isInBox(box, i, next)) this.#revert(i, x);
+    }
+  }
+
+  #check({ x, pairs, moving }: ForwardInput): void {
+    const next = this.#next;
+    const { vertex } = pairs;
+    for (let n = 0; n < this.#boundedCount; n++) {
+      const p = this.#bounded[n];
+      const q = 4 * p;
+      const kind = pairs.kind[p];
+      const sideA = SIDE_A[kind];
+      const nx = pairs.normal[3 * p];
+      const ny = pairs.normal[3 * p + 1];
+      const nz = pairs.normal[3 * p + 2];
+      measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
+      const lowest = f(heights.lo - this.#limits[2 * n]);
+      const highest = f(heights.hi + this.#limits[2 * n + 1]);
+      const { error } = heights;
+      const o = 3 * vertex[q];
+      for (let s = 0; s < CORNERS[kind]; s++) {
+        const v = vertex[q + s];
+        if (!moving[v] || this.alpha[v] === 0) continue;
+        const k = 3 * v;
+        const ax = f(nx * f(next[k] - x[o]));
+        const ay = f(ny * f(next[k + 1] - x[o + 1]));
+        const az = f(nz * f(next[k + 2] - x[o + 2]));
+        const height = f(f(ax + ay) + az);
+        const bound = Math.max(error, f(8 * UNIT_ROUNDOFF * f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az))));
+        const holds = s < sideA ? height >= f(lowest + bound) : height <= f(highest - bound);
+        if (!holds) {
+          this.#revert(v, x);
+          this.limiter[v] = p;
+        }
+      }
+    }
+  }
+
+  #revert(i: number, x: Float32Array): void {
+    this.alpha[i] = 0;
+    for (let c = 3 * i; c < 3 * i + 3; c++) this.#next[c] = x[c];
+  }
+
+  #commit({ x, moving }: ForwardInput): void {
+    const next = this.#next;
+    let largest = 0;
+    for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
+      if (!moving[i] || this.alpha[i] === 0) continue;
+      const move = distance(x, next, k);
+      if (move > largest) largest = move;
+      x[k] = next[k];
+      x[k + 1] = next[k + 1];
+      x[k + 2] = next[k + 2];
+    }
+    // Differences of float32 are exact in double here or err by 2⁻⁵³ relative: one part in 10⁶ rounds up safely.
+    this.largestMove = largest * (1 + 1e-6);
+  }
+
+  #reserve(count: number): void {
+    if (this.#bounded.length >= count) return;
+    this.#bounded = new Uint32Array(2 * count);
+    this.#limits = new Float32Array(4 * count);
+  }
+}
+
+/** |b_i − a_i| of the vertex whose coordinates start at k. */
+function distance(a: Float32Array, b: Float32Array, k: number): number {
+  const dx = b[k] - a[k];
+  const dy = b[k + 1] - a[k + 1];
+  const dz = b[k + 2] - a[k + 2];
+  return Math.sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+const approaches = new Float32Array(4);

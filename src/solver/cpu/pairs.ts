@@ -1,0 +1,82 @@
+/**
+ * The proximity set P: pairs of non-adjacent elements as a structure of arrays that grows to the true demand.
+ *
+ * Sides of a pair by kind (vertex slots in brackets; side a first):
+ *   VT [a | i j k]   EE [a b | c d]   VE [a | i j]   VV [a | i]
+ */
+export const VT = 0;
+export const EE = 1;
+export const VE = 2;
+export const VV = 3;
+
+/** Vertices on side a, and on both sides, by kind. */
+export const SIDE_A = [1, 2, 1, 1] as const;
+export const CORNERS = [4, 4, 3, 2] as const;
+
+export class PairSet {
+  count = 0;
+  /** uint8[capacity] VT, EE, VE or VV; ascending within one search */
+  kind = new Uint8Array(0);
+  /** int32[4·capacity] vertex slots, −1 where unused */
+  vertex = new Int32Array(0);
+  /** float32[3·capacity] the last normal, from side b to side a; unit to about 1e-7, or 0 0 0 if none was ever found */
+  normal = new Float32Array(0);
+  /** float32[capacity] δ_p, or 0 while nobody needed it since the search */
+  delta = new Float32Array(0);
+
+  // Geometry at the current x, valid for a pair iff stamp[p] is the current step's:
+  /** int32[capacity] */
+  stamp = new Int32Array(0);
+  /** float32[4·capacity] closest-point weights; each side sums to 1 */
+  weight = new Float32Array(0);
+  /** float32[capacity] distance of the closest points: an upper bound of the true distance */
+  distance = new Float32Array(0);
+  /** float32[capacity] certified gap along `normal` */
+  gap = new Float32Array(0);
+  /** float32[capacity] e, rounding bound of every signed height along `normal` */
+  error = new Float32Array(0);
+
+  /** Makes room for one more pair and returns its index; slots 2 and 3 may be −1. */
+  push(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
+    if (this.count === this.kind.length) this.#grow(this.count + 1);
+    const p = this.count++;
+    this.kind[p] = kind;
+    this.vertex[4 * p] = v0;
+    this.vertex[4 * p + 1] = v1;
+    this.vertex[4 * p + 2] = v2;
+    this.vertex[4 * p + 3] = v3;
+    this.normal[3 * p] = nx;
+    this.normal[3 * p + 1] = ny;
+    this.normal[3 * p + 2] = nz;
+    this.delta[p] = 0;
+    this.stamp[p] = -1;
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  #grow(demand: number): void {
+    const capacity = Math.max(1024, demand, this.kind.length * 2);
+    const kind = new Uint8Array(capacity);
+    const vertex = new Int32Array(4 * capacity);
+    const normal = new Float32Array(3 * capacity);
+    kind.set(this.kind);
+    vertex.set(this.vertex);
+    normal.set(this.normal);
+    this.kind = kind;
+    this.vertex = vertex;
+    this.normal = normal;
+    const delta = new Float32Array(capacity);
+    delta.set(this.delta);
+    this.delta = delta;
+    const stamp = new Int32Array(capacity);
+    stamp.set(this.stamp);
+    this.stamp = stamp;
+    // Pairs arrive during a search only, when no geometry is valid yet: nothing to copy.
+    this.weight = new Float32Array(4 * capacity);
+    this.distance = new Float32Array(capacity);
+    this.gap = new Float32Array(capacity);
+    this.error = new Float32Array(capacity);
+  }
+}

@@ -1,0 +1,52 @@
+import type { ContactForm, EngineUnits, ForwardRule, Parameters } from './types.js';
+
+/** Parameters as an engine uses them: every length in engine units and already a float32. */
+export interface Settings {
+  /** δ */
+  readonly delta: number;
+  /** ρ, how far a trust box is grown */
+  readonly reach: number;
+  /** longest free motion that one search covers */
+  readonly leap: number;
+  /** Dmin of Algorithm 1 (radius bookkeeping only) */
+  readonly searchRadiusMin: number;
+  /** Dmax of Algorithm 1 (radius bookkeeping only) */
+  readonly searchRadiusMax: number;
+  /** d_floor: gap that approach budgets leave untouched */
+  readonly floor: number;
+  /** σ of Eq. 13; 0 = no edge length constraints */
+  readonly sigma: number;
+  /** γ of Eq. 17 */
+  readonly gamma: number;
+  /** ε */
+  readonly epsilon: number;
+  /** L */
+  readonly stepLimit: number;
+  readonly sweeps: number;
+  readonly forward: ForwardRule;
+  readonly contact: ContactForm;
+  /** what keeps undetected pairs apart: trust boxes per vertex (TUNED) or the global radius D of Algorithm 1 (PAPER) */
+  readonly guard: 'BOXES' | 'RADIUS';
+  readonly skipKinematicPairs: boolean;
+}
+
+export function toSettings(parameters: Parameters, units: EngineUnits): Settings {
+  const length = (value: number): number => Math.fround(value * units.scale);
+  return {
+    delta: length(parameters.activationDistance),
+    reach: length(parameters.reach),
+    leap: length(parameters.leap),
+    searchRadiusMin: length(parameters.searchRadiusMin),
+    searchRadiusMax: length(parameters.searchRadiusMax),
+    floor: Math.fround(units.floor),
+    sigma: parameters.stretchLimit,
+    gamma: Math.fround(parameters.damping),
+    epsilon: parameters.residualTolerance,
+    stepLimit: parameters.stepLimit,
+    sweeps: parameters.sweepsPerStep,
+    forward: parameters.forward,
+    contact: parameters.contact,
+    guard: parameters.preset === 'PAPER' ? 'RADIUS' : 'BOXES',
+    skipKinematicPairs: parameters.kinematicPairs === 'SKIP',
+  };
+}
