@@ -22,8 +22,6 @@ export class Bvh {
   /** number of leaves, a power of two */
   leaves = 1;
   count = 0;
-  /** what the last query found */
-  found = new Uint32Array(256);
 
   /**
    * @param count N
@@ -93,72 +91,94 @@ export class Bvh {
   }
 
   /**
-   * Leaves in `found` every primitive position s ≥ from whose box overlaps the query box (touching counts), ascending,
-   * less those that are passive if the query is; returns how many.
+   * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those in
+   * which both are passive. With other === this every unordered pair of two different positions comes once, s < t.
+   * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
    */
-  query(
-    lx: number,
-    ly: number,
-    lz: number,
-    hx: number,
-    hy: number,
-    hz: number,
-    isPassive: number,
-    from: number,
-  ): number {
-    const { node, nodePassive, leaves, box, passive, count } = this;
-    if (count === 0) return 0;
-    let found = 0;
-    const fromLeaf = from >> LEAF_SHIFT;
+  forEachOverlap(other: Bvh, visit: (s: number, t: number) => void): void {
+    if (this.count === 0 || other.count === 0) return;
+    const isSelf = other === this;
+    const { node: tree, nodePassive: treePassive, leaves } = other;
     const depth = Math.clz32(leaves);
-    let k = 1;
-    do {
-      const q = 6 * k;
-      // The last leaf under node k; everything below it has been passed when it lies before the first leaf wanted.
-      const lastLeaf = ((k + 1) << (Math.clz32(k) - depth)) - 1 - leaves;
-      if (
-        lastLeaf >= fromLeaf &&
-        node[q] <= hx &&
-        node[q + 3] >= lx &&
-        node[q + 1] <= hy &&
-        node[q + 4] >= ly &&
-        node[q + 2] <= hz &&
-        node[q + 5] >= lz &&
-        (isPassive & nodePassive[k]) === 0
-      ) {
-        if (k < leaves) {
-          k <<= 1;
-          continue;
-        }
-        const leaf = k - leaves;
-        const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
-        for (let s = Math.max(from, leaf << LEAF_SHIFT); s < end; s++) {
-          const b = 6 * s;
-          if (
-            box[b] <= hx &&
-            box[b + 3] >= lx &&
-            box[b + 1] <= hy &&
-            box[b + 4] >= ly &&
-            box[b + 2] <= hz &&
-            box[b + 5] >= lz &&
-            (isPassive & passive[s]) === 0
-          ) {
-            if (found === this.found.length) this.found = grow(this.found);
-            this.found[found++] = s;
+    const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
+    for (let own = 0; own < ownLeaves; own++) {
+      const o = 6 * (this.leaves + own);
+      const lx = this.node[o];
+      const ly = this.node[o + 1];
+      const lz = this.node[o + 2];
+      const hx = this.node[o + 3];
+      const hy = this.node[o + 4];
+      const hz = this.node[o + 5];
+      const isPassive = this.nodePassive[this.leaves + own];
+      const fromLeaf = isSelf ? own : 0;
+      let k = 1;
+      do {
+        const q = 6 * k;
+        // The last leaf under node k; in a self walk everything before the own leaf has been paired already.
+        const lastLeaf = ((k + 1) << (Math.clz32(k) - depth)) - 1 - leaves;
+        if (
+          lastLeaf >= fromLeaf &&
+          tree[q] <= hx &&
+          tree[q + 3] >= lx &&
+          tree[q + 1] <= hy &&
+          tree[q + 4] >= ly &&
+          tree[q + 2] <= hz &&
+          tree[q + 5] >= lz &&
+          (isPassive & treePassive[k]) === 0
+        ) {
+          if (k < leaves) {
+            k <<= 1;
+            continue;
           }
+          this.#pairLeaves(own, other, k - leaves, isSelf, visit);
+        }
+        k++;
+        k >>= 31 - Math.clz32(k & -k);
+      } while (k !== 1);
+    }
+  }
+
+  #pairLeaves(own: number, other: Bvh, leaf: number, isSelf: boolean, visit: (s: number, t: number) => void): void {
+    const { box, passive } = this;
+    const { box: otherBox, passive: otherPassive, node } = other;
+    const q = 6 * (other.leaves + leaf);
+    const end = Math.min(this.count, (own + 1) << LEAF_SHIFT);
+    const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
+    for (let s = own << LEAF_SHIFT; s < end; s++) {
+      const a = 6 * s;
+      const lx = box[a];
+      const ly = box[a + 1];
+      const lz = box[a + 2];
+      const hx = box[a + 3];
+      const hy = box[a + 4];
+      const hz = box[a + 5];
+      if (
+        lx > node[q + 3] ||
+        hx < node[q] ||
+        ly > node[q + 4] ||
+        hy < node[q + 1] ||
+        lz > node[q + 5] ||
+        hz < node[q + 2]
+      ) {
+        continue;
+      }
+      const isPassive = passive[s];
+      for (let t = isSelf && leaf === own ? s + 1 : leaf << LEAF_SHIFT; t < otherEnd; t++) {
+        const b = 6 * t;
+        if (
+          otherBox[b] <= hx &&
+          otherBox[b + 3] >= lx &&
+          otherBox[b + 1] <= hy &&
+          otherBox[b + 4] >= ly &&
+          otherBox[b + 2] <= hz &&
+          otherBox[b + 5] >= lz &&
+          (isPassive & otherPassive[t]) === 0
+        ) {
+          visit(s, t);
         }
       }
-      k++;
-      k >>= 31 - Math.clz32(k & -k);
-    } while (k !== 1);
-    return found;
+    }
   }
-}
-
-function grow(old: Uint32Array): Uint32Array<ArrayBuffer> {
-  const grown = new Uint32Array(2 * old.length);
-  grown.set(old);
-  return grown;
 }
 
 /** 10 bits a axis. */

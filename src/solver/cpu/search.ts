@@ -1,7 +1,6 @@
 import type { CollisionMesh } from '../../mesh/types.js';
 import type { TrustBoxes } from './boxes.js';
 import { Bvh } from './bvh.js';
-import { UNIT_ROUNDOFF } from './certificate.js';
 import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
 import { EE, type PairSet, VE, VT, VV } from './pairs.js';
 
@@ -20,11 +19,12 @@ export class PairBudgetExceeded {
 
 /**
  * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, less those that a direction n
- * keeps further apart than the cut over all box corners. Fills P in a fixed order (kind, then the query's number, then
- * the walk's). One tree holds the triangles, one the edges, one the free points.
+ * keeps further apart than the cut over all box corners. Fills P in a fixed order (kind, then as the trees pair up).
+ * One tree each for the vertices, triangles, edges and free points.
  */
 export class ProximitySearch {
   readonly #mesh: CollisionMesh;
+  readonly #vertices = new Bvh();
   readonly #triangles = new Bvh();
   readonly #edges = new Bvh();
   readonly #particles = new Bvh();
@@ -41,21 +41,47 @@ export class ProximitySearch {
    * @throws PairBudgetExceeded with P in an undefined state
    */
   search(boxes: TrustBoxes, x: Float32Array, cut: number, rules: PairRules, budget: number, pairs: PairSet): void {
-    const mesh = this.#mesh;
+    const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
     pairs.clear();
-    this.#build(this.#triangles, mesh.triangles, 3, mesh.triangles.length / 3, boxes, rules.passive);
-    this.#build(this.#edges, mesh.edges, 2, mesh.edges.length / 2, boxes, rules.passive);
-    this.#build(this.#particles, mesh.particles, 1, mesh.particles.length, boxes, rules.passive);
+    this.#build(this.#vertices, contactVertices, 1, boxes, rules.passive);
+    this.#build(this.#triangles, triangles, 3, boxes, rules.passive);
+    this.#build(this.#edges, edges, 2, boxes, rules.passive);
     const sink = new Sink(boxes.box, x, cut, rules, budget, pairs);
-    this.#vertexTriangle(boxes, rules, sink);
-    this.#edgeEdge(sink);
-    if (mesh.particles.length > 0) {
-      this.#particleRod(boxes, rules, sink);
-      this.#particleParticle(sink);
+    const edgeOrder = this.#edges.order;
+    this.#vertices.forEachOverlap(this.#triangles, (s, t) => {
+      const a = contactVertices[this.#vertices.order[s]];
+      const corner = 3 * this.#triangles.order[t];
+      const i = triangles[corner];
+      const j = triangles[corner + 1];
+      const k = triangles[corner + 2];
+      if (a !== i && a !== j && a !== k) sink.add(VT, a, i, j, k);
+    });
+    this.#edges.forEachOverlap(this.#edges, (s, t) => {
+      const e = 2 * edgeOrder[s];
+      const other = 2 * edgeOrder[t];
+      const a = edges[e];
+      const b = edges[e + 1];
+      const c = edges[other];
+      const d = edges[other + 1];
+      if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
+    });
+    if (particles.length === 0) return;
+    this.#build(this.#particles, particles, 1, boxes, rules.passive);
+    const pointOrder = this.#particles.order;
+    // Free points against rods: a triangle's edges belong to the triangle and are covered by VT.
+    if (2 * rodStart < edges.length) {
+      this.#particles.forEachOverlap(this.#edges, (s, t) => {
+        const e = edgeOrder[t];
+        if (e >= rodStart) sink.add(VE, particles[pointOrder[s]], edges[2 * e], edges[2 * e + 1], -1);
+      });
     }
+    this.#particles.forEachOverlap(this.#particles, (s, t) => {
+      sink.add(VV, particles[pointOrder[s]], particles[pointOrder[t]], -1, -1);
+    });
   }
 
-  #build(tree: Bvh, corner: Uint32Array, size: number, count: number, boxes: TrustBoxes, passive: Uint8Array): void {
+  #build(tree: Bvh, corner: Uint32Array, size: number, boxes: TrustBoxes, passive: Uint8Array): void {
+    const count = corner.length / size;
     if (this.#passive.length < count) {
       this.#box = new Float32Array(6 * count);
       this.#passive = new Uint8Array(count);
@@ -80,112 +106,7 @@ export class ProximitySearch {
     }
     tree.build(count, out, this.#passive);
   }
-
-  #vertexTriangle(boxes: TrustBoxes, rules: PairRules, sink: Sink): void {
-    const { contactVertices, triangles } = this.#mesh;
-    const tree = this.#triangles;
-    const { box, growth } = boxes;
-    for (let n = 0; n < contactVertices.length; n++) {
-      const a = contactVertices[n];
-      const q = 6 * a;
-      const count = tree.query(
-        box[q] - growth,
-        box[q + 1] - growth,
-        box[q + 2] - growth,
-        box[q + 3] + growth,
-        box[q + 4] + growth,
-        box[q + 5] + growth,
-        rules.passive[a],
-        0,
-      );
-      for (let h = 0; h < count; h++) {
-        const t = 3 * tree.order[tree.found[h]];
-        const i = triangles[t];
-        const j = triangles[t + 1];
-        const k = triangles[t + 2];
-        if (a !== i && a !== j && a !== k) sink.add(VT, a, i, j, k);
-      }
-    }
-  }
-
-  #edgeEdge(sink: Sink): void {
-    const { edges } = this.#mesh;
-    const tree = this.#edges;
-    const { box } = tree;
-    for (let s = 0; s < tree.count; s++) {
-      const a = edges[2 * tree.order[s]];
-      const b = edges[2 * tree.order[s] + 1];
-      const q = 6 * s;
-      const count = tree.query(
-        box[q],
-        box[q + 1],
-        box[q + 2],
-        box[q + 3],
-        box[q + 4],
-        box[q + 5],
-        tree.passive[s],
-        s + 1,
-      );
-      for (let h = 0; h < count; h++) {
-        const other = 2 * tree.order[tree.found[h]];
-        const c = edges[other];
-        const d = edges[other + 1];
-        if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
-      }
-    }
-  }
-
-  /** Free points against rods: a triangle's edges belong to the triangle and are covered by VT. */
-  #particleRod(boxes: TrustBoxes, rules: PairRules, sink: Sink): void {
-    const { particles, edges, rodStart } = this.#mesh;
-    const tree = this.#edges;
-    if (2 * rodStart === edges.length) return;
-    const { box, growth } = boxes;
-    for (let n = 0; n < particles.length; n++) {
-      const a = particles[n];
-      const q = 6 * a;
-      const count = tree.query(
-        box[q] - growth,
-        box[q + 1] - growth,
-        box[q + 2] - growth,
-        box[q + 3] + growth,
-        box[q + 4] + growth,
-        box[q + 5] + growth,
-        rules.passive[a],
-        0,
-      );
-      for (let h = 0; h < count; h++) {
-        const e = tree.order[tree.found[h]];
-        if (e >= rodStart) sink.add(VE, a, edges[2 * e], edges[2 * e + 1], -1);
-      }
-    }
-  }
-
-  #particleParticle(sink: Sink): void {
-    const { particles } = this.#mesh;
-    const tree = this.#particles;
-    const { box } = tree;
-    for (let s = 0; s < tree.count; s++) {
-      const q = 6 * s;
-      const count = tree.query(
-        box[q],
-        box[q + 1],
-        box[q + 2],
-        box[q + 3],
-        box[q + 4],
-        box[q + 5],
-        tree.passive[s],
-        s + 1,
-      );
-      for (let h = 0; h < count; h++) {
-        sink.add(VV, particles[tree.order[s]], particles[tree.order[tree.found[h]]], -1, -1);
-      }
-    }
-  }
 }
-
-/** A pair is dropped only if it is separated by more than the cut plus this many u of its size, the rounding of heights. */
-const CUT_MARGIN = 16 * UNIT_ROUNDOFF;
 
 /** Takes candidates, drops what a separating direction keeps apart for good, and hands the rest to P. */
 class Sink {
@@ -222,7 +143,10 @@ class Sink {
     this.pairs.push(kind, v0, v1, v2, v3, nx, ny, nz);
   }
 
-  /** min over side a of n·(box corner) − max over side b, less the rounding margin. */
+  /**
+   * min over side a of n·(box corner) − max over side b, in double: with float32 boxes its rounding is 2⁻²⁹ of the
+   * float32 one, and the cut (δ or Dmax) is far above either, so no margin is needed.
+   */
   #separation(
     kind: number,
     v0: number,
@@ -233,37 +157,23 @@ class Sink {
     ny: number,
     nz: number,
   ): number {
-    let lo = this.#support(v0, v0, nx, ny, nz, -1);
-    let reach = support.reach;
-    let hi = Number.NEGATIVE_INFINITY;
-    for (let slot = 1; slot < 4; slot++) {
-      const v = slot === 1 ? v1 : slot === 2 ? v2 : v3;
-      if (v < 0) break;
-      if (slot === 1 && kind === EE) lo = Math.min(lo, this.#support(v, v0, nx, ny, nz, -1));
-      else hi = Math.max(hi, this.#support(v, v0, nx, ny, nz, 1));
-      reach = Math.max(reach, support.reach);
-    }
-    return lo - hi - CUT_MARGIN * reach;
+    let lo = this.#lowest(v0, v0, nx, ny, nz);
+    // max n·c = −min (−n)·c
+    let hi = kind === EE ? Number.NEGATIVE_INFINITY : -this.#lowest(v1, v0, -nx, -ny, -nz);
+    if (kind === EE) lo = Math.min(lo, this.#lowest(v1, v0, nx, ny, nz));
+    if (kind !== VV) hi = Math.max(hi, -this.#lowest(v2, v0, -nx, -ny, -nz));
+    if (kind === VT || kind === EE) hi = Math.max(hi, -this.#lowest(v3, v0, -nx, -ny, -nz));
+    return lo - hi;
   }
 
-  /** Extreme of n·(c − o) over the corners c of vertex v's box, o = x of the pair's first vertex. */
-  #support(v: number, o: number, nx: number, ny: number, nz: number, side: 1 | -1): number {
+  /** min of n·(c − o) over the corners c of vertex v's box, o = x of the pair's first vertex. */
+  #lowest(v: number, o: number, nx: number, ny: number, nz: number): number {
     const { box, x } = this;
     const q = 6 * v;
-    const lx = box[q] - x[3 * o];
-    const ly = box[q + 1] - x[3 * o + 1];
-    const lz = box[q + 2] - x[3 * o + 2];
-    const hx = box[q + 3] - x[3 * o];
-    const hy = box[q + 4] - x[3 * o + 1];
-    const hz = box[q + 5] - x[3 * o + 2];
-    support.reach =
-      Math.max(Math.abs(lx), Math.abs(hx)) +
-      Math.max(Math.abs(ly), Math.abs(hy)) +
-      Math.max(Math.abs(lz), Math.abs(hz));
-    return side < 0
-      ? Math.min(nx * lx, nx * hx) + Math.min(ny * ly, ny * hy) + Math.min(nz * lz, nz * hz)
-      : Math.max(nx * lx, nx * hx) + Math.max(ny * ly, ny * hy) + Math.max(nz * lz, nz * hz);
+    return (
+      nx * (box[nx > 0 ? q : q + 3] - x[3 * o]) +
+      ny * (box[ny > 0 ? q + 1 : q + 4] - x[3 * o + 1]) +
+      nz * (box[nz > 0 ? q + 2 : q + 5] - x[3 * o + 2])
+    );
   }
 }
-
-const support = { reach: 0 };
