@@ -78,7 +78,11 @@ function fallingSand(): SceneBuilder {
       }
     }
   }
-  const bowl = (u: number, v: number): Point => [0.3 * (u - 0.5), ((u - 0.5) ** 2 + (v - 0.5) ** 2) * 0.4, 0.3 * (v - 0.5)];
+  const bowl = (u: number, v: number): Point => [
+    0.3 * (u - 0.5),
+    ((u - 0.5) ** 2 + (v - 0.5) ** 2) * 0.4,
+    0.3 * (v - 0.5),
+  ];
   scene.sheet(6, (u, v) => ({ at: bowl(u, v), to: bowl(u, v) }), true);
   return scene;
 }
@@ -95,7 +99,10 @@ function everythingAtOnce(): SceneBuilder {
   scene.sheet(10, (u, v) => ({ at: [u - 0.5, 0, v - 0.5], to: [u - 0.5, 0.1, v - 0.5] }));
   for (let s = 0; s < 6; s++) {
     scene.strand(
-      Array.from({ length: 8 }, (_, k) => ({ at: [-0.4 + 0.1 * k, 0.05, -0.3 + 0.11 * s], to: [-0.4 + 0.1 * k, -0.05, -0.3 + 0.11 * s] })),
+      Array.from({ length: 8 }, (_, k) => ({
+        at: [-0.4 + 0.1 * k, 0.05, -0.3 + 0.11 * s],
+        to: [-0.4 + 0.1 * k, -0.05, -0.3 + 0.11 * s],
+      })),
     );
   }
   for (let k = 0; k < 60; k++) {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/errors.js';
 import type { MeshMeasures, Positions } from '../../src/mesh/types.js';
-import { floorOf, Frame } from '../../src/solver/frame.js';
+import { Frame, floorOf } from '../../src/solver/frame.js';
 import { seeded } from '../support/random.js';
 
 function boundsOf(positions: Positions): MeshMeasures['bounds'] {
@@ -42,8 +42,8 @@ t.test('a float32 start is mapped without rounding, centred or not', async (t) =
   for (let round = 0; round < 200; round++) {
     const size = 2 ** Math.floor(random() * 40 - 20);
     const isCentred = round % 2 === 0;
-    const start = Float32Array.from({ length: 300 }, () => size * (isCentred ? 1 + random() : random() * 8 - 4));
-    if (round % 4 === 0) start.forEach((x, i) => (start[i] = -x));
+    const sign = round % 4 === 0 ? -1 : 1;
+    const start = Float32Array.from({ length: 300 }, () => sign * size * (isCentred ? 1 + random() : random() * 8 - 4));
     const frame = fit(start, size / 100);
     t.equal(
       frame.origin.every((o) => o !== 0),
@@ -51,7 +51,8 @@ t.test('a float32 start is mapped without rounding, centred or not', async (t) =
     );
     const engine = frame.toEngine(start);
     if (!frame.isExact(start, engine)) t.fail('the start was rounded');
-    frame.toDouble(engine).forEach((x, i) => x === start[i] || t.fail(`coordinate ${i} does not map back`));
+    const lost = frame.toDouble(engine).findIndex((x, i) => x !== start[i]);
+    if (lost >= 0) t.fail(`coordinate ${lost} does not map back`);
   }
 });
 
@@ -72,7 +73,9 @@ t.test('float64 coordinates are rounded after centring, and isExact says so', as
   const engine = frame.toEngine(start);
   t.notOk(frame.isExact(start, engine));
   const back = frame.toDouble(engine);
-  back.forEach((x, i) => t.ok(Math.abs(x - start[i]!) < 1e-7, `coordinate ${i} is off by ${x - start[i]!}`));
+  for (const [i, x] of back.entries()) {
+    t.ok(Math.abs(x - start[i]!) < 1e-7, `coordinate ${i} is off by ${x - start[i]!}`);
+  }
   const dyadic = Float64Array.of(0.25, 0.5, 0.75, 1.25, 1.5, 1.75);
   t.ok(fit(dyadic, 1).isExact(dyadic, fit(dyadic, 1).toEngine(dyadic)));
   // The subtraction itself rounds: 2⁻⁶⁰ is lost beside 1.
@@ -158,7 +161,17 @@ t.test('a float64 start answered in float32 keeps the numbers that exist there',
 t.test('the floor', async (t) => {
   const near = fit(Float32Array.of(-1, -1, -1, 1, 1, 1), 1);
   t.equal(floorOf(0.1, near, 'FLOAT32'), 0.001, 'δ/100 near the origin');
-  t.equal(floorOf(0.1 / 1024, fit(Float32Array.of(-1, 0, 0, 1, 0, 0).map((x) => x / 1024), 1 / 1024), 'FLOAT64'), 0.001);
+  t.equal(
+    floorOf(
+      0.1 / 1024,
+      fit(
+        Float32Array.of(-1, 0, 0, 1, 0, 0).map((x) => x / 1024),
+        1 / 1024,
+      ),
+      'FLOAT64',
+    ),
+    0.001,
+  );
 
   const wide = fit(Float32Array.of(-1000, 0, 0, 1000, 0, 0), 1);
   const storage = 8 * Math.sqrt(3) * 2 ** -23 * 1000;

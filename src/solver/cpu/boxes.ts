@@ -1,4 +1,5 @@
 import type { Settings } from '../settings.js';
+import { KEPT } from './search.js';
 
 const f = Math.fround;
 
@@ -20,7 +21,7 @@ export interface TrustBoxes {
 
 /**
  * B_i ← box(x_i, x_i + (y_i − x_i)·min(1, leap/|y_i − x_i|)) grown by ρ; the bare point for a kinematic vertex that is
- * where it wants to be. Rounding needs no care: x_i lies inside because min(x, e) − ρ ≤ x under any rounding.
+ * where it wants to be. Vertices marked KEPT keep the box they have, which is as valid as on the day it was made. Rounding needs no care: x_i lies inside because min(x, e) − ρ ≤ x under any rounding.
  */
 export function fillTrustBoxes(
   boxes: TrustBoxes,
@@ -30,10 +31,12 @@ export function fillTrustBoxes(
   settings: Settings,
   leap: number,
   reach: number,
+  bar: Uint8Array,
 ): void {
   const { box } = boxes;
   boxes.growth = settings.guard === 'RADIUS' ? f(settings.searchRadiusMax / 2) : f(settings.delta / 2);
   for (let i = 0, k = 0, q = 0; i < kinematic.length; i++, k += 3, q += 6) {
+    if ((bar[i] & KEPT) !== 0) continue;
     const dx = f(y[k] - x[k]);
     const dy = f(y[k + 1] - x[k + 1]);
     const dz = f(y[k + 2] - x[k + 2]);

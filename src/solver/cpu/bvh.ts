@@ -13,12 +13,12 @@ export class Bvh {
   order = new Uint32Array(0);
   /** float32[6·N] boxes in leaf order: lo xyz, hi xyz */
   box = new Float32Array(0);
-  /** uint8[N] in leaf order */
-  passive = new Uint8Array(0);
+  /** uint8[N] in leaf order, bit sets: a pair with a bit in common is of no interest */
+  bar = new Uint8Array(0);
   /** float32[6·2m] node boxes, root at 1, leaf i at m + i; empty nodes are inverted */
   node = new Float32Array(0);
-  /** uint8[2m] 1 = every primitive below is passive */
-  nodePassive = new Uint8Array(0);
+  /** uint8[2m] bits that all primitives below have */
+  nodeBar = new Uint8Array(0);
   /** number of leaves, a power of two */
   leaves = 1;
   count = 0;
@@ -26,18 +26,18 @@ export class Bvh {
   /**
    * @param count N
    * @param box float32[6·N] lo xyz, hi xyz of each primitive, finite
-   * @param passive uint8[N] 1 = pairs of two such primitives are of no interest
+   * @param bar uint8[N] bit sets: pairs of primitives with a bit in common are of no interest
    */
-  build(count: number, box: Float32Array, passive: Uint8Array): void {
+  build(count: number, box: Float32Array, bar: Uint8Array): void {
     this.count = count;
     const leafCount = Math.max(1, Math.ceil(count / LEAF_SIZE));
     this.leaves = 2 ** Math.ceil(Math.log2(leafCount));
     if (this.order.length !== count) {
       this.order = new Uint32Array(count);
       this.box = new Float32Array(6 * count);
-      this.passive = new Uint8Array(count);
+      this.bar = new Uint8Array(count);
       this.node = new Float32Array(12 * this.leaves);
-      this.nodePassive = new Uint8Array(2 * this.leaves);
+      this.nodeBar = new Uint8Array(2 * this.leaves);
     }
     sortByMorton(count, box, this.order);
     const order = this.order;
@@ -45,17 +45,17 @@ export class Bvh {
     for (let s = 0; s < count; s++) {
       const q = 6 * order[s];
       for (let c = 0; c < 6; c++) sorted[6 * s + c] = box[q + c];
-      this.passive[s] = passive[order[s]];
+      this.bar[s] = bar[order[s]];
     }
     this.#refit();
   }
 
   #refit(): void {
-    const { node, nodePassive, leaves, count, box, passive } = this;
+    const { node, nodeBar, leaves, count, box, bar } = this;
     for (let leaf = 0; leaf < leaves; leaf++) {
       const k = leaves + leaf;
       const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
-      let isPassive = 1;
+      let bars = 0xff;
       let lx = Number.POSITIVE_INFINITY;
       let ly = lx;
       let lz = lx;
@@ -69,7 +69,7 @@ export class Bvh {
         hx = Math.max(hx, box[6 * s + 3]);
         hy = Math.max(hy, box[6 * s + 4]);
         hz = Math.max(hz, box[6 * s + 5]);
-        isPassive &= passive[s];
+        bars &= bar[s];
       }
       node[6 * k] = lx;
       node[6 * k + 1] = ly;
@@ -77,7 +77,7 @@ export class Bvh {
       node[6 * k + 3] = hx;
       node[6 * k + 4] = hy;
       node[6 * k + 5] = hz;
-      nodePassive[k] = isPassive;
+      nodeBar[k] = bars;
     }
     for (let k = leaves - 1; k >= 1; k--) {
       const l = 12 * k;
@@ -86,19 +86,19 @@ export class Bvh {
         node[6 * k + c] = Math.min(node[l + c], node[r + c]);
         node[6 * k + 3 + c] = Math.max(node[l + 3 + c], node[r + 3 + c]);
       }
-      nodePassive[k] = nodePassive[2 * k] & nodePassive[2 * k + 1];
+      nodeBar[k] = nodeBar[2 * k] & nodeBar[2 * k + 1];
     }
   }
 
   /**
-   * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those in
-   * which both are passive. With other === this every unordered pair of two different positions comes once, s < t.
+   * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those
+   * with a bar bit in common. With other === this every unordered pair of two different positions comes once, s < t.
    * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
    */
   forEachOverlap(other: Bvh, visit: (s: number, t: number) => void): void {
     if (this.count === 0 || other.count === 0) return;
     const isSelf = other === this;
-    const { node: tree, nodePassive: treePassive, leaves } = other;
+    const { node: tree, nodeBar: treeBar, leaves } = other;
     const depth = Math.clz32(leaves);
     const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
     for (let own = 0; own < ownLeaves; own++) {
@@ -109,7 +109,7 @@ export class Bvh {
       const hx = this.node[o + 3];
       const hy = this.node[o + 4];
       const hz = this.node[o + 5];
-      const isPassive = this.nodePassive[this.leaves + own];
+      const bars = this.nodeBar[this.leaves + own];
       const fromLeaf = isSelf ? own : 0;
       let k = 1;
       do {
@@ -124,7 +124,7 @@ export class Bvh {
           tree[q + 4] >= ly &&
           tree[q + 2] <= hz &&
           tree[q + 5] >= lz &&
-          (isPassive & treePassive[k]) === 0
+          (bars & treeBar[k]) === 0
         ) {
           if (k < leaves) {
             k <<= 1;
@@ -139,8 +139,8 @@ export class Bvh {
   }
 
   #pairLeaves(own: number, other: Bvh, leaf: number, isSelf: boolean, visit: (s: number, t: number) => void): void {
-    const { box, passive } = this;
-    const { box: otherBox, passive: otherPassive, node } = other;
+    const { box, bar } = this;
+    const { box: otherBox, bar: otherBar, node } = other;
     const q = 6 * (other.leaves + leaf);
     const end = Math.min(this.count, (own + 1) << LEAF_SHIFT);
     const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
@@ -162,7 +162,7 @@ export class Bvh {
       ) {
         continue;
       }
-      const isPassive = passive[s];
+      const bars = bar[s];
       for (let t = isSelf && leaf === own ? s + 1 : leaf << LEAF_SHIFT; t < otherEnd; t++) {
         const b = 6 * t;
         if (
@@ -172,7 +172,7 @@ export class Bvh {
           otherBox[b + 4] >= ly &&
           otherBox[b + 2] <= hz &&
           otherBox[b + 5] >= lz &&
-          (isPassive & otherPassive[t]) === 0
+          (bars & otherBar[t]) === 0
         ) {
           visit(s, t);
         }

@@ -15,7 +15,7 @@ export const CORNERS = [4, 4, 3, 2] as const;
 
 export class PairSet {
   count = 0;
-  /** uint8[capacity] VT, EE, VE or VV; ascending within one search */
+  /** uint8[capacity] VT, EE, VE or VV */
   kind = new Uint8Array(0);
   /** int32[4·capacity] vertex slots, −1 where unused */
   vertex = new Int32Array(0);
@@ -54,6 +54,24 @@ export class PairSet {
 
   clear(): void {
     this.count = 0;
+  }
+
+  /** Drops every pair with a vertex that is not marked with `bit`; the others keep their order, normal and δ_p. */
+  keepOnly(mark: Uint8Array, bit: number): void {
+    const { kind, vertex, normal, delta } = this;
+    let to = 0;
+    for (let p = 0; p < this.count; p++) {
+      let isKept = true;
+      for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mark[vertex[s]] & bit) === 0) isKept = false;
+      if (!isKept) continue;
+      kind[to] = kind[p];
+      delta[to] = delta[p];
+      this.stamp[to] = -1;
+      for (let s = 0; s < 4; s++) vertex[4 * to + s] = vertex[4 * p + s];
+      for (let c = 0; c < 3; c++) normal[3 * to + c] = normal[3 * p + c];
+      to++;
+    }
+    this.count = to;
   }
 
   #grow(demand: number): void {

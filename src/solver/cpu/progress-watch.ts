@@ -1,4 +1,6 @@
 import type { Settings } from '../settings.js';
+import type { Forward } from './forward.js';
+import type { PairSet } from './pairs.js';
 
 /** Steps over which stagnation is judged. */
 const WINDOW = 32;
@@ -6,10 +8,10 @@ const WINDOW = 32;
 /** A vertex that moved less than this share of δ over a window did not move. */
 const STILL_SHARE = 1e-3;
 
-/** A share of stopped vertices among the unfinished from which a new search is worth its cost. */
+/** A share of stopped vertices among those concerned from which a new search is worth its cost. */
 const STOPPED_SHARE = 0.1;
 
-/** One unfinished vertex that stopped this many steps running asks for a search by itself. */
+/** One such vertex that stopped this many steps running asks for a search by itself. */
 const STOPPED_STEPS = 4;
 
 /** α within this share of α_guard means that the trust box, not a contact, stopped the vertex. */
@@ -23,6 +25,10 @@ const GUARD_SHARE = 0.999;
 export class ProgressWatch {
   readonly #settings: Settings;
   readonly #stopped: Uint8Array;
+  /** uint8[V] 1 = unfinished, or in a pair that bounds an unfinished vertex */
+  readonly #concerned: Uint8Array;
+  /** uint8[V] 1 = vertices whose boxes the search that was just asked for should renew */
+  readonly wanted: Uint8Array;
   readonly #windowStart: Float32Array;
   #windowUnfinished = 0;
   #windowSteps = 0;
@@ -31,6 +37,8 @@ export class ProgressWatch {
   constructor(vertexCount: number, settings: Settings) {
     this.#settings = settings;
     this.#stopped = new Uint8Array(vertexCount);
+    this.#concerned = new Uint8Array(vertexCount);
+    this.wanted = new Uint8Array(vertexCount);
     this.#windowStart = new Float32Array(3 * vertexCount);
   }
 
@@ -40,14 +48,23 @@ export class ProgressWatch {
     this.#openWindow(x, unfinished);
   }
 
-  /** The re-search rule (guard BOXES): call once a step, after the forward step. */
-  wantsSearch(residual: Float32Array, alpha: Float32Array, alphaGuard: Float32Array, moving: Uint8Array): boolean {
-    let unfinished = 0;
+  /**
+   * The re-search rule (guard BOXES), which also marks `wanted`: call once a step, after the forward step. What counts is
+   * who still has a way to go, and who stands in their way: a vertex that has used up its own motion but is being pushed
+   * aside by the contact that bounds an unfinished one must not end at the face of its box.
+   */
+  wantsSearch(residual: Float32Array, forward: Forward, moving: Uint8Array, pairs: PairSet): boolean {
+    const { alpha, alphaGuard } = forward;
+    this.#markConcerned(residual, forward.limiter, pairs);
+    let concerned = 0;
     let stopped = 0;
     let isStarved = false;
     for (let i = 0; i < residual.length; i++) {
-      if (!(residual[i] >= this.#settings.epsilon)) continue;
-      unfinished++;
+      const isUnfinished = residual[i] >= this.#settings.epsilon;
+      // Whoever wants to leave its box needs a new one; the unfinished among the others are likely to want that next.
+      this.wanted[i] = moving[i] === 1 && (isUnfinished || alphaGuard[i] < 1) ? 1 : 0;
+      if (this.#concerned[i] === 0) continue;
+      concerned++;
       const isStopped =
         moving[i] === 1 && alphaGuard[i] < 1 && (alphaGuard[i] === 0 || alpha[i] >= GUARD_SHARE * alphaGuard[i]);
       if (!isStopped) {
@@ -57,9 +74,21 @@ export class ProgressWatch {
       stopped++;
       if (++this.#stopped[i] >= STOPPED_STEPS) isStarved = true;
     }
-    if (!isStarved && (stopped === 0 || stopped < STOPPED_SHARE * unfinished)) return false;
+    if (!isStarved && (stopped === 0 || stopped < STOPPED_SHARE * concerned)) return false;
     this.#stopped.fill(0);
     return true;
+  }
+
+  #markConcerned(residual: Float32Array, limiter: Int32Array, pairs: PairSet): void {
+    const concerned = this.#concerned;
+    concerned.fill(0);
+    for (let i = 0; i < residual.length; i++) {
+      if (!(residual[i] >= this.#settings.epsilon)) continue;
+      concerned[i] = 1;
+      const p = limiter[i];
+      if (p < 0) continue;
+      for (let s = 4 * p; s < 4 * p + 4; s++) if (pairs.vertex[s] >= 0) concerned[pairs.vertex[s]] = 1;
+    }
   }
 
   /** Call once a step. 'search' = search once more before giving up; 'stalled' = that did not help either. */

@@ -3,13 +3,16 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { Settings } from '../settings.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
 import { CORNERS, PairSet, SIDE_A } from './pairs.js';
-import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
+import { KEPT, PASSIVE, PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
 
 /** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
 const PAIRS_PER_VERTEX = 64;
 
 /** Small meshes may have this many pairs whatever their vertex count. */
 const PAIRS_AT_LEAST = 1 << 16;
+
+/** Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap. */
+const PARTIAL_SHARE = 0.3;
 
 /** What one scene may hold: about 90 bytes each, 2 GiB in all. */
 export const PAIR_LIMIT = 24_000_000;
@@ -30,7 +33,8 @@ export class Proximity {
   readonly #settings: Settings;
   readonly #search: ProximitySearch;
   readonly #rules: PairRules;
-  readonly #passive: Uint8Array;
+  /** uint8[V] PASSIVE | KEPT */
+  readonly #bar: Uint8Array;
   /** state of the last search (guard RADIUS) */
   readonly #searched: Float32Array;
   #leap: number;
@@ -41,9 +45,9 @@ export class Proximity {
     this.#settings = settings;
     this.#search = new ProximitySearch(mesh);
     this.boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
-    this.#passive = new Uint8Array(mesh.vertexCount);
+    this.#bar = new Uint8Array(mesh.vertexCount);
     this.#searched = settings.guard === 'RADIUS' ? new Float32Array(3 * mesh.vertexCount) : new Float32Array(0);
-    this.#rules = { passive: this.#passive, isIgnored: ignoredParts(mesh) };
+    this.#rules = { bar: this.#bar, isIgnored: ignoredParts(mesh) };
     this.#leap = settings.leap;
     this.#reach = settings.reach;
   }
@@ -67,11 +71,11 @@ export class Proximity {
       this.radius = Math.min(this.radius, this.#settings.searchRadiusMax - 2 * Math.sqrt(largest) * (1 + 1e-6));
       if (this.radius < this.#settings.searchRadiusMin) return false;
     }
-    for (let i = 0; i < this.#passive.length; i++) {
+    for (let i = 0; i < this.#bar.length; i++) {
       const k = 3 * i;
       const wantsToMove = x[k] !== y[k] || x[k + 1] !== y[k + 1] || x[k + 2] !== y[k + 2];
       if (this.#settings.guard === 'RADIUS') {
-        if (wantsToMove && this.#passive[i] === 1 && !this.#settings.skipKinematicPairs) return false;
+        if (wantsToMove && (this.#bar[i] & PASSIVE) !== 0 && !this.#settings.skipKinematicPairs) return false;
         continue;
       }
       if (!isInBox(box, i, x)) return false;
@@ -87,28 +91,19 @@ export class Proximity {
   }
 
   /**
-   * Searches at x with boxes towards y; shrinks the leap, then the reach, until P fits its budget.
+   * Searches at x with boxes towards y; shrinks the leap, then the reach, until P fits its budget. With `wanted` only the
+   * vertices marked there get new boxes, and only pairs with such a vertex are looked for: all others are still in boxes
+   * that were disjoint or in P.
+   *
+   * @param wanted uint8[V] 1 = needs a new box; undefined = everything anew
    * @throws TOO_LARGE when P does not fit even with the smallest boxes
    */
-  renew(x: Float32Array, y: Float32Array): void {
-    const { kinematic, contactVertices } = this.#mesh;
+  renew(x: Float32Array, y: Float32Array, wanted?: Uint8Array): void {
     const settings = this.#settings;
+    const isPartial =
+      this.isValid && settings.guard === 'BOXES' && wanted !== undefined && isFew(wanted, PARTIAL_SHARE);
     this.isValid = false;
-    this.#markPassive(x, y);
-    const comfortable = Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * contactVertices.length);
-    const cut = settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta;
-    for (;;) {
-      const isSmallest = settings.guard === 'RADIUS' || this.#leap === 0;
-      const budget = isSmallest ? PAIR_LIMIT : Math.min(PAIR_LIMIT, comfortable);
-      fillTrustBoxes(this.boxes, x, y, kinematic, settings, this.#leap, this.#reach);
-      try {
-        this.#search.search(this.boxes, x, cut, this.#rules, budget, this.pairs);
-        break;
-      } catch (thrown) {
-        if (!(thrown instanceof PairBudgetExceeded)) throw thrown;
-        this.#shrink(thrown.demandAtLeast);
-      }
-    }
+    if (!isPartial || !this.#searchPart(x, y, wanted)) this.#searchAll(x, y);
     if (settings.guard === 'RADIUS') {
       this.#searched.set(x);
       this.radius = settings.searchRadiusMax;
@@ -116,7 +111,42 @@ export class Proximity {
     this.isValid = true;
   }
 
-  #shrink(demandAtLeast: number): void {
+  /** Returns false if P passed its budget: it is then to be found anew. */
+  #searchPart(x: Float32Array, y: Float32Array, wanted: Uint8Array): boolean {
+    this.#mark(x, y, wanted);
+    this.pairs.keepOnly(this.#bar, KEPT);
+    return this.#attempt(x, y, this.#comfortable);
+  }
+
+  #searchAll(x: Float32Array, y: Float32Array): void {
+    this.#mark(x, y, undefined);
+    for (;;) {
+      this.pairs.clear();
+      const isSmallest = this.#settings.guard === 'RADIUS' || this.#leap === 0;
+      const budget = isSmallest ? PAIR_LIMIT : this.#comfortable;
+      if (this.#attempt(x, y, budget)) return;
+      this.#shrink();
+    }
+  }
+
+  #attempt(x: Float32Array, y: Float32Array, budget: number): boolean {
+    const settings = this.#settings;
+    const cut = settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta;
+    fillTrustBoxes(this.boxes, x, y, this.#mesh.kinematic, settings, this.#leap, this.#reach, this.#bar);
+    try {
+      this.#search.search(this.boxes, x, cut, this.#rules, budget, this.pairs);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof PairBudgetExceeded) return false;
+      throw thrown;
+    }
+  }
+
+  get #comfortable(): number {
+    return Math.min(PAIR_LIMIT, Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * this.#mesh.contactVertices.length));
+  }
+
+  #shrink(): void {
     const { delta, guard } = this.#settings;
     if (guard === 'BOXES' && this.#leap > 0) {
       this.#leap = this.#leap > delta ? this.#leap / 2 : 0;
@@ -128,20 +158,27 @@ export class Proximity {
     }
     throw new IntersticeError(
       'TOO_LARGE',
-      `the proximity set needs more than ${demandAtLeast - 1} pairs; this engine holds ${PAIR_LIMIT}`,
+      `the proximity set needs more than ${PAIR_LIMIT} pairs, which is what this engine holds`,
       { hint: 'Use a smaller activation distance, or send fewer elements that lie on top of each other.' },
     );
   }
 
-  /** SKIP: kinematic vertices; PROTECT: kinematic vertices that stay where they are. */
-  #markPassive(x: Float32Array, y: Float32Array): void {
+  /** PASSIVE: kinematic vertices under SKIP, those that stay where they are under PROTECT. KEPT: not wanted. */
+  #mark(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined): void {
     const { kinematic } = this.#mesh;
     for (let i = 0; i < kinematic.length; i++) {
       const k = 3 * i;
       const isStill = x[k] === y[k] && x[k + 1] === y[k + 1] && x[k + 2] === y[k + 2];
-      this.#passive[i] = kinematic[i] !== 0 && (this.#settings.skipKinematicPairs || isStill) ? 1 : 0;
+      const isPassive = kinematic[i] !== 0 && (this.#settings.skipKinematicPairs || isStill);
+      this.#bar[i] = (isPassive ? PASSIVE : 0) | (wanted && wanted[i] === 0 ? KEPT : 0);
     }
   }
+}
+
+function isFew(marks: Uint8Array, share: number): boolean {
+  let count = 0;
+  for (const mark of marks) count += mark;
+  return count <= share * marks.length;
 }
 
 /** A pair is ignored iff one side lies wholly in part p, the other wholly in part q, and (p, q) is listed. */

@@ -4,22 +4,25 @@ import { Bvh } from './bvh.js';
 import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
 import { EE, type PairSet, VE, VT, VV } from './pairs.js';
 
-/** Which pairs never enter P, besides those that share a vertex. */
+/** Bar bits of a vertex; an element has a bit iff all its vertices do, and a pair with a bit in common is left out. */
+export const PASSIVE = 1;
+/** The vertex keeps its box: pairs of two such elements are in P already. */
+export const KEPT = 2;
+
+/** Which pairs are not looked for, besides those that share a vertex. */
 export interface PairRules {
-  /** uint8[V] 1 = passive: a pair all of whose vertices are passive on both sides is left out */
-  readonly passive: Uint8Array;
+  /** uint8[V] PASSIVE | KEPT */
+  readonly bar: Uint8Array;
   /** true for a pair of elements of two ignored parts; undefined when no parts are ignored */
   readonly isIgnored: ((kind: number, v0: number, v1: number, v2: number, v3: number) => boolean) | undefined;
 }
 
-/** Thrown away halfway when P passes its budget; the caller tries again with smaller boxes. */
-export class PairBudgetExceeded {
-  constructor(readonly demandAtLeast: number) {}
-}
+/** Thrown halfway when P passes its budget; the caller tries again with smaller boxes. */
+export class PairBudgetExceeded {}
 
 /**
  * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, less those that a direction n
- * keeps further apart than the cut over all box corners. Fills P in a fixed order (kind, then as the trees pair up).
+ * keeps further apart than the cut over all box corners. Appends to P in a fixed order (kind, then as the trees pair up).
  * One tree each for the vertices, triangles, edges and free points.
  */
 export class ProximitySearch {
@@ -29,7 +32,7 @@ export class ProximitySearch {
   readonly #edges = new Bvh();
   readonly #particles = new Bvh();
   #box = new Float32Array(0);
-  #passive = new Uint8Array(0);
+  #bar = new Uint8Array(0);
 
   constructor(mesh: CollisionMesh) {
     this.#mesh = mesh;
@@ -42,10 +45,9 @@ export class ProximitySearch {
    */
   search(boxes: TrustBoxes, x: Float32Array, cut: number, rules: PairRules, budget: number, pairs: PairSet): void {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
-    pairs.clear();
-    this.#build(this.#vertices, contactVertices, 1, boxes, rules.passive);
-    this.#build(this.#triangles, triangles, 3, boxes, rules.passive);
-    this.#build(this.#edges, edges, 2, boxes, rules.passive);
+    this.#build(this.#vertices, contactVertices, 1, boxes, rules.bar);
+    this.#build(this.#triangles, triangles, 3, boxes, rules.bar);
+    this.#build(this.#edges, edges, 2, boxes, rules.bar);
     const sink = new Sink(boxes.box, x, cut, rules, budget, pairs);
     const edgeOrder = this.#edges.order;
     this.#vertices.forEachOverlap(this.#triangles, (s, t) => {
@@ -66,7 +68,7 @@ export class ProximitySearch {
       if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
     });
     if (particles.length === 0) return;
-    this.#build(this.#particles, particles, 1, boxes, rules.passive);
+    this.#build(this.#particles, particles, 1, boxes, rules.bar);
     const pointOrder = this.#particles.order;
     // Free points against rods: a triangle's edges belong to the triangle and are covered by VT.
     if (2 * rodStart < edges.length) {
@@ -80,16 +82,16 @@ export class ProximitySearch {
     });
   }
 
-  #build(tree: Bvh, corner: Uint32Array, size: number, boxes: TrustBoxes, passive: Uint8Array): void {
+  #build(tree: Bvh, corner: Uint32Array, size: number, boxes: TrustBoxes, bar: Uint8Array): void {
     const count = corner.length / size;
-    if (this.#passive.length < count) {
+    if (this.#bar.length < count) {
       this.#box = new Float32Array(6 * count);
-      this.#passive = new Uint8Array(count);
+      this.#bar = new Uint8Array(count);
     }
     const out = this.#box;
     const { box, growth } = boxes;
     for (let e = 0; e < count; e++) {
-      let isPassive = 1;
+      let bits = 0xff;
       for (let c = 0; c < 3; c++) {
         let lo = Number.POSITIVE_INFINITY;
         let hi = Number.NEGATIVE_INFINITY;
@@ -101,10 +103,10 @@ export class ProximitySearch {
         out[6 * e + c] = lo - growth;
         out[6 * e + 3 + c] = hi + growth;
       }
-      for (let s = 0; s < size; s++) isPassive &= passive[corner[size * e + s]];
-      this.#passive[e] = isPassive;
+      for (let s = 0; s < size; s++) bits &= bar[corner[size * e + s]];
+      this.#bar[e] = bits;
     }
-    tree.build(count, out, this.#passive);
+    tree.build(count, out, this.#bar);
   }
 }
 
@@ -139,7 +141,7 @@ class Sink {
   }
 
   #keep(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
-    if (this.pairs.count >= this.budget) throw new PairBudgetExceeded(this.pairs.count + 1);
+    if (this.pairs.count >= this.budget) throw new PairBudgetExceeded();
     this.pairs.push(kind, v0, v1, v2, v3, nx, ny, nz);
   }
 

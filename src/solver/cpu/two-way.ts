@@ -80,6 +80,7 @@ export class TwoWay {
     proximity.beginRequest();
     const isReused = unfinished > 0 && proximity.isValidFor(start, target);
     let wantsSearch = !isReused;
+    let wanted: Uint8Array | undefined;
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     this.#edges?.linearise(target, this.#settings.sigma);
     this.#watch.begin(x, unfinished);
@@ -98,7 +99,7 @@ export class TwoWay {
       this.#clock++;
       if (wantsSearch) {
         const began = performance.now();
-        proximity.renew(x, y);
+        proximity.renew(x, y, wanted);
         this.#active.invalidate();
         searches++;
         wantsSearch = false;
@@ -115,13 +116,16 @@ export class TwoWay {
         proximity.radius -= 2 * this.#forward.largestMove;
         wantsSearch = proximity.radius < searchRadiusMin;
       } else {
-        const { alpha, alphaGuard } = this.#forward;
-        wantsSearch = this.#watch.wantsSearch(this.#residual, alpha, alphaGuard, this.#moving);
+        wantsSearch = this.#watch.wantsSearch(this.#residual, this.#forward, this.#moving, proximity.pairs);
+        wanted = this.#watch.wanted;
       }
       input.onState?.(x);
       input.onProgress?.({ steps, residual: residualMax, unfinishedVertices: unfinished });
       const verdict = residualMax < epsilon ? 'going' : this.#watch.judge(x, this.#residual, unfinished);
-      if (verdict === 'search') wantsSearch = true;
+      if (verdict === 'search') {
+        wantsSearch = true;
+        wanted = undefined;
+      }
       if (verdict === 'stalled') {
         status = 'STALLED';
         break;
