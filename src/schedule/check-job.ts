@@ -1,0 +1,58 @@
+import { IntersticeError } from '../errors.js';
+import { buildMesh } from '../mesh/build.js';
+import { checkPositions, checkRange } from '../mesh/positions.js';
+import type { MeshLimits } from '../mesh/types.js';
+import type { CheckAnswer, CheckRequest } from '../session/types.js';
+import type { PairRules } from '../verify/types.js';
+import { NAMED_PAIRS, type Verifier } from './verifier.js';
+
+/**
+ * Does this state, or this straight path, intersect? Counts are complete, lists hold at most `maxPairs`.
+ *
+ * @throws IntersticeError: the mesh's and the positions' refusals, INVALID_PARAMETER
+ */
+export function checkJob(
+  request: CheckRequest,
+  { limits, verifier }: { readonly limits: MeshLimits; readonly verifier: Verifier },
+): CheckAnswer {
+  const { positions, pathEnd, reportPairsCloserThan } = request;
+  const maxPairs = request.maxPairs ?? NAMED_PAIRS;
+  if (!Number.isInteger(maxPairs) || maxPairs < 0 || maxPairs > MAX_PAIRS) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `maxPairs is ${maxPairs}; it must be a whole number from 0 to ${MAX_PAIRS}`,
+    );
+  }
+  if (reportPairsCloserThan !== undefined && !(reportPairsCloserThan > 0 && reportPairsCloserThan < Infinity)) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `reportPairsCloserThan is ${reportPairsCloserThan}; it must be greater than 0 and finite`,
+    );
+  }
+  const mesh = buildMesh(request.mesh, limits);
+  checkPositions(positions, mesh.vertexCount, 'positions');
+  if (pathEnd) {
+    checkPositions(pathEnd, mesh.vertexCount, 'pathEnd');
+    checkRange(positions, pathEnd, 'pathEnd');
+  }
+  const rules: PairRules = { kinematicPairs: request.kinematicPairs ?? 'SKIP', maxPairs };
+  const state = verifier.findIntersections(mesh, positions, rules);
+  const near =
+    reportPairsCloserThan === undefined
+      ? undefined
+      : verifier.findDistances(mesh, positions, rules, reportPairsCloserThan);
+  const path = pathEnd && verifier.testPath(mesh, positions, pathEnd, rules);
+  return {
+    intersectionFree: state.intersectionCount === 0,
+    intersectionCount: state.intersectionCount,
+    intersections: state.intersections,
+    kinematicIntersectionCount: state.kinematicIntersectionCount,
+    closePairs: near?.closePairs ?? [],
+    ...(near?.minDistance === undefined ? {} : { minDistance: near.minDistance }),
+    ...(path === undefined ? {} : { pathFree: path.pathFree }),
+    ...(path?.earliestImpact === undefined ? {} : { earliestImpact: path.earliestImpact }),
+  };
+}
+
+/** uint32 in the contract; the lists themselves are bounded by what is found */
+const MAX_PAIRS = 2 ** 32 - 1;

@@ -1,0 +1,65 @@
+import { IntersticeError } from '../errors.js';
+import type { OnBudget } from '../session/types.js';
+
+/**
+ * When the work of one request must end. Asked between steps, so the answer to "is it due?" must already count what
+ * comes after a yes: the step that a no would start, and the mapping, verification and report of the answer.
+ *
+ * - A step is taken to last as long as the longest one so far, the time between two questions.
+ * - The rest is taken from this very request: the answer's test costs what the start's cost, the report a little
+ *   more than that, and the transport has to encode: {@link RESERVE_PER_CHECK}.
+ *
+ * An estimate, not a promise: RETURN_SAFE may end a little late, but never with an unverified answer.
+ */
+export class Deadline {
+  private readonly endsAt: number;
+  private readonly isHard: boolean;
+  private reserve = 0;
+  private longestStep = 0;
+  private lastAsked: number | undefined;
+
+  /** @param budgetSeconds undefined = no deadline @param receivedAt ms of the clock `now` */
+  constructor(
+    budgetSeconds: number | undefined,
+    onBudget: OnBudget,
+    receivedAt: number,
+    private readonly now: () => number,
+  ) {
+    this.endsAt = budgetSeconds === undefined ? Infinity : receivedAt + budgetSeconds * 1000;
+    this.isHard = onBudget === 'FAIL';
+  }
+
+  /** @throws DEADLINE_EXCEEDED when the budget is spent */
+  refuseIfOver(where: string): void {
+    const late = this.now() - this.endsAt;
+    if (late >= 0) throw deadlineExceeded(where);
+  }
+
+  /** The same, where only a caller who asked for FAIL is refused: there is a safe state to return. */
+  refuseIfOverAndHard(where: string): void {
+    if (this.isHard) this.refuseIfOver(where);
+  }
+
+  /** @param checkMs how long the exact test of the caller's start took */
+  reserveAfter(checkMs: number): void {
+    // With FAIL a late answer is worth as little as none, so no time is kept back for it.
+    this.reserve = this.isHard ? 0 : checkMs * RESERVE_PER_CHECK;
+  }
+
+  /** To be asked between steps. */
+  isDue(): boolean {
+    const now = this.now();
+    if (this.lastAsked !== undefined) this.longestStep = Math.max(this.longestStep, now - this.lastAsked);
+    this.lastAsked = now;
+    const step = this.isHard ? 0 : this.longestStep;
+    return now + step + this.reserve >= this.endsAt;
+  }
+}
+
+/** in units of the start's exact test: that of the answer 1, minDistance about 1.3 (both build the same kind of tree), the
+ *  rest of the report, mapping and encoding 0.7; one more for the scatter of all of them */
+const RESERVE_PER_CHECK = 4;
+
+export function deadlineExceeded(where: string): IntersticeError {
+  return new IntersticeError('DEADLINE_EXCEEDED', `the time budget was spent ${where}`);
+}

@@ -1,0 +1,88 @@
+import type { PlainError } from '../errors.js';
+import type { MeshLimits, Positions } from '../mesh/types.js';
+import type { CheckAnswer, CheckRequest, ResolveAnswer } from '../session/types.js';
+import type { EngineDescription, Progress } from '../solver/types.js';
+import type { Finding } from './finding.js';
+import type { ResolveTask } from './resolve-job.js';
+
+/** What the main thread and a worker say to each other. One job at a time a worker; plain data only. */
+
+/** Kinds of work a worker can do. */
+export interface Jobs {
+  readonly resolve: { readonly input: ResolveTask; readonly answer: ResolveAnswer };
+  readonly check: { readonly input: CheckRequest; readonly answer: CheckAnswer };
+}
+
+/** Where a worker finds the engine it works with: a module and the name of its factory, `() => Engine`. */
+export interface EngineSource {
+  /** URL */
+  readonly module: string;
+  readonly factory: string;
+}
+
+export interface WorkerSetup {
+  readonly engine: EngineSource;
+  readonly limits: MeshLimits;
+  readonly allowUnverified: boolean;
+}
+
+export type JobMessage = {
+  readonly [K in keyof Jobs]: {
+    readonly kind: K;
+    readonly input: Jobs[K]['input'];
+    /** int32[3], shared; see JobFlags */
+    readonly flags: Int32Array;
+    readonly wantsProgress: boolean;
+    readonly wantsStates: boolean;
+  };
+}[keyof Jobs];
+
+export type WorkerMessage =
+  | { readonly type: 'hello'; readonly engine: EngineDescription }
+  | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'state'; readonly positions: Positions }
+  | { readonly type: 'finding'; readonly finding: Finding }
+  | { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer'] }
+  | { readonly type: 'failed'; readonly error: PlainError };
+
+/**
+ * The words that the two threads share during one job. A worker computes without returning to its event loop, so no
+ * message would reach it: it reads these between steps, and sleeps on one of them while the reader of states is behind.
+ */
+export class JobFlags {
+  constructor(readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))) {}
+
+  get isCancelled(): boolean {
+    return Atomics.load(this.words, CANCELLED) !== 0;
+  }
+
+  cancel(): void {
+    Atomics.store(this.words, CANCELLED, 1);
+    this.wake();
+  }
+
+  /** One more state has been taken by its reader. */
+  acknowledgeState(): void {
+    Atomics.add(this.words, STATES_TAKEN, 1);
+    this.wake();
+  }
+
+  /** Blocks the worker until fewer than `window` of the `sent` states wait for their reader, or the job is cancelled. */
+  waitForReader(sent: number, window: number): void {
+    for (;;) {
+      // The count of events is read first: whatever happens after it changes it, so the wait below cannot miss it.
+      const events = Atomics.load(this.words, EVENTS);
+      if (this.isCancelled || sent - Atomics.load(this.words, STATES_TAKEN) < window) return;
+      Atomics.wait(this.words, EVENTS, events);
+    }
+  }
+
+  private wake(): void {
+    Atomics.add(this.words, EVENTS, 1);
+    Atomics.notify(this.words, EVENTS);
+  }
+}
+
+const CANCELLED = 0;
+const STATES_TAKEN = 1;
+const EVENTS = 2;

@@ -1,0 +1,106 @@
+import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { IntersticeError } from '../errors.js';
+import type { EngineDescription } from '../solver/types.js';
+import type { JobMessage, WorkerMessage, WorkerSetup } from './messages.js';
+import { packCopies } from './transfer.js';
+
+/** What the job that a worker is doing wants to hear. */
+export interface Listener {
+  receive(message: Exclude<WorkerMessage, { type: 'hello' }>): void;
+  /** the thread is gone, and the job with it */
+  lose(reason: IntersticeError): void;
+}
+
+/** One thread and the job it is doing. An idle thread does not keep the process alive. */
+export class PoolWorker {
+  /** resolves with the engine's description once the thread has opened it; rejects if the thread dies before */
+  readonly hello: Promise<EngineDescription>;
+  private readonly thread: Worker;
+  private listener: Listener | undefined;
+  private isGone = false;
+  /** terminate() holds the process until the thread is gone; a last message of its job must not let go of it before */
+  private isEnding = false;
+
+  /** @param onGone called once, after the job has been told */
+  constructor(setup: WorkerSetup, resourceLimits: ResourceLimits, onGone: (reason: IntersticeError) => void) {
+    // A thread inherits the process's flags. --input-type (`node --input-type=module -e …`) is one that no file accepts.
+    this.thread = new Worker(new URL('./worker.js', import.meta.url), {
+      workerData: setup,
+      resourceLimits,
+      ...(process.execArgv.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {}),
+    });
+    let greet: (engine: EngineDescription) => void = () => {};
+    let giveUp: (reason: IntersticeError) => void = () => {};
+    this.hello = new Promise((resolve, reject) => {
+      greet = resolve;
+      giveUp = reject;
+    });
+    // Whoever needs the greeting awaits it; nobody awaits it when the thread was started for a job, which is told itself.
+    this.hello.catch(() => {});
+    const die = (reason: IntersticeError) => {
+      if (this.isGone) return;
+      this.isGone = true;
+      void this.thread.terminate();
+      giveUp(reason);
+      this.listener?.lose(reason);
+      this.listener = undefined;
+      onGone(reason);
+    };
+    this.thread.on('message', (message: WorkerMessage) => {
+      if (message.type === 'hello') greet(message.engine);
+      else this.listener?.receive(message);
+    });
+    // An error is what killed the thread; its exit follows, and comes alone when something ended the thread on purpose.
+    this.thread.on('error', (error) => die(explain(error)));
+    this.thread.on('messageerror', (error) => die(explain(error)));
+    this.thread.on('exit', (code) => die(new IntersticeError('INTERNAL', `a worker thread ended with code ${code}`)));
+    this.thread.unref();
+  }
+
+  get isBusy(): boolean {
+    return this.listener !== undefined;
+  }
+
+  /** Keeps the process alive until {@link release}, as long as a job or a greeting is awaited. */
+  hold(): void {
+    this.thread.ref();
+  }
+
+  release(): void {
+    if (!this.listener && !this.isEnding) this.thread.unref();
+  }
+
+  /** @param job copied: the caller keeps its arrays @param listener until it calls {@link finish} */
+  start(job: JobMessage, listener: Listener): void {
+    this.listener = listener;
+    this.hold();
+    const { flags, input, ...rest } = job;
+    const { value, transfer } = packCopies(input);
+    this.thread.postMessage({ ...rest, flags, input: value }, transfer);
+  }
+
+  /** The job is over; the thread may be given another one. */
+  finish(): void {
+    this.listener = undefined;
+    this.release();
+  }
+
+  async terminate(): Promise<void> {
+    this.isEnding = true;
+    this.hold();
+    await this.thread.terminate();
+  }
+}
+
+function explain(error: unknown): IntersticeError {
+  const isOutOfMemory = (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  const message = error instanceof Error ? error.message : String(error);
+  return new IntersticeError(
+    'INTERNAL',
+    isOutOfMemory ? 'a worker thread ran out of memory' : `a worker thread died: ${message}`,
+    {
+      cause: error,
+      ...(isOutOfMemory ? { hint: 'Send a smaller mesh, or give the process more memory.' } : {}),
+    },
+  );
+}

@@ -1,0 +1,70 @@
+import { IntersticeError } from '../errors.js';
+import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { Frame, StateToMap } from '../solver/frame.js';
+import type { PairRules, StateFindings } from '../verify/types.js';
+import type { Verifier } from './verifier.js';
+
+/**
+ * The start must be free of intersections, on the caller's own numbers.
+ *
+ * @throws INTERSECTING_START with some pairs and the complete count
+ */
+export function checkStart(mesh: CollisionMesh, start: Positions, rules: PairRules, verifier: Verifier): StateFindings {
+  const findings = verifier.findIntersections(mesh, start, rules);
+  if (findings.intersectionCount > 0) {
+    const { intersectionCount: count, intersections: pairs } = findings;
+    throw new IntersticeError(
+      'INTERSECTING_START',
+      `${count} ${count === 1 ? 'pair of elements intersects' : 'pairs of elements intersect'} in the start` +
+        (count > pairs.length ? `; ${pairs.length} of them are named` : ''),
+      { pairs, pairCount: count },
+    );
+  }
+  return findings;
+}
+
+/**
+ * Where the frame had to round the start, the numbers that the engine starts from must be free as well, and so must the
+ * tiny piece between the two, which is a part of the path as any other. The same for the start in the answer's scalar,
+ * where that is narrower: it is what an answer without any motion would be.
+ *
+ * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
+ */
+export function checkRounding(
+  mesh: CollisionMesh,
+  frame: Frame,
+  images: Omit<StateToMap, 'engine'>,
+  rules: PairRules,
+  verifier: Verifier,
+): void {
+  const { start, startEngine } = images;
+  const refuseIfRoundingIntersects = (state: Positions, end: Positions, where: string) => {
+    const rounded = verifier.findIntersections(mesh, state, rules);
+    if (rounded.intersectionCount > 0) {
+      throw tooClose(`touch or intersect ${where}`, rounded.intersectionCount, rounded.intersections);
+    }
+    const piece = verifier.testPath(mesh, start, end, rules);
+    if (!piece.pathFree) throw tooClose(`may meet ${where}`, piece.collisionCount, piece.collisions);
+  };
+  if (!frame.isExact(start, startEngine)) {
+    // The state as the engine has it; the piece with both ends in one coordinate system, the caller's, where o + x_e/s in
+    // double is the engine's state to 2⁻⁵³.
+    refuseIfRoundingIntersects(startEngine, frame.toDouble(startEngine), 'when the engine rounds them to float32');
+  }
+  if (start instanceof Float64Array && images.target instanceof Float32Array) {
+    const answered = frame.toCaller({ ...images, engine: startEngine });
+    refuseIfRoundingIntersects(answered, answered, 'in float32, the scalar of the target and so of the answer');
+  }
+}
+
+function tooClose(what: string, pairCount: number, pairs: StateFindings['intersections']): IntersticeError {
+  return new IntersticeError(
+    'TOLERANCE_TOO_SMALL',
+    `the start is free, but ${pairCount} ${pairCount === 1 ? 'pair is' : 'pairs are'} so close that they ${what}`,
+    {
+      pairs,
+      pairCount,
+      hint: 'Separate the named pairs by a millionth of the size of the mesh, or send a smaller part of it; send the target as float64 if the start is.',
+    },
+  );
+}

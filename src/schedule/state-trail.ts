@@ -1,0 +1,130 @@
+import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { Frame, StateToMap } from '../solver/frame.js';
+import type { EnginePositions } from '../solver/types.js';
+import type { PairRules } from '../verify/types.js';
+import type { Problem } from './finding.js';
+import { NAMED_PAIRS, type Verifier } from './verifier.js';
+
+export interface TrailOptions {
+  readonly mesh: CollisionMesh;
+  readonly frame: Frame;
+  readonly images: Omit<StateToMap, 'engine'>;
+  readonly rules: PairRules;
+  readonly verifier: Verifier;
+  /** which pairs are tested on every piece of the path; undefined = none */
+  readonly scope: 'all' | 'codimensional' | undefined;
+  /** every state in the answer's scalar, start first; not written to afterwards */
+  readonly onState: ((positions: Positions) => void) | undefined;
+}
+
+/** How many accepted states are kept to fall back to: a finding is a fault of the service, and the last states before it
+ *  are the likely good ones; more would only cost memory (12 bytes a vertex each). */
+const KEPT_STATES = 4;
+
+/**
+ * Follows the path of one resolve: tests each piece as it is produced, passes the states on, and keeps the last few.
+ *
+ * Pieces are tested between the states as a caller would see them, in the answer's scalar: that is the path that the
+ * caller is told of (a trace holds these very numbers), and un-centring may have rounded them.
+ */
+export class StateTrail {
+  private readonly kept: EnginePositions[] = [];
+  private readonly lastEngine: EnginePositions;
+  /** the last state as the caller sees it; kept up only where something needs it */
+  private last: Positions;
+  /** the last state that was passed on */
+  private announced: Positions;
+  private accepted = 0;
+  private found: Problem | undefined;
+
+  constructor(private readonly options: TrailOptions) {
+    this.lastEngine = options.images.startEngine.slice();
+    // The path begins at the caller's own start, whose scalar may be wider than the answer's.
+    this.last = options.images.start;
+    this.announced = this.map(options.images.startEngine);
+    options.onState?.(this.announced);
+  }
+
+  /** The first piece that failed; no state is accepted after it. */
+  get problem(): Problem | undefined {
+    return this.found;
+  }
+
+  get statesAccepted(): number {
+    return this.accepted;
+  }
+
+  /** @param x the next state; copied */
+  accept(x: EnginePositions): void {
+    if (this.found) return;
+    if (!hasOnlyFinite(x)) {
+      this.found = {
+        kind: 'NOT_FINITE',
+        message: 'the engine produced a coordinate that is not finite',
+        statesAccepted: this.accepted,
+        after: x.slice(),
+      };
+      return;
+    }
+    const { scope, onState } = this.options;
+    if (scope !== undefined || onState !== undefined) {
+      const state = this.map(x);
+      if (!this.testPiece(state)) return;
+      this.last = state;
+      this.announced = state;
+      onState?.(state);
+    }
+    this.accepted++;
+    this.lastEngine.set(x);
+    const room = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
+    room.set(x);
+    this.kept.push(room);
+  }
+
+  /** The engine's last word: one more state, unless it is the one it reported last. */
+  finish(x: EnginePositions): void {
+    if (!isEqual(x, this.lastEngine)) this.accept(x);
+  }
+
+  /** What can be answered, best first: the accepted states from the newest, then the start; in the answer's scalar. */
+  *candidates(): Generator<Positions> {
+    for (let k = this.kept.length - 1; k >= 0; k--) yield this.map(this.kept[k]!);
+    yield this.map(this.options.images.startEngine);
+  }
+
+  /** Passes the answer on as the last state, unless it was passed on already. */
+  announce(answer: Positions): void {
+    if (!isEqual(answer, this.announced)) this.options.onState?.(answer);
+  }
+
+  private map(engine: EnginePositions): Positions {
+    return this.options.frame.toCaller({ ...this.options.images, engine });
+  }
+
+  private testPiece(state: Positions): boolean {
+    const { mesh, rules, verifier, scope } = this.options;
+    if (scope === undefined) return true;
+    const path = verifier.testPath(mesh, this.last, state, { ...rules, maxPairs: NAMED_PAIRS }, scope);
+    if (path.pathFree) return true;
+    this.found = {
+      kind: 'PATH',
+      message: `${path.collisionCount} pairs may meet on piece ${this.accepted + 1} of the path`,
+      statesAccepted: this.accepted,
+      before: this.last,
+      after: state,
+      path,
+    };
+    return false;
+  }
+}
+
+/** Equal as numbers, coordinate by coordinate; the scalars may differ. */
+export function isEqual(a: Positions, b: Positions): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function hasOnlyFinite(x: EnginePositions): boolean {
+  for (let i = 0; i < x.length; i++) if (!Number.isFinite(x[i])) return false;
+  return true;
+}

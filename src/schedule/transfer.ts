@@ -1,0 +1,44 @@
+import type { TransferListItem } from 'node:worker_threads';
+
+type Bulk = Uint8Array | Uint32Array | Float32Array | Float64Array;
+
+/** %TypedArray%.prototype.slice. A Buffer has a `slice` of its own that copies nothing, and its memory may be Node's pool. */
+const sliceOf = Object.getPrototypeOf(Uint8Array.prototype).slice as (this: Bulk) => Bulk;
+
+/**
+ * Plain data made ready to be sent to another thread: every typed array is copied out of its buffer, once, and the copies
+ * are listed for transfer. Cloning instead would copy twice, and would copy the whole buffer of a view (a decoded message
+ * body is one buffer under all of its arrays); transferring the originals would take them away from the caller.
+ */
+export function packCopies<T>(value: T): { readonly value: T; readonly transfer: TransferListItem[] } {
+  const transfer: TransferListItem[] = [];
+  const copy = (item: unknown): unknown => {
+    if (isBulk(item)) {
+      const own = sliceOf.call(item);
+      transfer.push(own.buffer as ArrayBuffer);
+      return own;
+    }
+    if (Array.isArray(item)) return item.map(copy);
+    if (typeof item !== 'object' || item === null) return item;
+    return Object.fromEntries(Object.entries(item).map(([key, part]) => [key, copy(part)]));
+  };
+  return { value: copy(value) as T, transfer };
+}
+
+/** The buffers of every typed array in plain data, each once. The sender must not use them afterwards. */
+export function buffersOf(value: unknown): TransferListItem[] {
+  const buffers = new Set<ArrayBuffer>();
+  const visit = (item: unknown): void => {
+    if (isBulk(item)) {
+      if (item.buffer instanceof ArrayBuffer) buffers.add(item.buffer);
+    } else if (typeof item === 'object' && item !== null) {
+      for (const part of Object.values(item)) visit(part);
+    }
+  };
+  visit(value);
+  return [...buffers];
+}
+
+function isBulk(value: unknown): value is Bulk {
+  return ArrayBuffer.isView(value) && !(value instanceof DataView);
+}

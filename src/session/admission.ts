@@ -1,0 +1,54 @@
+import { IntersticeError } from '../errors.js';
+import type { MeshInput } from '../mesh/types.js';
+import type { CheckRequest, Limits, ResolveRequest } from './types.js';
+
+/** Refuses what is too large or asks too much time before anything is copied, queued or computed for it. */
+export function admitResolve(request: ResolveRequest, limits: Limits): void {
+  admitMesh(request.mesh, limits);
+  admitBytes(request, limits);
+  admitBudget(request.timeBudgetSeconds, limits);
+}
+
+export function admitCheck(request: CheckRequest, limits: Limits): void {
+  admitMesh(request.mesh, limits);
+  admitBytes(request, limits);
+}
+
+function admitMesh(mesh: MeshInput, limits: Limits): void {
+  refuseAbove('vertices', mesh.vertexCount, limits.maxVertices);
+  const elements =
+    lengthOf(mesh.triangles) / 3 +
+    lengthOf(mesh.segments) / 2 +
+    lengthOf(mesh.particles) +
+    lengthOf(mesh.tetrahedra) / 4;
+  refuseAbove('elements', Math.ceil(elements), limits.maxElements);
+}
+
+function admitBytes(request: ResolveRequest | CheckRequest, limits: Limits): void {
+  refuseAbove('bytes', bulkBytesOf(request), limits.maxMessageBytes);
+}
+
+function admitBudget(seconds: number | undefined, { maxTimeBudgetSeconds: most }: Limits): void {
+  if (seconds === undefined || (seconds > 0 && seconds <= most)) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `timeBudget is ${seconds} s; it must be greater than 0 and at most ${most} s`,
+  );
+}
+
+function refuseAbove(what: string, demand: number, limit: number): void {
+  if (demand > limit) {
+    throw new IntersticeError('TOO_LARGE', `the request has ${demand} ${what}; the limit is ${limit}`);
+  }
+}
+
+function lengthOf(array: Uint32Array | undefined): number {
+  return array?.length ?? 0;
+}
+
+/** The bytes of every bulk array: what a message costs, whatever carried it. */
+function bulkBytesOf(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.values(value).reduce<number>((sum, part) => sum + bulkBytesOf(part), 0);
+}

@@ -1,0 +1,236 @@
+import { IntersticeError } from '../errors.js';
+import type { MeshMeasures, Positions } from '../mesh/types.js';
+import type { EnginePositions } from './types.js';
+
+/**
+ * The fixed map between the caller's coordinates and the engine's: x_e = fl32((x − o)·s).
+ *
+ * s is a power of two, so multiplying by it is exact: it only moves the exponent. It puts the median edge into [1, 2), so
+ * that products of a few lengths neither overflow nor sink into the subnormals, whatever unit the caller works in.
+ *
+ * o, per axis, for a float32 caller. Sterbenz: if a/2 ≤ b ≤ 2a, then a − b is a float32 number, exactly. When all start
+ * coordinates of an axis have one sign and m = min|x|, max|x| ≤ 2m, every x and every o between min and max lie in
+ * [m, 2m], so the lemma holds for each (x, o) and centring costs no bit. Where the condition fails, |x − centre| is at
+ * most a factor of four below max|x|, so centring would win less than two bits there but round some coordinates: o = 0,
+ * and x·s is exact again. A float32 caller's start is therefore mapped without rounding (but for subnormal results).
+ *
+ * A float64 caller's numbers are rounded in any case; there o is the centre of the bounding box, the choice with the
+ * smallest |x − o| and hence the smallest rounding.
+ */
+export class Frame {
+  /** the caller's unit, one value per axis */
+  readonly origin: readonly [number, number, number];
+  /** engine units per caller's unit, a power of two */
+  readonly scale: number;
+  /** X: largest |coordinate| of the start in engine units */
+  readonly largestEngine: number;
+  /** largest |coordinate| of the start in the caller's unit */
+  readonly largestCaller: number;
+
+  private constructor(origin: readonly [number, number, number], scale: number, bounds: MeshMeasures['bounds']) {
+    this.origin = origin;
+    this.scale = scale;
+    let largestEngine = 0;
+    let largestCaller = 0;
+    // The map is monotone on each axis, so the bounds' images bound the image of every vertex between them.
+    for (let k = 0; k < 6; k++) {
+      largestEngine = Math.max(largestEngine, Math.abs(Math.fround((bounds[k]! - origin[k % 3]!) * scale)));
+      largestCaller = Math.max(largestCaller, Math.abs(bounds[k]!));
+    }
+    this.largestEngine = largestEngine;
+    this.largestCaller = largestCaller;
+  }
+
+  /**
+   * @param start only its scalar counts; the coordinates come in through `bounds`
+   * @param medianEdge the caller's unit; where it is 0 the largest side of the bounds takes its place, then 1
+   * @param bounds min xyz, max xyz of the vertices that belong to an element
+   * @throws COORDINATE_RANGE when the edges are so short or long that the scale leaves double's exponents
+   */
+  static fit(start: Positions, medianEdge: number, bounds: MeshMeasures['bounds']): Frame {
+    const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
+    const length = medianEdge > 0 ? medianEdge : side > 0 ? side : 1;
+    const exponent = exponentOf(length);
+    if (Math.abs(exponent) > MAX_EXPONENT) {
+      throw new IntersticeError(
+        'COORDINATE_RANGE',
+        `the median edge is ${length}, outside 2^-${MAX_EXPONENT} to 2^${MAX_EXPONENT}`,
+        { hint: 'Choose a unit in which edges have an ordinary length.' },
+      );
+    }
+    const isSingle = start instanceof Float32Array;
+    const axis = (k: 0 | 1 | 2) => originOf(bounds[k], bounds[k + 3]!, isSingle);
+    return new Frame([axis(0), axis(1), axis(2)], 2 ** -exponent, bounds);
+  }
+
+  /**
+   * @param positions [3·V], the caller's unit
+   * @param name what a refusal calls these positions
+   * @returns float32[3·V], engine units; no subnormals and no −0
+   * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
+   */
+  toEngine(positions: Positions, name = 'positions'): EnginePositions {
+    const { origin, scale } = this;
+    const engine = new Float32Array(positions.length);
+    for (let i = 0; i < positions.length; i++) {
+      const value = Math.fround((positions[i]! - origin[i % 3]!) * scale);
+      const magnitude = Math.abs(value);
+      if (magnitude === Infinity) {
+        const vertex = Math.floor(i / 3);
+        throw new IntersticeError(
+          'COORDINATE_RANGE',
+          `${name}: vertex ${vertex} is so far from the mesh, compared with its median edge, that float32 cannot hold it`,
+          { element: { kind: 'vertex', index: vertex, vertices: [vertex] } },
+        );
+      }
+      // Devices differ on subnormals (WGSL lets them flush), so they are flushed here, once, for all; the same comparison
+      // turns −0 into +0, which keeps "same bits" and "same number" one thing inside the engines.
+      engine[i] = magnitude < SMALLEST_NORMAL ? 0 : value;
+    }
+    return engine;
+  }
+
+  /** Whether `engine` is the exact image of `positions`: whether (x − o)·s was a float32 number everywhere. */
+  isExact(positions: Positions, engine: EnginePositions): boolean {
+    for (let i = 0; i < positions.length; i++) {
+      const x = positions[i]!;
+      const o = this.origin[i % 3]!;
+      const difference = x - o;
+      // Knuth's TwoSum on (x, −o): what the double subtraction itself has rounded away.
+      const back = difference - x;
+      const lost = x - (difference - back) + (-o - back);
+      if (lost !== 0 || difference * this.scale !== engine[i]) return false;
+    }
+    return true;
+  }
+
+  /** o + x_e/s in double, [3·V]: where an engine state is in the caller's coordinates. */
+  toDouble(engine: EnginePositions): Float64Array {
+    const out = new Float64Array(engine.length);
+    for (let i = 0; i < out.length; i++) out[i] = this.origin[i % 3]! + engine[i]! / this.scale;
+    return out;
+  }
+
+  /**
+   * An engine state in the target's scalar, [3·V]. In this order:
+   * - a vertex with the engine bits of the start has not moved: the start's own bits (if its numbers exist in the target's
+   *   scalar). This goes before the next rule, because a float64 target may differ from the start by less than the engine
+   *   can see: staying put is safe whatever the gap, a motion that nobody looked at is not;
+   * - a vertex with the engine bits of the target has arrived: the target's own bits;
+   * - else o + x_e/s, rounded to the target's scalar.
+   */
+  toCaller(state: StateToMap): Positions {
+    const { engine, startEngine, targetEngine, start, target } = state;
+    const out = target instanceof Float32Array ? new Float32Array(engine.length) : new Float64Array(engine.length);
+    const isNarrowing = out instanceof Float32Array && start instanceof Float64Array;
+    const [ox, oy, oz] = this.origin;
+    for (let i = 0; i < out.length; i += 3) {
+      if (
+        isSameVertex(engine, startEngine, i) &&
+        (!isNarrowing || (isSingle(start[i]!) && isSingle(start[i + 1]!) && isSingle(start[i + 2]!)))
+      ) {
+        out[i] = start[i]!;
+        out[i + 1] = start[i + 1]!;
+        out[i + 2] = start[i + 2]!;
+      } else if (isSameVertex(engine, targetEngine, i)) {
+        out[i] = target[i]!;
+        out[i + 1] = target[i + 1]!;
+        out[i + 2] = target[i + 2]!;
+      } else {
+        out[i] = ox + engine[i]! / this.scale;
+        out[i + 1] = oy + engine[i + 1]! / this.scale;
+        out[i + 2] = oz + engine[i + 2]! / this.scale;
+      }
+    }
+    return out;
+  }
+}
+
+export interface StateToMap {
+  /** float32[3·V] the state */
+  readonly engine: EnginePositions;
+  /** float32[3·V] images of start and target under the same frame */
+  readonly startEngine: EnginePositions;
+  readonly targetEngine: EnginePositions;
+  /** [3·V] the caller's numbers; their scalars may differ */
+  readonly start: Positions;
+  readonly target: Positions;
+}
+
+/**
+ * The gap, in engine units, below which no pair may come through rounding alone (method 4.3): the largest of
+ * - δ/100: without a floor gaps decay geometrically until any arithmetic intersects;
+ * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: writing fl(x + αD) errs by at
+ *   most √3·u·X a vertex, two vertices of a pair by twice that, and a factor of four is kept in hand (the terms that grow
+ *   with a pair's own size are added by the engine, pair by pair);
+ * - 4 ulp of the answer's scalar at the largest |coordinate|: un-centring rounds each coordinate by half an ulp, so two
+ *   points approach by at most √3 ulp; the engine keeps half of the floor, 2 ulp, which is more.
+ *
+ * @param delta δ, the caller's unit
+ * @param scalar of the answer
+ * @throws TOLERANCE_TOO_SMALL when the floor exceeds δ/16: contact would be decided by rounding
+ */
+export function floorOf(delta: number, frame: Frame, scalar: 'FLOAT32' | 'FLOAT64'): number {
+  const storage = (8 * Math.sqrt(3) * UNIT_ROUNDOFF * frame.largestEngine) / frame.scale;
+  const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - (scalar === 'FLOAT32' ? 23 : 52));
+  const rounding = Math.max(storage, 4 * ulp);
+  const floor = Math.max(delta / 100, rounding);
+  if (floor > delta / FLOORS_PER_DELTA) {
+    const smallest = roundUpForReading(FLOORS_PER_DELTA * rounding);
+    const reason =
+      storage >= 4 * ulp
+        ? 'the engine computes in float32, and the mesh is very large for it'
+        : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
+    throw new IntersticeError(
+      'TOLERANCE_TOO_SMALL',
+      `activationDistance ${delta} is less than can be kept apart here (${reason}); the smallest that would do is ${smallest}`,
+      {
+        hint: `Ask for an activationDistance of at least ${smallest}, send float64, or move the mesh closer to the origin.`,
+      },
+    );
+  }
+  return floor * frame.scale;
+}
+
+/** u: float32's spacing just above 1; twice the error of round-to-nearest, because a device may round either way */
+const UNIT_ROUNDOFF = 2 ** -23;
+
+/** δ must be at least so many floors, or too little of it is left to steer by (1/16, a power of two near method 4.3's 1/20) */
+const FLOORS_PER_DELTA = 16;
+
+/** smallest normal float32 */
+const SMALLEST_NORMAL = 2 ** -126;
+
+/** 2^±900 leaves room in double's exponents (−1074 … 1023) for a float32 number scaled either way, subnormal bits included */
+const MAX_EXPONENT = 900;
+
+const bits = new DataView(new ArrayBuffer(8));
+
+/** floor(log2(x)), exactly, for finite x > 0 */
+function exponentOf(x: number): number {
+  bits.setFloat64(0, x);
+  const biased = (bits.getUint32(0) >>> 20) & 0x7ff;
+  return biased === 0 ? exponentOf(x * 2 ** 54) - 54 : biased - 1023;
+}
+
+function originOf(min: number, max: number, isSingleCaller: boolean): number {
+  const centre = min / 2 + max / 2;
+  if (!isSingleCaller) return centre;
+  const isOneSided = (min > 0 && max <= 2 * min) || (max < 0 && -min <= -2 * max);
+  // Rounding is monotone and min, max are float32 numbers, so the rounded centre still lies between them.
+  return isOneSided ? Math.fround(centre) : 0;
+}
+
+function isSameVertex(a: EnginePositions, b: EnginePositions, i: number): boolean {
+  return a[i] === b[i] && a[i + 1] === b[i + 1] && a[i + 2] === b[i + 2];
+}
+
+function isSingle(x: number): boolean {
+  return Math.fround(x) === x;
+}
+
+/** Three digits, rounded up, so that the number a caller copies from the message is accepted. */
+function roundUpForReading(x: number): number {
+  const rounded = Number(x.toPrecision(3));
+  return rounded >= x ? rounded : Number((x * 1.01).toPrecision(3));
+}

@@ -1,0 +1,231 @@
+import { IntersticeError } from '../errors.js';
+import type { MeshMeasures, MeshWarning } from '../mesh/types.js';
+import type { Parameters, ParametersInput, Preset } from './types.js';
+
+/** The one home of defaults and ranges. Lengths follow from δ and the mesh; everything else is here. */
+const COMMON = {
+  stretchLimit: 1.1,
+  damping: 0.9,
+  residualTolerance: 1e-4,
+  stepLimit: 512,
+  metresPerUnit: 1,
+  verify: 'STATE',
+  onIntersectingStart: 'REJECT',
+  kinematicPairs: 'SKIP',
+} as const;
+
+const PRESETS = {
+  TUNED: { ...COMMON, preset: 'TUNED', sweepsPerStep: 2, forward: 'PLANAR', contact: 'GAP' },
+  PAPER: { ...COMMON, preset: 'PAPER', sweepsPerStep: 1, forward: 'ISOTROPIC', contact: 'VOLUME' },
+} as const satisfies Record<Preset, ParametersInput>;
+
+/** δ of preset TUNED in median edges: for 10 mm cloth the paper's 1 mm */
+const DELTA_PER_EDGE = 0.1;
+/** δ of preset PAPER, metres (the paper's section 6) */
+const PAPER_DELTA_METRES = 0.001;
+/** ρ in δ */
+const REACH_PER_DELTA = 1.8;
+/** leap in median edges */
+const LEAP_PER_EDGE = 2;
+/** Dmin and Dmax in δ (the paper's section 6) */
+const RADIUS_MIN_PER_DELTA = 2;
+const RADIUS_MAX_PER_DELTA = 4;
+/** longest length a caller may set, in the larger of the median edge and the mesh's extent: the square of any such length,
+ *  in engine units, stays far inside float32 for every mesh that passes the check of the floor */
+const LONGEST_LENGTH = 1e6;
+const MAX_UINT32 = 2 ** 32 - 1;
+
+export interface ParameterRules {
+  /** verify NONE is refused without it */
+  readonly allowUnverified?: boolean;
+}
+
+/** The defaults of a preset that no mesh is needed for. */
+export function defaultsOf(preset: Preset): ParametersInput {
+  return PRESETS[preset];
+}
+
+/**
+ * Sets every field: the preset first, then the fields that are set.
+ *
+ * @param input lengths in the caller's unit
+ * @param measures of the start, in the same unit
+ * @throws INVALID_PARAMETER with the name, the value and the range; UNIMPLEMENTED for IGNORE_PAIRS; PERMISSION_DENIED for
+ * verify NONE where it is not allowed
+ */
+export function resolveParameters(
+  input: ParametersInput,
+  measures: MeshMeasures,
+  rules: ParameterRules = {},
+): { readonly parameters: Parameters; readonly warnings: readonly MeshWarning[] } {
+  checkEnums(input);
+  const preset: Preset = input.preset ?? 'TUNED';
+  const set = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as ParametersInput;
+  const scalars = { ...PRESETS[preset], ...set };
+  checkScalars(scalars);
+
+  const longest = LONGEST_LENGTH * longestLengthOf(measures);
+  // A default is not held against `longest`: PAPER's metric δ may be long for a tiny mesh, which a warning says.
+  const length = (name: LengthName, fallback: number, least = 0, isLeastAllowed = false) =>
+    checkLength(name, input[name] ?? fallback, {
+      least,
+      isLeastAllowed,
+      most: input[name] === undefined ? Number.MAX_VALUE : Math.max(longest, least),
+    });
+  const activationDistance = length('activationDistance', defaultDelta(input, scalars.metresPerUnit, measures));
+  // 2 median edges are 20 default δ; where every edge has zero length that ratio is all there is.
+  const defaultLeap =
+    measures.medianEdge > 0
+      ? LEAP_PER_EDGE * measures.medianEdge
+      : (LEAP_PER_EDGE / DELTA_PER_EDGE) * activationDistance;
+  const searchRadiusMin = length(
+    'searchRadiusMin',
+    RADIUS_MIN_PER_DELTA * activationDistance,
+    activationDistance,
+    true,
+  );
+  const parameters: Parameters = {
+    ...scalars,
+    preset,
+    activationDistance,
+    reach: length('reach', REACH_PER_DELTA * activationDistance),
+    leap: length('leap', defaultLeap, 0, true),
+    searchRadiusMin,
+    searchRadiusMax: length(
+      'searchRadiusMax',
+      Math.max(RADIUS_MAX_PER_DELTA * activationDistance, searchRadiusMin),
+      searchRadiusMin,
+      true,
+    ),
+  };
+  if (preset === 'TUNED') refusePaperOnly(input, parameters);
+  if (parameters.onIntersectingStart === 'IGNORE_PAIRS') {
+    throw new IntersticeError('UNIMPLEMENTED', 'onIntersectingStart IGNORE_PAIRS is not built yet', {
+      hint: 'Use REJECT, the default, and separate the pairs it names.',
+    });
+  }
+  if (parameters.verify === 'NONE' && !rules.allowUnverified) {
+    throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server', {
+      hint: 'Use STATE or PATH, or start the server with INTERSTICE_ALLOW_UNVERIFIED=1.',
+    });
+  }
+  return {
+    parameters,
+    warnings: [...warnOfScale(parameters, measures), ...warnOfUnused(input, parameters, defaultLeap)],
+  };
+}
+
+type LengthName = 'activationDistance' | 'reach' | 'leap' | 'searchRadiusMin' | 'searchRadiusMax';
+
+function refuse(name: string, value: unknown, range: string): never {
+  throw new IntersticeError('INVALID_PARAMETER', `${name} is ${String(value)}; it must be ${range}`);
+}
+
+const ENUMS = {
+  preset: ['TUNED', 'PAPER'],
+  forward: ['PLANAR', 'ISOTROPIC'],
+  contact: ['GAP', 'VOLUME'],
+  verify: ['NONE', 'STATE', 'PATH'],
+  onIntersectingStart: ['REJECT', 'IGNORE_PAIRS'],
+  kinematicPairs: ['SKIP', 'PROTECT'],
+} as const satisfies { [K in keyof Parameters]?: readonly Parameters[K][] };
+
+function checkEnums(input: ParametersInput): void {
+  for (const name of Object.keys(ENUMS) as (keyof typeof ENUMS)[]) {
+    const value = input[name];
+    const allowed: readonly string[] = ENUMS[name];
+    if (value !== undefined && !allowed.includes(value)) refuse(name, value, `one of ${allowed.join(', ')}`);
+  }
+}
+
+/** Every comparison is written so that NaN fails it. */
+const SCALARS = {
+  stretchLimit: ['0 (off) or greater than 1', (v) => v === 0 || (v > 1 && v < Infinity)],
+  damping: ['greater than 0 and less than 1', (v) => v > 0 && v < 1],
+  residualTolerance: ['greater than 0 and less than 1', (v) => v > 0 && v < 1],
+  stepLimit: [`a whole number from 1 to ${MAX_UINT32}`, isCount],
+  sweepsPerStep: [`a whole number from 1 to ${MAX_UINT32}`, isCount],
+  metresPerUnit: ['greater than 0 and finite', (v) => v > 0 && v < Infinity],
+} as const satisfies { [K in keyof Parameters]?: readonly [range: string, holds: (value: number) => boolean] };
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= MAX_UINT32;
+}
+
+function checkScalars(values: { readonly [K in keyof typeof SCALARS]: number }): void {
+  for (const name of Object.keys(SCALARS) as (keyof typeof SCALARS)[]) {
+    const [range, holds] = SCALARS[name];
+    if (!holds(values[name])) refuse(name, values[name], range);
+  }
+}
+
+interface LengthRange {
+  readonly least: number;
+  readonly isLeastAllowed: boolean;
+  readonly most: number;
+}
+
+function checkLength(name: LengthName, value: number, { least, isLeastAllowed, most }: LengthRange): number {
+  if ((value > least || (isLeastAllowed && value === least)) && value <= most) return value;
+  return refuse(name, value, `${isLeastAllowed ? 'at least' : 'greater than'} ${least} and at most ${most}`);
+}
+
+function longestLengthOf({ medianEdge, bounds }: MeshMeasures): number {
+  const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
+  return Math.max(medianEdge, side) || Math.max(...bounds.map(Math.abs)) || 1;
+}
+
+function defaultDelta(input: ParametersInput, metresPerUnit: number, measures: MeshMeasures): number {
+  if (input.preset === 'PAPER') return PAPER_DELTA_METRES / metresPerUnit;
+  if (measures.medianEdge === 0 && input.activationDistance === undefined) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `activationDistance is unset, and its default, ${DELTA_PER_EDGE} median edges, is 0 because the edges have no length; it must be set, greater than 0`,
+    );
+  }
+  return DELTA_PER_EDGE * measures.medianEdge;
+}
+
+/** The same value that would be used anyway is let through, so that the `resolved` of a report can be sent back as it is. */
+function refusePaperOnly(input: ParametersInput, { activationDistance }: Parameters): void {
+  const defaults = {
+    searchRadiusMin: RADIUS_MIN_PER_DELTA * activationDistance,
+    searchRadiusMax: RADIUS_MAX_PER_DELTA * activationDistance,
+  };
+  for (const name of ['searchRadiusMin', 'searchRadiusMax'] as const) {
+    const value = input[name];
+    if (value !== undefined && value !== defaults[name]) refuse(name, value, 'left unset unless preset is PAPER');
+  }
+}
+
+function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMeasures): MeshWarning[] {
+  const warnings: MeshWarning[] = [];
+  if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
+    warnings.push({
+      code: 'DELTA_ABOVE_HALF_EDGE',
+      message: `activationDistance ${delta} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart; ${DELTA_PER_EDGE * measures.medianEdge} would be usual`,
+      count: 1,
+    });
+  }
+  if (delta > measures.minHeight) {
+    warnings.push({
+      code: 'DELTA_ABOVE_HEIGHT',
+      message: `activationDistance ${delta} exceeds the smallest triangle height (${measures.minHeight}): such slivers are held open no further than they start, and may slow their surroundings`,
+      count: 1,
+    });
+  }
+  return warnings;
+}
+
+/** Trust boxes are TUNED's; a caller who sets their size for PAPER should learn that it changes nothing. */
+function warnOfUnused(input: ParametersInput, parameters: Parameters, defaultLeap: number): MeshWarning[] {
+  if (parameters.preset !== 'PAPER') return [];
+  const defaults = { reach: REACH_PER_DELTA * parameters.activationDistance, leap: defaultLeap };
+  return (['reach', 'leap'] as const)
+    .filter((name) => input[name] !== undefined && input[name] !== defaults[name])
+    .map((name) => ({
+      code: 'PARAMETER_WITHOUT_EFFECT',
+      message: `${name} has no effect under preset PAPER, which searches by searchRadiusMin and searchRadiusMax`,
+      count: 1,
+    }));
+}

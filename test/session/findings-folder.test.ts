@@ -1,0 +1,42 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import type { Finding } from '../../src/schedule/finding.js';
+import { writeFinding } from '../../src/session/findings-folder.js';
+import { fakeEngine, stepping } from '../support/fake-engine.js';
+import { runJob, spike } from '../support/job.js';
+
+async function plantedFinding(): Promise<Finding> {
+  const { findings } = await runJob(spike(0.25, 0.4), fakeEngine(stepping(4)));
+  return findings[0]!;
+}
+
+t.test('everything needed to see it again is on disk', async (t) => {
+  const parent = t.testdir();
+  const finding = await plantedFinding();
+  const folder = await writeFinding(finding, join(parent, 'new', 'folder'));
+  const manifest = JSON.parse(await readFile(join(folder, 'finding.json'), 'utf8'));
+  t.match(manifest, {
+    kind: 'STATE',
+    engine: 'fake',
+    version: finding.version,
+    byteOrder: /endian/,
+    resolved: { preset: 'TUNED' },
+    state: { intersectionCount: 2, intersections: [{ kind: 'EDGE_TRIANGLE', a: [3, 4], b: [0, 1, 2] }, {}] },
+    request: { mesh: { vertexCount: 6 } },
+  });
+  const { file, type, length } = manifest.request.start;
+  t.match({ type, length }, { type: 'Float32Array', length: 18 });
+  const bytes = await readFile(join(folder, file));
+  t.same(new Float32Array(Uint8Array.from(bytes).buffer), finding.request.start);
+  const triangles = await readFile(join(folder, manifest.request.mesh.triangles.file));
+  t.same(new Uint32Array(Uint8Array.from(triangles).buffer), finding.request.mesh.triangles);
+});
+
+t.test('two findings do not meet, and nobody else reads them', async (t) => {
+  const parent = join(t.testdir(), 'findings');
+  const finding = await plantedFinding();
+  await Promise.all([writeFinding(finding, parent), writeFinding(finding, parent)]);
+  t.equal((await readdir(parent)).length, 2);
+  if (process.platform !== 'win32') t.equal((await stat(parent)).mode & 0o077, 0);
+});

@@ -1,0 +1,158 @@
+import { readdir } from 'node:fs/promises';
+import t, { type Test } from 'tap';
+import { packageVersion } from '../../src/paths.js';
+import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
+import type { Operations } from '../../src/session/types.js';
+import { LIMITS, refusalOf, rods, spike } from '../support/job.js';
+
+const module = new URL('../support/fake-engine.js', import.meta.url).href;
+
+async function operationsOf(t: Test, more: Partial<OperationsOptions> = {}): Promise<Operations> {
+  const operations = await createOperations({
+    engine: 'cpu',
+    threads: 1,
+    limits: LIMITS,
+    allowUnverified: false,
+    ...more,
+  });
+  t.teardown(() => operations.close());
+  return operations;
+}
+
+t.test('with the real engine: ready, resolve, check, info', async (t) => {
+  const operations = await operationsOf(t, { engine: 'auto' });
+  await operations.ready();
+  const crossing = spike(0.25, 0.5);
+  const request = { ...crossing, mesh: { ...crossing.mesh, kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0) } };
+  const { positions, report } = await operations.resolve(request);
+  t.ok(positions[11]! > 0, 'the tip stays above the floor');
+  t.ok(positions[11]! < 0.25, 'and came closer');
+  t.match(report, { engine: 'cpu', verification: { performed: 'STATE', intersections: 0, fellBack: false } });
+  t.ok(report.timings.total > 0);
+  const { mesh, start } = request;
+  t.match(await operations.check({ mesh, positions: start, pathEnd: request.target }), {
+    intersectionFree: true,
+    pathFree: false,
+  });
+  t.match(operations.info(), {
+    version: packageVersion,
+    engines: [{ name: 'cpu', adapter: /auto: the GPU engine is not built yet/ }],
+    limits: LIMITS,
+    defaults: { preset: 'TUNED', verify: 'STATE' },
+    features: ['resolve', 'check'],
+  });
+});
+
+t.test('with the real engine: the same request, the same bytes, on any thread', async (t) => {
+  const operations = await operationsOf(t, { threads: 2, limits: { ...LIMITS, maxQueue: 10 } });
+  const answers = await Promise.all(Array.from({ length: 4 }, () => operations.resolve(spike(0.25, 0.5))));
+  for (const { positions } of answers) t.same(positions, answers[0]!.positions);
+});
+
+t.test('with the real engine: rods do not pass each other', async (t) => {
+  const operations = await operationsOf(t);
+  const { positions, report } = await operations.resolve({ ...rods(0.5, 1), parameters: { verify: 'PATH' } });
+  t.notOk(report.verification.fellBack);
+  t.ok(positions[8]! > positions[2]!, 'the upper rod is still the upper one');
+});
+
+t.test('the trace of the real engine starts at the start and ends at the answer', async (t) => {
+  const operations = await operationsOf(t);
+  const states: unknown[] = [];
+  const request = { ...spike(0.25, 0.5), parameters: { verify: 'PATH' as const } };
+  const { positions } = await operations.resolve(request, { onState: (state) => states.push(state) });
+  t.same(states[0], request.start);
+  t.same(states.at(-1), positions);
+});
+
+t.test('engines that are not there', async (t) => {
+  t.match(await refusalOf(operationsOf(t, { engine: 'webgpu' })), {
+    code: 'UNIMPLEMENTED',
+    message: /not built yet; use cpu or auto/,
+  });
+  t.equal((await refusalOf(operationsOf(t, { adapter: 'llvmpipe' }))).code, 'INVALID_PARAMETER');
+  const broken = operationsOf(t, { engineSource: { module, factory: 'createNothing' } });
+  t.equal((await refusalOf(broken)).code, 'INTERNAL', 'told at once, not at the first request');
+});
+
+t.test('not ready with an engine that fails its probe', async (t) => {
+  const operations = await operationsOf(t, {
+    engineSource: { module, factory: 'createSteppingEngine' },
+    findingsFolder: t.testdir(),
+  });
+  t.match(await refusalOf(operations.ready()), { code: 'INTERNAL', message: /failed its probe/ });
+  t.match(await refusalOf(operations.ready()), { code: 'INTERNAL' }, 'and says so again');
+  await operations.close();
+});
+
+t.test('limits are enforced before anything is queued', async (t) => {
+  const operations = await operationsOf(t, {
+    engineSource: { module, factory: 'createSteppingEngine' },
+    limits: { ...LIMITS, maxVertices: 5 },
+  });
+  t.equal((await refusalOf(operations.resolve(spike(1, 0)))).code, 'TOO_LARGE');
+  const { mesh, start } = spike(1, 0);
+  t.equal((await refusalOf(operations.check({ mesh, positions: start }))).code, 'TOO_LARGE');
+});
+
+t.test('a finding is logged and written down, and the caller gets a safe state', async (t) => {
+  const folder = t.testdir();
+  const events: object[] = [];
+  const operations = await operationsOf(t, {
+    engineSource: { module, factory: 'createSteppingEngine' },
+    findingsFolder: folder,
+    log: (event, message) => events.push({ ...event, message }),
+  });
+  const { report } = await operations.resolve(spike(0.25, 0.4));
+  t.ok(report.verification.fellBack);
+  await operations.close();
+  t.equal((await readdir(folder)).length, 1);
+  t.match(events, [{ level: 'error', event: 'finding', kind: 'STATE', folder: /./, message: /was not sent/ }]);
+});
+
+t.test('a reproduction that cannot be written is said, not swallowed', async (t) => {
+  const folder = t.testdir({ occupied: 'a file' });
+  const events: object[] = [];
+  const operations = await operationsOf(t, {
+    engineSource: { module, factory: 'createSteppingEngine' },
+    findingsFolder: `${folder}/occupied`,
+    log: (event, message) => events.push({ ...event, message }),
+  });
+  await operations.resolve(spike(0.25, 0.4));
+  await operations.close();
+  t.match(events, [{ event: 'finding', err: Error, message: /no reproduction could be written/ }]);
+});
+
+t.test('a lost thread is logged', async (t) => {
+  const events: object[] = [];
+  const operations = await operationsOf(t, {
+    engineSource: { module, factory: 'createDyingEngine' },
+    log: (event) => events.push(event),
+  });
+  t.equal((await refusalOf(operations.resolve(spike(1, 0.5)))).code, 'INTERNAL');
+  t.match(events, [{ level: 'error', event: 'worker-lost' }]);
+});
+
+t.test('the caller’s signal, clock and progress reach the job', async (t) => {
+  const operations = await operationsOf(t, { engineSource: { module, factory: 'createEndlessEngine' } });
+  const abort = new AbortController();
+  const work = operations.resolve(spike(1, 0.5), { signal: abort.signal, onProgress: () => abort.abort() });
+  t.equal((await refusalOf(work)).code, 'CANCELLED');
+
+  const request = { ...spike(1, 0.5), timeBudgetSeconds: 1 };
+  const late = operations.resolve(request, { receivedAt: performance.now() - 2000 });
+  t.equal((await refusalOf(late)).code, 'DEADLINE_EXCEEDED');
+  const { report } = await operations.resolve({ ...request, timeBudgetSeconds: 0.5 });
+  t.equal(report.status, 'DEADLINE', 'an engine that would never end was stopped in time');
+  const failed = operations.resolve({ ...request, timeBudgetSeconds: 0.5, onBudget: 'FAIL' });
+  t.equal((await refusalOf(failed)).code, 'DEADLINE_EXCEEDED');
+});
+
+t.test('NONE is granted only where it is allowed', async (t) => {
+  const engineSource = { module, factory: 'createSteppingEngine' };
+  const request = { ...spike(1, 0.5), parameters: { verify: 'NONE' as const } };
+  const strict = await operationsOf(t, { engineSource });
+  t.equal((await refusalOf(strict.resolve(request))).code, 'PERMISSION_DENIED');
+  const lax = await operationsOf(t, { engineSource, allowUnverified: true });
+  t.equal((await lax.resolve(request)).report.verification.performed, 'NONE');
+});

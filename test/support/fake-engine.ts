@@ -1,0 +1,128 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import type {
+  Engine,
+  EnginePositions,
+  EngineUnits,
+  Parameters,
+  Resolution,
+  Status,
+  StepInput,
+} from '../../src/solver/types.js';
+
+/** What a fake engine does with one step; everything it was given, and the resolution it makes up. */
+export type Behaviour = (step: StepInput, scene: { mesh: CollisionMesh }) => Resolution | Promise<Resolution>;
+
+/** What was asked of a fake engine, in order. */
+export interface Opened {
+  readonly mesh: CollisionMesh;
+  readonly parameters: Parameters;
+  readonly units: EngineUnits;
+  closed: boolean;
+}
+
+/** An engine that does what a test says, and remembers what it was asked. No collision handling whatsoever. */
+export function fakeEngine(behaviour: Behaviour): Engine & { readonly opened: Opened[] } {
+  const opened: Opened[] = [];
+  return {
+    opened,
+    description: { name: 'fake', adapter: 'none', software: true, maxBufferBytes: 0 },
+    async open(mesh, parameters, units) {
+      const record: Opened = { mesh, parameters, units, closed: false };
+      opened.push(record);
+      return {
+        resolve: async (step) => behaviour(step, { mesh }),
+        close: () => {
+          record.closed = true;
+        },
+      };
+    },
+    close: async () => {},
+  };
+}
+
+export function resolution(step: StepInput, positions: EnginePositions, status: Status, steps: number): Resolution {
+  const vertexCount = positions.length / 3;
+  const arrived = new Uint8Array(vertexCount);
+  const residuals = new Float32Array(vertexCount);
+  for (let v = 0; v < vertexCount; v++) {
+    arrived[v] = [0, 1, 2].every((k) => positions[3 * v + k] === step.y[3 * v + k]) ? 1 : 0;
+    residuals[v] = arrived[v] ? 0 : 1;
+  }
+  const unfinishedVertices = residuals.reduce((sum, r) => sum + r, 0);
+  return {
+    status,
+    positions,
+    residuals,
+    arrived,
+    steps,
+    searches: 1,
+    proximitySetReused: false,
+    residual: unfinishedVertices > 0 ? 1 : 0,
+    unfinishedVertices,
+    pairs: { vertexTriangle: 1, edgeEdge: 2, vertexEdge: 3, vertexVertex: 4, activeContacts: 5, colours: 6 },
+    touchingPairs: 0,
+    limitingPairs: [{ kind: 'VERTEX_TRIANGLE', a: [0], b: [1, 2, 3], distance: 1 }],
+    timings: { search: 1, geometry: 2, backward: 3, forward: 4 },
+  };
+}
+
+/** Moves in `count` equal steps up to `fraction` of the way; asks whether to stop before each. */
+export function stepping(count: number, fraction = 1): Behaviour {
+  return (step) => {
+    let x: EnginePositions = step.x.slice();
+    for (let k = 1; k <= count; k++) {
+      if (step.shouldStop?.()) return resolution(step, x, 'DEADLINE', k - 1);
+      x = between(step.x, step.y, (k / count) * fraction);
+      step.onState?.(x);
+      step.onProgress?.({ steps: k, residual: 1 - k / count, unfinishedVertices: 1 });
+    }
+    return resolution(step, x, fraction === 1 ? 'CONVERGED' : 'STALLED', count);
+  };
+}
+
+/** t = 1 is y bit for bit. */
+export function between(x: EnginePositions, y: EnginePositions, t: number): EnginePositions {
+  return x.map((value, i) => (t === 1 ? y[i]! : value + (y[i]! - value) * t));
+}
+
+/** Factories for worker threads, which take their engine from a module by name. */
+export const createSteppingEngine = () => fakeEngine(stepping(4));
+
+/** Takes a thousand tiny steps, so that there is always a next one to stop before. */
+export const createSlowEngine = () => fakeEngine(stepping(1000));
+
+/** Never arrives: goes on until it is told to stop. */
+export const createEndlessEngine = () =>
+  fakeEngine((step) => {
+    for (let k = 0; ; k++) {
+      step.onProgress?.({ steps: k, residual: 1, unfinishedVertices: 1 });
+      if (step.shouldStop?.()) return resolution(step, step.x.slice(), 'DEADLINE', k);
+    }
+  });
+
+/** Deaf: neither arrives nor asks whether to stop. */
+export const createDeafEngine = () =>
+  fakeEngine((step) => {
+    step.onProgress?.({ steps: 0, residual: 1, unfinishedVertices: 1 });
+    for (;;);
+  });
+
+export const createThrowingEngine = () =>
+  fakeEngine(() => {
+    throw new Error('the fake engine broke');
+  });
+
+/** Ends its own thread, as a fault in native code would; works for a target equal to the start. */
+export const createDyingEngine = () =>
+  fakeEngine((step) => {
+    if (step.x.every((value, i) => value === step.y[i])) return resolution(step, step.x.slice(), 'CONVERGED', 0);
+    process.exit(7);
+  });
+
+/** Fills the heap. */
+export const createGreedyEngine = () =>
+  fakeEngine((step) => {
+    const hoard: object[] = [];
+    while (!step.shouldStop?.()) hoard.push(Array.from({ length: 1000 }, (_, k) => ({ k })));
+    return resolution(step, step.x.slice(), 'DEADLINE', hoard.length);
+  });
