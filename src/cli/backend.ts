@@ -1,0 +1,15 @@
+import type { Operations } from '../session/types.js';
+import type { ParametersInput } from '../solver/types.js';
+
+/** What the commands call: an engine in this process, or a running service. */
+export interface Backend extends Pick<Operations, 'resolve' | 'check' | 'close'> {
+  /** The engine's defaults, where they are known without asking; progress is drawn against them. */
+  readonly defaults?: ParametersInput;
+}
+
+/** Where the work is to be done; unset = the environment's setting, then the default. */
+export interface BackendChoice {
+  readonly server?: string;
+  readonly engine?: string;
+  readonly threads?: number;
+}

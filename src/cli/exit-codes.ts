@@ -1,0 +1,46 @@
+import { ERRORS, IntersticeError } from '../errors.js';
+import type { Status } from '../solver/types.js';
+
+export const EXIT = {
+  OK: 0,
+  FOUND: 1,
+  USAGE: 2,
+  REFUSED: 3,
+  NOT_CONVERGED: 4,
+  INTERNAL: 5,
+  INTERRUPTED: 130,
+} as const;
+
+/** One row a code, in the order of the help page. */
+export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
+  [EXIT.OK, 'converged, or free of intersections'],
+  [EXIT.FOUND, 'check found an intersection, or a path that may collide'],
+  [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
+  [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
+  [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],
+  [EXIT.INTERNAL, 'a failure of the program, the machine or the service'],
+  [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); nothing was written'],
+];
+
+/** A mistake in the command line itself; `command` names the help page that tells more, where one does. */
+export class UsageError extends Error {
+  constructor(
+    message: string,
+    readonly command?: string,
+  ) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+export function exitCodeOfStatus(status: Status): number {
+  return status === 'CONVERGED' ? EXIT.OK : EXIT.NOT_CONVERGED;
+}
+
+/** Refusals (4xx in the table of errors) are the input's fault, everything else is not. */
+export function exitCodeOfError(thrown: unknown): number {
+  if (thrown instanceof UsageError) return EXIT.USAGE;
+  const error = IntersticeError.from(thrown);
+  if (error.code === 'CANCELLED') return EXIT.INTERRUPTED;
+  return ERRORS[error.code].http < 500 ? EXIT.REFUSED : EXIT.INTERNAL;
+}

@@ -1,0 +1,81 @@
+import { type Config, type Environment, readConfig, SETTINGS } from '../config.js';
+import { IntersticeError } from '../errors.js';
+import type { Operations } from '../session/types.js';
+import type { Backend, BackendChoice } from './backend.js';
+import { UsageError } from './exit-codes.js';
+import type { Sink } from './terminal.js';
+
+/** Settings that mean something to one run in this process; what only a service needs must not get in its way. */
+const RELEVANT = [
+  SETTINGS.engine,
+  SETTINGS.adapter,
+  SETTINGS.threads,
+  SETTINGS.maxVertices,
+  SETTINGS.maxElements,
+  SETTINGS.maxTimeBudgetSeconds,
+  SETTINGS.allowUnverified,
+].map((setting) => setting.name);
+
+/**
+ * Reads settings for a command.
+ *
+ * @param flags by environment variable, they win over `environment`
+ * @throws UsageError that lists every problem
+ */
+export function readSettings(environment: Environment, flags: Environment, command: string): Config {
+  try {
+    return readConfig({ ...environment, ...flags });
+  } catch (error) {
+    if (error instanceof IntersticeError) throw new UsageError(error.message, command);
+    throw error;
+  }
+}
+
+/** The engine's settings of one run: one request needs one thread. */
+export function localConfig(environment: Environment, choice: BackendChoice): Config {
+  const relevant = Object.fromEntries(RELEVANT.map((name) => [name, environment[name]]));
+  return readSettings(
+    { [SETTINGS.threads.name]: '1', ...dropUnset(relevant) },
+    dropUnset({
+      [SETTINGS.engine.name]: choice.engine,
+      [SETTINGS.threads.name]: choice.threads?.toString(),
+    }),
+    'resolve',
+  );
+}
+
+const dropUnset = (values: Environment): Environment =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''));
+
+/** Opens the operations as configured; imported only now, so that `--help` does not load an engine. */
+export async function openOperations(
+  config: Config,
+  log: (event: object, message: string) => void,
+): Promise<Operations> {
+  const { createOperations } = await import('../session/operations.js');
+  const { engine, adapter, threads, limits, allowUnverified } = config;
+  return createOperations({
+    engine,
+    ...(adapter === undefined ? {} : { adapter }),
+    threads,
+    limits,
+    allowUnverified,
+    log,
+  });
+}
+
+/** An engine in this process. What it has to say is kept until it closes, when no progress line is in the way. */
+export async function openLocal(choice: BackendChoice, environment: Environment, err: Sink): Promise<Backend> {
+  const notes: string[] = [];
+  const operations = await openOperations(localConfig(environment, choice), (_event, message) => {
+    notes.push(`note: ${message}\n`);
+  });
+  return {
+    resolve: (request, context) => operations.resolve(request, context),
+    check: (request, context) => operations.check(request, context),
+    async close() {
+      await operations.close();
+      for (const note of notes) err.write(note);
+    },
+  };
+}

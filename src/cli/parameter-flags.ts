@@ -1,0 +1,228 @@
+import type { Command } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Parameters, ParametersInput } from '../solver/types.js';
+
+type FieldKind =
+  | { readonly kind: 'number'; readonly placeholder: string }
+  | { readonly kind: 'count'; readonly placeholder: string }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] };
+
+/** One parameter of the contract as a flag. Ranges are told here and enforced by the solver, which names the bounds. */
+export type ParameterFlag = FieldKind & {
+  readonly description: string;
+  /** 'length' = the unit of the mesh file; '' = a plain number */
+  readonly unit: string;
+  readonly defaultText: string;
+  readonly range: string;
+};
+
+const length = 'length';
+
+/**
+ * Every field of the contract's `Parameters`, in its order: the help, the parser and the documentation read this table.
+ * The mapped type makes the compiler refuse a table that misses a field.
+ */
+export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag } = {
+  preset: {
+    kind: 'choice',
+    choices: ['TUNED', 'PAPER'],
+    description: 'set of defaults that the other parameters start from',
+    unit: '',
+    defaultText: 'tuned',
+    range: '',
+  },
+  activationDistance: {
+    kind: 'number',
+    placeholder: 'D',
+    description: 'δ, distance that contacts are pushed apart to',
+    unit: length,
+    defaultText: '0.1 × median edge; paper: 0.001 m',
+    range: '> 0',
+  },
+  reach: {
+    kind: 'number',
+    placeholder: 'D',
+    description: 'ρ, how far a trust box is grown around a vertex',
+    unit: length,
+    defaultText: '1.8 δ',
+    range: '> 0',
+  },
+  leap: {
+    kind: 'number',
+    placeholder: 'D',
+    description: 'longest free motion that one search covers',
+    unit: length,
+    defaultText: '2 median edges',
+    range: '≥ 0',
+  },
+  searchRadiusMin: {
+    kind: 'number',
+    placeholder: 'D',
+    description: 'D_min, radius down to which found pairs are re-used (preset paper only)',
+    unit: length,
+    defaultText: '2 δ',
+    range: '≥ δ',
+  },
+  searchRadiusMax: {
+    kind: 'number',
+    placeholder: 'D',
+    description: 'D_max, radius within which pairs are searched (preset paper only)',
+    unit: length,
+    defaultText: '4 δ',
+    range: '≥ D_min',
+  },
+  stretchLimit: {
+    kind: 'number',
+    placeholder: 'X',
+    description: 'σ, longest an edge may get against its length in the target; 0 switches it off',
+    unit: 'ratio',
+    defaultText: '1.1',
+    range: '0, or > 1',
+  },
+  damping: {
+    kind: 'number',
+    placeholder: 'X',
+    description: 'γ, share of the room to the next contact that one step may use',
+    unit: '',
+    defaultText: '0.9',
+    range: '> 0 and < 1',
+  },
+  residualTolerance: {
+    kind: 'number',
+    placeholder: 'X',
+    description: 'ε, the run has converged when no vertex has more than this share of its motion left',
+    unit: '',
+    defaultText: '0.0001',
+    range: '> 0 and < 1',
+  },
+  stepLimit: {
+    kind: 'count',
+    placeholder: 'N',
+    description: 'L, most steps of one run',
+    unit: 'steps',
+    defaultText: '512',
+    range: '≥ 1',
+  },
+  sweepsPerStep: {
+    kind: 'count',
+    placeholder: 'N',
+    description: 'passes over all constraints in each backward step',
+    unit: 'sweeps',
+    defaultText: '2; paper: 1',
+    range: '≥ 1',
+  },
+  metresPerUnit: {
+    kind: 'number',
+    placeholder: 'X',
+    description: 'metres in one unit of the mesh; scales the metric default of preset paper and nothing else',
+    unit: 'm',
+    defaultText: '1',
+    range: '> 0',
+  },
+  forward: {
+    kind: 'choice',
+    choices: ['PLANAR', 'ISOTROPIC'],
+    description: 'how a motion is bounded: by half-spaces between pairs, or by one radius a vertex',
+    unit: '',
+    defaultText: 'planar; paper: isotropic',
+    range: '',
+  },
+  contact: {
+    kind: 'choice',
+    choices: ['GAP', 'VOLUME'],
+    description: 'form of the contact constraint',
+    unit: '',
+    defaultText: 'gap; paper: volume',
+    range: '',
+  },
+  verify: {
+    kind: 'choice',
+    choices: ['NONE', 'STATE', 'PATH'],
+    description:
+      'exact test of the answer before it is given: its state, or its state and every piece of the path; none only where INTERSTICE_ALLOW_UNVERIFIED=1',
+    unit: '',
+    defaultText: 'state',
+    range: '',
+  },
+  onIntersectingStart: {
+    kind: 'choice',
+    choices: ['REJECT', 'IGNORE_PAIRS'],
+    description: 'a start that intersects is refused, or its pairs are left out until they part',
+    unit: '',
+    defaultText: 'reject',
+    range: '',
+  },
+  kinematicPairs: {
+    kind: 'choice',
+    choices: ['SKIP', 'PROTECT'],
+    description:
+      'pairs of two kinematic elements are left alone (avatars touch themselves), or protected like all others',
+    unit: '',
+    defaultText: 'skip',
+    range: '',
+  },
+};
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** `activationDistance` → `activation-distance` */
+export const flagNameOf = (field: keyof Parameters): string => kebab(field);
+
+/** A finite number, as a person types it; the empty text, which Number() takes for 0, is refused. */
+export function parseNumber(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) throw new InvalidArgumentError('A number is needed, like 0.001 or 1e-3.');
+  return value;
+}
+
+/** A whole number ≥ 0. */
+export function parseCount(text: string): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(value)) throw new InvalidArgumentError('A whole number is needed, 0 or greater.');
+  return value;
+}
+
+const spell = (choice: string): string => choice.toLowerCase().replaceAll('_', '-');
+
+/** Takes `ignore-pairs`, `IGNORE_PAIRS` and the like, gives the contract's name. */
+export function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    const found = choices.find((choice) => spell(choice) === spell(text));
+    if (found === undefined) throw new InvalidArgumentError(`Choose one of: ${choices.map(spell).join(', ')}.`);
+    return found;
+  };
+}
+
+/** An option whose argument is one of the contract's names, written as a person would. */
+export function choiceOption<T extends string>(flag: string, choices: readonly T[], description: string): Option {
+  return new Option(`--${flag} <${choices.map(spell).join('|')}>`, description).argParser(parseChoice(choices));
+}
+
+/** "δ, distance … (length; default: …; range: …)" */
+export function describeFlag(flag: ParameterFlag): string {
+  const facts = [flag.unit, `default: ${flag.defaultText}`, flag.range === '' ? '' : `range: ${flag.range}`];
+  return `${flag.description} (${facts.filter((fact) => fact !== '').join('; ')})`;
+}
+
+function optionOf(field: keyof Parameters): Option {
+  const row = PARAMETER_FLAGS[field];
+  const name = flagNameOf(field);
+  if (row.kind === 'choice') return choiceOption(name, row.choices, describeFlag(row));
+  const option = new Option(`--${name} <${row.placeholder}>`, describeFlag(row));
+  return option.argParser(row.kind === 'number' ? parseNumber : parseCount);
+}
+
+const allFields = Object.keys(PARAMETER_FLAGS) as (keyof Parameters)[];
+
+/** Adds a flag for each parameter, under a heading of its own. */
+export function addParameterFlags(command: Command, heading: string): Command {
+  for (const field of allFields) command.addOption(optionOf(field).helpGroup(heading));
+  return command;
+}
+
+/** The parameters that were set by flags; `values` is what commander parsed, keyed in lowerCamelCase like the contract. */
+export function pickParameters(values: Readonly<Record<string, unknown>>): ParametersInput {
+  const set = allFields.filter((field) => values[field] !== undefined).map((field) => [field, values[field]]);
+  // The parsers above only let values of the field's own type through, which fromEntries cannot know.
+  return Object.fromEntries(set) as ParametersInput;
+}

@@ -1,0 +1,81 @@
+import { IntersticeError } from '../errors.js';
+import { readBulk } from '../transport/json/bulk.js';
+import { type FieldShape, messageShape } from '../transport/json/schema.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * A service's JSON answer as the plain data of the session room: 64-bit counts as numbers, enums by name, bulk fields as
+ * typed arrays, defaults filled in. The service is held to its types; what a newer one adds is passed over, because the
+ * contract only ever grows.
+ *
+ * @throws INTERNAL when a field has not the type that the contract says: the other side is no Interstice service
+ */
+export function decodeAnswer(typeName: string, value: unknown, path = 'answer'): unknown {
+  if (!isObject(value)) throw mismatch(path, 'an object');
+  const entries: [string, unknown][] = [];
+  for (const field of messageShape(typeName).fields) {
+    const sent = value[field.jsonName];
+    const where = `${path}.${field.jsonName}`;
+    if (field.isRepeated) {
+      if (sent !== undefined && !Array.isArray(sent)) throw mismatch(where, 'a list');
+      const items: readonly unknown[] = sent ?? [];
+      entries.push([field.jsonName, items.map((item, index) => decodeOne(field, item, value, `${where}[${index}]`))]);
+    } else if (sent !== undefined && sent !== null) {
+      entries.push([field.jsonName, decodeOne(field, sent, value, where)]);
+    } else if (!field.hasPresence) {
+      entries.push([field.jsonName, defaultOf(field)]);
+    }
+  }
+  return Object.fromEntries(entries);
+}
+
+function decodeOne(field: FieldShape, value: unknown, message: Json, path: string): unknown {
+  const kind = field.kind;
+  switch (kind.of) {
+    case 'message':
+      return decodeAnswer(kind.type, value, path);
+    case 'bulk': {
+      if (typeof value !== 'string') throw mismatch(path, 'base64');
+      const element = kind.element === 'scalar' ? (message.scalar === 'FLOAT64' ? 'float64' : 'float32') : kind.element;
+      return readBulk(Buffer.from(value, 'base64'), element, path);
+    }
+    case 'duration':
+      if (typeof value !== 'string' || !/^[\d.]+s$/.test(value)) throw mismatch(path, 'a duration');
+      return Number(value.slice(0, -1));
+    case 'enum':
+    case 'timestamp':
+      if (typeof value !== 'string') throw mismatch(path, 'a name');
+      return value;
+    case 'scalar':
+      return decodeScalar(kind.type, value, path);
+  }
+}
+
+function decodeScalar(type: string, value: unknown, path: string): unknown {
+  if (type === 'string' || type === 'bool') {
+    if (typeof value !== (type === 'string' ? 'string' : 'boolean')) throw mismatch(path, `a ${type}`);
+    return value;
+  }
+  // 64-bit integers travel as strings, and so do NaN and the infinities of a double.
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  const isNamed = value === 'NaN';
+  if (typeof number !== 'number' || (Number.isNaN(number) && !isNamed)) throw mismatch(path, 'a number');
+  return number;
+}
+
+function defaultOf(field: FieldShape): unknown {
+  const kind = field.kind;
+  if (kind.of === 'bulk') return new Uint8Array(0);
+  if (kind.of !== 'scalar') return undefined;
+  if (kind.type === 'string') return '';
+  return kind.type === 'bool' ? false : 0;
+}
+
+const mismatch = (path: string, expected: string): IntersticeError =>
+  new IntersticeError('INTERNAL', `The service's ${path} is not ${expected}.`, {
+    hint: 'Check that the address belongs to an Interstice service of this version.',
+  });

@@ -1,0 +1,59 @@
+import { type Command, Option } from 'commander';
+import { SETTINGS, type Setting } from '../config.js';
+
+/** Settings that are no flag: doors that are not served yet, and settings that can only refuse to start. */
+const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.grpcPort, SETTINGS.adminPort, SETTINGS.apiKeys, SETTINGS.store];
+
+const flagged = Object.values<Setting>(SETTINGS).filter((setting) => !WITHOUT_FLAG.includes(setting));
+
+const isSwitch = (setting: Setting): boolean => setting.choices?.join() === '0,1';
+
+/** INTERSTICE_HTTP_PORT → http-port */
+const flagNameOf = (setting: Setting): string =>
+  setting.name
+    .replace(/^INTERSTICE_/, '')
+    .toLowerCase()
+    .replaceAll('_', '-');
+
+/** The name under which commander hands out what a flag was set to: http-port → httpPort */
+const attributeOf = (setting: Setting): string => new Option(`--${flagNameOf(setting)}`).attributeName();
+
+function optionOf(setting: Setting): Option {
+  const facts: string[] = [];
+  if (setting.range !== undefined)
+    facts.push(`${setting.range[0]} to ${setting.range[1]} ${setting.unit ?? ''}`.trim());
+  // The number of cores is a fact of this machine, not of the program, and would make the help page differ.
+  const fallback = setting === SETTINGS.threads ? 'one a core' : setting.default;
+  if (!isSwitch(setting) && fallback !== undefined) facts.push(`default: ${fallback}`);
+  const placeholder = placeholderOf(setting);
+  if (placeholder === 'WORD') facts.unshift((setting.choices ?? []).join(', '));
+  const flag = `--${flagNameOf(setting)}${isSwitch(setting) ? '' : ` <${placeholder}>`}`;
+  const suffix = facts.length > 0 ? ` (${facts.join('; ')})` : '';
+  // The table describes a switch by what its 1 does; the flag is that 1.
+  const description = isSwitch(setting) ? setting.description.replace(/^1 /, '') : setting.description;
+  return new Option(flag, `${description}${suffix} [${setting.name}]`);
+}
+
+/** A long list of words would push the descriptions of all flags to the right. */
+const widestChoices = 20;
+
+function placeholderOf(setting: Setting): string {
+  const choices = setting.choices?.join('|');
+  if (choices !== undefined) return choices.length <= widestChoices ? choices : 'WORD';
+  return setting.range === undefined ? 'TEXT' : 'N';
+}
+
+/** A flag for every setting of the service, from the table that the environment is read with. */
+export function addServeFlags(command: Command): void {
+  for (const setting of flagged) command.addOption(optionOf(setting));
+}
+
+/** What the flags say, by environment variable; the values are judged where the environment is. */
+export function pickSettings(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const set = flagged.flatMap((setting): [string, string][] => {
+    const value = values[attributeOf(setting)];
+    if (value === undefined) return [];
+    return [[setting.name, value === true ? '1' : String(value)]];
+  });
+  return Object.fromEntries(set);
+}

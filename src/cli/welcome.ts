@@ -1,0 +1,72 @@
+import { existsSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { packageVersion, projectRoot } from '../paths.js';
+
+const examplePair = 'layers';
+const exampleFiles = ['start.obj', 'target.obj', 'options.json'] as const;
+
+/** A word of a POSIX shell command, in quotes only where it needs them. */
+export function quoteWord(word: string): string {
+  return /^[\w@%+=:,./<-]+$/.test(word) && !word.includes('<') ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/** Inside `-F name=@path` curl takes `,` and `;` for separators unless the path is in double quotes. */
+const quoteFormPath = (path: string): string =>
+  /[,;"\\]/.test(path) ? `"${path.replace(/["\\]/g, (character) => `\\${character}`)}"` : path;
+
+/** The shorter of the two ways to name a file: from the current folder where it is near, else from the root. */
+export function displayPath(path: string, folder: string): string {
+  const fromHere = relative(folder, path);
+  return fromHere !== '' && fromHere.length < path.length ? fromHere : path;
+}
+
+/** An address that one can connect to: the wildcard addresses only say where to listen. */
+export const reachable = (address: string): string =>
+  address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
+
+/**
+ * One command that resolves the example pair, shows the report among the headers and keeps the answer as answer.obj.
+ *
+ * @returns undefined when the examples are not installed
+ */
+export function exampleCommand(address: string, folder: string, root = projectRoot): string | undefined {
+  const paths = exampleFiles.map((name) => join(root, 'examples', 'pairs', examplePair, name));
+  if (!paths.every((path) => existsSync(path))) return undefined;
+  const [start, target, options] = paths.map((path) => quoteFormPath(displayPath(path, folder)));
+  const parts = [`start=@${start}`, `target=@${target}`, `options=<${options}`];
+  const form = parts.map((part) => `-F ${quoteWord(part)}`).join(' ');
+  return `curl -sS -D - -o answer.obj ${form} ${quoteWord(`${reachable(address)}/v1/resolve`)}`;
+}
+
+export interface ServiceFacts {
+  readonly address: string;
+  readonly engine: string;
+  readonly command: string | undefined;
+}
+
+const notInstalled = 'the example pairs are not installed; see the reference for a request';
+
+/** For a person. The command stands alone on its line, so that it can be picked up whole. */
+export function renderWelcome({ address, engine, command }: ServiceFacts): string {
+  const shown = reachable(address);
+  return [
+    '',
+    `  Interstice ${packageVersion} is ready`,
+    '',
+    `  address    ${shown}`,
+    `  reference  ${shown}/docs`,
+    `  engine     ${engine}`,
+    '',
+    ...(command === undefined ? [`  ${notInstalled}`] : ['  Try it from another terminal:', '', command]),
+    '',
+    '  Ctrl-C stops it.',
+    '',
+    '',
+  ].join('\n');
+}
+
+/** For a pipe: a word and a value a line. */
+export function renderFacts({ address, engine, command }: ServiceFacts): string {
+  const lines = [`address ${reachable(address)}`, `engine ${engine}`];
+  return `${[...lines, ...(command === undefined ? [] : [`try ${command}`])].join('\n')}\n`;
+}

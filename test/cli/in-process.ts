@@ -1,0 +1,20 @@
+import { openBackend } from '../../src/cli/open-backend.js';
+import { runCli } from '../../src/cli/run.js';
+import { recordTerminal } from './fakes.js';
+
+export interface Ran {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command line as `main` runs it, in this process: the same program without the half second that a new one costs. */
+export async function run(
+  argv: readonly string[],
+  settings: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<Ran> {
+  if (settings.cwd !== undefined) process.chdir(settings.cwd);
+  const terminal = recordTerminal({ folder: process.cwd(), ...(settings.env ? { env: settings.env } : {}) });
+  const status = await runCli(argv, { terminal, openBackend: (choice) => openBackend(choice, terminal) });
+  return { status, stdout: terminal.written.out, stderr: terminal.written.err };
+}

@@ -1,0 +1,156 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { EXIT_MEANINGS } from '../../src/cli/exit-codes.js';
+import { flagNameOf, PARAMETER_FLAGS } from '../../src/cli/parameter-flags.js';
+import { packageVersion, projectRoot } from '../../src/paths.js';
+import type { Parameters } from '../../src/solver/types.js';
+import { run } from './in-process.js';
+import { main } from './main-program.js';
+
+const triangle = 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n';
+
+t.test('--version prints the version of the package', async (t) => {
+  t.match(main(['--version']), { status: 0, stdout: `${packageVersion}\n`, stderr: '' });
+});
+
+t.test('--help teaches the method, the commands, the exit codes and examples', async (t) => {
+  const { status, stdout, stderr } = main(['--help']);
+  t.equal(status, 0);
+  t.equal(stderr, '');
+  for (const word of [
+    'backward',
+    'forward',
+    'Kinematic vertices',
+    'resolve',
+    'check',
+    'serve',
+    'bench',
+    'Exit codes',
+  ]) {
+    t.match(stdout, word);
+  }
+  for (const code of [0, 1, 2, 3, 4, 5, 130]) t.match(stdout, new RegExp(`^ +${code}  \\w`, 'm'), `exit code ${code}`);
+  t.match(stdout, 'interstice resolve start.obj target.obj -o answer.obj');
+});
+
+t.test('resolve --help tells unit, default and range of every parameter', async (t) => {
+  const { status, stdout } = await run(['resolve', '--help']);
+  t.equal(status, 0);
+  const text = stdout.replace(/\s+/g, ' ');
+  for (const [field, row] of Object.entries(PARAMETER_FLAGS)) {
+    t.match(text, `--${flagNameOf(field as keyof Parameters)} <`, field);
+    t.match(text, `default: ${row.defaultText}`, `default of ${field}`);
+    if (row.range !== '') t.match(text, `range: ${row.range}`, `range of ${field}`);
+  }
+  const longest = Math.max(...stdout.split('\n').map((line) => line.length));
+  t.ok(longest <= 110, `longest line: ${longest}`);
+});
+
+t.test('the guide tells the same exit codes', async (t) => {
+  const guide = readFileSync(join(projectRoot, 'docs', 'cli.md'), 'utf8');
+  for (const [code, meaning] of EXIT_MEANINGS) t.match(guide, `| ${code} | ${meaning} |`);
+});
+
+t.test('every command has a help page', async (t) => {
+  for (const command of ['check', 'serve'])
+    t.match(await run([command, '--help']), { status: 0, stdout: /Usage:/ }, command);
+});
+
+t.test('without a command the help comes as an error', async (t) => {
+  t.match(await run([]), { status: 2, stdout: '', stderr: /Usage: interstice/ });
+});
+
+t.test('mistakes on the command line end with 2 and say where the help is', async (t) => {
+  const folder = t.testdir({ 'a.obj': triangle, 'b.obj': triangle, 'other.txt': 'x', busy: { 'mine.txt': '' } });
+  const cases: [argv: string[], message: RegExp][] = [
+    [['resolv', 'a.obj', 'b.obj'], /unknown command 'resolv'[\s\S]*Did you mean resolve/],
+    [['resolve', 'a.obj'], /missing required argument 'TARGET'[\s\S]*See interstice resolve --help/],
+    [['resolve', 'a.obj', 'b.obj', 'c.obj'], /too many arguments/],
+    [['resolve', 'a.obj', 'b.obj', '--activation-distanc', '1'], /unknown option[\s\S]*--activation-distance/],
+    [['resolve', 'a.obj', 'b.obj', '--activation-distance', '1mm'], /A number is needed/],
+    [['resolve', 'a.obj', 'b.obj', '--step-limit', '-3'], /A whole number is needed/],
+    [['resolve', 'a.obj', 'b.obj', '--preset', 'fast'], /Choose one of: tuned, paper/],
+    [['resolve', 'a.obj', 'b.obj', '-o', 'a.obj'], /refusing to overwrite the input a\.obj/],
+    [['resolve', 'a.obj', 'b.obj', '-o', 'out.stl'], /must end in \.obj or \.ply/],
+    [['resolve', 'a.obj', 'b.obj', '-o', 'no/out.obj'], /the folder no does not exist/],
+    [['resolve', 'a.obj', 'none.obj'], /cannot read none\.obj: there is no such file/],
+    [['resolve', 'a.obj', 'b.obj', '--options', 'none.json'], /cannot read none\.json/],
+    [['resolve', 'a.obj', 'b.obj', '--kinematic', 'none.txt'], /cannot read none\.txt/],
+    [['resolve', 'a.obj', 'b.obj', '--trace', 'busy'], /it holds mine\.txt/],
+    [['resolve', 'a.obj', 'b.obj', '--trace', 'a.obj'], /no folder/],
+    [['resolve', 'a.obj', 'b.obj', '--server', 'http://h', '--trace', 't'], /--trace cannot be used with --server/],
+    [['resolve', 'a.obj', 'b.obj', '--server', 'http://h', '--threads', '2'], /--threads cannot be used with --server/],
+    [['resolve', 'a.obj', 'b.obj', '--server', 'here'], /--server needs a URL/],
+    [['check', 'a.obj', '--server', 'http://h', '--engine', 'cpu'], /--engine cannot be used with --server/],
+    [['check'], /missing required argument 'MESH'[\s\S]*See interstice check --help/],
+    [['serve', '--http-port', 'x'], /INTERSTICE_HTTP_PORT/],
+    [['serve', 'something'], /too many arguments/],
+  ];
+  for (const [argv, message] of cases) {
+    t.match(await run(argv, { cwd: folder }), { status: 2, stdout: '', stderr: message }, argv.join(' '));
+  }
+  t.strictSame(readdirSync(folder).sort(), ['a.obj', 'b.obj', 'busy', 'other.txt'], 'nothing was written');
+});
+
+t.test('the process ends with the exit code', async (t) => {
+  const folder = t.testdir({ 'a.obj': triangle, 'broken.obj': 'v 0 0 zero\n' });
+  t.match(main(['resolve', 'a.obj', '--fast'], { cwd: folder }), { status: 2, stdout: '', stderr: /--fast/ });
+  t.match(main(['check', 'broken.obj'], { cwd: folder }), { status: 3, stdout: '', stderr: /broken\.obj/ });
+});
+
+t.test('input that is refused ends with 3 and names the place', async (t) => {
+  const folder = t.testdir({
+    'a.obj': triangle,
+    'broken.obj': 'v 0 0 zero\n',
+    'more.obj': `v 9 9 9\n${triangle}`,
+    'pins.txt': '0\n7\n',
+    'unknown.json': '{"parameters": {"stepLimitt": 3}}',
+    'cut.json': '{"parameters": ',
+    'list.json': '[]',
+  });
+  const cases: [argv: string[], message: RegExp][] = [
+    [['resolve', 'broken.obj', 'a.obj'], /broken\.obj[\s\S]*line 1/],
+    [['resolve', 'a.obj', 'more.obj'], /SIZE_MISMATCH: .*more\.obj/],
+    [['resolve', 'a.obj', 'a.obj', '--kinematic', 'pins.txt'], /INDEX_OUT_OF_RANGE: pins\.txt, line 2: vertex 7/],
+    [['resolve', 'a.obj', 'a.obj', '--kinematic-from', '4'], /INDEX_OUT_OF_RANGE/],
+    [['resolve', 'a.obj', 'a.obj', '--options', 'unknown.json'], /UNKNOWN_FIELD: .*unknown\.json.*stepLimitt/],
+    [['resolve', 'a.obj', 'a.obj', '--options', 'cut.json'], /MALFORMED_BODY: cut\.json/],
+    [['resolve', 'a.obj', 'a.obj', '--options', 'list.json'], /MALFORMED_BODY: list\.json/],
+    [['check', 'broken.obj'], /broken\.obj[\s\S]*line 1/],
+  ];
+  for (const [argv, message] of cases) {
+    t.match(await run(argv, { cwd: folder }), { status: 3, stdout: '', stderr: message }, argv.join(' '));
+  }
+});
+
+t.test('with --json a refusal is a problem document on stdout as well', async (t) => {
+  const folder = t.testdir({ 'broken.obj': 'v 0 0 zero\n' });
+  const { status, stdout, stderr } = main(['check', 'broken.obj', '--json'], { cwd: folder });
+  t.equal(status, 3);
+  const problem = JSON.parse(stdout);
+  t.match(problem, { status: 400, code: String, message: /broken\.obj/, hint: String });
+  t.match(stderr, `error: ${problem.code}: ${problem.message}`);
+});
+
+t.test('a stack trace is shown only on request', async (t) => {
+  const folder = t.testdir({ 'broken.obj': 'v 0 0 zero\n' });
+  t.notMatch((await run(['check', 'broken.obj'], { cwd: folder })).stderr, /\n +at .*\.js:\d+/);
+  t.match(
+    (await run(['check', 'broken.obj'], { cwd: folder, env: { INTERSTICE_DEBUG: '1' } })).stderr,
+    /\n +at .*\.js:\d+/,
+  );
+});
+
+t.test('a service that is not there ends with 5', async (t) => {
+  const folder = t.testdir({ 'a.obj': triangle });
+  // Port 9 (discard) is never served on a machine of today; a refused connection is what is wanted.
+  const result = await run(['check', 'a.obj', '--server', 'http://127.0.0.1:9'], { cwd: folder });
+  t.match(result, { status: 5, stderr: /does not answer[\s\S]*interstice serve/ });
+});
+
+t.test('the program runs where its path and the current folder are far apart', async (t) => {
+  const folder = t.testdir({ deep: { 'a.obj': triangle } });
+  t.equal(spawnSync(process.execPath, [main.path, '--version'], { cwd: join(folder, 'deep') }).status, 0);
+});

@@ -1,0 +1,70 @@
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { assertWritable, writeAtomically } from '../../src/cli/output-file.js';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+t.test('a new file in an existing folder may be written', async (t) => {
+  const folder = t.testdir({ 'in.obj': 'x' });
+  await assertWritable(join(folder, 'out.obj'), [join(folder, 'in.obj')]);
+  await assertWritable(join(folder, 'out.obj'), [join(folder, 'missing.obj')]);
+});
+
+t.test('an input is never overwritten, under whatever name', async (t) => {
+  const folder = t.testdir({ 'in.obj': 'x', 'other.obj': 'y' });
+  const input = join(folder, 'in.obj');
+  symlinkSync(input, join(folder, 'soft.obj'));
+  linkSync(input, join(folder, 'hard.obj'));
+  for (const name of ['in.obj', 'soft.obj', 'hard.obj', `../${folder.split('/').at(-1)}/in.obj`]) {
+    await t.rejects(assertWritable(join(folder, name), [join(folder, 'other.obj'), input]), {
+      name: 'UsageError',
+      message: /refusing to overwrite/,
+    });
+  }
+  await assertWritable(join(folder, 'other.obj'), [input]);
+});
+
+t.test('a missing folder and a path that is no file are refused', async (t) => {
+  const folder = t.testdir({ 'dir.obj': {} });
+  await t.rejects(assertWritable(join(folder, 'no', 'out.obj'), []), { message: /folder .* does not exist/ });
+  await t.rejects(assertWritable(join(folder, 'dir.obj'), []), { message: /not a regular file/ });
+});
+
+t.test('what is written replaces the old file as a whole and leaves nothing beside it', async (t) => {
+  const folder = t.testdir({ 'out.obj': 'old and longer' });
+  await writeAtomically(join(folder, 'out.obj'), [bytes('new '), bytes('text')]);
+  t.equal(readFileSync(join(folder, 'out.obj'), 'utf8'), 'new text');
+  t.strictSame(readdirSync(folder), ['out.obj']);
+});
+
+t.test('a failure half-way keeps the old file', async (t) => {
+  const folder = t.testdir({ 'out.obj': 'old' });
+  function* failing(): Generator<Uint8Array> {
+    yield bytes('new');
+    throw new Error('disk full');
+  }
+  await t.rejects(writeAtomically(join(folder, 'out.obj'), failing()), { message: 'disk full' });
+  t.equal(readFileSync(join(folder, 'out.obj'), 'utf8'), 'old');
+  t.strictSame(readdirSync(folder), ['out.obj']);
+});
+
+t.test('a link stays a link, and permissions stay what they were', async (t) => {
+  const folder = t.testdir();
+  mkdirSync(join(folder, 'real'));
+  writeFileSync(join(folder, 'real', 'out.obj'), 'old', { mode: 0o600 });
+  symlinkSync(join(folder, 'real', 'out.obj'), join(folder, 'out.obj'));
+  await writeAtomically(join(folder, 'out.obj'), [bytes('new')]);
+  t.ok(lstatSync(join(folder, 'out.obj')).isSymbolicLink());
+  t.equal(readFileSync(join(folder, 'real', 'out.obj'), 'utf8'), 'new');
+  t.equal(statSync(join(folder, 'real', 'out.obj')).mode & 0o777, 0o600);
+});

@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { createRemote } from '../../src/cli/remote.js';
+import { parseServerUrl } from '../../src/cli/remote-transport.js';
+import { IntersticeError } from '../../src/errors.js';
+import type { CheckRequest, ResolveRequest } from '../../src/session/types.js';
+import { fromError, fromResolveAnswer } from '../../src/transport/answers.js';
+import { decodeJson } from '../../src/transport/json/decode.js';
+import { encodeJson } from '../../src/transport/json/encode.js';
+import { sampleReport } from './fakes.js';
+
+type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;
+
+/** A service that answers as told; gone when the test ends. */
+async function serve(t: Test, handler: Handler): Promise<string> {
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    handler(request, Buffer.concat(chunks).toString('utf8'), response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const answerJson = (response: ServerResponse, json: object, status = 200): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+};
+
+const start = new Float64Array([0, 0, 0, 1, 0, 0, 0, 1, 0.1]);
+const target = new Float32Array([0, 0, 1, 1, 0, 1, 0, 1, 1.1]);
+const request: ResolveRequest = {
+  mesh: { vertexCount: 3, triangles: new Uint32Array([0, 1, 2]), kinematic: new Uint8Array([0, 0, 1]) },
+  start,
+  target,
+  parameters: { stepLimit: 5, forward: 'ISOTROPIC' },
+  timeBudgetSeconds: 1.5,
+  onBudget: 'FAIL',
+};
+
+t.test('a request reaches the service whole, and the answer comes back bit for bit', async (t) => {
+  const positions = new Float32Array([0, 0, 0.3, 1, 0, 1 / 3, 0, 1, 1.1]);
+  const report = sampleReport({ ignoredPairCount: 2 ** 40, warnings: [{ code: 'X', message: 'x', count: 3 }] });
+  let seen: unknown;
+  const url = await serve(t, (incoming, body, response) => {
+    t.equal(incoming.url, '/v1/resolve');
+    t.equal(incoming.headers['content-type'], 'application/json');
+    seen = JSON.parse(body);
+    answerJson(response, encodeJson('ResolveResponse', fromResolveAnswer({ positions, report }), { arrays: false }));
+  });
+  const answer = await createRemote(url).resolve(request);
+  t.strictSame(answer.positions, positions);
+  t.strictSame(answer.report, report);
+  decodeJson('ResolveRequest', seen, '');
+  t.match(seen, {
+    mesh: { vertexCount: 3, triangles: Buffer.from(new Uint32Array([0, 1, 2]).buffer).toString('base64') },
+    start: { data: Buffer.from(start.buffer).toString('base64'), scalar: 'FLOAT64' },
+    target: { data: Buffer.from(target.buffer).toString('base64'), scalar: 'FLOAT32' },
+    parameters: { stepLimit: 5, forward: 'ISOTROPIC' },
+    timeBudget: /^1\.50*s$/,
+    onBudget: 'FAIL',
+  });
+});
+
+t.test('a check, under a prefix', async (t) => {
+  const url = await serve(t, (incoming, body, response) => {
+    t.equal(incoming.url, '/collisions/v1/check');
+    t.match(JSON.parse(body), { maxPairs: 3, pathEnd: { scalar: 'FLOAT32' } });
+    answerJson(response, { intersectionFree: true, intersectionCount: '0', pathFree: false, earliestImpact: 0.25 });
+  });
+  const check: CheckRequest = { mesh: request.mesh, positions: start, pathEnd: target, maxPairs: 3 };
+  t.strictSame(await createRemote(`${url}/collisions`).check(check), {
+    intersectionFree: true,
+    intersectionCount: 0,
+    intersections: [],
+    kinematicIntersectionCount: 0,
+    closePairs: [],
+    pathFree: false,
+    earliestImpact: 0.25,
+  });
+});
+
+t.test('a refusal of the service is the same error here', async (t) => {
+  const refusal = new IntersticeError('INTERSECTING_START', 'It intersects.', {
+    hint: 'Mend it.',
+    element: { kind: 'triangle', index: 2, vertices: [4, 5, 6] },
+    pairs: [{ kind: 'EDGE_TRIANGLE', a: [1, 2], b: [4, 5, 6] }],
+    pairCount: 99,
+    retryAfterSeconds: 2,
+  });
+  const url = await serve(t, (_incoming, _body, response) => {
+    answerJson(
+      response,
+      { title: 'x', status: 422, ...encodeJson('Error', fromError(refusal, 'id'), { arrays: false }) },
+      422,
+    );
+  });
+  await t.rejects(createRemote(url).resolve(request), {
+    code: 'INTERSECTING_START',
+    message: 'It intersects.',
+    hint: 'Mend it.',
+    element: { kind: 'triangle', index: 2, vertices: [4, 5, 6] },
+    pairs: [{ kind: 'EDGE_TRIANGLE', a: [1, 2], b: [4, 5, 6] }],
+    pairCount: 99,
+    retryAfterSeconds: 2,
+  });
+});
+
+t.test('an answer that is not of an Interstice service is a failure that says so', async (t) => {
+  const bodies: Handler[] = [
+    (_i, _b, response) => response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
+    (_i, _b, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hello</h1>'),
+    (_i, _b, response) => answerJson(response, { code: 'TEAPOT', message: 'x' }, 418),
+    (_i, _b, response) => answerJson(response, []),
+    (_i, _b, response) => answerJson(response, { positions: { data: [1, 2] } }),
+  ];
+  for (const body of bodies) {
+    const url = await serve(t, body);
+    await t.rejects(createRemote(url).resolve(request), { code: 'INTERNAL', hint: /address belongs to an Interstice/ });
+  }
+});
+
+t.test('a service that is not there', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  await t.rejects(createRemote(`http://127.0.0.1:${port}`).resolve(request), {
+    code: 'INTERNAL',
+    message: /does not answer: .*ECONNREFUSED/,
+    hint: /interstice serve/,
+  });
+});
+
+t.test('cancelling hangs up', async (t) => {
+  const controller = new AbortController();
+  const hungUp = new Promise<void>((resolve) => {
+    void serve(t, (_incoming, _body, response) => {
+      response.on('close', resolve);
+      controller.abort();
+    }).then((url) =>
+      t.rejects(createRemote(url).resolve(request, { signal: controller.signal }), { code: 'CANCELLED' }),
+    );
+  });
+  await hungUp;
+});
+
+t.test('an address must be a URL of HTTP', async (t) => {
+  for (const text of ['', 'localhost', '127.0.0.1:8080', 'ftp://host', 'http://']) {
+    t.throws(() => parseServerUrl(text), { name: 'UsageError', message: /--server needs a URL/ }, text);
+  }
+  t.equal(parseServerUrl('https://host/a').href, 'https://host/a/');
+});

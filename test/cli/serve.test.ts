@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import { main, plainEnvironment } from './main-program.js';
+import { verticesOf, writeSheets } from './sheets.js';
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly facts: ReadonlyMap<string, string>;
+}
+
+/** Starts the service on a free port and waits for the facts that it prints when it is ready. */
+async function start(t: Test): Promise<Started> {
+  const argv = [main.path, 'serve', '--http-port', '0', '--threads', '1', '--log-level', 'silent'];
+  const child = spawn(process.execPath, argv, { env: plainEnvironment(), stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => {
+    child.kill('SIGKILL');
+  });
+  const facts = new Map<string, string>();
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [name = '', ...words] = line.split(' ');
+    facts.set(name, words.join(' '));
+    if (name === 'engine') break;
+  }
+  return { child, facts };
+}
+
+t.test('the service says where it is, does what the command line does itself, and ends on a signal', async (t) => {
+  const { child, facts } = await start(t);
+  const url = facts.get('address') ?? '';
+  t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.match(facts.get('engine'), /cpu|webgpu/);
+
+  const cwd = writeSheets(t.testdir());
+  const argv = ['resolve', 'start.obj', 'through.obj', '--kinematic-from', '36', '--json'];
+  const here = main([...argv, '-o', 'here.obj'], { cwd });
+  const there = main([...argv, '-o', 'there.obj', '--server', url], { cwd });
+  t.equal(there.status, here.status, there.stderr);
+  const positions = (name: string): number[][] => verticesOf(readFileSync(join(cwd, name), 'utf8'));
+  t.strictSame(positions('there.obj'), positions('here.obj'), 'the same numbers from both');
+  const [reportHere, reportThere] = [here, there].map(({ stdout }) => ({ ...JSON.parse(stdout), timings: undefined }));
+  t.strictSame(reportThere, reportHere, 'the whole report, whatever the way');
+
+  t.equal(main(['check', 'crossing.obj', '--server', url], { cwd }).status, 1);
+  const refused = main(['resolve', 'crossing.obj', 'free.obj', '--server', url], { cwd });
+  t.match(refused, { status: 3, stderr: /INTERSECTING_START[\s\S]*pairs +edge/ });
+
+  const busy = main(['serve', '--http-port', new URL(url).port, '--log-level', 'silent'], { cwd });
+  t.match(busy, { status: 2, stderr: /Cannot listen on .*another INTERSTICE_HTTP_PORT/ });
+
+  child.kill('SIGTERM');
+  const [code, signal] = await once(child, 'exit');
+  t.equal(signal, null, 'it ended by itself');
+  t.equal(code, 0);
+});

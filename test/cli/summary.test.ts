@@ -1,0 +1,75 @@
+import t from 'tap';
+import { summariseRun } from '../../src/cli/summary.js';
+import { sampleReport } from './fakes.js';
+
+const facts = { vertexCount: 2704, kinematicCount: 120, writtenTo: 'out.obj' };
+const summary = (changes: Parameters<typeof sampleReport>[0] = {}, more: object = {}): string =>
+  summariseRun(sampleReport(changes), { ...facts, ...more });
+
+t.test('a converged run in words, with the distance that is left', async (t) => {
+  const lines = summary().split('\n');
+  t.equal(lines[0], 'converged in 7 steps, 2 searches, 0.61 s (cpu)');
+  t.match(summary(), /to target +max 0\.01235, rms 0\.0004; 12 of 2,704 vertices deflected by more than δ = 0\.001/);
+  t.match(summary(), /kinematic +120 kinematic vertices, each on its target/);
+  t.match(summary(), /min distance +0\.00061/);
+  t.match(summary(), /max stretch +1\.08 ×/);
+  t.match(summary(), /verified +state: 12,345 pairs tested \(2 by exact arithmetic\), 0 intersections/);
+  t.match(summary(), /written +out\.obj/);
+  t.notMatch(summary(), /unfinished|held by|hint|warning|fell back|touching|ignored/);
+});
+
+t.test('a run that reached its target says so', async (t) => {
+  t.match(summary({ distanceToTargetMax: 0, distanceToTargetRms: 0 }), /to target +every vertex stands on its target/);
+});
+
+t.test('a run that did not converge says what is left, what holds it and what to do', async (t) => {
+  const text = summary({
+    status: 'STALLED',
+    residual: 1,
+    unfinishedVertices: 3,
+    limitingPairs: [{ kind: 'VERTEX_TRIANGLE', a: [7], b: [1, 2, 3], distance: 0.00001 }],
+  });
+  t.match(text, /^stalled \(safe, not converged\) in 7 steps/);
+  t.match(text, /unfinished +3 vertices with motion left; residual 1/);
+  t.match(text, /held by +vertex 7 × triangle 1-2-3, 0\.00001 apart/);
+  t.match(text, /hint +Contacts hold/);
+  t.match(summary({ status: 'STEP_LIMIT' }), /step limit[\s\S]*--step-limit/);
+  t.match(summary({ status: 'DEADLINE' }), /time budget[\s\S]*--time-budget/);
+});
+
+t.test('kinematic vertices that were held back are counted', async (t) => {
+  t.match(summary({ unreachedKinematic: 3 }), /3 of 120 kinematic vertices held back/);
+  t.notMatch(summary({}, { kinematicCount: 0 }), /kinematic/);
+});
+
+t.test('warnings come with their count and a cure where there is one', async (t) => {
+  const text = summary({
+    warnings: [
+      { code: 'ZERO_AREA_TRIANGLE', message: 'Triangle 3 has no area.', count: 2 },
+      { code: 'SOMETHING_NEW', message: 'Unheard of.', count: 1 },
+    ],
+  });
+  t.match(text, /warning +ZERO_AREA_TRIANGLE \(2 times\): Triangle 3 has no area\.\n +Remove the triangle/);
+  t.match(text, /warning +SOMETHING_NEW: Unheard of\.\n +written/);
+});
+
+t.test('nothing that weakens the answer is left out', async (t) => {
+  const verification = {
+    performed: 'PATH',
+    pairsTested: 1,
+    doubtfulPairs: 0,
+    intersections: 0,
+    fellBack: true,
+  } as const;
+  t.match(summary({ verification }), /state and path: 1 pair tested, 0 intersections/);
+  t.match(summary({ verification }), /fell back/);
+  t.match(summary({ verification: { ...verification, performed: 'NONE' } }), /not verified/);
+  t.match(summary({ touchingPairs: 2 }), /touching +2 pairs/);
+  t.match(summary({ ignoredPairCount: 5 }), /ignored +5 pairs/);
+  t.match(summary({ minDistance: undefined }), /nothing within reach/);
+});
+
+t.test('where the answer and the trace went', async (t) => {
+  t.match(summary({}, { writtenTo: undefined }), /written +nothing; name a file with -o/);
+  t.match(summary({}, { traceFolder: 'path', traceStates: 8 }), /trace +path \(8 states\)/);
+});

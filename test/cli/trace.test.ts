@@ -1,0 +1,84 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { prepareTraceFolder, TraceWriter } from '../../src/cli/trace.js';
+import { type MeshFile, readMeshFile } from '../../src/mesh/files/index.js';
+
+const start: MeshFile = {
+  format: 'obj',
+  scalar: 'FLOAT64',
+  vertexCount: 3,
+  positions: new Float64Array([0, 0, 0, 1, 0, 0, 0, 1, 0]),
+  triangles: new Uint32Array([0, 1, 2]),
+  segments: new Uint32Array(),
+  particles: new Uint32Array(),
+  faceSizes: new Uint32Array([3]),
+  faceVertices: new Uint32Array([0, 1, 2]),
+};
+
+const at = (z: number): Float32Array => new Float32Array([0, 0, z, 1, 0, z, 0, 1, z]);
+const neverFails = (): void => {
+  throw new Error('no write may fail here');
+};
+
+async function open(folder: string): Promise<TraceWriter> {
+  await prepareTraceFolder(folder);
+  return new TraceWriter(folder, start, neverFails);
+}
+
+const indexOf = (folder: string): object => JSON.parse(readFileSync(join(folder, 'trace.json'), 'utf8'));
+
+t.test('states are numbered from the start to the answer, in their own scalar', async (t) => {
+  const folder = join(t.testdir(), 'deep', 'path');
+  const trace = await open(folder);
+  t.strictSame(indexOf(folder), { isComplete: false }, 'an interrupted trace is known as one');
+  for (const z of [0, 0.1, 0.2]) trace.add(at(z));
+  trace.finish(at(0.2), { note: 'x' });
+  t.strictSame(readdirSync(folder), ['state-00000.ply', 'state-00001.ply', 'state-00002.ply', 'trace.json']);
+  t.strictSame(indexOf(folder), { isComplete: true, states: 3, discardedStates: 0, note: 'x' });
+  const state = await readMeshFile(join(folder, 'state-00001.ply'));
+  t.strictSame(state.positions, at(0.1));
+  t.strictSame(state.triangles, start.triangles);
+  t.equal(state.plyEncoding, 'binary_little_endian');
+});
+
+t.test('states that the verifier rejected are no part of the path', async (t) => {
+  const folder = t.testdir();
+  const trace = await open(folder);
+  for (const z of [0, 0.1, 0.2, 0.3]) trace.add(at(z));
+  trace.finish(at(0.1), {});
+  t.strictSame(readdirSync(folder), ['state-00000.ply', 'state-00001.ply', 'trace.json']);
+  t.match(indexOf(folder), { states: 2, discardedStates: 2 });
+});
+
+t.test('an answer that was no state of the path ends it', async (t) => {
+  const folder = t.testdir();
+  const trace = await open(folder);
+  trace.add(at(0));
+  trace.finish(at(0.5), {});
+  t.strictSame((await readMeshFile(join(folder, 'state-00001.ply'))).positions, at(0.5));
+});
+
+t.test('an earlier trace is replaced as a whole, anything else is left alone', async (t) => {
+  const folder = t.testdir();
+  const trace = await open(folder);
+  for (const z of [0, 0.1, 0.2]) trace.add(at(z));
+  await prepareTraceFolder(folder);
+  t.strictSame(readdirSync(folder), ['trace.json']);
+  mkdirSync(join(folder, 'mine'));
+  await t.rejects(prepareTraceFolder(folder), { name: 'UsageError', message: /holds mine/ });
+  const states = t.testdir({ 'state-00000.ply': 'of another program' });
+  await t.rejects(prepareTraceFolder(states), { name: 'UsageError', message: /holds state-00000\.ply/ });
+  t.strictSame(readdirSync(states), ['state-00000.ply']);
+});
+
+t.test('a state that cannot be written stops the run once and is told at the end', async (t) => {
+  const folder = t.testdir();
+  let stops = 0;
+  const trace = new TraceWriter(join(folder, 'gone'), start, () => stops++);
+  trace.add(at(0));
+  trace.add(at(0.1));
+  t.equal(stops, 1);
+  t.throws(() => trace.assertWritten(), { code: 'ENOENT' });
+  t.throws(() => trace.finish(at(0.1), {}), { code: 'ENOENT' });
+});
