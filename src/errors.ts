@@ -46,7 +46,7 @@ export const ERRORS = {
   INTERSECTING_START: kind(
     422,
     'FAILED_PRECONDITION',
-    'The start must be free of intersections: separate the named pairs, or ask for IGNORE_PAIRS.',
+    'The start must be free of intersections: separate the named pairs and send it again.',
   ),
   TOLERANCE_TOO_SMALL: kind(
     422,
@@ -64,12 +64,21 @@ export const ERRORS = {
   PERMISSION_DENIED: kind(403, 'PERMISSION_DENIED', 'This key may not do that.'),
   METHOD_NOT_ALLOWED: kind(405, 'INVALID_ARGUMENT', 'See the Allow header for the methods of this path.'),
   NOT_ACCEPTABLE: kind(406, 'INVALID_ARGUMENT', 'Accept one of the stated media types.'),
-  UNSUPPORTED_MEDIA_TYPE: kind(415, 'INVALID_ARGUMENT', 'Send one of the stated media types, without content encoding.'),
+  UNSUPPORTED_MEDIA_TYPE: kind(
+    415,
+    'INVALID_ARGUMENT',
+    'Send one of the stated media types, without content encoding.',
+  ),
   DEADLINE_EXCEEDED: kind(504, 'DEADLINE_EXCEEDED', 'Allow more time, or ask for RETURN_SAFE.'),
   CANCELLED: kind(499, 'CANCELLED', 'The caller went away; nothing changed.'),
   DEVICE_LOST: kind(503, 'UNAVAILABLE', 'Try again; the device is being opened anew.', true),
   DRAINING: kind(503, 'UNAVAILABLE', 'This server is shutting down; connect to another one.', true),
-  OUT_OF_DEVICE_MEMORY: kind(503, 'RESOURCE_EXHAUSTED', 'Send a smaller mesh, or try again when others are done.', true),
+  OUT_OF_DEVICE_MEMORY: kind(
+    503,
+    'RESOURCE_EXHAUSTED',
+    'Send a smaller mesh, or try again when others are done.',
+    true,
+  ),
   UNIMPLEMENTED: kind(501, 'UNIMPLEMENTED', 'This part of the contract is not built yet.'),
   INTERNAL: kind(500, 'INTERNAL', 'This is a fault of the service; please report it with the request id.'),
 } as const satisfies Record<string, ErrorKind>;

@@ -1,0 +1,43 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { packageVersion } from '../paths.js';
+
+export type { Logger } from 'pino';
+
+/**
+ * The service's own log: one JSON object a line, on standard error so that standard output stays the program's.
+ * Lines carry ids, counts, times and codes; payloads and header values never.
+ */
+export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
+  return pino(
+    {
+      level,
+      base: { service: 'interstice', version: packageVersion },
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+    },
+    destination,
+  );
+}
+
+/** What is worth keeping of one answered request. */
+export interface RequestLine {
+  readonly requestId: string;
+  readonly method: string;
+  /** without the query */
+  readonly path: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  /** of the body, as far as it was announced or read */
+  readonly bytesIn: number | undefined;
+  readonly bytesOut: number | undefined;
+  /** code of the refusal */
+  readonly code: string | undefined;
+}
+
+/** Server faults are errors, what the caller can mend is information. */
+export function logRequest(log: Logger, line: RequestLine): void {
+  const { requestId, method, path, status, code, bytesIn, bytesOut } = line;
+  const ms = Math.round(line.milliseconds * 1000) / 1000;
+  const level = status >= 500 && status !== 501 && status !== 503 ? 'error' : 'info';
+  log[level]({ requestId, method, path, status, ms, bytesIn, bytesOut, code }, 'request');
+}

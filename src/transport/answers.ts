@@ -1,0 +1,48 @@
+import { IntersticeError } from '../errors.js';
+import type { CheckAnswer, Report, ResolveAnswer, ServerInfo } from '../session/types.js';
+import { secondsToDuration } from './json/wire.js';
+
+/** The operations' answers as messages of the contract, ready for either encoding. */
+
+export function fromResolveAnswer(answer: ResolveAnswer) {
+  return {
+    positions: {
+      data: answer.positions,
+      scalar: answer.positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
+    },
+    report: answer.report,
+    ...(answer.contacts ? { contacts: answer.contacts } : {}),
+    ...(answer.vertices ? { vertices: answer.vertices } : {}),
+  };
+}
+
+export function fromCheckAnswer(answer: CheckAnswer): object {
+  return answer;
+}
+
+export function fromReport(report: Report): object {
+  return report;
+}
+
+export function fromServerInfo(info: ServerInfo): object {
+  const { maxTimeBudgetSeconds, ...limits } = info.limits;
+  return { ...info, limits: { ...limits, maxTimeBudget: secondsToDuration(maxTimeBudgetSeconds) } };
+}
+
+/** The `Error` message of a refusal. */
+export function fromError(thrown: unknown, requestId: string) {
+  const error = IntersticeError.from(thrown);
+  // The text of an unforeseen failure may quote anything; the log has it under the request id.
+  const isUnforeseen = error.code === 'INTERNAL' && error.cause !== undefined;
+  return {
+    code: error.code,
+    message: isUnforeseen ? 'The service failed to answer this request.' : error.message,
+    hint: error.hint,
+    retryable: error.retryable,
+    ...(error.retryAfterSeconds === undefined ? {} : { retryAfter: secondsToDuration(error.retryAfterSeconds) }),
+    requestId,
+    ...(error.element ? { element: error.element } : {}),
+    pairs: error.pairs,
+    pairCount: error.pairCount,
+  };
+}

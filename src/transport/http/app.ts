@@ -1,0 +1,78 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import multipart from '@fastify/multipart';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { ERRORS, IntersticeError } from '../../errors.js';
+import { packageVersion } from '../../paths.js';
+import { check } from './check.js';
+import { PROBLEM_TYPE } from './content-types.js';
+import { errors, problemOf, sendProblem, toRefusal } from './errors.js';
+import { health } from './health.js';
+import { identity, requestIdOf } from './identity.js';
+import { info } from './info.js';
+import { later } from './later.js';
+import { media } from './media.js';
+import { openapi } from './openapi.js';
+import type { DoorOptions } from './options.js';
+import { paths } from './paths.js';
+import { requestLog } from './request-log.js';
+import { resolve } from './resolve.js';
+
+/** How long a request may take to arrive: a body that trickles in must not hold a place for ever. */
+const REQUEST_TIMEOUT_MS = 300_000;
+
+/** The HTTP door, not yet listening. Plugins first, in the order in which a request meets them, then the paths. */
+export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: options.maxMessageBytes,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestIdHeader: false,
+    genReqId: (raw) => requestIdOf(raw.headers),
+    // While it drains the door answers with its own problem document.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (thrown, request, reply) => {
+      reply.header('x-request-id', request.id).header('interstice-version', packageVersion);
+      void sendProblem(reply, request, toRefusal(thrown, request, options.maxMessageBytes));
+    },
+  });
+  await app.register(identity);
+  await app.register(requestLog, options);
+  await app.register(errors, options);
+  await app.register(paths, options);
+  await app.register(media);
+  await app.register(multipart, { throwFileSizeLimit: false });
+  await app.register(openapi);
+  for (const door of [health, info, resolve, check]) await app.register(door, options);
+  await app.register(later);
+  return app;
+}
+
+/** Bytes that are no HTTP request never reach a route; they are answered on the bare socket. */
+function answerBrokenRequest(thrown: Error & { code?: string }, socket: Socket): void {
+  if (thrown.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const reason =
+    thrown.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? `The request was not complete after ${REQUEST_TIMEOUT_MS / 1000} s.`
+      : thrown.code === 'HPE_HEADER_OVERFLOW'
+        ? 'The headers are too long.'
+        : 'This is no valid HTTP request.';
+  const error = new IntersticeError('MALFORMED_BODY', reason);
+  const status = ERRORS[error.code].http;
+  const requestId = requestIdOf({});
+  const body = JSON.stringify(problemOf(error, requestId, ''));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    `interstice-version: ${packageVersion}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

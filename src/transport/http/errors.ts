@@ -1,0 +1,88 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { ERRORS, IntersticeError } from '../../errors.js';
+import { fromError } from '../answers.js';
+import { encodeJson, type JsonObject } from '../json/encode.js';
+import { PROBLEM_TYPE, TAKEN_TYPES } from './content-types.js';
+import type { DoorOptions } from './options.js';
+
+/** RFC 9457, with the fields of the contract's `Error` as extension members. */
+export function problemOf(error: IntersticeError, requestId: string, instance: string): JsonObject {
+  const fields = encodeJson('Error', fromError(error, requestId), { arrays: false });
+  const status = ERRORS[error.code].http;
+  return {
+    type: `urn:interstice:error:${error.code}`,
+    title: titleOf(error),
+    status,
+    detail: fields.message ?? '',
+    instance,
+    ...fields,
+  };
+}
+
+/** "SIZE_MISMATCH" → "Size mismatch" */
+function titleOf(error: IntersticeError): string {
+  const words = error.code.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Whatever was thrown, as one of our own errors. Fastify's and Node's refusals keep their meaning. */
+export function toRefusal(thrown: unknown, request: FastifyRequest, maxMessageBytes: number): IntersticeError {
+  if (thrown instanceof IntersticeError) return thrown;
+  const error = thrown as Partial<FastifyError>;
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge(request.headers['content-length'], maxMessageBytes);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return unsupportedType(request.headers['content-type']);
+    case 'ECONNRESET':
+    case 'ECONNABORTED':
+      return new IntersticeError('CANCELLED', 'The caller hung up before the request was complete.', { cause: thrown });
+  }
+  const status = error.statusCode ?? 500;
+  if (status >= 400 && status < 500) {
+    return new IntersticeError('MALFORMED_BODY', error.message ?? STATUS_CODES[status] ?? 'Bad request.', {
+      cause: thrown,
+    });
+  }
+  return IntersticeError.from(thrown);
+}
+
+export function tooLarge(demand: string | number | undefined, limit: number): IntersticeError {
+  const size = demand === undefined ? 'more than that' : `${demand} bytes`;
+  return new IntersticeError('TOO_LARGE', `The body may have ${limit} bytes, but ${size} were sent.`, {
+    hint: 'Send less, or raise INTERSTICE_MAX_MESSAGE_BYTES.',
+  });
+}
+
+export function unsupportedType(given: string | undefined): IntersticeError {
+  const shown =
+    given === undefined ? 'There is no content-type' : `The content-type ${JSON.stringify(given)} is not taken here`;
+  return new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${shown}; send ${TAKEN_TYPES.join(' or ')}.`);
+}
+
+export function sendProblem(reply: FastifyReply, request: FastifyRequest, error: IntersticeError): FastifyReply {
+  request.refusal = error.code;
+  // Whole seconds, never early.
+  if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(error.retryAfterSeconds)));
+  const instance = request.url.split('?', 1)[0] ?? '';
+  return reply
+    .code(ERRORS[error.code].http)
+    .type(PROBLEM_TYPE)
+    .send(JSON.stringify(problemOf(error, request.id, instance)));
+}
+
+/** Every refusal leaves as a problem document; what nobody foresaw is logged with its cause. */
+export const errors = fp<DoorOptions>(
+  async (app, { log, maxMessageBytes }) => {
+    app.decorateRequest('refusal', undefined);
+    app.setErrorHandler((thrown, request, reply) => {
+      const error = toRefusal(thrown, request, maxMessageBytes);
+      if (error.code === 'INTERNAL') log.error({ requestId: request.id, err: thrown }, 'request failed');
+      return sendProblem(reply, request, error);
+    });
+  },
+  { name: 'errors' },
+);

@@ -1,0 +1,21 @@
+import type { Logger } from '../../observe/log.js';
+import type { Operations } from '../../session/types.js';
+import type { ServiceState } from './state.js';
+
+/** What every plugin of the door is given. */
+export interface DoorOptions {
+  readonly operations: Operations;
+  readonly state: ServiceState;
+  /** largest body, in bytes */
+  readonly maxMessageBytes: number;
+  readonly log: Logger;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** performance.now() when the head of the request had arrived */
+    receivedAt: number;
+    /** code of the refusal that answers it, for the log */
+    refusal: string | undefined;
+  }
+}

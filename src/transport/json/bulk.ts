@@ -1,0 +1,137 @@
+import { endianness } from 'node:os';
+import { IntersticeError } from '../../errors.js';
+
+/** What the bytes of a bulk field hold, little-endian, without padding. */
+export type ElementType = 'uint8' | 'uint32' | 'float32' | 'float64';
+
+export type BulkArray = Uint8Array | Uint32Array | Float32Array | Float64Array;
+
+interface BulkArrays {
+  uint8: Uint8Array;
+  uint32: Uint32Array;
+  float32: Float32Array;
+  float64: Float64Array;
+}
+
+/**
+ * Element type of every `bytes` field of the contract, by message and field. `scalar` means that the sibling field
+ * `scalar` says it. The .proto states the same in the comments beside the fields; a test holds both together.
+ */
+export const BULK_FIELDS: Readonly<Record<string, ElementType | 'scalar'>> = {
+  'Mesh.triangles': 'uint32',
+  'Mesh.segments': 'uint32',
+  'Mesh.particles': 'uint32',
+  'Mesh.tetrahedra': 'uint32',
+  'Mesh.masses': 'float32',
+  'Mesh.kinematic': 'uint8',
+  'Mesh.ignored_part_pairs': 'uint32',
+  'Positions.data': 'scalar',
+  'StepRequest.kinematic': 'uint8',
+  'StepRequest.masses': 'float32',
+  'Contacts.kinds': 'uint8',
+  'Contacts.vertices': 'uint32',
+  'Contacts.weights': 'float32',
+  'Contacts.normals': 'float32',
+  'Contacts.distances': 'float32',
+  'VertexReport.residual': 'float32',
+  'VertexReport.distance_to_target': 'float32',
+  'VertexReport.unreached_kinematic': 'uint32',
+};
+
+const CONSTRUCTORS = {
+  uint8: Uint8Array,
+  uint32: Uint32Array,
+  float32: Float32Array,
+  float64: Float64Array,
+} as const;
+
+/** Typed arrays use the order of the host; the wire is little-endian. */
+const hostIsLittleEndian = endianness() === 'LE';
+
+export function bytesPerElement(element: ElementType): number {
+  return CONSTRUCTORS[element].BYTES_PER_ELEMENT;
+}
+
+function swap(bytes: Uint8Array, width: number): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (width === 4) buffer.swap32();
+  if (width === 8) buffer.swap64();
+}
+
+/**
+ * The elements of a bulk field, at any alignment: a view of the very bytes where they are aligned, a copy otherwise.
+ * @param bytes little-endian, row-major
+ * @param field named in the refusal
+ * @throws SIZE_MISMATCH when the length is no multiple of the element's size
+ */
+export function readBulk<E extends ElementType>(bytes: Uint8Array, element: E, field: string): BulkArrays[E] {
+  const Constructor = CONSTRUCTORS[element];
+  const width = Constructor.BYTES_PER_ELEMENT;
+  if (bytes.byteLength % width !== 0) {
+    throw new IntersticeError(
+      'SIZE_MISMATCH',
+      `${field} holds ${element} values of ${width} bytes each, but ${bytes.byteLength} bytes were sent.`,
+      { hint: `Send a multiple of ${width} bytes, little-endian and without padding.` },
+    );
+  }
+  const length = bytes.byteLength / width;
+  if (hostIsLittleEndian && bytes.byteOffset % width === 0) {
+    return new Constructor(bytes.buffer as ArrayBuffer, bytes.byteOffset, length) as BulkArrays[E];
+  }
+  const copy = new Uint8Array(bytes.byteLength);
+  copy.set(bytes);
+  if (!hostIsLittleEndian) swap(copy, width);
+  return new Constructor(copy.buffer, 0, length) as BulkArrays[E];
+}
+
+/** The bytes of a typed array as they travel: a view on a little-endian host, a swapped copy otherwise. */
+export function writeBulk(array: ArrayBufferView): Uint8Array {
+  const view = new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+  const width = (array as { BYTES_PER_ELEMENT?: number }).BYTES_PER_ELEMENT ?? 1;
+  if (hostIsLittleEndian || width === 1) return view;
+  const copy = Uint8Array.from(view);
+  swap(copy, width);
+  return copy;
+}
+
+/** Elements of a plain JSON array as wire bytes. Every refusal names the place, as in `mesh.triangles[7]`. */
+export function packNumbers(values: readonly unknown[], element: ElementType, path: string): Uint8Array {
+  const packed = new CONSTRUCTORS[element](values.length);
+  const isFloat = element === 'float32' || element === 'float64';
+  const largest = element === 'uint8' ? 0xff : 0xffffffff;
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    if (typeof value !== 'number') refuseElement(value, element, `${path}[${i}]`);
+    if (isFloat) {
+      // Storing into a Float32Array rounds once to nearest even, exactly like Math.fround.
+      packed[i] = value;
+      if (!Number.isFinite(packed[i])) refuseNotFinite(value, element, `${path}[${i}]`);
+    } else {
+      if (!Number.isInteger(value) || value < 0 || value > largest) {
+        throw new IntersticeError('MALFORMED_BODY', `${path}[${i}] is ${value}, expected ${describe(element)}.`);
+      }
+      packed[i] = value;
+    }
+  }
+  return writeBulk(packed);
+}
+
+function describe(element: ElementType): string {
+  if (element === 'uint8') return 'an integer from 0 to 255';
+  if (element === 'uint32') return 'an integer from 0 to 4294967295';
+  return `a finite ${element} number`;
+}
+
+function refuseElement(value: unknown, element: ElementType, path: string): never {
+  const isFloat = element === 'float32' || element === 'float64';
+  if (isFloat && (value === 'NaN' || value === 'Infinity' || value === '-Infinity')) {
+    refuseNotFinite(value, element, path);
+  }
+  const shown = value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  const hint = Array.isArray(value) ? 'Bulk arrays are flat: [x0, y0, z0, x1, …].' : undefined;
+  throw new IntersticeError('MALFORMED_BODY', `${path} is ${shown}, expected ${describe(element)}.`, { hint });
+}
+
+function refuseNotFinite(value: unknown, element: ElementType, path: string): never {
+  throw new IntersticeError('NOT_FINITE', `${path} is ${String(value)}, which is not a finite ${element} number.`);
+}

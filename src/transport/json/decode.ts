@@ -1,0 +1,156 @@
+import { IntersticeError } from '../../errors.js';
+import { packNumbers } from './bulk.js';
+import { decodeBase64, decodeDuration, decodeScalar, decodeTimestamp, nameOf, show } from './scalars.js';
+import { type EnumShape, enumShape, type FieldShape, type MessageShape, messageShape } from './schema.js';
+import type { WireMessage, WireValue } from './wire.js';
+
+/** What was read, and whether any bulk field came as a plain number array (then the answer uses arrays too). */
+export interface DecodedJson {
+  readonly message: WireMessage;
+  readonly usedArrays: boolean;
+}
+
+interface Progress {
+  usedArrays: boolean;
+}
+
+/**
+ * Reads the proto3 JSON mapping of one message, strictly: whatever the contract does not know is refused with its
+ * place, never dropped. Both spellings of a name are taken, `null` means unset.
+ *
+ * @param typeName message of the contract, or `Options`
+ * @param value what JSON.parse gave
+ * @param path prefix of every place named in a refusal; empty at the root
+ * @throws UNKNOWN_FIELD, MALFORMED_BODY (type, range, base64, two members of a oneof), NOT_FINITE,
+ *   INVALID_PARAMETER (unknown enum value), SIZE_MISMATCH
+ */
+export function decodeJson(typeName: string, value: unknown, path = ''): DecodedJson {
+  const progress: Progress = { usedArrays: false };
+  const message = decodeMessage(messageShape(typeName), value, path, progress);
+  return { message, usedArrays: progress.usedArrays };
+}
+
+function decodeMessage(shape: MessageShape, value: unknown, path: string, progress: Progress): WireMessage {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new IntersticeError(
+      'MALFORMED_BODY',
+      `${path === '' ? 'The body' : path} is ${show(value)}, expected an object (${shape.name}).`,
+    );
+  }
+  const given = collectFields(shape, value as Record<string, unknown>, path);
+  const message: Record<string, WireValue> = {};
+  for (const [field, { key, entry }] of given) {
+    const at = nameOf(path, key);
+    const kind = field.kind;
+    if (kind.of === 'bulk') {
+      const element = kind.element === 'scalar' ? scalarBeside(given, path) : kind.element;
+      if (Array.isArray(entry)) {
+        progress.usedArrays = true;
+        message[field.jsonName] = packNumbers(entry, element, at);
+      } else {
+        message[field.jsonName] = decodeBase64(entry, at);
+      }
+    } else if (field.isRepeated) {
+      if (!Array.isArray(entry)) {
+        throw new IntersticeError('MALFORMED_BODY', `${at} is ${show(entry)}, expected an array.`);
+      }
+      message[field.jsonName] = entry.map((item, i) => decodeOne(field, item, `${at}[${i}]`, progress));
+    } else {
+      message[field.jsonName] = decodeOne(field, entry, at, progress);
+    }
+  }
+  return message;
+}
+
+/** The fields that are set, after refusing unknown names, names given twice and two members of one oneof. */
+function collectFields(
+  shape: MessageShape,
+  value: Record<string, unknown>,
+  path: string,
+): Map<FieldShape, { key: string; entry: unknown }> {
+  const given = new Map<FieldShape, { key: string; entry: unknown }>();
+  const members = new Map<string, string>();
+  for (const key of Object.keys(value)) {
+    const field = shape.byName.get(key);
+    if (!field) refuseUnknown(shape, key, path);
+    const earlier = given.get(field);
+    if (earlier) {
+      throw new IntersticeError(
+        'MALFORMED_BODY',
+        `${nameOf(path, key)} and ${nameOf(path, earlier.key)} are the same field; give it once.`,
+      );
+    }
+    const entry = value[key];
+    if (entry === null) continue;
+    if (field.oneof !== undefined) {
+      const other = members.get(field.oneof);
+      if (other !== undefined) {
+        throw new IntersticeError(
+          'MALFORMED_BODY',
+          `${nameOf(path, other)} and ${nameOf(path, key)} exclude each other; give one of them.`,
+        );
+      }
+      members.set(field.oneof, key);
+    }
+    given.set(field, { key, entry });
+  }
+  return given;
+}
+
+function decodeOne(field: FieldShape, value: unknown, path: string, progress: Progress): WireValue {
+  const kind = field.kind;
+  switch (kind.of) {
+    case 'message':
+      return decodeMessage(messageShape(kind.type), value, path, progress);
+    case 'enum':
+      return decodeEnum(enumShape(kind.type), value, path);
+    case 'duration':
+      return decodeDuration(value, path);
+    case 'timestamp':
+      return decodeTimestamp(value, path);
+    case 'bulk':
+      return decodeBase64(value, path);
+    case 'scalar':
+      return decodeScalar(kind.type, value, path);
+  }
+}
+
+function decodeEnum(shape: EnumShape, value: unknown, path: string): number {
+  if (typeof value === 'string') {
+    const number = shape.byName.get(value);
+    if (number !== undefined) return number;
+  } else if (typeof value === 'number') {
+    if (shape.byNumber.has(value)) return value;
+  } else {
+    throw new IntersticeError('MALFORMED_BODY', `${path} is ${show(value)}, expected a name (${shape.name}).`);
+  }
+  const names = [...shape.byName].filter(([, number]) => number !== 0).map(([name]) => name);
+  throw new IntersticeError('INVALID_PARAMETER', `${path} is ${show(value)}, expected one of ${names.join(', ')}.`);
+}
+
+/** Element type of `Positions.data`, which its sibling `scalar` decides; 0 and unset mean FLOAT32. */
+function scalarBeside(given: ReadonlyMap<FieldShape, { key: string; entry: unknown }>, path: string) {
+  for (const [field, { key, entry }] of given) {
+    if (field.name !== 'scalar' || field.kind.of !== 'enum') continue;
+    const shape = enumShape(field.kind.type);
+    return decodeEnum(shape, entry, nameOf(path, key)) === shape.byName.get('FLOAT64') ? 'float64' : 'float32';
+  }
+  return 'float32';
+}
+
+function refuseUnknown(shape: MessageShape, key: string, path: string): never {
+  const plain = (name: string) => name.replaceAll('_', '').toLowerCase();
+  const meant = shape.fields.find((field) => plain(field.name) === plain(key));
+  const known = shape.fields.map((field) => field.jsonName).join(', ');
+  throw new IntersticeError(
+    'UNKNOWN_FIELD',
+    `${nameOf(path, key.length > 100 ? `${key.slice(0, 100)}…` : key)} is not a field of ${shape.name}.`,
+    {
+      hint: meant
+        ? `Did you mean ${meant.jsonName}? Names are case-sensitive.`
+        : known === ''
+          ? 'This message has no fields.'
+          : `Known here: ${known}.`,
+    },
+  );
+}

@@ -1,0 +1,128 @@
+import { IntersticeError } from '../../errors.js';
+import type { IncludeInput, OnBudget } from '../../session/types.js';
+import type { KinematicPairs, ParametersInput } from '../../solver/types.js';
+import { refusePriority, toInclude, toKinematicPairs, toOnBudget, toParameters, toTimeBudget } from '../messages.js';
+import { decodeJson } from './decode.js';
+import { nameOf } from './scalars.js';
+import { messageShape } from './schema.js';
+import type { WireMessage } from './wire.js';
+
+/** What the `options` of a multipart request, or the command line's `--options FILE`, say. */
+export interface Options {
+  readonly parameters: ParametersInput;
+  /** uint8[V], 1 = kinematic; absent when the options name none */
+  readonly kinematic?: Uint8Array;
+  readonly include?: IncludeInput;
+  readonly timeBudgetSeconds?: number;
+  readonly onBudget?: OnBudget;
+  /** check only */
+  readonly reportPairsCloserThan?: number;
+  /** check only */
+  readonly maxPairs?: number;
+  /** check only; a resolve takes it from its parameters */
+  readonly kinematicPairs?: KinematicPairs;
+}
+
+export interface OptionsContext {
+  readonly vertexCount: number;
+  /** the files in order; `kinematicParts` names them */
+  readonly parts: readonly { readonly name: string; readonly firstVertex: number; readonly vertexCount: number }[];
+  /** refuses options that mean nothing for this operation; without it all are taken */
+  readonly operation?: 'resolve' | 'check';
+  /** prefix of the places named in refusals, default none */
+  readonly path?: string;
+}
+
+interface OptionsMessage extends WireMessage {
+  readonly kinematicFrom?: number;
+  readonly kinematicVertices?: readonly number[];
+  readonly kinematicParts?: readonly string[];
+  readonly reportPairsCloserThan?: number;
+  readonly maxPairs?: number;
+}
+
+const ONLY_RESOLVE = ['parameters', 'include', 'timeBudget', 'onBudget', 'priority'];
+const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
+
+/**
+ * Reads an options object. `kinematicFrom`, `kinematicVertices` and `kinematicParts` add up: a vertex named by any of
+ * them is kinematic.
+ *
+ * @param value what JSON.parse gave
+ * @throws what {@link decodeJson} throws; INDEX_OUT_OF_RANGE for a vertex that is not there, INVALID_PARAMETER for a
+ *   file that was not sent (or sent twice under one name) or an option of the other operation, UNIMPLEMENTED
+ */
+export function readOptions(value: unknown, context: OptionsContext): Options {
+  const path = context.path ?? '';
+  const message = decodeJson('Options', value, path).message as OptionsMessage;
+  refuseForeign(message, context.operation, path);
+  refusePriority(message.priority, nameOf(path, 'priority'));
+  const kinematic = markKinematic(message, context, path);
+  const include = toInclude(message.include, nameOf(path, 'include'));
+  const timeBudgetSeconds = toTimeBudget(message.timeBudget);
+  const onBudget = toOnBudget(message.onBudget, nameOf(path, 'onBudget'));
+  const kinematicPairs = toKinematicPairs(message.kinematicPairs, nameOf(path, 'kinematicPairs'));
+  return {
+    parameters: toParameters(message.parameters, nameOf(path, 'parameters')),
+    ...(kinematic ? { kinematic } : {}),
+    ...(include ? { include } : {}),
+    ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+    ...(onBudget ? { onBudget } : {}),
+    ...(message.reportPairsCloserThan === undefined ? {} : { reportPairsCloserThan: message.reportPairsCloserThan }),
+    ...(message.maxPairs === undefined ? {} : { maxPairs: message.maxPairs }),
+    ...(kinematicPairs ? { kinematicPairs } : {}),
+  };
+}
+
+function refuseForeign(message: OptionsMessage, operation: OptionsContext['operation'], path: string): void {
+  if (operation === undefined) return;
+  const foreign = operation === 'check' ? ONLY_RESOLVE : ONLY_CHECK;
+  const found = foreign.find((name) => message[name] !== undefined);
+  if (found === undefined) return;
+  const fields = messageShape('Options').fields.map((field) => field.jsonName);
+  throw new IntersticeError('INVALID_PARAMETER', `${nameOf(path, found)} means nothing to a ${operation}.`, {
+    hint: `Options of a ${operation}: ${fields.filter((name) => !foreign.includes(name)).join(', ')}.`,
+  });
+}
+
+function markKinematic(message: OptionsMessage, context: OptionsContext, path: string): Uint8Array | undefined {
+  const { kinematicFrom, kinematicVertices, kinematicParts } = message;
+  if (kinematicFrom === undefined && !kinematicVertices && !kinematicParts) return undefined;
+  const kinematic = new Uint8Array(context.vertexCount);
+  if (kinematicFrom !== undefined) {
+    // The count itself is allowed: a script that computes the boundary may find that nothing lies behind it.
+    if (kinematicFrom > context.vertexCount) {
+      throw new IntersticeError(
+        'INDEX_OUT_OF_RANGE',
+        `${nameOf(path, 'kinematicFrom')} is ${kinematicFrom}, but there are ${context.vertexCount} vertices.`,
+      );
+    }
+    kinematic.fill(1, kinematicFrom);
+  }
+  for (const [i, vertex] of (kinematicVertices ?? []).entries()) {
+    if (vertex >= context.vertexCount) {
+      throw new IntersticeError(
+        'INDEX_OUT_OF_RANGE',
+        `${nameOf(path, 'kinematicVertices')}[${i}] is ${vertex}, but there are ${context.vertexCount} vertices.`,
+        { element: { kind: 'vertex', index: vertex, vertices: [vertex] } },
+      );
+    }
+    kinematic[vertex] = 1;
+  }
+  for (const [i, name] of (kinematicParts ?? []).entries()) {
+    const named = context.parts.filter((part) => part.name === name);
+    if (named.length !== 1) {
+      const place = `${nameOf(path, 'kinematicParts')}[${i}]`;
+      const known = context.parts.map((part) => JSON.stringify(part.name)).join(', ');
+      throw new IntersticeError(
+        'INVALID_PARAMETER',
+        named.length === 0
+          ? `${place} is ${JSON.stringify(name)}, but no file of that name was sent.`
+          : `${place} is ${JSON.stringify(name)}, but ${named.length} files have that name.`,
+        { hint: named.length === 0 ? `Files sent: ${known}.` : 'Give the files different names.' },
+      );
+    }
+    for (const part of named) kinematic.fill(1, part.firstVertex, part.firstVertex + part.vertexCount);
+  }
+  return kinematic;
+}

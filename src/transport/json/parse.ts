@@ -1,0 +1,104 @@
+import { IntersticeError } from '../../errors.js';
+
+/**
+ * A JSON body as a value.
+ * @param what named in refusals: "The body", "options"
+ * @throws MALFORMED_BODY with line and column of the first character that is no JSON
+ */
+export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new IntersticeError('MALFORMED_BODY', `${what} is not valid UTF-8.`, { cause });
+  }
+  return parseJsonText(text, what);
+}
+
+export function parseJsonText(text: string, what = 'The body'): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const offset = findJsonError(text);
+    const before = text.slice(0, offset);
+    const line = before.split('\n').length;
+    const column = offset - before.lastIndexOf('\n');
+    const found = offset < text.length ? `unexpected ${JSON.stringify(text[offset])}` : 'it ends too early';
+    throw new IntersticeError(
+      'MALFORMED_BODY',
+      `${what} is not valid JSON: ${found} at line ${line}, column ${column} (offset ${offset}).`,
+      { cause, hint: 'Send one JSON object in UTF-8; NaN, infinity, comments and trailing commas are not JSON.' },
+    );
+  }
+}
+
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /true|false|null/y;
+const SPACE = /[ \t\n\r]*/y;
+
+/**
+ * Offset of the first character that cannot continue a JSON text; its length when only more text is missing. V8 tells
+ * the position in some of its messages only. Keeps its own stack: the nesting is the sender's choice.
+ */
+export function findJsonError(text: string): number {
+  let at = 0;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  /** By hand: a pattern that walks megabytes of base64 could run out of the matcher's stack. */
+  const takeString = (): boolean => {
+    if (text[at] !== '"') return false;
+    at++;
+    for (;;) {
+      const unit = text.charCodeAt(at);
+      if (unit === 0x22) break;
+      if (unit === 0x5c ? take(ESCAPE) : unit >= 0x20) {
+        if (unit !== 0x5c) at++;
+      } else return false;
+    }
+    at++;
+    return true;
+  };
+  const takeCharacter = (character: string): boolean => {
+    if (text[at] !== character) return false;
+    at++;
+    take(SPACE);
+    return true;
+  };
+  /** up to the colon */
+  const takeKey = (): boolean => {
+    if (!takeString()) return false;
+    take(SPACE);
+    return takeCharacter(':');
+  };
+  const open: string[] = [];
+  take(SPACE);
+  for (;;) {
+    if (takeCharacter('{')) {
+      if (!takeCharacter('}')) {
+        open.push('}');
+        if (!takeKey()) return at;
+        continue;
+      }
+    } else if (takeCharacter('[')) {
+      if (!takeCharacter(']')) {
+        open.push(']');
+        continue;
+      }
+    } else if (!takeString() && !take(NUMBER) && !take(WORD)) return at;
+    take(SPACE);
+    // A value is complete: close what ends here, or go on to the next member.
+    for (;;) {
+      const end = open.at(-1);
+      if (end === undefined || !takeCharacter(end)) break;
+      open.pop();
+    }
+    const end = open.at(-1);
+    if (end === undefined || !takeCharacter(',')) return at;
+    if (end === '}' && !takeKey()) return at;
+  }
+}

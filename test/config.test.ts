@@ -1,0 +1,109 @@
+import t from 'tap';
+import { describeConfig, isLoopback, readConfig, SETTINGS } from '../src/config.js';
+import { IntersticeError } from '../src/errors.js';
+import { STRUCTURAL_LIMITS } from '../src/mesh/limits.js';
+
+const problemsOf = (environment: Record<string, string>): string => {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    if (error instanceof IntersticeError && error.code === 'INVALID_PARAMETER') return error.message;
+    throw error;
+  }
+  return 'accepted';
+};
+
+t.test('without any setting it listens on this machine only', async (t) => {
+  const config = readConfig({});
+  t.match(config, { host: '127.0.0.1', httpPort: 8080, engine: 'auto', allowUnverified: false, logLevel: 'info' });
+  t.equal(config.adapter, undefined);
+  t.ok(config.threads >= 1);
+  t.same(config.warnings, []);
+  t.same(readConfig({ INTERSTICE_HTTP_PORT: '' }), config, 'empty counts as unset');
+});
+
+t.test('every setting is read', async (t) => {
+  const config = readConfig({
+    INTERSTICE_HOST: '::1',
+    INTERSTICE_HTTP_PORT: '0',
+    INTERSTICE_ENGINE: 'cpu',
+    INTERSTICE_ADAPTER: 'llvmpipe',
+    INTERSTICE_THREADS: '3',
+    INTERSTICE_MAX_VERTICES: '10',
+    INTERSTICE_MAX_ELEMENTS: '20',
+    INTERSTICE_MAX_MESSAGE_BYTES: '4096',
+    INTERSTICE_MAX_QUEUE: '0',
+    INTERSTICE_MAX_TIME_BUDGET_SECONDS: '1.5',
+    INTERSTICE_DRAIN_SECONDS: '2',
+    INTERSTICE_LOG_LEVEL: 'silent',
+    INTERSTICE_ALLOW_UNVERIFIED: '1',
+    INTERSTICE_STORE: 'memory',
+  });
+  t.match(config, {
+    host: '::1',
+    httpPort: 0,
+    engine: 'cpu',
+    adapter: 'llvmpipe',
+    threads: 3,
+    allowUnverified: true,
+    drainSeconds: 2,
+    logLevel: 'silent',
+    limits: { maxVertices: 10, maxElements: 20, maxMessageBytes: 4096, maxQueue: 0, maxTimeBudgetSeconds: 1.5 },
+  });
+});
+
+t.test('all problems are listed at once', async (t) => {
+  const text = problemsOf({
+    INTERSTICE_HTTP_PORT: '70000',
+    INTERSTICE_THREADS: '1.5',
+    INTERSTICE_ENGINE: 'cuda',
+    INTERSTICE_MAX_QUEUE: '-1',
+    INTERSTICE_STORE: 'redis://x',
+    INTERSTICE_API_KEYS: '/keys',
+    INTERSTICE_ALLOW_UNVERIFIED: 'yes',
+  });
+  t.match(text, /7 problem/);
+  t.match(text, /INTERSTICE_HTTP_PORT is "70000", expected a whole number from 0 to 65535 \(port\)/);
+  t.match(text, /INTERSTICE_THREADS is "1.5", expected a whole number/);
+  t.match(text, /INTERSTICE_ENGINE is "cuda", expected auto or cpu or webgpu/);
+  t.match(text, /INTERSTICE_MAX_QUEUE is "-1"/);
+  t.match(text, /INTERSTICE_STORE is "redis:\/\/x"/);
+  t.match(text, /INTERSTICE_API_KEYS is set, but API keys are not built yet/);
+  t.match(text, /INTERSTICE_ALLOW_UNVERIFIED is "yes"/);
+  for (const bad of ['0x10', '1e3', 'NaN', '+1', '80 90'])
+    t.match(problemsOf({ INTERSTICE_HTTP_PORT: bad }), /expected/, bad);
+});
+
+t.test('a host that others can reach needs the word that this is meant', async (t) => {
+  for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org', '127.0.0.1.example.org']) {
+    t.match(problemsOf({ INTERSTICE_HOST: host }), /INTERSTICE_INSECURE=1/, host);
+    t.match(readConfig({ INTERSTICE_HOST: host, INTERSTICE_INSECURE: '1' }).warnings, [/INTERSTICE_INSECURE=1/]);
+  }
+  for (const host of ['localhost', '::1', '127.0.0.1', '127.8.9.10']) t.equal(isLoopback(host), true, host);
+});
+
+t.test('what is set in vain is said', async (t) => {
+  const { warnings } = readConfig({
+    INTERSTICE_GRPC_PORT: '1',
+    INTERSTICE_HTTPPORT: '1',
+    INTERSTICE_DATA: '/x',
+    PATH: '/',
+  });
+  t.equal(warnings.length, 2);
+  t.match(warnings.join('\n'), /INTERSTICE_HTTPPORT is set, but there is no such setting/);
+  t.match(warnings.join('\n'), /INTERSTICE_GRPC_PORT is set, but nothing is served there yet/);
+});
+
+t.test('the description names every setting with its default', async (t) => {
+  const text = describeConfig();
+  for (const setting of Object.values(SETTINGS)) {
+    t.ok(text.includes(setting.name), setting.name);
+    t.ok(text.includes(setting.description));
+  }
+  t.match(text, /INTERSTICE_HTTP_PORT {2}\(0 to 65535 port; default 8080\)/);
+});
+
+t.test('no limit promises more than a mesh can hold', async (t) => {
+  t.equal(SETTINGS.maxVertices.range[1], STRUCTURAL_LIMITS.maxVertices);
+  t.equal(SETTINGS.maxElements.range[1], STRUCTURAL_LIMITS.maxElements);
+});

@@ -1,0 +1,158 @@
+import { IntersticeError } from '../../src/errors.js';
+import type {
+  CallContext,
+  CheckAnswer,
+  CheckRequest,
+  Operations,
+  Report,
+  ResolveAnswer,
+  ResolveRequest,
+  ServerInfo,
+} from '../../src/session/types.js';
+
+/** A complete report with values that are easy to recognise. */
+export function fakeReport(): Report {
+  return {
+    status: 'CONVERGED',
+    steps: 7,
+    searches: 2,
+    proximitySetReused: false,
+    residual: 0.00005,
+    unfinishedVertices: 0,
+    unreachedKinematic: 0,
+    deflectedVertices: 3,
+    distanceToTargetMax: 0.5,
+    distanceToTargetRms: 0.25,
+    maxStretch: 1.05,
+    minDistance: 0.01,
+    pairs: { vertexTriangle: 10, edgeEdge: 20, vertexEdge: 0, vertexVertex: 0, activeContacts: 4, colours: 5 },
+    touchingPairs: 2,
+    ignoredPairCount: 0,
+    ignoredPairs: [],
+    limitingPairs: [{ kind: 'VERTEX_TRIANGLE', a: [0], b: [1, 2, 3], distance: 0.01 }],
+    verification: { performed: 'STATE', pairsTested: 100, doubtfulPairs: 1, intersections: 0, fellBack: false },
+    timings: {
+      queue: 10,
+      decode: 0,
+      upload: 0,
+      search: 100,
+      geometry: 20,
+      backward: 30,
+      forward: 40,
+      verify: 50,
+      readback: 0,
+      encode: 0,
+      total: 250,
+    },
+    resolved: {
+      preset: 'TUNED',
+      activationDistance: 0.001,
+      reach: 0.0018,
+      leap: 0.02,
+      searchRadiusMin: 0.002,
+      searchRadiusMax: 0.004,
+      stretchLimit: 1.1,
+      damping: 0.9,
+      residualTolerance: 0.0001,
+      stepLimit: 512,
+      sweepsPerStep: 2,
+      metresPerUnit: 1,
+      forward: 'PLANAR',
+      contact: 'GAP',
+      verify: 'STATE',
+      onIntersectingStart: 'REJECT',
+      kinematicPairs: 'SKIP',
+    },
+    warnings: [{ code: 'UNUSED_VERTICES', message: 'One vertex is in no element.', count: 1 }],
+    sessionRebuilt: false,
+    engine: 'cpu',
+    version: '1',
+  };
+}
+
+export function fakeCheckAnswer(): CheckAnswer {
+  return {
+    intersectionFree: false,
+    intersectionCount: 1,
+    intersections: [{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [2, 3, 4] }],
+    kinematicIntersectionCount: 0,
+    closePairs: [],
+  };
+}
+
+export function fakeInfo(): ServerInfo {
+  return {
+    version: '0.1.0',
+    algorithmVersion: '1',
+    engines: [{ name: 'cpu', adapter: '', software: true, maxBufferBytes: 0 }],
+    limits: {
+      maxVertices: 1000,
+      maxElements: 2000,
+      maxMessageBytes: 65536,
+      maxSessions: 0,
+      maxDeviceBytes: 0,
+      maxQueue: 4,
+      maxTimeBudgetSeconds: 1.5,
+    },
+    defaults: { preset: 'TUNED', damping: 0.9 },
+    features: ['resolve', 'check'],
+  };
+}
+
+/** Operations that compute nothing: a resolve answers with its target, and every call is recorded. */
+export class FakeOperations implements Operations {
+  readonly resolves: { request: ResolveRequest; context: CallContext }[] = [];
+  readonly checks: { request: CheckRequest; context: CallContext }[] = [];
+  closed = 0;
+  /** refusal that every call ends with */
+  failure: unknown;
+  /** takes the place of the answer of a resolve */
+  onResolve: ((request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>) | undefined;
+  readiness: Promise<void> = Promise.resolve();
+
+  async resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {
+    this.resolves.push({ request, context });
+    if (this.failure !== undefined) throw this.failure;
+    if (this.onResolve) return this.onResolve(request, context);
+    return { positions: request.target, report: fakeReport() };
+  }
+
+  async check(request: CheckRequest, context: CallContext = {}): Promise<CheckAnswer> {
+    this.checks.push({ request, context });
+    if (this.failure !== undefined) throw this.failure;
+    return fakeCheckAnswer();
+  }
+
+  info(): ServerInfo {
+    return fakeInfo();
+  }
+
+  ready(): Promise<void> {
+    return this.readiness;
+  }
+
+  async close(): Promise<void> {
+    this.closed++;
+  }
+}
+
+/** A resolve that ends only when its signal is aborted; tells when it has begun and when it was aborted. */
+export function hangingResolve() {
+  let tellBegun: () => void = () => {};
+  let tellAborted: () => void = () => {};
+  const begun = new Promise<void>((resolve) => {
+    tellBegun = resolve;
+  });
+  const aborted = new Promise<void>((resolve) => {
+    tellAborted = resolve;
+  });
+  const resolve = (_request: ResolveRequest, context: CallContext): Promise<ResolveAnswer> =>
+    new Promise((_resolve, reject) => {
+      context.signal?.addEventListener('abort', () => {
+        tellAborted();
+        reject(new IntersticeError('CANCELLED', 'The caller went away.'));
+      });
+      tellBegun();
+    });
+  return { begun, aborted, resolve };
+}

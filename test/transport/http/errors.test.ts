@@ -1,0 +1,147 @@
+import t from 'tap';
+import { ERRORS, type ErrorCode, IntersticeError } from '../../../src/errors.js';
+import { openDoor } from '../door.js';
+import { arraysRequest } from '../fixtures.js';
+
+const url = '/v1/resolve';
+const json = { 'content-type': 'application/json' };
+
+t.test('every code of the table is answered with its status as a problem document', async (t) => {
+  const { app, operations } = await openDoor(t);
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+    operations.failure = new IntersticeError(code, `Refused with ${code}.`, { retryAfterSeconds: 1.2 });
+    const answer = await app.inject({ method: 'POST', url, payload: arraysRequest() });
+    t.equal(answer.statusCode, ERRORS[code].http, code);
+    t.equal(answer.headers['content-type'], 'application/problem+json; charset=utf-8');
+    t.equal(answer.headers['retry-after'], '2', 'whole seconds, never early');
+    t.match(answer.json(), {
+      type: `urn:interstice:error:${code}`,
+      status: ERRORS[code].http,
+      code,
+      detail: `Refused with ${code}.`,
+      message: `Refused with ${code}.`,
+      hint: ERRORS[code].hint,
+      retryable: ERRORS[code].retryable,
+      retryAfter: '1.200s',
+      requestId: answer.headers['x-request-id'],
+      instance: url,
+      pairs: [],
+      pairCount: '0',
+    });
+  }
+});
+
+t.test('an unforeseen error tells the caller nothing of its text, and the log everything', async (t) => {
+  const { app, operations, lines } = await openDoor(t);
+  operations.failure = new TypeError('secret of the house');
+  const answer = await app.inject({ method: 'POST', url, payload: arraysRequest() });
+  t.equal(answer.statusCode, 500);
+  t.notMatch(answer.body, /secret/);
+  t.match(answer.json(), { code: 'INTERNAL', requestId: /./ });
+  const logged = lines.find((line) => line.msg === 'request failed');
+  t.match(logged, { requestId: answer.json().requestId, err: { message: 'secret of the house' } });
+});
+
+t.test('paths and methods that are not there', async (t) => {
+  const { app } = await openDoor(t);
+  const unknown = await app.inject({
+    method: 'POST',
+    url: '/v1/resolv?x=1',
+    payload: 'x',
+    headers: { 'content-type': 'x/y' },
+  });
+  t.equal(unknown.statusCode, 404);
+  t.match(unknown.json(), { code: 'NOT_FOUND', instance: '/v1/resolv', hint: /docs/ });
+  const wrong = await app.inject({ method: 'GET', url });
+  t.equal(wrong.statusCode, 405);
+  t.equal(wrong.headers.allow, 'POST');
+  t.match(wrong.json(), { code: 'METHOD_NOT_ALLOWED' });
+  const put = await app.inject({ method: 'PUT', url: '/v1' });
+  t.equal(put.headers.allow, 'GET, HEAD');
+  t.match((await app.inject({ method: 'GET', url: '/%zz' })).json(), { code: 'MALFORMED_BODY', status: 400 });
+});
+
+t.test('bodies of the wrong kind', async (t) => {
+  const { app } = await openDoor(t);
+  const send = (headers: Record<string, string>, payload = '{}') =>
+    app.inject({ method: 'POST', url, headers, payload });
+  const text = await send({ 'content-type': 'text/plain' });
+  t.equal(text.statusCode, 415);
+  t.match(text.json(), {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    message: /text\/plain.*application\/json or multipart\/form-data/,
+  });
+  t.match((await app.inject({ method: 'POST', url })).json(), {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    message: /no content-type/,
+  });
+  t.match((await send({ 'content-type': 'application/json; charset=latin1' })).json(), {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+  });
+  t.match((await send({ ...json, 'content-encoding': 'gzip' })).json(), {
+    code: 'UNSUPPORTED_MEDIA_TYPE',
+    status: 415,
+  });
+  t.match((await send({ ...json, 'content-encoding': 'identity' })).json(), {
+    code: 'MALFORMED_BODY',
+    message: /mesh is missing/,
+  });
+  for (const type of ['application/x-protobuf', 'application/octet-stream']) {
+    t.match((await send({ 'content-type': type })).json(), { code: 'UNIMPLEMENTED', status: 501 });
+  }
+});
+
+t.test('JSON that is none', async (t) => {
+  const { app } = await openDoor(t);
+  const send = (payload: string) => app.inject({ method: 'POST', url, headers: json, payload });
+  t.match((await send('{"mesh": {,}}')).json(), { code: 'MALFORMED_BODY', message: /line 1, column 11/, status: 400 });
+  t.match((await send('')).json(), { code: 'MALFORMED_BODY', message: /ends too early/ });
+  t.match((await send('[]')).json(), { code: 'MALFORMED_BODY', message: /The body is an array/ });
+  t.match((await send('null')).json(), { code: 'MALFORMED_BODY' });
+  t.match((await send('{"__proto__": {}}')).json(), { code: 'UNKNOWN_FIELD' });
+});
+
+t.test('the accept header', async (t) => {
+  const { app } = await openDoor(t);
+  const send = (accept: string) => app.inject({ method: 'POST', url, headers: { accept }, payload: arraysRequest() });
+  for (const good of ['*/*', 'application/*', 'text/html, application/json;q=0.1']) {
+    t.equal((await send(good)).statusCode, 200, good);
+  }
+  const refused = await send('application/x-protobuf');
+  t.equal(refused.statusCode, 406);
+  t.match(refused.json(), { code: 'NOT_ACCEPTABLE', hint: /application\/json/ });
+  t.equal((await send('application/json;q=0')).statusCode, 406);
+});
+
+t.test('bodies beyond the limit', async (t) => {
+  const { app } = await openDoor(t, 2048);
+  const payload = `{"x":"${'y'.repeat(3000)}"}`;
+  const answer = await app.inject({ method: 'POST', url, headers: json, payload });
+  t.equal(answer.statusCode, 413);
+  t.match(answer.json(), { code: 'TOO_LARGE', message: /2048 bytes, but 3008 bytes were sent/, retryable: false });
+});
+
+t.test('queries and what is not built', async (t) => {
+  const { app } = await openDoor(t);
+  const query = await app.inject({ method: 'POST', url: `${url}?scalar=float64`, payload: arraysRequest() });
+  t.match(query.json(), { code: 'UNKNOWN_FIELD', message: /scalar/ });
+  for (const [method, path] of [
+    ['POST', '/v1/sessions'],
+    ['GET', '/v1/sessions/abc/report'],
+    ['DELETE', '/v1/sessions/abc'],
+    ['PATCH', '/v1/sessions/abc'],
+  ] as const) {
+    t.match((await app.inject({ method, url: path })).json(), { code: 'UNIMPLEMENTED', status: 501 }, path);
+  }
+});
+
+t.test('every answer carries its id and the version', async (t) => {
+  const { app } = await openDoor(t);
+  for (const path of ['/livez', '/nothing', '/v1']) {
+    const own = await app.inject({ url: path, headers: { 'x-request-id': 'my-id.1' } });
+    t.equal(own.headers['x-request-id'], 'my-id.1');
+    t.match(own.headers['interstice-version'], /^\d+\.\d+\.\d+/);
+    const strange = await app.inject({ url: path, headers: { 'x-request-id': 'a b' } });
+    t.match(strange.headers['x-request-id'], /^[0-9a-f-]{36}$/, 'an id that could do harm is replaced');
+  }
+});

@@ -1,0 +1,199 @@
+import t from 'tap';
+import { decodeJson } from '../../../src/transport/json/decode.js';
+import { openDoor } from '../door.js';
+import { type FormPart, form, plyOf, START_OBJ, startPart, TARGET, TARGET_OBJ, targetPart } from '../fixtures.js';
+
+const options = (value: unknown): FormPart => ({ name: 'options', body: JSON.stringify(value) });
+const START_PLY = plyOf([0, 0, 0, 1, 0, 0, 0, 1, 0]);
+
+async function openForms(t: Parameters<typeof openDoor>[0], maxMessageBytes?: number) {
+  const door = await openDoor(t, maxMessageBytes);
+  const send = (parts: readonly FormPart[], headers: Record<string, string> = {}, url = '/v1/resolve') => {
+    const { payload, headers: own } = form(parts);
+    return door.app.inject({ method: 'POST', url, payload, headers: { ...own, ...headers } });
+  };
+  return { ...door, send };
+}
+
+t.test('OBJ in, OBJ out, the report in a header', async (t) => {
+  const { send, operations } = await openForms(t);
+  const answer = await send([startPart, targetPart]);
+  t.equal(answer.statusCode, 200, answer.body);
+  t.equal(answer.headers['content-type'], 'model/obj');
+  t.same(answer.body.match(/^v .*$/gm), ['v 0 0 1', 'v 1 0 1', 'v 0 1 1']);
+  t.same(answer.body.match(/^f .*$/gm), ['f 1 2 3']);
+  const request = operations.resolves[0]?.request;
+  t.same(request?.mesh.vertexCount, 3);
+  t.same(request?.mesh.triangles, Uint32Array.of(0, 1, 2));
+  t.same(request?.target, Float64Array.from(TARGET));
+  t.equal(request?.mesh.kinematic, undefined);
+
+  const header = String(answer.headers['interstice-report']);
+  t.ok(header.length <= 4096);
+  t.match(header, /^[\x20-\x7e]+$/);
+  const report = JSON.parse(header);
+  t.match(report, {
+    status: 'CONVERGED',
+    steps: 7,
+    pairs: { edgeEdge: '20' },
+    resolved: { preset: 'TUNED' },
+    engine: 'cpu',
+  });
+  t.notMatch(header, /\[/, 'no lists');
+  t.doesNotThrow(() => decodeJson('Report', report), 'its names are those of the contract');
+  t.match(answer.headers['server-timing'], /search;dur=0\.100/);
+});
+
+t.test('PLY keeps its kind and its scalar', async (t) => {
+  const { send, operations } = await openForms(t);
+  const answer = await send([
+    { name: 'start', filename: 'a.ply', body: START_PLY },
+    { name: 'target', filename: 'b.ply', body: plyOf(TARGET) },
+  ]);
+  t.equal(answer.statusCode, 200, answer.body);
+  t.equal(answer.headers['content-type'], 'application/octet-stream');
+  t.match(answer.body, /^ply\n/);
+  t.match(answer.body, /property float x/);
+  t.type(operations.resolves[0]?.request.target, Float32Array);
+});
+
+t.test('the format is sniffed where the name does not tell', async (t) => {
+  const { send } = await openForms(t);
+  const blob = await send([
+    { name: 'start', filename: 'blob', body: START_PLY },
+    { name: 'target', filename: 'blob', body: TARGET_OBJ },
+  ]);
+  t.equal(blob.statusCode, 200, blob.body);
+  t.equal(blob.headers['content-type'], 'application/octet-stream', 'the kind of the first start');
+});
+
+t.test('several files are one mesh, in order', async (t) => {
+  const { send, operations } = await openForms(t);
+  const answer = await send([
+    { ...startPart, filename: 'dress.obj' },
+    { ...startPart, filename: 'body.obj' },
+    { ...targetPart, filename: 'dress.obj' },
+    { ...targetPart, filename: 'body.obj' },
+    options({ kinematicParts: ['body.obj'], kinematicVertices: [0], parameters: { reach: 0.5 } }),
+  ]);
+  t.equal(answer.statusCode, 200, answer.body);
+  const request = operations.resolves[0]?.request;
+  t.equal(request?.mesh.vertexCount, 6);
+  t.same(request?.mesh.triangles, Uint32Array.of(0, 1, 2, 3, 4, 5));
+  t.same(request?.mesh.kinematic, Uint8Array.of(1, 0, 0, 1, 1, 1));
+  t.same(request?.target, Float64Array.from([...TARGET, ...TARGET]));
+  t.same(request?.parameters, { reach: 0.5 });
+  t.same(answer.body.match(/^f .*$/gm), ['f 1 2 3', 'f 4 5 6']);
+});
+
+t.test('options as a field, as a file, or as a typed field; before or after the files', async (t) => {
+  const { send, operations } = await openForms(t);
+  const body = JSON.stringify({ kinematicFrom: 2, timeBudget: '0.5s', onBudget: 'FAIL' });
+  for (const part of [
+    { name: 'options', body },
+    { name: 'options', filename: 'options.json', body },
+    { name: 'options', type: 'application/json', body },
+  ]) {
+    for (const parts of [
+      [part, startPart, targetPart],
+      [startPart, targetPart, part],
+    ]) {
+      t.equal((await send(parts)).statusCode, 200);
+      t.match(operations.resolves.at(-1)?.request, { timeBudgetSeconds: 0.5, onBudget: 'FAIL' });
+      t.same(operations.resolves.at(-1)?.request.mesh.kinematic, Uint8Array.of(0, 0, 1));
+    }
+  }
+});
+
+t.test('JSON for those who ask for it, with what a file cannot carry', async (t) => {
+  const { send } = await openForms(t);
+  const parts = [startPart, targetPart, options({ include: { contacts: true } })];
+  t.match((await send(parts)).json(), { code: 'INVALID_PARAMETER', message: /options\.include/ });
+  const answer = await send(parts, { accept: 'application/json' });
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), { positions: { scalar: 'FLOAT64' }, report: { status: 'CONVERGED', limitingPairs: [{}] } });
+  t.match((await send([startPart, targetPart], { accept: 'text/plain' })).headers['content-type'], /^text\/plain/);
+  t.match((await send([startPart, targetPart], { accept: 'application/octet-stream' })).json(), {
+    code: 'NOT_ACCEPTABLE',
+  });
+  t.match((await send([startPart, targetPart], { accept: 'image/png' })).json(), { code: 'NOT_ACCEPTABLE' });
+});
+
+t.test('forms that are refused', async (t) => {
+  const { send, operations } = await openForms(t);
+  const refusal = async (parts: readonly FormPart[], headers = {}) => {
+    const { code, message } = (await send(parts, headers)).json();
+    return `${code}: ${message}`;
+  };
+  t.match(await refusal([]), /MALFORMED_BODY: .*no start/);
+  t.match(await refusal([targetPart]), /MALFORMED_BODY: .*no start/);
+  t.match(await refusal([startPart]), /MALFORMED_BODY: .*1 start and 0 target/);
+  t.match(await refusal([startPart, targetPart, { name: 'extra', body: 'x' }]), /UNKNOWN_FIELD: .*"extra"/);
+  t.match(await refusal([{ name: 'extra', filename: 'x', body: 'x' }, startPart]), /UNKNOWN_FIELD: .*"extra"/);
+  t.match(await refusal([{ name: 'toString', body: 'x' }]), /UNKNOWN_FIELD/);
+  t.match(await refusal([options({}), options({}), startPart]), /UNKNOWN_FIELD: options was sent twice/);
+  t.match(await refusal([{ name: 'start', body: START_OBJ }]), /MALFORMED_BODY: The part start is no file/);
+  t.match(
+    await refusal([startPart, targetPart, { name: 'options', body: '{' }]),
+    /MALFORMED_BODY: options is not valid JSON/,
+  );
+  t.match(
+    await refusal([startPart, targetPart, options({ parameters: { reech: 1 } })]),
+    /UNKNOWN_FIELD: options\.parameters\.reech/,
+  );
+  t.match(await refusal([startPart, targetPart, options({ maxPairs: 1 })]), /INVALID_PARAMETER: options\.maxPairs/);
+  t.match(await refusal([{ ...startPart, body: 'v 0 0 x\n' }, targetPart]), /MALFORMED_BODY: .*line 1/);
+  t.match(await refusal([{ ...startPart, body: 'v 0 0 nan\n' }, targetPart]), /NOT_FINITE/);
+  t.match(await refusal([startPart, { ...targetPart, body: 'v 0 0 0\n' }]), /SIZE_MISMATCH/);
+  t.match(await refusal([startPart, { ...targetPart, body: TARGET_OBJ.replace('1 2 3', '1 3 2') }]), /INVALID_MESH/);
+  const budget = { 'interstice-time-budget-ms': '5' };
+  t.match(
+    await refusal([startPart, targetPart, options({ timeBudget: '1s' })], budget),
+    /INVALID_PARAMETER: The header/,
+  );
+  t.equal(operations.resolves.length, 0);
+});
+
+t.test('a form that is broken, or beyond the limit', async (t) => {
+  const { app, send } = await openForms(t, 2048);
+  const big = { ...startPart, body: `${START_OBJ}#${'x'.repeat(3000)}\n` };
+  const announced = await send([big, targetPart]);
+  t.equal(announced.statusCode, 413);
+  t.match(announced.json(), { code: 'TOO_LARGE', message: /2048 bytes, but \d{4} bytes/ });
+  const { payload, headers } = form([startPart, targetPart]);
+  const cut = await app.inject({
+    method: 'POST',
+    url: '/v1/resolve',
+    headers,
+    payload: payload.subarray(0, payload.length - 60),
+  });
+  t.match(cut.json(), { code: 'MALFORMED_BODY', status: 400 });
+  const bare = await app.inject({
+    method: 'POST',
+    url: '/v1/resolve',
+    headers: { 'content-type': 'multipart/form-data' },
+    payload,
+  });
+  t.match(bare.json(), { code: 'MALFORMED_BODY', status: 400 });
+});
+
+t.test('a check of files', async (t) => {
+  const { send, operations } = await openForms(t);
+  const mesh = { ...startPart, name: 'mesh' };
+  const wanted = options({ kinematicFrom: 2, maxPairs: 1, reportPairsCloserThan: 0.5, kinematicPairs: 'PROTECT' });
+  const state = await send([mesh, wanted], {}, '/v1/check');
+  t.equal(state.statusCode, 200, state.body);
+  t.match(state.json(), { intersectionFree: false, intersectionCount: '1' });
+  t.match(operations.checks[0]?.request, { maxPairs: 1, reportPairsCloserThan: 0.5, kinematicPairs: 'PROTECT' });
+  t.same(operations.checks[0]?.request.mesh.kinematic, Uint8Array.of(0, 0, 1));
+  t.equal(operations.checks[0]?.request.pathEnd, undefined);
+  for (const parts of [
+    [mesh, { ...targetPart, name: 'pathEnd' }],
+    [startPart, targetPart],
+  ]) {
+    t.equal((await send(parts, {}, '/v1/check')).statusCode, 200);
+    t.same(operations.checks.at(-1)?.request.pathEnd, Float64Array.from(TARGET));
+  }
+  const refused = (await send([mesh, options({ parameters: {} })], {}, '/v1/check')).json();
+  t.match(refused, { code: 'INVALID_PARAMETER', message: /options\.parameters means nothing to a check/ });
+});

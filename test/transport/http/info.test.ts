@@ -1,0 +1,68 @@
+import t from 'tap';
+import { ENUMS, MESSAGES } from '../../../src/transport/json/schema.js';
+import { openDoor } from '../door.js';
+import { arraysRequest } from '../fixtures.js';
+
+t.test('GET /v1', async (t) => {
+  const { app } = await openDoor(t);
+  const answer = await app.inject({ url: '/v1' });
+  t.equal(answer.statusCode, 200);
+  t.match(answer.json(), {
+    version: '0.1.0',
+    engines: [{ name: 'cpu', software: true, maxBufferBytes: '0' }],
+    limits: { maxVertices: '1000', maxQueue: 4, maxTimeBudget: '1.500s' },
+    defaults: { preset: 'TUNED', damping: 0.9 },
+    features: ['resolve', 'check'],
+  });
+});
+
+t.test('health', async (t) => {
+  const { app, state } = await openDoor(t);
+  t.same((await app.inject({ url: '/livez' })).json(), { status: 'ok' });
+  t.match((await app.inject({ url: '/readyz' })).json(), { status: 'ready' });
+  state.move('failed', 'No engine.');
+  const failed = await app.inject({ url: '/readyz' });
+  t.equal(failed.statusCode, 503);
+  t.same(failed.json(), { status: 'failed', reason: 'No engine.' });
+  state.move('draining', 'Going down.');
+  state.move('ready', 'too late');
+  t.match((await app.inject({ url: '/readyz' })).json(), { status: 'draining', reason: 'Going down.' });
+  t.equal((await app.inject({ url: '/livez' })).statusCode, 200);
+  const work = await app.inject({ method: 'POST', url: '/v1/resolve', payload: arraysRequest() });
+  t.equal(work.statusCode, 503);
+  t.match(work.json(), { code: 'DRAINING', retryable: true, retryAfter: '1s' });
+});
+
+t.test('the OpenAPI document describes every path, message and code', async (t) => {
+  const { app } = await openDoor(t);
+  const document = (await app.inject({ url: '/openapi.json' })).json();
+  t.match(document.openapi, /^3\.1/);
+  t.same(Object.keys(document.paths).sort(), ['/livez', '/readyz', '/v1', '/v1/check', '/v1/resolve']);
+  const schemas = document.components.schemas;
+  for (const name of [...MESSAGES.keys(), ...ENUMS.keys(), 'Problem']) t.ok(schemas[name], name);
+  t.match(schemas.Mesh.properties.triangles, {
+    oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'integer' } }],
+  });
+  t.match(schemas.Mesh.properties.triangles.description, /uint32/);
+  const resolve = document.paths['/v1/resolve'].post;
+  t.match(resolve.requestBody.content['application/json'].schema.$ref, /ResolveRequest$/);
+  t.ok(resolve.requestBody.content['multipart/form-data']);
+  t.match(resolve.responses['422'].description, /INTERSECTING_START/);
+  t.ok(resolve.responses['422'].content['application/problem+json']);
+  for (const match of JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)) {
+    if (!schemas[String(match[1])]) t.fail(`dangling reference to ${match[1]}`);
+  }
+});
+
+t.test('the page at /docs needs no other server', async (t) => {
+  const { app } = await openDoor(t);
+  const page = await app.inject({ url: '/docs/' });
+  t.equal(page.statusCode, 200);
+  t.notMatch(page.body, /(src|href)="(https?:)?\/\//);
+  const scripts = [...page.body.matchAll(/src="([^"]+)"/g)].map((match) => String(match[1]));
+  t.ok(scripts.length > 0);
+  for (const script of scripts) {
+    const path = new URL(script, 'http://x/docs/').pathname;
+    t.equal((await app.inject({ url: path })).statusCode, 200, path);
+  }
+});

@@ -1,0 +1,138 @@
+import { connect, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { openDoor } from '../door.js';
+import { hangingResolve } from '../fake-operations.js';
+import { arraysRequest, form, startPart, targetPart } from '../fixtures.js';
+
+async function listen(t: Test, maxMessageBytes?: number) {
+  const door = await openDoor(t, maxMessageBytes);
+  await door.app.listen({ host: '127.0.0.1', port: 0 });
+  const address = door.app.server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const open = () => {
+    const socket = connect(address.port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    return socket;
+  };
+  return { ...door, open, origin: `http://127.0.0.1:${address.port}` };
+}
+
+/** Everything the server says until it closes, or until the text holds what is waited for. */
+function hear(socket: Socket, until?: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      if (until !== undefined && text.includes(until)) resolve(text);
+    });
+    socket.on('close', () => resolve(text));
+    socket.on('error', reject);
+  });
+}
+
+const head = (lines: readonly string[], path = '/v1/resolve') =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\n${lines.join('\r\n')}\r\n\r\n`;
+const body = JSON.stringify(arraysRequest());
+const jsonHead = head(['content-type: application/json', `content-length: ${body.length}`]);
+
+t.test('hanging up aborts the operation', async (t) => {
+  const { operations, open, state, lines } = await listen(t);
+  const hanging = hangingResolve();
+  operations.onResolve = hanging.resolve;
+  const socket = open();
+  socket.write(jsonHead + body);
+  await hanging.begun;
+  t.equal(operations.resolves[0]?.context.signal?.aborted, false, 'a body that was read is no hang-up');
+  t.equal(state.inFlight, 1);
+  socket.destroy();
+  await hanging.aborted;
+  await state.idle();
+  t.equal(state.inFlight, 0);
+  t.match(lines.at(-1), { msg: 'request', status: 499, code: 'CANCELLED' });
+});
+
+t.test('an answered request is not aborted', async (t) => {
+  const { operations, origin, lines } = await listen(t);
+  const answer = await fetch(`${origin}/v1/resolve`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-request-id': 'r7' },
+    body,
+  });
+  t.equal(answer.status, 200);
+  await answer.text();
+  t.equal(operations.resolves[0]?.context.signal?.aborted, false);
+  t.match(lines.at(-1), { requestId: 'r7', method: 'POST', path: '/v1/resolve', status: 200, bytesIn: body.length });
+  t.notMatch(JSON.stringify(lines), /triangles/, 'no payload in the log');
+});
+
+t.test('a body that comes in pieces is one body', async (t) => {
+  const { open } = await listen(t);
+  const socket = open();
+  const answer = hear(socket, '"report"');
+  const text = jsonHead + body;
+  for (let i = 0; i < text.length; i += 7) {
+    await new Promise((resolve) => socket.write(text.slice(i, i + 7), resolve));
+  }
+  t.match(await answer, /^HTTP\/1\.1 200/);
+});
+
+t.test('a caller that leaves in the middle of its body costs nothing', async (t) => {
+  const { operations, open, state, origin } = await listen(t);
+  const { payload, headers } = form([startPart, targetPart]);
+  const formHead = head([`content-type: ${headers['content-type']}`, `content-length: ${payload.length}`]);
+  for (const text of [jsonHead + body.slice(0, 20), formHead + payload.subarray(0, 120).toString('latin1')]) {
+    const socket = open();
+    await new Promise((resolve) => socket.write(text, resolve));
+    // Only a request that has begun can be broken off.
+    while (state.inFlight === 0) await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    await state.idle();
+  }
+  t.equal(operations.resolves.length, 0);
+  t.equal((await fetch(`${origin}/livez`)).status, 200);
+});
+
+t.test('too much is refused before it is read, announced or not', async (t) => {
+  const { open } = await listen(t, 2048);
+  const announced = open();
+  announced.write(head(['content-type: application/json', 'content-length: 999999']));
+  const refused = await hear(announced, '"pairCount"');
+  t.match(refused, /^HTTP\/1\.1 413/);
+  t.match(refused, /999999 bytes were sent/);
+
+  const chunk = `400\r\n${' '.repeat(1024)}\r\n`;
+  const unannounced = open();
+  unannounced.write(head(['content-type: application/json', 'transfer-encoding: chunked']) + chunk.repeat(4));
+  t.match(await hear(unannounced, '"pairCount"'), /^HTTP\/1\.1 413/);
+
+  const boundary = 'b';
+  const part = `--${boundary}\r\ncontent-disposition: form-data; name="start"; filename="a.obj"\r\n\r\n#`;
+  const file = open();
+  file.write(
+    head([`content-type: multipart/form-data; boundary=${boundary}`, 'transfer-encoding: chunked']) +
+      `${part.length.toString(16)}\r\n${part}\r\n${chunk.repeat(4)}`,
+  );
+  t.match(await hear(file, '"pairCount"'), /^HTTP\/1\.1 413/);
+});
+
+t.test('a connection survives a refused form', async (t) => {
+  const { origin } = await listen(t);
+  for (let i = 0; i < 3; i++) {
+    const data = new FormData();
+    data.append('wrong', new Blob(['x'.repeat(5000)]), 'x.obj');
+    data.append('start', new Blob(['y'.repeat(20000)]), 'y.obj');
+    const answer = await fetch(`${origin}/v1/resolve`, { method: 'POST', body: data });
+    t.equal(answer.status, 400);
+    t.match(await answer.json(), { code: 'UNKNOWN_FIELD' });
+  }
+});
+
+t.test('bytes that are no HTTP are answered all the same', async (t) => {
+  const { open } = await listen(t);
+  const socket = open();
+  socket.write('BLAH\r\n\r\n');
+  const text = await hear(socket);
+  t.match(text, /^HTTP\/1\.1 400 Bad Request/);
+  t.match(text, /application\/problem\+json/);
+  t.match(text, /"MALFORMED_BODY"/);
+});
