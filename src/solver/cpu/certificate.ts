@@ -90,49 +90,62 @@ const TRUSTED_SHARE = 0.9;
  * (method.md 4.3). The direction (p − q)/d of the closest points comes first; where it certifies clearly less than d
  * (long elements, tiny distances) the face normal or the cross product of the edges is tried in both directions, and so
  * is the normal of an earlier step. The gap is at most d, because no plane can part two sets by more than their distance.
+ *
+ * Leaves `heights` as measured along the chosen normal.
  */
 export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: number): void {
-  const kind = pairs.kind[p];
-  const v0 = pairs.vertex[4 * p];
-  const v1 = pairs.vertex[4 * p + 1];
-  const v2 = pairs.vertex[4 * p + 2];
-  const v3 = pairs.vertex[4 * p + 3];
   measureClosest(pairs, p, x);
   const distance = Math.sqrt(closest.squared);
-  pairs.weight[4 * p] = closest.w0;
-  pairs.weight[4 * p + 1] = closest.w1;
-  pairs.weight[4 * p + 2] = closest.w2;
-  pairs.weight[4 * p + 3] = closest.w3;
+  const q = 4 * p;
+  pairs.weight[q] = closest.w0;
+  pairs.weight[q + 1] = closest.w1;
+  pairs.weight[q + 2] = closest.w2;
+  pairs.weight[q + 3] = closest.w3;
   pairs.distance[p] = distance;
   pairs.stamp[p] = step;
-
-  const oldX = pairs.normal[3 * p];
-  const oldY = pairs.normal[3 * p + 1];
-  const oldZ = pairs.normal[3 * p + 2];
-  let gap = Number.NEGATIVE_INFINITY;
-  let error = 0;
-  const consider = (nx: number, ny: number, nz: number): void => {
-    measureHeights(x, kind, v0, v1, v2, v3, nx, ny, nz);
-    if (heights.gap <= gap) return;
-    gap = heights.gap;
-    error = heights.error;
-    pairs.normal[3 * p] = nx;
-    pairs.normal[3 * p + 1] = ny;
-    pairs.normal[3 * p + 2] = nz;
-  };
-  if (distance > 0) consider(f(closest.x / distance), f(closest.y / distance), f(closest.z / distance));
-  if (!(gap >= TRUSTED_SHARE * distance) || gap <= 2 * error) {
-    if (kind === VT || kind === EE) {
-      normalOfPlanes(x, kind, v0, v1, v2, v3);
-      if (plane.valid) {
-        consider(plane.x, plane.y, plane.z);
-        consider(-plane.x, -plane.y, -plane.z);
-      }
+  if (distance > 0) {
+    const kind = pairs.kind[p];
+    const { vertex, normal } = pairs;
+    const nx = f(closest.x / distance);
+    const ny = f(closest.y / distance);
+    const nz = f(closest.z / distance);
+    measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
+    if (heights.gap >= TRUSTED_SHARE * distance && heights.gap > 2 * heights.error) {
+      normal[3 * p] = nx;
+      normal[3 * p + 1] = ny;
+      normal[3 * p + 2] = nz;
+      pairs.gap[p] = Math.min(heights.gap, pairs.distance[p]);
+      pairs.error[p] = heights.error;
+      return;
     }
-    if (oldX !== 0 || oldY !== 0 || oldZ !== 0) consider(oldX, oldY, oldZ);
   }
-  pairs.gap[p] = Math.min(gap, pairs.distance[p]);
-  pairs.error[p] = error;
+  chooseNormal(pairs, p, x, distance);
+}
+
+/** The rare case of measurePair: tries every normal there is, in a fixed order, and keeps the one with the largest gap. */
+function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: number): void {
+  const kind = pairs.kind[p];
+  const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);
+  const candidates: number[][] = [];
+  if (distance > 0) candidates.push([f(closest.x / distance), f(closest.y / distance), f(closest.z / distance)]);
+  if (kind === VT || kind === EE) {
+    normalOfPlanes(x, kind, v0, v1, v2, v3);
+    if (plane.valid) candidates.push([plane.x, plane.y, plane.z], [-plane.x, -plane.y, -plane.z]);
+  }
+  const last = [...pairs.normal.subarray(3 * p, 3 * p + 3)];
+  if (last.some((component) => component !== 0)) candidates.push(last);
+  let best = [0, 0, 0];
+  let gap = Number.NEGATIVE_INFINITY;
+  for (const candidate of candidates) {
+    measureHeights(x, kind, v0, v1, v2, v3, candidate[0], candidate[1], candidate[2]);
+    if (heights.gap <= gap) continue;
+    gap = heights.gap;
+    best = candidate;
+  }
+  measureHeights(x, kind, v0, v1, v2, v3, best[0], best[1], best[2]);
+  pairs.normal.set(best, 3 * p);
+  pairs.gap[p] = Math.min(heights.gap, pairs.distance[p]);
+  pairs.error[p] = heights.error;
 }
 
 const plane = { x: 0, y: 0, z: 0, valid: false };

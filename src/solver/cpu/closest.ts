@@ -158,31 +158,53 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
   closestOfEnds(x, a, b, c, d);
 }
 
+/**
+ * Best of the four end points against the other segment, chosen by the squared distance as a quadratic in (s, t); the
+ * difference itself is then taken from the end point that won, so that its digits do not suffer.
+ */
 function closestOfEnds(x: Float32Array, a: number, b: number, c: number, d: number): void {
-  let best = Number.POSITIVE_INFINITY;
-  let w0 = 0;
-  let w1 = 0;
-  let w2 = 0;
-  let w3 = 0;
-  let px = 0;
-  let py = 0;
-  let pz = 0;
-  for (let end = 0; end < 4; end++) {
-    if (end === 0) closestVertexEdge(x, a, c, d);
-    else if (end === 1) closestVertexEdge(x, b, c, d);
-    else if (end === 2) closestVertexEdge(x, c, a, b);
-    else closestVertexEdge(x, d, a, b);
-    if (closest.squared >= best) continue;
-    best = closest.squared;
-    const onA = end < 2;
-    w0 = onA ? (end === 0 ? 1 : 0) : closest.w1;
-    w1 = onA ? (end === 1 ? 1 : 0) : closest.w2;
-    w2 = onA ? closest.w1 : end === 2 ? 1 : 0;
-    w3 = onA ? closest.w2 : end === 3 ? 1 : 0;
-    const sign = onA ? 1 : -1;
-    px = sign * closest.x;
-    py = sign * closest.y;
-    pz = sign * closest.z;
+  const ux = x[3 * b] - x[3 * a];
+  const uy = x[3 * b + 1] - x[3 * a + 1];
+  const uz = x[3 * b + 2] - x[3 * a + 2];
+  const vx = x[3 * d] - x[3 * c];
+  const vy = x[3 * d + 1] - x[3 * c + 1];
+  const vz = x[3 * d + 2] - x[3 * c + 2];
+  const wx = x[3 * a] - x[3 * c];
+  const wy = x[3 * a + 1] - x[3 * c + 1];
+  const wz = x[3 * a + 2] - x[3 * c + 2];
+  const uu = ux * ux + uy * uy + uz * uz;
+  const vv = vx * vx + vy * vy + vz * vz;
+  const uv = ux * vx + uy * vy + uz * vz;
+  const uw = ux * wx + uy * wy + uz * wz;
+  const vw = vx * wx + vy * wy + vz * wz;
+  const ww = wx * wx + wy * wy + wz * wz;
+  const t0 = clampQuotient(vw, vv);
+  const t1 = clampQuotient(vw + uv, vv);
+  const s0 = clampQuotient(-uw, uu);
+  const s1 = clampQuotient(uv - uw, uu);
+  const squared = (s: number, t: number): number => ww + s * (s * uu + 2 * uw) + t * (t * vv - 2 * vw) - 2 * s * t * uv;
+  let end = 0;
+  let best = squared(0, t0);
+  const second = squared(1, t1);
+  if (second < best) {
+    best = second;
+    end = 1;
   }
-  leave(w0, w1, w2, w3, px, py, pz);
+  const third = squared(s0, 0);
+  if (third < best) {
+    best = third;
+    end = 2;
+  }
+  if (squared(s1, 1) < best) end = 3;
+  const onA = end < 2;
+  if (onA) closestVertexEdge(x, end === 0 ? a : b, c, d);
+  else closestVertexEdge(x, end === 2 ? c : d, a, b);
+  const { w1, w2 } = closest;
+  if (onA) leave(1 - end, end, w1, w2, closest.x, closest.y, closest.z);
+  else leave(w1, w2, 3 - end, end - 2, -closest.x, -closest.y, -closest.z);
+}
+
+/** numerator/denominator clamped to [0, 1]; 0 for a segment of zero length. */
+function clampQuotient(numerator: number, denominator: number): number {
+  return numerator <= 0 ? 0 : numerator >= denominator ? 1 : numerator / denominator;
 }

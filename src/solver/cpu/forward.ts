@@ -61,7 +61,7 @@ export class Forward {
 
   readonly #next: Float32Array;
   #bounded = new Uint32Array(0);
-  /** float32[2·n] per bounded pair: ext_a, ext_b */
+  /** float32[3·n] per bounded pair: lo − ext_a, hi + ext_b, e */
   #limits = new Float32Array(0);
   #boundedCount = 0;
 
@@ -111,7 +111,7 @@ export class Forward {
       if (pairs.stamp[p] !== step) {
         if (rule === 'PLANAR' && this.#staysApart(input, p)) continue;
         measurePair(pairs, p, x, step);
-      }
+      } else measureAlongNormal(pairs, p, x);
       const gap = pairs.gap[p];
       const error = pairs.error[p];
       if (!(gap > 2 * error)) {
@@ -159,7 +159,7 @@ export class Forward {
     }
   }
 
-  /** Returns side a's share of the gap. */
+  /** Needs `heights` of the pair; returns side a's share of the gap. */
   #boundPlanar({ x, y, pairs, gamma }: ForwardInput, p: number, room: number): number {
     const { alpha, alphaGuard, limiter } = this;
     const { vertex } = pairs;
@@ -170,7 +170,6 @@ export class Forward {
     const ny = pairs.normal[3 * p + 1];
     const nz = pairs.normal[3 * p + 2];
     const q = 4 * p;
-    measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
     const { lo, hi, h1, h2, h3 } = heights;
     let ua = 0;
     let ub = 0;
@@ -225,9 +224,9 @@ export class Forward {
     const n = this.#boundedCount++;
     this.#bounded[n] = p;
     const reserve = f(Math.max(0, Math.min(gap, floor) - 0.5 * floor) / 2);
-    // The heights lo and hi are measured again by the check; these are the two ext of its half-spaces.
-    this.#limits[2 * n] = f(f(share * room) + reserve);
-    this.#limits[2 * n + 1] = f(f(f(1 - share) * room) + reserve);
+    this.#limits[3 * n] = f(heights.lo - f(f(share * room) + reserve));
+    this.#limits[3 * n + 1] = f(heights.hi + f(f(f(1 - share) * room) + reserve));
+    this.#limits[3 * n + 2] = heights.error;
   }
 
   /** x' = fl(x + α D); exact copies at α = 0 and α = 1. */
@@ -253,10 +252,9 @@ export class Forward {
       const nx = pairs.normal[3 * p];
       const ny = pairs.normal[3 * p + 1];
       const nz = pairs.normal[3 * p + 2];
-      measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
-      const lowest = f(heights.lo - this.#limits[2 * n]);
-      const highest = f(heights.hi + this.#limits[2 * n + 1]);
-      const { error } = heights;
+      const lowest = this.#limits[3 * n];
+      const highest = this.#limits[3 * n + 1];
+      const error = this.#limits[3 * n + 2];
       const o = 3 * vertex[q];
       for (let s = 0; s < CORNERS[kind]; s++) {
         const v = vertex[q + s];
@@ -299,8 +297,25 @@ export class Forward {
   #reserve(count: number): void {
     if (this.#bounded.length >= count) return;
     this.#bounded = new Uint32Array(2 * count);
-    this.#limits = new Float32Array(4 * count);
+    this.#limits = new Float32Array(6 * count);
   }
+}
+
+function measureAlongNormal(pairs: PairSet, p: number, x: Float32Array): void {
+  const { vertex, normal } = pairs;
+  const q = 4 * p;
+  const n = 3 * p;
+  measureHeights(
+    x,
+    pairs.kind[p],
+    vertex[q],
+    vertex[q + 1],
+    vertex[q + 2],
+    vertex[q + 3],
+    normal[n],
+    normal[n + 1],
+    normal[n + 2],
+  );
 }
 
 /** |b_i − a_i| of the vertex whose coordinates start at k. */

@@ -1,0 +1,265 @@
+import type { ElementSet } from './elements.js';
+
+/** Few enough that a leaf is cheaper to scan than to split, by measurement on cloth. */
+const LEAF_SIZE = 6;
+/** Elements 16 times larger or smaller than the rest get a subtree of their own, so they do not inflate its boxes. */
+const SIZE_CLASS_OCTAVES = 4;
+const LARGEST_CLASS = 3;
+/**
+ * Below this many times the depth of a balanced tree, splits are at the middle of the centres; deeper ones at the
+ * median.
+ */
+const MIDPOINT_DEPTH_FACTOR = 2;
+
+/** Bounding boxes of elements in a binary tree; a box is min xyz, max xyz. The left child of node n is node n + 1. */
+export interface BoxTree {
+  /** uint32[N] element index by place in the tree */
+  readonly order: Uint32Array;
+  /** float64[6·N] boxes of elements by place in the tree */
+  readonly boxes: Float64Array;
+  /** float64[6·M] boxes of nodes */
+  readonly nodes: Float64Array;
+  /** uint32[M] first place of a node */
+  readonly first: Uint32Array;
+  /** uint32[M] places of a node */
+  readonly size: Uint32Array;
+  /** uint32[M] right child; 0 = leaf */
+  readonly right: Uint32Array;
+}
+
+/**
+ * Boxes of elements over one or more states, exact: min and max do not round. A box over both ends of a straight path
+ * contains the path, because every (1-t)·start + t·end lies between its ends.
+ * @param states each float64[3·V]
+ * @returns float64[6·N]
+ */
+export function boundElements(set: ElementSet, states: readonly Float64Array[]): Float64Array {
+  const boxes = new Float64Array(6 * set.count);
+  for (let i = 0; i < set.count; i++) {
+    for (let axis = 0; axis < 3; axis++) {
+      let low = Infinity;
+      let high = -Infinity;
+      for (const x of states) {
+        for (let k = 0; k < set.size; k++) {
+          const value = x[3 * set.vertices[set.size * i + k] + axis];
+          if (value < low) low = value;
+          if (value > high) high = value;
+        }
+      }
+      boxes[6 * i + axis] = low;
+      boxes[6 * i + 3 + axis] = high;
+    }
+  }
+  return boxes;
+}
+
+/** @param boxes float64[6·N] by element, N ≥ 1 */
+export function buildBoxTree(boxes: Float64Array): BoxTree {
+  const count = boxes.length / 6;
+  const builder = new TreeBuilder(boxes, count);
+  builder.split(0, count);
+  return builder.finish();
+}
+
+class TreeBuilder {
+  private readonly order: Uint32Array;
+  /** float64[3·N] half sums of the box's ends, by place; halved first so that huge coordinates do not overflow */
+  private readonly centres: Float64Array;
+  private readonly sizeClass: Int8Array;
+  private readonly first: Uint32Array;
+  private readonly size: Uint32Array;
+  private readonly right: Uint32Array;
+  private readonly midpointDepth: number;
+  private used = 0;
+
+  constructor(
+    private readonly boxes: Float64Array,
+    count: number,
+  ) {
+    this.sizeClass = classifySizes(boxes, count);
+    this.order = sortByClass(this.sizeClass);
+    this.centres = new Float64Array(3 * count);
+    for (let place = 0; place < count; place++) {
+      const at = 6 * this.order[place];
+      for (let k = 0; k < 3; k++) this.centres[3 * place + k] = boxes[at + k] / 2 + boxes[at + 3 + k] / 2;
+    }
+    this.midpointDepth = MIDPOINT_DEPTH_FACTOR * Math.log2(count);
+    // A split happens only above LEAF_SIZE and leaves both sides filled, so there are at most 2·count - 1 nodes.
+    const capacity = Math.max(1, 2 * count - 1);
+    this.first = new Uint32Array(capacity);
+    this.size = new Uint32Array(capacity);
+    this.right = new Uint32Array(capacity);
+  }
+
+  split(from: number, to: number, depth = 0): number {
+    const node = this.used++;
+    this.first[node] = from;
+    this.size[node] = to - from;
+    if (to - from <= LEAF_SIZE) return node;
+    const middle = this.partition(from, to, depth);
+    this.split(from, middle, depth + 1);
+    this.right[node] = this.split(middle, to, depth + 1);
+    return node;
+  }
+
+  finish(): BoxTree {
+    const { order, used } = this;
+    const boxes = new Float64Array(6 * order.length);
+    for (let place = 0; place < order.length; place++) {
+      const from = 6 * order[place];
+      const to = 6 * place;
+      boxes[to] = this.boxes[from];
+      boxes[to + 1] = this.boxes[from + 1];
+      boxes[to + 2] = this.boxes[from + 2];
+      boxes[to + 3] = this.boxes[from + 3];
+      boxes[to + 4] = this.boxes[from + 4];
+      boxes[to + 5] = this.boxes[from + 5];
+    }
+    return {
+      order,
+      boxes,
+      nodes: this.boundNodes(boxes),
+      first: this.first.subarray(0, used),
+      size: this.size.subarray(0, used),
+      right: this.right.subarray(0, used),
+    };
+  }
+
+  private boundNodes(boxes: Float64Array): Float64Array {
+    const nodes = new Float64Array(6 * this.used);
+    // Children come after their parent, so backwards means bottom up.
+    for (let node = this.used - 1; node >= 0; node--) {
+      const right = this.right[node];
+      const at = 6 * node;
+      for (let axis = 0; axis < 3; axis++) {
+        let low = Infinity;
+        let high = -Infinity;
+        if (right !== 0) {
+          low = Math.min(nodes[at + 6 + axis], nodes[6 * right + axis]);
+          high = Math.max(nodes[at + 9 + axis], nodes[6 * right + 3 + axis]);
+        } else {
+          const end = this.first[node] + this.size[node];
+          for (let place = this.first[node]; place < end; place++) {
+            low = Math.min(low, boxes[6 * place + axis]);
+            high = Math.max(high, boxes[6 * place + 3 + axis]);
+          }
+        }
+        nodes[at + axis] = low;
+        nodes[at + 3 + axis] = high;
+      }
+    }
+    return nodes;
+  }
+
+  private partition(from: number, to: number, depth: number): number {
+    const { order, sizeClass } = this;
+    if (sizeClass[order[from]] !== sizeClass[order[to - 1]]) {
+      let boundary = from + 1;
+      while (sizeClass[order[boundary]] === sizeClass[order[from]]) boundary++;
+      return boundary;
+    }
+    const { axis, middle } = this.widestAxis(from, to);
+    if (depth < this.midpointDepth) {
+      const cut = this.partitionAt(from, to, axis, middle);
+      if (cut > from && cut < to) return cut;
+    }
+    return this.partitionByMedian(from, to, axis);
+  }
+
+  private widestAxis(from: number, to: number): { axis: number; middle: number } {
+    const { centres } = this;
+    let lowX = Infinity;
+    let lowY = Infinity;
+    let lowZ = Infinity;
+    let highX = -Infinity;
+    let highY = -Infinity;
+    let highZ = -Infinity;
+    for (let at = 3 * from; at < 3 * to; at += 3) {
+      const x = centres[at];
+      const y = centres[at + 1];
+      const z = centres[at + 2];
+      if (x < lowX) lowX = x;
+      if (x > highX) highX = x;
+      if (y < lowY) lowY = y;
+      if (y > highY) highY = y;
+      if (z < lowZ) lowZ = z;
+      if (z > highZ) highZ = z;
+    }
+    const extentX = highX - lowX;
+    const extentY = highY - lowY;
+    const extentZ = highZ - lowZ;
+    if (extentX >= extentY && extentX >= extentZ) return { axis: 0, middle: lowX / 2 + highX / 2 };
+    if (extentY >= extentZ) return { axis: 1, middle: lowY / 2 + highY / 2 };
+    return { axis: 2, middle: lowZ / 2 + highZ / 2 };
+  }
+
+  private partitionAt(from: number, to: number, axis: number, value: number): number {
+    const { centres } = this;
+    let left = from;
+    let right = to - 1;
+    for (;;) {
+      while (left <= right && centres[3 * left + axis] <= value) left++;
+      while (left <= right && centres[3 * right + axis] > value) right--;
+      if (left > right) return left;
+      this.swap(left++, right--);
+    }
+  }
+
+  private swap(p: number, q: number): void {
+    const { order, centres } = this;
+    const element = order[p];
+    order[p] = order[q];
+    order[q] = element;
+    for (let k = 0; k < 3; k++) {
+      const value = centres[3 * p + k];
+      centres[3 * p + k] = centres[3 * q + k];
+      centres[3 * q + k] = value;
+    }
+  }
+
+  /** Sorts the range: rare, and n log n even where all centres are equal. */
+  private partitionByMedian(from: number, to: number, axis: number): number {
+    const order = this.order.slice(from, to);
+    const centres = this.centres.slice(3 * from, 3 * to);
+    const rank = Uint32Array.from(order.keys()).sort(
+      (i, j) => centres[3 * i + axis] - centres[3 * j + axis] || order[i] - order[j],
+    );
+    for (let k = 0; k < rank.length; k++) {
+      this.order[from + k] = order[rank[k]];
+      for (let c = 0; c < 3; c++) this.centres[3 * (from + k) + c] = centres[3 * rank[k] + c];
+    }
+    return (from + to) >>> 1;
+  }
+}
+
+/** Element indices by class, each class in its own order. */
+function sortByClass(classes: Int8Array): Uint32Array {
+  const order = new Uint32Array(classes.length);
+  let place = 0;
+  for (let wanted = -LARGEST_CLASS; wanted <= LARGEST_CLASS; wanted++) {
+    for (let i = 0; i < classes.length; i++) if (classes[i] === wanted) order[place++] = i;
+  }
+  return order;
+}
+
+/** Classes of extent around the geometric mean; elements without extent (points) go to the lowest class. */
+function classifySizes(boxes: Float64Array, count: number): Int8Array {
+  const octaves = new Float64Array(count);
+  let sum = 0;
+  let sized = 0;
+  for (let i = 0; i < count; i++) {
+    const at = 6 * i;
+    const extent = Math.max(boxes[at + 3] - boxes[at], boxes[at + 4] - boxes[at + 1], boxes[at + 5] - boxes[at + 2]);
+    octaves[i] = Math.log2(Math.min(extent, Number.MAX_VALUE));
+    if (extent <= 0) continue;
+    sum += octaves[i];
+    sized++;
+  }
+  const mean = sized > 0 ? sum / sized : 0;
+  const classes = new Int8Array(count);
+  for (let i = 0; i < count; i++) {
+    const steps = Math.round((octaves[i] - mean) / SIZE_CLASS_OCTAVES);
+    classes[i] = Math.max(-LARGEST_CLASS, Math.min(LARGEST_CLASS, steps));
+  }
+  return classes;
+}

@@ -1,0 +1,231 @@
+import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';
+import { findCommonNormal, toUnit } from './vectors.js';
+
+/** Largest coordinate difference outside this range: squares might over- or underflow, so the pair is scaled first. */
+const SMALLEST_UNSCALED = 2 ** -200;
+const LARGEST_UNSCALED = 2 ** 200;
+/**
+ * A projection onto a triangle whose squared sine between two sides is below this is not trusted alone: its rounding
+ * (about 2^-53 / sine²) might leave the triangle, so the sides are tried as well.
+ */
+const SLIVER_SINE_SQUARED = 1e-8;
+/**
+ * Below this share of the pair's extent the difference of the closest points is mostly rounding; normals serve
+ * instead.
+ */
+const VANISHING_SHARE = 2 ** -40;
+
+/**
+ * The closest points of two elements. Every candidate is a true pair of points, so the distance is never below the true
+ * one by more than rounding (a few 2^-53 of the pair's extent); the smallest candidate in a fixed order wins.
+ * There is no parallel threshold: the ends of both edges are always candidates.
+ */
+export class ClosestPoints {
+  /** float64[4] weights of the vertices of side a, then of side b; each side sums to 1 */
+  readonly weights = new Float64Array(4);
+  /** float64[3] closest point of a minus closest point of b */
+  readonly difference = new Float64Array(3);
+  distance = 0;
+  /** float64[12] coordinates relative to the first vertex, scaled */
+  private readonly local = new Float64Array(12);
+  /** float64[4] */
+  private readonly trial = new Float64Array(4);
+  private bestSquared = Infinity;
+  /** largest absolute coordinate in `local` */
+  private extent = 0;
+  /** index of the first vertex of side b */
+  private sideB = 1;
+  private scale = 1;
+
+  /**
+   * @param points float64[12] vertices of side a, then of side b, finite; unused places may hold anything
+   */
+  find(code: PairCode, points: Float64Array): void {
+    const { difference } = this;
+    const scale = this.localise(code, points);
+    this.findLocal(code);
+    // The square of the difference may underflow where that of the extent does not; hypot does not.
+    this.distance =
+      this.bestSquared > SMALLEST_UNSCALED
+        ? Math.sqrt(this.bestSquared) / scale
+        : Math.hypot(difference[0], difference[1], difference[2]) / scale;
+    if (scale !== 1) for (let k = 0; k < 3; k++) difference[k] /= scale;
+  }
+
+  /**
+   * A unit vector from b to a after {@link find}: along the difference, or where that is rounding or zero, along a
+   * common normal of the elements, on the side that the difference is on.
+   */
+  findNormal(code: PairCode): [number, number, number] {
+    const { difference, local } = this;
+    const size = Math.max(Math.abs(difference[0]), Math.abs(difference[1]), Math.abs(difference[2]));
+    const scale = this.scale;
+    if (size * scale > VANISHING_SHARE * this.extent) return toUnit(difference[0], difference[1], difference[2], size);
+    const normal = findCommonNormal(code, local);
+    const along = normal[0] * difference[0] + normal[1] * difference[1] + normal[2] * difference[2];
+    return along < 0 ? [-normal[0], -normal[1], -normal[2]] : normal;
+  }
+
+  private localise(code: PairCode, points: Float64Array): number {
+    const shape = shapeOf(code);
+    const end = 3 * (shape.a + shape.b);
+    this.sideB = shape.a;
+    // Places that the kind does not use carry weight 0, and 0 times a left-over must stay 0.
+    this.local.fill(0, end);
+    this.scale = 1;
+    this.extent = this.subtractOrigin(points, end, 1);
+    if (this.extent === 0 || (this.extent >= SMALLEST_UNSCALED && this.extent <= LARGEST_UNSCALED)) return 1;
+    let largest = 0;
+    for (let k = 0; k < end; k++) largest = Math.max(largest, Math.abs(points[k]));
+    // Coordinates are scaled before the subtraction where that would overflow, and after it where they are tiny.
+    const before = largest > LARGEST_UNSCALED ? 2 ** -exponentOf(largest) : 1;
+    this.extent = this.subtractOrigin(points, end, before);
+    let after = 1;
+    if (this.extent > 0 && this.extent < SMALLEST_UNSCALED) {
+      after = 2 ** Math.min(1000, -exponentOf(this.extent));
+      for (let k = 0; k < end; k++) this.local[k] *= after;
+      this.extent *= after;
+    }
+    this.scale = before * after;
+    return this.scale;
+  }
+
+  private subtractOrigin(points: Float64Array, end: number, factor: number): number {
+    const { local } = this;
+    const x = points[0] * factor;
+    const y = points[1] * factor;
+    const z = points[2] * factor;
+    let extent = 0;
+    for (let k = 0; k < end; k += 3) {
+      local[k] = points[k] * factor - x;
+      local[k + 1] = points[k + 1] * factor - y;
+      local[k + 2] = points[k + 2] * factor - z;
+      extent = Math.max(extent, Math.abs(local[k]), Math.abs(local[k + 1]), Math.abs(local[k + 2]));
+    }
+    return extent;
+  }
+
+  private findLocal(code: PairCode): void {
+    this.bestSquared = Infinity;
+    switch (code) {
+      case VERTEX_TRIANGLE:
+        if (this.tryProjection()) return;
+        this.tryPointOnEdge(0, 1, 2);
+        this.tryPointOnEdge(0, 2, 3);
+        this.tryPointOnEdge(0, 3, 1);
+        return;
+      case EDGE_EDGE:
+        this.tryInterior();
+        this.tryPointOnEdge(0, 2, 3);
+        this.tryPointOnEdge(1, 2, 3);
+        this.tryPointOnEdge(2, 0, 1);
+        this.tryPointOnEdge(3, 0, 1);
+        return;
+      case VERTEX_EDGE:
+        this.tryPointOnEdge(0, 1, 2);
+        return;
+      default:
+        this.consider(1, 1, 0, 0);
+    }
+  }
+
+  /** @returns whether the projection lies inside the triangle and alone decides */
+  private tryProjection(): boolean {
+    const { local: x } = this;
+    // local[0..2] is the point itself, hence zero: triangle corners are already relative to it.
+    const ux = x[6] - x[3];
+    const uy = x[7] - x[4];
+    const uz = x[8] - x[5];
+    const vx = x[9] - x[3];
+    const vy = x[10] - x[4];
+    const vz = x[11] - x[5];
+    const nx = uy * vz - uz * vy;
+    const ny = uz * vx - ux * vz;
+    const nz = ux * vy - uy * vx;
+    const normalSquared = nx * nx + ny * ny + nz * nz;
+    if (!(normalSquared > 0)) return false;
+    const inverse = 1 / normalSquared;
+    // Weights are the areas of the point's projection with two corners each, as parts of the whole.
+    const w2 =
+      (nx * (x[10] * x[5] - x[11] * x[4]) + ny * (x[11] * x[3] - x[9] * x[5]) + nz * (x[9] * x[4] - x[10] * x[3])) *
+      inverse;
+    const w3 =
+      (nx * (x[4] * x[8] - x[5] * x[7]) + ny * (x[5] * x[6] - x[3] * x[8]) + nz * (x[3] * x[7] - x[4] * x[6])) *
+      inverse;
+    const w1 = 1 - w2 - w3;
+    if (!(w1 >= 0 && w2 >= 0 && w3 >= 0)) return false;
+    this.consider(1, w1, w2, w3);
+    const sidesSquared = (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz);
+    return normalSquared > SLIVER_SINE_SQUARED * sidesSquared;
+  }
+
+  private tryPointOnEdge(point: number, from: number, to: number): void {
+    const { local: x, trial } = this;
+    const dx = x[3 * to] - x[3 * from];
+    const dy = x[3 * to + 1] - x[3 * from + 1];
+    const dz = x[3 * to + 2] - x[3 * from + 2];
+    const lengthSquared = dx * dx + dy * dy + dz * dz;
+    const along =
+      dx * (x[3 * point] - x[3 * from]) +
+      dy * (x[3 * point + 1] - x[3 * from + 1]) +
+      dz * (x[3 * point + 2] - x[3 * from + 2]);
+    // An edge too short for its square to be seen is its first end: the error is below the rounding of the extent.
+    const t = lengthSquared > 0 ? Math.min(1, Math.max(0, along / lengthSquared)) : 0;
+    trial.fill(0);
+    trial[point] = 1;
+    trial[from] = 1 - t;
+    trial[to] = t;
+    this.consider(trial[0], trial[1], trial[2], trial[3]);
+  }
+
+  /** Closest points of the two lines, where both lie within the edges. */
+  private tryInterior(): void {
+    const { local: x } = this;
+    const ux = x[3];
+    const uy = x[4];
+    const uz = x[5];
+    const vx = x[9] - x[6];
+    const vy = x[10] - x[7];
+    const vz = x[11] - x[8];
+    const uu = ux * ux + uy * uy + uz * uz;
+    const vv = vx * vx + vy * vy + vz * vz;
+    const uv = ux * vx + uy * vy + uz * vz;
+    // The offset of the edges' first ends is the second's, negated: the first edge starts at the origin.
+    const ur = -(ux * x[6] + uy * x[7] + uz * x[8]);
+    const vr = -(vx * x[6] + vy * x[7] + vz * x[8]);
+    const determinant = uu * vv - uv * uv;
+    if (!(determinant > 0)) return;
+    let s = (uv * vr - vv * ur) / determinant;
+    if (!(s > 0 && s < 1)) return;
+    // One round of projections repairs what a nearly parallel pair loses in the quotient.
+    const t = (vr + s * uv) / vv;
+    if (!(t > 0 && t < 1)) return;
+    s = Math.min(1, Math.max(0, (t * uv - ur) / uu));
+    this.consider(1 - s, s, 1 - t, t);
+  }
+
+  /** Takes the weights if their points are closer than the best so far. */
+  private consider(w0: number, w1: number, w2: number, w3: number): void {
+    const { local, weights, difference } = this;
+    const s1 = this.sideB <= 1 ? -w1 : w1;
+    const s2 = -w2;
+    const s3 = -w3;
+    const x = w0 * local[0] + s1 * local[3] + s2 * local[6] + s3 * local[9];
+    const y = w0 * local[1] + s1 * local[4] + s2 * local[7] + s3 * local[10];
+    const z = w0 * local[2] + s1 * local[5] + s2 * local[8] + s3 * local[11];
+    const squared = x * x + y * y + z * z;
+    if (squared >= this.bestSquared) return;
+    this.bestSquared = squared;
+    weights[0] = w0;
+    weights[1] = w1;
+    weights[2] = w2;
+    weights[3] = w3;
+    difference[0] = x;
+    difference[1] = y;
+    difference[2] = z;
+  }
+}
+
+function exponentOf(value: number): number {
+  return Math.floor(Math.log2(value));
+}

@@ -1,0 +1,150 @@
+import { IntersticeError } from '../errors.js';
+import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { Reach } from './box-join.js';
+import { ClosestPoints } from './closest.js';
+import { checkRules, collectElements, distanceRelations, readPositions } from './elements.js';
+import { compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
+import { gather, idsOf } from './pair-points.js';
+import { PairSearch, skipsKinematic } from './pair-search.js';
+import type { DistanceFindings, PairRules } from './types.js';
+
+/**
+ * Computed distances carry rounding of a few 2^-53 of the pair's extent; boxes are joined this much wider than asked.
+ */
+const REACH_SLACK = 1 + 2 ** -40;
+
+/** Called with the closest points still in `closest`; ids are side a then side b. */
+type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => void;
+
+/**
+ * Smallest distance between elements that share no vertex, in double precision: vertex–triangle and edge–edge pairs,
+ * and those of rods and particles. Pairs of ignored parts, and kinematic pairs under SKIP, are left out.
+ *
+ * @param positions [3·V] in any unit
+ * @param closerThan ≥ 0, same unit; Infinity looks for the closest pairs however far apart
+ * @returns the smallest distance not above `closerThan`, and the closest `rules.maxPairs` pairs with unit normals from
+ *   b to a, ascending by distance, then by kind and ids
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
+ */
+export function findDistances(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  closerThan: number,
+): DistanceFindings {
+  checkReach(closerThan);
+  const capacity = Math.max(1, rules.maxPairs);
+  const closest = new FirstFindings(capacity, compareByDistance);
+  const reach: Reach = { gap: closerThan * REACH_SLACK };
+  visitClosePairs(mesh, positions, rules, reach, (code, ids, points) => {
+    if (points.distance > closerThan) return;
+    closest.offer({ code, ids, distance: points.distance, normal: points.findNormal(code) });
+    // Once the list is full only closer pairs matter: the search narrows as it goes.
+    const worst = closest.worst?.distance;
+    if (worst !== undefined) reach.gap = Math.min(reach.gap, worst * REACH_SLACK);
+  });
+  const list = closest.list();
+  return {
+    minDistance: list[0]?.distance,
+    closePairs: list.slice(0, rules.maxPairs).map(toElementPair),
+  };
+}
+
+function compareByDistance(left: Finding, right: Finding): number {
+  return (left.distance as number) - (right.distance as number) || compareFindings(left, right);
+}
+
+/** All close pairs with their closest points, as flat arrays; sorted by kind, then by vertex ids. */
+export interface ContactList {
+  /** uint8[C] 1 vertex–triangle, 2 edge–edge, 3 vertex–edge, 4 vertex–vertex */
+  readonly kinds: Uint8Array;
+  /** uint32[4·C] side a, then side b, then NO_VERTEX */
+  readonly vertices: Uint32Array;
+  /** float32[4·C] weights of these vertices at the closest points; each side sums to 1, unused places are 0 */
+  readonly weights: Float32Array;
+  /** float32[3·C] unit vectors from b to a */
+  readonly normals: Float32Array;
+  /** float32[C] in the unit of the positions */
+  readonly distances: Float32Array;
+}
+
+/** Fills the places of {@link ContactList.vertices} that a kind with fewer than four vertices does not use. */
+export const NO_VERTEX = 0xffffffff;
+
+/**
+ * Every pair not farther apart than `closerThan`, the same pairs as {@link findDistances} looks at, without a cap.
+ *
+ * @param closerThan finite, ≥ 0
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
+ */
+export function findContacts(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  closerThan: number,
+): ContactList {
+  checkReach(closerThan);
+  if (closerThan === Infinity) {
+    throw new IntersticeError('INVALID_PARAMETER', 'closerThan is Infinity; contacts need a finite distance.');
+  }
+  const findings: Finding[] = [];
+  const weights: number[] = [];
+  visitClosePairs(mesh, positions, rules, { gap: closerThan * REACH_SLACK }, (code, ids, points) => {
+    if (points.distance > closerThan) return;
+    findings.push({ code, ids, distance: points.distance, normal: points.findNormal(code) });
+    weights.push(...points.weights);
+  });
+  return toContactList(findings, weights);
+}
+
+/** @param weights [4·C] in the order of the findings */
+function toContactList(findings: readonly Finding[], weights: readonly number[]): ContactList {
+  const count = findings.length;
+  const order = Uint32Array.from(findings.keys()).sort((i, j) => compareFindings(findings[i], findings[j]) || i - j);
+  const contacts = {
+    kinds: new Uint8Array(count),
+    vertices: new Uint32Array(4 * count).fill(NO_VERTEX),
+    weights: new Float32Array(4 * count),
+    normals: new Float32Array(3 * count),
+    distances: new Float32Array(count),
+  };
+  order.forEach((source, place) => {
+    const { code, ids, distance, normal } = findings[source];
+    contacts.kinds[place] = code;
+    contacts.vertices.set(ids, 4 * place);
+    contacts.weights.set(weights.slice(4 * source, 4 * source + ids.length), 4 * place);
+    contacts.normals.set(normal as readonly number[], 3 * place);
+    contacts.distances[place] = distance as number;
+  });
+  return contacts;
+}
+
+function visitClosePairs(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  reach: Reach,
+  visitClose: VisitClose,
+): void {
+  checkRules(rules);
+  const x = readPositions(mesh, positions, 'positions');
+  const search = new PairSearch(mesh, [x]);
+  const closest = new ClosestPoints();
+  const points = new Float64Array(12);
+  const skips = skipsKinematic(rules);
+  for (const relation of distanceRelations(collectElements(mesh))) {
+    const { code } = relation;
+    search.forEach(relation, reach, (i, j, isKinematic) => {
+      if (isKinematic && skips) return;
+      gather(x, relation, i, j, points);
+      closest.find(code, points);
+      // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
+      if (closest.distance <= reach.gap) visitClose(code, idsOf(relation, i, j), closest);
+    });
+  }
+}
+
+function checkReach(closerThan: number): void {
+  if (closerThan >= 0) return;
+  throw new IntersticeError('INVALID_PARAMETER', `closerThan is ${closerThan}; it must be a number ≥ 0.`);
+}

@@ -1,0 +1,172 @@
+import { IntersticeError } from '../errors.js';
+import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } from './pair-kinds.js';
+import type { PairRules } from './types.js';
+
+/** Elements of one kind: points, edges or triangles, by their vertices. */
+export interface ElementSet {
+  /** vertices per element */
+  readonly size: 1 | 2 | 3;
+  readonly count: number;
+  /** uint32[size·count] */
+  readonly vertices: Uint32Array;
+  /** uint8[count] 1 = all vertices kinematic */
+  readonly kinematic: Uint8Array;
+  /** int32[count] the part that holds all vertices, -1 = none; empty when no pair of parts is ignored */
+  readonly parts: Int32Array;
+}
+
+/**
+ * Two sets of elements whose pairs are to be examined; side a is never triangles. `b === a` means every unordered
+ * pair once.
+ */
+export interface Relation {
+  readonly code: PairCode;
+  readonly a: ElementSet;
+  readonly b: ElementSet;
+}
+
+export interface MeshElements {
+  readonly edges: ElementSet;
+  readonly triangles: ElementSet;
+  /** edges that belong to no triangle */
+  readonly rods: ElementSet;
+  readonly particles: ElementSet;
+  /** every vertex that can touch something */
+  readonly vertices: ElementSet;
+}
+
+export function collectElements(mesh: CollisionMesh): MeshElements {
+  const rodStart = Math.min(mesh.rodStart, mesh.edges.length / 2);
+  return {
+    edges: describe(mesh, mesh.edges, 2),
+    triangles: describe(mesh, mesh.triangles, 3),
+    rods: describe(mesh, mesh.edges.subarray(2 * rodStart), 2),
+    particles: describe(mesh, mesh.particles, 1),
+    vertices: describe(mesh, mesh.contactVertices, 1),
+  };
+}
+
+function describe(mesh: CollisionMesh, vertices: Uint32Array, size: 1 | 2 | 3): ElementSet {
+  const count = vertices.length / size;
+  const kinematic = new Uint8Array(count).fill(1);
+  const hasParts = mesh.ignoredPartPairs.length > 0;
+  const parts = new Int32Array(hasParts ? count : 0);
+  for (let i = 0; i < count; i++) {
+    for (let k = 0; k < size; k++) if (mesh.kinematic[vertices[size * i + k]] === 0) kinematic[i] = 0;
+    if (!hasParts) continue;
+    let part = mesh.partOfVertex[vertices[size * i]];
+    for (let k = 1; k < size; k++) if (mesh.partOfVertex[vertices[size * i + k]] !== part) part = -1;
+    parts[i] = part;
+  }
+  return { size, count, vertices, kinematic, parts };
+}
+
+/**
+ * What can have a common point without any other listed pair having one too: piercings, and pairs without a surface.
+ */
+export function stateRelations(elements: MeshElements): Relation[] {
+  return present([
+    { code: EDGE_TRIANGLE, a: elements.edges, b: elements.triangles },
+    ...codimensionalRelations(elements),
+  ]);
+}
+
+/** The pairs that carry the distance of a mesh to itself, and the first impact on a path. */
+export function distanceRelations(elements: MeshElements): Relation[] {
+  return present([
+    { code: VERTEX_TRIANGLE, a: elements.vertices, b: elements.triangles },
+    { code: EDGE_EDGE, a: elements.edges, b: elements.edges },
+    { code: VERTEX_EDGE, a: elements.particles, b: elements.rods },
+    { code: VERTEX_VERTEX, a: elements.particles, b: elements.particles },
+  ]);
+}
+
+/** Pairs that pass through each other without any state in between being pierced. */
+export function codimensionalRelations(elements: MeshElements): Relation[] {
+  return present([
+    { code: VERTEX_TRIANGLE, a: elements.particles, b: elements.triangles },
+    { code: EDGE_EDGE, a: elements.rods, b: elements.rods },
+    { code: VERTEX_EDGE, a: elements.particles, b: elements.rods },
+    { code: VERTEX_VERTEX, a: elements.particles, b: elements.particles },
+  ]);
+}
+
+function present(relations: Relation[]): Relation[] {
+  return relations.filter(({ a, b }) => a.count > 0 && b.count > 0);
+}
+
+export const EXCLUDED = 0;
+export const EXAMINED = 1;
+/** Both elements are kinematic throughout. */
+export const KINEMATIC = 2;
+
+/** Which pairs of elements count at all. */
+export class PairFilter {
+  private readonly ignored = new Set<number>();
+  private readonly partCount: number;
+
+  constructor(mesh: CollisionMesh) {
+    this.partCount = mesh.parts.length;
+    for (let k = 0; k + 1 < mesh.ignoredPartPairs.length; k += 2) {
+      const p = mesh.ignoredPartPairs[k];
+      const q = mesh.ignoredPartPairs[k + 1];
+      this.ignored.add(p * this.partCount + q).add(q * this.partCount + p);
+    }
+  }
+
+  /** EXCLUDED: the elements share a vertex or belong to an ignored pair of parts. */
+  classify(a: ElementSet, i: number, b: ElementSet, j: number): 0 | 1 | 2 {
+    if (sharesVertex(a, i, b, j)) return EXCLUDED;
+    if (this.ignored.size > 0) {
+      const p = a.parts[i];
+      const q = b.parts[j];
+      if (p >= 0 && q >= 0 && this.ignored.has(p * this.partCount + q)) return EXCLUDED;
+    }
+    return a.kinematic[i] === 1 && b.kinematic[j] === 1 ? KINEMATIC : EXAMINED;
+  }
+}
+
+/** Most pairs of boxes that overlap are neighbours, so this is written out: absent vertices repeat the last one. */
+function sharesVertex(a: ElementSet, i: number, b: ElementSet, j: number): boolean {
+  const first = a.size * i;
+  const second = b.size * j;
+  const r = b.vertices[second];
+  const s = b.size > 1 ? b.vertices[second + 1] : r;
+  const t = b.size > 2 ? b.vertices[second + 2] : s;
+  const p = a.vertices[first];
+  if (p === r || p === s || p === t) return true;
+  if (a.size === 1) return false;
+  const q = a.vertices[first + 1];
+  return q === r || q === s || q === t;
+}
+
+/**
+ * The given numbers as doubles (exact for both scalars).
+ * @param what names the array in refusals
+ * @throws SIZE_MISMATCH unless there are three numbers a vertex; NOT_FINITE, as a NaN would pass every comparison
+ * unseen
+ */
+export function readPositions(mesh: CollisionMesh, positions: Positions, what: string): Float64Array {
+  if (positions.length !== 3 * mesh.vertexCount) {
+    throw new IntersticeError(
+      'SIZE_MISMATCH',
+      `${what} holds ${positions.length} numbers; ${mesh.vertexCount} vertices need ${3 * mesh.vertexCount}.`,
+    );
+  }
+  for (let k = 0; k < positions.length; k++) {
+    if (Number.isFinite(positions[k])) continue;
+    const index = Math.floor(k / 3);
+    throw new IntersticeError('NOT_FINITE', `${what} of vertex ${index}: ${'xyz'[k % 3]} is ${positions[k]}.`, {
+      element: { kind: 'vertex', index, vertices: [index] },
+    });
+  }
+  return positions instanceof Float64Array ? positions : new Float64Array(positions);
+}
+
+/** @throws INVALID_PARAMETER */
+export function checkRules(rules: PairRules): void {
+  if (!Number.isInteger(rules.maxPairs) || rules.maxPairs < 0) {
+    throw new IntersticeError('INVALID_PARAMETER', `maxPairs is ${rules.maxPairs}; it must be a whole number ≥ 0.`);
+  }
+}

@@ -1,0 +1,262 @@
+import { ClosestPoints } from './closest.js';
+import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } from './pair-kinds.js';
+
+/*
+ * Certifying that two elements never meet while every vertex moves on x(t) = (1-t)·s + t·e, t in [0, 1], s and e the
+ * exact doubles given.
+ *
+ * Planes. For any fixed vector n let f(t) = min over a of n·x(t) - max over b of n·x(t), a and b running over the
+ * vertices of the two sides. A minimum of linear functions is concave, a maximum convex, so f is concave: if f > 0 at
+ * both ends of [t0, t1], then f > 0 throughout, and the plane across n keeps the convex hulls of the sides apart. n
+ * may be any numbers at all; only the evaluation of f rounds.
+ *
+ * Rounding of f (u = 2^-53, terms in u² covered by the last step). Distances between vertices do not change when both
+ * ends of all paths are shifted by the first vertex's: P = fl(s - s0), Q = fl(e - e0), each off by u·|.|. For t with
+ * few bits, 1-t is exact, and X = fl((1-t)P + tQ) adds a product's and a sum's u: |X - exact| ≤ 3u·M per axis, M the
+ * largest |P|, |Q| of the pair on that axis. A dot product adds 3u·S, S = |nx|Mx + |ny|My + |nz|Mz: each side of f is
+ * off by 6u·S, f by 12u·S, its last subtraction by 2u·S more. So f > 14u·S + O(u²) computed implies f > 0 exactly;
+ * 16u is used.
+ *
+ * Coplanarity. Whatever the sides of vertex–triangle and edge–edge pairs are, they can only meet at times when their
+ * four points lie in one plane: det(A, B, C)(t) = 0 with A, B, C the differences to the first point. On [t0, t1] this
+ * is a cubic whose Bernstein coefficients are det(A0,B0,C0), (det(A1,B0,C0) + det(A0,B1,C0) + det(A0,B0,C1))/3, ... ;
+ * if all four are of one sign the cubic has no root there. This serves pairs that turn while close, where no fixed
+ * plane lasts. Rounding: the first point is the origin, so A, B, C are the X above, off by 3u·M and at most M per
+ * axis. Each of the six products is off by 9u·Mx·My·Mz and its evaluation by 5u: 84u·Mx·My·Mz for a determinant,
+ * thrice that and two additions (36u) for the sums of three, which are compared undivided: 288u; 512u is used.
+ */
+const PLANE_ROUNDING = 16 * 2 ** -53;
+const COPLANARITY_ROUNDING = 512 * 2 ** -53;
+/** Coordinate differences are kept in this range by scaling, or nothing is certified. */
+const SMALLEST_EXTENT = 2 ** -100;
+const LARGEST_EXTENT = 2 ** 100;
+/** Products in f with |n| ≤ 1 that underflow lose at most 2^-1075 each; coordinates scaled down lose as much. */
+const PLANE_UNDERFLOW = 2 ** -1060;
+/** What underflows (2^-1075 each time) is multiplied by at most two offsets ≤ 2^101, in a few dozen places. */
+const COPLANARITY_UNDERFLOW = 2 ** -800;
+/** Normals smaller than this cannot be scaled to size 1 and are useless anyway. */
+const SMALLEST_NORMAL = 2 ** -1000;
+
+/**
+ * Times are multiples of this, so 1 - t is exact; an interval of this length that cannot be cleared counts as an
+ * impact.
+ */
+const SHORTEST_INTERVAL = 2 ** -32;
+/** Intervals examined for one pair before it counts as an impact: bounds the work on pairs that graze all the way. */
+const MOST_INTERVALS = 2000;
+
+/** Decides pair by pair; holds the scratch memory, so that millions of pairs cost no allocation. */
+export class PathMeeting {
+  /** float64[12] offsets from the first vertex at t = 0 and t = 1 */
+  private readonly start = new Float64Array(12);
+  private readonly end = new Float64Array(12);
+  /** float64[12] the same at the ends and the middle of the interval in question */
+  private readonly early = new Float64Array(12);
+  private readonly late = new Float64Array(12);
+  private readonly middle = new Float64Array(12);
+  private readonly closest = new ClosestPoints();
+  private code: PairCode = VERTEX_TRIANGLE;
+  private sideA = 1;
+  private count = 4;
+  /** M of the derivation, per axis */
+  private sizeX = 0;
+  private sizeY = 0;
+  private sizeZ = 0;
+
+  /**
+   * @param start float64[12] vertices of side a, then of side b, at t = 0; unused places may hold anything
+   * @param end the same at t = 1
+   * @returns undefined if the two elements certainly never have a common point; otherwise a time before which they
+   *   certainly have none
+   */
+  findImpact(code: PairCode, start: Float64Array, end: Float64Array): number | undefined {
+    const shape = shapeOf(code);
+    this.code = code;
+    this.sideA = shape.a;
+    this.count = shape.a + shape.b;
+    if (!this.localise(start, end)) return 0;
+    let examined = 0;
+    let time = 0;
+    let length = 1;
+    // Depth first in time: [time, time + length] is the earliest part not cleared yet.
+    for (;;) {
+      if (this.isClear(time, time + length)) {
+        time += length;
+        if (time >= 1) return undefined;
+        // The next interval is the largest dyadic one that starts here.
+        while (length < 1 && (time / (2 * length)) % 1 === 0) length *= 2;
+      } else {
+        length /= 2;
+        if (length < SHORTEST_INTERVAL || ++examined > MOST_INTERVALS) return time;
+      }
+    }
+  }
+
+  private isClear(from: number, to: number): boolean {
+    this.interpolate(from, this.early);
+    this.interpolate(to, this.late);
+    if (this.code === VERTEX_VERTEX) return this.isParted();
+    this.interpolate((from + to) / 2, this.middle);
+    if (this.separatesAlongNormal()) return true;
+    this.closest.find(this.code, this.middle);
+    const { difference } = this.closest;
+    if (this.separates(difference[0], difference[1], difference[2])) return true;
+    if (this.code === VERTEX_EDGE) return this.separatesAcrossMotion();
+    return this.isNeverCoplanar();
+  }
+
+  /** The plane of the triangle, or the plane parallel to both edges. */
+  private separatesAlongNormal(): boolean {
+    if (this.code === VERTEX_EDGE) return false;
+    const { middle: x } = this;
+    const [i, j, k, l] = this.code === VERTEX_TRIANGLE ? [3, 6, 3, 9] : [0, 3, 6, 9];
+    const ux = x[j] - x[i];
+    const uy = x[j + 1] - x[i + 1];
+    const uz = x[j + 2] - x[i + 2];
+    const vx = x[l] - x[k];
+    const vy = x[l + 1] - x[k + 1];
+    const vz = x[l + 2] - x[k + 2];
+    return this.separates(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx);
+  }
+
+  /**
+   * Two points part along the shortest of their differences: it is orthogonal to their relative motion, or at an end.
+   */
+  private isParted(): boolean {
+    const { early, late } = this;
+    const x = early[3];
+    const y = early[4];
+    const z = early[5];
+    const dx = late[3] - x;
+    const dy = late[4] - y;
+    const dz = late[5] - z;
+    const motionSquared = dx * dx + dy * dy + dz * dz;
+    const t = motionSquared > 0 ? Math.min(1, Math.max(0, -(x * dx + y * dy + z * dz) / motionSquared)) : 0;
+    return this.separates(x + t * dx, y + t * dy, z + t * dz);
+  }
+
+  /** A point that passes by an edge: the plane along the edge and the point's motion relative to it. */
+  private separatesAcrossMotion(): boolean {
+    const { early, late, middle } = this;
+    const ux = middle[6] - middle[3];
+    const uy = middle[7] - middle[4];
+    const uz = middle[8] - middle[5];
+    // The point is the origin at all times, so the edge moves.
+    const vx = late[3] + late[6] - early[3] - early[6];
+    const vy = late[4] + late[7] - early[4] - early[7];
+    const vz = late[5] + late[8] - early[5] - early[8];
+    return this.separates(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx);
+  }
+
+  /** f > 0 for certain at both ends of the interval, with the sides in the same order. */
+  private separates(x: number, y: number, z: number): boolean {
+    const size = Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
+    if (!(size >= SMALLEST_NORMAL && size < Infinity)) return false;
+    const nx = x / size;
+    const ny = y / size;
+    const nz = z / size;
+    const bound =
+      PLANE_ROUNDING * (Math.abs(nx) * this.sizeX + Math.abs(ny) * this.sizeY + Math.abs(nz) * this.sizeZ) +
+      PLANE_UNDERFLOW;
+    if (this.roomAlong(this.early, nx, ny, nz) > bound) return this.roomAlong(this.late, nx, ny, nz) > bound;
+    if (this.roomAlong(this.early, -nx, -ny, -nz) > bound) return this.roomAlong(this.late, -nx, -ny, -nz) > bound;
+    return false;
+  }
+
+  /** f at one time. */
+  private roomAlong(points: Float64Array, nx: number, ny: number, nz: number): number {
+    const { sideA, count } = this;
+    let lowA = Infinity;
+    let highB = -Infinity;
+    for (let k = 0; k < count; k++) {
+      const value = nx * points[3 * k] + ny * points[3 * k + 1] + nz * points[3 * k + 2];
+      if (k >= sideA) {
+        if (value > highB) highB = value;
+      } else if (value < lowA) {
+        lowA = value;
+      }
+    }
+    return lowA - highB;
+  }
+
+  private isNeverCoplanar(): boolean {
+    const { early: p, late: q } = this;
+    const bound = COPLANARITY_ROUNDING * this.sizeX * this.sizeY * this.sizeZ + COPLANARITY_UNDERFLOW;
+    const first = determinant(p, p, p);
+    const sign = first > bound ? 1 : first < -bound ? -1 : 0;
+    return (
+      sign !== 0 &&
+      sign * determinant(q, q, q) > bound &&
+      sign * (determinant(q, p, p) + determinant(p, q, p) + determinant(p, p, q)) > bound &&
+      sign * (determinant(p, q, q) + determinant(q, p, q) + determinant(q, q, p)) > bound
+    );
+  }
+
+  private interpolate(t: number, x: Float64Array): void {
+    const { start, end } = this;
+    const rest = 1 - t;
+    const numbers = 3 * this.count;
+    for (let k = 0; k < numbers; k++) x[k] = rest * start[k] + t * end[k];
+  }
+
+  /** @returns false if the numbers do not fit the range in which the bounds hold, or all points coincide */
+  private localise(start: Float64Array, end: Float64Array): boolean {
+    let extent = this.subtractFirst(start, end, 1);
+    if (extent >= SMALLEST_EXTENT && extent <= LARGEST_EXTENT) return true;
+    let largest = 0;
+    for (let k = 0; k < 3 * this.count; k++) largest = Math.max(largest, Math.abs(start[k]), Math.abs(end[k]));
+    if (largest === 0) return false;
+    // Powers of two: scaling up is exact; scaling down loses at most 2^-1075, which the bounds include.
+    if (largest > LARGEST_EXTENT) {
+      extent = this.subtractFirst(start, end, 2 ** -Math.floor(Math.log2(largest)));
+      return extent >= SMALLEST_EXTENT;
+    }
+    if (!(extent > 0)) return false;
+    // Differences of doubles never underflow, so these are good to 2^-53; scaling them keeps that.
+    const factor = 2 ** Math.min(1000, -Math.floor(Math.log2(extent)));
+    this.scaleBy(factor);
+    return extent * factor >= SMALLEST_EXTENT;
+  }
+
+  /** @returns the largest absolute offset; also sets M per axis */
+  private subtractFirst(start: Float64Array, end: Float64Array, factor: number): number {
+    this.sizeX = this.subtractFirstOnAxis(start, end, factor, 0);
+    this.sizeY = this.subtractFirstOnAxis(start, end, factor, 1);
+    this.sizeZ = this.subtractFirstOnAxis(start, end, factor, 2);
+    return Math.max(this.sizeX, this.sizeY, this.sizeZ);
+  }
+
+  private subtractFirstOnAxis(start: Float64Array, end: Float64Array, factor: number, axis: number): number {
+    const originStart = start[axis] * factor;
+    const originEnd = end[axis] * factor;
+    let size = 0;
+    for (let k = 0; k < this.count; k++) {
+      const p = start[3 * k + axis] * factor - originStart;
+      const q = end[3 * k + axis] * factor - originEnd;
+      this.start[3 * k + axis] = p;
+      this.end[3 * k + axis] = q;
+      size = Math.max(size, Math.abs(p), Math.abs(q));
+    }
+    return size;
+  }
+
+  private scaleBy(factor: number): void {
+    for (let k = 0; k < 3 * this.count; k++) {
+      this.start[k] *= factor;
+      this.end[k] *= factor;
+    }
+    this.sizeX *= factor;
+    this.sizeY *= factor;
+    this.sizeZ *= factor;
+  }
+}
+
+/**
+ * det(A, B, C) of the offsets of the second point at p's time, the third at q's and the fourth at r's; the first is
+ * 0.
+ */
+function determinant(p: Float64Array, q: Float64Array, r: Float64Array): number {
+  return (
+    p[3] * (q[7] * r[11] - q[8] * r[10]) + p[4] * (q[8] * r[9] - q[6] * r[11]) + p[5] * (q[6] * r[10] - q[7] * r[9])
+  );
+}

@@ -1,0 +1,84 @@
+import { IntersticeError, type PairKind } from '../errors.js';
+import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { checkRules, codimensionalRelations, collectElements, distanceRelations, readPositions } from './elements.js';
+import { codeOf, compareFindings, EDGE_TRIANGLE, FirstFindings, toElementPair } from './pair-kinds.js';
+import { gather, idsOf } from './pair-points.js';
+import { PairSearch, skipsKinematic } from './pair-search.js';
+import { PathMeeting } from './path-pair.js';
+import type { PairRules, PathFindings } from './types.js';
+
+/** 'codimensional': only pairs that can pass through each other without a triangle being pierced in between. */
+export type PathScope = 'all' | 'codimensional';
+
+/**
+ * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
+ * at any time is always found. A pair that comes within rounding of touching may be found too. The derivation is
+ * beside {@link PathMeeting}.
+ *
+ * @param start [3·V] in any unit
+ * @param end [3·V], same unit
+ * @returns collisions in order of kind and vertex ids; `earliestImpact` is a time before which no pair meets
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
+ */
+export function testPath(
+  mesh: CollisionMesh,
+  start: Positions,
+  end: Positions,
+  rules: PairRules,
+  scope: PathScope = 'all',
+): PathFindings {
+  checkRules(rules);
+  const from = readPositions(mesh, start, 'start');
+  const to = readPositions(mesh, end, 'end');
+  const search = new PairSearch(mesh, [from, to]);
+  const meeting = new PathMeeting();
+  const listed = new FirstFindings(rules.maxPairs, compareFindings);
+  const pointsFrom = new Float64Array(12);
+  const pointsTo = new Float64Array(12);
+  const skips = skipsKinematic(rules);
+  let collisionCount = 0;
+  let earliestImpact: number | undefined;
+  const elements = collectElements(mesh);
+  for (const relation of scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements)) {
+    search.forEach(relation, { gap: 0 }, (i, j, isKinematic) => {
+      if (isKinematic && skips) return;
+      gather(from, relation, i, j, pointsFrom);
+      gather(to, relation, i, j, pointsTo);
+      const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
+      if (impact === undefined) return;
+      collisionCount++;
+      if (earliestImpact === undefined || impact < earliestImpact) earliestImpact = impact;
+      listed.offer({ code: relation.code, ids: idsOf(relation, i, j) });
+    });
+  }
+  return {
+    pathFree: collisionCount === 0,
+    earliestImpact,
+    collisionCount,
+    collisions: listed.list().map(toElementPair),
+  };
+}
+
+/**
+ * The same test for one pair.
+ *
+ * @param kind any but EDGE_TRIANGLE
+ * @param start float64[12], vertices of side a, then of side b, at t = 0; kinds with fewer vertices leave the rest
+ * unused
+ * @param end float64[12], the same at t = 1
+ * @returns undefined when the two certainly never have a common point; otherwise a time before which they have none
+ * @throws INVALID_PARAMETER, NOT_FINITE
+ */
+export function pathMeets(kind: PairKind, start: Float64Array, end: Float64Array): number | undefined {
+  const code = codeOf(kind);
+  if (code === EDGE_TRIANGLE) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      'EDGE_TRIANGLE pairs have no path test: test their vertices and edges.',
+    );
+  }
+  if (!start.every(Number.isFinite) || !end.every(Number.isFinite)) {
+    throw new IntersticeError('NOT_FINITE', 'A coordinate of the pair is not finite.');
+  }
+  return new PathMeeting().findImpact(code, start, end);
+}
