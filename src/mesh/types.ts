@@ -70,7 +70,12 @@ export interface CollisionMesh {
   /** uint32[2·n] as sent, lower index first */
   readonly ignoredPartPairs: Uint32Array;
   /** counts of what the caller sent, for summaries */
-  readonly sent: { readonly triangles: number; readonly segments: number; readonly particles: number; readonly tetrahedra: number };
+  readonly sent: {
+    readonly triangles: number;
+    readonly segments: number;
+    readonly particles: number;
+    readonly tetrahedra: number;
+  };
   /** connected components over all elements, isolated vertices not counted */
   readonly components: number;
   readonly warnings: readonly MeshWarning[];

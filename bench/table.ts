@@ -1,0 +1,47 @@
+import { type Measurement, STAGES } from './measure.js';
+
+const fixed = (value: number, digits: number): string => value.toFixed(digits);
+const ms = (value: number): string => fixed(value, value < 10 ? 2 : value < 100 ? 1 : 0);
+
+const HEADINGS = [
+  'scene',
+  'vertices',
+  'triangles',
+  'status',
+  'steps',
+  'searches',
+  'pairs',
+  'ms',
+  'min–max',
+  ...STAGES,
+  'ms/step',
+  'rms mm',
+  'same bytes',
+];
+
+const cellsOf = (m: Measurement): string[] => [
+  m.scene,
+  String(m.vertices),
+  String(m.triangles),
+  m.status,
+  String(m.steps),
+  String(m.searches),
+  String(m.pairs),
+  ms(m.milliseconds.median),
+  `${ms(m.milliseconds.min)}–${ms(m.milliseconds.max)}`,
+  ...STAGES.map((stage) => ms(m.stages[stage].median)),
+  ms(m.millisecondsPerStep),
+  fixed(1000 * m.rmsToTarget, 3),
+  m.isRepeatable ? 'yes' : 'NO',
+];
+
+/** The measurements as a Markdown table whose columns also line up as plain text. Times are medians in milliseconds. */
+export function formatTable(measurements: readonly Measurement[]): string {
+  const rows = [HEADINGS, ...measurements.map(cellsOf)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const isText = (column: number) => ['scene', 'status'].includes(HEADINGS[column]);
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
+  const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;
+  return [line(rows[0]), rule, ...rows.slice(1).map(line)].join('\n');
+}

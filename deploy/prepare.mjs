@@ -1,0 +1,141 @@
+/**
+ * Makes a fresh clone runnable: installs the packages when they do not match the lock file and compiles when a source
+ * changed since the last build. Runs before `npm start`, `npm test` and `npm run bench`; does nothing, quickly, when all
+ * is in place. `--force` compiles from scratch.
+ *
+ * Uses Node's own modules only, since it runs before anything is installed.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { withLock } from './lock.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const at = (...names) => join(root, ...names);
+
+const SOURCE_FOLDERS = ['src', 'gpu', 'test', 'bench', 'examples'];
+const BUILD_SETTINGS = ['tsconfig.json', 'package.json', 'package-lock.json'];
+const INSTALL_STAMP = at('node_modules', '.interstice-install');
+const BUILD_STAMP = at('dist', '.build-stamp');
+const BUILD_INFO = at('dist', '.tsbuildinfo');
+const LOCK = at('.build', 'prepare.lock');
+
+const say = (text) => process.stderr.write(`prepare: ${text}\n`);
+const readText = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+
+/** A fault that its message explains completely; anything else that is thrown shows its stack. */
+class Refusal extends Error {}
+
+/** Every file under a folder, as paths relative to the root, sorted so that hashes do not depend on the file system. */
+const listFiles = (folder, keep) =>
+  existsSync(at(folder))
+    ? readdirSync(at(folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && keep(entry.name))
+        .map((entry) => relative(root, join(entry.parentPath ?? entry.path, entry.name)))
+        .sort()
+    : [];
+
+const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.d.ts');
+const listSources = () => SOURCE_FOLDERS.flatMap((folder) => listFiles(folder, isSource));
+const outputOf = (source) => join('dist', source.replace(/\.ts$/, '.js'));
+
+const hashFiles = (files) => {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
+  for (const file of files) {
+    const bytes = readFileSync(at(file));
+    hash.update(`${file.split(sep).join('/')} ${bytes.length}\n`).update(bytes);
+  }
+  return hash.digest('hex');
+};
+
+/** Runs a program with its output passed through; rejects with its exit code. */
+const run = (what, program, args) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['ignore', 2, 2], shell: program === 'npm' });
+    child.once('error', (error) => reject(new Refusal(`${what} could not be started: ${error.message}`)));
+    child.once('close', (code, signal) =>
+      code === 0 ? resolve() : reject(new Refusal(`${what} failed (${signal ?? `exit code ${code}`}); see above`)),
+    );
+  });
+
+/** npm's own record of what lies in node_modules: written last, so an interrupted install has none. */
+const isInstalledByHand = () => {
+  const record = readText(at('node_modules', '.package-lock.json'));
+  if (record === undefined) return false;
+  const installed = JSON.parse(record).packages;
+  const wanted = JSON.parse(readFileSync(at('package-lock.json'), 'utf8')).packages;
+  return Object.entries(wanted).every(
+    ([path, entry]) =>
+      path === '' ||
+      (installed[path] === undefined
+        ? entry.optional === true || entry.devOptional === true
+        : installed[path].version === entry.version && installed[path].integrity === entry.integrity),
+  );
+};
+
+const install = async () => {
+  const wanted = hashFiles(['package-lock.json']);
+  if (readText(INSTALL_STAMP) === wanted) return;
+  if (!isInstalledByHand()) {
+    say('installing the packages of package-lock.json (npm ci) …');
+    const npm = process.env.npm_execpath;
+    const args = ['ci', '--no-audit', '--no-fund', '--include=dev'];
+    await (npm?.endsWith('.js') ? run('npm ci', process.execPath, [npm, ...args]) : run('npm ci', 'npm', args));
+  }
+  writeFileSync(INSTALL_STAMP, wanted);
+};
+
+const isBuilt = (sources) =>
+  readText(BUILD_STAMP) === hashFiles([...sources, ...BUILD_SETTINGS]) &&
+  sources.every((source) => existsSync(at(outputOf(source))));
+
+/** What a deleted source left behind would still be found and run, tests above all. */
+const removeOrphans = (sources) => {
+  const stems = new Set(sources.map((source) => join('dist', source.replace(/\.ts$/, ''))));
+  for (const file of listFiles('dist', (name) => /\.(js|js\.map|d\.ts)$/.test(name))) {
+    if (!stems.has(file.replace(/\.(js|js\.map|d\.ts)$/, ''))) rmSync(at(file));
+  }
+};
+
+const build = async (isForced) => {
+  const sources = listSources();
+  if (!isForced && isBuilt(sources)) return;
+  const stamp = hashFiles([...sources, ...BUILD_SETTINGS]);
+  // From here until the compiler succeeds nobody may take dist for complete.
+  rmSync(BUILD_STAMP, { force: true });
+  if (isForced) rmSync(at('dist'), { recursive: true, force: true });
+  removeOrphans(sources);
+  // The compiler trusts its own record and would not write again an output that somebody removed.
+  if (!sources.every((source) => existsSync(at(outputOf(source))))) rmSync(BUILD_INFO, { force: true });
+  say(`compiling ${sources.length} files …`);
+  await run('the TypeScript compiler', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+  mkdirSync(at('dist'), { recursive: true });
+  writeFileSync(BUILD_STAMP, stamp);
+};
+
+const isReady = () => readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) && isBuilt(listSources());
+
+const main = async () => {
+  const unknown = process.argv.slice(2).filter((argument) => argument !== '--force');
+  if (unknown.length > 0) throw new Refusal(`unknown argument ${unknown[0]}; only --force is known`);
+  const isForced = process.argv.includes('--force');
+  const [major] = process.versions.node.split('.').map(Number);
+  if (major < 20) throw new Refusal(`Node ${process.versions.node} is too old; version 20 or newer is needed`);
+  if (!isForced && isReady()) return;
+  const since = performance.now();
+  const work = async () => {
+    await install();
+    await build(isForced);
+  };
+  await withLock(LOCK, work, (pid) => say(`waiting for process ${pid}, which is preparing this folder …`));
+  say(`ready after ${((performance.now() - since) / 1000).toFixed(1)} s`);
+};
+
+try {
+  await main();
+} catch (error) {
+  say(error instanceof Refusal ? error.message : error.stack);
+  process.exitCode = 1;
+}

@@ -1,0 +1,186 @@
+/**
+ * The whole test run: style, then every compiled test file, two at a time, each in a process of its own.
+ *
+ *     npm test                  everything
+ *     npm test -- obj mesh/     only the test files whose path contains one of the words
+ *
+ * The files print TAP, so plain Node runs them: tap's own command would start a TypeScript loader for each file, which
+ * costs over a second more than the file itself and has nothing to load here. Every assertion is counted where it was
+ * made, and a file that ends badly without a failed assertion (crash, time limit, nothing run) counts as one failure.
+ * The last line is always `N passed, N failed, N skipped`.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { Parser } from 'tap-parser';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const TEST_FOLDER = join(root, 'dist', 'test');
+const FILES_AT_ONCE = 2;
+/** The slowest file takes seconds; two minutes leave room for a machine that is busy otherwise. */
+const FILE_LIMIT_MS = 120_000;
+/** After the polite signal tap prints what was still running; then the process has to go. */
+const KILL_AFTER_MS = 5_000;
+/** Enough to see why; a file that fails everywhere should not bury the others. */
+const MAX_FAILURES_SHOWN = 20;
+const MAX_STDERR_SHOWN = 8_000;
+
+const print = (text) => process.stdout.write(`${text}\n`);
+
+const findTests = (words) => {
+  const files = existsSync(TEST_FOLDER)
+    ? readdirSync(TEST_FOLDER, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name.endsWith('.test.js'))
+        .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+        .sort()
+    : [];
+  const nameOf = (file) => relative(TEST_FOLDER, file).split(sep).join('/');
+  return files
+    .map((file) => ({ file, name: nameOf(file).replace(/\.test\.js$/, '') }))
+    .filter(({ name }) => (words.length === 0 ? true : words.some((word) => `test/${name}.test.ts`.includes(word))));
+};
+
+/** Counts assertions at any depth; a subtest's own line only sums up what was counted inside it. */
+const makeTally = () => {
+  const tally = { passed: 0, failed: 0, skipped: 0, failures: [], skips: [] };
+  const parser = new Parser();
+  const names = [];
+  const watch = (node) => {
+    node.on('assert', (result) => {
+      const isSummary = node.sawChild === true;
+      node.sawChild = false;
+      const path = [...names, result.name].filter(Boolean).join(' > ');
+      if (result.skip) {
+        tally.skipped += 1;
+        tally.skips.push(`${path}${typeof result.skip === 'string' ? `: ${result.skip}` : ''}`);
+      } else if (result.todo) {
+        tally.failed += 1; // unfinished work is not a pass
+        tally.failures.push({ path: `${path} (todo)`, diag: undefined });
+      } else if (result.ok) {
+        if (!isSummary) tally.passed += 1;
+      } else if (!isSummary || node.childWasClean) {
+        tally.failed += 1;
+        tally.failures.push({ path, diag: result.diag });
+      }
+    });
+    node.on('child', (child) => {
+      const before = tally.failed;
+      names.push(child.name);
+      watch(child);
+      child.on('complete', () => {
+        names.pop();
+        node.sawChild = true;
+        node.childWasClean = tally.failed === before;
+      });
+    });
+  };
+  watch(parser);
+  return { tally, parser };
+};
+
+const runFile = ({ file, name }) =>
+  new Promise((resolve) => {
+    const since = performance.now();
+    const { tally, parser } = makeTally();
+    let final;
+    let stderr = '';
+    let isLate = false;
+    parser.on('complete', (results) => {
+      final = results;
+    });
+    const child = spawn(process.execPath, ['--enable-source-maps', file], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000) },
+    });
+    const timers = [
+      setTimeout(() => {
+        isLate = true;
+        child.kill('SIGTERM');
+      }, FILE_LIMIT_MS),
+      setTimeout(() => child.kill('SIGKILL'), FILE_LIMIT_MS + KILL_AFTER_MS),
+    ];
+    child.stdout.on('data', (chunk) => parser.write(chunk));
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.once('error', (error) => {
+      stderr += error.message;
+    });
+    child.once('close', (code, signal) => {
+      for (const timer of timers) clearTimeout(timer);
+      parser.end();
+      const end = signal ? `ended by ${signal}` : `exit code ${code}`;
+      const isSkippedWhole = final?.plan?.skipAll === true;
+      if (isSkippedWhole) {
+        tally.skipped += 1;
+        tally.skips.push(final.plan.skipReason || 'the whole file');
+      }
+      const reasons = [
+        isLate && `took longer than ${FILE_LIMIT_MS / 1000} s`,
+        code !== 0 && end,
+        final?.ok !== true && 'the TAP it printed is not ok',
+        tally.passed + tally.failed + tally.skipped === 0 && 'it asserted nothing',
+      ].filter(Boolean);
+      if (reasons.length > 0 && tally.failed === 0) {
+        tally.failed += 1;
+        tally.failures.push({ path: `(the file itself: ${reasons.join(', ')})`, diag: undefined });
+      }
+      resolve({ name, tally, stderr, seconds: (performance.now() - since) / 1000 });
+    });
+  });
+
+const indent = (text, by = '      ') => text.trimEnd().replace(/^/gm, by);
+
+const report = ({ name, tally, stderr, seconds }) => {
+  const counts = [`${tally.passed} passed`];
+  if (tally.failed > 0) counts.push(`${tally.failed} failed`);
+  if (tally.skipped > 0) counts.push(`${tally.skipped} skipped`);
+  print(`${tally.failed > 0 ? 'FAIL' : ' ok '}  ${name}  ${counts.join(', ')}  (${seconds.toFixed(1)} s)`);
+  for (const skip of tally.skips) print(`      skipped: ${skip}`);
+  for (const { path, diag } of tally.failures.slice(0, MAX_FAILURES_SHOWN)) {
+    print(`    x ${path}`);
+    if (diag) print(indent(typeof diag === 'string' ? diag : inspect(diag, { depth: 6, breakLength: 110 })));
+  }
+  const hidden = tally.failures.length - MAX_FAILURES_SHOWN;
+  if (hidden > 0) print(`      … and ${hidden} more`);
+  if (tally.failed > 0 && stderr) {
+    if (stderr.length > MAX_STDERR_SHOWN) print(`      (standard error, its last ${MAX_STDERR_SHOWN} characters)`);
+    print(indent(stderr.slice(-MAX_STDERR_SHOWN)));
+  }
+};
+
+const checkStyle = () =>
+  new Promise((resolve) => {
+    const biome = join(root, 'node_modules', '@biomejs', 'biome', 'bin', 'biome');
+    const child = spawn(process.execPath, [biome, 'check', '.'], { cwd: root, stdio: 'inherit' });
+    child.once('close', (code) => resolve(code === 0));
+  });
+
+const words = process.argv.slice(2);
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+if (words.length === 0) {
+  const isClean = await checkStyle();
+  total[isClean ? 'passed' : 'failed'] += 1;
+  print(isClean ? ' ok   style' : 'FAIL  style: `npx biome check --write .` repairs most of it');
+}
+
+const queue = findTests(words);
+if (queue.length === 0) {
+  print(words.length === 0 ? 'no compiled tests; run `npm run build`' : `no test file matches ${words.join(', ')}`);
+  total.failed += 1;
+}
+const work = async () => {
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    const result = await runFile(next);
+    report(result);
+    for (const key of Object.keys(total)) total[key] += result.tally[key];
+  }
+};
+await Promise.all(Array.from({ length: FILES_AT_ONCE }, work));
+
+process.exitCode = total.failed === 0 ? 0 : 1;
+print(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);

@@ -1,0 +1,12 @@
+/** Writes every generated file of examples/ again. Deterministic: a second run changes nothing. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { projectRoot } from '../src/paths.js';
+import { exampleFiles } from './files.js';
+
+for (const [path, contents] of exampleFiles()) {
+  const file = join(projectRoot, 'examples', path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, contents);
+  process.stdout.write(`examples/${path}: ${Math.ceil(contents.length / 1024)} KiB\n`);
+}

@@ -1,0 +1,45 @@
+import { availableParallelism } from 'node:os';
+import { createOperations } from '../src/session/operations.js';
+import type { Limits, Operations, ResolveAnswer, ResolveRequest } from '../src/session/types.js';
+import type { Scene } from './scenes/types.js';
+
+/** Nothing here is a guest: the only bound is what the machine holds. */
+const LIMITS: Limits = {
+  maxVertices: 16_000_000,
+  maxElements: 64_000_000,
+  maxMessageBytes: 2 ** 32,
+  maxSessions: 1,
+  maxDeviceBytes: 2 ** 40,
+  maxQueue: 16,
+  maxTimeBudgetSeconds: 86_400,
+};
+
+/** The service's operations inside this process, for the benchmark and the pictures. The caller closes them. */
+export function openOperations(
+  engine: 'auto' | 'cpu' | 'webgpu',
+  threads = Math.max(1, availableParallelism() - 1),
+): Promise<Operations> {
+  return createOperations({ engine, threads, limits: LIMITS, allowUnverified: false });
+}
+
+/** A scene as a request. */
+export function requestOf(scene: Scene): ResolveRequest {
+  const optional = <K extends 'triangles' | 'segments' | 'particles' | 'tetrahedra'>(kind: K) =>
+    scene[kind].length > 0 ? { [kind]: scene[kind] } : {};
+  return {
+    mesh: {
+      vertexCount: scene.vertexCount,
+      ...optional('triangles'),
+      ...optional('segments'),
+      ...optional('particles'),
+      ...optional('tetrahedra'),
+      kinematic: Uint8Array.from({ length: scene.vertexCount }, (_, i) => (i < scene.kinematicFrom ? 0 : 1)),
+    },
+    start: scene.start,
+    target: scene.target,
+    parameters: scene.parameters,
+  };
+}
+
+export const resolveScene = (operations: Operations, scene: Scene): Promise<ResolveAnswer> =>
+  operations.resolve(requestOf(scene));

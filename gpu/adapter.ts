@@ -1,0 +1,147 @@
+import type { EngineDescription } from '../src/solver/types.js';
+
+export interface AdapterOptions {
+  /** Part of the adapter's name, in any case; undefined = the first that fits. */
+  readonly name?: string;
+  readonly powerPreference?: 'low-power' | 'high-performance';
+  /** false: a software driver counts as no adapter. */
+  readonly allowSoftware: boolean;
+  /** Leaves out Dawn's checks of every call: for production, where recorded steps must cost nothing. Default false. */
+  readonly skipValidation?: boolean;
+}
+
+export interface OpenedDevice {
+  readonly device: GPUDevice;
+  /** Settles once the device is gone, with the reason; also after close(), then with reason "destroyed". */
+  readonly lost: Promise<GPUDeviceLostInfo>;
+}
+
+export interface OpenedAdapter {
+  readonly adapter: GPUAdapter;
+  readonly description: EngineDescription;
+  /** @throws Error when the adapter refuses the limits, is gone, or was closed */
+  requestDevice(): Promise<OpenedDevice>;
+  /** Destroys every device of this adapter and lets the process end. Nothing of it may be used afterwards. */
+  close(): void;
+}
+
+export type AdapterOpening =
+  | { readonly opened: OpenedAdapter; readonly reason?: undefined }
+  | { readonly opened?: undefined; readonly reason: string };
+
+/** The engine binds up to this many buffers in one stage; adapters that allow fewer still serve smaller kernels. */
+const WANTED_STORAGE_BUFFERS = 16;
+
+/**
+ * Dawn's instances in use. The binding does not keep an instance alive for its devices: one that is collected while a
+ * device still works takes the process down in native code. One that is never dropped keeps the process from ending.
+ */
+const held = new Set<GPU>();
+
+const DRIVER_HINT =
+  'WebGPU needs a Vulkan, Metal or Direct3D 12 driver; deploy/install-software-vulkan.sh installs a software one on Debian and Ubuntu.';
+
+const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+const SOFTWARE_NAMES = /llvmpipe|lavapipe|softpipe|swiftshader|basic render|\bwarp\b/i;
+
+/** What a person would recognise; drivers leave some of the fields empty. */
+const nameOf = (info: GPUAdapterInfo): string =>
+  info.device.replace(/-+$/, '') ||
+  info.description ||
+  [info.vendor, info.architecture].filter(Boolean).join(' ') ||
+  'unnamed adapter';
+
+const isSoftware = (info: GPUAdapterInfo): boolean =>
+  info.isFallbackAdapter === true || SOFTWARE_NAMES.test(`${info.device} ${info.description} ${info.architecture}`);
+
+const describe = (adapter: GPUAdapter): EngineDescription => {
+  const name = nameOf(adapter.info);
+  return {
+    name: `webgpu: ${name}`,
+    adapter: [name, adapter.info.description].filter((text, i, all) => text && all.indexOf(text) === i).join(', '),
+    software: isSoftware(adapter.info),
+    maxBufferBytes: Math.min(adapter.limits.maxBufferSize, adapter.limits.maxStorageBufferBindingSize),
+  };
+};
+
+/** The defaults (128 MiB a binding, 8 storage buffers) are too small for a large mesh; ask for all there is. */
+const limitsOf = (adapter: GPUAdapter): Record<string, number> => ({
+  maxBufferSize: adapter.limits.maxBufferSize,
+  maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
+  maxStorageBuffersPerShaderStage: Math.min(adapter.limits.maxStorageBuffersPerShaderStage, WANTED_STORAGE_BUFFERS),
+});
+
+const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter | null>): OpenedAdapter => {
+  const devices = new Set<GPUDevice>();
+  let isClosed = false;
+  /** The standard lets an adapter give one device only; each later one (after a loss, say) needs it found again. */
+  let unused: GPUAdapter | null = adapter;
+  return {
+    adapter,
+    description: describe(adapter),
+    requestDevice: async () => {
+      if (isClosed) throw new Error('this adapter was closed; open it again');
+      const source = unused ?? (await findAgain());
+      unused = null;
+      if (!source) throw new Error(`the adapter ${nameOf(adapter.info)} is not there any more`);
+      const device = await source.requestDevice({ label: 'interstice', requiredLimits: limitsOf(source) });
+      if (isClosed) {
+        device.destroy();
+        throw new Error('this adapter was closed while its device was being opened');
+      }
+      devices.add(device);
+      return { device, lost: device.lost };
+    },
+    close: () => {
+      isClosed = true;
+      for (const device of devices) device.destroy();
+      devices.clear();
+      held.delete(gpu);
+    },
+  };
+};
+
+const createInstance = async (options: AdapterOptions): Promise<GPU> => {
+  // Loaded here and not at the top: the native module need not exist where only the CPU engine is used.
+  const { create } = await import('webgpu');
+  const flags = options.skipValidation ? ['enable-dawn-features=skip_validation'] : [];
+  if (options.name !== undefined) flags.push(`adapter=${options.name}`);
+  return create(flags);
+};
+
+/**
+ * Opens the adapter that fits the options. Never throws for want of one: the answer then says why there is none.
+ */
+export async function openAdapter(options: AdapterOptions): Promise<AdapterOpening> {
+  let gpu: GPU;
+  try {
+    gpu = await createInstance(options);
+  } catch (thrown) {
+    return { reason: `the WebGPU binding does not load on this machine: ${messageOf(thrown)}` };
+  }
+  held.add(gpu);
+  const refuse = (reason: string): AdapterOpening => {
+    held.delete(gpu);
+    return { reason };
+  };
+  const preference = options.powerPreference === undefined ? {} : { powerPreference: options.powerPreference };
+  const wanted = options.name === undefined ? 'adapter' : `adapter named "${options.name}"`;
+  const find = () => gpu.requestAdapter(preference);
+  let adapter: GPUAdapter | null;
+  try {
+    adapter = await find();
+  } catch (thrown) {
+    // The binding throws where the standard answers null, with a list of what there is instead.
+    return refuse(
+      `no ${wanted} was found (${messageOf(thrown)
+        .trim()
+        .replace(/\s*\n\s*/g, '; ')}). ${DRIVER_HINT}`,
+    );
+  }
+  if (adapter === null) return refuse(`no ${wanted} was found. ${DRIVER_HINT}`);
+  if (!options.allowSoftware && isSoftware(adapter.info)) {
+    return refuse(`the only adapter is software (${nameOf(adapter.info)}), which was not allowed`);
+  }
+  return { opened: wrap(gpu, adapter, find) };
+}

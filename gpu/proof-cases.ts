@@ -1,0 +1,117 @@
+/** Points of one pair: the first is the origin of its heights. */
+export const PROOF_POINTS = 4;
+
+export interface ProofCases {
+  readonly pairs: number;
+  /** float32[12·pairs] */
+  readonly points: Float32Array;
+  /** float32[3·pairs] unit vectors to float32 accuracy */
+  readonly normals: Float32Array;
+  labelOf(pair: number): string;
+}
+
+type Vector = readonly [number, number, number];
+
+/** How far a mesh may stretch compared with its smallest feature before certified gaps become useless anyway. */
+const EXTENT_TO_FEATURE = 1e4;
+const PAIRS_PER_FAMILY = 1024;
+
+/** mulberry32 with a fixed seed: every adapter answers the same questions. */
+function makeRandom(): () => number {
+  let state = 0x1f123bb5;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let z = Math.imul(state ^ (state >>> 15), state | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const scaleTo = (v: Vector, length: number): Vector => {
+  const factor = length / Math.hypot(...v);
+  return [v[0] * factor, v[1] * factor, v[2] * factor];
+};
+
+const add = (a: Vector, b: Vector): Vector => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
+
+const cross = (a: Vector, b: Vector): Vector => [
+  a[1] * b[2] - a[2] * b[1],
+  a[2] * b[0] - a[0] * b[2],
+  a[0] * b[1] - a[1] * b[0],
+];
+
+/** One family of questions: a normal and four points. */
+interface Family {
+  readonly label: string;
+  make(direction: () => Vector, random: () => number): { readonly normal: Vector; readonly points: readonly Vector[] };
+}
+
+const ORIGIN: Vector = [0, 0, 0];
+const FEATURE = 1 / EXTENT_TO_FEATURE;
+
+const FAMILIES: readonly Family[] = [
+  {
+    label: 'random',
+    make: (direction, random) => ({
+      normal: direction(),
+      points: [0, 1, 2, 3].map(() => scaleTo(direction(), random())),
+    }),
+  },
+  {
+    // What the points share must cancel before it is multiplied.
+    label: 'small features far from the origin',
+    make: (direction) => {
+      const centre = scaleTo(direction(), 1);
+      return { normal: direction(), points: [0, 1, 2, 3].map(() => add(centre, scaleTo(direction(), FEATURE))) };
+    },
+  },
+  {
+    // Large terms of opposite sign: the heights are rounding only, and may not pretend to be more than e.
+    label: 'long edges in the plane',
+    make: (direction, random) => {
+      const normal = direction();
+      const inPlane = () => scaleTo(cross(normal, direction()), 0.5 + random());
+      return { normal, points: [ORIGIN, inPlane(), inPlane(), add(inPlane(), scaleTo(normal, FEATURE))] };
+    },
+  },
+  {
+    // A point a feature away from a triangle whose edges are the extent, moved away from the origin.
+    label: 'a close point over a long triangle',
+    make: (direction, random) => {
+      const normal = direction();
+      const base = scaleTo(direction(), 1);
+      const corner = () => add(base, scaleTo(cross(normal, direction()), 0.1 + random()));
+      return { normal, points: [add(base, scaleTo(normal, FEATURE)), corner(), corner(), corner()] };
+    },
+  },
+  {
+    label: 'equal points and axis-aligned normals',
+    make: (direction, random) => {
+      const point = scaleTo(direction(), 1);
+      const axis = Math.floor(3 * random());
+      const normal: Vector = [axis === 0 ? 1 : 0, axis === 1 ? -1 : 0, axis === 2 ? 1 : 0];
+      return { normal, points: [point, point, scaleTo(direction(), FEATURE), scaleTo(direction(), 1)] };
+    },
+  },
+];
+
+/** The questions of the self-proof, the same on every call. */
+export function makeProofCases(): ProofCases {
+  const random = makeRandom();
+  const direction = (): Vector => {
+    for (;;) {
+      const v: Vector = [2 * random() - 1, 2 * random() - 1, 2 * random() - 1];
+      const length = Math.hypot(...v);
+      if (length > 0.1 && length <= 1) return scaleTo(v, 1);
+    }
+  };
+  const pairs = FAMILIES.length * PAIRS_PER_FAMILY;
+  const points = new Float32Array(3 * PROOF_POINTS * pairs);
+  const normals = new Float32Array(3 * pairs);
+  for (let pair = 0; pair < pairs; pair++) {
+    const made = FAMILIES[Math.floor(pair / PAIRS_PER_FAMILY)].make(direction, random);
+    points.set(made.points.flat(), 3 * PROOF_POINTS * pair);
+    normals.set(made.normal, 3 * pair);
+  }
+  return { pairs, points, normals, labelOf: (pair) => FAMILIES[Math.floor(pair / PAIRS_PER_FAMILY)].label };
+}

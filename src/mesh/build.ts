@@ -1,0 +1,123 @@
+import { addBoundaryFaces } from './boundary.js';
+import { countComponents } from './components.js';
+import { collectEdges } from './edges.js';
+import { copyElements } from './elements.js';
+import { checkSizes } from './limits.js';
+import type { CollisionMesh, MeshInput, MeshLimits, MeshWarning } from './types.js';
+import {
+  assignParts,
+  checkParts,
+  invertMasses,
+  nameVertex,
+  readIgnoredPartPairs,
+  readKinematic,
+} from './vertex-data.js';
+
+/**
+ * Turns a caller's topology into a collision mesh: every vertex, edge and triangle that can touch something, once.
+ * The caller's arrays are neither kept nor changed. Linear in the number of elements.
+ *
+ * @param limits refused before anything of the demanded size is allocated
+ * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE
+ *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); the
+ *   element at fault is named in the caller's numbering
+ */
+export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh {
+  checkSizes(input, limits);
+  const { vertexCount } = input;
+  const parts = input.parts ?? [];
+  checkParts(parts, vertexCount);
+  const ignoredPartPairs = readIgnoredPartPairs(input.ignoredPartPairs, parts.length);
+  const sentTriangles = copyElements(input.triangles, 'triangle', vertexCount);
+  const segments = copyElements(input.segments, 'segment', vertexCount);
+  const sentParticles = copyElements(input.particles, 'particle', vertexCount);
+  const tetrahedra = copyElements(input.tetrahedra, 'tetrahedron', vertexCount);
+  const kinematic = readKinematic(input);
+
+  const triangles = addBoundaryFaces(sentTriangles, tetrahedra, vertexCount);
+  const { edges, rodStart, innerEdges } = collectEdges(triangles, segments, tetrahedra, vertexCount);
+  // Every contact triangle's vertex is on an edge, so edges and particles are all that can touch.
+  const canTouch = mark(new Uint8Array(vertexCount), edges);
+  const isUsed = mark(canTouch.slice(), tetrahedra);
+  const particles = sentParticles.filter((vertex) => isUsed[vertex] === 0).sort();
+  const particleWarnings = warnOfParticles(sentParticles, isUsed);
+  mark(canTouch, particles);
+  mark(isUsed, particles);
+
+  return Object.freeze({
+    vertexCount,
+    triangles,
+    edges,
+    rodStart,
+    particles,
+    contactVertices: listMarked(canTouch),
+    innerEdges,
+    tetrahedra,
+    inverseMasses: invertMasses(input.masses, kinematic),
+    kinematic,
+    parts: parts.map(({ name, firstVertex, vertexCount }) => ({ name, firstVertex, vertexCount })),
+    partOfVertex: assignParts(parts, vertexCount),
+    ignoredPartPairs,
+    sent: {
+      triangles: sentTriangles.length / 3,
+      segments: segments.length / 2,
+      particles: sentParticles.length,
+      tetrahedra: tetrahedra.length / 4,
+    },
+    components: countComponents(
+      [
+        [edges, 2],
+        [particles, 1],
+        [tetrahedra, 4],
+      ],
+      isUsed,
+    ),
+    warnings: [...particleWarnings, ...warnOfUnused(isUsed)],
+  });
+}
+
+function mark(marks: Uint8Array, vertices: Uint32Array): Uint8Array {
+  for (let i = 0; i < vertices.length; i++) marks[vertices[i]!] = 1;
+  return marks;
+}
+
+/** uint32, ascending: the vertices whose mark is set. */
+function listMarked(marks: Uint8Array): Uint32Array {
+  const vertices = new Uint32Array(marks.length);
+  let end = 0;
+  for (let vertex = 0; vertex < marks.length; vertex++) if (marks[vertex] === 1) vertices[end++] = vertex;
+  return vertices.slice(0, end);
+}
+
+/** A vertex of no element is carried through every answer untouched and unchecked: the caller may not expect that. */
+function warnOfUnused(isUsed: Uint8Array): MeshWarning[] {
+  let count = 0;
+  for (let vertex = 0; vertex < isUsed.length; vertex++) count += 1 - isUsed[vertex]!;
+  if (count === 0) return [];
+  const first = isUsed.indexOf(0);
+  return [
+    {
+      code: 'UNUSED_VERTICES',
+      message: `${count} of ${isUsed.length} vertices belong to no element, the first is vertex ${first}: nothing collides with them`,
+      element: nameVertex(first),
+      count,
+    },
+  ];
+}
+
+/** @param isUsed uint8[V], 1 = the vertex is in an element other than a particle */
+function warnOfParticles(sent: Uint32Array, isUsed: Uint8Array): MeshWarning[] {
+  let count = 0;
+  for (let i = 0; i < sent.length; i++) count += isUsed[sent[i]!]!;
+  if (count === 0) return [];
+  const index = sent.findIndex((vertex) => isUsed[vertex] === 1);
+  const vertex = sent[index]!;
+  return [
+    {
+      code: 'PARTICLES_IN_ELEMENTS',
+      message: `${count} of ${sent.length} particles are vertices of other elements, the first is particle ${index} (vertex ${vertex}): they add nothing`,
+      element: { kind: 'particle', index, vertices: [vertex] },
+      count,
+    },
+  ];
+}

@@ -1,0 +1,84 @@
+import { type ElementRef, IntersticeError } from '../errors.js';
+import { ascendingRows, forEachGroup, sortRows } from './rows.js';
+
+/** Kinds of elements and how many vertices each has. */
+export const ELEMENT_WIDTH = { triangle: 3, segment: 2, particle: 1, tetrahedron: 4 } as const;
+export type ElementKind = keyof typeof ELEMENT_WIDTH;
+
+/** Names element `index` of `elements` (uint32[width·n]) as its caller counts. */
+export function refer(kind: string, elements: Uint32Array, width: number, index: number): ElementRef {
+  return { kind, index, vertices: Array.from(elements.subarray(index * width, (index + 1) * width)) };
+}
+
+/** "triangle 7 (3, 9, 4)" */
+export function describe({ kind, index, vertices }: ElementRef): string {
+  return `${kind} ${index} (${vertices.join(', ')})`;
+}
+
+/**
+ * Copies a caller's element array and refuses what no collision mesh can hold.
+ *
+ * @param elements uint32[width·n]; neither kept nor changed
+ * @throws IntersticeError INDEX_OUT_OF_RANGE for an id that is no vertex; INVALID_MESH for an element that repeats a
+ *   vertex, or the vertices of an earlier element of its kind in any order. The element is named.
+ */
+export function copyElements(elements: Uint32Array | undefined, kind: ElementKind, vertexCount: number): Uint32Array {
+  const copy = elements === undefined ? new Uint32Array(0) : new Uint32Array(elements);
+  const width = ELEMENT_WIDTH[kind];
+  checkRange(copy, kind, width, vertexCount);
+  const rows = ascendingRows(copy, width);
+  checkRepeatedVertex(copy, rows, kind, width);
+  checkDuplicates(copy, rows, kind, width, vertexCount);
+  return copy;
+}
+
+function checkRange(elements: Uint32Array, kind: ElementKind, width: number, vertexCount: number): void {
+  for (let i = 0; i < elements.length; i++) {
+    if (elements[i]! < vertexCount) continue;
+    const element = refer(kind, elements, width, Math.floor(i / width));
+    throw new IntersticeError(
+      'INDEX_OUT_OF_RANGE',
+      `${describe(element)} refers to vertex ${elements[i]}, but there are ${vertexCount} vertices`,
+      { element },
+    );
+  }
+}
+
+/** In an ascending row a repeated id stands beside itself. */
+function checkRepeatedVertex(elements: Uint32Array, rows: Uint32Array, kind: ElementKind, width: number): void {
+  for (let start = 0; start < rows.length; start += width) {
+    for (let i = start + 1; i < start + width; i++) {
+      if (rows[i] !== rows[i - 1]) continue;
+      const element = refer(kind, elements, width, start / width);
+      throw new IntersticeError('INVALID_MESH', `${describe(element)} uses vertex ${rows[i]} more than once`, {
+        element,
+      });
+    }
+  }
+}
+
+function checkDuplicates(
+  elements: Uint32Array,
+  rows: Uint32Array,
+  kind: ElementKind,
+  width: number,
+  vertexCount: number,
+): void {
+  const order = sortRows(rows, width, vertexCount);
+  // Of all repetitions the one that comes first in the caller's numbering is named.
+  let repeated = elements.length;
+  let original = 0;
+  forEachGroup(rows, width, order, (from, to) => {
+    if (to - from > 1 && order[from + 1]! < repeated) {
+      repeated = order[from + 1]!;
+      original = order[from]!;
+    }
+  });
+  if (repeated === elements.length) return;
+  const element = refer(kind, elements, width, repeated);
+  throw new IntersticeError(
+    'INVALID_MESH',
+    `${describe(element)} has the same vertices as ${describe(refer(kind, elements, width, original))}`,
+    { element, hint: 'Send every element once, whatever the order of its vertices.' },
+  );
+}

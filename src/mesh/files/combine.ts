@@ -1,0 +1,117 @@
+import { IntersticeError } from '../../errors.js';
+import { refer } from '../elements.js';
+import { assertWithinLimits } from '../limits.js';
+import type { MeshInput, Positions } from '../types.js';
+import type { MeshFile } from './types.js';
+
+export interface VertexRange {
+  readonly firstVertex: number;
+  readonly vertexCount: number;
+}
+
+/** The elements of a file as `buildMesh` takes them; polygons are fans of triangles. */
+export function toMeshInput({ vertexCount, triangles, segments, particles }: MeshFile): MeshInput {
+  return { vertexCount, triangles, segments, particles };
+}
+
+/**
+ * Puts meshes one after the other into one: vertices keep their order, ids are shifted. Format and encoding are the
+ * first file's; the scalar is FLOAT64 if any file's is, so that nothing is rounded.
+ *
+ * @returns the mesh, and where each file's vertices are in it
+ * @throws IntersticeError INVALID_MESH without files, TOO_LARGE
+ */
+export function concatenate(files: readonly MeshFile[]): {
+  readonly file: MeshFile;
+  readonly ranges: readonly VertexRange[];
+} {
+  const [first] = files;
+  if (!first) throw new IntersticeError('INVALID_MESH', 'there is no mesh file to put together');
+  const ranges: VertexRange[] = [];
+  let total = 0;
+  for (const { vertexCount } of files) {
+    ranges.push({ firstVertex: total, vertexCount });
+    total += vertexCount;
+  }
+  assertWithinLimits(total, 0);
+  const firsts = ranges.map(({ firstVertex }) => firstVertex);
+  const scalar = files.some((file) => file.scalar === 'FLOAT64') ? 'FLOAT64' : 'FLOAT32';
+  const positions: Positions = scalar === 'FLOAT64' ? new Float64Array(3 * total) : new Float32Array(3 * total);
+  for (const [i, file] of files.entries()) positions.set(file.positions, 3 * firsts[i]!);
+  const join = (pick: (file: MeshFile) => Uint32Array): Uint32Array => joinShifted(files.map(pick), firsts);
+  return {
+    file: {
+      format: first.format,
+      ...(first.plyEncoding ? { plyEncoding: first.plyEncoding } : {}),
+      scalar,
+      vertexCount: total,
+      positions,
+      triangles: join((file) => file.triangles),
+      segments: join((file) => file.segments),
+      particles: join((file) => file.particles),
+      faceSizes: joinShifted(
+        files.map((file) => file.faceSizes),
+        files.map(() => 0),
+      ),
+      faceVertices: join((file) => file.faceVertices),
+    },
+    ranges,
+  };
+}
+
+/** uint32: the arrays one after the other, array i raised by shifts[i]. */
+function joinShifted(arrays: readonly Uint32Array[], shifts: readonly number[]): Uint32Array {
+  const joined = new Uint32Array(arrays.reduce((sum, array) => sum + array.length, 0));
+  let end = 0;
+  for (const [i, array] of arrays.entries()) {
+    const shift = shifts[i]!;
+    for (let j = 0; j < array.length; j++) joined[end++] = array[j]! + shift;
+  }
+  return joined;
+}
+
+/**
+ * A target says where the start's vertices go; elements it lists must be the start's, one by one, or absent. Files that
+ * will be concatenated are compared before that, pair by pair: an absent list can be told from an empty one only there.
+ *
+ * @throws IntersticeError SIZE_MISMATCH for another number of vertices, INVALID_MESH for other elements
+ */
+export function assertSameTopology(start: MeshFile, target: MeshFile): void {
+  if (start.vertexCount !== target.vertexCount) {
+    throw new IntersticeError(
+      'SIZE_MISMATCH',
+      `the target has ${target.vertexCount} vertices, the start has ${start.vertexCount}`,
+      { hint: 'Start and target hold the same vertices in the same order.' },
+    );
+  }
+  assertSameElements('triangle', 3, start.triangles, target.triangles);
+  assertSameElements('segment', 2, start.segments, target.segments);
+  if (!isAllVertices(target)) assertSameElements('particle', 1, start.particles, target.particles);
+}
+
+/** A PLY with nothing but vertices reads as a cloud of particles; as a target it just lists no elements. */
+function isAllVertices({ format, triangles, segments, particles, vertexCount }: MeshFile): boolean {
+  return format === 'ply' && triangles.length + segments.length === 0 && particles.length === vertexCount;
+}
+
+function assertSameElements(kind: string, width: number, start: Uint32Array, target: Uint32Array): void {
+  if (target.length === 0) return;
+  const hint = 'Leave the elements out of the target, or list the same ones in the same order as the start does.';
+  if (target.length !== start.length) {
+    throw new IntersticeError(
+      'INVALID_MESH',
+      `the target has ${target.length / width} ${kind}s, the start has ${start.length / width}`,
+      { hint },
+    );
+  }
+  const differing = target.findIndex((vertex, i) => vertex !== start[i]);
+  if (differing < 0) return;
+  const index = Math.floor(differing / width);
+  const element = refer(kind, target, width, index);
+  const expected = refer(kind, start, width, index).vertices.join(', ');
+  throw new IntersticeError(
+    'INVALID_MESH',
+    `${kind} ${index} of the target joins the vertices ${element.vertices.join(', ')}, in the start ${expected}`,
+    { element, hint },
+  );
+}

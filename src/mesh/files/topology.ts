@@ -1,0 +1,171 @@
+import { type ElementRef, type ErrorCode, IntersticeError } from '../../errors.js';
+import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
+import type { MeshLimits } from '../types.js';
+import { GrowingIds } from './growing.js';
+import type { MeshFile } from './types.js';
+
+/** Corners up to which comparing all with all is faster than a set. */
+const FEW_CORNERS = 8;
+
+type FileElement = 'face' | 'segment' | 'particle';
+interface ForwardReference {
+  readonly vertex: number;
+  readonly element: ElementRef;
+  readonly line: number;
+}
+
+/** Collects the elements of a file, vertex ids from 0, and refuses those that make no sense. */
+export class TopologyCollector {
+  private readonly triangles = new GrowingIds();
+  private readonly segments = new GrowingIds();
+  private readonly particles = new GrowingIds();
+  private readonly faceSizes = new GrowingIds();
+  private readonly faceVertices = new GrowingIds();
+  /** The one that reaches furthest: an OBJ may name vertices that follow later. */
+  private forward: ForwardReference | undefined;
+  private readonly maxElements: number;
+
+  /** @param firstId how the file counts its vertices: an OBJ from 1, a PLY from 0 */
+  constructor(
+    private readonly firstId: 0 | 1,
+    private readonly limits: MeshLimits | undefined,
+  ) {
+    this.maxElements = limits?.maxElements ?? STRUCTURAL_LIMITS.maxElements;
+  }
+
+  /**
+   * @param corners vertex ids, 0 ≤ id < 2³²; copied
+   * @param vertexCount vertices known so far, or to come
+   * @param line 0 for a binary file
+   */
+  addFace(corners: readonly number[], vertexCount: number, line: number): void {
+    this.checkElement('face', this.faceSizes.length, corners, vertexCount, line);
+    if (corners.length < 3) {
+      this.refuse('INVALID_MESH', 'face', this.faceSizes.length, corners, line, `has ${corners.length} corners`);
+    }
+    const repeated = findRepeated(corners);
+    if (repeated >= 0) {
+      const problem = `uses vertex ${this.nameId(repeated)} more than once`;
+      this.refuse('INVALID_MESH', 'face', this.faceSizes.length, corners, line, problem);
+    }
+    this.faceSizes.push(corners.length);
+    for (let i = 0; i < corners.length; i++) this.faceVertices.push(corners[i]!);
+    for (let i = 2; i < corners.length; i++) {
+      this.triangles.push(corners[0]!);
+      this.triangles.push(corners[i - 1]!);
+      this.triangles.push(corners[i]!);
+    }
+    this.checkLimit();
+  }
+
+  addSegment(a: number, b: number, vertexCount: number, line: number): void {
+    this.checkElement('segment', this.segments.length / 2, [a, b], vertexCount, line);
+    if (a === b) {
+      const problem = `joins vertex ${this.nameId(a)} with itself`;
+      this.refuse('INVALID_MESH', 'segment', this.segments.length / 2, [a, b], line, problem);
+    }
+    this.segments.push(a);
+    this.segments.push(b);
+    this.checkLimit();
+  }
+
+  addParticle(vertex: number, vertexCount: number, line: number): void {
+    this.checkElement('particle', this.particles.length, [vertex], vertexCount, line);
+    this.particles.push(vertex);
+    this.checkLimit();
+  }
+
+  /** Neither a face nor a segment nor a particle has come. */
+  get isEmpty(): boolean {
+    return this.faceSizes.length + this.segments.length + this.particles.length === 0;
+  }
+
+  /**
+   * @param vertexCount of the complete file
+   * @throws IntersticeError INDEX_OUT_OF_RANGE when an element named a vertex that never came
+   */
+  finish(vertexCount: number): Pick<MeshFile, 'triangles' | 'segments' | 'particles' | 'faceSizes' | 'faceVertices'> {
+    if (this.forward && this.forward.vertex >= vertexCount) {
+      const { element, line, vertex } = this.forward;
+      this.refuseIndex(element.kind as FileElement, element.index, element.vertices, line, vertex, vertexCount);
+    }
+    return {
+      triangles: this.triangles.take(),
+      segments: this.segments.take(),
+      particles: this.particles.take(),
+      faceSizes: this.faceSizes.take(),
+      faceVertices: this.faceVertices.take(),
+    };
+  }
+
+  /** A negative id in a file's own numbering, or one that no file can have, is refused here and now. */
+  private checkElement(
+    kind: FileElement,
+    index: number,
+    vertices: readonly number[],
+    vertexCount: number,
+    line: number,
+  ): void {
+    let highest = -1;
+    for (let i = 0; i < vertices.length; i++) {
+      const vertex = vertices[i]!;
+      if (vertex < 0 || vertex >= 2 ** 32) this.refuseIndex(kind, index, vertices, line, vertex, vertexCount);
+      if (vertex > highest) highest = vertex;
+    }
+    if (highest < vertexCount) return;
+    if (this.firstId === 0) this.refuseIndex(kind, index, vertices, line, highest, vertexCount);
+    if (this.forward && this.forward.vertex >= highest) return;
+    this.forward = { vertex: highest, element: { kind, index, vertices: [...vertices] }, line };
+  }
+
+  private refuseIndex(
+    kind: FileElement,
+    index: number,
+    vertices: readonly number[],
+    line: number,
+    vertex: number,
+    vertexCount: number,
+  ): never {
+    const problem = `refers to vertex ${this.nameId(vertex)}, but the file has ${vertexCount} vertices (counting from ${this.firstId})`;
+    return this.refuse('INDEX_OUT_OF_RANGE', kind, index, vertices, line, problem);
+  }
+
+  private refuse(
+    code: ErrorCode,
+    kind: FileElement,
+    index: number,
+    vertices: readonly number[],
+    line: number,
+    problem: string,
+  ): never {
+    const place = line > 0 ? `line ${line}: ` : '';
+    throw new IntersticeError(code, `${place}${kind} ${index} ${problem}`, {
+      element: { kind, index, vertices: vertices.slice(0, FEW_CORNERS) },
+    });
+  }
+
+  private nameId(vertex: number): number {
+    return vertex + this.firstId;
+  }
+
+  private checkLimit(): void {
+    const count = this.triangles.length / 3 + this.segments.length / 2 + this.particles.length;
+    if (count > this.maxElements) assertWithinLimits(0, count, this.limits);
+  }
+}
+
+/** A vertex that stands more than once among the corners, or −1. */
+function findRepeated(corners: readonly number[]): number {
+  if (corners.length > FEW_CORNERS) {
+    const seen = new Set<number>();
+    for (const corner of corners) {
+      if (seen.has(corner)) return corner;
+      seen.add(corner);
+    }
+    return -1;
+  }
+  for (let i = 1; i < corners.length; i++) {
+    for (let j = 0; j < i; j++) if (corners[i] === corners[j]) return corners[i]!;
+  }
+  return -1;
+}

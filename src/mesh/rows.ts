@@ -1,0 +1,90 @@
+/**
+ * Rows of vertex ids as keys: sorting instead of hashing keeps the order of everything built from them independent of
+ * the caller's element order, and no choice of ids can make it slow (a hash table with a known hash can be flooded).
+ */
+
+/** Bits sorted per pass: 2048 counters stay in the first-level cache. */
+const DIGIT_BITS = 11;
+
+/** A copy of `rows` (uint32[width·n]) with the ids of each row ascending: the row's identity, whatever its orientation. */
+export function ascendingRows(rows: Uint32Array, width: number): Uint32Array {
+  const sorted = new Uint32Array(rows);
+  for (let start = 0; start < sorted.length; start += width) {
+    for (let i = start + 1; i < start + width; i++) {
+      const value = sorted[i]!;
+      let j = i;
+      for (; j > start && sorted[j - 1]! > value; j--) sorted[j] = sorted[j - 1]!;
+      sorted[j] = value;
+    }
+  }
+  return sorted;
+}
+
+/**
+ * The order (uint32[n], row indices) in which the rows of `rows` (uint32[width·n], values below `limit`) ascend
+ * lexicographically. Stable: equal rows keep the order of their indices. Linear time (radix sort, last column first).
+ */
+export function sortRows(rows: Uint32Array, width: number, limit: number): Uint32Array {
+  const count = rows.length / width;
+  let order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[i] = i;
+  let other = new Uint32Array(count);
+  const bits = Math.max(1, 32 - Math.clz32(limit - 1));
+  const passes = Math.ceil(bits / DIGIT_BITS);
+  const digitBits = Math.ceil(bits / passes);
+  const mask = 2 ** digitBits - 1;
+  const starts = new Uint32Array(mask + 1);
+  for (let column = width - 1; column >= 0; column--) {
+    for (let pass = 0; pass < passes; pass++) {
+      const shift = pass * digitBits;
+      starts.fill(0);
+      for (let i = column; i < rows.length; i += width) starts[(rows[i]! >>> shift) & mask]!++;
+      let sum = 0;
+      for (let digit = 0; digit <= mask; digit++) {
+        const size = starts[digit]!;
+        starts[digit] = sum;
+        sum += size;
+      }
+      for (let i = 0; i < count; i++) {
+        const row = order[i]!;
+        const digit = (rows[row * width + column]! >>> shift) & mask;
+        other[starts[digit]!++] = row;
+      }
+      [order, other] = [other, order];
+    }
+  }
+  return order;
+}
+
+/**
+ * Calls `visit` once for each set of equal rows, with the half-open range of `order` that lists its members (ascending
+ * row indices, because the sort is stable).
+ */
+export function forEachGroup(
+  rows: Uint32Array,
+  width: number,
+  order: Uint32Array,
+  visit: (from: number, to: number) => void,
+): void {
+  for (let from = 0; from < order.length; ) {
+    let to = from + 1;
+    while (to < order.length && isSameRow(rows, width, order[from]!, order[to]!)) to++;
+    visit(from, to);
+    from = to;
+  }
+}
+
+function isSameRow(rows: Uint32Array, width: number, a: number, b: number): boolean {
+  for (let i = 0; i < width; i++) if (rows[a * width + i] !== rows[b * width + i]) return false;
+  return true;
+}
+
+/** uint32: `a` followed by `b`. */
+export function joinArrays(a: Uint32Array, b: Uint32Array): Uint32Array {
+  if (b.length === 0) return a;
+  if (a.length === 0) return b;
+  const joined = new Uint32Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
+}

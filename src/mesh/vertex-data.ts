@@ -1,0 +1,153 @@
+import { IntersticeError } from '../errors.js';
+import type { MeshInput, PartInput } from './types.js';
+
+/** The smallest normal float32; graphics hardware may flush anything below it to zero, which would mean "kinematic". */
+const FLOAT32_MIN_NORMAL = 2 ** -126;
+const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
+
+/** uint8[V], 1 = kinematic by itself or by its part. */
+export function readKinematic(input: MeshInput): Uint8Array {
+  const kinematic = new Uint8Array(input.vertexCount);
+  const sent = input.kinematic;
+  if (sent) for (let vertex = 0; vertex < kinematic.length; vertex++) kinematic[vertex] = sent[vertex] === 0 ? 0 : 1;
+  for (const part of input.parts ?? []) {
+    if (part.kinematic === true) kinematic.fill(1, part.firstVertex, part.firstVertex + part.vertexCount);
+  }
+  return kinematic;
+}
+
+/**
+ * Inverse masses scaled by the mean mass of the dynamic vertices (only ratios matter, and numbers near 1 keep the
+ * solver's products far from the ends of float32).
+ *
+ * @param masses float32[V] > 0, or undefined for uniform masses
+ * @param kinematic uint8[V]
+ * @returns float32[V]; 0 for kinematic vertices
+ * @throws IntersticeError SIZE_MISMATCH, NOT_FINITE or INVALID_MESH, naming the vertex
+ */
+export function invertMasses(masses: Float32Array | undefined, kinematic: Uint8Array): Float32Array {
+  const vertexCount = kinematic.length;
+  const inverse = new Float32Array(vertexCount);
+  if (masses === undefined) {
+    for (let vertex = 0; vertex < vertexCount; vertex++) inverse[vertex] = kinematic[vertex] === 0 ? 1 : 0;
+    return inverse;
+  }
+  if (masses.length !== vertexCount) {
+    throw new IntersticeError('SIZE_MISMATCH', `masses has ${masses.length} entries, expected ${vertexCount}`);
+  }
+  const mean = averageMass(masses, kinematic);
+  for (let vertex = 0; vertex < vertexCount; vertex++) {
+    if (kinematic[vertex] !== 0) continue;
+    const ratio = mean / masses[vertex]!;
+    if (ratio < FLOAT32_MIN_NORMAL || ratio > FLOAT32_MAX) {
+      throw new IntersticeError(
+        'INVALID_MESH',
+        `the mass of vertex ${vertex}, ${masses[vertex]}, is too far from the mean mass ${mean}: their ratio is no float32`,
+        {
+          element: nameVertex(vertex),
+          hint: 'Bring the masses closer together, or make very heavy vertices kinematic.',
+        },
+      );
+    }
+    inverse[vertex] = ratio;
+  }
+  return inverse;
+}
+
+/** In double precision: the sum of equal float32 masses is exact, so uniform masses give inverse masses of exactly 1. */
+function averageMass(masses: Float32Array, kinematic: Uint8Array): number {
+  let sum = 0;
+  let count = 0;
+  for (let vertex = 0; vertex < masses.length; vertex++) {
+    const mass = masses[vertex]!;
+    if (!Number.isFinite(mass)) {
+      throw new IntersticeError('NOT_FINITE', `the mass of vertex ${vertex} is ${mass}`, {
+        element: nameVertex(vertex),
+      });
+    }
+    if (mass <= 0) {
+      throw new IntersticeError('INVALID_MESH', `the mass of vertex ${vertex} is ${mass}, it must be above 0`, {
+        element: nameVertex(vertex),
+        hint: 'Mark vertices that only follow their target as kinematic; their mass is ignored.',
+      });
+    }
+    if (kinematic[vertex] === 0) {
+      sum += mass;
+      count++;
+    }
+  }
+  return sum / count;
+}
+
+export const nameVertex = (vertex: number) => ({ kind: 'vertex', index: vertex, vertices: [vertex] });
+
+/**
+ * Parts cover all vertices in order, without gaps, each under its own name; or there are none.
+ *
+ * @throws IntersticeError INVALID_MESH, naming the part
+ */
+export function checkParts(parts: readonly PartInput[], vertexCount: number): void {
+  if (parts.length === 0) return;
+  const indexOfName = new Map<string, number>();
+  let next = 0;
+  parts.forEach((part, index) => {
+    const named = `part ${index} (${JSON.stringify(part.name)})`;
+    const refuse = (problem: string): never => {
+      throw new IntersticeError('INVALID_MESH', `${named} ${problem}`, {
+        element: { kind: 'part', index, vertices: [] },
+        hint: 'Parts cover all vertices in order, without gaps or overlaps, each under its own name.',
+      });
+    };
+    if (part.name === '') refuse('has no name');
+    const earlier = indexOfName.get(part.name);
+    if (earlier !== undefined) refuse(`has the name of part ${earlier}`);
+    indexOfName.set(part.name, index);
+    if (part.firstVertex !== next) refuse(`starts at vertex ${part.firstVertex}, expected ${next}`);
+    if (!Number.isInteger(part.vertexCount) || part.vertexCount < 1) {
+      refuse(`has ${part.vertexCount} vertices, at least one is needed`);
+    }
+    next += part.vertexCount;
+    if (next > vertexCount) refuse(`ends at vertex ${next}, but there are ${vertexCount} vertices`);
+  });
+  if (next < vertexCount) {
+    throw new IntersticeError(
+      'INVALID_MESH',
+      `the parts end at vertex ${next}, but there are ${vertexCount} vertices`,
+      {
+        hint: 'Parts cover all vertices in order: add a part for the rest.',
+      },
+    );
+  }
+}
+
+/** int32[V] index into parts; empty when there are none. */
+export function assignParts(parts: readonly PartInput[], vertexCount: number): Int32Array {
+  const partOfVertex = new Int32Array(parts.length === 0 ? 0 : vertexCount);
+  parts.forEach((part, index) => {
+    partOfVertex.fill(index, part.firstVertex, part.firstVertex + part.vertexCount);
+  });
+  return partOfVertex;
+}
+
+/**
+ * uint32[2·n] as sent, lower index first. A pair of a part with itself means the part's own elements.
+ *
+ * @throws IntersticeError INDEX_OUT_OF_RANGE for an index that is no part
+ */
+export function readIgnoredPartPairs(sent: Uint32Array | undefined, partCount: number): Uint32Array {
+  const pairs = new Uint32Array(sent ?? []);
+  for (let i = 0; i < pairs.length; i += 2) {
+    const a = pairs[i]!;
+    const b = pairs[i + 1]!;
+    if (a >= partCount || b >= partCount) {
+      throw new IntersticeError(
+        'INDEX_OUT_OF_RANGE',
+        `ignored part pair ${i / 2} (${a}, ${b}) names a part that does not exist; there are ${partCount}`,
+        { hint: 'Indices of parts count from 0, in the order of parts.' },
+      );
+    }
+    pairs[i] = Math.min(a, b);
+    pairs[i + 1] = Math.max(a, b);
+  }
+  return pairs;
+}

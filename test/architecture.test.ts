@@ -1,0 +1,221 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+import { projectRoot } from '../src/paths.js';
+
+/**
+ * Holds the walls of docs/architecture.md: which room may know which. A room is a folder of src, or gpu; single files
+ * (config, server, index) are rooms of their own.
+ */
+
+/** What each room may import besides itself, the shared files and packages. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  mesh: [],
+  verify: ['mesh'],
+  solver: ['mesh'],
+  gpu: ['solver', 'verify', 'mesh'],
+  // schedule's worker picks the engine, so it is the one room below the composition root that may open the GPU engine.
+  schedule: ['solver', 'verify', 'mesh', 'gpu'],
+  session: ['schedule', 'solver', 'verify', 'mesh'],
+  observe: [],
+  transport: ['session', 'schedule', 'solver', 'mesh', 'observe'],
+  config: [],
+  // The places that put rooms together:
+  server: ['config', 'observe', 'transport', 'session', 'schedule', 'solver', 'verify', 'mesh', 'gpu'],
+  cli: ['server', 'config', 'observe', 'transport', 'session', 'schedule', 'solver', 'verify', 'mesh', 'gpu'],
+  index: ['session', 'schedule', 'solver', 'verify', 'mesh'],
+};
+
+/** Known to everybody. */
+const SHARED = ['errors', 'paths'];
+
+/** Vocabulary without code: their types may be named from anywhere, their values by the rule above only. */
+const VOCABULARY = ['src/session/types.ts'];
+
+/** Packages that only some rooms may know. */
+const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
+  { name: /^(fastify|@fastify\/.*|protobufjs.*|@grpc\/.*)$/, rooms: ['transport', 'server'] },
+  { name: /^webgpu$/, rooms: ['gpu'] },
+  { name: /^commander$/, rooms: ['cli'] },
+  { name: /^pino$/, rooms: ['observe', 'server', 'transport'] },
+];
+
+interface Reference {
+  readonly from: string;
+  /** a path inside the repository, or a package's name */
+  readonly to: string;
+  readonly isPackage: boolean;
+  readonly isTypeOnly: boolean;
+}
+
+const isTypeImport = (clause: ts.ImportClause | undefined): boolean =>
+  clause !== undefined &&
+  (clause.isTypeOnly ||
+    (clause.name === undefined &&
+      clause.namedBindings !== undefined &&
+      ts.isNamedImports(clause.namedBindings) &&
+      clause.namedBindings.elements.every((element) => element.isTypeOnly)));
+
+/** Everything a source file names from elsewhere: imports, re-exports, import(), import types, new URL('./…', import.meta.url). */
+function findReferences(file: string, text: string): Reference[] {
+  const references: Reference[] = [];
+  const note = (specifier: string, isTypeOnly: boolean) => {
+    const isPackage = !specifier.startsWith('.');
+    const to = isPackage ? specifier : posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts');
+    references.push({ from: file, to, isPackage, isTypeOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      note(node.moduleSpecifier.text, isTypeImport(node.importClause));
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier)) {
+      note(node.moduleSpecifier.text, node.isTypeOnly);
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      if (ts.isStringLiteral(node.argument.literal)) note(node.argument.literal.text, true);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      if (argument && ts.isStringLiteralLike(argument)) note(argument.text, false);
+    } else if (ts.isNewExpression(node) && node.expression.getText(source) === 'URL') {
+      const [argument, base] = node.arguments ?? [];
+      if (argument && ts.isStringLiteralLike(argument) && base?.getText(source) === 'import.meta.url') {
+        note(argument.text, false);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
+  visit(source);
+  return references;
+}
+
+/** "src/solver/cpu/x.ts" → "solver", "gpu/x.ts" → "gpu", "src/server.ts" → "server"; undefined outside the rooms. */
+function roomOf(path: string): string | undefined {
+  const [top, second] = path.split('/');
+  if (top === 'gpu') return 'gpu';
+  return top === 'src' ? second?.replace(/\.ts$/, '') : undefined;
+}
+
+/** Why a reference is forbidden; undefined when it is allowed. */
+function objectionTo({ from, to, isPackage, isTypeOnly }: Reference): string | undefined {
+  const room = roomOf(from) ?? '';
+  if (isPackage) {
+    const rule = PACKAGES.find(({ name }) => name.test(to));
+    return rule && !rule.rooms.includes(room)
+      ? `${from} imports the package ${to}, which only ${rule.rooms} may`
+      : undefined;
+  }
+  const target = roomOf(to);
+  if (target === undefined) {
+    // The command line starts the benchmark where there is one; nothing else of the product leaves the rooms.
+    return room === 'cli' && to.startsWith('bench/') ? undefined : `${from} reaches out of src and gpu: ${to}`;
+  }
+  if (target === room || SHARED.includes(target)) return undefined;
+  if (isTypeOnly && VOCABULARY.includes(to)) return undefined;
+  return (MAY_IMPORT[room] ?? []).includes(target) ? undefined : `${from} (${room}) may not know ${to} (${target})`;
+}
+
+const listSources = (folder: string): string[] =>
+  readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
+    .filter((name) => name.endsWith('.ts'));
+
+const sources = [...listSources('src'), ...listSources('gpu')];
+
+t.test('every import keeps to the rooms', async (t) => {
+  t.ok(sources.length > 10, 'the sources are found');
+  const references = sources.flatMap((file) => findReferences(file, readFileSync(join(projectRoot, file), 'utf8')));
+  t.ok(references.length > sources.length, 'the imports are found');
+  t.same(references.map(objectionTo).filter(Boolean), []);
+});
+
+t.test('every room has its rule', async (t) => {
+  const rooms = new Set(sources.map((file) => roomOf(file) ?? file));
+  for (const room of SHARED) rooms.delete(room);
+  t.same(
+    [...rooms].filter((room) => MAY_IMPORT[room] === undefined),
+    [],
+  );
+});
+
+t.test('the rules object to planted faults', async (t) => {
+  const objections = (file: string, text: string) => findReferences(file, text).map(objectionTo).filter(Boolean);
+  const forbidden: [string, string][] = [
+    ['src/verify/state.ts', "import { pairs } from '../solver/cpu/pairs.js';"],
+    ['src/verify/state.ts', "import type { Parameters } from '../solver/types.js';"],
+    ['src/solver/parameters.ts', "import { findIntersections } from '../verify/state.js';"],
+    ['src/mesh/build.ts', "export * from '../solver/frame.js';"],
+    ['src/schedule/pool.ts', "import { createOperations } from '../session/operations.js';"],
+    ['src/schedule/pool.ts', "import { LIMITS } from '../session/types.js';"],
+    ['src/session/operations.ts', "const { app } = await import('../transport/http/app.js');"],
+    ['src/session/operations.ts', "import fastify from 'fastify';"],
+    ['src/session/operations.ts', "import protobuf from 'protobufjs/light.js';"],
+    ['src/schedule/pool.ts', "const url = new URL('../transport/http/app.js', import.meta.url);"],
+    ['src/solver/cpu/engine.ts', "import { openAdapter } from '../../../gpu/adapter.js';"],
+    ['src/solver/frame.ts', "let x: import('../session/operations.js').OperationsOptions;"],
+    ['src/transport/http/app.ts', "import { readConfig } from '../../config.js';"],
+    ['src/session/operations.ts', "import { create } from 'webgpu';"],
+    ['gpu/adapter.ts', "import { WorkerPool } from '../src/schedule/pool.js';"],
+    ['src/mesh/build.ts', "import { seeded } from '../../test/support/random.js';"],
+  ];
+  for (const [file, text] of forbidden) t.equal(objections(file, text).length, 1, `${file}: ${text}`);
+  const allowed: [string, string][] = [
+    ['src/schedule/worker.ts', "import { openAdapter } from '../../gpu/adapter.js';"],
+    ['src/schedule/pool.ts', "import type { Limits } from '../session/types.js';"],
+    ['src/schedule/pool.ts', "import { type Limits, type Report } from '../session/types.js';"],
+    ['src/mesh/build.ts', "import { IntersticeError } from '../errors.js';"],
+    ['src/transport/http/app.ts', "import fastify from 'fastify';"],
+    ['src/server.ts', "import { openApp } from './transport/http/app.js';"],
+  ];
+  for (const [file, text] of allowed) t.same(objections(file, text), [], `${file}: ${text}`);
+});
+
+/** Beside these, only files whose name begins with a dot. */
+const TOP_LEVEL = [
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'Dockerfile',
+  'LICENSE',
+  'README.md',
+  'bench',
+  'biome.json',
+  'clients',
+  'deploy',
+  'docker-compose.yml',
+  'docs',
+  'examples',
+  'gpu',
+  'package-lock.json',
+  'package.json',
+  'proto',
+  'src',
+  'test',
+  'tsconfig.json',
+];
+
+/** The owner of the folder may be another user in a build container; git then refuses without the setting. */
+const listing = spawnSync(
+  'git',
+  ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'],
+  { cwd: projectRoot, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+);
+const isCheckout = existsSync(join(projectRoot, '.git')) && listing.error === undefined;
+
+t.test(
+  'the top level holds nothing unexpected',
+  { skip: isCheckout ? false : 'no git, or not a checkout: untracked files cannot be told apart' },
+  async (t) => {
+    t.equal(listing.status, 0, listing.stderr);
+    const names = new Set(
+      listing.stdout
+        .split('\0')
+        .filter(Boolean)
+        .map((path) => path.split('/')[0]),
+    );
+    t.ok(names.has('package.json'), 'git lists the files');
+    t.same(
+      [...names].filter((name) => !name.startsWith('.') && !TOP_LEVEL.includes(name)),
+      [],
+    );
+  },
+);

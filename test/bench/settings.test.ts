@@ -1,0 +1,41 @@
+import t from 'tap';
+import { main } from '../../bench/run.js';
+import { readSettings, UsageError } from '../../bench/settings.js';
+
+t.test('defaults', async (t) => {
+  t.match(readSettings([]), { engine: 'cpu', scenes: ['layers'], vertices: [], repeat: 3, warmUp: 1, out: undefined });
+});
+
+t.test('lists and numbers', async (t) => {
+  const settings = readSettings(['--scene', 'layers, hair', '--vertices', '10000,40000', '--repeat', '5', '--out', '']);
+  t.match(settings, { scenes: ['layers', 'hair'], vertices: [10000, 40000], repeat: 5, out: '' });
+});
+
+t.test('all scenes, with the dress only where its data is', async (t) => {
+  const without = readSettings(['--scene', 'all'])?.scenes ?? [];
+  t.equal(without.includes('dress'), process.env.INTERSTICE_DATA !== undefined);
+  t.ok((readSettings(['--scene', 'all', '--data', 'somewhere'])?.scenes ?? []).includes('dress'));
+});
+
+t.test('what makes no sense is refused with its name', async (t) => {
+  for (const [argv, message] of [
+    [['--scene', 'lakes'], /"lakes".*layers/],
+    [['--engine', 'abacus'], /cpu.*"abacus"/],
+    [['--vertices', '10k'], /--vertices.*"10k"/],
+    [['--repeat', '0'], /--repeat.*at least 1/],
+    [['--sizes', '3'], /--sizes/],
+    [['stray'], /stray/],
+  ] as const) {
+    try {
+      readSettings(argv);
+      t.fail(`${argv.join(' ')} was taken`);
+    } catch (thrown) {
+      if (!(thrown instanceof UsageError)) throw thrown;
+      t.match(thrown.message, message, argv.join(' '));
+    }
+  }
+});
+
+t.test('usage errors are exit code 2', async (t) => {
+  t.equal(await main(['--scene', 'lakes']), 2);
+});

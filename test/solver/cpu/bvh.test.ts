@@ -1,0 +1,160 @@
+import t from 'tap';
+import { Bvh } from '../../../src/solver/cpu/bvh.js';
+import { type Random, seeded } from '../../support/random.js';
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+interface Boxes {
+  readonly count: number;
+  /** float32[6·N] lo xyz, hi xyz */
+  readonly box: Float32Array;
+  /** uint8[N] */
+  readonly bar: Uint8Array;
+}
+
+function scatter(random: Random, count: number, size: () => number, bars = 1): Boxes {
+  const box = new Float32Array(6 * count);
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < 3; c++) {
+      const at = random.between(-1, 1);
+      const half = size() / 2;
+      box[6 * i + c] = at - half;
+      box[6 * i + 3 + c] = at + half;
+    }
+  }
+  return { count, box, bar: Uint8Array.from({ length: count }, () => random.int(bars)) };
+}
+
+/** Boxes on a coarse grid, so that many only just touch; some are points or flat. */
+function scatterOnGrid(random: Random, count: number, bars: number): Boxes {
+  const box = new Float32Array(6 * count);
+  for (let i = 0; i < count; i++) {
+    for (let c = 0; c < 3; c++) {
+      box[6 * i + c] = random.int(5);
+      box[6 * i + 3 + c] = box[6 * i + c] + random.int(3);
+    }
+  }
+  return { count, box, bar: Uint8Array.from({ length: count }, () => random.int(bars)) };
+}
+
+function build({ count, box, bar }: Boxes, tree = new Bvh()): Bvh {
+  tree.build(count, box, bar);
+  return tree;
+}
+
+/** Keys i·N + j of the pairs found, in order of visit, in the caller's numbering; smaller one first within one set. */
+function visited(a: Bvh, b: Bvh): number[] {
+  const keys: number[] = [];
+  a.forEachOverlap(b, (s, t) => {
+    const i = a.order[s];
+    const j = b.order[t];
+    keys.push(a === b && j < i ? j * b.count + i : i * b.count + j);
+  });
+  return keys;
+}
+
+function bruteForce(a: Boxes, b: Boxes): number[] {
+  const keys: number[] = [];
+  const [p, q] = [a.box, b.box];
+  for (let i = 0; i < a.count; i++) {
+    const m = 6 * i;
+    for (let j = a === b ? i + 1 : 0; j < b.count; j++) {
+      const n = 6 * j;
+      if (p[m] > q[n + 3] || q[n] > p[m + 3] || p[m + 1] > q[n + 4] || q[n + 1] > p[m + 4]) continue;
+      if (p[m + 2] > q[n + 5] || q[n + 2] > p[m + 5] || (a.bar[i] & b.bar[j]) !== 0) continue;
+      keys.push(i * b.count + j);
+    }
+  }
+  return keys;
+}
+
+const sorted = (keys: readonly number[]): Float64Array => Float64Array.from(keys).sort();
+const isSame = (a: Float64Array, b: Float64Array): boolean => a.length === b.length && a.every((key, n) => key === b[n]);
+
+t.test('10 000 boxes of sizes 1:1000 against 10 000, and against themselves', async (t) => {
+  const size = (): number => 0.0003 * 10 ** (3 * random() ** 3);
+  const a = scatter(random, 10_000, size);
+  const b = scatter(random, 10_000, size);
+  const cross = sorted(bruteForce(a, b));
+  t.ok(cross.length > 500, `${cross.length} overlaps`);
+  const [left, right] = [build(a), build(b)];
+  t.ok(isSame(sorted(visited(left, right)), cross), 'a against b');
+  t.ok(isSame(sorted(visited(left, left)), sorted(bruteForce(a, a))), 'a against itself');
+});
+
+t.test('small sets of every size, self and cross, with bars, touching and flat boxes', async (t) => {
+  let pairs = 0;
+  for (let round = 0; round < 400; round++) {
+    const count = random.int(round < 200 ? 20 : 150);
+    const other = random.int(60);
+    const bars = [1, 2, 4, 8][random.int(4)];
+    const make = (n: number): Boxes =>
+      random() < 0.5 ? scatterOnGrid(random, n, bars) : scatter(random, n, () => 10 ** random.between(-3, 0), bars);
+    const [a, b] = [make(count), make(other)];
+    const [left, right] = [build(a), build(b)];
+    const cross = bruteForce(a, b);
+    const self = bruteForce(a, a);
+    pairs += cross.length + self.length;
+    if (!isSame(sorted(visited(left, right)), sorted(cross))) t.fail(`round ${round}: ${count} against ${other}`);
+    if (!isSame(sorted(visited(left, left)), sorted(self))) t.fail(`round ${round}: ${count} against themselves`);
+  }
+  t.ok(pairs > 10_000, `${pairs} pairs in all`);
+});
+
+t.test('a bar is any bit in common, also where a whole subtree is barred', async (t) => {
+  const count = 500;
+  const base = scatter(random, count, () => 0.5);
+  const half = { ...base, bar: Uint8Array.from({ length: count }, (_, i) => (base.box[6 * i] < 0 ? 1 : 2)) };
+  const found = visited(build(half), build(half));
+  t.ok(isSame(sorted(found), sorted(bruteForce(half, { ...half }))), 'two halves with a bit each');
+  t.ok(found.length > 0, 'pairs across the halves remain');
+  const all = build({ ...base, bar: new Uint8Array(count).fill(4) });
+  t.equal(visited(all, all).length, 0, 'all with one bit');
+  const none = build({ ...base, bar: new Uint8Array(count).fill(3) });
+  const apart = build({ ...base, bar: new Uint8Array(count).fill(4) });
+  t.equal(visited(none, apart).length, bruteForce(base, { ...base }).length, 'bits not in common bar nothing');
+});
+
+t.test('empty and single trees', async (t) => {
+  const empty = build(scatter(random, 0, () => 1));
+  const single = build(scatter(random, 1, () => 1));
+  const many = build(scatter(random, 50, () => 4));
+  t.equal(visited(empty, empty).length, 0);
+  t.equal(visited(empty, many).length, 0);
+  t.equal(visited(many, empty).length, 0);
+  t.equal(visited(single, single).length, 0, 'nothing overlaps itself');
+  t.equal(visited(single, many).length, 50);
+  t.equal(visited(many, single).length, 50);
+});
+
+t.test('identical boxes, and boxes that are all one point', async (t) => {
+  for (const [lo, hi] of [
+    [-1, 2],
+    [0.1, 0.1],
+  ]) {
+    const count = 77;
+    const box = Float32Array.from({ length: 6 * count }, (_, k) => (k % 6 < 3 ? lo : hi));
+    const tree = build({ count, box, bar: new Uint8Array(count) });
+    const found = visited(tree, tree);
+    t.equal(found.length, (count * (count - 1)) / 2);
+    t.equal(new Set(found).size, found.length, 'each pair once');
+    t.strictSame([...tree.order], [...tree.order.keys()], 'equal codes stay in the order of the ids');
+  }
+});
+
+t.test('the order of visits is fixed by the boxes, whatever the tree was used for before', async (t) => {
+  const a = scatter(random, 700, () => 0.2);
+  const b = scatter(random, 300, () => 0.2);
+  const used = new Bvh();
+  for (const count of [900, 0, 700]) build(scatter(random, count, () => 1), used);
+  const [left, right] = [build(a), build(b)];
+  const again = build(a, used);
+  t.strictSame(visited(left, right), visited(again, build(b)));
+  t.strictSame(visited(left, left), visited(again, again));
+  let isAscending = true;
+  left.forEachOverlap(left, (s, t) => {
+    if (!(s < t)) isAscending = false;
+  });
+  t.ok(isAscending, 'in a tree against itself the first position comes first');
+});
