@@ -38,22 +38,24 @@ export function checkRounding(
   verifier: Verifier,
 ): void {
   const { start, startEngine } = images;
-  const refuseIfRoundingIntersects = (state: Positions, end: Positions, where: string) => {
-    const rounded = verifier.findIntersections(mesh, state, rules);
+  // A pair that is apart in the start and meets in the end meets on the way, so a free piece has a free end: the state
+  // is only asked for after a piece that could not be cleared, to tell a certain finding from a possible one.
+  const refuseUnlessFree = (end: Positions, where: string) => {
+    const piece = verifier.testPath(mesh, start, end, rules);
+    if (piece.pathFree) return;
+    const rounded = verifier.findIntersections(mesh, end, rules);
     if (rounded.intersectionCount > 0) {
       throw tooClose(`touch or intersect ${where}`, rounded.intersectionCount, rounded.intersections);
     }
-    const piece = verifier.testPath(mesh, start, end, rules);
-    if (!piece.pathFree) throw tooClose(`may meet ${where}`, piece.collisionCount, piece.collisions);
+    throw tooClose(`may meet ${where}`, piece.collisionCount, piece.collisions);
   };
   if (!frame.isExact(start, startEngine)) {
-    // The state as the engine has it; the piece with both ends in one coordinate system, the caller's, where o + x_e/s in
-    // double is the engine's state to 2⁻⁵³.
-    refuseIfRoundingIntersects(startEngine, frame.toDouble(startEngine), 'when the engine rounds them to float32');
+    // Both ends in one coordinate system, the caller's, where o + x_e/s in double is the engine's state to 2⁻⁵³.
+    refuseUnlessFree(frame.toDouble(startEngine), 'when the engine rounds them to float32');
   }
   if (start instanceof Float64Array && images.target instanceof Float32Array) {
     const answered = frame.toCaller({ ...images, engine: startEngine });
-    refuseIfRoundingIntersects(answered, answered, 'in float32, the scalar of the target and so of the answer');
+    refuseUnlessFree(answered, 'in float32, the scalar of the target and so of the answer');
   }
 }
 
