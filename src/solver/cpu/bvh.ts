@@ -31,7 +31,7 @@ export class Bvh {
   build(count: number, box: Float32Array, bar: Uint8Array): void {
     this.count = count;
     const leafCount = Math.max(1, Math.ceil(count / LEAF_SIZE));
-    this.leaves = 2 ** Math.ceil(Math.log2(leafCount));
+    this.leaves = 1 << (32 - Math.clz32(leafCount - 1));
     if (this.order.length !== count) {
       this.order = new Uint32Array(count);
       this.box = new Float32Array(6 * count);

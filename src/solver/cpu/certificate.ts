@@ -72,6 +72,24 @@ export function measureHeights(
   heights.error = f(8 * UNIT_ROUNDOFF * reach);
 }
 
+/** Fills `heights` for pair p of P along its stored normal. */
+export function measureAlongNormal(pairs: PairSet, p: number, x: Float32Array): void {
+  const { vertex, normal } = pairs;
+  const q = 4 * p;
+  const n = 3 * p;
+  measureHeights(
+    x,
+    pairs.kind[p],
+    vertex[q],
+    vertex[q + 1],
+    vertex[q + 2],
+    vertex[q + 3],
+    normal[n],
+    normal[n + 1],
+    normal[n + 2],
+  );
+}
+
 /** Fills `closest` for pair p of P at positions x. */
 export function measureClosest(pairs: PairSet, p: number, x: Float32Array): void {
   const v = pairs.vertex;

@@ -1,6 +1,6 @@
 import type { ForwardRule } from '../types.js';
 import { boxBound, isInBox } from './boxes.js';
-import { heights, measureHeights, measurePair, UNIT_ROUNDOFF } from './certificate.js';
+import { heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
 import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
 
 const f = Math.fround;
@@ -299,23 +299,6 @@ export class Forward {
     this.#bounded = new Uint32Array(2 * count);
     this.#limits = new Float32Array(6 * count);
   }
-}
-
-function measureAlongNormal(pairs: PairSet, p: number, x: Float32Array): void {
-  const { vertex, normal } = pairs;
-  const q = 4 * p;
-  const n = 3 * p;
-  measureHeights(
-    x,
-    pairs.kind[p],
-    vertex[q],
-    vertex[q + 1],
-    vertex[q + 2],
-    vertex[q + 3],
-    normal[n],
-    normal[n + 1],
-    normal[n + 2],
-  );
 }
 
 /** |b_i − a_i| of the vertex whose coordinates start at k. */

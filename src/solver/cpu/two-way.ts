@@ -10,6 +10,7 @@ import { Forward } from './forward.js';
 import { CORNERS, EE, SIDE_A, VE, VT, VV } from './pairs.js';
 import { ProgressWatch } from './progress-watch.js';
 import { Proximity } from './proximity.js';
+import { Slide } from './slide.js';
 
 /** A stale normal that shows a gap above this multiple of δ rules a contact out without new geometry. */
 const STALE_GAP = 1.5;
@@ -33,6 +34,7 @@ export class TwoWay {
   readonly #forward: Forward;
   readonly #active: ActivePairs;
   readonly #watch: ProgressWatch;
+  readonly #slide: Slide;
   readonly #moving: Uint8Array;
   readonly #residual: Float32Array;
   #candidates = new Uint32Array(0);
@@ -49,6 +51,7 @@ export class TwoWay {
     this.#forward = new Forward(vertexCount);
     this.#active = new ActivePairs(vertexCount);
     this.#watch = new ProgressWatch(vertexCount, settings);
+    this.#slide = new Slide(vertexCount, settings);
     this.#moving = new Uint8Array(vertexCount);
     this.#residual = new Float32Array(vertexCount);
   }
@@ -84,6 +87,7 @@ export class TwoWay {
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     this.#edges?.linearise(target, this.#settings.sigma);
     this.#watch.begin(x, unfinished);
+    this.#slide.begin();
     this.#forward.touching = 0;
 
     for (;;) {
@@ -111,6 +115,7 @@ export class TwoWay {
       residualMax = this.#updateResiduals(x, y, arrivedWithin);
       unfinished = this.#unfinished;
       timings.forward += performance.now() - began;
+      this.#slide.observe(this.#forward, this.#residual, this.#moving);
       steps++;
       if (guard === 'RADIUS') {
         proximity.radius -= 2 * this.#forward.largestMove;
@@ -182,13 +187,17 @@ export class TwoWay {
     timings.geometry += performance.now() - began;
 
     began = performance.now();
+    const { sweeps, forward } = this.#settings;
     const contacts = this.#contacts;
-    contacts.assemble(this.#proximity.pairs, this.#candidates, candidates, x, this.#clock);
+    const slide = this.#slide;
+    const { pairs } = this.#proximity;
+    contacts.assemble(pairs, this.#candidates, candidates, x, this.#clock);
     contacts.sweep(x, y);
-    for (let n = 1; n < this.#settings.sweeps; n++) {
+    for (let n = 1; n < sweeps; n++) {
       this.#edges?.sweep(y);
       contacts.sweep(x, y);
     }
+    if (forward === 'PLANAR') slide.apply(pairs, this.#candidates, candidates, x, y, this.#mesh.inverseMasses);
     restoreOverflow(y, target);
     counts.activeContacts = Math.max(counts.activeContacts, contacts.count);
     counts.colours = Math.max(counts.colours, contacts.colouring.colours);
