@@ -63,7 +63,7 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     verification,
     timings: input.timings,
     resolved: parameters,
-    warnings: warningsOf(input),
+    warnings: [...warningsOf(input), ...unreachedWarning(differences.unreachedKinematic)],
     sessionRebuilt: false,
     engine: input.engine,
     version: algorithmVersion,
@@ -127,3 +127,21 @@ function warningsOf({ mesh, measures, parameterWarnings }: ReportInput): Warning
 }
 
 const NAMED_PART_PAIRS = 8;
+
+/** Kinematic vertices that stand short of their prescribed targets, by name: whoever animates them must know. */
+function unreachedWarning(unreached: readonly number[]): Warning[] {
+  const [first] = unreached;
+  if (first === undefined) return [];
+  const named = unreached.slice(0, NAMED_UNREACHED).join(', ');
+  const more = unreached.length > NAMED_UNREACHED ? ', …' : '';
+  return [
+    {
+      code: 'UNREACHED_KINEMATIC',
+      message: `kinematic vertices short of their targets: ${named}${more}; send the same target again to let them go on`,
+      element: { kind: 'vertex', index: first, vertices: [first] },
+      count: unreached.length,
+    },
+  ];
+}
+
+const NAMED_UNREACHED = 16;

@@ -5,8 +5,11 @@ import type { PairSet } from './pairs.js';
 /** Steps over which stagnation is judged. */
 const WINDOW = 32;
 
-/** A vertex that moved less than this share of δ over a window did not move. */
-const STILL_SHARE = 1e-3;
+/** The unfinished vertices got on if the sum of their r fell by this share over a window: thousands of steps to go at least. */
+const FALLEN_SHARE = 0.01;
+
+/** δ that a vertex on its way travels at least over a window, δ/4 a step: free flight makes over 1.5 δ a step with any guard. */
+const TRAVEL = WINDOW / 4;
 
 /** A share of stopped vertices among those concerned from which a new search is worth its cost. */
 const STOPPED_SHARE = 0.1;
@@ -20,7 +23,9 @@ const GUARD_SHARE = 0.999;
 /**
  * Decides, from what happened in the last steps, whether the boxes should be renewed and whether the run has stagnated.
  * One blocked vertex keeps ‖r‖∞ at 1 while thousands still move, so the maximum alone says nothing: stagnation means
- * that over a window no unfinished vertex moved and their number did not fall, and that a forced search changed nothing.
+ * that over a window the sum of all r hardly fell and no unfinished vertex travelled, and that a forced search
+ * changed nothing. Neither does alone: pressed cloth creeps and trembles for ever without using up its r, and r falls by
+ * very little while a far target is approached leap by leap.
  */
 export class ProgressWatch {
   readonly #settings: Settings;
@@ -29,8 +34,9 @@ export class ProgressWatch {
   readonly #concerned: Uint8Array;
   /** uint8[V] 1 = vertices whose boxes the search that was just asked for should renew */
   readonly wanted: Uint8Array;
+  /** float32[3·V] x at the window's start */
   readonly #windowStart: Float32Array;
-  #windowUnfinished = 0;
+  #windowSum = 0;
   #windowSteps = 0;
   #hasForcedSearch = false;
 
@@ -42,10 +48,10 @@ export class ProgressWatch {
     this.#windowStart = new Float32Array(3 * vertexCount);
   }
 
-  begin(x: Float32Array, unfinished: number): void {
+  begin(x: Float32Array, residual: Float32Array): void {
     this.#stopped.fill(0);
     this.#hasForcedSearch = false;
-    this.#openWindow(x, unfinished);
+    this.#openWindow(x, residual);
   }
 
   /**
@@ -92,19 +98,11 @@ export class ProgressWatch {
   }
 
   /** Call once a step. 'search' = search once more before giving up; 'stalled' = that did not help either. */
-  judge(x: Float32Array, residual: Float32Array, unfinished: number): 'going' | 'search' | 'stalled' {
+  judge(x: Float32Array, residual: Float32Array): 'going' | 'search' | 'stalled' {
     if (++this.#windowSteps < WINDOW) return 'going';
-    const limit = (STILL_SHARE * this.#settings.delta) ** 2;
-    let hasMoved = unfinished < this.#windowUnfinished;
-    const from = this.#windowStart;
-    for (let i = 0, k = 0; i < residual.length && !hasMoved; i++, k += 3) {
-      if (!(residual[i] >= this.#settings.epsilon)) continue;
-      const dx = x[k] - from[k];
-      const dy = x[k + 1] - from[k + 1];
-      const dz = x[k + 2] - from[k + 2];
-      hasMoved = dx * dx + dy * dy + dz * dz > limit;
-    }
-    this.#openWindow(x, unfinished);
+    const sum = this.#sumOfUnfinished(residual);
+    const hasMoved = sum < (1 - FALLEN_SHARE) * this.#windowSum || this.#hasTravelled(x, residual);
+    this.#openWindow(x, residual);
     if (hasMoved) {
       this.#hasForcedSearch = false;
       return 'going';
@@ -114,9 +112,35 @@ export class ProgressWatch {
     return 'search';
   }
 
-  #openWindow(x: Float32Array, unfinished: number): void {
+  #sumOfUnfinished(residual: Float32Array): number {
+    let sum = 0;
+    for (const r of residual) if (r >= this.#settings.epsilon) sum += r;
+    return sum;
+  }
+
+  /** Did an unfinished vertex travel since the window's start? */
+  #hasTravelled(x: Float32Array, residual: Float32Array): boolean {
+    for (let i = 0; i < residual.length; i++) {
+      if (
+        residual[i] >= this.#settings.epsilon &&
+        distance(this.#windowStart, x, 3 * i) > TRAVEL * this.#settings.delta
+      ) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  #openWindow(x: Float32Array, residual: Float32Array): void {
     this.#windowStart.set(x);
-    this.#windowUnfinished = unfinished;
+    this.#windowSum = this.#sumOfUnfinished(residual);
     this.#windowSteps = 0;
   }
+}
+
+function distance(a: Float32Array, b: Float32Array, k: number): number {
+  const dx = b[k] - a[k];
+  const dy = b[k + 1] - a[k + 1];
+  const dz = b[k + 2] - a[k + 2];
+  return Math.sqrt(dx * dx + dy * dy + dz * dz);
 }

@@ -86,7 +86,7 @@ export class TwoWay {
     let wanted: Uint8Array | undefined;
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     this.#edges?.linearise(target, this.#settings.sigma);
-    this.#watch.begin(x, unfinished);
+    this.#watch.begin(x, this.#residual);
     this.#slide.begin();
     this.#forward.touching = 0;
 
@@ -126,7 +126,7 @@ export class TwoWay {
       }
       input.onState?.(x);
       input.onProgress?.({ steps, residual: residualMax, unfinishedVertices: unfinished });
-      const verdict = residualMax < epsilon ? 'going' : this.#watch.judge(x, this.#residual, unfinished);
+      const verdict = residualMax < epsilon ? 'going' : this.#watch.judge(x, this.#residual);
       if (verdict === 'search') {
         wantsSearch = true;
         wanted = undefined;
