@@ -13,7 +13,7 @@ import { chooseAnswer } from './answer.js';
 import { Deadline, deadlineExceeded } from './deadline.js';
 import type { Finding } from './finding.js';
 import { buildReport } from './report.js';
-import { checkRounding, checkStart } from './start-check.js';
+import { checkRounding, checkStart, checkTouching } from './start-check.js';
 import { StateTrail } from './state-trail.js';
 import { NAMED_PAIRS, type Verifier } from './verifier.js';
 
@@ -82,6 +82,7 @@ export async function resolveJob(task: ResolveTask, context: JobContext): Promis
   const startFindings = checkStart(mesh, start, rules, verifier);
   let verify = stopwatch.lap();
   deadline.reserveAfter(verify / 1000);
+  if (parameters.verify === 'PATH') checkTouching(mesh, start, rules, verifier);
   checkRounding(mesh, frame, images, rules, verifier);
   verify += stopwatch.lap();
   checkpoint('while the start was checked');

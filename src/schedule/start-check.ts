@@ -24,6 +24,23 @@ export function checkStart(mesh: CollisionMesh, start: Positions, rules: PairRul
 }
 
 /**
+ * Where the path is to be judged as well (PATH), no pair of the path test may touch before it begins. The state test does
+ * not see all of them: a rod may cross an edge of a triangle whose corner it shares. Left in, such a pair would look like a
+ * fault of the engine on the very first piece.
+ *
+ * @throws INTERSECTING_START with the pairs
+ */
+export function checkTouching(mesh: CollisionMesh, start: Positions, rules: PairRules, verifier: Verifier): void {
+  const { pathFree, collisionCount: pairCount, collisions: pairs } = verifier.testPath(mesh, start, start, rules);
+  if (pathFree) return;
+  throw new IntersticeError(
+    'INTERSECTING_START',
+    `${pairCount} ${pairCount === 1 ? 'pair of elements touches' : 'pairs of elements touch'} in the start`,
+    { pairs, pairCount },
+  );
+}
+
+/**
  * Where the frame had to round the start, the numbers that the engine starts from must be free as well, and so must the
  * tiny piece between the two, which is a part of the path as any other. The same for the start in the answer's scalar,
  * where that is narrower: it is what an answer without any motion would be.

@@ -227,6 +227,17 @@ t.test('PATH: the last state before the bad piece is sent, and the engine is sto
   t.equal(findings.length, 1);
 });
 
+t.test('PATH: a start whose touching pairs no state test can see is refused before the engine is blamed', async (t) => {
+  // A rod on a corner of a triangle, in its plane, across the opposite edge: the two share no vertex and meet.
+  const start = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0);
+  const mesh = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), segments: Uint32Array.of(0, 3) };
+  const target = start.map((x) => x + 1);
+  const request = { mesh, start, target, parameters: { verify: 'PATH' } } as const;
+  const refusal = await refusalOf(runJob(request, fakeEngine(stepping(1))));
+  t.equal(refusal.code, 'INTERSECTING_START');
+  t.match(refusal.pairs[0], { kind: 'EDGE_EDGE' });
+});
+
 t.test('STATE tests the path of rods and particles, which states cannot judge', async (t) => {
   const crossed = await runJob(rods(0.5, 1), fakeEngine(stepping(4)));
   t.ok(crossed.answer.report.verification.fellBack);
