@@ -50,7 +50,11 @@ export function placePair(random: Random, kind: number, shape: Shape): Float32Ar
     points = points.map(() => plus([0, 0, 0], direction, random.between(-1, 1)));
   } else if (shape === 'parallel') {
     points[first + 1] = plus(points[first], direction);
-    points[second + 1] = plus(points[second], plus(direction, vector(random() < 0.5 ? 0 : 1e-6)), random.between(-2, 2));
+    points[second + 1] = plus(
+      points[second],
+      plus(direction, vector(random() < 0.5 ? 0 : 1e-6)),
+      random.between(-2, 2),
+    );
   } else if (shape === 'needle') {
     points[second + 1] = plus(points[second], direction);
     points[3] = plus(plus(points[second], direction, random()), vector(10 ** random.between(-7, -2)));
@@ -74,4 +78,43 @@ export function placePair(random: Random, kind: number, shape: Shape): Float32Ar
     points = points.map(() => [random.int(3), random.int(3), random.int(3)]);
   }
   return Float32Array.from(points.flat());
+}
+
+/**
+ * A triangle or an edge of the given length and something that runs along it `gap` away, or through it where that is
+ * negative, turned at random.
+ *
+ * @returns float32[12]; the gap holds up to the rounding of the positions
+ */
+export function placeTangent(
+  random: Random,
+  kind: number,
+  length: number,
+  gap: number,
+  centre: readonly number[] = [0, 0, 0],
+): Float32Array {
+  const n = unit([0, 1, 2].map(() => random.between(-1, 1)));
+  const u = unit(cross(n, Math.abs(n[0]) < 0.7 ? [1, 0, 0] : [0, 1, 0]));
+  const v = cross(n, u);
+  const at = (s: number, t: number, h: number): number[] =>
+    centre.map((value, c) => value + length * (s * u[c] + t * v[c]) + h * n[c]);
+  const side = (): number => random.between(-1, 1);
+  const over = at(0.1 * side(), 0.1 * side(), gap);
+  if (kind === VT) return Float32Array.from([over, at(-1, -1, 0), at(1, -0.9, 0), at(side(), 1, 0)].flat());
+  if (kind === EE) {
+    const across = [at(0.1 * side(), -1, 0), at(0.1 * side(), 1, 0)];
+    return Float32Array.from([at(-1, 0, gap), at(1, 0.3 * side(), gap), ...across].flat());
+  }
+  const below = at(0, 0, 0);
+  if (kind === VE) return Float32Array.from([at(0, 0, gap), at(-1, 0.2, 0), at(1, -0.2, 0), below].flat());
+  return Float32Array.from([at(0, 0, gap), below, below, below].flat());
+}
+
+function unit(p: readonly number[]): number[] {
+  const size = Math.hypot(p[0], p[1], p[2]);
+  return p.map((value) => value / size);
+}
+
+function cross(p: readonly number[], q: readonly number[]): number[] {
+  return [p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2], p[0] * q[1] - p[1] * q[0]];
 }

@@ -140,7 +140,7 @@ export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: nu
   chooseNormal(pairs, p, x, distance);
 }
 
-/** The rare case of measurePair: tries every normal there is, in a fixed order, and keeps the one with the largest gap. */
+/** The rare case of measurePair: tries every normal there is, in a fixed order, and keeps the one that certifies most, g − 2e. */
 function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: number): void {
   const kind = pairs.kind[p];
   const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);
@@ -153,11 +153,12 @@ function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: numb
   const last = [...pairs.normal.subarray(3 * p, 3 * p + 3)];
   if (last.some((component) => component !== 0)) candidates.push(last);
   let best = [0, 0, 0];
-  let gap = Number.NEGATIVE_INFINITY;
+  let certified = Number.NEGATIVE_INFINITY;
   for (const candidate of candidates) {
     measureHeights(x, kind, v0, v1, v2, v3, candidate[0], candidate[1], candidate[2]);
-    if (heights.gap <= gap) continue;
-    gap = heights.gap;
+    const value = heights.gap - 2 * heights.error;
+    if (value <= certified) continue;
+    certified = value;
     best = candidate;
   }
   measureHeights(x, kind, v0, v1, v2, v3, best[0], best[1], best[2]);

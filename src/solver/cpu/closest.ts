@@ -91,7 +91,8 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   const bk = nx * (uy * pz - uz * py) + ny * (uz * px - ux * pz) + nz * (ux * py - uy * px);
   const bj = nx * (py * vz - pz * vy) + ny * (pz * vx - px * vz) + nz * (px * vy - py * vx);
   const bi = nn - bj - bk;
-  if (nn > 0 && bi > 0 && bj > 0 && bk > 0) {
+  // A thin triangle's boundary is as close as its interior, and better conditioned.
+  if (nn > THIN * uu * vv && bi > 0 && bj > 0 && bk > 0) {
     const s = (nx * px + ny * py + nz * pz) / nn;
     leave(1, 1 - bj / nn - bk / nn, bj / nn, bk / nn, s * nx, s * ny, s * nz);
     return;
@@ -126,10 +127,12 @@ function closestOnBoundary(x: Float32Array, a: number, i: number, j: number, k: 
   closest.w1 = 0;
 }
 
+/** Squared sine below which the interior solution has lost half of its digits and must prove itself against the ends. */
+const THIN = 1e-10;
+
 /**
  * Segment a b against segment c d: the interior solution where there is one, else the best of the four end points
- * against the other segment, in a fixed order. No threshold decides what is parallel: an ill-conditioned interior
- * solution simply loses against an end point, and any answer is an upper bound of the distance.
+ * against the other segment, in a fixed order. For nearly parallel segments both are measured and the closer one counts.
  */
 export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number, d: number): void {
   const ux = x[3 * b] - x[3 * a];
@@ -150,6 +153,17 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
     const s = (nx * (vy * wz - vz * wy) + ny * (vz * wx - vx * wz) + nz * (vx * wy - vy * wx)) / nn;
     const t = (nx * (uy * wz - uz * wy) + ny * (uz * wx - ux * wz) + nz * (ux * wy - uy * wx)) / nn;
     if (s > 0 && s < 1 && t > 0 && t < 1) {
+      const uu = ux * ux + uy * uy + uz * uz;
+      const vv = vx * vx + vy * vy + vz * vz;
+      if (nn < THIN * uu * vv) {
+        closestOfEnds(x, a, b, c, d);
+        // The difference of the very points, not of the planes: it cannot be too small.
+        const px = wx + s * ux - t * vx;
+        const py = wy + s * uy - t * vy;
+        const pz = wz + s * uz - t * vz;
+        if (px * px + py * py + pz * pz < closest.squared) leave(1 - s, s, 1 - t, t, px, py, pz);
+        return;
+      }
       const h = (nx * wx + ny * wy + nz * wz) / nn;
       leave(1 - s, s, 1 - t, t, h * nx, h * ny, h * nz);
       return;

@@ -229,7 +229,8 @@ function dropDuplicates(pairs: PairSet, list: Uint32Array, length: number, inver
       if (key[0] === key[4] && key[1] === key[5] && key[2] === key[6] && key[3] === key[7]) break;
     }
     const other = table[slot];
-    if (other < 0 || pairs.distance[p] < pairs.distance[other]) table[slot] = p;
+    const nearer = other < 0 ? -1 : pairs.distance[p] - pairs.distance[other] || p - other;
+    if (nearer < 0) table[slot] = p;
   }
   return table.filter((p) => p >= 0).sort();
 }

@@ -37,6 +37,7 @@ export class Proximity {
   readonly #bar: Uint8Array;
   /** state of the last search (guard RADIUS) */
   readonly #searched: Float32Array;
+  #partialBudget = 0;
   #leap: number;
   #reach: number;
 
@@ -115,7 +116,7 @@ export class Proximity {
   #searchPart(x: Float32Array, y: Float32Array, wanted: Uint8Array): boolean {
     this.#mark(x, y, wanted);
     this.pairs.keepOnly(this.#bar, KEPT);
-    return this.#attempt(x, y, this.#comfortable);
+    return this.#attempt(x, y, this.#partialBudget);
   }
 
   #searchAll(x: Float32Array, y: Float32Array): void {
@@ -124,9 +125,11 @@ export class Proximity {
       this.pairs.clear();
       const isSmallest = this.#settings.guard === 'RADIUS' || this.#leap === 0;
       const budget = isSmallest ? PAIR_LIMIT : this.#comfortable;
-      if (this.#attempt(x, y, budget)) return;
+      if (this.#attempt(x, y, budget)) break;
       this.#shrink();
     }
+    // Where even the smallest boxes have more pairs than is comfortable, renewing a part must not fail for that reason.
+    this.#partialBudget = Math.min(PAIR_LIMIT, Math.max(this.#comfortable, 2 * this.pairs.count));
   }
 
   #attempt(x: Float32Array, y: Float32Array, budget: number): boolean {

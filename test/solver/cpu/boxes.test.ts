@@ -1,8 +1,8 @@
 import t from 'tap';
 import { boxBound, fillTrustBoxes, isInBox } from '../../../src/solver/cpu/boxes.js';
 import { KEPT } from '../../../src/solver/cpu/search.js';
-import { makeSettings } from '../../support/settings.js';
 import { seeded } from '../../support/random.js';
+import { makeSettings } from '../../support/settings.js';
 
 const f = Math.fround;
 const random = seeded();
@@ -23,6 +23,7 @@ function fill(
 }
 
 t.test('a box holds x and the way towards y up to the leap, grown by the reach', async (t) => {
+  const wrong: string[] = [];
   const count = 2000;
   const size = 10 ** random.between(-2, 3);
   const x = Float32Array.from({ length: 3 * count }, () => size * random.between(-1, 1));
@@ -31,7 +32,8 @@ t.test('a box holds x and the way towards y up to the leap, grown by the reach',
   const reach = 0.18;
   const { box, growth } = fill(x, y, leap, reach);
   t.equal(growth, f(settings.delta / 2));
-  const rounding = 4 * size * 2 ** -24 + 1e-4 * 2 ** -23;
+  // Three roundings of numbers that are no larger than a coordinate, the leap and the reach together.
+  const rounding = 4 * 2 ** -24 * (size + leap + reach);
   for (let i = 0; i < count; i++) {
     const way = [0, 1, 2].map((c) => y[3 * i + c] - x[3 * i + c]);
     const share = Math.min(1, leap / Math.hypot(...way));
@@ -39,15 +41,17 @@ t.test('a box holds x and the way towards y up to the leap, grown by the reach',
       const from = x[3 * i + c];
       const to = from + share * way[c];
       const [lo, hi] = [box[6 * i + c], box[6 * i + 3 + c]];
-      if (Math.abs(lo - (Math.min(from, to) - reach)) > rounding) t.fail(`vertex ${i}: lower face ${lo}`);
-      if (Math.abs(hi - (Math.max(from, to) + reach)) > rounding) t.fail(`vertex ${i}: upper face ${hi}`);
+      if (Math.abs(lo - (Math.min(from, to) - reach)) > rounding) wrong.push(`vertex ${i}: lower face ${lo}`);
+      if (Math.abs(hi - (Math.max(from, to) + reach)) > rounding) wrong.push(`vertex ${i}: upper face ${hi}`);
     }
-    if (!isInBox(box, i, x)) t.fail(`vertex ${i} is not in its own box`);
-    if (share === 1 && !isInBox(box, i, y)) t.fail(`vertex ${i}: y is within the leap but not in the box`);
+    if (!isInBox(box, i, x)) wrong.push(`vertex ${i} is not in its own box`);
+    if (share === 1 && !isInBox(box, i, y)) wrong.push(`vertex ${i}: y is within the leap but not in the box`);
   }
+  t.strictSame(wrong.slice(0, 5), []);
 });
 
 t.test('100 000 ways: α_box never leads out, and is 1 iff y lies inside', async (t) => {
+  const wrong: string[] = [];
   let outside = 0;
   let inside = 0;
   const x = new Float32Array(3);
@@ -56,7 +60,7 @@ t.test('100 000 ways: α_box never leads out, and is 1 iff y lies inside', async
   for (let n = 0; n < 100_000; n++) {
     const size = 10 ** random.between(-4, 4);
     const reach = f(10 ** random.between(-4, 0));
-    const travel = 10 ** random.between(-6, random() < 0.1 ? 37 : 3);
+    const travel = 10 ** random.between(-6, random() < 0.1 ? 30 : 3);
     const start = [0, 1, 2].map(() => f(size * random.between(-1, 1)));
     x.set(start);
     for (let c = 0; c < 3; c++) y[c] = x[c] + (random() < 0.2 ? 0 : travel * random.between(-1, 1));
@@ -71,12 +75,13 @@ t.test('100 000 ways: α_box never leads out, and is 1 iff y lies inside', async
     if (isInside) inside++;
     else outside++;
     if (!(alpha >= 0 && alpha <= 1) || (alpha === 1) !== isInside || f(alpha) !== alpha) {
-      t.fail(`α = ${alpha} for y ${isInside ? 'inside' : 'outside'}`);
+      wrong.push(`α = ${alpha} for y ${isInside ? 'inside' : 'outside'}`);
     }
     if (alpha === 1) continue;
     for (let c = 0; c < 3; c++) next[c] = f(x[c] + f(alpha * f(y[c] - x[c])));
-    if (!isInBox(box, 0, next)) t.fail(`left the box: ${[...x]} towards ${[...y]}, α = ${alpha}, box ${[...box]}`);
+    if (!isInBox(box, 0, next)) wrong.push(`left the box: ${[...x]} towards ${[...y]}, α = ${alpha}, box ${[...box]}`);
   }
+  t.strictSame(wrong.slice(0, 5), []);
   t.ok(inside > 10_000 && outside > 10_000, `${inside} inside, ${outside} outside`);
 });
 
@@ -87,7 +92,6 @@ t.test('α_box uses the room there is', async (t) => {
   const alpha = boxBound(box, 0, x, y);
   const face = 10 * (2 / Math.hypot(10, 1)) + 0.5;
   t.ok(Math.abs(alpha - face / 10) < 1e-4, `${alpha} of the way, the face lies at ${face / 10}`);
-  y[0] = Number.NaN;
 });
 
 t.test('only a kinematic vertex that is where it wants to be has a point for a box', async (t) => {
@@ -95,7 +99,8 @@ t.test('only a kinematic vertex that is where it wants to be has a point for a b
   const y = x.slice();
   for (const i of [1, 3]) y[3 * i + 2] += 1;
   const { box } = fill(x, y, 2, 0.5, { kinematic: Uint8Array.of(0, 0, 1, 1) });
-  const isPoint = (i: number): boolean => [0, 1, 2].every((c) => box[6 * i + c] === x[3 * i + c] && box[6 * i + 3 + c] === x[3 * i + c]);
+  const isPoint = (i: number): boolean =>
+    [0, 1, 2].every((c) => box[6 * i + c] === x[3 * i + c] && box[6 * i + 3 + c] === x[3 * i + c]);
   t.strictSame([0, 1, 2, 3].map(isPoint), [false, false, true, false]);
   for (const i of [0, 1, 3]) {
     for (let c = 0; c < 3; c++) t.ok(box[6 * i + 3 + c] - box[6 * i + c] >= 0.999, 'the others have their reach');

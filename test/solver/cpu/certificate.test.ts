@@ -1,10 +1,10 @@
 import t from 'tap';
-import { closest } from '../../../src/solver/cpu/closest.js';
 import { heights, measureClosest, measureHeights, measurePair } from '../../../src/solver/cpu/certificate.js';
+import { closest } from '../../../src/solver/cpu/closest.js';
 import { CORNERS, EE, SIDE_A, VE, VT } from '../../../src/solver/cpu/pairs.js';
 import { exactGap, exactHeight, toProductUnits } from '../../support/exact-heights.js';
-import { KIND_NAMES, KINDS, lonePair, placePair, SHAPES, sidesOf } from '../../support/pair-shapes.js';
-import { type Random, seeded } from '../../support/random.js';
+import { KIND_NAMES, KINDS, lonePair, placePair, placeTangent, SHAPES, sidesOf } from '../../support/pair-shapes.js';
+import { seeded } from '../../support/random.js';
 
 const f = Math.fround;
 const random = seeded();
@@ -27,35 +27,41 @@ function placeNormal(): [number, number, number] {
 }
 
 for (const kind of KINDS) {
-  t.test(`${KIND_NAMES[kind]}: every height is within e of the exact one, and e is no larger than it need be`, async (t) => {
-    let worst = 0n;
-    let isWithin = true;
-    let isTight = true;
-    let isGap = true;
-    for (let n = 0; n < 1500; n++) {
-      const x = placeLarge();
-      const normal = placeNormal();
-      measureHeights(x, kind, 0, 1, 2, 3, ...normal);
-      const bound = toProductUnits(heights.error);
-      const measured = [0, heights.h1, heights.h2, heights.h3];
-      let reach = 0;
-      for (let v = 0; v < CORNERS[kind]; v++) {
-        const off = absolute(toProductUnits(measured[v]) - exactHeight(x, v, 0, normal));
-        if (off > worst) worst = off;
-        if (off > bound) isWithin = false;
-        reach = Math.max(reach, [0, 1, 2].reduce((sum, c) => sum + Math.abs(normal[c] * (x[3 * v + c] - x[c])), 0));
+  t.test(
+    `${KIND_NAMES[kind]}: every height is within e of the exact one, and e is no larger than it need be`,
+    async (t) => {
+      let worst = 0n;
+      let isWithin = true;
+      let isTight = true;
+      let isGap = true;
+      for (let n = 0; n < 1500; n++) {
+        const x = placeLarge();
+        const normal = placeNormal();
+        measureHeights(x, kind, 0, 1, 2, 3, ...normal);
+        const bound = toProductUnits(heights.error);
+        const measured = [0, heights.h1, heights.h2, heights.h3];
+        let reach = 0;
+        for (let v = 0; v < CORNERS[kind]; v++) {
+          const off = absolute(toProductUnits(measured[v]) - exactHeight(x, v, 0, normal));
+          if (off > worst) worst = off;
+          if (off > bound) isWithin = false;
+          reach = Math.max(
+            reach,
+            [0, 1, 2].reduce((sum, c) => sum + Math.abs(normal[c] * (x[3 * v + c] - x[c])), 0),
+          );
+        }
+        if (!(heights.error <= 1.001 * 8 * 2 ** -23 * reach)) isTight = false;
+        const used = measured.slice(0, CORNERS[kind]);
+        const lo = Math.min(...used.slice(0, SIDE_A[kind]));
+        const hi = Math.max(...used.slice(SIDE_A[kind]));
+        if (heights.lo !== lo || heights.hi !== hi || heights.gap !== f(lo - hi)) isGap = false;
       }
-      if (!(heights.error <= 1.001 * 8 * 2 ** -23 * reach)) isTight = false;
-      const used = measured.slice(0, CORNERS[kind]);
-      const lo = Math.min(...used.slice(0, SIDE_A[kind]));
-      const hi = Math.max(...used.slice(SIDE_A[kind]));
-      if (heights.lo !== lo || heights.hi !== hi || heights.gap !== f(lo - hi)) isGap = false;
-    }
-    t.ok(worst > 0n, 'some rounding happened, or nothing was tested');
-    t.ok(isWithin, 'within e');
-    t.ok(isTight, 'e = 8u·max Σ|n_c d_c|');
-    t.ok(isGap, 'lo and hi are the extremes of the sides, the gap their difference');
-  });
+      t.ok(worst > 0n, 'some rounding happened, or nothing was tested');
+      t.ok(isWithin, 'within e');
+      t.ok(isTight, 'e = 8u·max Σ|n_c d_c|');
+      t.ok(isGap, 'lo and hi are the extremes of the sides, the gap their difference');
+    },
+  );
 }
 
 for (const kind of KINDS) {
@@ -79,36 +85,13 @@ for (const kind of KINDS) {
         if (isClear) certified++;
         const normal = [...pair.normal];
         if (Math.abs(Math.hypot(...normal) - 1) > 1e-3) t.fail(`${shape}: the normal ${normal} is no unit vector`);
-        if (!(exactGap(x, a, b, normal) > 0n)) t.fail(`${shape}: certified, but ${normal} does not part ${x.join(' ')}`);
+        if (!(exactGap(x, a, b, normal) > 0n))
+          t.fail(`${shape}: certified, but ${normal} does not part ${x.join(' ')}`);
       }
     }
     t.ok(apart > 200, `${apart} pairs are well apart`);
     t.equal(certified, apart, 'and all of them are certified');
   });
-}
-
-/** A long triangle or edge and something that runs along it, `gap` away or through it, turned at random. */
-function placeTangent(random: Random, kind: number, length: number, gap: number): Float32Array {
-  const spin = [0, 1, 2].map(() => random.between(-1, 1));
-  const size = Math.hypot(...spin);
-  const n = spin.map((c) => c / size);
-  const other = Math.abs(n[0]) < 0.7 ? [1, 0, 0] : [0, 1, 0];
-  const cross = (p: number[], q: number[]): number[] => [
-    p[1] * q[2] - p[2] * q[1],
-    p[2] * q[0] - p[0] * q[2],
-    p[0] * q[1] - p[1] * q[0],
-  ];
-  const raw = cross(n, other);
-  const u = raw.map((c) => c / Math.hypot(...raw));
-  const v = cross(n, u);
-  const at = (s: number, t: number, h: number): number[] =>
-    [0, 1, 2].map((c) => length * (s * u[c] + t * v[c]) + h * n[c]);
-  const side = (): number => random.between(-1, 1);
-  const points =
-    kind === VT
-      ? [at(0.1 * side(), 0.1 * side(), gap), at(-1, -1, 0), at(1, -0.9, 0), at(side(), 1, 0)]
-      : [at(-1, 0, gap), at(1, 0.3 * side(), gap), at(0.1 * side(), -1, 0), at(0.1 * side(), 1, 0)];
-  return Float32Array.from(points.flat());
 }
 
 t.test('long, nearly tangent pairs are never certified wrongly, and are certified from a few e on', async (t) => {
@@ -163,7 +146,9 @@ t.test('a normal of an earlier step helps where that of the closest points is to
     const pair = lonePair(VE);
     pair.normal.set([0, 0, 1]);
     measurePair(pair, 0, x, 0);
-    if (!(pair.gap[0] >= height && pair.gap[0] > 2 * pair.error[0])) t.fail(`gap ${pair.gap[0]} at height ${height}`);
+    // Where p − q itself certifies nine tenths of the distance, the old normal is not asked.
+    if (!(pair.gap[0] >= 0.9 * height && pair.gap[0] > 2 * pair.error[0]))
+      t.fail(`gap ${pair.gap[0]} at height ${height}`);
     if (!(fresh.gap[0] > 2 * fresh.error[0])) needed++;
   }
   t.ok(needed > 20, `${needed} of 100 had no certificate of their own`);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { closest } from '../../../src/solver/cpu/closest.js';
 import { measureClosest } from '../../../src/solver/cpu/certificate.js';
+import { closest } from '../../../src/solver/cpu/closest.js';
 import { EE, VT } from '../../../src/solver/cpu/pairs.js';
 import { KIND_NAMES, KINDS, lonePair, placePair, SHAPES, sidesOf } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';
@@ -31,7 +31,9 @@ for (const kind of KINDS) {
         measureClosest(pair, 0, x);
         const { w0, w1, w2, w3 } = closest;
         const weight = [w0, w1, w2, w3];
-        const extent = x.slice(0, 3 * (a.length + b.length)).reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+        const extent = x
+          .slice(0, 3 * (a.length + b.length))
+          .reduce((most, value) => Math.max(most, Math.abs(value)), 0);
         const isThin = shape === 'one line' || shape === 'sizes 1 to 1e4';
         const scale = (isThin ? THIN_ROUNDING : ROUNDING) * Math.max(extent, 1e-30);
         for (const side of [a, b]) {
@@ -40,13 +42,18 @@ for (const kind of KINDS) {
         }
         for (let v = a.length + b.length; v < 4; v++) if (weight[v] !== 0) hasStray = true;
         const difference = [0, 1, 2].map(
-          (c) => a.reduce((sum, v) => sum + weight[v] * x[3 * v + c], 0) - b.reduce((sum, v) => sum + weight[v] * x[3 * v + c], 0),
+          (c) =>
+            a.reduce((sum, v) => sum + weight[v] * x[3 * v + c], 0) -
+            b.reduce((sum, v) => sum + weight[v] * x[3 * v + c], 0),
         );
         [closest.x, closest.y, closest.z].forEach((value, c) => {
           worstDifference = Math.max(worstDifference, Math.abs(value - difference[c]) / scale);
         });
         const found = Math.sqrt(closest.squared);
-        worstDifference = Math.max(worstDifference, Math.abs(found - Math.hypot(closest.x, closest.y, closest.z)) / scale);
+        worstDifference = Math.max(
+          worstDifference,
+          Math.abs(found - Math.hypot(closest.x, closest.y, closest.z)) / scale,
+        );
         const least = slowDistance(x, a, b);
         worstShort = Math.max(worstShort, (least - found) / scale);
         worstLong = Math.max(worstLong, (found - least) / scale);

@@ -1,0 +1,391 @@
+import t from 'tap';
+import { buildMesh } from '../../../src/mesh/build.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
+import type { PairSet } from '../../../src/solver/cpu/pairs.js';
+import { Proximity } from '../../../src/solver/cpu/proximity.js';
+import { PairBudgetExceeded } from '../../../src/solver/cpu/search.js';
+import type { Settings } from '../../../src/solver/settings.js';
+import { type LooseScene, looseScene } from '../../support/loose-scene.js';
+import { type Random, seeded } from '../../support/random.js';
+import { SceneBuilder } from '../../support/scene-builder.js';
+import { makeSettings } from '../../support/settings.js';
+import { slowDistance } from '../../support/slow-distance.js';
+import { allPairs, boundsApart, keysOf, leastDistance, type MeshPair } from '../../support/trust-oracle.js';
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+/** Float32 faces of boxes that are a few units from the origin are good to 1e-6. */
+const ROUNDING = 2e-6;
+const settings = makeSettings({ delta: 0.05, leap: 0.3 });
+
+/** Pairs that can come under δ within the current boxes, but are not in P; `isExempt` says which need not be. */
+function missing(
+  mesh: CollisionMesh,
+  proximity: Proximity,
+  delta: number,
+  isExempt: (pair: MeshPair) => boolean,
+): string[] {
+  const { box } = proximity.boxes;
+  const inP = new Set(keysOf(proximity.pairs));
+  return allPairs(mesh)
+    .filter((pair) => !inP.has(pair.key) && !isExempt(pair) && boundsApart(box, pair) < delta)
+    .filter((pair) => leastDistance(box, pair) < delta - ROUNDING)
+    .map(({ key }) => key);
+}
+
+const nobody = (): boolean => false;
+
+/** Moves every vertex anywhere in its box. */
+function wander(random: Random, x: Float32Array, box: Float32Array): void {
+  for (let k = 0; k < x.length; k++) {
+    const q = 6 * Math.floor(k / 3) + (k % 3);
+    const target = random.between(box[q], box[q + 3]);
+    x[k] = Math.min(box[q + 3], Math.max(box[q], x[k] + random() * (target - x[k])));
+  }
+}
+
+function aim(random: Random, x: Float32Array, mesh: CollisionMesh, travel: number, stillKinematic = 0.5): Float32Array {
+  const y = x.slice();
+  for (let v = 0; v < mesh.vertexCount; v++) {
+    if (mesh.kinematic[v] !== 0 && random() < stillKinematic) continue;
+    for (let c = 0; c < 3; c++) y[3 * v + c] += travel * random.between(-1, 1);
+  }
+  return y;
+}
+
+function marks(random: Random, x: Float32Array, y: Float32Array, share: number): Uint8Array {
+  return Uint8Array.from({ length: x.length / 3 }, (_, v) =>
+    random() < share && [0, 1, 2].some((c) => x[3 * v + c] !== y[3 * v + c]) ? 1 : 0,
+  );
+}
+
+/** How many pairs of P have a marked vertex. */
+function countPairsOf({ count, vertex }: PairSet, marked: Uint8Array): number {
+  let found = 0;
+  for (let p = 0; p < count; p++) if (vertex.subarray(4 * p, 4 * p + 4).some((v) => v >= 0 && marked[v] === 1)) found++;
+  return found;
+}
+
+t.test('renewing some boxes over and over is as safe as renewing all', async (t) => {
+  let partial = 0;
+  for (let round = 0; round < 8; round++) {
+    const { mesh, x } = looseScene(random, { elements: 45, side: 4, travel: 0 });
+    const proximity = new Proximity(mesh, settings);
+    let y = aim(random, x, mesh, 0.4);
+    proximity.renew(x, y);
+    for (let n = 0; n < 6; n++) {
+      t.strictSame(missing(mesh, proximity, settings.delta, nobody), [], `round ${round}, after ${n} renewals`);
+      t.ok(proximity.isValidFor(x, y));
+      wander(random, x, proximity.boxes.box);
+      t.ok(proximity.isValidFor(x, x), 'any state in the boxes will do');
+      y = aim(random, x, mesh, 0.4);
+      const wanted = marks(random, x, y, [0.05, 0.2][n % 2]);
+      const before = proximity.boxes.box.slice();
+      proximity.renew(x, y, wanted);
+      const isRenewed = (v: number): boolean =>
+        [0, 1, 2, 3, 4, 5].some((c) => before[6 * v + c] !== proximity.boxes.box[6 * v + c]);
+      const touched = [...wanted.keys()].filter((v) => wanted[v] === 0 && isRenewed(v));
+      if (touched.length === 0) partial++;
+      for (let v = 0; v < wanted.length; v++)
+        if (wanted[v] === 1 && !isRenewed(v)) t.fail(`vertex ${v} has its old box`);
+      const keys = keysOf(proximity.pairs);
+      if (new Set(keys).size !== keys.length) t.fail('a pair is in P twice');
+    }
+  }
+  t.ok(partial > 30, `${partial} renewals left the other boxes as they were`);
+});
+
+t.test('many marks renew everything', async (t) => {
+  const { mesh, x, y } = looseScene(random, { elements: 45, side: 4, travel: 0.4 });
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, y);
+  wander(random, x, proximity.boxes.box);
+  const fresh = new Proximity(mesh, settings);
+  fresh.renew(x, y);
+  proximity.renew(x, y, marks(random, x, y, 0.9));
+  t.strictSame(keysOf(proximity.pairs), keysOf(fresh.pairs));
+  t.strictSame([...proximity.boxes.box], [...fresh.boxes.box]);
+});
+
+t.test('a kept pair keeps its normal and its δ_p', async (t) => {
+  const { mesh, x, y } = looseScene(random, { elements: 45, side: 3, travel: 0.4 });
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, y);
+  const { pairs } = proximity;
+  for (let p = 0; p < pairs.count; p++) pairs.delta[p] = p + 1;
+  const normals = pairs.normal.slice();
+  const keys = keysOf(pairs);
+  const wanted = marks(random, x, y, 0.1);
+  proximity.renew(x, y, wanted);
+  let kept = 0;
+  keysOf(pairs).forEach((key, p) => {
+    if (pairs.delta[p] === 0) return;
+    kept++;
+    t.equal(keys[pairs.delta[p] - 1], key);
+    const old = 3 * (pairs.delta[p] - 1);
+    t.strictSame([...pairs.normal.subarray(3 * p, 3 * p + 3)], [...normals.subarray(old, old + 3)]);
+  });
+  t.ok(kept > 10 && kept < keys.length, `${kept} of ${keys.length} were kept`);
+});
+
+t.test('P may serve a request while every vertex is in its box', async (t) => {
+  const { mesh, x, y } = looseScene(random, { elements: 20, side: 4, travel: 0.4 });
+  const proximity = new Proximity(mesh, settings);
+  t.notOk(proximity.isValidFor(x, y), 'nothing was searched yet');
+  proximity.renew(x, y);
+  t.ok(proximity.isValidFor(x, y));
+  const { box } = proximity.boxes;
+  for (let n = 0; n < 100; n++) {
+    const v = random.int(mesh.vertexCount);
+    const c = random.int(3);
+    const face = box[6 * v + c + 3 * random.int(2)];
+    const state = x.slice();
+    state[3 * v + c] = face;
+    if (!proximity.isValidFor(state, y)) t.fail('on a face is inside');
+    const isUpper = face === box[6 * v + 3 + c];
+    state[3 * v + c] = face + (isUpper ? 1e-4 : -1e-4);
+    if (proximity.isValidFor(state, y)) t.fail('outside a face is outside');
+  }
+});
+
+t.test('a kinematic vertex that stood still has no room to begin to move', async (t) => {
+  for (const skipKinematicPairs of [true, false]) {
+    const { mesh, x } = looseScene(random, { elements: 40, side: 4, travel: 0, kinematic: 0.5 });
+    const proximity = new Proximity(mesh, { ...settings, skipKinematicPairs });
+    proximity.renew(x, x);
+    t.ok(proximity.isValidFor(x, x), 'standing still');
+    const kinematic = [...mesh.kinematic.keys()].filter((v) => mesh.kinematic[v] !== 0);
+    const dynamic = [...mesh.kinematic.keys()].filter((v) => mesh.kinematic[v] === 0);
+    const nudged = (v: number, c: number): Float32Array => {
+      const y = x.slice();
+      y[3 * v + c] += 1e-3;
+      return y;
+    };
+    for (let n = 0; n < 30; n++) {
+      t.ok(proximity.isValidFor(x, nudged(dynamic[random.int(dynamic.length)], n % 3)), 'a dynamic one may');
+      t.notOk(
+        proximity.isValidFor(x, nudged(kinematic[random.int(kinematic.length)], n % 3)),
+        'a kinematic one may not',
+      );
+    }
+  }
+});
+
+t.test('kinematic pairs: none under SKIP, all that move under PROTECT', async (t) => {
+  let protectedPairs = 0;
+  for (let round = 0; round < 6; round++) {
+    const { mesh, x } = looseScene(random, { elements: 40, side: 3.5, travel: 0, kinematic: 0.6 });
+    const y = aim(random, x, mesh, 0.4);
+    const isKinematic = ({ a, b }: MeshPair): boolean => [...a, ...b].every((v) => mesh.kinematic[v] !== 0);
+    const isStill = ({ a, b }: MeshPair): boolean =>
+      [...a, ...b].every((v) => mesh.kinematic[v] !== 0 && [0, 1, 2].every((c) => x[3 * v + c] === y[3 * v + c]));
+    const kinematicKeys = new Set(
+      allPairs(mesh)
+        .filter(isKinematic)
+        .map(({ key }) => key),
+    );
+    const stillKeys = new Set(
+      allPairs(mesh)
+        .filter(isStill)
+        .map(({ key }) => key),
+    );
+
+    const skipping = new Proximity(mesh, settings);
+    skipping.renew(x, y);
+    t.equal(keysOf(skipping.pairs).filter((key) => kinematicKeys.has(key)).length, 0, 'SKIP');
+    t.strictSame(missing(mesh, skipping, settings.delta, isKinematic), []);
+
+    const protecting = new Proximity(mesh, { ...settings, skipKinematicPairs: false });
+    protecting.renew(x, y);
+    const keys = keysOf(protecting.pairs);
+    protectedPairs += keys.filter((key) => kinematicKeys.has(key)).length;
+    t.equal(keys.filter((key) => stillKeys.has(key)).length, 0, 'PROTECT leaves out what cannot move');
+    t.strictSame(missing(mesh, protecting, settings.delta, isStill), []);
+  }
+  t.ok(protectedPairs > 20, `${protectedPairs} kinematic pairs were protected`);
+});
+
+t.test('pairs of ignored parts are left out, and only they', async (t) => {
+  // Parts 0 and 1 ignore each other, part 2 ignores itself.
+  const { mesh, x, y } = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 4 });
+  const part = (side: readonly number[]): number => mesh.partOfVertex[side[0]];
+  const isIgnored = ({ a, b }: MeshPair): boolean =>
+    (part(a) === 0 && part(b) === 1) || (part(a) === 1 && part(b) === 0) || (part(a) === 2 && part(b) === 2);
+  const ignoredKeys = new Set(
+    allPairs(mesh)
+      .filter(isIgnored)
+      .map(({ key }) => key),
+  );
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, y);
+  const keys = keysOf(proximity.pairs);
+  t.equal(keys.filter((key) => ignoredKeys.has(key)).length, 0);
+  t.strictSame(missing(mesh, proximity, settings.delta, isIgnored), []);
+  const without = new Proximity({ ...mesh, ignoredPartPairs: new Uint32Array(0) }, settings);
+  without.renew(x, y);
+  const all = keysOf(without.pairs);
+  t.ok(all.length > keys.length);
+  t.strictSame(
+    all.filter((key) => !ignoredKeys.has(key)),
+    keys,
+    'the others are there in the same order',
+  );
+});
+
+t.test('an element that lies in two parts is ignored by none', async (t) => {
+  const mesh = buildMesh({
+    vertexCount: 4,
+    segments: Uint32Array.of(0, 1, 2, 3),
+    parts: [0, 1, 2, 3].map((v) => ({ name: `${v}`, firstVertex: v, vertexCount: 1 })),
+    ignoredPartPairs: Uint32Array.of(0, 2, 0, 3, 1, 2),
+  });
+  const proximity = new Proximity(mesh, settings);
+  const x = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0.1, 0, 1, 0.1, 0);
+  proximity.renew(x, x);
+  t.equal(proximity.pairs.count, 1);
+});
+
+const crowd = (count: number): { mesh: CollisionMesh; x: Float32Array; y: Float32Array } => {
+  const mesh = buildMesh({ vertexCount: count, particles: Uint32Array.from({ length: count }, (_, v) => v) });
+  const x = Float32Array.from({ length: 3 * count }, () => 0.01 * random.between(-1, 1));
+  return { mesh, x, y: x.map((value) => value + 5) };
+};
+
+t.test('too many pairs for long leaps: shorter boxes, and still every pair', async (t) => {
+  // 80 000 pairs that are close whatever the boxes; small meshes are given 65 536 before leaps are cut.
+  const { mesh, x, y } = crowd(400);
+  const proximity = new Proximity(mesh, { ...settings, leap: 2 });
+  proximity.beginRequest();
+  proximity.renew(x, y);
+  t.equal(proximity.pairs.count, (400 * 399) / 2, 'all of them');
+  t.ok(proximity.isValid);
+  const { box } = proximity.boxes;
+  const span = (v: number): number => box[6 * v + 3] - box[6 * v];
+  t.ok(span(0) < 2.5 * settings.reach, `no leap is left in a box ${span(0)} wide`);
+  t.strictSame(missing(mesh, proximity, settings.delta, nobody), []);
+  const apart = x.map((value, k) => value + 10 * Math.floor(k / 3));
+  const onward = apart.map((value) => value + 5);
+  proximity.renew(apart, onward);
+  t.ok(span(0) < 2.5 * settings.reach, 'the cut lasts for the request');
+  proximity.beginRequest();
+  proximity.renew(apart, onward);
+  t.ok(span(0) > 1, 'the next one tries long leaps again');
+});
+
+t.test('a renewal in part that passes the budget becomes a whole one', async (t) => {
+  const count = 600;
+  const scene = new SceneBuilder();
+  for (let i = 0; i < count; i++) scene.particle(scene.vertex([i, 0, 0]));
+  const x = Float32Array.from(scene.start);
+  const mesh = buildMesh(scene.build().mesh);
+  const proximity = new Proximity(mesh, makeSettings({ delta: 0.05, leap: 1e4 }));
+  proximity.renew(x, x);
+  t.equal(proximity.pairs.count, 0, 'a row of points, far apart');
+  const before = proximity.boxes.box.slice();
+  // 180 of them want to pass along the whole row: with all they could meet on one leap, more than 65 536 pairs.
+  const y = x.map((value, k) => (k < 3 * 180 && k % 3 === 0 ? count : value));
+  const near = x.map((value) => value + 0.001);
+  proximity.renew(near, y, new Uint8Array(count).fill(1, 0, 180));
+  t.ok(proximity.pairs.count <= 65_536, 'shorter leaps, fewer pairs');
+  t.notSame(
+    [...proximity.boxes.box.subarray(6 * (count - 1))],
+    [...before.subarray(6 * (count - 1))],
+    'the others have new boxes, too',
+  );
+  t.ok(proximity.isValidFor(near, y));
+});
+
+t.test('where even the smallest boxes have many pairs, renewing a part stays possible', async (t) => {
+  const { mesh, x, y } = crowd(400);
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, x);
+  t.equal(proximity.pairs.count, (400 * 399) / 2, 'more than the 65 536 that are comfortable');
+  const before = proximity.boxes.box.slice();
+  const near = x.map((value) => value + 0.001);
+  proximity.renew(near, y, new Uint8Array(400).fill(1, 0, 110));
+  t.equal(proximity.pairs.count, (400 * 399) / 2, 'every pair once');
+  t.same([...proximity.boxes.box.subarray(6 * 110)], [...before.subarray(6 * 110)], 'the others keep their boxes');
+  t.ok(proximity.isValidFor(near, y));
+});
+
+t.test('after a search that failed nothing is valid, and the next one starts afresh', async (t) => {
+  const { mesh, x, y } = looseScene(random, { elements: 40, side: 4, travel: 0.4 });
+  const reference = new Proximity(mesh, settings);
+  reference.renew(x, y);
+  for (const isPartial of [false, true]) {
+    for (const isFull of [false, true]) {
+      const proximity = new Proximity(mesh, settings);
+      proximity.renew(x, y);
+      // A store that takes three pairs more and then breaks, or says that it is full, now and at every later attempt.
+      let left = 3;
+      const { pairs } = proximity;
+      const push = pairs.push.bind(pairs);
+      pairs.push = (...pair) => {
+        if (left-- <= 0) throw isFull ? new PairBudgetExceeded() : new Error('out of memory');
+        push(...pair);
+      };
+      const wanted = isPartial ? marks(random, x, y, 0.2) : undefined;
+      // A renewal in part that finds no more than three pairs never meets the store's end.
+      if (wanted && countPairsOf(reference.pairs, wanted) <= 3) continue;
+      if (isFull) t.throws(() => proximity.renew(x, y, wanted), { code: 'TOO_LARGE' }, 'named as too large');
+      else t.throws(() => proximity.renew(x, y, wanted), /out of memory/);
+      t.notOk(proximity.isValid);
+      t.notOk(proximity.isValidFor(x, y));
+      pairs.push = push;
+      proximity.beginRequest();
+      // Marks that came with the failed search must not make the next one a partial one.
+      proximity.renew(x, y, wanted);
+      t.strictSame(keysOf(pairs), keysOf(reference.pairs));
+      t.strictSame([...proximity.boxes.box], [...reference.boxes.box]);
+      t.ok(proximity.isValidFor(x, y));
+    }
+  }
+});
+
+t.test('guard RADIUS: P is complete within D, and D shrinks with the motion', async (t) => {
+  const paper: Settings = makeSettings({ delta: 0.05, guard: 'RADIUS' });
+  const { searchRadiusMax: most, searchRadiusMin: least } = paper;
+  for (let round = 0; round < 6; round++) {
+    const scene: LooseScene = looseScene(random, { elements: 40, side: 4, travel: 0.4 });
+    const { mesh, x, y } = scene;
+    const proximity = new Proximity(mesh, paper);
+    proximity.renew(x, y);
+    t.equal(proximity.radius, most);
+    const inP = new Set(keysOf(proximity.pairs));
+    for (const pair of allPairs(mesh)) {
+      const d = slowDistanceOf(x, pair);
+      if (d < most - ROUNDING && !inP.has(pair.key)) t.fail(`${pair.key} is ${d} apart and not in P`);
+    }
+    // One vertex moves by m: a pair may have come 2m closer.
+    const v = 3 * random.int(mesh.vertexCount);
+    const moved = x.slice();
+    const room = (most - least) / 2;
+    moved[v] += 0.9 * room;
+    t.ok(proximity.isValidFor(moved, y));
+    t.ok(proximity.radius <= most - 2 * (moved[v] - x[v]), 'not more than what is left');
+    t.ok(proximity.radius >= most - 1.9 * room, 'nor much less');
+    t.ok(proximity.isValidFor(x, y));
+    t.ok(proximity.radius < most - 1.5 * room, 'what was given up in between does not come back unsearched');
+    moved[v + 1] += 0.9 * room;
+    t.notOk(proximity.isValidFor(moved, y), 'under Dmin');
+    proximity.renew(moved, y, new Uint8Array(mesh.vertexCount));
+    t.equal(proximity.radius, most, 'searched as a whole, whatever is marked');
+    t.ok(proximity.isValidFor(moved, y));
+  }
+});
+
+t.test('guard RADIUS: a kinematic vertex that begins to move, under PROTECT', async (t) => {
+  const paper = makeSettings({ delta: 0.05, guard: 'RADIUS', skipKinematicPairs: false });
+  const { mesh, x } = looseScene(random, { elements: 40, side: 4, travel: 0, kinematic: 0.5 });
+  const proximity = new Proximity(mesh, paper);
+  proximity.renew(x, x);
+  t.ok(proximity.isValidFor(x, x));
+  const y = x.slice();
+  y[3 * mesh.kinematic.indexOf(1)] += 1e-3;
+  t.notOk(proximity.isValidFor(x, y));
+});
+
+function slowDistanceOf(x: Float32Array, { a, b }: MeshPair): number {
+  return slowDistance(x, a, b);
+}

@@ -1,0 +1,34 @@
+import { buildMesh } from '../../src/mesh/build.js';
+import { measureMesh } from '../../src/mesh/measure.js';
+import type { MeshInput } from '../../src/mesh/types.js';
+import { Frame, floorOf } from '../../src/solver/frame.js';
+import { resolveParameters } from '../../src/solver/parameters.js';
+import type { Engine, ParametersInput, Resolution, Scene, StepInput } from '../../src/solver/types.js';
+
+export interface OpenCase {
+  readonly scene: Scene;
+  /** float32[3·V] start and target in engine coordinates */
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  /** resolves the case itself */
+  resolve(extra?: Omit<StepInput, 'x' | 'y'>): Promise<Resolution>;
+}
+
+/** Opens a scene for one pair of states, without judging what comes out; see judged-resolve.ts for that. */
+export async function openCase(
+  engine: Engine,
+  input: MeshInput,
+  start: Float64Array,
+  target: Float64Array,
+  overrides: ParametersInput = {},
+): Promise<OpenCase> {
+  const mesh = buildMesh(input);
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters(overrides, measures);
+  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
+  const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
+  const x = frame.toEngine(start);
+  const y = frame.toEngine(target);
+  return { scene, x, y, resolve: (extra = {}) => scene.resolve({ ...extra, x, y }) };
+}
