@@ -2,5 +2,12 @@
  * Bit flags whose values the WebGPU standard fixes. The binding offers them too, but only through its native module,
  * and nothing here should load that before an adapter is asked for.
  */
-export const BUFFER_USAGE = { MAP_READ: 0x1, COPY_SRC: 0x4, COPY_DST: 0x8, STORAGE: 0x80 } as const;
+export const BUFFER_USAGE = {
+  MAP_READ: 0x1,
+  COPY_SRC: 0x4,
+  COPY_DST: 0x8,
+  UNIFORM: 0x40,
+  STORAGE: 0x80,
+  INDIRECT: 0x100,
+} as const;
 export const MAP_MODE = { READ: 0x1 } as const;

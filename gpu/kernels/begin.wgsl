@@ -1,0 +1,53 @@
+// Opens a request, one thread a vertex: x ← start, y ← y*, r ← 1 (0 where both are equal), and whether P and its boxes may
+// serve it: every vertex in its box, and whoever wants to move in one that is more than a point, for pairs of points that
+// stood still were left out of P. Guard RADIUS: the boxes are the points of the search, and what counts is how far the
+// vertices have come since.
+//
+// In: start, goal, box, inverseMass. Out: progress, control. Mirrors TwoWay.#beginResiduals and Proximity.isValidFor
+// (src/solver/cpu/two-way.ts, proximity.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/lengths.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> start: array<f32>;
+@group(0) @binding(3) var<storage, read> goal: array<f32>;
+@group(0) @binding(4) var<storage, read> box: array<f32>;
+@group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(6) var<storage, read_write> progress: array<VertexProgress>;
+
+@compute @workgroup_size(64)
+fn begin(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let k = 3u * i;
+  let q = 6u * i;
+  let here = vec3f(start[k], start[k + 1u], start[k + 2u]);
+  let isThere = here.x == goal[k] && here.y == goal[k + 1u] && here.z == goal[k + 2u];
+  progress[i].residual = select(1.0, 0.0, isThere);
+  progress[i].stopped = 0u;
+  progress[i].stuck = 0u;
+  if (!isThere) {
+    atomicAdd(&control.unfinishedCount, 1u);
+  }
+  let lo = vec3f(box[q], box[q + 1u], box[q + 2u]);
+  let hi = vec3f(box[q + 3u], box[q + 4u], box[q + 5u]);
+  var isInvalid = false;
+  if (parameters.hasBoxes == 1u) {
+    isInvalid = !(all(here >= lo) && all(here <= hi)) || (!isThere && lo.x == hi.x && lo.y == hi.y);
+  } else {
+    atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(here - lo)) & 0x7fffffffu);
+    // A kinematic vertex that moves now may have stood still at the search, and its pairs been left out.
+    isInvalid = !isThere && inverseMass[i] == 0.0 && parameters.skipsKinematicPairs == 0u;
+  }
+  if (isInvalid) {
+    atomicAdd(&control.invalidCount, 1u);
+  }
+}

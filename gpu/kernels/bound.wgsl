@@ -1,0 +1,185 @@
+// How far a pair's vertices may go from x_i towards y_i, one thread a pair (Eqs. 14–17, method.md 4.2).
+//
+// Half-space rule: certified normal n, heights h, gap g = lo − hi > 2e, shares s_a + s_b = 1 by who approaches how fast,
+//
+//   side a keeps h ≥ lo − γ s_a (g − floor),   side b keeps h ≤ hi + γ s_b (g − floor)
+//
+// so that one plane parts both sides all along the linear piece, for every combination of the other vertices' α.
+// Isotropic rule: |α_i D_i| ≤ γ (g − floor)/2. A pair without a certificate freezes its vertices.
+//
+// A pair whose geometry is stale is passed over if its last normal keeps it further than δ apart for every α up to the
+// guard's, rounding included (safety rule 11).
+//
+// In: x, y, motion.flags and .guard, pairVertex, pairInfo. In and out: pairNormal (when measured here), motion.alpha
+// (atomicMin on bits of numbers in [0, 1]). Out: pairWork: limits of the check and the bounds, under the mark `clock`.
+// Mirrors Forward.#bound (src/solver/cpu/forward.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/measure.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read> y: array<f32>;
+@group(0) @binding(4) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(6) var<storage, read> pairInfo: array<u32>;
+@group(0) @binding(7) var<storage, read_write> pairNormal: array<vec4f>;
+@group(0) @binding(8) var<storage, read_write> pairWork: array<PairWork>;
+// #include "common/corners-of-x.wgsl"
+
+// What the vertices want: y − x along n and its length, α of the guard.
+struct Wish {
+  along: vec4f,
+  guard: vec4f,
+  travel: vec4f,
+  // max Σ |n_c D_c|
+  spread: f32,
+}
+
+fn isMoving(v: i32) -> bool {
+  return v >= 0 && (atomicLoad(&motion[max(v, 0)].flags) & MOVING) != 0u;
+}
+
+fn wishOf(ids: vec4i, n: vec3f, corners: u32) -> Wish {
+  var wish = Wish(vec4f(0.0), vec4f(1.0), vec4f(0.0), 0.0);
+  for (var s = 0u; s < corners; s++) {
+    let v = u32(ids[s]);
+    let k = 3u * v;
+    let d = vec3f(y[k] - x[k], y[k + 1u] - x[k + 1u], y[k + 2u] - x[k + 2u]);
+    wish.along[s] = heightOf(n, d);
+    wish.guard[s] = motion[v].guard;
+    wish.spread = max(wish.spread, spreadOf(n, d));
+    if (parameters.isPlanar == 0u) {
+      wish.travel[s] = lengthOf(d);
+    }
+  }
+  return wish;
+}
+
+// Heights along a vertex's way are linear in α, so both ends suffice. Their rounding: e at x, 8u Σ |n D| on the way.
+fn staysApart(heights: Heights, wish: Wish, sideA: u32, corners: u32) -> bool {
+  var lo = heights.lo;
+  var hi = heights.hi;
+  for (var s = 0u; s < corners; s++) {
+    let to = heights.h[s] + wish.guard[s] * wish.along[s];
+    if (s < sideA) {
+      lo = min(lo, to);
+    } else {
+      hi = max(hi, to);
+    }
+  }
+  return lo - hi > parameters.delta + 2.0 * (heights.error + ERROR_FACTOR * wish.spread);
+}
+
+// budget/approach where the budget does not cover it; no infinities, no negative zero (safety rule 7).
+fn boundOf(budget: f32, approach: f32) -> f32 {
+  if (budget >= approach) {
+    return NO_BOUND;
+  }
+  if (!(budget > 0.0)) {
+    return 0.0;
+  }
+  return budget / approach;
+}
+
+fn keepBound(v: i32, bound: f32) {
+  if (bound < 1.0) {
+    atomicMin(&motion[v].alpha, bitcast<u32>(bound) & 0x7fffffffu);
+  }
+}
+
+@compute @workgroup_size(64)
+fn bound(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let p = linearIndex(group, groups, local);
+  if (p >= control.pairCount) {
+    return;
+  }
+  let ids = pairVertex[p];
+  if (!(isMoving(ids.x) || isMoving(ids.y) || isMoving(ids.z) || isMoving(ids.w))) {
+    return;
+  }
+  let kind = pairInfo[p] & KIND_MASK;
+  let corners = cornersOf(kind);
+  let sideA = sideAOf(kind);
+  let points = cornersOfX(ids);
+  var normal = pairNormal[p];
+  var heights = measureHeights(kind, points, normal.xyz);
+  var wish = wishOf(ids, normal.xyz, corners);
+  var gap: f32;
+  if (pairWork[p].stamp == control.clock) {
+    gap = min(heights.gap, pairWork[p].distance);
+  } else {
+    if (parameters.isPlanar == 1u && staysApart(heights, wish, sideA, corners)) {
+      return;
+    }
+    let measured = measurePair(kind, points, normal.xyz);
+    normal = vec4f(measured.normal, normal.w);
+    heights = measured.heights;
+    gap = measured.gap;
+    wish = wishOf(ids, measured.normal, corners);
+    pairNormal[p] = normal;
+    pairWork[p].weight = measured.weight;
+    pairWork[p].distance = measured.distance;
+    pairWork[p].gap = gap;
+    pairWork[p].error = heights.error;
+    pairWork[p].stamp = control.clock;
+  }
+  pairWork[p].mark = control.clock;
+  if (!(gap > 2.0 * heights.error)) {
+    atomicAdd(&control.touchingCount, 1u);
+    pairWork[p].slots = vec4f(0.0);
+    for (var s = 0u; s < corners; s++) {
+      atomicMin(&motion[ids[s]].alpha, 0u);
+    }
+    return;
+  }
+  let room = max(0.0, gap - parameters.floor);
+  var share = 0.5;
+  var bounds = vec4f(NO_BOUND);
+  if (parameters.isPlanar == 1u) {
+    let approach = select(wish.along, -wish.along, vec4u(0u, 1u, 2u, 3u) < vec4u(sideA));
+    let seen = approach * wish.guard;
+    var ua = 0.0;
+    var ub = 0.0;
+    for (var s = 0u; s < corners; s++) {
+      if (s < sideA) {
+        ua = max(ua, seen[s]);
+      } else {
+        ub = max(ub, seen[s]);
+      }
+    }
+    let most = max(ua, ub);
+    if (most > 0.0) {
+      // By the larger one first: the sum of both need not be finite.
+      share = (ua / most) / (ua / most + ub / most);
+    }
+    for (var s = 0u; s < corners; s++) {
+      if (!(approach[s] > 0.0)) {
+        continue;
+      }
+      let slack = select(heights.hi - heights.h[s], heights.h[s] - heights.lo, s < sideA);
+      let part = select(1.0 - share, share, s < sideA);
+      bounds[s] = boundOf(parameters.gamma * part * room + parameters.gamma * slack, approach[s]);
+      keepBound(ids[s], bounds[s]);
+    }
+  } else {
+    for (var s = 0u; s < corners; s++) {
+      if (wish.travel[s] > 0.0) {
+        bounds[s] = boundOf(0.5 * parameters.gamma * room, wish.travel[s]);
+        keepBound(ids[s], bounds[s]);
+      }
+    }
+  }
+  // ext_side = s_side (g − floor) + (min(g, floor) − floor/2)/2: together at most g − floor/2, so that the half-spaces of
+  // the check are disjoint whatever rounding did to the bounds.
+  let reserve = 0.5 * max(0.0, min(gap, parameters.floor) - 0.5 * parameters.floor);
+  pairWork[p].first = heights.lo - (share * room + reserve);
+  pairWork[p].second = heights.hi + ((1.0 - share) * room + reserve);
+  pairWork[p].third = heights.error;
+  pairWork[p].slots = bounds;
+}

@@ -1,0 +1,75 @@
+// Trust boxes and bar bits of the vertices (docs/method.md, trust boxes; mirrors fillTrustBoxes in
+// src/solver/cpu/boxes.ts and Proximity.#mark in src/solver/cpu/proximity.ts).
+//
+// B_i = box(x_i, x_i + (y_i - x_i) min(1, leap / |y_i - x_i|)) grown by the reach; the bare point for a kinematic vertex
+// that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
+// x_i lies inside under any rounding: min(x, e) - reach <= x.
+//
+// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar. One thread a vertex.
+// #include "common/groups.wgsl"
+// #include "common/search-control.wgsl"
+
+@group(0) @binding(0) var<uniform> control: SearchControl;
+// f32[3V]
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read> y: array<f32>;
+// f32[V]
+@group(0) @binding(3) var<storage, read> inverseMass: array<f32>;
+// u32[V] 1 = needs a new box; read in a partial search only
+@group(0) @binding(4) var<storage, read> wanted: array<u32>;
+// f32[6V] lo xyz, hi xyz
+@group(0) @binding(5) var<storage, read_write> box: array<f32>;
+// u32[V]
+@group(0) @binding(6) var<storage, read_write> bar: array<u32>;
+
+@compute @workgroup_size(64)
+fn fillTrustBoxes(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let i = 64u * foldedGroup(workgroup, dispatched) + thread;
+  if (i >= control.vertices) {
+    return;
+  }
+  let at = vec3f(x[3u * i], x[3u * i + 1u], x[3u * i + 2u]);
+  let to = vec3f(y[3u * i], y[3u * i + 1u], y[3u * i + 2u]);
+  let isStill = at.x == to.x && at.y == to.y && at.z == to.z;
+  let isKinematic = inverseMass[i] == 0.0;
+  let isPassive = isKinematic && (isStill || control.skipsKinematic != 0u);
+  let isKept = control.mode == SEARCH_PART && wanted[i] == 0u;
+  bar[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
+  if (isKept) {
+    return;
+  }
+  var lo = at;
+  var hi = at;
+  if (control.isPoint == 0u && !(isStill && isKinematic)) {
+    let end = leapEnd(at, to);
+    lo = min(at, end) - control.reach;
+    hi = max(at, end) + control.reach;
+  }
+  box[6u * i] = lo.x;
+  box[6u * i + 1u] = lo.y;
+  box[6u * i + 2u] = lo.z;
+  box[6u * i + 3u] = hi.x;
+  box[6u * i + 4u] = hi.y;
+  box[6u * i + 5u] = hi.z;
+}
+
+// Where a vertex gets at most before the next search.
+fn leapEnd(at: vec3f, to: vec3f) -> vec3f {
+  let d = to - at;
+  let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
+  // Targets may lie so far away that the square of the distance has no float32: take it in units of the largest part.
+  if (largest <= 0.57 * control.leap) {
+    return to;
+  }
+  let unit = d / max(largest, 1e-30);
+  let length = sqrt(unit.x * unit.x + unit.y * unit.y + unit.z * unit.z);
+  let share = control.leap / max(length, 1.0) / max(largest, 1e-30);
+  if (share >= 1.0) {
+    return to;
+  }
+  return at + share * d;
+}

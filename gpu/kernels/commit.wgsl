@@ -1,0 +1,67 @@
+// Takes the step, one thread a vertex: x ← x' unless the check or the exact test against the trust box sends the vertex
+// back; then r ← r (1 − α) (Eq. 17), 0 where y is reached to rounding.
+//
+// In: y, next, box. In and out: x, motion, progress, control (maximum of r, number of unfinished vertices, largest move).
+// Mirrors Forward.#commit and TwoWay.#updateResiduals (src/solver/cpu/forward.ts, two-way.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/lengths.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+// Words, not floats: copies must be bit copies.
+@group(0) @binding(2) var<storage, read_write> x: array<u32>;
+@group(0) @binding(3) var<storage, read> y: array<f32>;
+@group(0) @binding(4) var<storage, read> next: array<u32>;
+@group(0) @binding(5) var<storage, read> box: array<f32>;
+@group(0) @binding(6) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
+
+fn isInBox(i: u32, at: vec3f) -> bool {
+  let q = 6u * i;
+  return at.x >= box[q] && at.x <= box[q + 3u] && at.y >= box[q + 1u] && at.y <= box[q + 4u] &&
+    at.z >= box[q + 2u] && at.z <= box[q + 5u];
+}
+
+@compute @workgroup_size(64)
+fn commit(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let k = 3u * i;
+  let flags = atomicLoad(&motion[i].flags);
+  let here = vec3f(bitcast<f32>(x[k]), bitcast<f32>(x[k + 1u]), bitcast<f32>(x[k + 2u]));
+  var to = here;
+  if ((flags & MOVING) != 0u && atomicLoad(&motion[i].alpha) != 0u) {
+    let written = vec3f(bitcast<f32>(next[k]), bitcast<f32>(next[k + 1u]), bitcast<f32>(next[k + 2u]));
+    if ((flags & REVERTED) != 0u || (parameters.hasBoxes == 1u && !isInBox(i, written))) {
+      atomicStore(&motion[i].alpha, 0u);
+    } else {
+      to = written;
+      x[k] = next[k];
+      x[k + 1u] = next[k + 1u];
+      x[k + 2u] = next[k + 2u];
+      if (parameters.hasBoxes == 0u) {
+        atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(to - here)) & 0x7fffffffu);
+      }
+    }
+  }
+  var r = progress[i].residual;
+  if (r > 0.0) {
+    let rest = abs(vec3f(y[k], y[k + 1u], y[k + 2u]) - to);
+    let isThere = rest.x <= parameters.arrivedWithin && rest.y <= parameters.arrivedWithin &&
+      rest.z <= parameters.arrivedWithin;
+    r = select(r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha))), 0.0, isThere);
+    progress[i].residual = r;
+    atomicMax(&control.residualBits, bitcast<u32>(r) & 0x7fffffffu);
+    if (r >= parameters.epsilon) {
+      atomicAdd(&control.unfinishedCount, 1u);
+    }
+  }
+  atomicStore(&progress[i].concerned, 0u);
+}

@@ -1,0 +1,58 @@
+// Signed heights of a pair along a vector n over its first vertex o, in float32; mirrors measureHeights of
+// src/solver/cpu/certificate.ts.
+//
+//   h_k = n·(x_k − o),   lo = min over side a,   hi = max over side b,   gap = lo − hi
+//
+// With u = 2^-23 (WGSL fixes no direction of rounding): the difference errs by u relative, each product by u, the two sums
+// by u each of what they add, so |h_k − exact| ≤ ((1 + u)^4 − 1) Σ_c |n_c d_c| < 5u Σ_c |n_c d_c|. e = 8u max_k Σ_c |n_c d_c|
+// leaves slack for its own rounding and for the few scalar operations that combine heights. Whatever n is: gap > 2e means
+// that the exact heights of side a lie above those of side b, so that a plane with normal n parts the two hulls.
+//
+// The differences come first: what the coordinates share cancels there. gpu/self-proof.ts makes an adapter prove that
+// its compiler leaves it at that.
+const ERROR_FACTOR: f32 = 9.5367431640625e-7; // 8 · 2^-23
+
+struct Heights {
+  // of the four slots; slots that the kind does not use repeat a height of side b
+  h: vec4f,
+  lo: f32,
+  hi: f32,
+  gap: f32,
+  error: f32,
+}
+
+fn heightOf(n: vec3f, d: vec3f) -> f32 {
+  return n.x * d.x + n.y * d.y + n.z * d.z;
+}
+
+fn spreadOf(n: vec3f, d: vec3f) -> f32 {
+  return abs(n.x * d.x) + abs(n.y * d.y) + abs(n.z * d.z);
+}
+
+fn measureHeights(kind: u32, p: Corners, n: vec3f) -> Heights {
+  let d1 = p.p1 - p.p0;
+  let h1 = heightOf(n, d1);
+  var h2 = h1;
+  var h3 = h1;
+  var reach = spreadOf(n, d1);
+  if (kind <= VE) {
+    let d2 = p.p2 - p.p0;
+    h2 = heightOf(n, d2);
+    h3 = h2;
+    reach = max(reach, spreadOf(n, d2));
+    if (kind <= EE) {
+      let d3 = p.p3 - p.p0;
+      h3 = heightOf(n, d3);
+      reach = max(reach, spreadOf(n, d3));
+    }
+  }
+  // h0 = 0: the first vertex is the origin of the heights.
+  var lo = 0.0;
+  var hi = max(h2, h3);
+  if (kind == EE) {
+    lo = min(0.0, h1);
+  } else {
+    hi = max(h1, hi);
+  }
+  return Heights(vec4f(0.0, h1, h2, h3), lo, hi, lo - hi, ERROR_FACTOR * reach);
+}

@@ -1,0 +1,2 @@
+// Steps over which stagnation is judged.
+const WINDOW: u32 = 32u;

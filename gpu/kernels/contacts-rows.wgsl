@@ -1,0 +1,57 @@
+// Rows of the contacts that are kept, one thread each: c = d − δ_p, K = Σ w |J|² with inverse masses w (Eqs. 9–12), λ = 0.
+//
+// In: the kept pairs in rows' last third, x, pairs, inverseMass. Out: pairWork (first = λ, second = K, third = c, slots =
+// inverse masses), rows' first third: index of the pair, kind in bits 29 and 30. Mirrors Contacts.#addRow
+// (src/solver/cpu/contacts.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/corners.wgsl"
+// #include "common/closest.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(4) var<storage, read> pairInfo: array<u32>;
+@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> pairWork: array<PairWork>;
+@group(0) @binding(7) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(8) var<storage, read_write> rows: array<u32>;
+// #include "common/corners-of-x.wgsl"
+// #include "common/contact-row.wgsl"
+// #include "common/row-index.wgsl"
+
+@compute @workgroup_size(64)
+fn contactRows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  if (n >= atomicLoad(&control.keptCount)) {
+    return;
+  }
+  let p = rows[2u * control.pairCapacity + n];
+  let kind = pairInfo[p] & KIND_MASK;
+  let ids = pairVertex[p];
+  let weight = pairWork[p].weight;
+  let distance = pairWork[p].distance;
+  let normal = pairNormal[p];
+  let row = jacobianOf(kind, cornersOfX(ids), weight, distance, normal.xyz);
+  var masses = vec4f(0.0);
+  var stiffness = 0.0;
+  for (var s = 0u; s < 4u; s++) {
+    if (weight[s] > 0.0) {
+      masses[s] = inverseMass[ids[s]];
+      stiffness += masses[s] * dot3(row.j[s], row.j[s]);
+    }
+  }
+  if (!(stiffness > 0.0)) {
+    return;
+  }
+  pairWork[p].first = 0.0;
+  pairWork[p].second = stiffness;
+  pairWork[p].third = distance - normal.w;
+  pairWork[p].slots = masses;
+  rows[atomicAdd(&control.rowCount, 1u)] = p | (kind << KIND_SHIFT);
+}

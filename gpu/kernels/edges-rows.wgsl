@@ -1,0 +1,29 @@
+// Edge length constraints linearised at the goal y* (Eq. 13), one thread an edge, once a request:
+//
+//   c = σ L* − u·(y_i − y_j) ≥ 0,   L* = |y*_i − y*_j|,   u = (y*_i − y*_j) / L*
+//
+// In: goal, edgeEnds (in sweep order). Out: edgeRow (u, σ L*; −1 = no constraint). Mirrors EdgeLengths.linearise
+// (src/solver/cpu/edges.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/lengths.wgsl"
+@group(0) @binding(1) var<storage, read> goal: array<f32>;
+@group(0) @binding(2) var<storage, read> edgeEnds: array<vec2u>;
+@group(0) @binding(3) var<storage, read_write> edgeRow: array<vec4f>;
+
+@compute @workgroup_size(64)
+fn edgeRows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let e = linearIndex(group, groups, local);
+  if (e >= parameters.edgeCount) {
+    return;
+  }
+  let i = 3u * edgeEnds[e].x;
+  let j = 3u * edgeEnds[e].y;
+  let d = vec3f(goal[i] - goal[j], goal[i + 1u] - goal[j + 1u], goal[i + 2u] - goal[j + 2u]);
+  let length = lengthOf(d);
+  edgeRow[e] = vec4f(directionOf(d), select(-1.0, parameters.sigma * length, length > 0.0));
+}

@@ -1,0 +1,48 @@
+// Boxes and bar bits of all elements that are queries or leaves of a tree, in leaf order (mirrors ProximitySearch.#build
+// in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have.
+//
+// In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
+// Out: tree, two vec4f a box: lo and the bits as a number, hi. Minima and maxima are exact; the growth is rounded once.
+// #include "common/groups.wgsl"
+// #include "common/search-control.wgsl"
+
+struct Slots {
+  count: u32,
+  // index of slot 0 in tree: the trees' nodes come first
+  first: u32,
+}
+
+@group(0) @binding(0) var<uniform> slots: Slots;
+@group(0) @binding(1) var<uniform> control: SearchControl;
+@group(0) @binding(2) var<storage, read> topology: array<u32>;
+@group(0) @binding(3) var<storage, read> box: array<f32>;
+@group(0) @binding(4) var<storage, read> bar: array<u32>;
+@group(0) @binding(5) var<storage, read_write> tree: array<vec4f>;
+
+fn lowOf(v: u32) -> vec3f {
+  return vec3f(box[6u * v], box[6u * v + 1u], box[6u * v + 2u]);
+}
+
+fn highOf(v: u32) -> vec3f {
+  return vec3f(box[6u * v + 3u], box[6u * v + 4u], box[6u * v + 5u]);
+}
+
+@compute @workgroup_size(64)
+fn boxElements(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let slot = 64u * foldedGroup(workgroup, dispatched) + thread;
+  if (slot >= slots.count) {
+    return;
+  }
+  let a = topology[3u * slot];
+  let b = topology[3u * slot + 1u];
+  let c = topology[3u * slot + 2u];
+  let lo = min(lowOf(a), min(lowOf(b), lowOf(c))) - control.growth;
+  let hi = max(highOf(a), max(highOf(b), highOf(c))) + control.growth;
+  let at = 2u * (slots.first + slot);
+  tree[at] = vec4f(lo, f32(bar[a] & bar[b] & bar[c]));
+  tree[at + 1u] = vec4f(hi, 0.0);
+}

@@ -1,0 +1,34 @@
+// Opens the contact part of a step, one thread a vertex: who moves (y ≠ x after the edge sweep), who can be moved at all,
+// who is stuck, empty contact lists.
+//
+// In: x, y, inverseMass, progress.stuck. Out: motion.flags, lists. Mirrors TwoWay.#markMoving (src/solver/cpu/two-way.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/pair.wgsl"
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read> y: array<f32>;
+@group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(5) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
+@group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
+
+@compute @workgroup_size(64)
+fn prepare(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let k = 3u * i;
+  let moves = x[k] != y[k] || x[k + 1u] != y[k + 1u] || x[k + 2u] != y[k + 2u];
+  let isMovable = inverseMass[i] > 0.0;
+  let isStuck = isMovable && progress[i].stuck == STUCK_STEPS;
+  atomicStore(&motion[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
+  atomicStore(&lists[i].count, 0u);
+  lists[i].offset = 0u;
+  atomicStore(&lists[i].cursor, 0u);
+  atomicStore(&lists[i].owner, NO_OWNER);
+}

@@ -1,0 +1,108 @@
+// The two places where a search decides: planSearch gives every dispatch of its first half its size, or none if no search
+// is asked for; settleSearch, once all pairs are counted, lets the second half write them if they fit, else nothing moves.
+// (The budget test of src/solver/cpu/search.ts, PairBudgetExceeded.)
+//
+// P stays invalid from the first dispatch to the last: new boxes with the old P would be unsafe.
+//
+// In: control, fixed (workgroups of each dispatch; 0 where the demand decides), offsets (after the prefix sum), total.
+// Out: sizes (indirect arguments, three words a dispatch), control.
+// #include "common/scan-levels.wgsl"
+// #include "common/search-control.wgsl"
+
+struct Plan {
+  // dispatches before settleSearch, and in all
+  early: u32,
+  all: u32,
+  // which dispatches depend on counts: markKept, the prefix sum's first and its levels, gatherKept, settlePairs
+  mark: u32,
+  scan: u32,
+  levels: u32,
+  gather: u32,
+  settle: u32,
+  // 1 = what to do stands in status, at these words: RUNNING or not, the mode, and where the demand is to go
+  hasStatus: u32,
+  state: u32,
+  wantsSearch: u32,
+  pairDemand: u32,
+}
+
+// What control.wgsl calls RUNNING
+const IS_RUNNING: u32 = 0u;
+
+@group(0) @binding(0) var<uniform> plan: Plan;
+@group(0) @binding(1) var<storage, read_write> control: SearchControl;
+@group(0) @binding(2) var<storage, read> fixed: array<u32>;
+@group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
+@group(0) @binding(4) var<storage, read> offsets: array<u32>;
+@group(0) @binding(5) var<storage, read> total: array<u32>;
+// Control of the steps (common/control.wgsl), or any buffer
+@group(0) @binding(6) var<storage, read_write> status: array<u32>;
+
+const THREADS: u32 = 64u;
+
+fn writeSize(dispatch: u32, groups: u32) {
+  let size = foldGroups(groups);
+  sizes[3u * dispatch] = size.x;
+  sizes[3u * dispatch + 1u] = size.y;
+  sizes[3u * dispatch + 2u] = size.z;
+}
+
+// More than the capacity whenever P was not written, also if it was a budget that was passed.
+fn tellDemand(demand: u32) {
+  if (plan.hasStatus != 0u) {
+    status[plan.pairDemand] = demand;
+  }
+}
+
+@compute @workgroup_size(1)
+fn planSearch() {
+  if (plan.hasStatus != 0u) {
+    control.mode = select(SEARCH_NONE, status[plan.wantsSearch], status[plan.state] == IS_RUNNING);
+  }
+  let isOn = control.mode != SEARCH_NONE;
+  for (var d = 0u; d < plan.all; d++) {
+    writeSize(d, select(0u, fixed[d], isOn && d < plan.early));
+  }
+  if (!isOn) {
+    return;
+  }
+  control.overflow = 0u;
+  // Without an old P that is complete there is nothing to take over.
+  if (control.mode == SEARCH_PART && control.isValid == 0u) {
+    control.mode = SEARCH_ALL;
+  }
+  control.isValid = 0u;
+  control.oldPairs = select(0u, control.pairCount, control.mode == SEARCH_PART);
+  control.entries = addSaturating(control.oldPairs, control.queries);
+  writeSize(plan.mark, groupsFor(control.oldPairs, THREADS));
+  let last = 2u * plan.levels - 2u;
+  for (var level = 0u; level < plan.levels; level++) {
+    let groups = scanLevelGroups(control.entries, level);
+    writeSize(plan.scan + level, groups);
+    writeSize(plan.scan + last - level, groups);
+  }
+}
+
+@compute @workgroup_size(1)
+fn settleSearch() {
+  if (control.mode == SEARCH_NONE) {
+    return;
+  }
+  control.demand = total[0];
+  // Exclusive sums: the entry after the old pairs is the first query's, and there is a query in every mesh.
+  control.kept = offsets[control.oldPairs];
+  if (control.demand > min(control.capacity, control.budget)) {
+    control.overflow = 1u;
+    tellDemand(max(control.demand, addSaturating(control.capacity, 1u)));
+    return;
+  }
+  tellDemand(control.demand);
+  for (var d = plan.early; d < plan.all; d++) {
+    writeSize(d, fixed[d]);
+  }
+  writeSize(plan.gather, groupsFor(control.oldPairs, THREADS));
+  writeSize(plan.settle, groupsFor(control.demand, THREADS));
+  control.pairCount = control.demand;
+  control.isValid = 1u;
+  control.searches += 1u;
+}

@@ -1,0 +1,261 @@
+// Proximity search, one thread a query: walks a tree without a stack, looks closer at every element whose box overlaps,
+// and counts what belongs into P, or writes it (mirrors Bvh.forEachOverlap in src/solver/cpu/bvh.ts and Sink in
+// src/solver/cpu/search.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
+// it ends back at 1.
+//
+// Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a bar bit or a
+// vertex in common, or belong to two ignored parts. A pair is dropped only if n, the direction of its closest points,
+// keeps it further apart than the cut wherever in the boxes its vertices are: lo - hi > cut + 16 u L, where L bounds the
+// terms of every height used, u = 2^-23.
+//
+// Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently, and
+// a pair that is counted once and not written, or the reverse, would tear P.
+//
+// In: walk, control, topology, tree, x, box; writing: offsets. Out: counting: offsets; writing: pairs from each query's
+// offset on, in walk order, with their normal, delta_p = 0 and their kind.
+// #include "common/groups.wgsl"
+// #include "common/search-control.wgsl"
+// #include "common/closest.wgsl"
+
+// VT, EE, VE or VV
+override KIND: u32;
+
+const VT: u32 = 0u;
+const EE: u32 = 1u;
+const VE: u32 = 2u;
+const VV: u32 = 3u;
+
+struct Walk {
+  // 0: count, 1: write
+  isWriting: u32,
+  // number of this walk's first query among all queries
+  firstQuery: u32,
+  // queries: slots of one set of elements
+  ownSlot: u32,
+  ownCount: u32,
+  // the tree they walk: node 0, slots, leaves (a power of two)
+  nodes: u32,
+  otherSlot: u32,
+  otherCount: u32,
+  leaves: u32,
+  // index of slot 0 in tree
+  boxes: u32,
+  // places in topology: part of each vertex, first of each part's ignored parts, the lists (ascending)
+  hasIgnored: u32,
+  parts: u32,
+  ignoredFirst: u32,
+  ignored: u32,
+  // vertices of a pair
+  corners: u32,
+}
+
+@group(0) @binding(0) var<uniform> walk: Walk;
+@group(0) @binding(1) var<uniform> control: SearchControl;
+@group(0) @binding(2) var<storage, read> topology: array<u32>;
+@group(0) @binding(3) var<storage, read> tree: array<vec4f>;
+@group(0) @binding(4) var<storage, read> x: array<f32>;
+@group(0) @binding(5) var<storage, read> box: array<f32>;
+@group(0) @binding(6) var<storage, read_write> offsets: array<u32>;
+@group(0) @binding(7) var<storage, read_write> pairVertex: array<vec4i>;
+@group(0) @binding(8) var<storage, read_write> pairInfo: array<u32>;
+@group(0) @binding(9) var<storage, read_write> pairNormal: array<vec4f>;
+
+// 16 u
+const MARGIN: f32 = 1.9073486328125e-6;
+// Above every height
+const FAR: f32 = 3.4028234e38;
+
+fn cornersOf(slot: u32) -> vec3u {
+  return vec3u(topology[3u * slot], topology[3u * slot + 1u], topology[3u * slot + 2u]);
+}
+
+fn positionOf(v: u32) -> vec3f {
+  return vec3f(x[3u * v], x[3u * v + 1u], x[3u * v + 2u]);
+}
+
+struct Found {
+  belongs: bool,
+  normal: vec3f,
+}
+
+@compute @workgroup_size(64)
+fn walkPairs(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let q = 64u * foldedGroup(workgroup, dispatched) + thread;
+  if (q >= walk.ownCount) {
+    return;
+  }
+  let isSelf = KIND == EE || KIND == VV;
+  let slot = walk.ownSlot + q;
+  let ownLo = tree[2u * (walk.boxes + slot)];
+  let hi = tree[2u * (walk.boxes + slot) + 1u].xyz;
+  let lo = ownLo.xyz;
+  let bits = u32(ownLo.w);
+  let own = cornersOf(slot);
+  // In a tree against itself everything before the query has been paired already.
+  let firstLeaf = select(0u, q / 8u, isSelf);
+  let firstOther = select(0u, q + 1u, isSelf);
+  let depth = countLeadingZeros(walk.leaves);
+  let entry = control.oldPairs + walk.firstQuery + q;
+  var at = 0u;
+  if (walk.isWriting != 0u) {
+    at = offsets[entry];
+  }
+  var count = 0u;
+  var k = 1u;
+  loop {
+    let node = 2u * (walk.nodes + k);
+    let nodeLo = tree[node];
+    let nodeHi = tree[node + 1u].xyz;
+    let lastLeaf = ((k + 1u) << (countLeadingZeros(k) - depth)) - 1u - walk.leaves;
+    if (lastLeaf >= firstLeaf && all(nodeLo.xyz <= hi) && all(nodeHi >= lo) && (bits & u32(nodeLo.w)) == 0u) {
+      if (k < walk.leaves) {
+        k *= 2u;
+        continue;
+      }
+      let begin = (k - walk.leaves) * 8u;
+      for (var o = max(begin, firstOther); o < min(begin + 8u, walk.otherCount); o++) {
+        let boxAt = 2u * (walk.boxes + walk.otherSlot + o);
+        let otherLo = tree[boxAt];
+        if (all(otherLo.xyz <= hi) && all(tree[boxAt + 1u].xyz >= lo) && (bits & u32(otherLo.w)) == 0u) {
+          let other = cornersOf(walk.otherSlot + o);
+          let slots = slotsOf(own, other);
+          if (sharesVertex(slots) || isIgnored(slots)) {
+            continue;
+          }
+          let found = lookCloser(slots);
+          if (found.belongs) {
+            if (walk.isWriting != 0u) {
+              pairVertex[at + count] = unusedMarked(slots);
+              pairInfo[at + count] = KIND;
+              pairNormal[at + count] = vec4f(found.normal, 0.0);
+            }
+            count++;
+          }
+        }
+      }
+    }
+    k = (k + 1u) >> countTrailingZeros(k + 1u);
+    if (k == 1u) {
+      break;
+    }
+  }
+  if (walk.isWriting == 0u) {
+    offsets[entry] = count;
+  }
+}
+
+// Vertex slots of a pair, side a first; unused ones repeat the last vertex.
+fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
+  if (KIND == EE) {
+    return vec4u(own.xy, other.xy);
+  }
+  return vec4u(own.x, other);
+}
+
+fn unusedMarked(slots: vec4u) -> vec4i {
+  if (KIND == VE) {
+    return vec4i(vec3i(slots.xyz), -1);
+  }
+  if (KIND == VV) {
+    return vec4i(vec2i(slots.xy), -1, -1);
+  }
+  return vec4i(slots);
+}
+
+// Free points are in no other element, so only elements of triangles and edges can meet in a vertex.
+fn sharesVertex(v: vec4u) -> bool {
+  if (KIND == VT) {
+    return v.x == v.y || v.x == v.z || v.x == v.w;
+  }
+  if (KIND == EE) {
+    return v.x == v.z || v.x == v.w || v.y == v.z || v.y == v.w;
+  }
+  return false;
+}
+
+fn partOf(v: u32) -> u32 {
+  return topology[walk.parts + v];
+}
+
+// One side wholly in part p, the other wholly in part q, and (p, q) is listed (ignoredParts in proximity.ts).
+fn isIgnored(v: vec4u) -> bool {
+  if (walk.hasIgnored == 0u) {
+    return false;
+  }
+  let p = partOf(v.x);
+  let q = partOf(v.w);
+  let second = partOf(v.y);
+  if (partOf(v.z) != q || second != select(q, p, KIND == EE)) {
+    return false;
+  }
+  var first = topology[walk.ignoredFirst + p];
+  var end = topology[walk.ignoredFirst + p + 1u];
+  while (first < end) {
+    let middle = (first + end) / 2u;
+    let part = topology[walk.ignored + middle];
+    if (part == q) {
+      return true;
+    }
+    if (part < q) {
+      first = middle + 1u;
+    } else {
+      end = middle;
+    }
+  }
+  return false;
+}
+
+fn lookCloser(v: vec4u) -> Found {
+  let a = positionOf(v.x);
+  let b = positionOf(v.y);
+  var near: Closest;
+  if (KIND == VT) {
+    near = closestVertexTriangle(a, b, positionOf(v.z), positionOf(v.w));
+  } else if (KIND == EE) {
+    near = closestEdgeEdge(a, b, positionOf(v.z), positionOf(v.w));
+  } else if (KIND == VE) {
+    near = closestVertexEdge(a, b, positionOf(v.z));
+  } else {
+    near = closestVertexVertex(a, b);
+  }
+  let d = near.difference;
+  let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
+  // Nothing is known of the direction of what is this small, and nothing this close could be dropped.
+  if (largest <= CLOSEST_TINY) {
+    return Found(true, vec3f(0.0));
+  }
+  let scaled = d / largest;
+  let length = sqrt(dot3(scaled, scaled));
+  let n = scaled / length;
+  if (largest * length <= control.cut) {
+    return Found(true, n);
+  }
+  // x: the height of the box corner that is lowest along n, side b along -n; y: the sum of its terms' sizes. A loop whose
+  // length the compiler does not know: unrolled, it would double the kernel.
+  var lowA = vec2f(FAR, 0.0);
+  var highB = vec2f(FAR, 0.0);
+  for (var k = 0u; k < walk.corners; k++) {
+    let isSideA = k == 0u || (k == 1u && KIND == EE);
+    let height = lowest(v[k], a, select(-n, n, isSideA));
+    lowA = select(lowA, lower(lowA, height), isSideA);
+    highB = select(lower(highB, height), highB, isSideA);
+  }
+  let apart = lowA.x + highB.x;
+  return Found(apart <= control.cut + MARGIN * max(lowA.y, highB.y), n);
+}
+
+fn lower(p: vec2f, q: vec2f) -> vec2f {
+  return vec2f(min(p.x, q.x), max(p.y, q.y));
+}
+
+// min of n . (c - o) over the corners c of vertex v's box, o the position of the pair's first vertex.
+fn lowest(v: u32, o: vec3f, n: vec3f) -> vec2f {
+  let lo = vec3f(box[6u * v], box[6u * v + 1u], box[6u * v + 2u]);
+  let hi = vec3f(box[6u * v + 3u], box[6u * v + 4u], box[6u * v + 5u]);
+  let term = n * (select(hi, lo, n > vec3f(0.0)) - o);
+  return vec2f(term.x + term.y + term.z, abs(term.x) + abs(term.y) + abs(term.z));
+}

@@ -1,0 +1,105 @@
+import { BUFFER_USAGE } from './flags.js';
+import { type Dispatch, type Indirect, Kernel, recordDispatch } from './search/kernel.js';
+import type { DeviceMemory } from './step/ledger.js';
+
+/** Entries of one workgroup (scan-levels.wgsl). */
+const BLOCK = 1024;
+
+/** Bytes of one dispatch's indirect arguments. */
+export const DISPATCH_BYTES = 12;
+
+/** Levels of blocks that a sum over so many entries needs; it takes 2·levels − 1 dispatches. */
+export function scanLevels(capacity: number): number {
+  let levels = 1;
+  for (let entries = Math.ceil(capacity / BLOCK); entries > 1; entries = Math.ceil(entries / BLOCK)) levels++;
+  return levels;
+}
+
+export class ScanKernels {
+  private constructor(
+    readonly plan: Kernel,
+    readonly scanBlocks: Kernel,
+    readonly addBlocks: Kernel,
+  ) {}
+
+  static async load(device: GPUDevice): Promise<ScanKernels> {
+    const [[plan], [scan, add]] = await Promise.all([
+      Kernel.load(device, 'scan-plan', ['planScan']),
+      Kernel.load(device, 'scan-blocks', ['scanBlocks', 'addBlocks']),
+    ]);
+    return new ScanKernels(plan, scan, add);
+  }
+}
+
+export interface ScanOptions {
+  /** u32[≥ capacity], replaced by its exclusive prefix sum; STORAGE */
+  readonly data: GPUBuffer;
+  /** the most entries that are ever summed */
+  readonly capacity: number;
+  /** where the device finds the number of entries, at most `capacity`: a word (4 bytes each) of a STORAGE buffer */
+  readonly count: { readonly buffer: GPUBuffer; readonly word: number };
+  /** where the sizes of the dispatches come from: 12·(2·levels − 1) bytes from here on; undefined = planned by the scan itself */
+  readonly sizes?: Indirect;
+}
+
+/**
+ * Exclusive prefix sum of u32 on the device, in place, the number of entries known to the device only. Sums that do not
+ * fit saturate at 2³² − 1: a demand beyond all bounds never looks like a small one.
+ */
+export class DeviceScan {
+  readonly levels: number;
+  /** u32[1] sum of all entries */
+  readonly total: GPUBuffer;
+  readonly #dispatches: Dispatch[] = [];
+  readonly #memory: DeviceMemory;
+  readonly #owned: GPUBuffer[] = [];
+
+  constructor(memory: DeviceMemory, kernels: ScanKernels, { data, capacity, count, sizes }: ScanOptions) {
+    const { device } = memory;
+    this.#memory = memory;
+    this.levels = scanLevels(capacity);
+    const own = (size: number, usage: number, label: string): GPUBuffer => {
+      const buffer = memory.allocate(label, size, usage);
+      this.#owned.push(buffer);
+      return buffer;
+    };
+    const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = BUFFER_USAGE;
+    const last = 2 * this.levels - 2;
+    let from = sizes;
+    if (from === undefined) {
+      from = { buffer: own(DISPATCH_BYTES * (last + 1), STORAGE | INDIRECT, 'scan sizes'), offset: 0 };
+      const plan = own(8, UNIFORM | COPY_DST, 'scan plan');
+      device.queue.writeBuffer(plan, 0, Uint32Array.of(count.word, this.levels));
+      const group = kernels.plan.bind(device, { plan, counts: count.buffer, sizes: from.buffer });
+      this.#dispatches.push({ kernel: kernels.plan, group, size: undefined });
+    }
+    const groups: GPUBindGroup[] = [];
+    let level = data;
+    let entries = capacity;
+    for (let l = 0; l < this.levels; l++) {
+      entries = Math.max(1, Math.ceil(entries / BLOCK));
+      const sums = own(4 * entries, STORAGE | COPY_SRC, 'scan sums');
+      const scan = own(8, UNIFORM | COPY_DST, 'scan level');
+      device.queue.writeBuffer(scan, 0, Uint32Array.of(count.word, l));
+      groups.push(kernels.scanBlocks.bind(device, { scan, counts: count.buffer, data: level, sums }));
+      level = sums;
+    }
+    this.total = level;
+    for (let n = 0; n <= last; n++) {
+      const isUpward = n < this.levels;
+      this.#dispatches.push({
+        kernel: isUpward ? kernels.scanBlocks : kernels.addBlocks,
+        group: groups[isUpward ? n : last - n],
+        size: { buffer: from.buffer, offset: from.offset + DISPATCH_BYTES * n },
+      });
+    }
+  }
+
+  record(pass: GPUComputePassEncoder): void {
+    for (const dispatch of this.#dispatches) recordDispatch(pass, dispatch);
+  }
+
+  destroy(): void {
+    for (const buffer of this.#owned) this.#memory.free(buffer);
+  }
+}

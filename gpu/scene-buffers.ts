@@ -1,0 +1,155 @@
+import type { CollisionMesh } from '../src/mesh/types.js';
+import type { EdgePlan } from './step/edge-plan.js';
+import { CONTROL, PARAMETERS } from './step/fields.js';
+import { USAGE } from './step/flags.js';
+import type { DeviceMemory } from './step/ledger.js';
+import { CANDIDATE_SLOTS, STEP_SLOTS } from './step/slots.js';
+
+const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = USAGE;
+
+/** Bytes of struct PairWork in gpu/kernels/common/pair.wgsl. */
+const PAIR_WORK_BYTES = 64;
+/** Bytes of the structs Motion, ContactList and VertexProgress there. */
+const VERTEX_STRUCT_BYTES = 16;
+
+/** Stride of the ranges in `edgeRanges`: what every implementation lets a uniform binding start at. */
+export const EDGE_RANGE_STRIDE = 256;
+
+/**
+ * Everything of one scene that lives on the device, by the names that the kernels use.
+ *
+ * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
+ * wanted uint32[V]; motion, lists, progress structs of 16 bytes. Per pair, with room for `pairCapacity`: pairVertex
+ * int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0), pairWork, list
+ * uint32[4], rows uint32[3].
+ */
+export class SceneBuffers {
+  readonly parameters: GPUBuffer;
+  readonly control: GPUBuffer;
+  readonly stepArguments: GPUBuffer;
+  readonly candidateArguments: GPUBuffer;
+  readonly inverseMass: GPUBuffer;
+  readonly x: GPUBuffer;
+  readonly y: GPUBuffer;
+  readonly next: GPUBuffer;
+  readonly start: GPUBuffer;
+  readonly target: GPUBuffer;
+  readonly windowStart: GPUBuffer;
+  readonly box: GPUBuffer;
+  readonly wanted: GPUBuffer;
+  readonly motion: GPUBuffer;
+  readonly lists: GPUBuffer;
+  readonly progress: GPUBuffer;
+  readonly edgeEnds: GPUBuffer;
+  readonly edgeRow: GPUBuffer;
+  readonly edgeLambda: GPUBuffer;
+  readonly edgeColours: GPUBuffer;
+  readonly edgeRanges: GPUBuffer;
+  pairVertex!: GPUBuffer;
+  pairInfo!: GPUBuffer;
+  pairNormal!: GPUBuffer;
+  pairWork!: GPUBuffer;
+  list!: GPUBuffer;
+  rows!: GPUBuffer;
+  pairCapacity = 0;
+  /** counts how often the pair buffers were replaced: bind groups of an older generation are void */
+  generation = 0;
+
+  readonly #memory: DeviceMemory;
+  readonly #all = new Set<GPUBuffer>();
+
+  constructor(memory: DeviceMemory, mesh: CollisionMesh, edges: EdgePlan, pairCapacity: number) {
+    this.#memory = memory;
+    const v = mesh.vertexCount;
+    const state = STORAGE | COPY_SRC | COPY_DST;
+    this.parameters = this.#add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
+    this.control = this.#add('control', CONTROL.bytes, state);
+    const slots = STEP_SLOTS.FIRST_EDGES + edges.wideColours;
+    this.stepArguments = this.#add('stepArguments', 12 * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
+    this.candidateArguments = this.#add(
+      'candidateArguments',
+      12 * CANDIDATE_SLOTS.COUNT,
+      STORAGE | INDIRECT | COPY_SRC,
+    );
+    this.inverseMass = this.#add('inverseMass', 4 * v, STORAGE | COPY_DST);
+    this.x = this.#add('x', 12 * v, state);
+    this.y = this.#add('y', 12 * v, state);
+    this.next = this.#add('next', 12 * v, state);
+    this.start = this.#add('start', 12 * v, state);
+    this.target = this.#add('target', 12 * v, state);
+    this.windowStart = this.#add('windowStart', 12 * v, state);
+    this.box = this.#add('box', 24 * v, state);
+    this.wanted = this.#add('wanted', 4 * v, state);
+    this.motion = this.#add('motion', VERTEX_STRUCT_BYTES * v, state);
+    this.lists = this.#add('lists', VERTEX_STRUCT_BYTES * v, state);
+    this.progress = this.#add('progress', VERTEX_STRUCT_BYTES * v, state);
+    this.edgeEnds = this.#add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
+    this.edgeRow = this.#add('edgeRow', 16 * edges.count, state);
+    this.edgeLambda = this.#add('edgeLambda', 4 * edges.count, state);
+    this.edgeColours = this.#add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
+    const ranges = 2 * (edges.wideColours + 1);
+    this.edgeRanges = this.#add('edgeRanges', EDGE_RANGE_STRIDE * ranges, UNIFORM | COPY_DST);
+    const { queue } = memory.device;
+    queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
+    queue.writeBuffer(this.edgeEnds, 0, edges.ends);
+    queue.writeBuffer(this.edgeColours, 0, edges.colours);
+    queue.writeBuffer(this.edgeRanges, 0, edgeRangesOf(edges));
+    this.reservePairs(pairCapacity);
+  }
+
+  /** Replaces the pair buffers by larger ones. What they held is lost: P must be found or uploaded anew. */
+  reservePairs(capacity: number): void {
+    if (capacity <= this.pairCapacity) return;
+    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork, this.list, this.rows]) {
+      if (buffer) this.#drop(buffer);
+    }
+    const state = STORAGE | COPY_SRC | COPY_DST;
+    this.pairVertex = this.#add('pairVertex', 16 * capacity, state);
+    this.pairInfo = this.#add('pairInfo', 4 * capacity, state);
+    this.pairNormal = this.#add('pairNormal', 16 * capacity, state);
+    this.pairWork = this.#add('pairWork', PAIR_WORK_BYTES * capacity, state);
+    this.list = this.#add('list', 16 * capacity, STORAGE);
+    this.rows = this.#add('rows', 12 * capacity, state);
+    this.pairCapacity = capacity;
+    this.generation++;
+  }
+
+  /** The buffer that a kernel's binding names. @throws Error for a name that no buffer has */
+  named(binding: string): GPUBuffer {
+    // `target` is a reserved word of WGSL.
+    const name = binding === 'goal' ? 'target' : binding;
+    const buffer = (this as unknown as Record<string, unknown>)[name];
+    if (!this.#all.has(buffer as GPUBuffer)) throw new Error(`a kernel binds "${binding}", which no scene buffer is`);
+    return buffer as GPUBuffer;
+  }
+
+  close(): void {
+    for (const buffer of this.#all) this.#memory.free(buffer);
+    this.#all.clear();
+  }
+
+  #add(label: string, bytes: number, usage: number): GPUBuffer {
+    const buffer = this.#memory.allocate(label, bytes, usage);
+    this.#all.add(buffer);
+    return buffer;
+  }
+
+  #drop(buffer: GPUBuffer): void {
+    this.#all.delete(buffer);
+    this.#memory.free(buffer);
+  }
+}
+
+/** The ranges of a step's first sweep, wide colours and then the tail, and of its later sweeps (struct EdgeRange). */
+function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint32Array<ArrayBuffer> {
+  const words = EDGE_RANGE_STRIDE / 4;
+  const ranges = new Uint32Array(2 * (wideColours + 1) * words);
+  for (const isFirst of [1, 0]) {
+    for (let c = 0; c <= wideColours; c++) {
+      const range = c < wideColours ? [colours[c], colours[c + 1]] : [colours[wideColours], count];
+      const at = words * ((1 - isFirst) * (wideColours + 1) + c);
+      ranges.set([...range, isFirst, c, colours.length - 1], at);
+    }
+  }
+  return ranges;
+}

@@ -1,0 +1,316 @@
+import { IntersticeError } from '../src/errors.js';
+import type { CollisionMesh } from '../src/mesh/types.js';
+import type { Settings } from '../src/solver/settings.js';
+import type { Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
+import { SceneBuffers } from './scene-buffers.js';
+import { type ControlBlock, toResolution } from './step/answer.js';
+import { DeviceProximity } from './step/device-proximity.js';
+import { type EdgePlan, planEdges } from './step/edge-plan.js';
+import { CONTROL, SEARCH, STATE } from './step/fields.js';
+import { HostSearch } from './step/host-search.js';
+import type { StepKernels } from './step/kernels.js';
+import type { DeviceMemory } from './step/ledger.js';
+import { readFinalState } from './step/readback.js';
+import { Reader, type Reading } from './step/reader.js';
+import { StepRecorder } from './step/recorder.js';
+import { isSame, packParameters, TAIL_ROWS } from './step/request.js';
+
+/** Steps recorded between two looks at the status block. */
+export const BATCH = 8;
+
+/** Marks in the pairs leave 30 bits to the clock; it starts again, with clean marks, when a request begins beyond half. */
+const CLOCK_LIMIT = 2 ** 29;
+
+/** Room for this many pairs at first; grown to the demand. */
+const FIRST_PAIRS = 4096;
+
+export interface SceneDevice {
+  readonly memory: DeviceMemory;
+  readonly kernels: StepKernels;
+  /** @throws DEVICE_LOST with the reason when the device is gone */
+  assertAlive(): void;
+}
+
+/** Where P is searched: on the device, or by the reference engine's search on the host, for which a run pauses. */
+export type SearchPlace = 'DEVICE' | 'HOST';
+
+/**
+ * One mesh on the device. A resolve uploads a start and a target, records steps in batches and reads one status block a
+ * batch, while the next one runs; everything between is decided on the device. Requests run one at a time.
+ */
+export class GpuScene implements Scene {
+  readonly #device: SceneDevice;
+  readonly #mesh: CollisionMesh;
+  readonly #settings: Settings;
+  readonly #place: SearchPlace;
+  readonly #edges: EdgePlan;
+  readonly #buffers: SceneBuffers;
+  readonly #recorder: StepRecorder;
+  readonly #reader: Reader;
+  #hostSearch: HostSearch | undefined;
+  #deviceSearch: DeviceProximity | undefined;
+  /** what x on the device holds, when that is known */
+  #resident: Float32Array | undefined;
+  #hasPairs = false;
+  #control: ControlBlock = {};
+  #mostContacts = 0;
+  #isClosed = false;
+  #isBusy = false;
+  /** a buffer could not be made: the scene cannot be used any more */
+  #isBroken = false;
+
+  constructor(device: SceneDevice, mesh: CollisionMesh, settings: Settings, place: SearchPlace) {
+    this.#device = device;
+    this.#mesh = mesh;
+    this.#settings = settings;
+    this.#place = place;
+    this.#edges = planEdges(mesh, settings.sigma > 0);
+    this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, FIRST_PAIRS);
+    this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
+    this.#reader = new Reader(device.memory);
+  }
+
+  /** Where the scene lives. */
+  get memory(): DeviceMemory {
+    return this.#device.memory;
+  }
+
+  /** Calls of mapAsync since the scene was opened. */
+  get maps(): number {
+    return this.#reader.maps;
+  }
+
+  /**
+   * @throws DEVICE_LOST when the device goes away; the scene is then to be opened anew
+   * @throws TOO_LARGE when the proximity set does not fit; the scene can be used on
+   * @throws OUT_OF_DEVICE_MEMORY when the pairs do not fit on the device; the scene is then to be closed
+   */
+  async resolve(input: StepInput): Promise<Resolution> {
+    if (this.#isClosed) throw new IntersticeError('INTERNAL', 'the scene was closed');
+    if (this.#isBroken) throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the scene ran out of device memory earlier');
+    if (this.#isBusy) throw new IntersticeError('INTERNAL', 'a scene resolves one request at a time');
+    this.#isBusy = true;
+    try {
+      this.#device.assertAlive();
+      return await this.#run(input);
+    } catch (thrown) {
+      this.#resident = undefined;
+      this.#hasPairs = false;
+      // Steps may have run of which nobody heard: their stamps in the pairs must not pass for those of steps to come.
+      const { clock = 0 } = this.#control;
+      this.#control = { clock: clock + 4 * BATCH };
+      // A lost device shows up as whatever failed first; say what it was.
+      await Promise.resolve();
+      this.#device.assertAlive();
+      throw thrown;
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#deviceSearch?.close();
+    this.#reader.close();
+    this.#buffers.close();
+  }
+
+  async #run(input: StepInput): Promise<Resolution> {
+    const timings: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
+    const target = Float32Array.from(input.y);
+    await this.#openSearch(input.x);
+    let encoder = this.#begin(input.x, target);
+    const isAhead = this.#place === 'DEVICE' && input.onState === undefined;
+    let ahead: Reading | undefined;
+    let wasStopped = false;
+    for (;;) {
+      wasStopped = input.shouldStop?.() ?? false;
+      if (!wasStopped) this.#recordSteps(encoder, input.onState ? 1 : BATCH);
+      let reading = this.#submit(encoder, input.onState !== undefined);
+      encoder = this.#newEncoder();
+      if (isAhead && !wasStopped) {
+        const earlier = ahead;
+        ahead = reading;
+        if (earlier === undefined) continue;
+        reading = earlier;
+      }
+      const isOver = await this.#takeStatus(reading, input);
+      if (wasStopped || isOver) break;
+      const { state } = this.#control;
+      if (state === STATE.RUNNING) continue;
+      // Paused: what was recorded ahead did nothing.
+      ahead?.discard();
+      ahead = undefined;
+      wasStopped = input.shouldStop?.() ?? false;
+      if (wasStopped) break;
+      const began = performance.now();
+      if (state === STATE.NEEDS_SEARCH) await this.#searchOnHost();
+      else await this.#makeRoom();
+      timings.search += 1000 * (performance.now() - began);
+      this.#pass(encoder, (pass) => this.#recorder.arm(pass));
+    }
+    ahead?.discard();
+    return await this.#answer(target, timings, wasStopped);
+  }
+
+  async #openSearch(x: Float32Array): Promise<void> {
+    if (this.#place === 'HOST') this.#hostSearch ??= new HostSearch(this.#mesh, this.#settings);
+    else {
+      this.#deviceSearch ??= await DeviceProximity.open(
+        this.#device.memory,
+        this.#mesh,
+        this.#settings,
+        x,
+        this.#buffers,
+      );
+    }
+    this.#hostSearch?.beginRequest();
+    this.#deviceSearch?.beginRequest();
+  }
+
+  #newEncoder(): GPUCommandEncoder {
+    return this.#device.memory.device.createCommandEncoder();
+  }
+
+  #pass(encoder: GPUCommandEncoder, record: (pass: GPUComputePassEncoder) => void): void {
+    const pass = encoder.beginComputePass();
+    record(pass);
+    pass.end();
+  }
+
+  /** Uploads a request and records its opening. */
+  #begin(start: Float32Array, target: Float32Array): GPUCommandEncoder {
+    const { queue } = this.#device.memory.device;
+    const buffers = this.#buffers;
+    const bytes = 12 * this.#mesh.vertexCount;
+    const encoder = this.#newEncoder();
+    if (this.#resident && isSame(this.#resident, start)) {
+      encoder.copyBufferToBuffer(buffers.x, 0, buffers.start, 0, bytes);
+    } else {
+      queue.writeBuffer(buffers.start, 0, Float32Array.from(start));
+      encoder.copyBufferToBuffer(buffers.start, 0, buffers.x, 0, bytes);
+    }
+    this.#resident = undefined;
+    queue.writeBuffer(buffers.target, 0, Float32Array.from(target));
+    encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
+    encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
+    const isHost = this.#place === 'HOST';
+    queue.writeBuffer(buffers.parameters, 0, packParameters(this.#mesh, this.#settings, this.#edges, start, isHost));
+    const { clock = 0, pairCount = 0, radius = 0 } = this.#control;
+    const isWorn = clock > CLOCK_LIMIT;
+    if (isWorn) encoder.clearBuffer(buffers.pairWork);
+    this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
+    this.#pass(encoder, (pass) => this.#recorder.begin(pass, this.#mesh.vertexCount));
+    return encoder;
+  }
+
+  #writeControl(values: Record<string, number>): void {
+    this.#control = { ...values, steps: values.steps ?? 0, searches: values.searches ?? 0 };
+    const packed = CONTROL.pack({ ...values, pairCapacity: this.#buffers.pairCapacity });
+    this.#device.memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
+  }
+
+  #recordSteps(encoder: GPUCommandEncoder, count: number): void {
+    const { sweeps, forward } = this.#settings;
+    const isWide = this.#mostContacts > TAIL_ROWS;
+    const shape = { sweeps, slides: forward === 'PLANAR', isWide };
+    const search = this.#deviceSearch;
+    this.#pass(encoder, (pass) => {
+      for (let n = 0; n < count; n++) {
+        search?.record(pass);
+        if (search) this.#recorder.afterSearch(pass);
+        this.#recorder.step(() => pass, shape);
+      }
+    });
+  }
+
+  /** Submits, with copies of the status block, and of x where it is asked for. */
+  #submit(encoder: GPUCommandEncoder, withPositions: boolean): Reading {
+    const { control, x } = this.#buffers;
+    const slices = [{ buffer: control, bytes: CONTROL.bytes }];
+    if (withPositions) slices.push({ buffer: x, bytes: 12 * this.#mesh.vertexCount });
+    const reading = this.#reader.record(encoder, slices);
+    this.#device.memory.device.queue.submit([encoder.finish()]);
+    return reading;
+  }
+
+  /** Waits for a status block and tells the caller of the steps that it reports; true = the run is over. */
+  async #takeStatus(reading: Reading, input: StepInput): Promise<boolean> {
+    const before = this.#control;
+    const [block, x] = await reading.wait();
+    this.#control = CONTROL.unpack(block);
+    const { state, steps, searches, residual, unfinished, mostContacts } = this.#control;
+    this.#mostContacts = Math.max(this.#mostContacts, mostContacts);
+    if (state === STATE.NEEDS_ROOM) this.#hasPairs = false;
+    else if (searches > before.searches) this.#hasPairs = true;
+    if (steps > before.steps) {
+      if (x) input.onState?.(new Float32Array(x));
+      input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
+    }
+    return state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;
+  }
+
+  async #makeRoom(): Promise<void> {
+    const { device } = this.#device.memory;
+    this.#hasPairs = false;
+    const { pairDemand } = this.#control;
+    device.pushErrorScope('out-of-memory');
+    try {
+      this.#deviceSearch?.makeRoom(pairDemand);
+    } finally {
+      const error = await device.popErrorScope();
+      if (error) this.#isBroken = true;
+    }
+    if (this.#isBroken) {
+      throw new IntersticeError(
+        'OUT_OF_DEVICE_MEMORY',
+        `${pairDemand} pairs do not fit on the device beside what is there`,
+      );
+    }
+    this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: SEARCH.ALL });
+  }
+
+  /** The run has paused: searches at its x towards its y, and lets it go on with the new P. */
+  async #searchOnHost(): Promise<void> {
+    const buffers = this.#buffers;
+    const { vertexCount } = this.#mesh;
+    const encoder = this.#newEncoder();
+    const reading = this.#reader.record(encoder, [
+      { buffer: buffers.x, bytes: 12 * vertexCount },
+      { buffer: buffers.y, bytes: 12 * vertexCount },
+      { buffer: buffers.wanted, bytes: 4 * vertexCount },
+    ]);
+    const { device } = this.#device.memory;
+    device.queue.submit([encoder.finish()]);
+    const [x, y, wanted] = await reading.wait();
+    const isPart = this.#control.wantsSearch === SEARCH.PART;
+    this.#hasPairs = false;
+    const pairCount = this.#hostSearch?.renew(device, buffers, {
+      x: new Float32Array(x),
+      y: new Float32Array(y),
+      wanted: isPart ? new Uint32Array(wanted) : undefined,
+    });
+    this.#hasPairs = true;
+    this.#writeControl({
+      ...this.#control,
+      state: STATE.RUNNING,
+      wantsSearch: SEARCH.NONE,
+      pairCount: pairCount ?? 0,
+      searches: this.#control.searches + 1,
+      radius: this.#settings.searchRadiusMax,
+    });
+  }
+
+  async #answer(target: Float32Array, timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
+    const final = await readFinalState(this.#device.memory, this.#buffers, this.#recorder, this.#reader, {
+      vertexCount: this.#mesh.vertexCount,
+      pairCount: this.#hasPairs ? this.#control.pairCount : 0,
+      epsilon: this.#settings.epsilon,
+    });
+    this.#control = final.control;
+    // A copy: the caller may write to what it gets.
+    this.#resident = final.positions.slice();
+    return toResolution({ ...final, target, timings, wasStopped });
+  }
+}

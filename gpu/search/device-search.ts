@@ -1,0 +1,241 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { Settings } from '../../src/solver/settings.js';
+import { BUFFER_USAGE } from '../flags.js';
+import { DeviceScan, DISPATCH_BYTES, scanLevels } from '../scan.js';
+import type { DeviceMemory } from '../step/ledger.js';
+import { CONTROL_BYTES, type ControlValues, controlOf, controlWord, encodeField, type SearchMode } from './control.js';
+import { type DispatchPlan, planDispatches, type SearchStatus, UNIFORM_STRIDE } from './dispatch-plan.js';
+import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from './kernel.js';
+import { SearchKernels } from './kernels.js';
+import { layOutSearch, type SearchLayout } from './layout.js';
+
+export type { SearchStatus };
+
+const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
+
+/** The scene's buffers that a search reads and writes, by the names of scene-buffers.ts. */
+export interface SearchBuffers {
+  /** float32[3·V] */
+  readonly x: GPUBuffer;
+  readonly y: GPUBuffer;
+  /** float32[V] */
+  readonly inverseMass: GPUBuffer;
+  /** uint32[V] 1 = needs a new box; read in a partial search */
+  readonly wanted: GPUBuffer;
+  /** float32[6·V] lo xyz, hi xyz */
+  readonly box: GPUBuffer;
+  readonly pairVertex: GPUBuffer;
+  readonly pairInfo: GPUBuffer;
+  readonly pairNormal: GPUBuffer;
+  /** 64 bytes a pair, all 0 after a search */
+  readonly pairWork: GPUBuffer;
+  readonly pairCapacity: number;
+}
+
+/**
+ * Proximity search on the device: new trust boxes, then P, complete or not at all. Everything is recorded ahead; whether
+ * it runs, and how large its dispatches are, the device finds out by itself from `control` (or from a status block).
+ *
+ * A search that asks for more pairs than there is room for writes none, sets `overflow` and `isValid` = 0 and tells the
+ * demand; the caller makes room (rebind), or asks for smaller boxes, and records again. P is in a fixed order: pairs
+ * taken over, then by kind, each in the order of the trees.
+ */
+export class DeviceSearch {
+  readonly layout: SearchLayout;
+  /** struct SearchControl, see control.ts; STORAGE, readable */
+  readonly control: GPUBuffer;
+  /** uint32[V] PASSIVE | KEPT of the last search */
+  readonly bar: GPUBuffer;
+
+  readonly #memory: DeviceMemory;
+  readonly #kernels: SearchKernels;
+  readonly #walkKernels: ReadonlyMap<number, Kernel>;
+  readonly #buffers: SearchBuffers;
+  readonly #status: SearchStatus | undefined;
+  /** live as long as the scene */
+  readonly #owned: GPUBuffer[] = [];
+  readonly #topology: GPUBuffer;
+  readonly #tree: GPUBuffer;
+  /** bound where there is no status block */
+  readonly #spare: GPUBuffer;
+  /** live as long as the pair buffers */
+  #bound: GPUBuffer[] = [];
+  #scan: DeviceScan | undefined;
+  /** dispatches before and after the prefix sum */
+  #counting: Dispatch[] = [];
+  #writing: Dispatch[] = [];
+
+  private constructor(
+    memory: DeviceMemory,
+    kernels: SearchKernels,
+    walks: ReadonlyMap<number, Kernel>,
+    layout: SearchLayout,
+    vertexCount: number,
+    settings: Settings,
+    buffers: SearchBuffers,
+    status: SearchStatus | undefined,
+  ) {
+    this.#memory = memory;
+    this.#kernels = kernels;
+    this.#walkKernels = walks;
+    this.#buffers = buffers;
+    this.#status = status;
+    this.layout = layout;
+    const own = (label: string, bytes: number, usage: number): GPUBuffer => {
+      const buffer = memory.allocate(label, bytes, usage);
+      this.#owned.push(buffer);
+      return buffer;
+    };
+    this.control = own('search control', CONTROL_BYTES, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
+    this.bar = own('bar', 4 * vertexCount, STORAGE | COPY_SRC);
+    this.#topology = own('search topology', layout.topology.byteLength, STORAGE | COPY_DST);
+    this.#tree = own('search trees', 32 * (layout.nodes + layout.slots), STORAGE | COPY_SRC);
+    this.#spare = own('search status', 16, STORAGE);
+    memory.device.queue.writeBuffer(this.#topology, 0, layout.topology);
+    this.#write({
+      ...controlOf(settings),
+      budget: 0xffffffff,
+      vertices: vertexCount,
+      queries: layout.queries,
+    });
+    this.rebind();
+  }
+
+  /**
+   * @param x float32[3·V] any state, best that of the first request: it fixes the order of the trees
+   * @throws Error when a kernel does not compile
+   */
+  static async open(
+    memory: DeviceMemory,
+    mesh: CollisionMesh,
+    settings: Settings,
+    x: Float32Array,
+    buffers: SearchBuffers,
+    status?: SearchStatus,
+  ): Promise<DeviceSearch> {
+    const kernels = await SearchKernels.load(memory.device);
+    const layout = layOutSearch(mesh, x);
+    const walks = await kernels.walksOf(layout);
+    return new DeviceSearch(memory, kernels, walks, layout, mesh.vertexCount, settings, buffers, status);
+  }
+
+  /** To be called when the pair buffers were replaced: P is void then, and the next search finds everything anew. */
+  rebind(): void {
+    this.#release();
+    const { pairCapacity } = this.#buffers;
+    this.#write({ capacity: pairCapacity, pairCount: 0, isValid: 0 });
+    const entries = pairCapacity + this.layout.queries;
+    const plan = planDispatches(this.layout, scanLevels(entries), this.#status);
+    const offsets = this.#bind('search offsets', 4 * entries, STORAGE | COPY_SRC);
+    const sizes = this.#bind('search sizes', DISPATCH_BYTES * plan.groups.length, STORAGE | INDIRECT | COPY_SRC);
+    const fixed = this.#bind('search groups', 4 * plan.groups.length, STORAGE | COPY_DST);
+    const uniforms = this.#bind('search uniforms', UNIFORM_STRIDE * plan.uniforms.length, UNIFORM | COPY_DST);
+    const { queue } = this.#memory.device;
+    queue.writeBuffer(fixed, 0, Uint32Array.from(plan.groups));
+    plan.uniforms.forEach((words, n) => {
+      queue.writeBuffer(uniforms, UNIFORM_STRIDE * n, Uint32Array.from(words));
+    });
+    this.#scan = new DeviceScan(this.#memory, this.#kernels.scan, {
+      data: offsets,
+      capacity: entries,
+      count: { buffer: this.control, word: controlWord('entries') },
+      sizes: { buffer: sizes, offset: DISPATCH_BYTES * plan.scan },
+    });
+    const ranges = plan.uniforms.map((words, n) => ({
+      buffer: uniforms,
+      offset: UNIFORM_STRIDE * n,
+      size: 16 * Math.ceil(words.length / 4),
+    }));
+    this.#assemble(plan, { offsets, sizes, fixed, total: this.#scan.total }, ranges);
+  }
+
+  /** Asks the next recorded search for something, unless a status block does. Lengths in engine units. */
+  ask(
+    mode: SearchMode,
+    wishes: { readonly leap?: number; readonly reach?: number; readonly budget?: number } = {},
+  ): void {
+    this.#write({ ...wishes, mode });
+  }
+
+  /** Records a whole search; it runs only if one is asked for when the device gets there. */
+  record(pass: GPUComputePassEncoder): void {
+    for (const dispatch of this.#counting) recordDispatch(pass, dispatch);
+    this.#scan?.record(pass);
+    for (const dispatch of this.#writing) recordDispatch(pass, dispatch);
+  }
+
+  destroy(): void {
+    this.#release();
+    for (const buffer of this.#owned) this.#memory.free(buffer);
+    this.#owned.length = 0;
+  }
+
+  /** Binds every kernel to what it works on, in the order of their dispatches. */
+  #assemble(
+    plan: DispatchPlan,
+    own: Readonly<Record<'offsets' | 'sizes' | 'fixed' | 'total', GPUBuffer>>,
+    ranges: readonly BoundRange[],
+  ): void {
+    const kernels = this.#kernels;
+    const { device } = this.#memory;
+    const { refits, walks } = this.layout;
+    const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork } = this.#buffers;
+    const named = {
+      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork, ...own },
+      ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree },
+      ...{ plan: ranges[0], slots: ranges[1], status: this.#status?.buffer ?? this.#spare },
+    };
+    let slot = 0;
+    const sized = (kernel: Kernel, uniform: Record<string, BoundRange> = {}): Dispatch => ({
+      kernel,
+      group: kernel.bind(device, { ...named, ...uniform }),
+      size: { buffer: own.sizes, offset: DISPATCH_BYTES * slot++ },
+    });
+    const single = (kernel: Kernel): Dispatch => ({ kernel, group: kernel.bind(device, named), size: undefined });
+    const walk = (first: number): Dispatch[] =>
+      walks.map(({ kind }, n) => sized(this.#walkOf(kind), { walk: ranges[first + n] }));
+    this.#counting = [
+      single(kernels.planSearch),
+      sized(kernels.fillTrustBoxes),
+      sized(kernels.boxElements),
+      ...refits.map(({ entry }, n) => sized(kernels[entry], { refit: ranges[2 + n] })),
+      sized(kernels.markKept),
+      ...walk(2 + refits.length),
+    ];
+    slot = plan.gather;
+    this.#writing = [
+      single(kernels.settleSearch),
+      sized(kernels.gatherKept),
+      sized(kernels.settlePairs),
+      ...walk(2 + refits.length + walks.length),
+    ];
+  }
+
+  #walkOf(kind: number): Kernel {
+    const kernel = this.#walkKernels.get(kind);
+    if (!kernel) throw new Error(`the walk of pairs of kind ${kind} was not compiled`);
+    return kernel;
+  }
+
+  #write(values: ControlValues): void {
+    const { queue } = this.#memory.device;
+    for (const [name, value] of Object.entries(values)) {
+      queue.writeBuffer(this.control, 4 * controlWord(name), encodeField(name, value));
+    }
+  }
+
+  #bind(label: string, bytes: number, usage: number): GPUBuffer {
+    const buffer = this.#memory.allocate(label, bytes, usage);
+    this.#bound.push(buffer);
+    return buffer;
+  }
+
+  #release(): void {
+    this.#scan?.destroy();
+    this.#scan = undefined;
+    for (const buffer of this.#bound) this.#memory.free(buffer);
+    this.#bound = [];
+    this.#counting = [];
+    this.#writing = [];
+  }
+}

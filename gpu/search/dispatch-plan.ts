@@ -1,0 +1,80 @@
+import { CORNERS } from '../../src/solver/cpu/pairs.js';
+import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
+
+/** Threads of a workgroup in the kernels that run a thread a vertex, a slot, a query or a pair. */
+const THREADS = 64;
+
+/** What every implementation lets a uniform binding start at. */
+export const UNIFORM_STRIDE = 256;
+
+/**
+ * A control block of the steps from which the search takes what to do, and to which it tells the demand: `state` 0 and
+ * `wantsSearch` other than 0 start one; `pairDemand` above the capacity says that P was not written.
+ */
+export interface SearchStatus {
+  readonly buffer: GPUBuffer;
+  /** words, 4 bytes each */
+  readonly state: number;
+  readonly wantsSearch: number;
+  readonly pairDemand: number;
+}
+
+/** Where each dispatch of a search finds its size and its uniform. */
+export interface DispatchPlan {
+  /** workgroups of each dispatch while a search runs, in order; 0 where the device works them out */
+  readonly groups: readonly number[];
+  /** the dispatches of the prefix sum, and the first one after it: gatherKept */
+  readonly scan: number;
+  readonly gather: number;
+  /** struct Plan, struct Slots, a struct Refit for each refit, a struct Walk for each walk counting, then writing */
+  readonly uniforms: readonly (readonly number[])[];
+}
+
+/** @param levels of the prefix sum over old pairs and queries */
+export function planDispatches(layout: SearchLayout, levels: number, status: SearchStatus | undefined): DispatchPlan {
+  const { slots, nodes, refits, walks } = layout;
+  const perThread = (count: number): number => Math.ceil(count / THREADS);
+  const walkGroups = walks.map(({ own }) => perThread(own.count));
+  const vertexGroups = perThread(layout.vertexCount);
+  const groups = [vertexGroups, perThread(slots), ...refits.map((refit) => refit.groups)];
+  const mark = groups.length;
+  groups.push(0, ...walkGroups);
+  const scan = groups.length;
+  groups.push(...new Array<number>(2 * levels - 1).fill(0));
+  const gather = groups.length;
+  groups.push(0, 0, ...walkGroups);
+  const plan = [gather, groups.length, mark, scan, levels, gather, gather + 1];
+  const statusWords = status ? [1, status.state, status.wantsSearch, status.pairDemand] : [0, 0, 0, 0];
+  const uniforms = [
+    [...plan, ...statusWords],
+    [slots, nodes],
+    ...refits.map((refit) => refitWords(layout, refit)),
+    ...walks.map((walk) => walkWords(layout, walk, false)),
+    ...walks.map((walk) => walkWords(layout, walk, true)),
+  ];
+  return { groups, scan, gather, uniforms };
+}
+
+const refitWords = ({ nodes }: SearchLayout, { set, width }: RefitPass): number[] => [
+  set.nodes,
+  nodes + set.slot,
+  set.count,
+  width,
+];
+
+const walkWords = (layout: SearchLayout, { kind, own, other, firstQuery }: WalkPass, isWriting: boolean): number[] => [
+  isWriting ? 1 : 0,
+  firstQuery,
+  own.slot,
+  own.count,
+  other.nodes,
+  other.slot,
+  other.count,
+  other.leaves,
+  layout.nodes,
+  layout.hasIgnored ? 1 : 0,
+  layout.parts,
+  layout.ignoredFirst,
+  layout.ignored,
+  CORNERS[kind],
+];

@@ -1,0 +1,184 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { Bvh, LEAF_SIZE } from '../../src/solver/cpu/bvh.js';
+import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+
+/** Nodes of one level that a workgroup of refit.wgsl takes. */
+const REFIT_NODES = 64;
+
+/** Elements of one sort, in Morton order of the state the scene was opened with. */
+export interface ElementSet {
+  /** its first slot */
+  readonly slot: number;
+  readonly count: number;
+  /** index of its node 0 among the boxes; a set that nobody walks has none and one leaf */
+  readonly nodes: number;
+  /** a power of two */
+  readonly leaves: number;
+}
+
+/** One dispatch of the refit: `width` leaves, or nodes of the level that is done already. */
+export interface RefitPass {
+  readonly set: ElementSet;
+  readonly entry: 'refitLeaves' | 'refitNodes';
+  readonly width: number;
+  readonly groups: number;
+}
+
+/** The elements of `own`, each a query, against the tree of `other`. */
+export interface WalkPass {
+  readonly kind: number;
+  readonly own: ElementSet;
+  readonly other: ElementSet;
+  /** number of its first query among all queries */
+  readonly firstQuery: number;
+}
+
+/** What of a search depends on the mesh alone. */
+export interface SearchLayout {
+  readonly vertexCount: number;
+  /** uint32: three vertices a slot, repeated where an element has fewer; then, if parts are ignored, the part of each
+   *  vertex, the first of each part's ignored parts and an end, and the lists, ascending */
+  readonly topology: Uint32Array<ArrayBuffer>;
+  readonly hasIgnored: boolean;
+  /** places in `topology` */
+  readonly parts: number;
+  readonly ignoredFirst: number;
+  readonly ignored: number;
+  readonly slots: number;
+  /** boxes before that of slot 0: the nodes of all trees */
+  readonly nodes: number;
+  readonly queries: number;
+  readonly refits: readonly RefitPass[];
+  readonly walks: readonly WalkPass[];
+}
+
+interface Elements {
+  readonly vertices: Uint32Array;
+  /** vertices an element */
+  readonly size: number;
+  readonly isWalked: boolean;
+}
+
+/**
+ * Lays out queries and trees. The order of a tree's elements is found once, here; it decides how tight the tree is when
+ * the mesh has moved far, never what the search finds.
+ *
+ * @param x float32[3·V] the state the scene is opened with
+ */
+export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout {
+  const { triangles, edges, rodStart, particles, contactVertices } = mesh;
+  const corners: number[][] = [];
+  let slots = 0;
+  let nodes = 0;
+  const lay = ({ vertices, size, isWalked }: Elements): ElementSet => {
+    const count = vertices.length / size;
+    const leaves = isWalked ? nextPowerOfTwo(Math.ceil(count / LEAF_SIZE)) : 1;
+    const set = { slot: slots, count, nodes, leaves };
+    corners.push(inLeafOrder(vertices, size, x));
+    slots += count;
+    if (isWalked) nodes += 2 * leaves;
+    return set;
+  };
+  const walks: WalkPass[] = [];
+  const trees: ElementSet[] = [];
+  let queries = 0;
+  const walk = (kind: number, own: ElementSet, other: ElementSet): void => {
+    walks.push({ kind, own, other, firstQuery: queries });
+    queries += own.count;
+    if (!trees.includes(other)) trees.push(other);
+  };
+  if (triangles.length > 0) {
+    const own = lay({ vertices: contactVertices, size: 1, isWalked: false });
+    walk(VT, own, lay({ vertices: triangles, size: 3, isWalked: true }));
+  }
+  if (edges.length > 0) {
+    const tree = lay({ vertices: edges, size: 2, isWalked: true });
+    walk(EE, tree, tree);
+  }
+  if (particles.length > 0) {
+    const points = lay({ vertices: particles, size: 1, isWalked: true });
+    const rods = edges.subarray(2 * rodStart);
+    if (rods.length > 0) walk(VE, points, lay({ vertices: rods, size: 2, isWalked: true }));
+    walk(VV, points, points);
+  }
+  const ignoring = ignoredLists(mesh, 3 * slots);
+  const topology = new Uint32Array(3 * slots + ignoring.words.length);
+  let to = 0;
+  for (const list of corners) {
+    topology.set(list, to);
+    to += list.length;
+  }
+  topology.set(ignoring.words, to);
+  return {
+    vertexCount: mesh.vertexCount,
+    topology,
+    ...ignoring.places,
+    slots,
+    nodes,
+    queries,
+    refits: trees.flatMap(refitPasses),
+    walks,
+  };
+}
+
+const nextPowerOfTwo = (count: number): number => 1 << (32 - Math.clz32(Math.max(1, count) - 1));
+
+/** Three vertices an element, the last one repeated, in the leaf order of a tree over the elements' bounds at x. */
+function inLeafOrder(vertices: Uint32Array, size: number, x: Float32Array): number[] {
+  const count = vertices.length / size;
+  const box = new Float32Array(6 * count);
+  for (let e = 0; e < count; e++) {
+    for (let c = 0; c < 3; c++) {
+      let lo = Number.POSITIVE_INFINITY;
+      let hi = Number.NEGATIVE_INFINITY;
+      for (let s = 0; s < size; s++) {
+        const at = x[3 * vertices[size * e + s] + c];
+        lo = Math.min(lo, at);
+        hi = Math.max(hi, at);
+      }
+      box[6 * e + c] = lo;
+      box[6 * e + 3 + c] = hi;
+    }
+  }
+  const tree = new Bvh();
+  tree.build(count, box, new Uint8Array(count));
+  const corners = new Array<number>(3 * count);
+  for (let slot = 0; slot < count; slot++) {
+    for (let s = 0; s < 3; s++) corners[3 * slot + s] = vertices[size * tree.order[slot] + Math.min(s, size - 1)];
+  }
+  return corners;
+}
+
+/** Dispatches that refit one tree, from the leaves up: each ends where one workgroup has one node left. */
+function refitPasses(set: ElementSet): RefitPass[] {
+  const passes: RefitPass[] = [
+    { set, entry: 'refitLeaves', width: set.leaves, groups: Math.ceil(set.leaves / REFIT_NODES) },
+  ];
+  for (let width = Math.ceil(set.leaves / REFIT_NODES); width > 1; width = Math.ceil(width / (2 * REFIT_NODES))) {
+    passes.push({ set, entry: 'refitNodes', width, groups: Math.ceil(width / (2 * REFIT_NODES)) });
+  }
+  return passes;
+}
+
+function ignoredLists(
+  { vertexCount, parts, partOfVertex, ignoredPartPairs }: CollisionMesh,
+  from: number,
+): { words: Uint32Array; places: Pick<SearchLayout, 'hasIgnored' | 'parts' | 'ignoredFirst' | 'ignored'> } {
+  if (ignoredPartPairs.length === 0) {
+    return { words: new Uint32Array(0), places: { hasIgnored: false, parts: 0, ignoredFirst: 0, ignored: 0 } };
+  }
+  const partners = parts.map(() => new Set<number>());
+  for (let n = 0; n < ignoredPartPairs.length; n += 2) {
+    partners[ignoredPartPairs[n]].add(ignoredPartPairs[n + 1]);
+    partners[ignoredPartPairs[n + 1]].add(ignoredPartPairs[n]);
+  }
+  const firsts = [0];
+  for (const partner of partners) firsts.push(firsts[firsts.length - 1] + partner.size);
+  const lists = partners.flatMap((partner) => [...partner].sort((p, q) => p - q));
+  const words = new Uint32Array(vertexCount + firsts.length + lists.length);
+  words.set(partOfVertex);
+  words.set(firsts, vertexCount);
+  words.set(lists, vertexCount + firsts.length);
+  const ignoredFirst = from + vertexCount;
+  return { words, places: { hasIgnored: true, parts: from, ignoredFirst, ignored: ignoredFirst + firsts.length } };
+}

@@ -1,0 +1,116 @@
+import { IntersticeError } from '../../src/errors.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';
+import type { Settings } from '../../src/solver/settings.js';
+import type { SceneBuffers } from '../scene-buffers.js';
+import { SEARCH_MODE } from '../search/control.js';
+import { DeviceSearch } from '../search/device-search.js';
+import { CONTROL } from './fields.js';
+import type { DeviceMemory } from './ledger.js';
+
+/** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
+const PAIRS_PER_VERTEX = 64;
+
+/** Small meshes may have this many pairs whatever their vertex count. */
+const PAIRS_AT_LEAST = 1 << 16;
+
+/** Room beyond the demand, so that the next search need not ask again. */
+const SPARE_ROOM = 1.25;
+
+/** Bytes of pairWork, the largest of the pair buffers, per pair. */
+const LARGEST_PAIR_BYTES = 64;
+
+/**
+ * The device's own search with the policy around it: how long a leap may be, how much room P gets. Mirrors
+ * Proximity.#searchAll (src/solver/cpu/proximity.ts): boxes shrink until P fits its budget, and with the smallest boxes
+ * it gets whatever it needs up to the limit.
+ */
+export class DeviceProximity {
+  readonly #search: DeviceSearch;
+  readonly #buffers: SceneBuffers;
+  readonly #settings: Settings;
+  readonly #comfortable: number;
+  readonly #limit: number;
+  #leap: number;
+  #reach: number;
+
+  private constructor(
+    search: DeviceSearch,
+    memory: DeviceMemory,
+    mesh: CollisionMesh,
+    settings: Settings,
+    buffers: SceneBuffers,
+  ) {
+    this.#search = search;
+    this.#buffers = buffers;
+    this.#settings = settings;
+    const { maxBufferSize, maxStorageBufferBindingSize } = memory.device.limits;
+    const largest = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+    this.#limit = Math.min(PAIR_LIMIT, Math.floor(largest / LARGEST_PAIR_BYTES / SPARE_ROOM));
+    this.#comfortable = Math.min(this.#limit, Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * mesh.contactVertices.length));
+    this.#leap = settings.leap;
+    this.#reach = settings.reach;
+  }
+
+  /** @param x float32[3·V] the first request's start: it fixes the order of the trees */
+  static async open(
+    memory: DeviceMemory,
+    mesh: CollisionMesh,
+    settings: Settings,
+    x: Float32Array,
+    buffers: SceneBuffers,
+  ): Promise<DeviceProximity> {
+    const search = await DeviceSearch.open(memory, mesh, settings, x, buffers, {
+      buffer: buffers.control,
+      state: CONTROL.word('state'),
+      wantsSearch: CONTROL.word('wantsSearch'),
+      pairDemand: CONTROL.word('pairDemand'),
+    });
+    return new DeviceProximity(search, memory, mesh, settings, buffers);
+  }
+
+  /** A new request: leaps that were cut for its predecessor are tried again at full length. */
+  beginRequest(): void {
+    if (this.#leap === this.#settings.leap && this.#reach === this.#settings.reach) return;
+    this.#leap = this.#settings.leap;
+    this.#reach = this.#settings.reach;
+    this.#search.ask(SEARCH_MODE.NONE, { leap: this.#leap, reach: this.#reach });
+  }
+
+  record(pass: GPUComputePassEncoder): void {
+    this.#search.record(pass);
+  }
+
+  /**
+   * A search found more pairs than there is room for, and wrote none: more room, or smaller boxes, for the next attempt.
+   *
+   * @throws TOO_LARGE when P does not fit even with the smallest boxes
+   */
+  makeRoom(demand: number): void {
+    if (demand <= this.#comfortable || (this.#isSmallest && demand <= this.#limit)) {
+      this.#buffers.reservePairs(Math.min(Math.ceil(SPARE_ROOM * demand), this.#limit));
+      this.#search.rebind();
+      return;
+    }
+    if (this.#isSmallest) {
+      throw new IntersticeError(
+        'TOO_LARGE',
+        `the proximity set needs ${demand} pairs, more than the ${this.#limit} that this device holds`,
+        { hint: 'Use a smaller activation distance, or send fewer elements that lie on top of each other.' },
+      );
+    }
+    const { delta } = this.#settings;
+    if (this.#leap > 0) this.#leap = this.#leap > delta ? this.#leap / 2 : 0;
+    else this.#reach /= 2;
+    this.#search.ask(SEARCH_MODE.NONE, { leap: this.#leap, reach: this.#reach });
+  }
+
+  get #isSmallest(): boolean {
+    const { guard, delta } = this.#settings;
+    return guard === 'RADIUS' || (this.#leap === 0 && this.#reach <= delta / 8);
+  }
+
+  close(): void {
+    this.#search.destroy();
+  }
+}

@@ -1,0 +1,48 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { Proximity } from '../../src/solver/cpu/proximity.js';
+import type { Settings } from '../../src/solver/settings.js';
+import type { SceneBuffers } from '../scene-buffers.js';
+
+/** What a search needs to know of the state on the device. */
+export interface SearchInput {
+  /** float32[3·V] */
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  /** uint32[V] 1 = needs a new box; undefined = all do */
+  readonly wanted: Uint32Array | undefined;
+}
+
+/** The reference engine's search behind a device run: the run pauses, the host searches, pairs and boxes are uploaded. */
+export class HostSearch {
+  readonly #proximity: Proximity;
+
+  constructor(mesh: CollisionMesh, settings: Settings) {
+    this.#proximity = new Proximity(mesh, settings);
+  }
+
+  beginRequest(): void {
+    this.#proximity.beginRequest();
+  }
+
+  /**
+   * Replaces P and the boxes on the device; returns the number of pairs.
+   *
+   * @throws TOO_LARGE when P does not fit
+   */
+  renew(device: GPUDevice, buffers: SceneBuffers, { x, y, wanted }: SearchInput): number {
+    const proximity = this.#proximity;
+    proximity.renew(x, y, wanted === undefined ? undefined : Uint8Array.from(wanted));
+    const { pairs, boxes } = proximity;
+    const { count } = pairs;
+    if (count > buffers.pairCapacity) buffers.reservePairs(Math.ceil(1.25 * count));
+    const normal = new Float32Array(4 * count);
+    // δ_p stays 0: the device measures it again from the request's start, to the same value.
+    for (let p = 0; p < count; p++) for (let c = 0; c < 3; c++) normal[4 * p + c] = pairs.normal[3 * p + c];
+    const { queue } = device;
+    queue.writeBuffer(buffers.pairVertex, 0, pairs.vertex.slice(0, 4 * count));
+    queue.writeBuffer(buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, count)));
+    queue.writeBuffer(buffers.pairNormal, 0, normal);
+    queue.writeBuffer(buffers.box, 0, boxes.box);
+    return count;
+  }
+}

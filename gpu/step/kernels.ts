@@ -1,0 +1,104 @@
+import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
+import { COMPUTE_STAGE } from './flags.js';
+
+/** Kernel files of a step and their entry points. */
+const ENTRIES = {
+  begin: ['begin'],
+  'pairs-reset': ['forget', 'countKinds'],
+  decide: ['decide', 'open', 'arm', 'afterSearch'],
+  'edges-rows': ['edgeRows'],
+  'edges-wide': ['edgesWide'],
+  'edges-tail': ['edgesTail'],
+  prepare: ['prepare'],
+  geometry: ['geometry'],
+  'contacts-select': ['count', 'fill', 'selectUnique', 'rank'],
+  'contacts-offsets': ['offsets'],
+  'contacts-rows': ['contactRows'],
+  'sweep-wide': ['claims', 'projects'],
+  'sweep-tail': ['sweepTail'],
+  slide: ['slide'],
+  guard: ['guard'],
+  bound: ['bound'],
+  write: ['write'],
+  check: ['check'],
+  commit: ['commit'],
+  'residual-concern': ['concern'],
+  'stagnation-watch': ['watch'],
+} as const;
+
+export type KernelFile = keyof typeof ENTRIES;
+export type EntryPoint = (typeof ENTRIES)[KernelFile][number];
+
+export interface Kernel {
+  readonly file: KernelFile;
+  readonly pipeline: GPUComputePipeline;
+}
+
+/** What a name of a binding stands for: a buffer, or a part of one. */
+export type Resources = (name: string) => GPUBindingResource;
+
+/** All kernels of a step, compiled for one device. */
+export class StepKernels {
+  readonly #device: GPUDevice;
+  readonly #kernels: ReadonlyMap<EntryPoint, Kernel>;
+  readonly #layouts: ReadonlyMap<KernelFile, { readonly layout: GPUBindGroupLayout; readonly bindings: Binding[] }>;
+
+  private constructor(
+    device: GPUDevice,
+    kernels: ReadonlyMap<EntryPoint, Kernel>,
+    layouts: ReadonlyMap<KernelFile, { readonly layout: GPUBindGroupLayout; readonly bindings: Binding[] }>,
+  ) {
+    this.#device = device;
+    this.#kernels = kernels;
+    this.#layouts = layouts;
+  }
+
+  /** @throws GPUPipelineError when a kernel does not compile, Error when its file is missing */
+  static async compile(device: GPUDevice): Promise<StepKernels> {
+    const layouts = new Map<KernelFile, { layout: GPUBindGroupLayout; bindings: Binding[] }>();
+    const kernels = new Map<EntryPoint, Kernel>();
+    await Promise.all(
+      (Object.keys(ENTRIES) as KernelFile[]).map(async (file) => {
+        const code = loadKernel(file);
+        const bindings = bindingsOf(code);
+        // Written out and not 'auto': entry points of one file then share their bindings, used or not.
+        const layout = device.createBindGroupLayout({
+          label: file,
+          entries: bindings.map(({ index, type }) => ({
+            binding: index,
+            visibility: COMPUTE_STAGE,
+            buffer: { type },
+          })),
+        });
+        layouts.set(file, { layout, bindings });
+        const module = device.createShaderModule({ label: file, code });
+        for (const entryPoint of ENTRIES[file]) {
+          const pipeline = await device.createComputePipelineAsync({
+            label: `${file}: ${entryPoint}`,
+            layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),
+            compute: { module, entryPoint },
+          });
+          kernels.set(entryPoint, { file, pipeline });
+        }
+      }),
+    );
+    return new StepKernels(device, kernels, layouts);
+  }
+
+  kernel(entry: EntryPoint): Kernel {
+    const kernel = this.#kernels.get(entry);
+    if (!kernel) throw new Error(`no kernel ${entry}`);
+    return kernel;
+  }
+
+  /** Binds what a kernel file names. */
+  bind(file: KernelFile, resources: Resources): GPUBindGroup {
+    const known = this.#layouts.get(file);
+    if (!known) throw new Error(`no kernel file ${file}`);
+    return this.#device.createBindGroup({
+      label: file,
+      layout: known.layout,
+      entries: known.bindings.map(({ index, name }) => ({ binding: index, resource: resources(name) })),
+    });
+  }
+}

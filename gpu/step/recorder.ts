@@ -1,0 +1,171 @@
+import { EDGE_RANGE_STRIDE, type SceneBuffers } from '../scene-buffers.js';
+import type { EdgePlan } from './edge-plan.js';
+import type { EntryPoint, KernelFile, StepKernels } from './kernels.js';
+import { CANDIDATE_SLOTS, foldGroups, STEP_SLOTS } from './slots.js';
+
+/** Bytes of struct EdgeRange in gpu/kernels/common/edge-row.wgsl. */
+const EDGE_RANGE_BYTES = 32;
+
+/** Rounds of whole dispatches before one workgroup takes what is left of a sweep over many contacts. */
+export const WIDE_ROUNDS = 24;
+
+export interface StepShape {
+  readonly sweeps: number;
+  /** half-space rule: stuck vertices slide */
+  readonly slides: boolean;
+  /** whether rounds of whole dispatches are recorded; speed only, the sweep's result is the same */
+  readonly isWide: boolean;
+}
+
+/** Stages of a step, for timing; one compute pass each. */
+export type Stage = 'search' | 'geometry' | 'backward' | 'forward';
+
+/** Records the dispatches of steps for one scene. Every size comes from the device, so that it can switch steps off. */
+export class StepRecorder {
+  readonly #kernels: StepKernels;
+  readonly #buffers: SceneBuffers;
+  readonly #edges: EdgePlan;
+  readonly #groups = new Map<string, GPUBindGroup>();
+  #generation = -1;
+
+  constructor(kernels: StepKernels, buffers: SceneBuffers, edges: EdgePlan) {
+    this.#kernels = kernels;
+    this.#buffers = buffers;
+    this.#edges = edges;
+  }
+
+  /** Opens a request: residuals, re-use of P, edge constraints, the first step's sizes. */
+  begin(pass: GPUComputePassEncoder, vertexCount: number): void {
+    this.#direct(pass, 'begin', vertexCount);
+    this.linearise(pass);
+    this.#direct(pass, 'open', 1);
+    this.#indirect(pass, 'forget', STEP_SLOTS.PAIRS);
+  }
+
+  linearise(pass: GPUComputePassEncoder): void {
+    if (this.#edges.count > 0) this.#direct(pass, 'edgeRows', this.#edges.count);
+  }
+
+  /** Lets a run go on that the host had paused. */
+  arm(pass: GPUComputePassEncoder): void {
+    this.#direct(pass, 'arm', 1);
+  }
+
+  /** Takes over a search on the device; without one in this step it does nothing. */
+  afterSearch(pass: GPUComputePassEncoder): void {
+    this.#direct(pass, 'afterSearch', 1);
+  }
+
+  countKinds(pass: GPUComputePassEncoder, pairCount: number): void {
+    if (pairCount > 0) this.#direct(pass, 'countKinds', pairCount);
+  }
+
+  /** The stages of a step in order; `enter` gives the pass of the stage that begins. */
+  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape): void {
+    let pass = enter('backward');
+    this.edgeSweep(pass, true);
+    pass = enter('geometry');
+    this.findContacts(pass);
+    pass = enter('backward');
+    this.selectContacts(pass);
+    this.contactSweep(pass, shape.isWide);
+    for (let n = 1; n < shape.sweeps; n++) {
+      this.edgeSweep(pass, false);
+      this.contactSweep(pass, shape.isWide);
+    }
+    if (shape.slides) this.slide(pass);
+    pass = enter('forward');
+    this.advance(pass);
+    this.#indirect(pass, 'concern', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'watch', STEP_SLOTS.VERTICES);
+    this.#direct(pass, 'decide', 1);
+  }
+
+  edgeSweep(pass: GPUComputePassEncoder, isFirst: boolean): void {
+    const { wideColours, colours } = this.#edges;
+    const first = isFirst ? 0 : wideColours + 1;
+    for (let c = 0; c < wideColours; c++) {
+      this.#indirect(pass, 'edgesWide', STEP_SLOTS.FIRST_EDGES + c, first + c);
+    }
+    if (colours.length - 1 > wideColours) {
+      this.#indirect(pass, 'edgesTail', STEP_SLOTS.ONE, first + wideColours);
+    }
+  }
+
+  findContacts(pass: GPUComputePassEncoder): void {
+    this.#indirect(pass, 'prepare', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'geometry', STEP_SLOTS.PAIRS);
+  }
+
+  selectContacts(pass: GPUComputePassEncoder): void {
+    this.#indirect(pass, 'count', STEP_SLOTS.PAIRS);
+    this.#indirect(pass, 'offsets', STEP_SLOTS.VERTICES);
+    for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows'] as const) {
+      this.#overCandidates(pass, entry, CANDIDATE_SLOTS.CANDIDATES);
+    }
+  }
+
+  contactSweep(pass: GPUComputePassEncoder, isWide: boolean): void {
+    if (isWide) {
+      for (let round = 0; round < WIDE_ROUNDS; round++) {
+        this.#overCandidates(pass, 'claims', CANDIDATE_SLOTS.WIDE);
+        this.#overCandidates(pass, 'projects', CANDIDATE_SLOTS.WIDE);
+      }
+    }
+    this.#indirect(pass, 'sweepTail', STEP_SLOTS.ONE);
+  }
+
+  slide(pass: GPUComputePassEncoder): void {
+    this.#indirect(pass, 'slide', STEP_SLOTS.VERTICES);
+  }
+
+  /** The forward step: bounds, written positions, the check that reads them back, the commit. */
+  advance(pass: GPUComputePassEncoder): void {
+    this.#indirect(pass, 'guard', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'bound', STEP_SLOTS.PAIRS);
+    this.#indirect(pass, 'write', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'check', STEP_SLOTS.PAIRS);
+    this.#indirect(pass, 'commit', STEP_SLOTS.VERTICES);
+  }
+
+  #direct(pass: GPUComputePassEncoder, entry: EntryPoint, threads: number): void {
+    this.#set(pass, entry, undefined);
+    const [x, y] = foldGroups(threads);
+    pass.dispatchWorkgroups(x, y);
+  }
+
+  #indirect(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number, edgeRange?: number): void {
+    this.#set(pass, entry, edgeRange);
+    pass.dispatchWorkgroupsIndirect(this.#buffers.stepArguments, 12 * slot);
+  }
+
+  #overCandidates(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number): void {
+    this.#set(pass, entry, undefined);
+    pass.dispatchWorkgroupsIndirect(this.#buffers.candidateArguments, 12 * slot);
+  }
+
+  #set(pass: GPUComputePassEncoder, entry: EntryPoint, edgeRange: number | undefined): void {
+    const { file, pipeline } = this.#kernels.kernel(entry);
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(0, this.#group(file, edgeRange));
+  }
+
+  #group(file: KernelFile, edgeRange: number | undefined): GPUBindGroup {
+    const buffers = this.#buffers;
+    if (this.#generation !== buffers.generation) {
+      this.#groups.clear();
+      this.#generation = buffers.generation;
+    }
+    const key = `${file} ${edgeRange ?? ''}`;
+    let group = this.#groups.get(key);
+    if (!group) {
+      group = this.#kernels.bind(file, (name) =>
+        name === 'edgeRange'
+          ? { buffer: buffers.edgeRanges, offset: EDGE_RANGE_STRIDE * (edgeRange ?? 0), size: EDGE_RANGE_BYTES }
+          : { buffer: buffers.named(name) },
+      );
+      this.#groups.set(key, group);
+    }
+    return group;
+  }
+}

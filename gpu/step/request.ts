@@ -1,0 +1,54 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { UNIT_ROUNDOFF } from '../../src/solver/cpu/certificate.js';
+import type { Settings } from '../../src/solver/settings.js';
+import type { EdgePlan } from './edge-plan.js';
+import { PARAMETERS } from './fields.js';
+
+/** A vertex closer to its target than this many u·X has arrived as far as float32 can tell; r becomes 0. */
+const ARRIVAL_ROUNDING = 4;
+
+/** More contacts than this are worth rounds of whole dispatches before one workgroup takes the rest. */
+export const TAIL_ROWS = 2048;
+
+/**
+ * The parameter block of a request.
+ *
+ * @param start float32[3·V], for the largest coordinate X
+ * @param waitsForSearch whether the run pauses for each search
+ */
+export function packParameters(
+  mesh: CollisionMesh,
+  settings: Settings,
+  edges: EdgePlan,
+  start: Float32Array,
+  waitsForSearch: boolean,
+): ArrayBuffer {
+  const s = settings;
+  let largest = 0;
+  for (const value of start) largest = Math.max(largest, Math.abs(value));
+  return PARAMETERS.pack({
+    vertexCount: mesh.vertexCount,
+    edgeCount: edges.count,
+    wideColours: edges.wideColours,
+    stepLimit: s.stepLimit,
+    delta: s.delta,
+    floor: s.floor,
+    gamma: s.gamma,
+    epsilon: s.epsilon,
+    sigma: s.sigma,
+    radiusMin: s.searchRadiusMin,
+    radiusMax: s.searchRadiusMax,
+    arrivedWithin: ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largest,
+    isPlanar: s.forward === 'PLANAR' ? 1 : 0,
+    isVolume: s.contact === 'VOLUME' ? 1 : 0,
+    hasBoxes: s.guard === 'BOXES' ? 1 : 0,
+    skipsKinematicPairs: s.skipKinematicPairs ? 1 : 0,
+    waitsForSearch: waitsForSearch ? 1 : 0,
+    tailRows: TAIL_ROWS,
+  });
+}
+
+export function isSame(a: Float32Array, b: Float32Array): boolean {
+  const bytes = (array: Float32Array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+  return bytes(a).equals(bytes(b));
+}

@@ -1,0 +1,135 @@
+import t from 'tap';
+import { BATCH, type GpuScene } from '../../gpu/scene.js';
+import { IntersticeError } from '../../src/errors.js';
+import { stackSwap } from '../solver/cases.js';
+import { openTestEngine } from '../support/gpu.js';
+import { resolveJudged } from '../support/judged-resolve.js';
+import { openCase } from '../support/open-case.js';
+
+// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+const bytesOf = (array: Float32Array | Float64Array): Buffer =>
+  Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+
+if (!engine) t.test('the GPU engine', options, async () => undefined);
+else {
+  t.test('the same request gives the same bytes, step by step or in batches', async (t) => {
+    const { mesh, start, target } = stackSwap(10).build();
+    const first = await openCase(engine, mesh, start, target);
+    const once = await first.resolve();
+    const again = await (await openCase(engine, mesh, start, target)).resolve();
+    const single = await (await openCase(engine, mesh, start, target)).resolve({ onState: () => undefined });
+    t.ok(once.steps > 5);
+    t.ok(bytesOf(once.positions).equals(bytesOf(again.positions)));
+    t.ok(bytesOf(once.positions).equals(bytesOf(single.positions)));
+    t.equal(once.steps, single.steps);
+    t.strictSame(once.residuals, again.residuals);
+  });
+
+  t.test('the host looks at the device once a batch', async (t) => {
+    const { mesh, start, target } = stackSwap(10).build();
+    const { scene, resolve } = await openCase(engine, mesh, start, target);
+    await resolve();
+    const before = (scene as GpuScene).maps;
+    // Now there is room for all pairs: nothing but the steps themselves asks for the host.
+    const { steps } = await resolve();
+    t.ok(steps > 5);
+    const maps = (scene as GpuScene).maps - before;
+    t.ok(maps <= Math.ceil(steps / BATCH) + 2, `${maps} maps for ${steps} steps`);
+    scene.close();
+  });
+
+  t.test('the search on the host is as good a one', async (t) => {
+    const { engine: other } = await openTestEngine('HOST');
+    if (!other) throw new Error('the adapter opened once but not twice');
+    t.teardown(() => other.close());
+    const { mesh, start, target } = stackSwap(6).build();
+    const judged = await resolveJudged(other, mesh, start, target);
+    t.equal(judged.resolution.status, 'CONVERGED');
+    t.equal(judged.intersections + judged.collisions, 0);
+    const { resolution } = await resolveJudged(engine, mesh, start, target);
+    const count = ({ pairs }: typeof resolution): number => pairs.vertexTriangle + pairs.edgeEdge;
+    t.ok(count(resolution) > 0 && count(judged.resolution) > 0);
+  });
+
+  t.test('pairs and boxes serve a second request that they still fit', async (t) => {
+    const { mesh, start } = stackSwap(6).build();
+    const nudged = start.map((value, k) => value + 1e-4 * Math.sin(k));
+    const opened = await openCase(engine, mesh, start, nudged);
+    const first = await opened.resolve();
+    t.equal(first.status, 'CONVERGED');
+    t.equal(first.proximitySetReused, false);
+    const second = await opened.scene.resolve({ x: first.positions, y: opened.x });
+    t.equal(second.status, 'CONVERGED');
+    t.equal(second.proximitySetReused, true);
+    t.equal(second.searches, 0);
+    t.ok(bytesOf(second.positions).equals(bytesOf(opened.x)), 'back at the start, bit for bit');
+  });
+
+  t.test('a request that wants nothing answers its start at once', async (t) => {
+    const { mesh, start } = stackSwap(4).build();
+    const { resolve, x } = await openCase(engine, mesh, start, start);
+    const resolution = await resolve();
+    t.match(resolution, { status: 'CONVERGED', steps: 0, searches: 0, residual: 0 });
+    t.ok(resolution.arrived.every((a) => a === 1));
+    t.ok(bytesOf(resolution.positions).equals(bytesOf(x)));
+  });
+
+  t.test('stopping after any step leaves a safe state and status DEADLINE', async (t) => {
+    const { mesh, start, target } = stackSwap(8).build();
+    for (const stop of [0, 1, 3]) {
+      const judged = await resolveJudged(engine, mesh, start, target, {}, stop);
+      t.equal(judged.resolution.status, 'DEADLINE');
+      t.equal(judged.resolution.steps, stop);
+      t.equal(judged.intersections + judged.collisions, 0);
+    }
+  });
+
+  t.test('the paper preset stagnates on the stack and says so', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    const { resolve } = await openCase(engine, mesh, start, target, { preset: 'PAPER' });
+    const resolution = await resolve();
+    t.equal(resolution.status, 'STALLED');
+    t.ok(resolution.unfinishedVertices > 0);
+    t.ok(resolution.limitingPairs.length > 0, 'what holds it is named');
+    t.ok(resolution.limitingPairs.every(({ a, b }) => a.length + b.length >= 2));
+  });
+
+  t.test('closing scenes gives all memory back', async (t) => {
+    const { mesh, start, target } = stackSwap(3).build();
+    const base = engine.ledger.total;
+    for (let n = 0; n < 100; n++) {
+      const { scene, resolve } = await openCase(engine, mesh, start, target, { stepLimit: 1 });
+      if (n % 25 === 0) await resolve();
+      t.ok(engine.ledger.total > base);
+      scene.close();
+    }
+    t.equal(engine.ledger.total, base);
+  });
+
+  t.test('a device that goes away is a typed error, and a new scene gets a new device', async (t) => {
+    const { engine: second } = await openTestEngine();
+    if (!second) throw new Error('the adapter opened once but not twice');
+    t.teardown(() => second.close());
+    const { mesh, start, target } = stackSwap(8).build();
+    const { resolve, scene } = await openCase(second, mesh, start, target);
+    let steps = 0;
+    const failure = await resolve({
+      onState: () => {
+        if (++steps === 2) (scene as GpuScene).memory.device.destroy();
+      },
+    }).catch((error: unknown) => error);
+    t.ok(failure instanceof IntersticeError, String(failure));
+    t.equal((failure as IntersticeError).code, 'DEVICE_LOST');
+    t.ok((failure as IntersticeError).retryable);
+    scene.close();
+    const anew = await openCase(second, mesh, start, target);
+    t.equal((await anew.resolve()).status, 'CONVERGED');
+    anew.scene.close();
+    t.equal(second.ledger.total, 0);
+  });
+}

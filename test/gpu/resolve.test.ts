@@ -1,0 +1,83 @@
+import t from 'tap';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import type { ParametersInput } from '../../src/solver/types.js';
+import { CASES, randomScene } from '../solver/cases.js';
+import { openTestEngine } from '../support/gpu.js';
+import { resolveJudged } from '../support/judged-resolve.js';
+import { openCase } from '../support/open-case.js';
+import { seeded } from '../support/random.js';
+
+// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+const cpu = createCpuEngine();
+
+/** Runs that would take hundreds of steps on either engine are cut here: safety does not depend on where. */
+const STEP_LIMIT = 120;
+
+/** Sweep orders differ, so do steps: allowed are this factor and a few more. */
+const STEP_FACTOR = 2;
+const STEP_SLACK = 8;
+
+if (!engine) t.test('the GPU engine over the table of cases', options, async () => undefined);
+else {
+  for (const { name, mesh, start, target, parameters, kinematicArrive } of CASES) {
+    t.test(`${name}, TUNED`, async (t) => {
+      const overrides = { stepLimit: STEP_LIMIT, ...parameters };
+      const judged = await resolveJudged(engine, mesh, start, target, overrides);
+      t.equal(judged.intersections, 0, 'no state intersects');
+      t.equal(judged.collisions, 0, 'no piece of the path collides');
+      t.ok(judged.positions.every(Number.isFinite), 'every number is finite');
+      const reference = await openCase(cpu, mesh, start, target, overrides);
+      const expected = await reference.resolve();
+      const { status, steps, residuals, residual } = judged.resolution;
+      t.equal(status, expected.status);
+      t.ok(steps <= STEP_FACTOR * expected.steps + STEP_SLACK, `${steps} steps, the reference ${expected.steps}`);
+      t.equal(
+        residual,
+        residuals.reduce((most, r) => Math.max(most, r), 0),
+        'residual is the largest of all',
+      );
+      if (kinematicArrive) {
+        const late = judged.resolution.arrived.filter((arrived, i) => !arrived && judged.mesh.kinematic[i] === 1);
+        t.equal(late.length, 0, 'kinematic vertices stand on their targets');
+      }
+    });
+  }
+
+  t.test('preset PAPER is as safe', async (t) => {
+    for (const { name, mesh, start, target } of CASES) {
+      const paper: ParametersInput = { preset: 'PAPER', activationDistance: 1e-3, stepLimit: 8 };
+      const judged = await resolveJudged(engine, mesh, start, target, paper);
+      t.equal(judged.intersections + judged.collisions, 0, name);
+      t.ok(judged.resolution.steps > 0, name);
+    }
+  });
+
+  t.test('random scenes with wild targets stay free of intersections at every step', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    for (let round = 0; round < 12; round++) {
+      const scene = randomScene(random).build();
+      const parameters = {
+        preset: random() < 0.25 ? 'PAPER' : 'TUNED',
+        forward: random() < 0.25 ? 'ISOTROPIC' : 'PLANAR',
+        contact: random() < 0.5 ? 'VOLUME' : 'GAP',
+        stepLimit: 25,
+        activationDistance: [1e-3, 1e-2, 0.1][random.int(3)],
+        damping: [0.5, 0.9, 0.999][random.int(3)],
+      } as const;
+      const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, parameters).catch((error) => {
+        // Scattered by chance, some starts do touch: those are no cases.
+        if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
+        throw error;
+      });
+      if (!judged) continue;
+      t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
+      t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
+      t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
+    }
+  });
+}

@@ -1,0 +1,95 @@
+import t from 'tap';
+import { openAdapter } from '../../../gpu/adapter.js';
+import { SEARCH_MODE } from '../../../gpu/search/control.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
+import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
+import { KEPT, PASSIVE } from '../../../src/solver/cpu/search.js';
+import { looseScene } from '../../support/loose-scene.js';
+import { seeded } from '../../support/random.js';
+import { makeSettings } from '../../support/settings.js';
+import { DeviceScene } from './device-scene.js';
+
+/** Leap, quotient, product, sum and growth: a few u of coordinates of a few units. */
+const ROUNDING = 16 * 2 ** -23;
+
+const opening = await openAdapter({ allowSoftware: true });
+const { opened } = opening;
+const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
+t.teardown(() => opened?.close());
+const device = (await opened?.requestDevice())?.device;
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+  t.ok(opened, opening.reason ?? 'opened');
+});
+
+if (device) {
+  const memory = new DeviceMemory(device, new DeviceLedger());
+
+  for (const guard of ['BOXES', 'RADIUS'] as const) {
+    for (const skipKinematicPairs of [true, false]) {
+      for (const leap of [0, 0.2, 100]) {
+        const name = `${guard}, ${skipKinematicPairs ? 'SKIP' : 'PROTECT'}, leap ${leap}`;
+        t.test(`${name}: the CPU engine's boxes to rounding, with x inside`, async (t) => {
+          const settings = makeSettings({ delta: 0.05, guard, skipKinematicPairs, leap });
+          const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 1, kinematic: 0.4, still: 0.4 });
+          // A target so far away that its squared distance has no float32.
+          y.fill(3e30, 0, 1);
+          const scene = await DeviceScene.open(memory, mesh, settings, x, 1);
+          scene.place(x, y);
+          scene.search.ask(SEARCH_MODE.ALL);
+          const { box, bar } = await scene.run();
+          scene.close();
+          const expected = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
+          const none = new Uint8Array(mesh.vertexCount);
+          fillTrustBoxes(expected, x, y, mesh.kinematic, settings, settings.leap, settings.reach, none);
+          let points = 0;
+          for (let i = 0; i < mesh.vertexCount; i++) {
+            const moves = [0, 1, 2].some((c) => x[3 * i + c] !== y[3 * i + c]);
+            const isPoint = guard === 'RADIUS' || (!moves && mesh.kinematic[i] !== 0);
+            if (isPoint) points++;
+            for (let c = 0; c < 3; c++) {
+              const [lo, hi, at] = [box[6 * i + c], box[6 * i + 3 + c], x[3 * i + c]];
+              if (!(lo <= at && at <= hi)) t.fail(`vertex ${i} is not in its box`);
+              if (isPoint && (lo !== at || hi !== at)) t.fail(`the box of vertex ${i} is not its point`);
+              for (const side of [c, c + 3]) {
+                const off = Math.abs(box[6 * i + side] - expected.box[6 * i + side]);
+                const size = Math.max(4, Math.abs(expected.box[6 * i + side]));
+                if (!(off <= ROUNDING * size)) t.fail(`vertex ${i}, face ${side}: off by ${off}`);
+              }
+            }
+            const isPassive = mesh.kinematic[i] !== 0 && (skipKinematicPairs || !moves);
+            if (bar[i] !== (isPassive ? PASSIVE : 0)) t.fail(`vertex ${i}: bar ${bar[i]}`);
+          }
+          t.ok(points > 10 && (guard === 'RADIUS' || points < mesh.vertexCount), `${points} points`);
+        });
+      }
+    }
+  }
+
+  t.test('a partial search renews the wanted boxes only', async (t) => {
+    const settings = makeSettings({ delta: 0.05, leap: 0.2 });
+    const { mesh, x, y } = looseScene(random, { elements: 60, side: 9, travel: 1 });
+    const scene = await DeviceScene.open(memory, mesh, settings, x, 100_000);
+    scene.place(x, y);
+    scene.search.ask(SEARCH_MODE.ALL);
+    const before = await scene.run();
+    const wanted = Uint8Array.from({ length: mesh.vertexCount }, () => random.int(2));
+    scene.place(
+      x,
+      y.map((value) => -value),
+      wanted,
+    );
+    scene.search.ask(SEARCH_MODE.PART);
+    const after = await scene.run();
+    scene.close();
+    for (let i = 0; i < mesh.vertexCount; i++) {
+      const isSame = [0, 1, 2, 3, 4, 5].every((k) => before.box[6 * i + k] === after.box[6 * i + k]);
+      if (isSame !== (wanted[i] === 0)) t.fail(`vertex ${i}: wanted ${wanted[i]}, same ${isSame}`);
+      if (after.bar[i] !== (wanted[i] === 0 ? KEPT : 0)) t.fail(`vertex ${i}: bar ${after.bar[i]}`);
+    }
+    t.ok(wanted.includes(0) && wanted.includes(1));
+  });
+}

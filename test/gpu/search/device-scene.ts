@@ -1,0 +1,156 @@
+import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/flags.js';
+import { type ControlValues, controlWord, decodeControl, encodeField } from '../../../gpu/search/control.js';
+import { DeviceSearch, type SearchStatus } from '../../../gpu/search/device-search.js';
+import type { DeviceMemory } from '../../../gpu/step/ledger.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { CORNERS, SIDE_A } from '../../../src/solver/cpu/pairs.js';
+import type { Settings } from '../../../src/solver/settings.js';
+import { keyOf } from '../../support/trust-oracle.js';
+
+const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
+
+/** What a search left on the device. */
+export interface Found {
+  readonly control: ControlValues;
+  /** float32[6·V] */
+  readonly box: Float32Array<ArrayBuffer>;
+  /** uint8[V] */
+  readonly bar: Uint8Array;
+  /** the first `count` pairs */
+  readonly count: number;
+  readonly vertex: Int32Array;
+  readonly info: Uint32Array;
+  readonly normal: Float32Array;
+  readonly work: Uint32Array;
+}
+
+export async function readBuffer(device: GPUDevice, buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
+  const readback = device.createBuffer({ size: buffer.size, usage: MAP_READ | COPY_DST });
+  const encoder = device.createCommandEncoder();
+  encoder.copyBufferToBuffer(buffer, 0, readback, 0, buffer.size);
+  device.queue.submit([encoder.finish()]);
+  await readback.mapAsync(MAP_MODE.READ);
+  const copy = readback.getMappedRange().slice(0, bytes);
+  readback.destroy();
+  return copy;
+}
+
+/** Kind and vertices of every pair, in the order of P. */
+export function keysFound({ count, info, vertex }: Found): string[] {
+  return Array.from({ length: count }, (_, p) => {
+    const ids = [...vertex.subarray(4 * p, 4 * p + CORNERS[info[p]])];
+    const side = SIDE_A[info[p]];
+    return keyOf(info[p], ids.slice(0, side), ids.slice(side));
+  });
+}
+
+/** The buffers of one scene with a search over them, and nothing else. */
+export class DeviceScene {
+  readonly x: GPUBuffer;
+  readonly y: GPUBuffer;
+  readonly inverseMass: GPUBuffer;
+  readonly wanted: GPUBuffer;
+  readonly box: GPUBuffer;
+  pairVertex!: GPUBuffer;
+  pairInfo!: GPUBuffer;
+  pairNormal!: GPUBuffer;
+  pairWork!: GPUBuffer;
+  pairCapacity = 0;
+  search!: DeviceSearch;
+
+  readonly #memory: DeviceMemory;
+  readonly #vertexCount: number;
+
+  private constructor(memory: DeviceMemory, mesh: CollisionMesh, capacity: number) {
+    const state = STORAGE | COPY_SRC | COPY_DST;
+    this.#memory = memory;
+    this.#vertexCount = mesh.vertexCount;
+    this.x = memory.allocate('x', 12 * mesh.vertexCount, state);
+    this.y = memory.allocate('y', 12 * mesh.vertexCount, state);
+    this.inverseMass = memory.allocate('inverseMass', 4 * mesh.vertexCount, state);
+    this.wanted = memory.allocate('wanted', 4 * mesh.vertexCount, state);
+    this.box = memory.allocate('box', 24 * mesh.vertexCount, state);
+    this.#queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
+    this.reserve(capacity);
+  }
+
+  static async open(
+    memory: DeviceMemory,
+    mesh: CollisionMesh,
+    settings: Settings,
+    x: Float32Array,
+    capacity: number,
+    status?: SearchStatus,
+  ): Promise<DeviceScene> {
+    const scene = new DeviceScene(memory, mesh, capacity);
+    scene.search = await DeviceSearch.open(memory, mesh, settings, x, scene, status);
+    return scene;
+  }
+
+  get #queue(): GPUQueue {
+    return this.#memory.device.queue;
+  }
+
+  /** New pair buffers, every byte 0xab, so that what a search did not write shows. */
+  reserve(capacity: number): void {
+    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork]) {
+      if (buffer) this.#memory.free(buffer);
+    }
+    const fresh = (label: string, bytes: number): GPUBuffer => {
+      const buffer = this.#memory.allocate(label, bytes, STORAGE | COPY_SRC | COPY_DST);
+      this.#queue.writeBuffer(buffer, 0, new Uint8Array(buffer.size).fill(0xab));
+      return buffer;
+    };
+    this.pairVertex = fresh('pairVertex', 16 * capacity);
+    this.pairInfo = fresh('pairInfo', 4 * capacity);
+    this.pairNormal = fresh('pairNormal', 16 * capacity);
+    this.pairWork = fresh('pairWork', 64 * capacity);
+    this.pairCapacity = capacity;
+    this.search?.rebind();
+  }
+
+  place(x: Float32Array, y: Float32Array, wanted?: Uint8Array): void {
+    this.#queue.writeBuffer(this.x, 0, Float32Array.from(x));
+    this.#queue.writeBuffer(this.y, 0, Float32Array.from(y));
+    if (wanted) this.#queue.writeBuffer(this.wanted, 0, Uint32Array.from(wanted));
+  }
+
+  /** Overrides a word of the search's control block. */
+  set(name: string, value: number): void {
+    this.#queue.writeBuffer(this.search.control, 4 * controlWord(name), encodeField(name, value));
+  }
+
+  /** Records a search, runs it and reads what it left. */
+  async run(): Promise<Found> {
+    const { device } = this.#memory;
+    const encoder = device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    this.search.record(pass);
+    pass.end();
+    device.queue.submit([encoder.finish()]);
+    return this.read();
+  }
+
+  async read(): Promise<Found> {
+    const { device } = this.#memory;
+    const control = decodeControl(await readBuffer(device, this.search.control));
+    const count = control.pairCount;
+    const bytes = (buffer: GPUBuffer, size: number): Promise<ArrayBuffer> => readBuffer(device, buffer, size);
+    return {
+      control,
+      box: new Float32Array(await bytes(this.box, 24 * this.#vertexCount)),
+      bar: Uint8Array.from(new Uint32Array(await bytes(this.search.bar, 4 * this.#vertexCount))),
+      count,
+      vertex: new Int32Array(await bytes(this.pairVertex, 16 * count)),
+      info: new Uint32Array(await bytes(this.pairInfo, 4 * count)),
+      normal: new Float32Array(await bytes(this.pairNormal, 16 * count)),
+      work: new Uint32Array(await bytes(this.pairWork, 64 * count)),
+    };
+  }
+
+  close(): void {
+    this.search.destroy();
+    for (const buffer of [this.x, this.y, this.inverseMass, this.wanted, this.box]) this.#memory.free(buffer);
+    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork]) this.#memory.free(buffer);
+  }
+}

@@ -1,0 +1,329 @@
+import t, { type Test } from 'tap';
+import { openAdapter } from '../../../gpu/adapter.js';
+import { SEARCH_MODE } from '../../../gpu/search/control.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { CORNERS, PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';
+import { KEPT, PASSIVE, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
+import type { Settings } from '../../../src/solver/settings.js';
+import { type LooseOptions, looseScene } from '../../support/loose-scene.js';
+import { seeded } from '../../support/random.js';
+import { makeSettings } from '../../support/settings.js';
+import { keysOf } from '../../support/trust-oracle.js';
+import { DeviceScene, type Found, keysFound, readBuffer } from './device-scene.js';
+
+/**
+ * How far from the cut the engines may disagree: the device's own margin is 16 u over boxes a few units across, and its
+ * directions are good to a few u of the elements' size over their distance.
+ */
+const CUT_ROUNDING = 1e-5;
+const ROOM = 200_000;
+
+const opening = await openAdapter({ allowSoftware: true });
+const { opened } = opening;
+const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
+t.teardown(() => opened?.close());
+const device = (await opened?.requestDevice())?.device;
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+  t.ok(opened, opening.reason ?? 'opened');
+});
+
+/** P as the CPU engine finds it in the device's own boxes, with its bars. */
+function searchOnCpu(
+  mesh: CollisionMesh,
+  x: Float32Array,
+  { box, bar }: Found,
+  settings: Settings,
+  cut: number,
+  into = new PairSet(),
+): PairSet {
+  const growth = Math.fround((settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta) / 2);
+  const rules: PairRules = { bar, isIgnored: ignoring(mesh) };
+  new ProximitySearch(mesh).search({ box, growth }, x, cut, rules, 1e9, into);
+  return into;
+}
+
+/** How often a pair was ignored. */
+let ignored = 0;
+
+/** Both sides wholly in a part, and the two parts in the list, looked up the slow way. */
+function ignoring({ partOfVertex, ignoredPartPairs }: CollisionMesh): PairRules['isIgnored'] {
+  return (kind, ...ids) => {
+    const parts = ids.slice(0, CORNERS[kind]).map((v) => partOfVertex[v]);
+    const a = new Set(parts.slice(0, SIDE_A[kind]));
+    const b = new Set(parts.slice(SIDE_A[kind]));
+    if (a.size > 1 || b.size > 1) return false;
+    for (let n = 0; n < ignoredPartPairs.length; n += 2) {
+      const [p, q] = ignoredPartPairs.subarray(n, n + 2);
+      if ((a.has(p) && b.has(q)) || (a.has(q) && b.has(p))) return ++ignored > 0;
+    }
+    return false;
+  };
+}
+
+/** Fails with the first key that is missing in, or too much for, what the CPU engine finds near the cut. */
+function compare(t: Test, keys: readonly string[], least: readonly string[], most: readonly string[]): void {
+  const found = new Set(keys);
+  const allowed = new Set(most);
+  t.equal(found.size, keys.length, 'each pair once');
+  t.equal(
+    least.find((key) => !found.has(key)),
+    undefined,
+    `none of ${least.length} pairs is missing`,
+  );
+  t.equal(
+    keys.find((key) => !allowed.has(key)),
+    undefined,
+    `none of ${keys.length} pairs is too many (${most.length})`,
+  );
+}
+
+if (device) {
+  const ledger = new DeviceLedger();
+  const memory = new DeviceMemory(device, ledger);
+
+  /** Opens a scene, searches all of it, and compares with the CPU engine. */
+  const check = async (
+    t: Test,
+    options: LooseOptions,
+    overrides: Partial<Settings> = {},
+    ignoredPartPairs?: Uint32Array,
+  ): Promise<Found> => {
+    const settings = makeSettings({ delta: 0.05, leap: 0.3, ...overrides });
+    const { mesh: loose, x, y } = looseScene(random, options);
+    const mesh = ignoredPartPairs ? { ...loose, ignoredPartPairs } : loose;
+    const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
+    scene.place(x, y);
+    scene.search.ask(SEARCH_MODE.ALL);
+    const found = await scene.run();
+    scene.close();
+    t.equal(found.control.overflow, 0);
+    t.equal(found.control.isValid, 1);
+    t.equal(found.control.demand, found.count);
+    const cut = settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta;
+    const least = keysOf(searchOnCpu(mesh, x, found, settings, cut * (1 - 1e-5) - CUT_ROUNDING));
+    const most = keysOf(searchOnCpu(mesh, x, found, settings, cut * (1 + 1e-5) + CUT_ROUNDING));
+    compare(t, keysFound(found), least, most);
+    return found;
+  };
+
+  t.test('P is that of the CPU engine in the same boxes, all codimensions', async (t) => {
+    const kinds = [0, 0, 0, 0];
+    for (let round = 0; round < 3; round++) {
+      const { info } = await check(t, { elements: 150, side: 6, travel: 0.4 });
+      for (const kind of info) kinds[kind]++;
+    }
+    t.ok(
+      kinds.every((count) => count > 20),
+      `pairs by kind: ${kinds}`,
+    );
+  });
+
+  t.test('P under guard RADIUS: every pair within Dmax of the points', async (t) => {
+    const { bar, count } = await check(
+      t,
+      { elements: 150, side: 6, travel: 0.4, kinematic: 0.3, still: 0.3 },
+      { guard: 'RADIUS' },
+    );
+    t.ok(bar.some((bits) => bits !== 0) && count > 100);
+  });
+
+  t.test('kinematic elements: SKIP and PROTECT', async (t) => {
+    for (const skipKinematicPairs of [true, false]) {
+      const { bar } = await check(
+        t,
+        { elements: 150, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5 },
+        { skipKinematicPairs },
+      );
+      t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be left out, others not');
+    }
+  });
+
+  t.test('pairs of ignored parts are left out', async (t) => {
+    const options = { elements: 200, side: 4, travel: 0.3 };
+    const many = Uint32Array.of(0, 1, 0, 2, 0, 5, 0, 7, 1, 1, 2, 7, 3, 4, 6, 7);
+    const with8 = await check(t, { ...options, parts: 8 }, {}, many);
+    t.ok(with8.count > 100 && ignored > 100, `${with8.count} pairs, ${ignored} looked at and ignored`);
+    ignored = 0;
+    const with4 = await check(t, { ...options, parts: 4 });
+    t.ok(with4.count > 100 && ignored > 100, `${with4.count} pairs, ${ignored} looked at and ignored`);
+  });
+
+  t.test('a partial search takes over what keeps its box, in order, and finds the rest anew', async (t) => {
+    const settings = makeSettings({ delta: 0.05, leap: 0.3 });
+    const { mesh, x, y } = looseScene(random, { elements: 200, side: 5, travel: 0.3, kinematic: 0.2, still: 0.3 });
+    const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
+    scene.place(x, y);
+    scene.search.ask(SEARCH_MODE.ALL);
+    const before = await scene.run();
+    // What geometry has found out since: δ_p and normals of its own.
+    const normal = Float32Array.from({ length: 4 * before.count }, () => random());
+    device.queue.writeBuffer(scene.pairNormal, 0, normal);
+    const wanted = Uint8Array.from({ length: mesh.vertexCount }, () => (random() < 0.1 ? 1 : 0));
+    const further = y.map((value, k) => value + (wanted[Math.floor(k / 3)] === 1 ? random.between(-0.4, 0.4) : 0));
+    scene.place(x, further, wanted);
+    scene.search.ask(SEARCH_MODE.PART);
+    const after = await scene.run();
+    scene.close();
+
+    const { bar } = after;
+    t.ok(bar.every((bits, i) => (bits & KEPT) === (wanted[i] === 1 ? 0 : KEPT)));
+    for (let i = 0; i < wanted.length; i++) {
+      const stays =
+        Buffer.compare(
+          Buffer.from(before.box.slice(6 * i, 6 * i + 6).buffer),
+          Buffer.from(after.box.slice(6 * i, 6 * i + 6).buffer),
+        ) === 0;
+      if (wanted[i] === 0 && !stays) t.fail(`vertex ${i} kept its place but not its box`);
+    }
+    const survivors = Array.from({ length: before.count }, (_, p) => p).filter((p) =>
+      [...before.vertex.subarray(4 * p, 4 * p + 4)].every((v) => v < 0 || wanted[v] === 0),
+    );
+    const { kept } = after.control;
+    t.equal(kept, survivors.length);
+    t.ok(
+      kept > 50 && kept < before.count && kept < after.count,
+      `${kept} of ${before.count} kept, ${after.count} in all`,
+    );
+    const oldKeys = keysFound(before);
+    const keys = keysFound(after);
+    t.strictSame(
+      keys.slice(0, kept),
+      survivors.map((p) => oldKeys[p]),
+      'kept pairs come first, in their order',
+    );
+    t.strictSame(
+      [...after.normal.subarray(0, 4 * kept)],
+      survivors.flatMap((p) => [...normal.subarray(4 * p, 4 * p + 4)]),
+    );
+    const fresh = keys.slice(kept);
+    const find = (cut: number): string[] => keysOf(searchOnCpu(mesh, x, after, settings, cut));
+    compare(t, fresh, find(0.05 - CUT_ROUNDING), find(0.05 + CUT_ROUNDING));
+    t.equal(new Set(keys).size, keys.length, 'no pair is both kept and found');
+    t.ok(
+      after.work.every((word) => word === 0),
+      'no geometry is current',
+    );
+  });
+
+  t.test('a partial search without a valid P finds everything', async (t) => {
+    const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
+    const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05, leap: 0.3 }), x, ROOM);
+    scene.place(x, y, new Uint8Array(mesh.vertexCount));
+    scene.search.ask(SEARCH_MODE.PART);
+    const part = await scene.run();
+    scene.search.ask(SEARCH_MODE.ALL);
+    const all = await scene.run();
+    scene.close();
+    t.ok(all.count > 20);
+    t.strictSame(keysFound(part), keysFound(all));
+  });
+
+  t.test(
+    'too little room: the exact demand, nothing written, and the same search fits once there is room',
+    async (t) => {
+      const { mesh, x, y } = looseScene(random, { elements: 100, side: 4, travel: 0.3 });
+      const settings = makeSettings({ delta: 0.05, leap: 0.3 });
+      const roomy = await DeviceScene.open(memory, mesh, settings, x, ROOM);
+      roomy.place(x, y);
+      roomy.search.ask(SEARCH_MODE.ALL);
+      const whole = await roomy.run();
+      t.ok(whole.count > 100);
+      const tight = await DeviceScene.open(memory, mesh, settings, x, 5);
+      tight.place(x, y);
+      for (const capacity of [5, whole.count - 1]) {
+        tight.reserve(capacity);
+        tight.search.ask(SEARCH_MODE.ALL);
+        const { control } = await tight.run();
+        t.equal(control.demand, whole.count);
+        t.equal(control.overflow, 1);
+        t.equal(control.isValid, 0, 'the boxes are new, so the old P is void');
+        for (const buffer of [tight.pairVertex, tight.pairInfo, tight.pairNormal, tight.pairWork]) {
+          t.ok(
+            new Uint8Array(await readBuffer(device, buffer)).every((byte) => byte === 0xab),
+            `${buffer.label} is untouched`,
+          );
+        }
+      }
+      tight.reserve(whole.count);
+      tight.search.ask(SEARCH_MODE.ALL);
+      const fitting = await tight.run();
+      t.equal(fitting.control.overflow, 0);
+      t.strictSame(fitting.vertex, whole.vertex);
+      tight.search.ask(SEARCH_MODE.ALL, { budget: whole.count - 1 });
+      t.equal((await tight.run()).control.overflow, 1, 'a budget is a limit too');
+      tight.search.ask(SEARCH_MODE.ALL, { budget: whole.count });
+      t.equal((await tight.run()).control.overflow, 0);
+      tight.close();
+      roomy.close();
+    },
+  );
+
+  t.test('nothing asked, nothing done', async (t) => {
+    const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
+    const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05 }), x, ROOM);
+    scene.place(x, y);
+    scene.search.ask(SEARCH_MODE.ALL);
+    const before = await scene.run();
+    scene.place(y, x);
+    scene.search.ask(SEARCH_MODE.NONE);
+    const after = await scene.run();
+    scene.close();
+    t.strictSame({ ...after.control, mode: 0 }, { ...before.control, mode: 0 });
+    t.strictSame(after.box, before.box);
+    t.strictSame(after.vertex, before.vertex);
+  });
+
+  t.test('a status block of the steps asks and is told', async (t) => {
+    const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
+    const buffer = memory.allocate('status', 16, 0x80 | 0x8 | 0x4);
+    const status = { buffer, state: 1, wantsSearch: 2, pairDemand: 3 };
+    const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05 }), x, 3, status);
+    scene.place(x, y);
+    const run = async (state: number, wantsSearch: number): Promise<{ found: Found; demand: number }> => {
+      device.queue.writeBuffer(buffer, 0, Uint32Array.of(9, state, wantsSearch, 0));
+      const found = await scene.run();
+      return { found, demand: new Uint32Array(await readBuffer(device, buffer))[3] };
+    };
+    t.equal((await run(1, SEARCH_MODE.ALL)).demand, 0, 'not running: no search');
+    t.equal((await run(0, SEARCH_MODE.NONE)).demand, 0);
+    const { demand } = await run(0, SEARCH_MODE.ALL);
+    t.ok(demand > 3, `${demand} pairs do not fit`);
+    scene.reserve(demand);
+    const { found, demand: again } = await run(0, SEARCH_MODE.PART);
+    t.equal(again, demand);
+    t.equal(found.count, demand);
+    t.equal(found.control.searches, 1, 'searches that failed do not count');
+    scene.close();
+    memory.free(buffer);
+  });
+
+  t.test('the same request gives the same bytes, also on a search that was used', async (t) => {
+    const { mesh, x, y } = looseScene(random, { elements: 150, side: 5, travel: 0.3 });
+    const settings = makeSettings({ delta: 0.05, leap: 0.3 });
+    const results: Found[] = [];
+    for (const uses of [1, 3]) {
+      const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
+      for (let n = uses; n > 0; n--) {
+        scene.place(n === 1 ? x : y, y);
+        scene.search.ask(SEARCH_MODE.ALL);
+        const found = await scene.run();
+        if (n === 1) results.push(found);
+      }
+      scene.close();
+    }
+    const [first, second] = results;
+    t.ok(first.count > 100);
+    for (const name of ['box', 'bar', 'vertex', 'info', 'normal', 'work'] as const) {
+      t.equal(Buffer.compare(Buffer.from(first[name].buffer), Buffer.from(second[name].buffer)), 0, name);
+    }
+  });
+
+  t.test('all memory comes back', async (t) => {
+    t.equal(ledger.total, 0, [...ledger.byLabel].join(' '));
+  });
+}

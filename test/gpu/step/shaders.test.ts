@@ -1,0 +1,78 @@
+import t from 'tap';
+import { bindingsOf, loadKernel, scalarFields } from '../../../gpu/shaders.js';
+import { foldGroups, GROUP } from '../../../gpu/step/slots.js';
+
+t.test('includes come once, where they are first named', async (t) => {
+  const text = loadKernel('bound');
+  t.equal(text.match(/struct Corners \{/g)?.length, 1);
+  t.equal(text.match(/fn lengthOf\(/g)?.length, 1, 'named by two files, there once');
+  t.notMatch(text, /^\s*\/\/ #include/m);
+  t.ok(text.indexOf('struct Corners {') < text.indexOf('fn bound('), 'before its use');
+  t.equal(loadKernel('bound'), text);
+});
+
+t.test('a file that is not there is named, with who asked for it', async (t) => {
+  t.throws(() => loadKernel('no-such-kernel'), /no-such-kernel\.wgsl.*loadKernel/);
+});
+
+t.test('bindings are found by name, kind and index, also in what is included', async (t) => {
+  const bindings = bindingsOf(loadKernel('edges-tail'));
+  t.strictSame(
+    bindings.map(({ index, name }) => [index, name]),
+    [
+      [1, 'y'],
+      [2, 'edgeEnds'],
+      [3, 'edgeRow'],
+      [4, 'edgeLambda'],
+      [5, 'inverseMass'],
+      [6, 'edgeRange'],
+      [7, 'edgeColours'],
+    ],
+  );
+  t.equal(bindings[0].type, 'storage');
+  t.equal(bindings[1].type, 'read-only-storage');
+  t.equal(bindings[5].type, 'uniform');
+});
+
+t.test('no kernel of a step binds more storage buffers than every implementation allows', async (t) => {
+  for (const file of [
+    'geometry',
+    'bound',
+    'check',
+    'contacts-select',
+    'contacts-rows',
+    'sweep-wide',
+    'sweep-tail',
+    'slide',
+  ]) {
+    const storage = bindingsOf(loadKernel(file)).filter(({ type }) => type !== 'uniform');
+    t.ok(storage.length > 0 && storage.length <= 8, `${file}: ${storage.length}`);
+  }
+});
+
+t.test('structs of scalars are read field by field, and nothing else is', async (t) => {
+  const text =
+    'struct A {\n  // a comment: u32,\n  first: u32,\n  second: atomic<u32>,\n  third: f32,\n}\nstruct B {\n  wide: vec4f,\n}';
+  t.strictSame(
+    [...scalarFields(text, 'A')],
+    [
+      ['first', 'u32'],
+      ['second', 'u32'],
+      ['third', 'f32'],
+    ],
+  );
+  t.throws(() => scalarFields(text, 'B'), /wide/);
+  t.throws(() => scalarFields(text, 'C'), /no struct C/);
+  // What kernels read without atomics must lie where the others write it.
+  const control = loadKernel('common/control');
+  t.strictSame([...scalarFields(control, 'ControlView')], [...scalarFields(control, 'Control')]);
+});
+
+t.test('dispatches fold so that every thread is there and no dimension is too long', async (t) => {
+  t.strictSame(foldGroups(0), [0, 0]);
+  for (const threads of [1, GROUP, GROUP + 1, 32768 * GROUP, 32768 * GROUP + 1, 100_000_000]) {
+    const [x, y] = foldGroups(threads);
+    t.ok(x * y * GROUP >= threads && x <= 65535 && y <= 65535, `${threads}: ${x} × ${y}`);
+    t.ok((x * y - x) * GROUP < threads, 'not a row too many');
+  }
+});

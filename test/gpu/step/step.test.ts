@@ -1,0 +1,317 @@
+import t from 'tap';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { heights, measureHeights, measurePair } from '../../../src/solver/cpu/certificate.js';
+import { Contacts, pairDelta, selectContacts } from '../../../src/solver/cpu/contacts.js';
+import { EdgeLengths } from '../../../src/solver/cpu/edges.js';
+import { Forward } from '../../../src/solver/cpu/forward.js';
+import { CORNERS, type PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';
+import { Proximity } from '../../../src/solver/cpu/proximity.js';
+import { Slide } from '../../../src/solver/cpu/slide.js';
+import type { Settings } from '../../../src/solver/settings.js';
+import { openTestDevice } from '../../support/gpu.js';
+import { StageBench } from '../../support/gpu-step.js';
+import { looseScene } from '../../support/loose-scene.js';
+import { seeded } from '../../support/random.js';
+import { makeSettings } from '../../support/settings.js';
+
+// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+const CLOCK = 7;
+/** Words of PairWork and Motion (gpu/kernels/common/pair.wgsl). */
+const WORK = { words: 16, weight: 0, distance: 4, gap: 5, error: 6, stamp: 7, mark: 11 } as const;
+const MOTION_WORDS = 4;
+
+interface Fixture {
+  readonly mesh: CollisionMesh;
+  readonly settings: Settings;
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  readonly pairs: PairSet;
+  readonly box: Float32Array;
+}
+
+/** A crowd of elements, some of them touching, with the pairs and boxes of the reference engine's search. */
+function fixture(overrides: Partial<Settings> = {}): Fixture {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  const settings = makeSettings({ delta: 0.2, ...overrides });
+  const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1.5, kinematic: 0.15, still: 0.2 });
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, y);
+  return { mesh, settings, x, y, pairs: proximity.pairs, box: proximity.boxes.box };
+}
+
+const moves = (x: Float32Array, y: Float32Array, v: number): boolean =>
+  v >= 0 && [0, 1, 2].some((c) => x[3 * v + c] !== y[3 * v + c]);
+
+function isActive({ pairs }: Fixture, x: Float32Array, y: Float32Array, p: number): boolean {
+  return [...pairs.vertex.subarray(4 * p, 4 * p + 4)].some((v) => moves(x, y, v));
+}
+
+/** Exact gap along a float32 vector, in double. */
+function exactGap({ pairs, x }: Fixture, p: number, n: ArrayLike<number>): number {
+  const kind = pairs.kind[p];
+  const height = (s: number): number => {
+    const v = pairs.vertex[4 * p + s];
+    return [0, 1, 2].reduce((sum, c) => sum + n[c] * (x[3 * v + c] - x[3 * pairs.vertex[4 * p] + c]), 0);
+  };
+  const all = Array.from({ length: CORNERS[kind] }, (_, s) => height(s));
+  return Math.min(...all.slice(0, SIDE_A[kind])) - Math.max(...all.slice(SIDE_A[kind]));
+}
+
+if (!gpu) t.test('kernels of a step', options, async () => undefined);
+else {
+  t.test('the edge sweep pushes y as the reference does', async (t) => {
+    const f = fixture();
+    const expected = Float32Array.from(f.y);
+    const edges = new EdgeLengths(f.mesh);
+    edges.linearise(f.y, f.settings.sigma);
+    // Stretched, so that there is something to do: y is not the target that the rows were made of.
+    const stretched = expected.map((value, k) => value * (1 + 0.3 * Math.sin(k)));
+    const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
+    bench.writeY(stretched);
+    expected.set(stretched);
+    edges.sweep(expected);
+    edges.sweep(expected);
+    bench.run((pass) => {
+      bench.recorder.edgeSweep(pass, true);
+      bench.recorder.edgeSweep(pass, false);
+    });
+    const y = await bench.floats('y');
+    let worst = 0;
+    let moved = 0;
+    for (let k = 0; k < expected.length; k++) {
+      worst = Math.max(worst, Math.abs(y[k] - expected[k]));
+      if (expected[k] !== stretched[k]) moved++;
+    }
+    t.ok(moved > 100, `${moved} coordinates were pushed`);
+    // Coordinates are below 10: a few dozen roundings of 1e-6 each.
+    t.ok(worst < 3e-5, `worst difference ${worst}`);
+    bench.close();
+  });
+
+  t.test('geometry certifies what it says, and finds the contacts of the reference', async (t) => {
+    const f = fixture();
+    const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
+    bench.run((pass) => bench.recorder.findContacts(pass));
+    const work = await bench.floats('pairWork');
+    const marks = await bench.words('pairWork');
+    const normal = await bench.floats('pairNormal');
+    let contacts = 0;
+    let measured = 0;
+    let touching = 0;
+    for (let p = 0; p < f.pairs.count; p++) {
+      const at = WORK.words * p;
+      const isFresh = marks[at + WORK.stamp] === CLOCK;
+      const isContact = marks[at + WORK.mark] === (0x80000000 | CLOCK) >>> 0 && isFresh;
+      if (!isActive(f, f.x, f.y, p)) {
+        if (isFresh) t.fail(`pair ${p} does not move, but was measured`);
+        continue;
+      }
+      measurePair(f.pairs, p, f.x, 1);
+      const { distance, gap } = f.pairs;
+      if (!isFresh) {
+        if (!(distance[p] > 1.49 * f.settings.delta)) t.fail(`pair ${p} was passed over at ${distance[p]}`);
+        continue;
+      }
+      measured++;
+      const e = work[at + WORK.error];
+      const n = normal.subarray(4 * p, 4 * p + 3);
+      const exact = exactGap(f, p, n);
+      if (work[at + WORK.gap] > exact + 2 * e) t.fail(`pair ${p}: gap ${work[at + WORK.gap]}, exactly ${exact}`);
+      // Measured again from the same normal in float32: within the bound that both claim.
+      const v = f.pairs.vertex.subarray(4 * p, 4 * p + 4);
+      measureHeights(f.x, f.pairs.kind[p], v[0], v[1], v[2], v[3], n[0], n[1], n[2]);
+      if (Math.abs(heights.error - e) > 1e-6 * heights.error) t.fail(`pair ${p}: e ${e} instead of ${heights.error}`);
+      const slack = 1e-5 + 1e-4 * distance[p];
+      if (Math.abs(work[at + WORK.distance] - distance[p]) > slack)
+        t.fail(`pair ${p}: distance ${work[at + WORK.distance]}`);
+      if (work[at + WORK.gap] < gap[p] - slack) t.fail(`pair ${p}: gap ${work[at + WORK.gap]}, reference ${gap[p]}`);
+      if (!(gap[p] > 2 * f.pairs.error[p])) touching++;
+      const own = pairDelta(f.pairs, p, f.x, f.settings.delta);
+      if (Math.abs(gap[p] - own) < slack) continue;
+      const expected = gap[p] < own && gap[p] < f.settings.delta && distance[p] > 0;
+      if (expected !== isContact) t.fail(`pair ${p}: contact ${isContact}, reference ${expected}`);
+      if (isContact) contacts++;
+    }
+    t.ok(measured > 300 && contacts > 100, `${measured} pairs measured, ${contacts} contacts, ${touching} touching`);
+    bench.close();
+  });
+
+  for (const contact of ['GAP', 'VOLUME'] as const) {
+    t.test(`the contact sweep, ${contact}: same contacts, same pushes, whatever way it is run`, async (t) => {
+      const f = fixture({ contact });
+      const runs: { y: Float32Array; rows: Uint32Array }[] = [];
+      let control: Record<string, number> = {};
+      let delta: Float32Array = new Float32Array(0);
+      for (const isWide of [false, true]) {
+        const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
+        bench.run((pass) => {
+          bench.recorder.findContacts(pass);
+          bench.recorder.selectContacts(pass);
+          bench.recorder.contactSweep(pass, isWide);
+          bench.recorder.contactSweep(pass, isWide);
+        });
+        control = await bench.control();
+        delta = await bench.floats('pairNormal');
+        runs.push({ y: await bench.floats('y'), rows: (await bench.words('rows')).slice(0, control.rowCount) });
+        bench.close();
+      }
+      t.ok(Buffer.from(runs[0].y.buffer).equals(Buffer.from(runs[1].y.buffer)), 'one workgroup or many: same bytes');
+      const rows = [...runs[0].rows].map((entry) => entry & 0x1fffffff).sort((a, b) => a - b);
+      t.strictSame(
+        [...runs[1].rows].map((entry) => entry & 0x1fffffff).sort((a, b) => a - b),
+        rows,
+      );
+      // The reference, on the same contacts: those that the device calls candidates are checked in the test above.
+      const list: number[] = [];
+      for (let p = 0; p < f.pairs.count; p++) {
+        if (!isActive(f, f.x, f.y, p)) continue;
+        measurePair(f.pairs, p, f.x, 1);
+        f.pairs.delta[p] = delta[4 * p + 3];
+        if (f.pairs.delta[p] > 0 && f.pairs.gap[p] < f.pairs.delta[p] && f.pairs.distance[p] > 0) list.push(p);
+      }
+      const { inverseMasses } = f.mesh;
+      const tally = new Int32Array(f.mesh.vertexCount);
+      const kept = selectContacts(f.pairs, Uint32Array.from(list), list.length, inverseMasses, tally);
+      const common = [...kept].filter((p) => rows.includes(p)).length;
+      // Weights within rounding of 0 or of the least movable weight may fall on either side, and ties of distance too.
+      t.ok(common >= 0.93 * Math.max(kept.length, rows.length), `${common} of ${kept.length} and ${rows.length} agree`);
+      t.ok(rows.length > 50, 'enough contacts');
+      const expected = sweepInOrder(f, rows, contact);
+      let worst = 0;
+      let pushed = 0;
+      for (let k = 0; k < expected.length; k++) {
+        worst = Math.max(worst, Math.abs(expected[k] - runs[0].y[k]));
+        if (Math.abs(expected[k] - f.y[k]) > 1e-3) pushed++;
+      }
+      t.ok(pushed > 50, `${pushed} coordinates were pushed`);
+      // A push is a violation (below 2) over a weight of at least 0.05, and every contact errs by a few 1e-6 of it.
+      t.ok(worst < 5e-3, `worst difference ${worst}`);
+    });
+  }
+
+  t.test('stuck vertices slide as in the reference', async (t) => {
+    const f = fixture();
+    const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
+    bench.writeStuck(4);
+    bench.run((pass) => {
+      bench.recorder.findContacts(pass);
+      bench.recorder.selectContacts(pass);
+      bench.recorder.slide(pass);
+    });
+    const marks = await bench.words('pairWork');
+    const normal = await bench.floats('pairNormal');
+    const y = await bench.floats('y');
+    bench.close();
+    // The device's own candidates and normals: what is compared is the slide.
+    const list: number[] = [];
+    for (let p = 0; p < f.pairs.count; p++) {
+      for (let c = 0; c < 3; c++) f.pairs.normal[3 * p + c] = normal[4 * p + c];
+      const mark = marks[WORK.words * p + WORK.mark];
+      if (mark >= 0x80000000 && (mark & 0x3fffffff) === CLOCK) list.push(p);
+    }
+    const { vertexCount, inverseMasses } = f.mesh;
+    const held = new Forward(vertexCount);
+    held.limiter.fill(0);
+    const slide = new Slide(vertexCount, f.settings);
+    slide.begin();
+    const ones = new Float32Array(vertexCount).fill(1);
+    for (let n = 0; n < 4; n++) slide.observe(held, ones, new Uint8Array(vertexCount).fill(1));
+    const expected = Float32Array.from(f.y);
+    slide.apply(f.pairs, Uint32Array.from(list), list.length, f.x, expected, inverseMasses);
+    let worst = 0;
+    let slid = 0;
+    for (let k = 0; k < expected.length; k++) {
+      worst = Math.max(worst, Math.abs(y[k] - expected[k]));
+      if (Math.abs(expected[k] - f.y[k]) > 1e-3) slid++;
+    }
+    t.ok(slid > 100, `${slid} coordinates were changed`);
+    // Coordinates below 10 and some twenty corrections a vertex, each rounded once.
+    t.ok(worst < 1e-4, `worst difference ${worst}`);
+  });
+
+  for (const forward of ['PLANAR', 'ISOTROPIC'] as const) {
+    t.test(`the forward step, ${forward}: α of the reference, and every half-space kept`, async (t) => {
+      const f = fixture({ forward });
+      const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
+      bench.run((pass) => bench.recorder.advance(pass));
+      const motion = await bench.words('motion');
+      const moved = await bench.floats('x');
+      const normal = await bench.floats('pairNormal');
+      const control = await bench.control();
+      const { mesh, pairs, settings } = f;
+      const reference = new Forward(mesh.vertexCount);
+      const x = Float32Array.from(f.x);
+      const active = Uint32Array.from(
+        Array.from({ length: pairs.count }, (_, p) => p).filter((p) => isActive(f, f.x, f.y, p)),
+      );
+      const moving = Uint8Array.from({ length: mesh.vertexCount }, (_, v) => (moves(f.x, f.y, v) ? 1 : 0));
+      const { gamma, delta, floor } = settings;
+      const common = { pairs, active, activeCount: active.length, moving, step: 1, rule: forward, gamma, delta, floor };
+      reference.advance({ ...common, x, y: f.y, box: f.box, radius: 0 });
+      let differing = 0;
+      let limited = 0;
+      for (let v = 0; v < mesh.vertexCount; v++) {
+        const alpha = new Float32Array(motion.buffer, 4 * MOTION_WORDS * v, 1)[0];
+        if (!(alpha >= 0 && alpha <= 1)) t.fail(`α of vertex ${v} is ${alpha}`);
+        if (alpha < 1) limited++;
+        if (Math.abs(alpha - reference.alpha[v]) > 1e-3) differing++;
+        for (let c = 0; c < 3; c++) {
+          const k = 3 * v + c;
+          if (moved[k] < f.box[6 * v + c] || moved[k] > f.box[6 * v + 3 + c]) t.fail(`vertex ${v} left its box`);
+          if (alpha === 1 && !Object.is(moved[k], f.y[k])) t.fail(`vertex ${v}: no exact copy of y`);
+          if (alpha === 0 && !Object.is(moved[k], f.x[k])) t.fail(`vertex ${v}: no exact copy of x`);
+        }
+      }
+      t.ok(limited > 50, `${limited} vertices are limited`);
+      // Other closest points of parallel elements give other normals, and touching pairs may certify on one side only.
+      t.ok(differing < 0.05 * mesh.vertexCount, `α differs at ${differing} of ${mesh.vertexCount} vertices`);
+      t.ok(Math.abs(control.touchingCount - reference.touching) <= 3, `touching ${control.touchingCount}`);
+      // What was apart along its normal at x is apart along the same normal now.
+      let apart = 0;
+      for (const p of active) {
+        const n = normal.subarray(4 * p, 4 * p + 3);
+        const v = pairs.vertex.subarray(4 * p, 4 * p + 4);
+        measureHeights(f.x, pairs.kind[p], v[0], v[1], v[2], v[3], n[0], n[1], n[2]);
+        if (!(heights.gap > 2 * heights.error)) continue;
+        apart++;
+        const after = exactGap({ ...f, x: moved }, p, n);
+        if (!(after > 0)) t.fail(`pair ${p} has gap ${after} after the step, ${heights.gap} before`);
+      }
+      t.ok(apart > 300, `${apart} pairs are apart`);
+      bench.close();
+    });
+  }
+}
+
+/** Two sweeps of the given contacts in the order of their places, in double on float32 y. */
+function sweepInOrder(f: Fixture, rows: readonly number[], contact: 'GAP' | 'VOLUME'): Float32Array {
+  const y = Float32Array.from(f.y);
+  const sorted = [...rows].sort((p, q) => placeOf(p, f.pairs.count, CLOCK) - placeOf(q, f.pairs.count, CLOCK));
+  const each = sorted.map((p) => {
+    const one = new Contacts(f.mesh.inverseMasses, contact);
+    one.assemble(f.pairs, Uint32Array.of(p), 1, f.x, 1);
+    return one;
+  });
+  for (let sweep = 0; sweep < 2; sweep++) for (const one of each) one.sweep(f.x, y);
+  return y;
+}
+
+/** gpu/kernels/common/rng.wgsl */
+function placeOf(p: number, count: number, seed: number): number {
+  const bits = Math.max(1, 32 - Math.clz32(Math.max(1, count) - 1));
+  const mask = bits === 32 ? -1 : (1 << bits) - 1;
+  const shift = Math.max(1, bits >> 1);
+  const a = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) | 1;
+  const b = Math.imul(seed + 0x7f4a7c15, 0xc2b2ae35);
+  const c = Math.imul(seed ^ 0x27d4eb2f, 0x165667b1) | 1;
+  let v = (Math.imul(p, a) + b) & mask;
+  v ^= v >>> shift;
+  v = Math.imul(v, c) & mask;
+  return (v ^ (v >>> shift)) >>> 0;
+}

@@ -1,0 +1,138 @@
+import { SceneBuffers } from '../../gpu/scene-buffers.js';
+import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
+import { CONTROL, PARAMETERS } from '../../gpu/step/fields.js';
+import type { StepKernels } from '../../gpu/step/kernels.js';
+import type { DeviceMemory } from '../../gpu/step/ledger.js';
+import { Reader } from '../../gpu/step/reader.js';
+import { StepRecorder } from '../../gpu/step/recorder.js';
+import { foldGroups, STEP_SLOTS } from '../../gpu/step/slots.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { PairSet } from '../../src/solver/cpu/pairs.js';
+import type { Settings } from '../../src/solver/settings.js';
+
+export interface StageInput {
+  readonly mesh: CollisionMesh;
+  readonly settings: Settings;
+  readonly pairs: PairSet;
+  readonly box: Float32Array;
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+  readonly start?: Float32Array;
+  readonly clock: number;
+}
+
+type BufferName = 'x' | 'y' | 'next' | 'motion' | 'pairWork' | 'pairNormal' | 'control' | 'rows' | 'progress';
+
+/** One step's buffers with given contents: runs stages one by one and reads what they leave. */
+export class StageBench {
+  readonly recorder: StepRecorder;
+  readonly edges: EdgePlan;
+  readonly #memory: DeviceMemory;
+  readonly #buffers: SceneBuffers;
+  readonly #reader: Reader;
+
+  constructor(memory: DeviceMemory, kernels: StepKernels, input: StageInput) {
+    const { mesh, settings, pairs, clock } = input;
+    this.#memory = memory;
+    this.edges = planEdges(mesh, settings.sigma > 0);
+    this.#buffers = new SceneBuffers(memory, mesh, this.edges, Math.max(16, pairs.count));
+    this.#reader = new Reader(memory);
+    this.recorder = new StepRecorder(kernels, this.#buffers, this.edges);
+    const { queue } = memory.device;
+    const buffers = this.#buffers;
+    const copy = (from: Float32Array): Float32Array<ArrayBuffer> => Float32Array.from(from);
+    queue.writeBuffer(buffers.x, 0, copy(input.x));
+    queue.writeBuffer(buffers.y, 0, copy(input.y));
+    queue.writeBuffer(buffers.target, 0, copy(input.y));
+    queue.writeBuffer(buffers.start, 0, copy(input.start ?? input.x));
+    queue.writeBuffer(buffers.box, 0, copy(input.box));
+    const normal = new Float32Array(4 * pairs.count);
+    for (let p = 0; p < pairs.count; p++) {
+      for (let c = 0; c < 3; c++) normal[4 * p + c] = pairs.normal[3 * p + c];
+      normal[4 * p + 3] = pairs.delta[p];
+    }
+    queue.writeBuffer(buffers.pairVertex, 0, pairs.vertex.slice(0, 4 * pairs.count));
+    queue.writeBuffer(buffers.pairInfo, 0, Uint32Array.from(pairs.kind.subarray(0, pairs.count)));
+    queue.writeBuffer(buffers.pairNormal, 0, normal);
+    const s = settings;
+    queue.writeBuffer(
+      buffers.parameters,
+      0,
+      PARAMETERS.pack({
+        vertexCount: mesh.vertexCount,
+        edgeCount: this.edges.count,
+        wideColours: this.edges.wideColours,
+        stepLimit: s.stepLimit,
+        delta: s.delta,
+        floor: s.floor,
+        gamma: s.gamma,
+        epsilon: s.epsilon,
+        sigma: s.sigma,
+        isPlanar: s.forward === 'PLANAR' ? 1 : 0,
+        isVolume: s.contact === 'VOLUME' ? 1 : 0,
+        hasBoxes: s.guard === 'BOXES' ? 1 : 0,
+        // Any number of contacts may go through the wide rounds, so that both ways can be compared.
+        tailRows: 0,
+      }),
+    );
+    queue.writeBuffer(
+      buffers.control,
+      0,
+      CONTROL.pack({ clock, pairCount: pairs.count, pairCapacity: buffers.pairCapacity, radius: s.searchRadiusMax }),
+    );
+    const slots = new Uint32Array(3 * (STEP_SLOTS.FIRST_EDGES + this.edges.wideColours));
+    const write = (slot: number, [gx, gy]: readonly [number, number]) => slots.set([gx, gy, 1], 3 * slot);
+    write(STEP_SLOTS.ONE, [1, 1]);
+    write(STEP_SLOTS.VERTICES, foldGroups(mesh.vertexCount));
+    write(STEP_SLOTS.PAIRS, foldGroups(pairs.count));
+    for (let c = 0; c < this.edges.wideColours; c++) {
+      write(STEP_SLOTS.FIRST_EDGES + c, foldGroups(this.edges.colours[c + 1] - this.edges.colours[c]));
+    }
+    queue.writeBuffer(buffers.stepArguments, 0, slots);
+    this.run((pass) => this.recorder.linearise(pass));
+  }
+
+  writeY(y: Float32Array): void {
+    this.#memory.device.queue.writeBuffer(this.#buffers.y, 0, Float32Array.from(y));
+  }
+
+  /** Every vertex has hardly moved for so many steps running. */
+  writeStuck(steps: number): void {
+    const progress = new Uint32Array(this.#buffers.progress.size / 4);
+    for (let n = 3; n < progress.length; n += 4) progress[n] = steps;
+    this.#memory.device.queue.writeBuffer(this.#buffers.progress, 0, progress);
+  }
+
+  run(record: (pass: GPUComputePassEncoder) => void): void {
+    const encoder = this.#memory.device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    record(pass);
+    pass.end();
+    this.#memory.device.queue.submit([encoder.finish()]);
+  }
+
+  async read(name: BufferName): Promise<ArrayBuffer> {
+    const encoder = this.#memory.device.createCommandEncoder();
+    const buffer = this.#buffers[name];
+    const reading = this.#reader.record(encoder, [{ buffer, bytes: buffer.size }]);
+    this.#memory.device.queue.submit([encoder.finish()]);
+    return (await reading.wait())[0];
+  }
+
+  async floats(name: BufferName): Promise<Float32Array> {
+    return new Float32Array(await this.read(name));
+  }
+
+  async words(name: BufferName): Promise<Uint32Array> {
+    return new Uint32Array(await this.read(name));
+  }
+
+  async control(): Promise<Record<string, number>> {
+    return CONTROL.unpack(await this.read('control'));
+  }
+
+  close(): void {
+    this.#reader.close();
+    this.#buffers.close();
+  }
+}

@@ -1,0 +1,51 @@
+import { openAdapter } from '../../gpu/adapter.js';
+import { createGpuEngine, type GpuEngine } from '../../gpu/engine.js';
+import type { SearchPlace } from '../../gpu/scene.js';
+import { StepKernels } from '../../gpu/step/kernels.js';
+import { DeviceLedger, DeviceMemory } from '../../gpu/step/ledger.js';
+
+/** With INTERSTICE_REQUIRE_GPU=1 a test that finds no adapter fails instead of being skipped. */
+const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
+
+export interface TestEngine {
+  /** undefined: there is no adapter, and `skip` says why */
+  readonly engine: GpuEngine | undefined;
+  /** options of the tests that need the engine */
+  readonly options: { readonly skip?: string };
+}
+
+/**
+ * Opens the first adapter, a software one as well. Close the engine in a teardown.
+ *
+ * @throws Error with the reason where an adapter is required and there is none
+ */
+export async function openTestEngine(search?: SearchPlace): Promise<TestEngine> {
+  const { engine, reason } = await createGpuEngine({ allowSoftware: true, ...(search ? { search } : {}) });
+  if (engine) return { engine, options: {} };
+  if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
+  return { engine: undefined, options: { skip: reason } };
+}
+
+export interface TestDevice {
+  readonly memory: DeviceMemory;
+  readonly kernels: StepKernels;
+  close(): void;
+}
+
+/** A device with the kernels of a step, without an engine around it. */
+export async function openTestDevice(): Promise<{
+  readonly gpu: TestDevice | undefined;
+  readonly options: { skip?: string };
+}> {
+  const { opened, reason } = await openAdapter({ allowSoftware: true });
+  if (!opened) {
+    if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
+    return { gpu: undefined, options: { skip: reason } };
+  }
+  const { device } = await opened.requestDevice();
+  const kernels = await StepKernels.compile(device);
+  return {
+    gpu: { memory: new DeviceMemory(device, new DeviceLedger()), kernels, close: () => opened.close() },
+    options: {},
+  };
+}
