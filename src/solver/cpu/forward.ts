@@ -2,6 +2,7 @@ import type { ForwardRule } from '../types.js';
 import { boxBound, isInBox } from './boxes.js';
 import { heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
 import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+import { distanceAt, ROUND_UP } from './vertices.js';
 
 const f = Math.fround;
 
@@ -92,7 +93,7 @@ export class Forward {
         if (box) a = boxBound(box, i, x, y);
         else {
           const k = 3 * i;
-          const travel = distance(x, y, k);
+          const travel = distanceAt(x, y, k);
           if (travel > cap) a = f(cap / travel);
         }
       }
@@ -210,7 +211,7 @@ export class Forward {
       const v = pairs.vertex[s];
       if (!moving[v]) continue;
       const k = 3 * v;
-      const travel = distance(x, y, k);
+      const travel = distanceAt(x, y, k);
       const bound = f(f(0.5 * gamma * room) / travel);
       if (bound < alpha[v]) {
         alpha[v] = bound;
@@ -284,14 +285,13 @@ export class Forward {
     let largest = 0;
     for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
       if (!moving[i] || this.alpha[i] === 0) continue;
-      const move = distance(x, next, k);
+      const move = distanceAt(x, next, k);
       if (move > largest) largest = move;
       x[k] = next[k];
       x[k + 1] = next[k + 1];
       x[k + 2] = next[k + 2];
     }
-    // Differences of float32 are exact in double here or err by 2⁻⁵³ relative: one part in 10⁶ rounds up safely.
-    this.largestMove = largest * (1 + 1e-6);
+    this.largestMove = largest * ROUND_UP;
   }
 
   #reserve(count: number): void {
@@ -299,14 +299,6 @@ export class Forward {
     this.#bounded = new Uint32Array(2 * count);
     this.#limits = new Float32Array(6 * count);
   }
-}
-
-/** |b_i − a_i| of the vertex whose coordinates start at k. */
-function distance(a: Float32Array, b: Float32Array, k: number): number {
-  const dx = b[k] - a[k];
-  const dy = b[k + 1] - a[k + 1];
-  const dz = b[k + 2] - a[k + 2];
-  return Math.sqrt(dx * dx + dy * dy + dz * dz);
 }
 
 const approaches = new Float32Array(4);

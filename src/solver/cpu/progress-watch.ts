@@ -1,6 +1,7 @@
 import type { Settings } from '../settings.js';
 import type { Forward } from './forward.js';
 import type { PairSet } from './pairs.js';
+import { distanceAt } from './vertices.js';
 
 /** Steps over which stagnation is judged. */
 const WINDOW = 32;
@@ -123,7 +124,7 @@ export class ProgressWatch {
     for (let i = 0; i < residual.length; i++) {
       if (
         residual[i] >= this.#settings.epsilon &&
-        distance(this.#windowStart, x, 3 * i) > TRAVEL * this.#settings.delta
+        distanceAt(this.#windowStart, x, 3 * i) > TRAVEL * this.#settings.delta
       ) {
         return true;
       }
@@ -136,11 +137,4 @@ export class ProgressWatch {
     this.#windowSum = this.#sumOfUnfinished(residual);
     this.#windowSteps = 0;
   }
-}
-
-function distance(a: Float32Array, b: Float32Array, k: number): number {
-  const dx = b[k] - a[k];
-  const dy = b[k + 1] - a[k + 1];
-  const dz = b[k + 2] - a[k + 2];
-  return Math.sqrt(dx * dx + dy * dy + dz * dz);
 }

@@ -4,6 +4,7 @@ import type { Settings } from '../settings.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
 import { CORNERS, PairSet, SIDE_A } from './pairs.js';
 import { KEPT, PASSIVE, PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
+import { distanceAt, ROUND_UP } from './vertices.js';
 
 /** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
 const PAIRS_PER_VERTEX = 64;
@@ -63,13 +64,8 @@ export class Proximity {
     const { box } = this.boxes;
     if (this.#settings.guard === 'RADIUS') {
       let largest = 0;
-      for (let k = 0; k < x.length; k += 3) {
-        const dx = x[k] - this.#searched[k];
-        const dy = x[k + 1] - this.#searched[k + 1];
-        const dz = x[k + 2] - this.#searched[k + 2];
-        largest = Math.max(largest, dx * dx + dy * dy + dz * dz);
-      }
-      this.radius = Math.min(this.radius, this.#settings.searchRadiusMax - 2 * Math.sqrt(largest) * (1 + 1e-6));
+      for (let k = 0; k < x.length; k += 3) largest = Math.max(largest, distanceAt(this.#searched, x, k));
+      this.radius = Math.min(this.radius, this.#settings.searchRadiusMax - 2 * largest * ROUND_UP);
       if (this.radius < this.#settings.searchRadiusMin) return false;
     }
     for (let i = 0; i < this.#bar.length; i++) {
