@@ -5,7 +5,8 @@ import type { OnBudget } from '../session/types.js';
  * When the work of one request must end. Asked between steps, so the answer to "is it due?" must already count what
  * comes after a yes: the step that a no would start, and the mapping, verification and report of the answer.
  *
- * - A step is taken to last as long as the longest one so far, the time between two questions.
+ * - A step is taken to last as long as the longest of the last {@link RECENT_STEPS}, the time between two questions: the
+ *   first one searches everything, later ones hardly anything, so what was long ago says little.
  * - The rest is taken from this very request: the answer's test costs what the start's cost, the report a little
  *   more than that, and the transport has to encode: {@link RESERVE_PER_CHECK}.
  *
@@ -15,7 +16,7 @@ export class Deadline {
   private readonly endsAt: number;
   private readonly isHard: boolean;
   private reserve = 0;
-  private longestStep = 0;
+  private readonly recentSteps: number[] = [];
   private lastAsked: number | undefined;
 
   /** @param budgetSeconds undefined = no deadline @param receivedAt ms of the clock `now` */
@@ -49,16 +50,20 @@ export class Deadline {
   /** To be asked between steps. */
   isDue(): boolean {
     const now = this.now();
-    if (this.lastAsked !== undefined) this.longestStep = Math.max(this.longestStep, now - this.lastAsked);
+    if (this.lastAsked !== undefined) this.recentSteps.push(now - this.lastAsked);
+    if (this.recentSteps.length > RECENT_STEPS) this.recentSteps.shift();
     this.lastAsked = now;
-    const step = this.isHard ? 0 : this.longestStep;
+    const step = this.isHard ? 0 : Math.max(0, ...this.recentSteps);
     return now + step + this.reserve >= this.endsAt;
   }
 }
 
 /** in units of the start's exact test: that of the answer 1, minDistance about 1.3 (both build the same kind of tree), the
- *  rest of the report, mapping and encoding 0.7; one more for the scatter of all of them */
-const RESERVE_PER_CHECK = 4;
+ *  rest of the report, mapping and encoding 0.7 */
+const RESERVE_PER_CHECK = 3;
+
+/** Steps that an estimate of the next one looks back on. */
+const RECENT_STEPS = 4;
 
 export function deadlineExceeded(where: string): IntersticeError {
   return new IntersticeError('DEADLINE_EXCEEDED', `the time budget was spent ${where}`);

@@ -13,14 +13,14 @@ t.test('without a budget nothing is ever due', async (t) => {
 t.test('time is kept back for a further step and for the verification', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
-  deadline.reserveAfter(100); // 400 ms for what follows
-  now = 500;
+  deadline.reserveAfter(100); // 300 ms for what follows
+  now = 600;
   t.notOk(deadline.isDue());
-  now = 550; // the step took 50 ms: 550 + 50 + 400 = the budget
+  now = 650; // the step took 50 ms: 650 + 50 + 300 = the budget
   t.ok(deadline.isDue());
 });
 
-t.test('the longest step counts, not the last', async (t) => {
+t.test('the longest recent step counts, not the last', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
   deadline.isDue();
@@ -30,6 +30,16 @@ t.test('the longest step counts, not the last', async (t) => {
   t.notOk(deadline.isDue());
   now = 600;
   t.ok(deadline.isDue());
+});
+
+t.test('a long step is forgotten after four shorter ones', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
+  deadline.isDue();
+  now = 500;
+  t.ok(deadline.isDue(), 'another 500 ms would be too much');
+  for (now = 510; now < 550; now += 10) deadline.isDue();
+  t.notOk(deadline.isDue(), 'the 500 ms at the start no longer count');
 });
 
 t.test('FAIL keeps nothing back', async (t) => {
