@@ -1,5 +1,5 @@
 import type { Settings } from '../settings.js';
-import { KEPT } from './search.js';
+import { KEPT } from './bars.js';
 
 const f = Math.fround;
 

@@ -1,9 +1,10 @@
 import { IntersticeError } from '../../errors.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import type { Settings } from '../settings.js';
+import { KEPT, PASSIVE } from './bars.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
 import { CORNERS, PairSet, SIDE_A } from './pairs.js';
-import { KEPT, PASSIVE, PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
+import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 
 /** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */

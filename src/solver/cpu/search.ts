@@ -4,11 +4,6 @@ import { Bvh } from './bvh.js';
 import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
 import { EE, type PairSet, VE, VT, VV } from './pairs.js';
 
-/** Bar bits of a vertex; an element has a bit iff all its vertices do, and a pair with a bit in common is left out. */
-export const PASSIVE = 1;
-/** The vertex keeps its box: pairs of two such elements are in P already. */
-export const KEPT = 2;
-
 /** Which pairs are not looked for, besides those that share a vertex. */
 export interface PairRules {
   /** uint8[V] PASSIVE | KEPT */

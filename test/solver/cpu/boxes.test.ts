@@ -1,6 +1,6 @@
 import t from 'tap';
+import { KEPT } from '../../../src/solver/cpu/bars.js';
 import { boxBound, fillTrustBoxes, isInBox } from '../../../src/solver/cpu/boxes.js';
-import { KEPT } from '../../../src/solver/cpu/search.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 

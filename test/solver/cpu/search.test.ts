@@ -1,7 +1,8 @@
 import t from 'tap';
+import { KEPT, PASSIVE } from '../../../src/solver/cpu/bars.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { EE, PairSet, SIDE_A, VE, VV } from '../../../src/solver/cpu/pairs.js';
-import { KEPT, PASSIVE, PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
+import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
 import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
