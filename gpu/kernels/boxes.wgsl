@@ -57,17 +57,24 @@ fn fillTrustBoxes(
   box[6u * i + 5u] = hi.z;
 }
 
+// The largest part of a way in leaps under which its length is under one leap: below 1/sqrt(3), rounding included.
+const SURELY_WITHIN: f32 = 0.57;
+
+// Engine units, where an edge is about 1. WGSL promises no quotient by what is near the subnormals; a way that short is
+// within any leap that is not just as short, and no way at all otherwise.
+const SMALLEST_DIVISOR: f32 = 1e-30;
+
 // Where a vertex gets at most before the next search.
 fn leapEnd(at: vec3f, to: vec3f) -> vec3f {
   let d = to - at;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
   // Targets may lie so far away that the square of the distance has no float32: take it in units of the largest part.
-  if (largest <= 0.57 * control.leap) {
+  if (largest <= SURELY_WITHIN * control.leap) {
     return to;
   }
-  let unit = d / max(largest, 1e-30);
+  let unit = d / max(largest, SMALLEST_DIVISOR);
   let length = sqrt(unit.x * unit.x + unit.y * unit.y + unit.z * unit.z);
-  let share = control.leap / max(length, 1.0) / max(largest, 1e-30);
+  let share = control.leap / max(length, 1.0) / max(largest, SMALLEST_DIVISOR);
   if (share >= 1.0) {
     return to;
   }

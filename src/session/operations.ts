@@ -34,7 +34,7 @@ const CPU_ENGINE: EngineSource = {
   factory: 'createCpuEngine',
 };
 
-const NO_GPU = 'the GPU engine is not built yet';
+const NO_GPU = 'the GPU engine is not offered yet';
 
 /**
  * Opens the engine on a first worker and returns the operations on it.

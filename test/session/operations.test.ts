@@ -36,7 +36,7 @@ t.test('with the real engine: ready, resolve, check, info', async (t) => {
   });
   t.match(operations.info(), {
     version: packageVersion,
-    engines: [{ name: 'cpu', adapter: /auto: the GPU engine is not built yet/ }],
+    engines: [{ name: 'cpu', adapter: /auto: the GPU engine is not offered yet/ }],
     limits: LIMITS,
     defaults: { preset: 'TUNED', verify: 'STATE' },
     features: ['resolve', 'check'],
@@ -68,7 +68,7 @@ t.test('the trace of the real engine starts at the start and ends at the answer'
 t.test('engines that are not there', async (t) => {
   t.match(await refusalOf(operationsOf(t, { engine: 'webgpu' })), {
     code: 'UNIMPLEMENTED',
-    message: /not built yet; use cpu or auto/,
+    message: /not offered yet; use cpu or auto/,
   });
   t.equal((await refusalOf(operationsOf(t, { adapter: 'llvmpipe' }))).code, 'INVALID_PARAMETER');
   const broken = operationsOf(t, { engineSource: { module, factory: 'createNothing' } });

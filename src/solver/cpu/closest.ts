@@ -156,7 +156,7 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
       const uu = ux * ux + uy * uy + uz * uz;
       const vv = vx * vx + vy * vy + vz * vz;
       if (nn < THIN * uu * vv) {
-        closestOfEnds(x, a, b, c, d);
+        closestOfEnds(x, a, b, c, d, ux, uy, uz, vx, vy, vz, wx, wy, wz);
         // The difference of the very points, not of the planes: it cannot be too small.
         const px = wx + s * ux - t * vx;
         const py = wy + s * uy - t * vy;
@@ -169,23 +169,30 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
       return;
     }
   }
-  closestOfEnds(x, a, b, c, d);
+  closestOfEnds(x, a, b, c, d, ux, uy, uz, vx, vy, vz, wx, wy, wz);
 }
 
 /**
  * Best of the four end points against the other segment, chosen by the squared distance as a quadratic in (s, t); the
- * difference itself is then taken from the end point that won, so that its digits do not suffer.
+ * difference itself is then taken from the end point that won, so that its digits do not suffer. u = b − a, v = d − c and
+ * w = a − c are handed on by the caller.
  */
-function closestOfEnds(x: Float32Array, a: number, b: number, c: number, d: number): void {
-  const ux = x[3 * b] - x[3 * a];
-  const uy = x[3 * b + 1] - x[3 * a + 1];
-  const uz = x[3 * b + 2] - x[3 * a + 2];
-  const vx = x[3 * d] - x[3 * c];
-  const vy = x[3 * d + 1] - x[3 * c + 1];
-  const vz = x[3 * d + 2] - x[3 * c + 2];
-  const wx = x[3 * a] - x[3 * c];
-  const wy = x[3 * a + 1] - x[3 * c + 1];
-  const wz = x[3 * a + 2] - x[3 * c + 2];
+function closestOfEnds(
+  x: Float32Array,
+  a: number,
+  b: number,
+  c: number,
+  d: number,
+  ux: number,
+  uy: number,
+  uz: number,
+  vx: number,
+  vy: number,
+  vz: number,
+  wx: number,
+  wy: number,
+  wz: number,
+): void {
   const uu = ux * ux + uy * uy + uz * uz;
   const vv = vx * vx + vy * vy + vz * vz;
   const uv = ux * vx + uy * vy + uz * vz;
