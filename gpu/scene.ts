@@ -108,6 +108,14 @@ export class GpuScene implements Scene {
     }
   }
 
+  get bytes(): number {
+    return 0;
+  }
+
+  configure(): void {
+    throw new IntersticeError('UNIMPLEMENTED', 'a scene on the device keeps its parameters so far');
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

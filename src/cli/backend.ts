@@ -1,8 +1,9 @@
-import type { Operations } from '../session/types.js';
+import type { CallContext, CheckAnswer, MeshCheckRequest, Operations } from '../session/types.js';
 import type { ParametersInput } from '../solver/types.js';
 
 /** What the commands call: an engine in this process, or a running service. */
-export interface Backend extends Pick<Operations, 'resolve' | 'check' | 'close'> {
+export interface Backend extends Pick<Operations, 'resolve' | 'close'> {
+  check(request: MeshCheckRequest, context?: CallContext): Promise<CheckAnswer>;
   /** The engine's defaults, where they are known without asking; progress is drawn against them. */
   readonly defaults?: ParametersInput;
 }

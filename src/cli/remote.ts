@@ -1,5 +1,5 @@
 import type { Positions } from '../mesh/types.js';
-import type { CheckAnswer, CheckRequest, Report, ResolveAnswer, ResolveRequest } from '../session/types.js';
+import type { CheckAnswer, MeshCheckRequest, Report, ResolveAnswer, ResolveRequest } from '../session/types.js';
 import { encodeJson } from '../transport/json/encode.js';
 import { secondsToDuration } from '../transport/json/wire.js';
 import type { Backend } from './backend.js';
@@ -50,7 +50,7 @@ function resolveMessage(request: ResolveRequest): object {
   };
 }
 
-function checkMessage(request: CheckRequest): object {
+function checkMessage(request: MeshCheckRequest): object {
   const { mesh, positions, pathEnd, reportPairsCloserThan, maxPairs, kinematicPairs } = request;
   return {
     mesh,

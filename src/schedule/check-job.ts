@@ -2,7 +2,7 @@ import { IntersticeError } from '../errors.js';
 import { buildMesh } from '../mesh/build.js';
 import { checkPositions, checkRange } from '../mesh/positions.js';
 import type { MeshLimits } from '../mesh/types.js';
-import type { CheckAnswer, CheckRequest } from '../session/types.js';
+import type { CheckAnswer, MeshCheckRequest } from '../session/types.js';
 import type { PairRules } from '../verify/types.js';
 import { NAMED_PAIRS, type Verifier } from './verifier.js';
 
@@ -12,7 +12,7 @@ import { NAMED_PAIRS, type Verifier } from './verifier.js';
  * @throws IntersticeError: the mesh's and the positions' refusals, INVALID_PARAMETER
  */
 export function checkJob(
-  request: CheckRequest,
+  request: MeshCheckRequest,
   { limits, verifier }: { readonly limits: MeshLimits; readonly verifier: Verifier },
 ): CheckAnswer {
   const { positions, pathEnd, reportPairsCloserThan } = request;

@@ -1,6 +1,6 @@
 import type { PlainError } from '../errors.js';
 import type { MeshLimits, Positions } from '../mesh/types.js';
-import type { CheckAnswer, CheckRequest, ResolveAnswer } from '../session/types.js';
+import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../session/types.js';
 import type { EngineDescription, Progress } from '../solver/types.js';
 import type { Finding } from './finding.js';
 import type { ResolveTask } from './resolve-job.js';
@@ -10,7 +10,7 @@ import type { ResolveTask } from './resolve-job.js';
 /** Kinds of work a worker can do. */
 export interface Jobs {
   readonly resolve: { readonly input: ResolveTask; readonly answer: ResolveAnswer };
-  readonly check: { readonly input: CheckRequest; readonly answer: CheckAnswer };
+  readonly check: { readonly input: MeshCheckRequest; readonly answer: CheckAnswer };
 }
 
 /** Where a worker finds the engine it works with: a module and the name of its factory, `() => Engine`. */

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../errors.js';
 import type { MeshInput } from '../mesh/types.js';
-import type { CheckRequest, Limits, ResolveRequest } from './types.js';
+import type { Limits, MeshCheckRequest, ResolveRequest } from './types.js';
 
 /** Refuses what is too large or asks too much time before anything is copied, queued or computed for it. */
 export function admitResolve(request: ResolveRequest, limits: Limits): void {
@@ -9,7 +9,7 @@ export function admitResolve(request: ResolveRequest, limits: Limits): void {
   admitBudget(request.timeBudgetSeconds, limits);
 }
 
-export function admitCheck(request: CheckRequest, limits: Limits): void {
+export function admitCheck(request: MeshCheckRequest, limits: Limits): void {
   admitMesh(request.mesh, limits);
   admitBytes(request, limits);
 }
@@ -24,7 +24,7 @@ function admitMesh(mesh: MeshInput, limits: Limits): void {
   refuseAbove('elements', Math.ceil(elements), limits.maxElements);
 }
 
-function admitBytes(request: ResolveRequest | CheckRequest, limits: Limits): void {
+function admitBytes(request: ResolveRequest | MeshCheckRequest, limits: Limits): void {
   refuseAbove('bytes', bulkBytesOf(request), limits.maxMessageBytes);
 }
 

@@ -95,9 +95,17 @@ class PooledOperations implements Operations {
   }
 
   async check(...[request, context = {}]: Parameters<Operations['check']>): ReturnType<Operations['check']> {
+    if (!('mesh' in request)) return refuseSessions();
     admitCheck(request, this.options.limits);
     return this.pool.run('check', request, { signal: context.signal });
   }
+
+  createSession = refuseSessions;
+  getSession = refuseSessions;
+  listSessions = refuseSessions;
+  updateSession = refuseSessions;
+  deleteSession = refuseSessions;
+  step = refuseSessions;
 
   info(): ServerInfo {
     const { engine, options } = this;
@@ -139,4 +147,8 @@ class PooledOperations implements Operations {
     this.writing.add(write);
     void write.finally(() => this.writing.delete(write));
   }
+}
+
+async function refuseSessions(): Promise<never> {
+  throw new IntersticeError('UNIMPLEMENTED', 'sessions are not built yet');
 }

@@ -17,6 +17,7 @@ import type {
  */
 
 export type OnBudget = 'RETURN_SAFE' | 'FAIL';
+export type Priority = 'BATCH' | 'NORMAL' | 'INTERACTIVE';
 
 export interface IncludeInput {
   readonly contacts?: boolean;
@@ -34,6 +35,8 @@ export interface ResolveRequest {
   readonly timeBudgetSeconds?: number;
   /** default RETURN_SAFE */
   readonly onBudget?: OnBudget;
+  /** default NORMAL; capped by the caller's key */
+  readonly priority?: Priority;
 }
 
 export interface ResolveAnswer {
@@ -44,15 +47,27 @@ export interface ResolveAnswer {
   readonly vertices?: VertexReport;
 }
 
-export interface CheckRequest {
-  readonly mesh: MeshInput;
-  readonly positions: Positions;
+/** What is asked of a state, whosever it is. */
+export interface CheckQuestion {
   readonly pathEnd?: Positions;
   readonly reportPairsCloserThan?: number;
   /** default 64 */
   readonly maxPairs?: number;
   readonly kinematicPairs?: KinematicPairs;
 }
+
+export interface MeshCheckRequest extends CheckQuestion {
+  readonly mesh: MeshInput;
+  readonly positions: Positions;
+}
+
+export interface SessionCheckRequest extends CheckQuestion {
+  readonly sessionId: string;
+  /** absent = its last answer */
+  readonly positions?: Positions;
+}
+
+export type CheckRequest = MeshCheckRequest | SessionCheckRequest;
 
 export interface CheckAnswer {
   readonly intersectionFree: boolean;
@@ -156,8 +171,128 @@ export interface ServerInfo {
   readonly features: readonly string[];
 }
 
+export interface CreateSessionRequest {
+  readonly mesh: MeshInput;
+  /** state of frame 0, free of intersections */
+  readonly start: Positions;
+  readonly parameters: ParametersInput;
+  readonly label?: string;
+  /** absent = the server's default; 0 = until deleted */
+  readonly idleTimeoutSeconds?: number;
+  /** the same key from the same tenant returns the same session */
+  readonly idempotencyKey?: string;
+}
+
+export interface MeshSummary {
+  readonly vertices: number;
+  readonly edges: number;
+  readonly triangles: number;
+  readonly segments: number;
+  readonly particles: number;
+  readonly tetrahedra: number;
+  readonly components: number;
+  readonly medianEdge: number;
+  readonly minHeight: number;
+  /** min xyz, max xyz */
+  readonly bounds: readonly number[];
+  readonly contentHash: string;
+}
+
+export type Residency = 'RESIDENT' | 'PARKED';
+
+/** A session as its owner sees it. */
+export interface SessionInfo {
+  readonly id: string;
+  /** last accepted frame; 0n after creation */
+  readonly frame: bigint;
+  readonly resolved: Parameters;
+  readonly mesh: MeshSummary;
+  readonly warnings: readonly Warning[];
+  readonly label: string;
+  /** ms since 1970 */
+  readonly created: number;
+  readonly lastUsed: number;
+  /** 0 = until deleted */
+  readonly idleTimeoutSeconds: number;
+  readonly residency: Residency;
+  /** bytes that the engine holds for it; 0 while it is parked */
+  readonly deviceBytes: number;
+  readonly lastReport?: Report;
+}
+
+export interface ListSessionsRequest {
+  readonly pageSize?: number;
+  readonly pageToken?: string;
+  /** only sessions with this label */
+  readonly label?: string;
+}
+
+export interface ListSessionsAnswer {
+  readonly sessions: readonly SessionInfo[];
+  /** empty on the last page */
+  readonly nextPageToken: string;
+}
+
+export interface UpdateSessionRequest {
+  readonly sessionId: string;
+  /** laid over the session's: what is not set stays */
+  readonly parameters?: ParametersInput;
+  readonly idleTimeoutSeconds?: number;
+  readonly label?: string;
+}
+
+export interface PartTarget {
+  readonly part: string;
+  readonly target: Positions;
+}
+
+export interface StepRequest {
+  readonly sessionId: string;
+  /** absent = the last one + 1, and then never safe to retry */
+  readonly frame?: bigint;
+  /** this, or `partTargets`, or neither: on towards the last target */
+  readonly target?: Positions;
+  /** parts not named keep their last target (their start, if they never had one) */
+  readonly partTargets?: readonly PartTarget[];
+  /** absent = the last answer */
+  readonly start?: Positions;
+  /** uint8[V]; from this step on */
+  readonly kinematic?: Uint8Array;
+  /** float32[V]; from this step on */
+  readonly masses?: Float32Array;
+  /** for this step only, laid over the session's */
+  readonly override?: ParametersInput;
+  readonly include?: IncludeInput;
+  /** from receipt, queue included */
+  readonly timeBudgetSeconds?: number;
+  /** default RETURN_SAFE */
+  readonly onBudget?: OnBudget;
+  /** default NORMAL; capped by the caller's key */
+  readonly priority?: Priority;
+}
+
+export interface StepAnswer extends ResolveAnswer {
+  readonly frame: bigint;
+  /**
+   * A frame sent again: the stored answer. A transport writes its own times into `report.timings` of an answer that is
+   * new, and leaves those of a replay alone: so both encode to the same bytes.
+   */
+  readonly isReplay: boolean;
+}
+
+/** Who calls. */
+export interface Caller {
+  readonly tenant: string;
+  /** requests that ask for more get this */
+  readonly maxPriority: Priority;
+}
+
 /** What a transport knows about one call. */
 export interface CallContext {
+  /** absent: the one tenant of a service without keys, at any priority */
+  readonly caller?: Caller | undefined;
+  /** names the call in logs and traces */
+  readonly requestId?: string | undefined;
   /** aborted when the caller goes away: the computation stops at the next step and the call ends with CANCELLED */
   readonly signal?: AbortSignal;
   /** performance.now() when the first byte of the request arrived; the time budget counts from here */
@@ -171,6 +306,12 @@ export interface CallContext {
 export interface Operations {
   resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer>;
   check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer>;
+  createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo>;
+  getSession(sessionId: string, context?: CallContext): Promise<SessionInfo>;
+  listSessions(request: ListSessionsRequest, context?: CallContext): Promise<ListSessionsAnswer>;
+  updateSession(request: UpdateSessionRequest, context?: CallContext): Promise<SessionInfo>;
+  deleteSession(sessionId: string, context?: CallContext): Promise<void>;
+  step(request: StepRequest, context?: CallContext): Promise<StepAnswer>;
   info(): ServerInfo;
   /** resolves once the service can take requests; rejects with the reason when it never will */
   ready(): Promise<void>;

@@ -116,9 +116,16 @@ export interface EngineUnits {
   readonly floor: number;
 }
 
-/** One mesh with fixed parameters, resident in an engine. Steps run one at a time. */
+/** One mesh, resident in an engine. Steps run one at a time. */
 export interface Scene {
+  /** bytes that the scene holds, on its device or on the host; an estimate where an engine cannot count them */
+  readonly bytes: number;
   resolve(step: StepInput): Promise<Resolution>;
+  /**
+   * Other parameters and another floor from the next resolve on; `units.scale` stays what it was at `open`. The
+   * proximity set is kept, unless δ, ρ, the leap, a search radius, the preset's guard or the kinematic rule changed.
+   */
+  configure(parameters: Parameters, units: EngineUnits): void;
   close(): void;
 }
 

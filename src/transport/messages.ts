@@ -1,6 +1,6 @@
 import { IntersticeError } from '../errors.js';
 import type { MeshInput, PartInput, Positions } from '../mesh/types.js';
-import type { CheckRequest, IncludeInput, OnBudget, ResolveRequest } from '../session/types.js';
+import type { IncludeInput, MeshCheckRequest, OnBudget, ResolveRequest } from '../session/types.js';
 import type { KinematicPairs, ParametersInput } from '../solver/types.js';
 import { readBulk } from './json/bulk.js';
 import { enumShape, type FieldShape, messageShape } from './json/schema.js';
@@ -31,7 +31,7 @@ export function toResolveRequest(message: WireMessage): ResolveRequest {
 }
 
 /** @throws MALFORMED_BODY (mesh or positions missing), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
-export function toCheckRequest(message: WireMessage): CheckRequest {
+export function toCheckRequest(message: WireMessage): MeshCheckRequest {
   if (typeof message.sessionId === 'string' && message.sessionId !== '') {
     throw new IntersticeError('UNIMPLEMENTED', 'sessionId: sessions are not built yet.', {
       hint: 'Send the mesh and its positions instead.',

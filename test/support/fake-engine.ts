@@ -30,7 +30,9 @@ export function fakeEngine(behaviour: Behaviour): Engine & { readonly opened: Op
       const record: Opened = { mesh, parameters, units, closed: false };
       opened.push(record);
       return {
+        bytes: 0,
         resolve: async (step) => behaviour(step, { mesh }),
+        configure: () => {},
         close: () => {
           record.closed = true;
         },

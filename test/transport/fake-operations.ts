@@ -3,11 +3,18 @@ import type {
   CallContext,
   CheckAnswer,
   CheckRequest,
+  CreateSessionRequest,
+  ListSessionsAnswer,
+  ListSessionsRequest,
   Operations,
   Report,
   ResolveAnswer,
   ResolveRequest,
   ServerInfo,
+  SessionInfo,
+  StepAnswer,
+  StepRequest,
+  UpdateSessionRequest,
 } from '../../src/session/types.js';
 
 /** A complete report with values that are easy to recognise. */
@@ -99,6 +106,34 @@ export function fakeInfo(): ServerInfo {
   };
 }
 
+export function fakeSession(): SessionInfo {
+  return {
+    id: '0123456789abcdef0123456789abcdef',
+    frame: 0n,
+    resolved: fakeReport().resolved,
+    mesh: {
+      vertices: 6,
+      edges: 6,
+      triangles: 2,
+      segments: 0,
+      particles: 0,
+      tetrahedra: 0,
+      components: 2,
+      medianEdge: 1,
+      minHeight: 0.7,
+      bounds: [0, 0, 0, 1.2, 1.2, 0.5],
+      contentHash: 'abc',
+    },
+    warnings: [],
+    label: 'cape',
+    created: Date.UTC(2026, 10, 21, 9, 0, 0, 250),
+    lastUsed: Date.UTC(2026, 10, 21, 9, 0, 1),
+    idleTimeoutSeconds: 900,
+    residency: 'RESIDENT',
+    deviceBytes: 4096,
+  };
+}
+
 /** Operations that compute nothing: a resolve answers with its target, and every call is recorded. */
 export class FakeOperations implements Operations {
   readonly resolves: { request: ResolveRequest; context: CallContext }[] = [];
@@ -121,6 +156,45 @@ export class FakeOperations implements Operations {
     this.checks.push({ request, context });
     if (this.failure !== undefined) throw this.failure;
     return fakeCheckAnswer();
+  }
+
+  /** every call about a session, by its name */
+  readonly sessionCalls: { call: string; request: unknown; context: CallContext }[] = [];
+  /** takes the place of the answer of a step */
+  onStep: ((request: StepRequest, context: CallContext) => Promise<StepAnswer>) | undefined;
+
+  private async session<T>(call: string, request: unknown, context: CallContext, answer: T): Promise<T> {
+    this.sessionCalls.push({ call, request, context });
+    if (this.failure !== undefined) throw this.failure;
+    return answer;
+  }
+
+  createSession(request: CreateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
+    return this.session('create', request, context, fakeSession());
+  }
+
+  getSession(id: string, context: CallContext = {}): Promise<SessionInfo> {
+    return this.session('get', id, context, { ...fakeSession(), lastReport: fakeReport() });
+  }
+
+  listSessions(request: ListSessionsRequest, context: CallContext = {}): Promise<ListSessionsAnswer> {
+    return this.session('list', request, context, { sessions: [fakeSession()], nextPageToken: 'more' });
+  }
+
+  updateSession(request: UpdateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
+    return this.session('update', request, context, fakeSession());
+  }
+
+  deleteSession(id: string, context: CallContext = {}): Promise<void> {
+    return this.session('delete', id, context, undefined);
+  }
+
+  async step(request: StepRequest, context: CallContext = {}): Promise<StepAnswer> {
+    this.sessionCalls.push({ call: 'step', request, context });
+    if (this.failure !== undefined) throw this.failure;
+    if (this.onStep) return this.onStep(request, context);
+    const positions = request.target ?? new Float32Array(18);
+    return { frame: request.frame ?? 1n, positions, report: fakeReport(), isReplay: false };
   }
 
   info(): ServerInfo {

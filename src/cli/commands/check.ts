@@ -1,4 +1,4 @@
-import type { CheckRequest } from '../../session/types.js';
+import type { MeshCheckRequest } from '../../session/types.js';
 import type { KinematicPairs } from '../../solver/types.js';
 import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice } from '../backend.js';
@@ -54,7 +54,7 @@ export async function runCheck(
   return hasFindings(answer) ? EXIT.FOUND : EXIT.OK;
 }
 
-function toRequest(subject: Subject, flags: CheckFlags): CheckRequest {
+function toRequest(subject: Subject, flags: CheckFlags): MeshCheckRequest {
   const { file, other, mesh, options } = subject;
   const reportPairsCloserThan = flags.closerThan ?? options.reportPairsCloserThan;
   const maxPairs = flags.maxPairs ?? options.maxPairs;

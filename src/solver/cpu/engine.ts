@@ -17,8 +17,15 @@ export function createCpuEngine(): Engine {
   return {
     description,
     async open(mesh, parameters, units): Promise<Scene> {
-      const solver = new TwoWay(mesh, toSettings(parameters, units));
-      return { resolve: async (step) => solver.resolve(step), close: () => undefined };
+      let solver = new TwoWay(mesh, toSettings(parameters, units));
+      return {
+        bytes: 0,
+        resolve: async (step) => solver.resolve(step),
+        configure: (parameters, units) => {
+          solver = new TwoWay(mesh, toSettings(parameters, units));
+        },
+        close: () => undefined,
+      };
     },
     close: async () => undefined,
   };

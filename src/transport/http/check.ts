@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { CheckRequest } from '../../session/types.js';
+import type { MeshCheckRequest } from '../../session/types.js';
 import { fromCheckAnswer } from '../answers.js';
 import { decodeJson } from '../json/decode.js';
 import { encodeJson } from '../json/encode.js';
@@ -44,7 +44,7 @@ export async function check(app: FastifyInstance, { operations, maxMessageBytes 
   });
 }
 
-async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<CheckRequest> {
+async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<MeshCheckRequest> {
   const form = await readForm(request, GROUPS, limits);
   const { start, target, parts } = joinMeshes(form.files.mesh, form.files.pathEnd, {
     start: 'mesh',
