@@ -114,7 +114,7 @@ function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]):
 }
 
 /** Over contact vertices and those inside solids, which together are all that belong to an element. */
-function findBounds(mesh: CollisionMesh, positions: Positions): MeshMeasures['bounds'] {
+export function findBounds(mesh: CollisionMesh, positions: Positions): MeshMeasures['bounds'] {
   const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const vertices of [mesh.contactVertices, mesh.tetrahedra]) {

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Verification } from '../session/types.js';
-import type { Parameters } from '../solver/types.js';
+import type { EnginePositions, Parameters } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { Problem } from './finding.js';
 import { isEqual, type StateTrail } from './state-trail.js';
@@ -9,7 +9,11 @@ import type { Verifier } from './verifier.js';
 
 export interface ChosenAnswer {
   readonly positions: Positions;
+  /** the same state as the engine had it */
+  readonly engine: EnginePositions;
   readonly verification: Verification;
+  /** of the exact test of these positions; undefined = not tested */
+  readonly findings: StateFindings | undefined;
   /** the first thing that was wrong with the engine's answer */
   readonly problem: Problem | undefined;
 }
@@ -32,7 +36,7 @@ export function chooseAnswer(input: {
   const { mesh, start, startFindings, trail, parameters, rules, verifier } = input;
   const isTested = parameters.verify !== 'NONE';
   let problem = trail.problem;
-  for (const positions of trail.candidates()) {
+  for (const { positions, engine } of trail.candidates()) {
     // The same numbers need no second test.
     const isStart = isEqual(positions, start);
     const findings = !isTested
@@ -48,7 +52,7 @@ export function chooseAnswer(input: {
         intersections: 0,
         fellBack: problem !== undefined,
       };
-      return { positions, verification, problem };
+      return { positions, engine, verification, findings: isTested ? findings : undefined, problem };
     }
     problem ??= {
       kind: 'STATE',

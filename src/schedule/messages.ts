@@ -1,9 +1,11 @@
 import type { PlainError } from '../errors.js';
-import type { MeshLimits, Positions } from '../mesh/types.js';
+import type { MeshInput, MeshLimits, MeshMeasures, Positions } from '../mesh/types.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../session/types.js';
 import type { EngineDescription, Progress } from '../solver/types.js';
 import type { Finding } from './finding.js';
+import type { HeldVersions } from './resident-scenes.js';
 import type { ResolveTask } from './resolve-job.js';
+import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from './scene-tasks.js';
 
 /** What the main thread and a worker say to each other. One job at a time a worker; plain data only. */
 
@@ -11,13 +13,42 @@ import type { ResolveTask } from './resolve-job.js';
 export interface Jobs {
   readonly resolve: { readonly input: ResolveTask; readonly answer: ResolveAnswer };
   readonly check: { readonly input: MeshCheckRequest; readonly answer: CheckAnswer };
+  readonly open: { readonly input: OpenMessage; readonly answer: OpenAnswer };
+  readonly step: { readonly input: StepMessage; readonly answer: StepOutcome };
+  readonly park: { readonly input: { readonly key: number }; readonly answer: null };
 }
 
-/** Where a worker finds the engine it works with: a module and the name of its factory, `() => Engine`. */
+/** `measures` of frame 0, where they are known: a scene that was lost is built again from a later state. */
+export interface OpenMessage extends OpenTask {
+  readonly measures: MeshMeasures | undefined;
+}
+
+/** A scene's versions, with what the worker lacks of them. */
+export interface SceneDelta extends Pick<SceneState, 'key' | 'meshVersion' | 'stateVersion'> {
+  readonly mesh: MeshInput | undefined;
+  readonly start: Positions | undefined;
+}
+
+export interface StepMessage extends Omit<StepTask, 'state'> {
+  readonly state: SceneDelta;
+  readonly measures: MeshMeasures | undefined;
+  /** the worker that had the scene died: it is built again without having been parked */
+  readonly wasLost: boolean;
+}
+
+/**
+ * Where a worker finds the engine it works with: a module and the name of its factory,
+ * `(options?: unknown) => Engine | Promise<Engine>`. An IntersticeError that it throws reaches the caller of `hello()`, and
+ * of every job, as it is.
+ */
 export interface EngineSource {
   /** URL */
   readonly module: string;
   readonly factory: string;
+  /** handed to the factory; plain data, for it crosses to another thread */
+  readonly options?: unknown;
+  /** the engine must be closed before its thread may end: a native module that would take the process down otherwise */
+  readonly closesFirst?: boolean;
 }
 
 export interface WorkerSetup {
@@ -37,13 +68,22 @@ export type JobMessage = {
   };
 }[keyof Jobs];
 
+/** After the last job: close the engine, and say when that is done. */
+export interface EndMessage {
+  readonly kind: 'end';
+}
+
 export type WorkerMessage =
   | { readonly type: 'hello'; readonly engine: EngineDescription }
+  /** the engine could not be opened; the thread ends */
+  | { readonly type: 'refused'; readonly error: PlainError }
+  /** the answer to EndMessage */
+  | { readonly type: 'ended' }
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'state'; readonly positions: Positions }
   | { readonly type: 'finding'; readonly finding: Finding }
-  | { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer'] }
-  | { readonly type: 'failed'; readonly error: PlainError };
+  | { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer']; readonly held: HeldVersions | undefined }
+  | { readonly type: 'failed'; readonly error: PlainError; readonly held: HeldVersions | undefined };
 
 /**
  * The words that the two threads share during one job. A worker computes without returning to its event loop, so no

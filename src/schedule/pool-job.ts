@@ -6,6 +6,7 @@ import { deadlineExceeded } from './deadline.js';
 import type { Finding } from './finding.js';
 import { JobFlags, type JobMessage, type Jobs } from './messages.js';
 import type { Listener } from './pool-worker.js';
+import type { HeldVersions } from './resident-scenes.js';
 
 export interface JobHooks {
   /** aborted: a waiting job is dropped, a running one stops at its next step; either way the call ends with CANCELLED */
@@ -18,7 +19,13 @@ export interface JobHooks {
   readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
-/** What the pool learns from a job. */
+/** What a job asks of a worker; the input is put together when the job starts, for it depends on what the worker holds. */
+export interface JobRequest {
+  readonly kind: keyof Jobs;
+  readonly makeInput: () => Jobs[keyof Jobs]['input'];
+}
+
+/** What the scheduler learns from a job. */
 export interface JobOwner {
   /** the job was settled while it still waited: take it out of the queue */
   withdraw(job: PoolJob): void;
@@ -33,6 +40,10 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export class PoolJob implements Listener {
   readonly answer: Promise<Jobs[keyof Jobs]['answer']>;
   startedAt = 0;
+  /** what the worker holds of the job's scene, as it said at the end */
+  held: HeldVersions | undefined;
+  /** the worker has answered; false also when it refused */
+  isDone = false;
   private readonly flags = new JobFlags();
   private settle: { resolve(answer: Jobs[keyof Jobs]['answer']): void; reject(reason: unknown): void };
   private isSettled = false;
@@ -45,7 +56,7 @@ export class PoolJob implements Listener {
   private readonly onAbort = () => this.stop(new IntersticeError('CANCELLED', 'the caller went away'));
 
   constructor(
-    private readonly request: Pick<JobMessage, 'kind' | 'input'>,
+    private readonly request: JobRequest,
     private readonly hooks: JobHooks,
     private readonly owner: JobOwner,
   ) {
@@ -63,8 +74,11 @@ export class PoolJob implements Listener {
     this.isStarted = true;
     this.startedAt = monotonicMs();
     clearTimeout(this.timer);
+    const { kind, makeInput } = this.request;
+    // Kind and input belong together by the signatures of the scheduler; the worker's switch takes the pair apart again.
     return {
-      ...this.request,
+      kind,
+      input: makeInput(),
       flags: this.flags.words,
       wantsProgress: this.hooks.onProgress !== undefined,
       wantsStates: this.hooks.onState !== undefined,
@@ -91,9 +105,12 @@ export class PoolJob implements Listener {
         this.guard(() => this.hooks.onFinding?.(message.finding));
         return;
       case 'done':
+        this.held = message.held;
+        this.isDone = true;
         this.end(() => this.resolve(message.answer));
         return;
       case 'failed':
+        this.held = message.held;
         this.end(() => this.reject(IntersticeError.fromPlain(message.error)));
     }
   }

@@ -1,12 +1,12 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { IntersticeError } from '../errors.js';
 import type { EngineDescription } from '../solver/types.js';
-import type { JobMessage, WorkerMessage, WorkerSetup } from './messages.js';
+import type { EndMessage, JobMessage, WorkerMessage, WorkerSetup } from './messages.js';
 import { packCopies } from './transfer.js';
 
 /** What the job that a worker is doing wants to hear. */
 export interface Listener {
-  receive(message: Exclude<WorkerMessage, { type: 'hello' }>): void;
+  receive(message: Exclude<WorkerMessage, { type: 'hello' | 'refused' | 'ended' }>): void;
   /** the thread is gone, and the job with it */
   lose(reason: IntersticeError): void;
 }
@@ -16,6 +16,9 @@ export class PoolWorker {
   /** resolves with the engine's description once the thread has opened it; rejects if the thread dies before */
   readonly hello: Promise<EngineDescription>;
   private readonly thread: Worker;
+  private readonly closesFirst: boolean;
+  /** resolves once the engine is closed, or the thread gone */
+  private readonly ended: Promise<void>;
   private listener: Listener | undefined;
   private isGone = false;
   /** terminate() holds the process until the thread is gone; a last message of its job must not let go of it before */
@@ -29,6 +32,11 @@ export class PoolWorker {
       resourceLimits,
       ...(process.execArgv.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {}),
     });
+    this.closesFirst = setup.engine.closesFirst ?? false;
+    let noteEnd: () => void = () => {};
+    this.ended = new Promise((resolve) => {
+      noteEnd = resolve;
+    });
     let greet: (engine: EngineDescription) => void = () => {};
     let giveUp: (reason: IntersticeError) => void = () => {};
     this.hello = new Promise((resolve, reject) => {
@@ -40,6 +48,7 @@ export class PoolWorker {
     const die = (reason: IntersticeError) => {
       if (this.isGone) return;
       this.isGone = true;
+      noteEnd();
       void this.thread.terminate();
       giveUp(reason);
       this.listener?.lose(reason);
@@ -48,6 +57,8 @@ export class PoolWorker {
     };
     this.thread.on('message', (message: WorkerMessage) => {
       if (message.type === 'hello') greet(message.engine);
+      else if (message.type === 'ended') noteEnd();
+      else if (message.type === 'refused') die(IntersticeError.fromPlain(message.error));
       else this.listener?.receive(message);
     });
     // An error is what killed the thread; its exit follows, and comes alone when something ended the thread on purpose.
@@ -88,9 +99,28 @@ export class PoolWorker {
   async terminate(): Promise<void> {
     this.isEnding = true;
     this.hold();
+    if (this.closesFirst && !this.isGone) await this.closeEngine();
     await this.thread.terminate();
   }
+
+  /** Waits for the engine's end; for one that is still being opened too, and for a job that stops at its next step. */
+  private async closeEngine(): Promise<void> {
+    const message: EndMessage = { kind: 'end' };
+    this.thread.postMessage(message);
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_LIMIT_MS);
+    });
+    await Promise.race([this.ended, patience]);
+    clearTimeout(timer);
+  }
 }
+
+/**
+ * ms; a thread whose engine takes longer is ended regardless. A software driver may be compiling its kernels: ten seconds
+ * for one thread alone, most of a minute beside seven others on two cores.
+ */
+const CLOSE_LIMIT_MS = 60_000;
 
 function explain(error: unknown): IntersticeError {
   const isOutOfMemory = (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';

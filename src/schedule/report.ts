@@ -12,34 +12,27 @@ export interface ReportInput {
   readonly measures: MeshMeasures;
   readonly parameters: Parameters;
   readonly parameterWarnings: readonly MeshWarning[];
-  readonly rules: PairRules;
   readonly scale: number;
   readonly target: Positions;
   readonly answer: Positions;
+  /** of {@link measureMinDistance} */
+  readonly minDistance: number | undefined;
   readonly resolution: Resolution;
   readonly verification: Verification;
   readonly timings: Timings;
   readonly engine: string;
-  readonly verifier: Verifier;
   readonly isPerVertex: boolean;
+  readonly isRebuilt: boolean;
 }
 
 /** Everything a caller is told of one resolve; lengths in the caller's unit. */
 export function buildReport(input: ReportInput): { readonly report: Report; readonly vertices?: VertexReport } {
-  const { mesh, parameters, resolution, answer, target, scale, verification } = input;
+  const { mesh, parameters, resolution, answer, target, scale, verification, minDistance } = input;
   const differences = compareToTarget(mesh, answer, target, {
     delta: parameters.activationDistance,
     scale,
     isListed: input.isPerVertex,
   });
-  // Costs about what the exact test costs (a dress of 53,000 triangles: 1.0 to 1.3 of it), nearly all of it for the tree, so
-  // a shorter reach would save nothing.
-  const { minDistance } = input.verifier.findDistances(
-    mesh,
-    answer,
-    { ...input.rules, maxPairs: 1 },
-    reachOf(parameters),
-  );
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
   const report: Report = {
     status: statusOf(resolution, verification),
@@ -63,8 +56,11 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     verification,
     timings: input.timings,
     resolved: parameters,
-    warnings: [...warningsOf(input), ...unreachedWarning(differences.unreachedKinematic)],
-    sessionRebuilt: false,
+    warnings: [
+      ...warningsOf(mesh, input.measures, input.parameterWarnings),
+      ...unreachedWarning(differences.unreachedKinematic),
+    ],
+    sessionRebuilt: input.isRebuilt,
     engine: input.engine,
     version: algorithmVersion,
   };
@@ -77,6 +73,22 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
       unreachedKinematic: Uint32Array.from(differences.unreachedKinematic),
     },
   };
+}
+
+/**
+ * The smallest distance of two elements within the engine's reach, the caller's unit; undefined = none is nearer. The
+ * judge's work, and counted as such: it costs about what the exact test costs (a dress of 53,000 triangles: 1.0 to 1.3 of
+ * it), nearly all of it for the tree, so a shorter reach would save nothing.
+ */
+export function measureMinDistance(input: {
+  readonly mesh: CollisionMesh;
+  readonly answer: Positions;
+  readonly parameters: Parameters;
+  readonly rules: PairRules;
+  readonly verifier: Verifier;
+}): number | undefined {
+  const { mesh, answer, parameters, rules, verifier } = input;
+  return verifier.findDistances(mesh, answer, { ...rules, maxPairs: 1 }, reachOf(parameters)).minDistance;
 }
 
 /** The distance up to which the engine looks for pairs; minDistance is absent when nothing is nearer. */
@@ -109,7 +121,12 @@ function toCallerUnit(pair: ElementPair, scale: number): ElementPair {
   return pair.distance === undefined ? pair : { ...pair, distance: pair.distance / scale };
 }
 
-function warningsOf({ mesh, measures, parameterWarnings }: ReportInput): Warning[] {
+/** What is to be said of a mesh, its state and its parameters, whatever is computed with them. */
+export function warningsOf(
+  mesh: CollisionMesh,
+  measures: MeshMeasures,
+  parameterWarnings: readonly MeshWarning[],
+): Warning[] {
   const warnings: Warning[] = [...mesh.warnings, ...measures.warnings, ...parameterWarnings];
   const count = mesh.ignoredPartPairs.length / 2;
   if (count > 0) {

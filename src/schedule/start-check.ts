@@ -41,39 +41,73 @@ export function checkTouching(mesh: CollisionMesh, start: Positions, rules: Pair
 }
 
 /**
- * Where the frame had to round the start, the numbers that the engine starts from must be free as well, and so must the
- * tiny piece between the two, which is a part of the path as any other. The same for the start in the answer's scalar,
- * where that is narrower: it is what an answer without any motion would be.
+ * Both checks of rounding, for a start that nothing is known of.
  *
  * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
  */
-export function checkRounding(
+export function checkRounding(...[mesh, frame, images, rules, verifier]: Parameters<typeof checkNarrowing>): void {
+  checkEngineRounding(mesh, frame, images, rules, verifier);
+  checkNarrowing(mesh, frame, images, rules, verifier);
+}
+
+/**
+ * Where the frame had to round the start, the numbers that the engine starts from must be free as well, and so must the
+ * tiny piece between the two, which is a part of the path as any other.
+ *
+ * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
+ */
+export function checkEngineRounding(
+  mesh: CollisionMesh,
+  frame: Frame,
+  { start, startEngine }: Pick<StateToMap, 'start' | 'startEngine'>,
+  rules: PairRules,
+  verifier: Verifier,
+): void {
+  if (frame.isExact(start, startEngine)) return;
+  // Both ends in one coordinate system, the caller's, where o + x_e/s in double is the engine's state to 2⁻⁵³.
+  const end = frame.toDouble(startEngine);
+  refuseUnlessFree({ mesh, start, end, rules, verifier }, 'when the engine rounds them to float32');
+}
+
+/**
+ * The start in the answer's scalar, where that is narrower, must be free as well: it is what an answer without any motion
+ * would be.
+ *
+ * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
+ */
+export function checkNarrowing(
   mesh: CollisionMesh,
   frame: Frame,
   images: Omit<StateToMap, 'engine'>,
   rules: PairRules,
   verifier: Verifier,
 ): void {
-  const { start, startEngine } = images;
-  // A pair that is apart in the start and meets in the end meets on the way, so a free piece has a free end: the state
-  // is only asked for after a piece that could not be cleared, to tell a certain finding from a possible one.
-  const refuseUnlessFree = (end: Positions, where: string) => {
-    const piece = verifier.testPath(mesh, start, end, rules);
-    if (piece.pathFree) return;
-    const rounded = verifier.findIntersections(mesh, end, rules);
-    if (rounded.intersectionCount > 0) {
-      throw tooClose(`touch or intersect ${where}`, rounded.intersectionCount, rounded.intersections);
-    }
-    throw tooClose(`may meet ${where}`, piece.collisionCount, piece.collisions);
-  };
-  if (!frame.isExact(start, startEngine)) {
-    // Both ends in one coordinate system, the caller's, where o + x_e/s in double is the engine's state to 2⁻⁵³.
-    refuseUnlessFree(frame.toDouble(startEngine), 'when the engine rounds them to float32');
+  const { start, startEngine, target } = images;
+  if (!(start instanceof Float64Array && target instanceof Float32Array)) return;
+  const end = frame.toCaller({ ...images, engine: startEngine });
+  refuseUnlessFree({ mesh, start, end, rules, verifier }, 'in float32, the scalar of the target and so of the answer');
+}
+
+interface Piece {
+  readonly mesh: CollisionMesh;
+  readonly start: Positions;
+  readonly end: Positions;
+  readonly rules: PairRules;
+  readonly verifier: Verifier;
+}
+
+/**
+ * A pair that is apart in the start and meets in the end meets on the way, so a free piece has a free end: the state is only
+ * asked for after a piece that could not be cleared, to tell a certain finding from a possible one.
+ */
+function refuseUnlessFree({ mesh, start, end, rules, verifier }: Piece, where: string): void {
+  const piece = verifier.testPath(mesh, start, end, rules);
+  if (piece.pathFree) return;
+  const rounded = verifier.findIntersections(mesh, end, rules);
+  if (rounded.intersectionCount > 0) {
+    throw tooClose(`touch or intersect ${where}`, rounded.intersectionCount, rounded.intersections);
   }
-  if (start instanceof Float64Array && images.target instanceof Float32Array) {
-    const answered = frame.toCaller({ ...images, engine: startEngine });
-    refuseUnlessFree(answered, 'in float32, the scalar of the target and so of the answer');
-  }
+  throw tooClose(`may meet ${where}`, piece.collisionCount, piece.collisions);
 }
 
 function tooClose(what: string, pairCount: number, pairs: StateFindings['intersections']): IntersticeError {

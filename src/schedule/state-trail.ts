@@ -87,14 +87,18 @@ export class StateTrail {
   }
 
   /** What can be answered, best first: the accepted states from the newest, then the start; in the answer's scalar. */
-  *candidates(): Generator<Positions> {
-    for (let k = this.kept.length - 1; k >= 0; k--) yield this.map(this.kept[k]!);
-    yield this.map(this.options.images.startEngine);
+  *candidates(): Generator<{ readonly positions: Positions; readonly engine: EnginePositions }> {
+    for (let k = this.kept.length - 1; k >= 0; k--) yield this.candidate(this.kept[k]!);
+    yield this.candidate(this.options.images.startEngine);
   }
 
   /** Passes the answer on as the last state, unless it was passed on already. */
   announce(answer: Positions): void {
     if (!isEqual(answer, this.announced)) this.options.onState?.(answer);
+  }
+
+  private candidate(engine: EnginePositions) {
+    return { positions: this.map(engine), engine };
   }
 
   private map(engine: EnginePositions): Positions {

@@ -3,8 +3,19 @@ import { IntersticeError } from '../errors.js';
 import type { Engine } from '../solver/types.js';
 import { checkJob } from './check-job.js';
 import { monotonicMs } from './clock.js';
-import { JobFlags, type JobMessage, type WorkerMessage, type WorkerSetup } from './messages.js';
+import type { JobContext } from './job-run.js';
+import {
+  type EndMessage,
+  JobFlags,
+  type JobMessage,
+  type Jobs,
+  type WorkerMessage,
+  type WorkerSetup,
+} from './messages.js';
+import { openJob } from './open-job.js';
+import { ResidentScenes } from './resident-scenes.js';
 import { resolveJob } from './resolve-job.js';
+import { stepJob } from './step-job.js';
 import { throttle } from './throttle.js';
 import { buffersOf } from './transfer.js';
 import { exactVerifier } from './verifier.js';
@@ -23,41 +34,88 @@ function send(message: WorkerMessage, isHandedOver = false): void {
   port.postMessage(message, isHandedOver ? buffersOf(message) : []);
 }
 
-const { [setup.engine.factory]: createEngine } = (await import(setup.engine.module)) as Record<string, () => Engine>;
-if (typeof createEngine !== 'function') {
-  throw new Error(`${setup.engine.module} does not export a function ${setup.engine.factory}`);
+type EngineFactory = (options?: unknown) => Engine | Promise<Engine>;
+
+async function openEngine(): Promise<Engine> {
+  const { module, factory, options } = setup.engine;
+  const { [factory]: create } = (await import(module)) as Record<string, EngineFactory>;
+  if (typeof create !== 'function') throw new Error(`${module} does not export a function ${factory}`);
+  return create(options);
 }
-const engine = createEngine();
+
+/** A refusal with a code goes to whoever waits for this thread; any other fault ends the thread, which tells them as well. */
+async function openEngineOrEnd(): Promise<Engine> {
+  try {
+    return await openEngine();
+  } catch (thrown) {
+    if (!(thrown instanceof IntersticeError)) throw thrown;
+    send({ type: 'refused', error: thrown.toPlain() });
+    // The main thread ends this one as soon as it has read the message; until then nothing may happen here.
+    return new Promise<Engine>(() => {});
+  }
+}
+
+const engine = await openEngineOrEnd();
+const scenes = new ResidentScenes();
 
 async function work(message: JobMessage): Promise<void> {
   const flags = new JobFlags(message.flags);
   let sent = 0;
+  const context: JobContext = {
+    engine,
+    limits: setup.limits,
+    allowUnverified: setup.allowUnverified,
+    verifier: exactVerifier,
+    now: monotonicMs,
+    isCancelled: () => flags.isCancelled,
+    onProgress: message.wantsProgress
+      ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
+      : undefined,
+    onState: message.wantsStates
+      ? (positions) => {
+          flags.waitForReader(sent++, STATES_UNDER_WAY);
+          // The job keeps its own array (the next piece starts from it): a copy travels.
+          send({ type: 'state', positions: positions.slice() }, true);
+        }
+      : undefined,
+    onFinding: (finding) => send({ type: 'finding', finding }),
+  };
+  const key = keyOf(message);
+  const held = () => (key === undefined ? undefined : scenes.heldOf(key));
   try {
-    const answer =
-      message.kind === 'check'
-        ? checkJob(message.input, { limits: setup.limits, verifier: exactVerifier })
-        : await resolveJob(message.input, {
-            engine,
-            limits: setup.limits,
-            allowUnverified: setup.allowUnverified,
-            verifier: exactVerifier,
-            now: monotonicMs,
-            isCancelled: () => flags.isCancelled,
-            onProgress: message.wantsProgress
-              ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
-              : undefined,
-            onState: message.wantsStates
-              ? (positions) => {
-                  flags.waitForReader(sent++, STATES_UNDER_WAY);
-                  // The job keeps its own array (the next piece starts from it): a copy travels.
-                  send({ type: 'state', positions: positions.slice() }, true);
-                }
-              : undefined,
-            onFinding: (finding) => send({ type: 'finding', finding }),
-          });
-    send({ type: 'done', answer }, true);
+    const answer = await doJob(message, context);
+    send({ type: 'done', answer, held: held() }, true);
   } catch (thrown) {
-    send({ type: 'failed', error: describe(thrown) });
+    send({ type: 'failed', error: describe(thrown), held: held() });
+  }
+}
+
+async function doJob(message: JobMessage, context: JobContext): Promise<Jobs[keyof Jobs]['answer']> {
+  switch (message.kind) {
+    case 'resolve':
+      return resolveJob(message.input, context);
+    case 'check':
+      return checkJob(message.input, context);
+    case 'open':
+      return openJob(message.input, scenes, context);
+    case 'step':
+      return stepJob(message.input, scenes, context);
+    case 'park':
+      scenes.drop(message.input.key);
+      return null;
+  }
+}
+
+/** The scene that a job is about. */
+function keyOf(message: JobMessage): number | undefined {
+  switch (message.kind) {
+    case 'open':
+    case 'step':
+      return message.input.state.key;
+    case 'park':
+      return message.input.key;
+    default:
+      return undefined;
   }
 }
 
@@ -68,5 +126,11 @@ function describe(thrown: unknown) {
   return { ...plain, details: { ...plain.details, cause: thrown.stack } };
 }
 
-port.on('message', (message: JobMessage) => void work(message));
+/** A job at work fails as the engine closes; nobody is there to hear it any more. */
+async function end(): Promise<void> {
+  await engine.close();
+  send({ type: 'ended' });
+}
+
+port.on('message', (message: JobMessage | EndMessage) => void (message.kind === 'end' ? end() : work(message)));
 send({ type: 'hello', engine: engine.description });

@@ -64,6 +64,16 @@ export class Frame {
   }
 
   /**
+   * The same map with the largest coordinates of another state: what {@link floorOf} needs once a session's state has
+   * moved on from the one that the frame was fitted to.
+   *
+   * @param bounds min xyz, max xyz of the vertices that belong to an element
+   */
+  over(bounds: MeshMeasures['bounds']): Frame {
+    return new Frame(this.origin, this.scale, bounds);
+  }
+
+  /**
    * @param positions [3·V], the caller's unit
    * @param name what a refusal calls these positions
    * @returns float32[3·V], engine units; no subnormals and no −0

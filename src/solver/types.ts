@@ -131,6 +131,11 @@ export interface Scene {
 
 export interface Engine {
   readonly description: EngineDescription;
+  /**
+   * Whether `onState` costs next to nothing. Where it is set, a resolve always listens and keeps a few states to fall back
+   * to; elsewhere (a device, which would have to stop after every step) only when something needs the states.
+   */
+  readonly hasCheapStates?: boolean;
   /** @param parameters lengths in the caller's unit */
   open(mesh: CollisionMesh, parameters: Parameters, units: EngineUnits): Promise<Scene>;
   close(): Promise<void>;

@@ -391,3 +391,30 @@ t.test('an engine that throws closes its scene and keeps its error', async (t) =
   await t.rejects(runJob(spike(1, 0.5), engine), { message: 'boom' });
   t.ok(engine.opened[0]?.closed);
 });
+
+t.test('an engine with dear states is asked for them only where somebody needs them', async (t) => {
+  const asked = async (request: ResolveRequest, more: Parameters<typeof runJob>[2] = {}) => {
+    let isAsked = false;
+    const engine = fakeEngine(
+      (step, scene) => {
+        isAsked = step.onState !== undefined;
+        return stepping(4)(step, scene);
+      },
+      { hasCheapStates: false },
+    );
+    await runJob(request, engine, more);
+    return isAsked;
+  };
+  t.equal(await asked(spike(1, 0.5)), false);
+  t.equal(await asked({ ...spike(1, 0.5), parameters: { verify: 'PATH' } }), true, 'pieces to judge');
+  t.equal(await asked(rods(1, 0.5)), true, 'rods: pieces to judge at STATE');
+  t.equal(await asked(spike(1, 0.5), { onState: () => {} }), true, 'a reader');
+});
+
+t.test('without states there is the start to fall back to', async (t) => {
+  const request = spike(0.25, 0.4);
+  const { answer, findings } = await runJob(request, fakeEngine(stepping(4), { hasCheapStates: false }));
+  t.same(answer.positions, request.start);
+  t.ok(answer.report.verification.fellBack);
+  t.match(findings, [{ kind: 'STATE', statesAccepted: 1 }]);
+});

@@ -1,3 +1,4 @@
+import { IntersticeError } from '../../src/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type {
   Engine,
@@ -17,22 +18,30 @@ export interface Opened {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
   readonly units: EngineUnits;
+  /** parameters and units of every configure, in order */
+  readonly configured: { readonly parameters: Parameters; readonly units: EngineUnits }[];
   closed: boolean;
 }
 
 /** An engine that does what a test says, and remembers what it was asked. No collision handling whatsoever. */
-export function fakeEngine(behaviour: Behaviour): Engine & { readonly opened: Opened[] } {
+export function fakeEngine(
+  behaviour: Behaviour,
+  { hasCheapStates = true } = {},
+): Engine & { readonly opened: Opened[] } {
   const opened: Opened[] = [];
   return {
     opened,
+    hasCheapStates,
     description: { name: 'fake', adapter: 'none', software: true, maxBufferBytes: 0 },
     async open(mesh, parameters, units) {
-      const record: Opened = { mesh, parameters, units, closed: false };
+      const record: Opened = { mesh, parameters, units, configured: [], closed: false };
       opened.push(record);
       return {
         bytes: 0,
         resolve: async (step) => behaviour(step, { mesh }),
-        configure: () => {},
+        configure: (parameters, units) => {
+          record.configured.push({ parameters, units });
+        },
         close: () => {
           record.closed = true;
         },
@@ -94,12 +103,41 @@ export const createSteppingEngine = () => fakeEngine(stepping(4));
 export const createSlowEngine = () => fakeEngine(stepping(1000));
 
 /** Never arrives: goes on until it is told to stop. */
-export const createEndlessEngine = () =>
-  fakeEngine((step) => {
+export const createEndlessEngine = () => fakeEngine(endlessly());
+
+function endlessly(): (step: StepInput) => Resolution {
+  return (step) => {
     for (let k = 0; ; k++) {
       step.onProgress?.({ steps: k, residual: 1, unfinishedVertices: 1 });
       if (step.shouldStop?.()) return resolution(step, step.x.slice(), 'DEADLINE', k);
     }
+  };
+}
+
+/** Endless for a mesh of two triangles or more; anything smaller arrives at once. */
+export const createEndlessForManyEngine = () => {
+  const endless = endlessly();
+  return fakeEngine((step, scene) =>
+    scene.mesh.triangles.length / 3 >= 2 ? endless(step) : resolution(step, step.y.slice(), 'CONVERGED', 1),
+  );
+};
+
+/** A factory that takes its time and its options. */
+export const createOptionEngine = async (options: unknown) => {
+  await new Promise(setImmediate);
+  const engine = fakeEngine(stepping(1));
+  return { ...engine, description: { ...engine.description, name: `fake ${JSON.stringify(options)}` } };
+};
+
+export const createRefusingEngine = async () => {
+  throw new IntersticeError('UNIMPLEMENTED', 'there is no such adapter', { hint: 'Plug one in.' });
+};
+
+/** Ends its thread when the first vertex is sent more than 60 engine units along x; else arrives. */
+export const createMortalEngine = () =>
+  fakeEngine((step) => {
+    if (step.y[0]! - step.x[0]! > 60) process.exit(7);
+    return resolution(step, step.y.slice(), 'CONVERGED', 1);
   });
 
 /** Deaf: neither arrives nor asks whether to stop. */

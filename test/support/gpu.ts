@@ -1,5 +1,5 @@
 import { openAdapter } from '../../gpu/adapter.js';
-import { createGpuEngine, type GpuEngine } from '../../gpu/engine.js';
+import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
 import type { SearchPlace } from '../../gpu/scene.js';
 import { StepKernels } from '../../gpu/step/kernels.js';
 import { DeviceLedger, DeviceMemory } from '../../gpu/step/ledger.js';
@@ -19,8 +19,11 @@ export interface TestEngine {
  *
  * @throws Error with the reason where an adapter is required and there is none
  */
-export async function openTestEngine(search?: SearchPlace): Promise<TestEngine> {
-  const { engine, reason } = await createGpuEngine({ allowSoftware: true, ...(search ? { search } : {}) });
+export async function openTestEngine(
+  search?: SearchPlace,
+  special: Partial<GpuEngineOptions> = {},
+): Promise<TestEngine> {
+  const { engine, reason } = await createGpuEngine({ allowSoftware: true, ...(search ? { search } : {}), ...special });
   if (engine) return { engine, options: {} };
   if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
   return { engine: undefined, options: { skip: reason } };

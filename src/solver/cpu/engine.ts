@@ -5,7 +5,7 @@ import { TwoWay } from './two-way.js';
 
 /**
  * The reference engine: every stage in plain TypeScript, one thread, float32 where the kernels are. It computes
- * synchronously inside `resolve`; run it on a worker thread (schedule/pool.ts) to keep an event loop free.
+ * synchronously inside `resolve`; run it on a worker thread (schedule/scheduler.ts) to keep an event loop free.
  */
 export function createCpuEngine(): Engine {
   const description: EngineDescription = {
@@ -16,14 +16,15 @@ export function createCpuEngine(): Engine {
   };
   return {
     description,
+    hasCheapStates: true,
     async open(mesh, parameters, units): Promise<Scene> {
-      let solver = new TwoWay(mesh, toSettings(parameters, units));
+      const solver = new TwoWay(mesh, toSettings(parameters, units));
       return {
-        bytes: 0,
-        resolve: async (step) => solver.resolve(step),
-        configure: (parameters, units) => {
-          solver = new TwoWay(mesh, toSettings(parameters, units));
+        get bytes() {
+          return solver.bytes;
         },
+        resolve: async (step) => solver.resolve(step),
+        configure: (parameters, units) => solver.configure(toSettings(parameters, units)),
         close: () => undefined,
       };
     },

@@ -52,6 +52,12 @@ export class PairSet {
     this.stamp[p] = -1;
   }
 
+  /** of the room that was made, used or not */
+  get bytes(): number {
+    const { kind, vertex, normal, delta, stamp, weight, distance, gap, error } = this;
+    return [kind, vertex, normal, delta, stamp, weight, distance, gap, error].reduce((sum, a) => sum + a.byteLength, 0);
+  }
+
   clear(): void {
     this.count = 0;
   }

@@ -16,6 +16,9 @@ const PAIRS_AT_LEAST = 1 << 16;
 /** Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap. */
 const PARTIAL_SHARE = 0.3;
 
+/** Bytes an element that the search keeps: two nodes of a tree with a box of six floats and two links each. */
+const SEARCH_BYTES = 64;
+
 /** What one scene may hold: about 90 bytes each, 2 GiB in all. */
 export const PAIR_LIMIT = 24_000_000;
 
@@ -53,6 +56,17 @@ export class Proximity {
     this.#rules = { bar: this.#bar, isIgnored: ignoredParts(mesh) };
     this.#leap = settings.leap;
     this.#reach = settings.reach;
+  }
+
+  /** of P, the boxes and the trees of the search, from the lengths of their arrays */
+  get bytes(): number {
+    return (
+      this.pairs.bytes +
+      this.boxes.box.byteLength +
+      this.#bar.byteLength +
+      this.#searched.byteLength +
+      SEARCH_BYTES * (this.#mesh.triangles.length / 3 + this.#mesh.edges.length / 2 + this.#mesh.contactVertices.length)
+    );
   }
 
   /**

@@ -27,14 +27,14 @@ const LIMITING_PAIRS = 8;
  */
 export class TwoWay {
   readonly #mesh: CollisionMesh;
-  readonly #settings: Settings;
-  readonly #proximity: Proximity;
-  readonly #edges: EdgeLengths | undefined;
-  readonly #contacts: Contacts;
+  #settings: Settings;
+  #proximity: Proximity;
+  #edges: EdgeLengths | undefined;
+  #contacts: Contacts;
   readonly #forward: Forward;
   readonly #active: ActivePairs;
-  readonly #watch: ProgressWatch;
-  readonly #slide: Slide;
+  #watch: ProgressWatch;
+  #slide: Slide;
   readonly #moving: Uint8Array;
   readonly #residual: Float32Array;
   #candidates = new Uint32Array(0);
@@ -54,6 +54,37 @@ export class TwoWay {
     this.#slide = new Slide(vertexCount, settings);
     this.#moving = new Uint8Array(vertexCount);
     this.#residual = new Float32Array(vertexCount);
+  }
+
+  /**
+   * Other settings from the next resolve on. What a stage remembers within one request is begun anew by every request, so
+   * those stages are simply replaced; what outlives requests is the proximity set, kept as long as nothing changed that it
+   * was found with, and the static colouring of the edges.
+   */
+  configure(settings: Settings): void {
+    const vertexCount = this.#mesh.vertexCount;
+    if (!servesBoth(this.#settings, settings)) this.#proximity = new Proximity(this.#mesh, settings);
+    if (settings.sigma > 0) this.#edges ??= new EdgeLengths(this.#mesh);
+    else this.#edges = undefined;
+    if (settings.contact !== this.#settings.contact) {
+      this.#contacts = new Contacts(this.#mesh.inverseMasses, settings.contact);
+    }
+    this.#watch = new ProgressWatch(vertexCount, settings);
+    this.#slide = new Slide(vertexCount, settings);
+    this.#settings = settings;
+  }
+
+  /**
+   * An estimate: what grows with the scene (pairs, boxes, rows, the mesh's own arrays), counted from the lengths of the
+   * arrays; what a search allocates and drops again is not in it.
+   */
+  get bytes(): number {
+    return (
+      this.#proximity.bytes +
+      PER_VERTEX_BYTES * this.#mesh.vertexCount +
+      this.#candidates.byteLength +
+      meshBytes(this.#mesh)
+    );
   }
 
   /** @throws TOO_LARGE when the proximity set does not fit; the scene can be used on */
@@ -318,6 +349,28 @@ export class TwoWay {
       };
     });
   }
+}
+
+/** Bytes a vertex of what the stages keep: residual, moving, limits and α of the forward step, marks, the watch's window. */
+const PER_VERTEX_BYTES = 96;
+
+function meshBytes(mesh: CollisionMesh): number {
+  let bytes = 0;
+  for (const part of Object.values(mesh)) if (ArrayBuffer.isView(part)) bytes += part.byteLength;
+  return bytes;
+}
+
+/** Whether a proximity set found under `a` is what a search under `b` vouches for: all that boxes and search look at. */
+export function servesBoth(a: Settings, b: Settings): boolean {
+  return (
+    a.delta === b.delta &&
+    a.reach === b.reach &&
+    a.leap === b.leap &&
+    a.searchRadiusMin === b.searchRadiusMin &&
+    a.searchRadiusMax === b.searchRadiusMax &&
+    a.guard === b.guard &&
+    a.skipKinematicPairs === b.skipKinematicPairs
+  );
 }
 
 const KIND_NAMES: readonly PairKind[] = ['VERTEX_TRIANGLE', 'EDGE_EDGE', 'VERTEX_EDGE', 'VERTEX_VERTEX'];

@@ -1,0 +1,14 @@
+import type { Priority } from '../session/types.js';
+import type { JobHooks } from './pool-job.js';
+
+/** For whom a job is done: what the fair queue shares the lanes by. */
+export interface Claim {
+  readonly tenant: string;
+  /** the scene key of the session, if it is one: its jobs run in the order they came, one at a time */
+  readonly session?: number | undefined;
+  readonly priority: Priority;
+}
+
+export interface ScheduleHooks extends JobHooks {
+  readonly claim: Claim;
+}

@@ -1,0 +1,168 @@
+import type { CollisionMesh, MeshMeasures, MeshWarning } from '../mesh/types.js';
+import { algorithmVersion } from '../paths.js';
+import type { ResolveAnswer, ResolveRequest, Timings } from '../session/types.js';
+import type { Frame, StateToMap } from '../solver/frame.js';
+import type { EnginePositions, Parameters, Resolution, StepInput } from '../solver/types.js';
+import type { PairRules, StateFindings } from '../verify/types.js';
+import { chooseAnswer } from './answer.js';
+import { deadlineExceeded } from './deadline.js';
+import { cancelled, type JobRun } from './job-run.js';
+import { buildReport, measureMinDistance } from './report.js';
+import { StateTrail } from './state-trail.js';
+
+/** Everything that is known once the start has passed its checks. */
+export interface Prepared {
+  /** what is computed, as a request that stands for itself: for the reproduction of a finding */
+  readonly request: ResolveRequest;
+  readonly mesh: CollisionMesh;
+  readonly measures: MeshMeasures;
+  readonly parameters: Parameters;
+  readonly parameterWarnings: readonly MeshWarning[];
+  readonly contactDistance: number | undefined;
+  readonly rules: PairRules;
+  readonly frame: Frame;
+  readonly images: Omit<StateToMap, 'engine'>;
+  /** of the exact test of the start */
+  readonly startFindings: StateFindings;
+  /** a session's scene had been lost and was built again; asked at the end */
+  readonly isRebuilt?: () => boolean;
+}
+
+export interface Computed {
+  readonly answer: ResolveAnswer;
+  /** the answer as the engine had it, under the frame of the request */
+  readonly engine: EnginePositions;
+  /** of the exact test of the answer; undefined = not tested */
+  readonly findings: StateFindings | undefined;
+  /** ms that the test of the answer took */
+  readonly checkMs: number;
+}
+
+/**
+ * From a checked start to the answer: runs the engine, follows its path, verifies what it gives and reports. Safe whatever
+ * the engine does: nothing is returned that the verifier, on the very numbers returned, has not passed (unless it was
+ * told not to look).
+ *
+ * @throws CANCELLED, DEADLINE_EXCEEDED, and whatever the engine throws
+ */
+export async function computeAnswer(
+  prepared: Prepared,
+  job: JobRun,
+  run: (step: StepInput) => Promise<Resolution>,
+): Promise<Computed> {
+  const { mesh, parameters, rules, frame, images } = prepared;
+  const { context, deadline, stopwatch } = job;
+  const { verifier, now, engine } = context;
+  const scope = scopeOf(mesh, parameters);
+  const trail = new StateTrail({ mesh, frame, images, rules, verifier, scope, onState: context.onState });
+  // A device that has to show every state takes one step at a time, with a pause after each. It is asked to only where
+  // somebody needs the states; otherwise there is nothing but the start to fall back to, which a finding (a fault of the
+  // service) has to make do with.
+  const isListening = scope !== undefined || context.onState !== undefined || engine.hasCheapStates === true;
+  let pieces = 0;
+  const resolution = await runUnlessCancelled(job, run, {
+    x: images.startEngine,
+    y: images.targetEngine,
+    shouldStop: () => context.isCancelled() || trail.problem !== undefined || deadline.isDue(),
+    ...(context.onProgress ? { onProgress: context.onProgress } : {}),
+    ...(isListening
+      ? {
+          onState: (x) => {
+            const before = now();
+            trail.accept(x);
+            pieces += (now() - before) * 1000;
+          },
+        }
+      : {}),
+  });
+  stopwatch.lap();
+  job.checkpoint('in the engine');
+  if (job.times.onBudget === 'FAIL' && resolution.status === 'DEADLINE' && trail.problem === undefined) {
+    throw deadlineExceeded('in the engine');
+  }
+
+  trail.finish(resolution.positions);
+  const { start } = images;
+  const chosen = chooseAnswer({
+    mesh,
+    start,
+    startFindings: prepared.startFindings,
+    trail,
+    parameters,
+    rules,
+    verifier,
+  });
+  if (chosen.problem) {
+    context.onFinding({
+      ...chosen.problem,
+      request: prepared.request,
+      resolved: parameters,
+      engine: engine.description.name,
+      version: algorithmVersion,
+    });
+  }
+  trail.announce(chosen.positions);
+  const check = stopwatch.lap();
+  const minDistance = measureMinDistance({ mesh, parameters, rules, verifier, answer: chosen.positions });
+  const { contactDistance } = prepared;
+  const contacts =
+    contactDistance === undefined ? undefined : verifier.findContacts(mesh, chosen.positions, rules, contactDistance);
+
+  const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
+  timings.verify += pieces + check + stopwatch.lap();
+  const { report, vertices } = buildReport({
+    mesh,
+    measures: prepared.measures,
+    parameters,
+    parameterWarnings: prepared.parameterWarnings,
+    scale: frame.scale,
+    target: images.target,
+    answer: chosen.positions,
+    minDistance,
+    resolution,
+    verification: chosen.verification,
+    timings,
+    engine: engine.description.name,
+    isPerVertex: prepared.request.include?.vertices ?? false,
+    isRebuilt: prepared.isRebuilt?.() ?? false,
+  });
+  job.checkpoint('while the answer was verified');
+  // Mapping back is within "verify", piece by piece; what remains is measuring the answer for the report.
+  timings.readback = stopwatch.lap();
+  timings.total = job.sinceReceived();
+  return {
+    answer: {
+      positions: chosen.positions,
+      report,
+      ...(contacts ? { contacts } : {}),
+      ...(vertices ? { vertices } : {}),
+    },
+    engine: chosen.engine,
+    findings: chosen.findings,
+    checkMs: check / 1000,
+  };
+}
+
+/**
+ * Which pairs are tested on every piece of the path. An edge-triangle test has nothing to pierce where only rods and
+ * particles meet, so a state of theirs says nothing of how they came there: their pieces are tested at STATE already.
+ */
+function scopeOf(mesh: CollisionMesh, { verify }: Parameters): 'all' | 'codimensional' | undefined {
+  if (verify === 'PATH') return 'all';
+  const isCodimensional = mesh.edges.length / 2 > mesh.rodStart || mesh.particles.length > 0;
+  return verify === 'STATE' && isCodimensional ? 'codimensional' : undefined;
+}
+
+async function runUnlessCancelled(
+  job: JobRun,
+  run: (step: StepInput) => Promise<Resolution>,
+  step: StepInput,
+): Promise<Resolution> {
+  try {
+    return await run(step);
+  } catch (thrown) {
+    // An engine that was told to stop may say so by throwing; the caller's going away is the reason then.
+    if (job.context.isCancelled()) throw cancelled(thrown);
+    throw thrown;
+  }
+}

@@ -1,0 +1,94 @@
+import { buildMesh } from '../mesh/build.js';
+import { findBounds, measureMesh } from '../mesh/measure.js';
+import { checkPositions, checkRange } from '../mesh/positions.js';
+import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
+import type { MeshSummary } from '../session/types.js';
+import { resolveParameters } from '../solver/parameters.js';
+import type { PairRules } from '../verify/types.js';
+import { hashContent } from './content-hash.js';
+import { scalarOf } from './include.js';
+import { type JobContext, JobRun } from './job-run.js';
+import type { OpenMessage } from './messages.js';
+import { warningsOf } from './report.js';
+import { ResidentScene } from './resident-scene.js';
+import type { ResidentScenes } from './resident-scenes.js';
+import { frameFor } from './scene-frame.js';
+import type { OpenAnswer } from './scene-tasks.js';
+import { checkRounding, checkStart, checkTouching } from './start-check.js';
+import { NAMED_PAIRS } from './verifier.js';
+
+/**
+ * Builds the scene of a session and says what there is to say about it. Mesh, start and parameters are checked as for a
+ * resolve whose target is its start. The scene takes the place of an older one of the same key only when all is well.
+ *
+ * @throws the mesh's, the parameters' and the start's refusals; CANCELLED; what the engine refuses to open
+ */
+export async function openJob(
+  { state, parameters: requested, measures: opening, ...times }: OpenMessage,
+  scenes: ResidentScenes,
+  context: JobContext,
+): Promise<OpenAnswer> {
+  const { engine, limits, verifier } = context;
+  const { key, start, mesh: input } = state;
+  const job = new JobRun(times, context);
+  const mesh = buildMesh(input, limits);
+  checkPositions(start, mesh.vertexCount, 'start');
+  checkRange(start, start, 'start');
+  const measures = opening ?? measureMesh(mesh, start);
+  const { parameters, warnings } = resolveParameters(requested, measures, context);
+  const rules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
+  const bounds = opening ? findBounds(mesh, start) : measures.bounds;
+  const { activationDistance: delta } = parameters;
+  const chosen = frameFor(undefined, start, measures.medianEdge, bounds, delta, scalarOf(start));
+  const startEngine = chosen.frame.toEngine(start, 'start');
+  job.checkpoint('before the start was checked');
+
+  job.stopwatch.lap();
+  const findings = checkStart(mesh, start, rules, verifier);
+  const checkMs = job.stopwatch.lap() / 1000;
+  if (parameters.verify === 'PATH') checkTouching(mesh, start, rules, verifier);
+  const images = { start, startEngine, target: start, targetEngine: startEngine };
+  checkRounding(mesh, chosen.frame, images, rules, verifier);
+  job.checkpoint('while the start was checked');
+
+  const scene = new ResidentScene(
+    measures,
+    { version: state.meshVersion, input, mesh },
+    { version: state.stateVersion, positions: start, engine: undefined, verified: undefined },
+  );
+  const { verify, kinematicPairs } = parameters;
+  // At NONE the start is tested all the same, and that is what `level` says.
+  const verified = { level: verify === 'PATH' ? verify : 'STATE', kinematicPairs, findings } as const;
+  scene.commit({ ...scene.state, engine: startEngine, verified }, chosen);
+  scene.checkMs = checkMs;
+  await scene.prepare(engine, { mesh, parameters, chosen });
+  scenes.put(key, scene);
+  return {
+    summary: summarise(mesh, measures, bounds, hashContent(input, start)),
+    resolved: parameters,
+    warnings: warningsOf(mesh, measures, warnings),
+    residentBytes: scene.bytes,
+  };
+}
+
+function summarise(
+  mesh: CollisionMesh,
+  { medianEdge, minHeight }: MeshMeasures,
+  bounds: MeshMeasures['bounds'],
+  contentHash: string,
+): MeshSummary {
+  const { sent } = mesh;
+  return {
+    vertices: mesh.vertexCount,
+    edges: mesh.edges.length / 2,
+    triangles: sent.triangles,
+    segments: sent.segments,
+    particles: sent.particles,
+    tetrahedra: sent.tetrahedra,
+    components: mesh.components,
+    medianEdge,
+    minHeight,
+    bounds,
+    contentHash,
+  };
+}

@@ -1,0 +1,172 @@
+import { IntersticeError } from '../errors.js';
+import type { CollisionMesh, MeshInput, MeshMeasures, Positions } from '../mesh/types.js';
+import type {
+  Engine,
+  EnginePositions,
+  KinematicPairs,
+  Parameters,
+  Resolution,
+  Scene,
+  StepInput,
+  VerifyLevel,
+} from '../solver/types.js';
+import type { StateFindings } from '../verify/types.js';
+import type { ChosenFrame, FittedFrame } from './scene-frame.js';
+
+/** What is known of a state from its having been tested. */
+export interface Verified {
+  readonly level: VerifyLevel;
+  readonly kinematicPairs: KinematicPairs;
+  readonly findings: StateFindings;
+}
+
+/** One state of a session, as its worker holds it. */
+export interface HeldState {
+  readonly version: number;
+  /** [3·V] the caller's numbers */
+  readonly positions: Positions;
+  /** its image under the scene's frame, if that is the engine's own state or has passed the check of rounding */
+  readonly engine: EnginePositions | undefined;
+  /** undefined = not tested here, or not under the present mesh */
+  readonly verified: Verified | undefined;
+}
+
+export interface HeldMesh {
+  readonly version: number;
+  /** as it was sent, for the reproduction of a finding */
+  readonly input: MeshInput;
+  readonly mesh: CollisionMesh;
+}
+
+/** What an engine scene is made for; another mesh or frame needs another scene. */
+interface EngineSetup {
+  readonly mesh: CollisionMesh;
+  readonly parameters: Parameters;
+  readonly chosen: ChosenFrame;
+}
+
+/**
+ * One session in its worker: a cache of what the session room holds, and the engine's scene with its proximity set. A step
+ * reads it and, only when its answer is complete, changes it ({@link commit}).
+ */
+export class ResidentScene {
+  /** ms that the last exact test of a state took: what a time budget keeps back for the test of the answer */
+  checkMs = 0;
+  /** the engine's scene went down with its device and has not been used since */
+  hasLostDevice = false;
+  #held: HeldMesh;
+  #state: HeldState;
+  #fitted: FittedFrame | undefined;
+  #scene: Scene | undefined;
+  #setup: EngineSetup | undefined;
+
+  /** @param measures of frame 0: defaults come from them for as long as the session lives, so that δ does not drift */
+  constructor(
+    readonly measures: MeshMeasures,
+    mesh: HeldMesh,
+    state: HeldState,
+  ) {
+    this.#held = mesh;
+    this.#state = state;
+  }
+
+  get held(): HeldMesh {
+    return this.#held;
+  }
+
+  get state(): HeldState {
+    return this.#state;
+  }
+
+  get fitted(): FittedFrame | undefined {
+    return this.#fitted;
+  }
+
+  /** bytes of the engine's scene, 0 while there is none */
+  get bytes(): number {
+    return this.#scene?.bytes ?? 0;
+  }
+
+  /** Another mesh (kinematic flags, masses): nothing that was found with the old one holds. */
+  replaceMesh(mesh: HeldMesh): void {
+    this.#held = mesh;
+    this.#state = { ...this.#state, verified: undefined };
+    this.discard();
+  }
+
+  /**
+   * Another state than the one held: an answer that was computed here was not committed. The proximity set is discarded as
+   * well, so that a step that never happened leaves no trace but one more search.
+   */
+  replaceState(version: number, positions: Positions): void {
+    this.#state = { version, positions, engine: undefined, verified: undefined };
+    this.discard();
+  }
+
+  /** The answer of a step becomes the state. */
+  commit(state: HeldState, fitted: FittedFrame): void {
+    this.#state = state;
+    this.#fitted = { frame: fitted.frame, scalar: fitted.scalar };
+    this.hasLostDevice = false;
+  }
+
+  /** Makes the engine's scene ready for these parameters; keeps its proximity set where that still holds. */
+  async prepare(engine: Engine, setup: EngineSetup): Promise<Scene> {
+    const { mesh, parameters, chosen } = setup;
+    const units = { scale: chosen.frame.scale, floor: chosen.floor };
+    const before = this.#setup;
+    if (this.#scene && before && (before.mesh !== mesh || before.chosen.frame !== chosen.frame)) this.discard();
+    if (!this.#scene) {
+      this.#scene = await engine.open(mesh, parameters, units);
+    } else if (before && (before.chosen.floor !== chosen.floor || !isSame(before.parameters, parameters))) {
+      this.#scene.configure(parameters, units);
+    }
+    this.#setup = setup;
+    return this.#scene;
+  }
+
+  /**
+   * Runs one step. Whatever the engine throws, its scene is not used again. A device that was lost before the step had
+   * any effect costs one more attempt: nothing was committed, and the engine opens the device anew.
+   */
+  async resolve(engine: Engine, setup: EngineSetup, step: StepInput): Promise<Resolution> {
+    let hasEffect = false;
+    const { onState } = step;
+    const heard: StepInput = onState
+      ? {
+          ...step,
+          onState: (x) => {
+            hasEffect = true;
+            onState(x);
+          },
+        }
+      : step;
+    const attempt = async () => {
+      try {
+        return await (await this.prepare(engine, setup)).resolve(heard);
+      } catch (thrown) {
+        this.discard();
+        throw thrown;
+      }
+    };
+    try {
+      return await attempt();
+    } catch (thrown) {
+      if (!(thrown instanceof IntersticeError) || thrown.code !== 'DEVICE_LOST') throw thrown;
+      this.hasLostDevice = true;
+      if (hasEffect) throw thrown;
+      return await attempt();
+    }
+  }
+
+  /** Closes the engine's scene; the next step opens another. */
+  discard(): void {
+    this.#scene?.close();
+    this.#scene = undefined;
+    this.#setup = undefined;
+  }
+}
+
+function isSame(a: Parameters, b: Parameters): boolean {
+  return (Object.keys(a) as (keyof Parameters)[]).every((name) => a[name] === b[name]);
+}

@@ -1,0 +1,75 @@
+import { IntersticeError } from '../errors.js';
+import { buildMesh } from '../mesh/build.js';
+import { measureMesh } from '../mesh/measure.js';
+import { checkPositions } from '../mesh/positions.js';
+import type { MeshLimits, MeshMeasures, Positions } from '../mesh/types.js';
+import type { SceneDelta } from './messages.js';
+import { ResidentScene } from './resident-scene.js';
+
+/** What a worker holds of one scene, as it tells the main thread after every job. */
+export interface HeldVersions {
+  readonly meshVersion: number;
+  readonly stateVersion: number;
+  /** of frame 0; the main thread keeps them for the time when the worker has lost the scene */
+  readonly measures: MeshMeasures;
+}
+
+/** The scenes that live in this worker, by key. */
+export class ResidentScenes {
+  private readonly scenes = new Map<number, ResidentScene>();
+
+  heldOf(key: number): HeldVersions | undefined {
+    const scene = this.scenes.get(key);
+    return scene && { meshVersion: scene.held.version, stateVersion: scene.state.version, measures: scene.measures };
+  }
+
+  /** Puts a scene in the place of the one with this key, if there is one. */
+  put(key: number, scene: ResidentScene): void {
+    this.drop(key);
+    this.scenes.set(key, scene);
+  }
+
+  drop(key: number): void {
+    this.scenes.get(key)?.discard();
+    this.scenes.delete(key);
+  }
+
+  /**
+   * The scene, brought to the versions that the session has committed: built, given another mesh or another state as
+   * needed. Nothing of it is changed when the mesh or the state is refused.
+   *
+   * @throws what the mesh and the positions are refused with; INTERNAL when something that is needed was not sent along
+   */
+  bring(delta: SceneDelta, measures: MeshMeasures | undefined, limits: MeshLimits): ResidentScene {
+    const { key, meshVersion, stateVersion } = delta;
+    const scene = this.scenes.get(key);
+    if (!scene) {
+      const input = delta.mesh ?? missing('mesh', key);
+      const positions = delta.start ?? missing('start', key);
+      const mesh = buildMesh(input, limits);
+      checkPositions(positions, mesh.vertexCount, 'start');
+      const built = new ResidentScene(
+        measures ?? measureMesh(mesh, positions),
+        { version: meshVersion, input, mesh },
+        { version: stateVersion, positions, engine: undefined, verified: undefined },
+      );
+      this.scenes.set(key, built);
+      return built;
+    }
+    const isOther = scene.held.version !== meshVersion;
+    const input = isOther ? (delta.mesh ?? missing('mesh', key)) : scene.held.input;
+    const mesh = isOther ? buildMesh(input, limits) : scene.held.mesh;
+    let positions: Positions | undefined;
+    if (scene.state.version !== stateVersion) {
+      positions = delta.start ?? missing('start', key);
+      checkPositions(positions, mesh.vertexCount, 'start');
+    }
+    if (isOther) scene.replaceMesh({ version: meshVersion, input, mesh });
+    if (positions) scene.replaceState(stateVersion, positions);
+    return scene;
+  }
+}
+
+function missing(what: string, key: number): never {
+  throw new IntersticeError('INTERNAL', `the worker lacks the ${what} of scene ${key}, and it was not sent along`);
+}

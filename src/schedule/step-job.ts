@@ -1,0 +1,156 @@
+import { findBounds } from '../mesh/measure.js';
+import { checkPositions, checkRange } from '../mesh/positions.js';
+import type { MeshInput, Positions } from '../mesh/types.js';
+import type { ResolveRequest } from '../session/types.js';
+import type { StateToMap } from '../solver/frame.js';
+import { resolveParameters } from '../solver/parameters.js';
+import type { Parameters } from '../solver/types.js';
+import type { PairRules, StateFindings } from '../verify/types.js';
+import { computeAnswer } from './compute-answer.js';
+import { contactDistanceOf, scalarOf } from './include.js';
+import { type JobContext, JobRun } from './job-run.js';
+import type { StepMessage } from './messages.js';
+import type { ResidentScene } from './resident-scene.js';
+import type { ResidentScenes } from './resident-scenes.js';
+import { type ChosenFrame, frameFor } from './scene-frame.js';
+import type { StepOutcome } from './scene-tasks.js';
+import { checkEngineRounding, checkNarrowing, checkStart, checkTouching } from './start-check.js';
+import { isEqual } from './state-trail.js';
+import { NAMED_PAIRS } from './verifier.js';
+
+/**
+ * One step of a session on its resident scene. The scene takes the answer over only at the very end; a step that fails
+ * after the engine has run closes the engine's scene, so that nothing of it is left but one more search.
+ *
+ * @throws as a resolve; what a lost scene is built from is checked again
+ */
+export async function stepJob(task: StepMessage, scenes: ResidentScenes, context: JobContext): Promise<StepOutcome> {
+  const { target, include } = task;
+  const job = new JobRun(task, context);
+  const scene = scenes.bring(task.state, task.measures, context.limits);
+  const { mesh, input } = scene.held;
+  const { measures } = scene;
+  const isOwn = task.start === undefined || isSameState(task.start, scene.state.positions);
+  const start = isOwn ? scene.state.positions : task.start!;
+  if (!isOwn) checkPositions(start, mesh.vertexCount, 'start');
+  checkPositions(target, mesh.vertexCount, 'target');
+  checkRange(start, target, 'target');
+  const { parameters, warnings } = resolveParameters(task.parameters, measures, context);
+  const { activationDistance: delta, kinematicPairs } = parameters;
+  const contactDistance = contactDistanceOf(include, delta);
+  const rules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS };
+  const bounds = findBounds(mesh, start);
+  const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, delta, scalarOf(target));
+  const startEngine = chosen.frame.toEngine(start, 'start');
+  const targetEngine = chosen.frame.toEngine(target, 'target');
+  const images = { start, startEngine, target, targetEngine };
+  job.uploadMicroseconds = job.stopwatch.lap();
+  job.checkpoint('before the start was checked');
+
+  const startFindings = checkWhatIsNew({ scene, isOwn, images, chosen, parameters, rules, job });
+  job.lapChecks();
+  job.checkpoint('while the start was checked');
+
+  let hasRun = false;
+  try {
+    const { answer, engine, findings, checkMs } = await computeAnswer(
+      {
+        request: requestOf(task, input, start),
+        mesh,
+        measures,
+        parameters,
+        parameterWarnings: warnings,
+        contactDistance,
+        rules,
+        frame: chosen.frame,
+        images,
+        startFindings,
+        isRebuilt: () => task.wasLost || scene.hasLostDevice,
+      },
+      job,
+      (step) => {
+        hasRun = true;
+        return scene.resolve(context.engine, { mesh, parameters, chosen }, step);
+      },
+    );
+    const verified = findings && { level: parameters.verify, kinematicPairs, findings };
+    scene.commit({ version: task.nextVersion, positions: answer.positions.slice(), engine, verified }, chosen);
+    if (findings) scene.checkMs = checkMs;
+    return { ...answer, residentBytes: scene.bytes };
+  } catch (thrown) {
+    if (hasRun) scene.discard();
+    throw thrown;
+  }
+}
+
+/** The step as a resolve: what would have to be sent to see the same again. */
+function requestOf(task: StepMessage, mesh: MeshInput, start: Positions): ResolveRequest {
+  const { target, parameters, include, timeBudgetSeconds, onBudget } = task;
+  return {
+    mesh,
+    start,
+    target,
+    parameters,
+    ...(include ? { include } : {}),
+    ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+    ...(onBudget ? { onBudget } : {}),
+  };
+}
+
+interface StartToCheck {
+  readonly scene: ResidentScene;
+  /** the start is the state that the scene holds */
+  readonly isOwn: boolean;
+  readonly images: Omit<StateToMap, 'engine'>;
+  readonly chosen: ChosenFrame;
+  readonly parameters: Parameters;
+  readonly rules: PairRules;
+  readonly job: JobRun;
+}
+
+/**
+ * The checks of a resolve, less those whose outcome is known.
+ *
+ * Intersections: the held state was tested when it was sent, on these very numbers, by the same exact test. The test
+ * depends on the mesh and on the rule for kinematic pairs; where either has changed since, or the answer went out
+ * unverified, it is made now.
+ *
+ * Touching (PATH): an answer at PATH ended a piece that was free of meetings, its end included.
+ *
+ * Rounding: where the start's image is, bit for bit, the state with which the engine ended (or one that has passed this
+ * check), the engine goes on from a state of its own, whose pairs it knows to be apart. What remains is the piece between
+ * the answer as it was sent and that state. Sending rounds a coordinate by half an ulp of the answer, or, for a vertex that
+ * arrived and got its target's own bits, by half an ulp of float32 in engine units; two vertices of a pair approach by at
+ * most √3 of these. The floor is at least four ulps of the one and 8√3 u·X ≥ 8√3 ulps of the other (frame.ts), and an engine
+ * never lets a pair that was further apart come closer than half of it: 2 > √3. A pair that began below half of
+ * the floor passed this check when it was sent, and comes no closer.
+ *
+ * Narrowing goes by the target of this very step, so it is asked anew.
+ *
+ * @returns the findings of the test of the start, now or then
+ * @throws INTERSECTING_START, TOLERANCE_TOO_SMALL
+ */
+function checkWhatIsNew({ scene, isOwn, images, chosen, parameters, rules, job }: StartToCheck): StateFindings {
+  const { mesh } = scene.held;
+  const { verifier } = job.context;
+  const { engine, verified } = scene.state;
+  const known = isOwn && verified?.kinematicPairs === rules.kinematicPairs ? verified : undefined;
+  const findings = known?.findings ?? checkStart(mesh, images.start, rules, verifier);
+  if (!known) scene.checkMs = job.lapChecks() / 1000;
+  job.deadline.reserveAfter(scene.checkMs);
+  if (parameters.verify === 'PATH' && known?.level !== 'PATH') checkTouching(mesh, images.start, rules, verifier);
+  const isOwnImage =
+    isOwn && engine !== undefined && scene.fitted?.frame === chosen.frame && isEqual(engine, images.startEngine);
+  if (!isOwnImage) checkEngineRounding(mesh, chosen.frame, images, rules, verifier);
+  checkNarrowing(mesh, chosen.frame, images, rules, verifier);
+  return findings;
+}
+
+/** Bit for bit; another scalar is another state. */
+function isSameState(a: Positions, b: Positions): boolean {
+  return scalarOf(a) === scalarOf(b) && bytesOf(a).equals(bytesOf(b));
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Positions): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}

@@ -1,0 +1,104 @@
+import { monotonicMs } from '../../src/schedule/clock.js';
+import type { Finding } from '../../src/schedule/finding.js';
+import type { JobContext } from '../../src/schedule/job-run.js';
+import { openJob } from '../../src/schedule/open-job.js';
+import { ResidentScenes } from '../../src/schedule/resident-scenes.js';
+import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/schedule/scene-tasks.js';
+import { stepJob } from '../../src/schedule/step-job.js';
+import { exactVerifier } from '../../src/schedule/verifier.js';
+import type { ResolveRequest } from '../../src/session/types.js';
+import type { Engine } from '../../src/solver/types.js';
+import { LIMITS } from './job.js';
+
+/** A session as the session room would keep it: frame 0 at the start of the request, one key for each. */
+let keys = 0;
+
+export function sceneOf({ mesh, start }: Pick<ResolveRequest, 'mesh' | 'start'>, key = ++keys): SceneState {
+  return { key, meshVersion: 0, mesh, stateVersion: 0, start };
+}
+
+export function openTask(state: SceneState, parameters: OpenTask['parameters'] = {}): OpenTask {
+  const now = monotonicMs();
+  return { state, parameters, receivedAt: now, queuedAt: now };
+}
+
+export function stepTask(state: SceneState, target: StepTask['target'], more: Partial<StepTask> = {}): StepTask {
+  const now = monotonicMs();
+  return {
+    state,
+    nextVersion: state.stateVersion + 1,
+    target,
+    parameters: {},
+    receivedAt: now,
+    queuedAt: now,
+    ...more,
+  };
+}
+
+/** The state after the session has committed an answer. */
+export function committed(state: SceneState, task: StepTask, positions: SceneState['start']): SceneState {
+  return { ...state, stateVersion: task.nextVersion, start: positions };
+}
+
+/** One session whose jobs run in this thread, with the bookkeeping of session room and lane in their simplest form. */
+export class DirectSession {
+  readonly scenes = new ResidentScenes();
+  readonly findings: Finding[] = [];
+  state: SceneState;
+  isCancelled = false;
+
+  constructor(
+    request: Pick<ResolveRequest, 'mesh' | 'start'>,
+    private readonly engine: Engine,
+    private readonly overrides: Partial<JobContext> = {},
+  ) {
+    this.state = sceneOf(request);
+  }
+
+  async open(parameters: OpenTask['parameters'] = {}): Promise<OpenAnswer> {
+    return openJob({ ...openTask(this.state, parameters), measures: undefined }, this.scenes, this.context());
+  }
+
+  /** A step whose answer the session commits, unless told not to. */
+  async step(
+    target: StepTask['target'],
+    more: Partial<StepTask> = {},
+    { isCommitted = true } = {},
+  ): Promise<StepOutcome> {
+    const { state } = this;
+    const held = this.scenes.heldOf(state.key);
+    const task = { ...stepTask(state, target, more), nextVersion: ++versions };
+    const answer = await stepJob(
+      {
+        ...task,
+        state: {
+          ...state,
+          mesh: held?.meshVersion === state.meshVersion ? undefined : state.mesh,
+          start: held?.stateVersion === state.stateVersion ? undefined : state.start,
+        },
+        measures: held?.measures,
+        wasLost: false,
+      },
+      this.scenes,
+      this.context(),
+    );
+    if (isCommitted) this.state = committed(state, task, answer.positions);
+    return answer;
+  }
+
+  private context(): JobContext {
+    return {
+      engine: this.engine,
+      limits: LIMITS,
+      allowUnverified: true,
+      verifier: exactVerifier,
+      now: monotonicMs,
+      isCancelled: () => this.isCancelled,
+      onFinding: (finding) => this.findings.push(finding),
+      ...this.overrides,
+    };
+  }
+}
+
+/** versions are never used twice, whoever makes them */
+let versions = 0;
