@@ -1,6 +1,19 @@
 import { IntersticeError } from '../errors.js';
 import type { MeshInput } from '../mesh/types.js';
-import type { Limits, MeshCheckRequest, ResolveRequest } from './types.js';
+import type {
+  CreateSessionRequest,
+  Limits,
+  MeshCheckRequest,
+  ResolveRequest,
+  SessionCheckRequest,
+  StepRequest,
+  UpdateSessionRequest,
+} from './types.js';
+
+/** Longest label and longest idempotency key: names, not documents. */
+export const MAX_NAME_CHARACTERS = 256;
+/** Seconds, a day: who needs a session for longer says so with 0 and deletes it. */
+export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
 
 /** Refuses what is too large or asks too much time before anything is copied, queued or computed for it. */
 export function admitResolve(request: ResolveRequest, limits: Limits): void {
@@ -14,6 +27,45 @@ export function admitCheck(request: MeshCheckRequest, limits: Limits): void {
   admitBytes(request, limits);
 }
 
+export function admitCreation(request: CreateSessionRequest, limits: Limits): void {
+  admitMesh(request.mesh, limits);
+  admitBytes(request, limits);
+  admitName('label', request.label);
+  admitName('idempotencyKey', request.idempotencyKey);
+  admitIdleTimeout(request.idleTimeoutSeconds);
+}
+
+export function admitUpdate(request: UpdateSessionRequest): void {
+  admitName('label', request.label);
+  admitIdleTimeout(request.idleTimeoutSeconds);
+}
+
+export function admitStep(request: StepRequest, limits: Limits): void {
+  admitBytes(request, limits);
+  admitBudget(request.timeBudgetSeconds, limits);
+}
+
+export function admitSessionCheck(request: SessionCheckRequest, limits: Limits): void {
+  admitBytes(request, limits);
+}
+
+function admitName(name: string, value = ''): void {
+  const length = [...value].length;
+  if (length <= MAX_NAME_CHARACTERS) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `${name} has ${length} characters; it must have at most ${MAX_NAME_CHARACTERS}`,
+  );
+}
+
+function admitIdleTimeout(seconds: number | undefined): void {
+  if (seconds === undefined || (seconds >= 0 && seconds <= MAX_IDLE_TIMEOUT_SECONDS)) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `idleTimeout is ${seconds} s; it must be from 0 (until deleted) to ${MAX_IDLE_TIMEOUT_SECONDS} s`,
+  );
+}
+
 function admitMesh(mesh: MeshInput, limits: Limits): void {
   refuseAbove('vertices', mesh.vertexCount, limits.maxVertices);
   const elements =
@@ -24,7 +76,7 @@ function admitMesh(mesh: MeshInput, limits: Limits): void {
   refuseAbove('elements', Math.ceil(elements), limits.maxElements);
 }
 
-function admitBytes(request: ResolveRequest | MeshCheckRequest, limits: Limits): void {
+function admitBytes(request: object, limits: Limits): void {
   refuseAbove('bytes', bulkBytesOf(request), limits.maxMessageBytes);
 }
 

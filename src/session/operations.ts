@@ -1,154 +1,74 @@
-import { IntersticeError } from '../errors.js';
-import { algorithmVersion, packageVersion } from '../paths.js';
-import { monotonicMs, toMonotonicMs } from '../schedule/clock.js';
-import type { Finding } from '../schedule/finding.js';
+import { engineSourceOf } from '../schedule/choose-engine.js';
 import type { EngineSource } from '../schedule/messages.js';
-import { WorkerPool } from '../schedule/pool.js';
-import { defaultsOf } from '../solver/parameters.js';
+import { Scheduler } from '../schedule/scheduler.js';
 import type { EngineDescription } from '../solver/types.js';
-import { admitCheck, admitResolve } from './admission.js';
-import { writeFinding } from './findings-folder.js';
-import { judgeProbe, probeRequest } from './probe.js';
-import type { CallContext, Limits, Operations, ResolveAnswer, ResolveRequest, ServerInfo } from './types.js';
+import type { SessionClock } from './clock.js';
+import type { MeasuredOperations, OperationObserver } from './events.js';
+import type { Log } from './observation.js';
+import { ScheduledOperations } from './scheduled-operations.js';
+import type { Limits, Report } from './types.js';
 
 export interface OperationsOptions {
   /** `auto` takes the best engine there is, and says in `info().engines` what it fell back to and why */
   readonly engine: 'auto' | 'cpu' | 'webgpu';
-  /** which GPU, for engine `webgpu` */
+  /** which GPU */
   readonly adapter?: string | undefined;
-  /** worker threads at most */
+  /** worker threads at most, for ordinary work */
   readonly threads: number;
   readonly limits: Limits;
+  /** default: as many as the server may have */
+  readonly maxSessionsPerTenant?: number | undefined;
+  /** bytes of host memory that all sessions may take; default 0 = no limit */
+  readonly maxSessionBytes?: number | undefined;
+  /** of sessions that name none, seconds, 0 = until deleted; default 900 */
+  readonly idleTimeoutSeconds?: number | undefined;
   /** whether verify NONE is granted */
   readonly allowUnverified: boolean;
   /** an event as a pino-like logger takes it; findings carry `level: 'error'` */
-  readonly log?: ((event: object, message: string) => void) | undefined;
+  readonly log?: Log | undefined;
+  /** told of every call, session and finding: for metrics */
+  readonly onEvent?: OperationObserver | undefined;
   /** where reproductions of findings are written; default: a folder for temporary files */
   readonly findingsFolder?: string | undefined;
+  /** set: every resolve and step also writes its states there, in a folder of its own. Slow; for finding faults */
+  readonly traceFolder?: string | undefined;
+  /** a report as it stands in trace.json; default as it is */
+  readonly encodeReport?: ((report: Report) => unknown) | undefined;
+  /** what `info()` names besides the operations: what the doors offer */
+  readonly features?: readonly string[] | undefined;
   /** in place of the engine that `engine` names: for tests, and for trying an engine of one's own */
   readonly engineSource?: EngineSource | undefined;
+  /** default: this process's */
+  readonly clock?: SessionClock | undefined;
 }
-
-const CPU_ENGINE: EngineSource = {
-  module: new URL('../solver/cpu/engine.js', import.meta.url).href,
-  factory: 'createCpuEngine',
-};
-
-const NO_GPU = 'the GPU engine is not offered yet';
 
 /**
  * Opens the engine on a first worker and returns the operations on it.
  *
- * @throws UNIMPLEMENTED for engine `webgpu`; INTERNAL when no worker can be started
+ * @throws INVALID_PARAMETER for an adapter that is not there, or that the engine has no use for; INTERNAL when no worker can
+ *   be started
  */
-export async function createOperations(options: OperationsOptions): Promise<Operations> {
-  if (options.engine === 'webgpu') {
-    throw new IntersticeError('UNIMPLEMENTED', `${NO_GPU}; use cpu or auto`);
-  }
-  if (options.adapter !== undefined && options.engine === 'cpu') {
-    throw new IntersticeError('INVALID_PARAMETER', 'adapter is set, but engine cpu uses none; leave it unset');
-  }
-  const { limits, log } = options;
-  const pool = new WorkerPool({
-    engine: options.engineSource ?? CPU_ENGINE,
+export async function createOperations(options: OperationsOptions): Promise<MeasuredOperations> {
+  const { limits, log, engine: choice, adapter } = options;
+  const operations: { current?: ScheduledOperations } = {};
+  const schedule = new Scheduler({
+    engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes: limits.maxDeviceBytes }),
     limits,
     allowUnverified: options.allowUnverified,
     threads: options.threads,
     maxQueue: limits.maxQueue,
-    onWorkerLost: (reason) => log?.({ level: 'error', event: 'worker-lost', err: reason }, reason.message),
+    onWorkerLost: (reason) => {
+      log?.({ level: 'error', event: 'worker-lost', err: reason }, reason.message);
+      operations.current?.tellWorkerLost();
+    },
   });
+  let engine: EngineDescription;
   try {
-    return new PooledOperations(pool, options, await pool.hello());
+    engine = await schedule.hello();
   } catch (thrown) {
-    await pool.close();
+    await schedule.close();
     throw thrown;
   }
-}
-
-class PooledOperations implements Operations {
-  private probe: Promise<void> | undefined;
-  /** reproductions being written, so that close() does not cut one off */
-  private readonly writing = new Set<Promise<void>>();
-
-  constructor(
-    private readonly pool: WorkerPool,
-    private readonly options: OperationsOptions,
-    private readonly engine: EngineDescription,
-  ) {}
-
-  async resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {
-    admitResolve(request, this.options.limits);
-    const queuedAt = monotonicMs();
-    const receivedAt = context.receivedAt === undefined ? queuedAt : toMonotonicMs(context.receivedAt);
-    const { timeBudgetSeconds } = request;
-    return this.pool.run(
-      'resolve',
-      { request, receivedAt, queuedAt },
-      {
-        signal: context.signal,
-        expiresAt: timeBudgetSeconds === undefined ? undefined : receivedAt + timeBudgetSeconds * 1000,
-        onProgress: context.onProgress,
-        onState: context.onState,
-        onFinding: (finding) => this.record(finding),
-      },
-    );
-  }
-
-  async check(...[request, context = {}]: Parameters<Operations['check']>): ReturnType<Operations['check']> {
-    if (!('mesh' in request)) return refuseSessions();
-    admitCheck(request, this.options.limits);
-    return this.pool.run('check', request, { signal: context.signal });
-  }
-
-  createSession = refuseSessions;
-  getSession = refuseSessions;
-  listSessions = refuseSessions;
-  updateSession = refuseSessions;
-  deleteSession = refuseSessions;
-  step = refuseSessions;
-
-  info(): ServerInfo {
-    const { engine, options } = this;
-    const adapter = options.engine === 'auto' ? `${engine.adapter} (auto: ${NO_GPU})` : engine.adapter;
-    return {
-      version: packageVersion,
-      algorithmVersion,
-      engines: [{ ...engine, adapter }],
-      limits: options.limits,
-      defaults: defaultsOf('TUNED'),
-      features: ['resolve', 'check'],
-    };
-  }
-
-  /** The same probe for all who ask; a failed one is tried again when somebody asks again. */
-  ready(): Promise<void> {
-    this.probe ??= this.resolve(probeRequest())
-      .then(judgeProbe)
-      .catch((reason: unknown) => {
-        this.probe = undefined;
-        throw reason;
-      });
-    return this.probe;
-  }
-
-  async close(): Promise<void> {
-    await this.pool.close();
-    await Promise.all(this.writing);
-  }
-
-  private record(finding: Finding): void {
-    const { log, findingsFolder } = this.options;
-    const event = { level: 'error', event: 'finding', kind: finding.kind, engine: finding.engine };
-    const write = writeFinding(finding, findingsFolder).then(
-      (folder) => log?.({ ...event, folder }, `${finding.message}; it was not sent, see ${folder}`),
-      (reason: unknown) =>
-        log?.({ ...event, err: reason }, `${finding.message}; it was not sent, and no reproduction could be written`),
-    );
-    this.writing.add(write);
-    void write.finally(() => this.writing.delete(write));
-  }
-}
-
-async function refuseSessions(): Promise<never> {
-  throw new IntersticeError('UNIMPLEMENTED', 'sessions are not built yet');
+  operations.current = new ScheduledOperations(schedule, options, engine);
+  return operations.current;
 }

@@ -250,13 +250,13 @@ export interface StepRequest {
   readonly sessionId: string;
   /** absent = the last one + 1, and then never safe to retry */
   readonly frame?: bigint;
-  /** this, or `partTargets`, or neither: on towards the last target */
+  /** this, or `partTargets`, or neither: on towards the last target (before the first step: the start of frame 0) */
   readonly target?: Positions;
-  /** parts not named keep their last target (their start, if they never had one) */
+  /** parts not named keep their last target (their start of frame 0, if they never had one); mixed scalars: float64 */
   readonly partTargets?: readonly PartTarget[];
   /** absent = the last answer */
   readonly start?: Positions;
-  /** uint8[V]; from this step on */
+  /** uint8[V], 0 or 1; from this step on, in place of all flags, those of parts included */
   readonly kinematic?: Uint8Array;
   /** float32[V]; from this step on */
   readonly masses?: Float32Array;
@@ -293,6 +293,8 @@ export interface CallContext {
   readonly caller?: Caller | undefined;
   /** names the call in logs and traces */
   readonly requestId?: string | undefined;
+  /** reads a header (metadata) of the call by its lower-case name: where a trace of the caller's is continued from */
+  readonly header?: ((name: string) => string | undefined) | undefined;
   /** aborted when the caller goes away: the computation stops at the next step and the call ends with CANCELLED */
   readonly signal?: AbortSignal;
   /** performance.now() when the first byte of the request arrived; the time budget counts from here */

@@ -20,7 +20,7 @@ async function operationsOf(t: Test, more: Partial<OperationsOptions> = {}): Pro
 }
 
 t.test('with the real engine: ready, resolve, check, info', async (t) => {
-  const operations = await operationsOf(t, { engine: 'auto' });
+  const operations = await operationsOf(t, { features: ['of-a-door'] });
   await operations.ready();
   const crossing = spike(0.25, 0.5);
   const request = { ...crossing, mesh: { ...crossing.mesh, kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0) } };
@@ -36,10 +36,10 @@ t.test('with the real engine: ready, resolve, check, info', async (t) => {
   });
   t.match(operations.info(), {
     version: packageVersion,
-    engines: [{ name: 'cpu', adapter: /auto: the GPU engine is not offered yet/ }],
+    engines: [{ name: 'cpu' }],
     limits: LIMITS,
     defaults: { preset: 'TUNED', verify: 'STATE' },
-    features: ['resolve', 'check'],
+    features: ['resolve', 'check', 'sessions', /./, /./, /./, /./, 'of-a-door'],
   });
 });
 
@@ -66,10 +66,8 @@ t.test('the trace of the real engine starts at the start and ends at the answer'
 });
 
 t.test('engines that are not there', async (t) => {
-  t.match(await refusalOf(operationsOf(t, { engine: 'webgpu' })), {
-    code: 'UNIMPLEMENTED',
-    message: /not offered yet; use cpu or auto/,
-  });
+  const unknown = operationsOf(t, { engine: 'webgpu', adapter: 'no such adapter' });
+  t.equal((await refusalOf(unknown)).code, 'INVALID_PARAMETER');
   t.equal((await refusalOf(operationsOf(t, { adapter: 'llvmpipe' }))).code, 'INVALID_PARAMETER');
   const broken = operationsOf(t, { engineSource: { module, factory: 'createNothing' } });
   t.equal((await refusalOf(broken)).code, 'INTERNAL', 'told at once, not at the first request');

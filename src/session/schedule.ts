@@ -1,0 +1,7 @@
+import type { Scheduler } from '../schedule/scheduler.js';
+
+/** What the session room needs of the schedule; tests put a fake in its place. */
+export type Schedule = Pick<
+  Scheduler,
+  'hello' | 'resolve' | 'check' | 'open' | 'step' | 'park' | 'forget' | 'waitingCount' | 'runningCount' | 'close'
+>;

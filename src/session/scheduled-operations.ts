@@ -1,0 +1,222 @@
+import { IntersticeError } from '../errors.js';
+import { algorithmVersion, packageVersion } from '../paths.js';
+import type { ScheduleHooks } from '../schedule/claim.js';
+import { monotonicMs } from '../schedule/clock.js';
+import { defaultsOf } from '../solver/parameters.js';
+import type { EngineDescription } from '../solver/types.js';
+import { admitCheck, admitResolve } from './admission.js';
+import { type Call, claimOf, expiryOf, startCall } from './calls.js';
+import { realClock, type SessionClock } from './clock.js';
+import type { MeasuredOperations, OperationStats } from './events.js';
+import { FindingsRecorder } from './findings-recorder.js';
+import { HeldSteps } from './held-bound.js';
+import { Observation } from './observation.js';
+import type { OperationsOptions } from './operations.js';
+import { judgeProbe, probeRequest } from './probe.js';
+import { RequestTrace, type TracedRequest } from './request-trace.js';
+import type { Schedule } from './schedule.js';
+import { SessionRoom } from './session-room.js';
+import type {
+  CallContext,
+  CheckAnswer,
+  CheckRequest,
+  CreateSessionRequest,
+  ListSessionsAnswer,
+  ListSessionsRequest,
+  ResolveAnswer,
+  ResolveRequest,
+  ServerInfo,
+  SessionInfo,
+  StepAnswer,
+  StepRequest,
+  UpdateSessionRequest,
+} from './types.js';
+
+/** Seconds: long enough for a pause in a simulation, short enough that a client that died does not hold memory for long. */
+export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
+
+const FEATURES = ['resolve', 'check', 'sessions', 'part-targets', 'mesh-updates', 'idempotency-keys', 'parking'];
+
+/** The operations on a schedule: admission, sessions, what is told of each call. */
+export class ScheduledOperations implements MeasuredOperations {
+  private readonly clock: SessionClock;
+  private readonly observation: Observation;
+  private readonly findings: FindingsRecorder;
+  private readonly held: HeldSteps;
+  private readonly room: SessionRoom;
+  private probe: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly schedule: Schedule,
+    private readonly options: Omit<OperationsOptions, 'engine' | 'threads'>,
+    private readonly engine: EngineDescription,
+  ) {
+    const { limits, log, onEvent, allowUnverified } = options;
+    this.clock = options.clock ?? realClock(monotonicMs);
+    this.observation = new Observation(onEvent, log);
+    this.findings = new FindingsRecorder(this.observation, log, options.findingsFolder);
+    this.held = new HeldSteps(schedule, limits.maxQueue);
+    this.room = new SessionRoom({
+      schedule,
+      clock: this.clock,
+      held: this.held,
+      limits,
+      quotas: {
+        maxSessions: limits.maxSessions,
+        maxSessionsPerTenant: options.maxSessionsPerTenant ?? limits.maxSessions,
+        maxSessionBytes: options.maxSessionBytes ?? 0,
+      },
+      allowUnverified,
+      idleTimeoutSeconds: options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
+      onFinding: (finding) => this.findings.record(finding),
+      openTrace: options.traceFolder === undefined ? undefined : (request) => this.openTrace(request),
+      onChange: (tenant, change) => this.observation.emit({ type: 'session', change, tenant }),
+      onBackgroundFailure: (what, err) => {
+        if (!this.isClosed) log?.({ level: 'error', event: 'background', err }, `could not ${what}`);
+      },
+    });
+  }
+
+  resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {
+    return this.observation.request(
+      'resolve',
+      context,
+      () => this.compute(request, this.admit(context)),
+      ({ report }) => ({ report }),
+    );
+  }
+
+  check(request: CheckRequest, context: CallContext = {}): Promise<CheckAnswer> {
+    return this.observation.request('check', context, () => {
+      const call = this.admit(context);
+      if ('sessionId' in request) return this.room.check(request, call);
+      admitCheck(request, this.options.limits);
+      return this.schedule.check(request, { signal: context.signal, claim: claimOf(call) });
+    });
+  }
+
+  createSession(request: CreateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
+    return this.observation.request('createSession', context, () => this.room.create(request, this.admit(context)));
+  }
+
+  getSession(id: string, context: CallContext = {}): Promise<SessionInfo> {
+    return this.observation.request('getSession', context, () => this.room.get(id, this.admit(context)));
+  }
+
+  listSessions(request: ListSessionsRequest, context: CallContext = {}): Promise<ListSessionsAnswer> {
+    return this.observation.request('listSessions', context, () => this.room.list(request, this.admit(context)));
+  }
+
+  updateSession(request: UpdateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
+    return this.observation.request('updateSession', context, () => this.room.update(request, this.admit(context)));
+  }
+
+  deleteSession(id: string, context: CallContext = {}): Promise<void> {
+    return this.observation.request('deleteSession', context, () => this.room.delete(id, this.admit(context)));
+  }
+
+  step(request: StepRequest, context: CallContext = {}): Promise<StepAnswer> {
+    return this.observation.request(
+      'step',
+      context,
+      () => this.room.step(request, this.admit(context)),
+      ({ report, isReplay }) => (isReplay ? { isReplay } : { report, isReplay }),
+    );
+  }
+
+  info(): ServerInfo {
+    const { limits, features = [] } = this.options;
+    return {
+      version: packageVersion,
+      algorithmVersion,
+      engines: [this.engine],
+      limits,
+      defaults: defaultsOf('TUNED'),
+      features: [...FEATURES, ...features],
+    };
+  }
+
+  /** The same probe for all who ask; a failed one is tried again when somebody asks again. */
+  ready(): Promise<void> {
+    this.probe ??= this.compute(probeRequest(), startCall({}, this.clock))
+      .then(judgeProbe)
+      .catch((reason: unknown) => {
+        this.probe = undefined;
+        throw reason;
+      });
+    return this.probe;
+  }
+
+  stats(): OperationStats {
+    const { registry, residency } = this.room;
+    const sessions = [...registry.all()];
+    return {
+      waiting: this.schedule.waitingCount + this.held.count,
+      running: this.schedule.runningCount,
+      sessions: sessions.length,
+      parked: sessions.filter(({ residency }) => residency === 'PARKED').length,
+      residentBytes: residency.deviceBytes,
+      hostBytes: registry.hostBytes,
+    };
+  }
+
+  tellWorkerLost(): void {
+    this.observation.emit({ type: 'worker-lost' });
+  }
+
+  /** Refuses what comes; what still runs ends with DRAINING. Whoever wants it to finish drains first. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.room.close();
+    await this.schedule.close();
+    await this.findings.flush();
+  }
+
+  /** @throws DRAINING */
+  private admit(context: CallContext): Call {
+    if (this.isClosed) throw new IntersticeError('DRAINING', 'this server is shutting down');
+    return startCall(context, this.clock);
+  }
+
+  private async compute(request: ResolveRequest, call: Call): Promise<ResolveAnswer> {
+    admitResolve(request, this.options.limits);
+    const { context, receivedAt, queuedAt } = call;
+    const { mesh, parameters, timeBudgetSeconds, onBudget, priority } = request;
+    const { requestId, onState } = context;
+    const trace = await this.openTrace({
+      operation: 'resolve',
+      requestId,
+      mesh,
+      parameters,
+      timeBudgetSeconds,
+      onBudget,
+    });
+    const hooks: ScheduleHooks = {
+      signal: context.signal,
+      expiresAt: expiryOf(call, timeBudgetSeconds),
+      onProgress: context.onProgress,
+      onState: trace
+        ? (positions) => {
+            trace.add(positions);
+            return onState?.(positions);
+          }
+        : onState,
+      onFinding: (finding) => this.findings.record(finding),
+      claim: claimOf(call, priority),
+    };
+    const answer = await this.schedule.resolve({ request, receivedAt, queuedAt }, hooks);
+    trace?.finish(answer);
+    return answer;
+  }
+
+  private async openTrace(request: TracedRequest): Promise<RequestTrace | undefined> {
+    const { traceFolder, encodeReport, log } = this.options;
+    if (traceFolder === undefined) return undefined;
+    return RequestTrace.open(request, {
+      folder: traceFolder,
+      encodeReport,
+      onFailure: (err) => log?.({ level: 'error', event: 'trace', err }, 'a trace could not be written'),
+    });
+  }
+}

@@ -1,0 +1,156 @@
+import { IntersticeError } from '../../src/errors.js';
+import type { Positions } from '../../src/mesh/types.js';
+import type { ScheduleHooks } from '../../src/schedule/claim.js';
+import { hashContent } from '../../src/schedule/content-hash.js';
+import type { ResolveTask } from '../../src/schedule/resolve-job.js';
+import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../../src/schedule/scene-tasks.js';
+import type { SessionClock } from '../../src/session/clock.js';
+import type { Schedule } from '../../src/session/schedule.js';
+import type { CheckAnswer, MeshCheckRequest, Report, ResolveAnswer } from '../../src/session/types.js';
+import { defaultsOf } from '../../src/solver/parameters.js';
+import type { Parameters } from '../../src/solver/types.js';
+import { fakeCheckAnswer, fakeReport } from '../transport/fake-operations.js';
+
+/** A clock that stands still until it is moved; timers fire while it moves. */
+export class FakeClock implements SessionClock {
+  private now = 1000;
+  private readonly timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+
+  wallMs(): number {
+    return Date.UTC(2026, 0, 1) + this.now;
+  }
+
+  monotonicMs(): number {
+    return this.now;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.now + ms, callback };
+    this.timers.add(timer);
+    return () => this.timers.delete(timer);
+  }
+
+  advance(ms: number): void {
+    const end = this.now + ms;
+    for (;;) {
+      const [next] = [...this.timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (!next) break;
+      this.timers.delete(next);
+      this.now = Math.max(this.now, next.at);
+      next.callback();
+    }
+    this.now = end;
+  }
+
+  get timerCount(): number {
+    return this.timers.size;
+  }
+}
+
+/** A step that the schedule was given, and that ends when the test says so. */
+export interface StepJob {
+  readonly task: StepTask;
+  readonly hooks: ScheduleHooks;
+  finish(): void;
+  fail(reason: unknown): void;
+}
+
+/**
+ * A schedule that computes nothing: a step's answer is half way from its start to its target, so that order shows. With
+ * `isManual` steps and openings wait for the test to end them; a cancel ends them as the real one does.
+ */
+export class FakeSchedule implements Schedule {
+  isManual = false;
+  readonly steps: StepJob[] = [];
+  readonly opens: { readonly task: OpenTask; readonly hooks: ScheduleHooks; finish(): void; fail(r: unknown): void }[] =
+    [];
+  readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks }[] = [];
+  readonly parked: number[] = [];
+  readonly forgotten: number[] = [];
+  waitingCount = 0;
+  runningCount = 0;
+  residentBytes: (key: number) => number = () => 100;
+  warnings: OpenAnswer['warnings'] = [];
+
+  async hello() {
+    return { name: 'fake', adapter: '', software: true, maxBufferBytes: 0 };
+  }
+
+  async resolve({ request }: ResolveTask): Promise<ResolveAnswer> {
+    return { positions: request.target.slice(), report: freshReport() };
+  }
+
+  async check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
+    this.checks.push({ request, hooks });
+    return fakeCheckAnswer();
+  }
+
+  open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
+    const { mesh, start, key } = task.state;
+    const answer: OpenAnswer = {
+      summary: {
+        vertices: mesh.vertexCount,
+        edges: 0,
+        triangles: (mesh.triangles?.length ?? 0) / 3,
+        segments: 0,
+        particles: 0,
+        tetrahedra: 0,
+        components: 1,
+        medianEdge: 1,
+        minHeight: 1,
+        bounds: [0, 0, 0, 1, 1, 1],
+        contentHash: hashContent(mesh, start),
+      },
+      resolved: { ...(defaultsOf('TUNED') as Parameters), ...task.parameters } as Parameters,
+      warnings: this.warnings,
+      residentBytes: this.residentBytes(key),
+    };
+    return this.defer(hooks, answer, (end) => this.opens.push({ task, hooks, ...end }));
+  }
+
+  step(task: StepTask, hooks: ScheduleHooks): Promise<StepOutcome> {
+    const start = task.start ?? task.state.start;
+    const outcome: StepOutcome = {
+      positions: midpoint(start, task.target),
+      report: freshReport(),
+      residentBytes: this.residentBytes(task.state.key),
+    };
+    return this.defer(hooks, outcome, (end) => this.steps.push({ task, hooks, ...end }));
+  }
+
+  async park(key: number): Promise<void> {
+    this.parked.push(key);
+  }
+
+  async forget(key: number): Promise<void> {
+    this.forgotten.push(key);
+  }
+
+  async close(): Promise<void> {
+    for (const job of [...this.steps, ...this.opens]) {
+      job.fail(new IntersticeError('DRAINING', 'this server is shutting down'));
+    }
+  }
+
+  private defer<T>(hooks: ScheduleHooks, answer: T, note: (end: Pick<StepJob, 'finish' | 'fail'>) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cancel = () => reject(new IntersticeError('CANCELLED', 'the caller went away'));
+      hooks.signal?.addEventListener('abort', cancel, { once: true });
+      note({ finish: () => resolve(answer), fail: reject });
+      if (!this.isManual) resolve(answer);
+    });
+  }
+}
+
+export function freshReport(): Report {
+  return structuredClone(fakeReport());
+}
+
+export function midpoint(a: Positions, b: Positions): Positions {
+  return b.map((value, i) => (value + a[i]!) / 2) as Positions;
+}
+
+/** Lets everything that is ready to happen happen. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

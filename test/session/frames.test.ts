@@ -1,0 +1,61 @@
+import t from 'tap';
+import { checkFrame, isRetryOf, isSettled, judgeFrame } from '../../src/session/frames.js';
+import type { StepRequest } from '../../src/session/types.js';
+
+const step = (frame: bigint | undefined, target = 1): StepRequest => ({
+  sessionId: 'x',
+  target: Float32Array.of(target),
+  ...(frame === undefined ? {} : { frame }),
+});
+const MOST = 2n ** 64n - 1n;
+
+/** What becomes of a request, in a word. */
+function verdictOn(request: StepRequest, lastFrame: bigint): string {
+  try {
+    checkFrame(request.frame);
+    const verdict = judgeFrame(request, { frame: lastFrame, request: lastFrame === 0n ? undefined : step(lastFrame) });
+    return verdict.kind === 'accept' ? `accept ${verdict.frame}` : verdict.kind;
+  } catch (thrown) {
+    return (thrown as { code: string }).code;
+  }
+}
+
+t.test('every case of the table', async (t) => {
+  const rows: [asked: bigint | undefined, last: bigint, target: number, verdict: string][] = [
+    [undefined, 0n, 1, 'accept 1'],
+    [undefined, 7n, 1, 'accept 8'],
+    [undefined, MOST - 1n, 1, `accept ${MOST}`],
+    [undefined, MOST, 1, 'INVALID_PARAMETER'],
+    [1n, 0n, 1, 'accept 1'],
+    [100n, 0n, 1, 'accept 100'],
+    [8n, 7n, 1, 'accept 8'],
+    [MOST, 7n, 1, `accept ${MOST}`],
+    [7n, 7n, 1, 'replay'],
+    [7n, 7n, 2, 'FRAME_CONFLICT'],
+    [MOST, MOST, 1, 'replay'],
+    [6n, 7n, 1, 'FRAME_OUT_OF_ORDER'],
+    [1n, 7n, 1, 'FRAME_OUT_OF_ORDER'],
+    [0n, 7n, 1, 'FRAME_OUT_OF_ORDER'],
+    [0n, 0n, 1, 'FRAME_OUT_OF_ORDER'],
+    [-1n, 0n, 1, 'INVALID_PARAMETER'],
+    [MOST + 1n, 7n, 1, 'INVALID_PARAMETER'],
+  ];
+  for (const [asked, last, target, verdict] of rows) {
+    t.equal(verdictOn(step(asked, target), last), verdict, `${asked} after ${last}`);
+  }
+});
+
+t.test('certain whatever is under way: what is not greater than the last', async (t) => {
+  t.equal(isSettled(undefined, { frame: 3n }), false);
+  t.equal(isSettled(4n, { frame: 3n }), false);
+  t.equal(isSettled(3n, { frame: 3n }), true);
+  t.equal(isSettled(0n, { frame: 0n }), true);
+});
+
+t.test('a retry of what is under way', async (t) => {
+  t.ok(isRetryOf(step(5n), { frame: 5n, request: step(5n) }));
+  t.ok(isRetryOf(step(5n), { frame: 5n, request: step(undefined) }), 'a step that was given its frame');
+  t.notOk(isRetryOf(step(6n), { frame: 5n, request: step(5n) }));
+  t.notOk(isRetryOf(step(undefined), { frame: undefined, request: step(undefined) }), 'unset is never a retry');
+  t.throws(() => isRetryOf(step(5n, 2), { frame: 5n, request: step(5n) }), { code: 'FRAME_CONFLICT' });
+});

@@ -1,0 +1,73 @@
+import t from 'tap';
+import { bytesOf, isSameOpening, isSamePayload, ownCopy } from '../../src/session/payload.js';
+import type { StepRequest } from '../../src/session/types.js';
+
+const base: StepRequest = {
+  sessionId: 'a',
+  target: Float32Array.of(1, 2, 3),
+  kinematic: Uint8Array.of(1),
+  override: { damping: 0.5 },
+  include: { contacts: true },
+};
+
+t.test('payloads are compared by content', async (t) => {
+  const same: Partial<StepRequest>[] = [
+    {},
+    { target: Float32Array.of(1, 2, 3) },
+    { target: Float32Array.of(0, 1, 2, 3).subarray(1) },
+    { kinematic: Buffer.from([1]) },
+    { override: { damping: 0.5, leap: undefined } },
+    { include: { contacts: true, vertices: false } },
+    { partTargets: [] },
+    { frame: 9n },
+    { timeBudgetSeconds: 3, onBudget: 'FAIL', priority: 'BATCH' },
+  ];
+  for (const change of same) t.ok(isSamePayload(base, { ...base, ...change }), Object.keys(change).join());
+  const other: Partial<StepRequest>[] = [
+    { target: Float32Array.of(1, 2, 4) },
+    { target: Float32Array.of(1, 2, 3, 4) },
+    { target: Float64Array.of(1, 2, 3) },
+    { target: undefined as never },
+    { start: Float32Array.of(1, 2, 3) },
+    { kinematic: Uint8Array.of(0) },
+    { masses: Float32Array.of(1) },
+    { override: {} },
+    { override: { damping: 0.6 } },
+    { include: { contacts: true, contactDistance: 1 } },
+    { include: { contacts: true, vertices: true } },
+    { partTargets: [{ part: 'a', target: Float32Array.of(1) }] },
+  ];
+  for (const change of other) t.notOk(isSamePayload(base, { ...base, ...change }), JSON.stringify(change));
+});
+
+t.test('the sign of a zero is part of a payload', async (t) => {
+  const [a, b] = [0, -0].map((value) => ({ ...base, target: Float32Array.of(value) }));
+  t.notOk(isSamePayload(a!, b!));
+});
+
+t.test('openings: what a hash of mesh and start does not cover', async (t) => {
+  const opening = { mesh: { vertexCount: 1 }, start: new Float32Array(3), parameters: { damping: 0.5 } };
+  t.ok(isSameOpening(opening, { ...opening, label: '' }));
+  t.notOk(isSameOpening(opening, { ...opening, label: 'x' }));
+  t.notOk(isSameOpening(opening, { ...opening, idleTimeoutSeconds: 5 }));
+  t.notOk(isSameOpening(opening, { ...opening, parameters: {} }));
+});
+
+t.test('an own copy holds its numbers and nothing else', async (t) => {
+  const body = Buffer.alloc(1000, 1);
+  const view = new Uint8Array(body.buffer, body.byteOffset, 4);
+  const copy = ownCopy({ view, again: view, list: [{ deep: view }], text: 'x', none: undefined, big: 1n });
+  t.equal(copy.view, copy.again, 'one array stays one array');
+  t.equal(copy.view, copy.list[0]!.deep);
+  t.equal(copy.view.buffer.byteLength, 4);
+  view[0] = 9;
+  t.equal(copy.view[0], 1);
+  t.match(copy, { text: 'x', big: 1n });
+  t.equal(ownCopy({ b: Buffer.from([1, 2]) }).b.buffer.byteLength, 2, 'a Buffer too is copied out of its pool');
+});
+
+t.test('bytes of memory, each buffer once', async (t) => {
+  const array = new Float32Array(4);
+  t.equal(bytesOf(array, { a: array, b: [new Uint8Array(3)] }, undefined, 'text'), 19);
+  t.equal(bytesOf(array.subarray(0, 1)), 16, 'a view keeps all of its buffer');
+});

@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { readMeshFile } from '../../src/mesh/files/index.js';
+import { RequestTrace, type TracedRequest } from '../../src/session/request-trace.js';
+import { freshReport } from './fake-schedule.js';
+import { at } from './room.js';
+
+const request: TracedRequest = {
+  operation: 'step',
+  requestId: 'r-1',
+  mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2), kinematic: Uint8Array.of(0, 1, 0) },
+  parameters: { damping: 0.5 },
+};
+const neverFails = (reason: unknown): never => {
+  throw reason;
+};
+
+t.test('a trace is what the command line writes', async (t) => {
+  const folder = join(t.testdir(), 'traces');
+  const encodeReport = ({ steps }: { steps: number }) => ({ steps });
+  const trace = (await RequestTrace.open(request, { folder, encodeReport, onFailure: neverFails }))!;
+  const own = join(folder, 'r-1');
+  t.strictSame(JSON.parse(readFileSync(join(own, 'trace.json'), 'utf8')), { isComplete: false });
+  const states = [0, 0.1, 0.2].map((z) => Float64Array.from(at(z)));
+  for (const state of states) trace.add(state);
+  trace.finish({ positions: states[2]!, report: freshReport() });
+  t.strictSame(readdirSync(own), ['state-00000.ply', 'state-00001.ply', 'state-00002.ply', 'trace.json']);
+  t.match(JSON.parse(readFileSync(join(own, 'trace.json'), 'utf8')), {
+    isComplete: true,
+    states: 3,
+    operation: 'step',
+    scalar: 'FLOAT64',
+    options: { parameters: { damping: 0.5 } },
+    kinematicVertices: [1],
+    report: { steps: 7 },
+  });
+  const read = await readMeshFile(join(own, 'state-00001.ply'));
+  t.strictSame(read.positions, states[1], 'double when the input was');
+  t.strictSame(read.triangles, request.mesh.triangles);
+});
+
+t.test('request ids that are no names, or that come again, get another folder', async (t) => {
+  const folder = t.testdir();
+  for (const requestId of [undefined, '../up', 'a/b', 'r-1', 'r-1']) {
+    await RequestTrace.open({ ...request, requestId }, { folder, onFailure: neverFails });
+  }
+  const names = readdirSync(folder);
+  t.equal(names.length, 5);
+  t.same(
+    names.filter((name) => !/^(r-1|r-1-[0-9a-f]{16}|[0-9a-f]{16})$/.test(name)),
+    [],
+  );
+});
+
+t.test('solids are drawn by their surface', async (t) => {
+  const folder = t.testdir();
+  const solid = { ...request, mesh: { vertexCount: 4, tetrahedra: Uint32Array.of(0, 1, 2, 3) } };
+  const trace = (await RequestTrace.open(solid, { folder, onFailure: neverFails }))!;
+  const positions = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1);
+  trace.finish({ positions, report: freshReport() });
+  const read = await readMeshFile(join(folder, 'r-1', 'state-00000.ply'));
+  t.equal(read.triangles.length, 12);
+  t.strictSame(read.positions, positions, 'the answer alone, where no state was shown');
+});
+
+t.test('a trace that cannot be written is told, once, and harms nobody', async (t) => {
+  const folder = t.testdir({ occupied: 'a file' });
+  const reasons: unknown[] = [];
+  const onFailure = (reason: unknown) => reasons.push(reason);
+  t.equal(await RequestTrace.open(request, { folder: join(folder, 'occupied'), onFailure }), undefined);
+  t.equal(reasons.length, 1);
+});

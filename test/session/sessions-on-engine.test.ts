@@ -1,0 +1,111 @@
+import { readdirSync } from 'node:fs';
+import t, { type Test } from 'tap';
+import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
+import type { CreateSessionRequest } from '../../src/session/types.js';
+import { LIMITS, refusalOf, spike } from '../support/job.js';
+
+/** Sessions on the real schedule with the CPU engine: what the fakes of the other tests take for granted. */
+
+async function operationsOf(t: Test, more: Partial<OperationsOptions> = {}) {
+  const operations = await createOperations({
+    engine: 'cpu',
+    threads: 1,
+    limits: { ...LIMITS, maxSessions: 8 },
+    allowUnverified: false,
+    ...more,
+  });
+  t.teardown(() => operations.close());
+  return operations;
+}
+
+/** A spike over a kinematic floor, and where it should go: `travel` down. */
+function scene(travel: number): { opening: CreateSessionRequest; target: Float32Array } {
+  const { mesh, start, target } = spike(0.25, travel);
+  const parts = [
+    { name: 'floor', firstVertex: 0, vertexCount: 3, kinematic: true },
+    { name: 'spike', firstVertex: 3, vertexCount: 3 },
+  ];
+  return { opening: { mesh: { ...mesh, parts }, start, parameters: {} }, target: target as Float32Array };
+}
+
+t.test('a session answers its first step as a resolve does, and goes on from there', async (t) => {
+  const operations = await operationsOf(t);
+  const { opening, target } = scene(0.5);
+  const resolved = await operations.resolve({ ...opening, target });
+  const session = await operations.createSession(opening);
+  t.match(session, { frame: 0n, mesh: { vertices: 6, triangles: 2 }, residency: 'RESIDENT' });
+  const first = await operations.step({ sessionId: session.id, target });
+  t.same(first.positions, resolved.positions, 'bit for bit');
+  t.equal(first.frame, 1n);
+  const tip = 11;
+  t.ok(first.positions[tip]! > 0, 'above the floor');
+  const second = await operations.step({ sessionId: session.id });
+  t.ok(second.positions[tip]! > 0);
+  t.ok(second.report.verification.intersections === 0 && !second.report.verification.fellBack);
+  const up = await operations.step({
+    sessionId: session.id,
+    partTargets: [{ part: 'spike', target: (opening.start as Float32Array).slice(9) }],
+  });
+  t.same(up.positions, opening.start, 'and back to where it came from');
+  t.match(await operations.check({ sessionId: session.id }), { intersectionFree: true });
+  t.match(await operations.getSession(session.id), { frame: 3n, lastReport: { engine: 'cpu' } });
+});
+
+t.test('refused by the worker, cancelled on the way: the session stays where it was', async (t) => {
+  const operations = await operationsOf(t);
+  const { opening, target } = scene(0.5);
+  const { id: sessionId } = await operations.createSession(opening);
+  const first = await operations.step({ sessionId, target: target.map((v, i) => (v + opening.start[i]!) / 2) });
+  const crossed = opening.start.slice() as Float32Array;
+  crossed[11] = -0.1;
+  t.equal((await refusalOf(operations.step({ sessionId, target, start: crossed }))).code, 'INTERSECTING_START');
+  const wild = target.slice();
+  wild[9] = Number.NaN;
+  t.equal((await refusalOf(operations.step({ sessionId, target: wild }))).code, 'NOT_FINITE');
+  const abort = new AbortController();
+  const gone = operations.step({ sessionId, target }, { signal: abort.signal });
+  abort.abort();
+  t.equal((await refusalOf(gone)).code, 'CANCELLED');
+  const again = await operations.step({ sessionId });
+  t.equal(again.frame, 2n);
+  const { opening: fresh } = scene(0.5);
+  const twin = await operations.createSession(fresh);
+  const half = target.map((v, i) => (v + opening.start[i]!) / 2);
+  t.same((await operations.step({ sessionId: twin.id, target: half })).positions, first.positions);
+  t.same((await operations.step({ sessionId: twin.id })).positions, again.positions, 'as if they had never been');
+});
+
+t.test('parked and resumed: the same answers', async (t) => {
+  const { opening, target } = scene(0.5);
+  const free = await operationsOf(t);
+  const a = await free.createSession(opening);
+  const half = target.map((v, i) => (v + opening.start[i]!) / 2);
+  const expected = [await free.step({ sessionId: a.id, target: half }), await free.step({ sessionId: a.id, target })];
+  const { deviceBytes } = await free.getSession(a.id);
+  t.ok(deviceBytes > 0);
+  const maxDeviceBytes = Math.ceil(1.5 * deviceBytes);
+  const tight = await operationsOf(t, { limits: { ...LIMITS, maxSessions: 8, maxDeviceBytes } });
+  const [b, c] = [await tight.createSession(opening), await tight.createSession(opening)];
+  for (const [i, goal] of [half, target].entries()) {
+    for (const { id } of [b, c]) {
+      const { positions, report } = await tight.step({ sessionId: id, target: goal });
+      t.same(positions, expected[i]!.positions);
+      t.notOk(report.sessionRebuilt, 'parked on purpose is not lost');
+    }
+    t.match(tight.stats(), { sessions: 2, parked: 1 });
+  }
+});
+
+t.test('deleted sessions, and traces of steps', async (t) => {
+  const traceFolder = t.testdir();
+  const operations = await operationsOf(t, { traceFolder });
+  const { opening, target } = scene(0.2);
+  const { id: sessionId } = await operations.createSession(opening);
+  const { positions } = await operations.step({ sessionId, target }, { requestId: 'first' });
+  t.ok(positions);
+  const names = readdirSync(`${traceFolder}/first`);
+  t.ok(names.length >= 3 && names.includes('trace.json') && names.includes('state-00001.ply'), names.join());
+  await operations.deleteSession(sessionId);
+  t.equal((await refusalOf(operations.step({ sessionId, target }))).code, 'SESSION_NOT_FOUND');
+  t.match(operations.stats(), { sessions: 0, residentBytes: 0, hostBytes: 0, waiting: 0 });
+});

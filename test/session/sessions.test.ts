@@ -1,0 +1,355 @@
+import t from 'tap';
+import { IntersticeError } from '../../src/errors.js';
+import type { CreateSessionRequest } from '../../src/session/types.js';
+import { refusalOf } from '../support/job.js';
+import { settle } from './fake-schedule.js';
+import { at, opening, openRoom, stepOf, tenant } from './room.js';
+
+t.test('a session as it is opened', async (t) => {
+  const { operations, clock, schedule } = openRoom(t);
+  schedule.warnings = [{ code: 'UNUSED_VERTICES', message: 'one', count: 1 }];
+  const session = await operations.createSession(opening({ label: 'cape', parameters: { damping: 0.5 } }));
+  t.match(session.id, /^[0-9a-f]{32}$/);
+  t.match(session, {
+    frame: 0n,
+    resolved: { damping: 0.5 },
+    mesh: { vertices: 3, triangles: 1 },
+    warnings: [{ code: 'UNUSED_VERTICES' }],
+    label: 'cape',
+    created: clock.wallMs(),
+    lastUsed: clock.wallMs(),
+    idleTimeoutSeconds: 900,
+    residency: 'RESIDENT',
+    deviceBytes: 100,
+  });
+  t.notOk('lastReport' in session);
+  t.same(await operations.getSession(session.id), session);
+  t.match(schedule.opens[0]!.hooks.claim, { tenant: 'default', priority: 'NORMAL' });
+});
+
+t.test('the arrays of a request are the caller’s, before and after', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const request = opening();
+  const creating = operations.createSession(request);
+  request.start.fill(7);
+  request.mesh.triangles!.fill(7);
+  const session = await creating;
+  t.same(schedule.opens[0]!.task.state.start, at(0));
+  const target = at(1);
+  const step = operations.step({ sessionId: session.id, target });
+  await settle();
+  target.fill(9);
+  await step;
+  await operations.step({ sessionId: session.id });
+  t.same(schedule.steps[1]!.task.target, at(1), 'the last target as it was sent');
+  t.same(schedule.steps[1]!.task.state.mesh.triangles, Uint32Array.of(0, 1, 2));
+});
+
+t.test('another tenant’s session is no session', async (t) => {
+  const { operations } = openRoom(t);
+  const { id } = await operations.createSession(opening(), tenant('anna'));
+  const unknown = 'f'.repeat(32);
+  const calls = [
+    (id: string) => operations.getSession(id, tenant('bert')),
+    (sessionId: string) => operations.updateSession({ sessionId, label: 'x' }, tenant('bert')),
+    (id: string) => operations.deleteSession(id, tenant('bert')),
+    (sessionId: string) => operations.step({ sessionId, target: at(1) }, tenant('bert')),
+    (sessionId: string) => operations.check({ sessionId }, tenant('bert')),
+  ];
+  for (const call of calls) {
+    const foreign = await refusalOf(call(id));
+    const none = await refusalOf(call(unknown));
+    t.equal(foreign.code, 'SESSION_NOT_FOUND');
+    t.same({ ...none, message: none.message.replace(unknown, id) }, { ...foreign, message: foreign.message });
+  }
+  t.same((await operations.listSessions({}, tenant('bert'))).sessions, []);
+  t.equal((await operations.getSession(id, tenant('anna'))).id, id);
+  const odd = await refusalOf(operations.getSession('<script>'.repeat(1000)));
+  t.ok(odd.message.length < 200, 'a text that is no id is not sent back');
+});
+
+t.test('refused before any work', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const rows: [Partial<CreateSessionRequest>, string, RegExp][] = [
+    [{ label: 'x'.repeat(257) }, 'INVALID_PARAMETER', /label has 257/],
+    [{ idempotencyKey: 'x'.repeat(257) }, 'INVALID_PARAMETER', /idempotencyKey has 257/],
+    [{ idleTimeoutSeconds: -1 }, 'INVALID_PARAMETER', /idleTimeout is -1 s/],
+    [{ idleTimeoutSeconds: 86_401 }, 'INVALID_PARAMETER', /at most|to 86400/],
+    [{ idleTimeoutSeconds: NaN }, 'INVALID_PARAMETER', /NaN/],
+    [{ mesh: { vertexCount: 1e9 } }, 'TOO_LARGE', /1000000000 vertices/],
+  ];
+  for (const [more, code, message] of rows) {
+    t.match(await refusalOf(operations.createSession(opening(more))), { code, message });
+  }
+  t.equal(schedule.opens.length, 0);
+  t.equal((await operations.createSession(opening({ label: '🙂'.repeat(256) }))).frame, 0n, 'characters, not units');
+});
+
+t.test('a refused opening leaves nothing behind', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  schedule.isManual = true;
+  const creating = refusalOf(operations.createSession(opening()));
+  await settle();
+  schedule.opens[0]!.fail(new IntersticeError('INTERSECTING_START', 'they meet'));
+  t.equal((await creating).code, 'INTERSECTING_START');
+  t.match(operations.stats(), { sessions: 0, hostBytes: 0, residentBytes: 0 });
+  t.same(schedule.forgotten, [1]);
+});
+
+t.test('quotas: of the server, of a tenant, of host memory; places of openings under way count', async (t) => {
+  const { operations, schedule } = openRoom(t, { maxSessionsPerTenant: 2, maxSessionBytes: 1000 });
+  await operations.createSession(opening(), tenant('anna'));
+  schedule.isManual = true;
+  const second = operations.createSession(opening(), tenant('anna'));
+  await settle();
+  const third = await refusalOf(operations.createSession(opening(), tenant('anna')));
+  t.match(third, { code: 'QUOTA_EXCEEDED', message: /2 sessions.*limit for one tenant is 2/, retryAfterSeconds: 5 });
+  const large = opening({ start: new Float32Array(120) });
+  t.match(await refusalOf(operations.createSession(large, tenant('bert'))), {
+    code: 'QUOTA_EXCEEDED',
+    message: /needs 972 bytes.* the limit is 1000/,
+  });
+  schedule.opens.at(-1)!.finish();
+  const { id } = await second;
+  await operations.deleteSession(id, tenant('anna'));
+  schedule.isManual = false;
+  t.ok(await operations.createSession(opening(), tenant('anna')), 'a place that came free');
+
+  const full = openRoom(t, { maxSessionsPerTenant: 100 });
+  for (let i = 0; i < 8; i++) await full.operations.createSession(opening(), tenant(`t${i}`));
+  t.match(await refusalOf(full.operations.createSession(opening())), { code: 'QUOTA_EXCEEDED', message: /may, 8/ });
+});
+
+t.test('an idempotency key stands for one session', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const request = () => opening({ idempotencyKey: 'k', label: 'a' });
+  schedule.isManual = true;
+  const both = [operations.createSession(request()), operations.createSession(request())];
+  await settle();
+  t.equal(schedule.opens.length, 1, 'also while the first is being opened');
+  const during = await refusalOf(operations.createSession({ ...request(), start: at(1) }));
+  t.match(during, { code: 'INVALID_PARAMETER', message: /another payload/ });
+  schedule.opens[0]!.finish();
+  const [first, second] = await Promise.all(both);
+  t.equal(first!.id, second!.id);
+  schedule.isManual = false;
+  t.equal((await operations.createSession(request())).id, first!.id, 'and afterwards');
+  for (const change of [
+    { label: 'b' },
+    { parameters: { damping: 0.5 } },
+    { start: at(2) },
+    { idleTimeoutSeconds: 1 },
+  ]) {
+    const refusal = await refusalOf(operations.createSession({ ...request(), ...change }));
+    t.equal(refusal.code, 'INVALID_PARAMETER', Object.keys(change).join());
+  }
+  await operations.updateSession({ sessionId: first!.id, label: 'changed' });
+  t.equal((await operations.createSession(request())).id, first!.id, 'what the session became does not matter');
+  t.not((await operations.createSession(request(), tenant('bert'))).id, first!.id, 'per tenant');
+  await operations.deleteSession(first!.id);
+  t.not((await operations.createSession(request())).id, first!.id, 'the key goes with its session');
+});
+
+t.test('a key is given back by an opening that fails, and one caller’s cancel does not stop another’s', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  schedule.isManual = true;
+  const request = opening({ idempotencyKey: 'k' });
+  const failing = refusalOf(operations.createSession(request));
+  await settle();
+  schedule.opens[0]!.fail(new IntersticeError('INTERNAL', 'x'));
+  await failing;
+  const abort = new AbortController();
+  const gone = refusalOf(operations.createSession(request, { signal: abort.signal }));
+  const staying = operations.createSession(request);
+  await settle();
+  abort.abort();
+  t.equal((await gone).code, 'CANCELLED');
+  t.notOk(schedule.opens[1]!.hooks.signal!.aborted);
+  schedule.opens[1]!.finish();
+  t.ok((await staying).id);
+});
+
+t.test('an opening that nobody waits for any more is undone, and its key is free at once', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  schedule.isManual = true;
+  const abort = new AbortController();
+  const request = opening({ idempotencyKey: 'k' });
+  const gone = refusalOf(operations.createSession(request, { signal: abort.signal }));
+  await settle();
+  abort.abort();
+  const again = operations.createSession(request);
+  t.equal((await gone).code, 'CANCELLED');
+  await settle();
+  schedule.opens[1]!.finish();
+  const { id } = await again;
+  t.equal((await operations.listSessions({})).sessions.length, 1);
+  schedule.isManual = false;
+  t.equal((await operations.createSession(request)).id, id, 'the end of the first did not take the key of the second');
+});
+
+t.test('pages of a list', async (t) => {
+  const { operations } = openRoom(t);
+  const ids: string[] = [];
+  for (const label of ['a', 'b', 'a', 'a', 'b']) ids.push((await operations.createSession(opening({ label }))).id);
+  const idsOf = async (request: Parameters<typeof operations.listSessions>[0]) => {
+    const { sessions, nextPageToken } = await operations.listSessions(request);
+    return { ids: sessions.map(({ id }) => id), nextPageToken };
+  };
+  t.same(await idsOf({}), { ids, nextPageToken: '' });
+  t.same(await idsOf({ pageSize: 5 }), { ids, nextPageToken: '' }, 'a full last page has no next');
+  t.same((await idsOf({ label: 'b' })).ids, [ids[1], ids[4]]);
+  t.same((await idsOf({ label: '' })).ids, ids, 'no label is no filter');
+  const first = await idsOf({ pageSize: 2 });
+  t.same(first.ids, ids.slice(0, 2));
+  await operations.deleteSession(ids[1]!);
+  await operations.deleteSession(ids[2]!);
+  const added = (await operations.createSession(opening())).id;
+  const rest = await idsOf({ pageSize: 3, pageToken: first.nextPageToken });
+  t.same(rest, { ids: [ids[3], ids[4], added], nextPageToken: '' }, 'nothing is repeated or left out');
+  for (const request of [{ pageSize: 501 }, { pageSize: -1 }, { pageSize: 1.5 }, { pageToken: 'x' }]) {
+    t.equal((await refusalOf(operations.listSessions(request))).code, 'INVALID_PARAMETER', JSON.stringify(request));
+  }
+  t.equal((await operations.listSessions({ pageSize: 500 })).sessions.length, 4);
+});
+
+t.test('an update lays parameters over, and a refused one changes nothing', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const created = await operations.createSession(opening({ label: 'a', parameters: { damping: 0.5, stepLimit: 9 } }));
+  const { id: sessionId } = created;
+  const updated = await operations.updateSession({ sessionId, parameters: { stepLimit: 7 }, idleTimeoutSeconds: 60 });
+  t.match(updated, { resolved: { damping: 0.5, stepLimit: 7 }, idleTimeoutSeconds: 60, label: 'a' });
+  const wrong = { sessionId, label: 'b', idleTimeoutSeconds: 5, parameters: { damping: 2 } };
+  t.match(await refusalOf(operations.updateSession(wrong)), { code: 'INVALID_PARAMETER', message: /damping is 2/ });
+  t.equal(
+    (await refusalOf(operations.updateSession({ sessionId, parameters: { verify: 'NONE' } }))).code,
+    'PERMISSION_DENIED',
+  );
+  const { lastUsed: _, ...now } = await operations.getSession(sessionId);
+  t.match(updated, now);
+  await operations.step(stepOf(created, 1, { override: { damping: 0.25 } }));
+  await operations.step(stepOf(created, 1));
+  t.match(schedule.steps[0]!.task.parameters, { damping: 0.25, stepLimit: 7 });
+  t.match(schedule.steps[1]!.task.parameters, { damping: 0.5, stepLimit: 7 }, 'an override is for one step');
+});
+
+t.test('warnings of parameters go with the parameters, those of the mesh stay', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const message =
+    'activationDistance 0.9 exceeds half the median edge (1): neighbouring elements push each other apart; 0.1 would be usual';
+  schedule.warnings = [
+    { code: 'UNUSED_VERTICES', message: 'one', count: 1 },
+    { code: 'DELTA_ABOVE_HALF_EDGE', message, count: 1 },
+  ];
+  const { id, warnings } = await operations.createSession(opening({ parameters: { activationDistance: 0.9 } }));
+  t.same(
+    warnings.map(({ code }) => code),
+    ['UNUSED_VERTICES', 'DELTA_ABOVE_HALF_EDGE'],
+  );
+  const updated = await operations.updateSession({ sessionId: id, parameters: { activationDistance: 0.1 } });
+  t.same(
+    updated.warnings.map(({ code }) => code),
+    ['UNUSED_VERTICES'],
+  );
+});
+
+t.test('a deleted session is gone', async (t) => {
+  const { operations, schedule, events } = openRoom(t);
+  const session = await operations.createSession(opening());
+  await operations.deleteSession(session.id);
+  t.equal((await refusalOf(operations.deleteSession(session.id))).code, 'SESSION_NOT_FOUND');
+  t.equal((await refusalOf(operations.step(stepOf(session, 1)))).code, 'SESSION_NOT_FOUND');
+  t.same(schedule.forgotten, [1]);
+  t.match(operations.stats(), { sessions: 0, hostBytes: 0, residentBytes: 0 });
+  t.match(
+    events.filter(({ type }) => type === 'session'),
+    [{ change: 'created' }, { change: 'deleted' }],
+  );
+});
+
+t.test('deleting stops what runs and refuses what waits', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = refusalOf(operations.step(stepOf(session, 1)));
+  const waiting = refusalOf(operations.step(stepOf(session, 2)));
+  await settle();
+  await operations.deleteSession(session.id);
+  t.match(await running, { code: 'CANCELLED', message: /session was deleted/ });
+  t.match(await waiting, { code: 'CANCELLED', message: /session was deleted/ });
+  t.ok(schedule.steps[0]!.hooks.signal!.aborted);
+  await settle();
+  t.equal(schedule.steps.length, 1);
+  t.equal(operations.stats().waiting, 0);
+});
+
+t.test('idle sessions expire; those at work, and those without a timeout, do not', async (t) => {
+  const { operations, schedule, clock, events } = openRoom(t, { idleTimeoutSeconds: 10 });
+  const [a, b, c] = await Promise.all([
+    operations.createSession(opening()),
+    operations.createSession(opening({ idleTimeoutSeconds: 0 })),
+    operations.createSession(opening({ idleTimeoutSeconds: 30 })),
+  ]);
+  clock.advance(9_999);
+  await operations.step(stepOf(a!, 1));
+  clock.advance(9_999);
+  t.ok(await operations.getSession(a!.id), 'a step is use');
+  schedule.isManual = true;
+  const step = operations.step(stepOf(a!, 1));
+  await settle();
+  clock.advance(100_000);
+  t.ok(await operations.getSession(a!.id), 'work is use, however long');
+  t.equal((await refusalOf(operations.getSession(c!.id))).code, 'SESSION_NOT_FOUND');
+  schedule.steps.at(-1)!.finish();
+  await step;
+  clock.advance(9_999);
+  t.ok(await operations.getSession(a!.id), 'looking at it is no use');
+  clock.advance(1);
+  t.equal((await refusalOf(operations.getSession(a!.id))).code, 'SESSION_NOT_FOUND');
+  clock.advance(1e9);
+  t.ok(await operations.getSession(b!.id));
+  t.match(
+    events.filter((event) => event.type === 'session' && event.change === 'expired'),
+    [{ tenant: 'default' }, { tenant: 'default' }],
+  );
+  await operations.updateSession({ sessionId: b!.id, idleTimeoutSeconds: 5 });
+  clock.advance(5_000);
+  t.equal(
+    (await refusalOf(operations.getSession(b!.id))).code,
+    'SESSION_NOT_FOUND',
+    'a new timeout counts from its update',
+  );
+  t.equal(clock.timerCount, 0);
+});
+
+t.test('a check of a session: its last answer or given positions, under its mesh', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  await operations.step(stepOf(session, 2, { kinematic: Uint8Array.of(1, 0, 0) }));
+  await operations.check({ sessionId: session.id, maxPairs: 3 });
+  await operations.check({ sessionId: session.id, positions: at(5), pathEnd: at(6) });
+  t.match(schedule.checks[0]!.request, { positions: at(1), maxPairs: 3, mesh: { kinematic: Uint8Array.of(1, 0, 0) } });
+  t.match(schedule.checks[1]!.request, { positions: at(5), pathEnd: at(6) });
+  t.notOk('sessionId' in schedule.checks[0]!.request);
+  t.equal(schedule.checks[0]!.hooks.claim.session, undefined, 'it does not wait behind steps');
+});
+
+t.test('once closed everything is refused with DRAINING', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = refusalOf(operations.step(stepOf(session, 1)));
+  await settle();
+  await operations.close();
+  t.equal((await running).code, 'DRAINING');
+  const calls = [
+    operations.createSession(opening()),
+    operations.getSession(session.id),
+    operations.listSessions({}),
+    operations.updateSession({ sessionId: session.id }),
+    operations.deleteSession(session.id),
+    operations.step(stepOf(session, 1)),
+    operations.check({ sessionId: session.id }),
+  ];
+  for (const call of calls) t.equal((await refusalOf(call)).code, 'DRAINING');
+  t.equal(clock.timerCount, 0);
+});

@@ -1,0 +1,398 @@
+import t from 'tap';
+import { IntersticeError } from '../../src/errors.js';
+import type { StepRequest } from '../../src/session/types.js';
+import { LIMITS, refusalOf } from '../support/job.js';
+import { settle } from './fake-schedule.js';
+import { at, opening, openRoom, stepOf, tenant } from './room.js';
+
+t.test('steps go on from each other', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  const first = await operations.step(stepOf(session, 4));
+  t.match(first, { frame: 1n, isReplay: false, positions: at(2) });
+  const second = await operations.step(stepOf(session, undefined, { frame: 5n }));
+  t.match(second, { frame: 5n, positions: at(3) }, 'on towards the last target; gaps are allowed');
+  const third = await operations.step(stepOf(session, 4, { start: at(10) }));
+  t.match(third, { frame: 6n, positions: at(7) });
+  t.same(
+    schedule.steps.map(({ task }) => task.start),
+    [undefined, undefined, at(10)],
+  );
+  const info = await operations.getSession(session.id);
+  t.match(info, { frame: 6n, lastReport: { steps: 7 } });
+  t.match(schedule.steps[0]!.hooks.claim, { tenant: 'default', session: 1, priority: 'NORMAL' });
+});
+
+t.test('without a target before the first step: the start', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening({ start: at(3) }));
+  await operations.step(
+    stepOf(session, undefined, { partTargets: [{ part: 'right', target: Float32Array.of(9, 9, 9) }] }),
+  );
+  t.same([...schedule.steps[0]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9]);
+  await operations.step(stepOf(session, undefined));
+  t.same([...schedule.steps[1]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9], 'parts keep their targets');
+});
+
+t.test('what a step asks for reaches the schedule', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const caller = { tenant: 'anna', maxPriority: 'NORMAL' as const };
+  const session = await operations.createSession(opening(), { caller });
+  const request = stepOf(session, 1, {
+    include: { contacts: true },
+    timeBudgetSeconds: 2,
+    onBudget: 'FAIL',
+    priority: 'INTERACTIVE',
+  });
+  await operations.step(request, { caller, receivedAt: performance.now() });
+  const { task, hooks } = schedule.steps[0]!;
+  t.match(task, { include: { contacts: true }, timeBudgetSeconds: 2, onBudget: 'FAIL', queuedAt: clock.monotonicMs() });
+  t.equal(hooks.expiresAt, task.receivedAt + 2000);
+  t.match(hooks.claim, { tenant: 'anna', priority: 'NORMAL' }, 'no higher than the key allows');
+  for (const timeBudgetSeconds of [0, -1, 61, NaN]) {
+    const refusal = await refusalOf(operations.step({ ...request, timeBudgetSeconds }, { caller }));
+    t.equal(refusal.code, 'INVALID_PARAMETER', `${timeBudgetSeconds} s`);
+  }
+});
+
+t.test('an accepted frame sent again: the stored answer, the same objects', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  const first = await operations.step(stepOf(session, 4, { frame: 3n }));
+  const again = await operations.step(stepOf(session, 4, { frame: 3n, timeBudgetSeconds: 1 }));
+  t.equal(again.isReplay, true);
+  t.equal(again.frame, 3n);
+  t.equal(again.positions, first.positions);
+  t.equal(again.report, first.report);
+  t.equal(schedule.steps.length, 1);
+  t.equal((await refusalOf(operations.step(stepOf(session, 5, { frame: 3n })))).code, 'FRAME_CONFLICT');
+  t.equal((await refusalOf(operations.step(stepOf(session, 4, { frame: 2n })))).code, 'FRAME_OUT_OF_ORDER');
+  t.equal((await refusalOf(operations.step(stepOf(session, 4, { frame: 0n })))).code, 'FRAME_OUT_OF_ORDER');
+  t.equal((await refusalOf(operations.step(stepOf(session, 4, { frame: 2n ** 64n })))).code, 'INVALID_PARAMETER');
+});
+
+t.test('a stored answer is had while the next step runs', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  await operations.step(stepOf(session, 4, { frame: 1n }));
+  schedule.isManual = true;
+  const running = operations.step(stepOf(session, 6, { frame: 2n }));
+  await settle();
+  t.equal((await operations.step(stepOf(session, 4, { frame: 1n }))).isReplay, true);
+  schedule.steps.at(-1)!.finish();
+  await running;
+});
+
+t.test('refused, failed: nothing has changed', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  await operations.step(stepOf(session, 4));
+  const before = await operations.getSession(session.id);
+  const bytes = operations.stats().hostBytes;
+  const wrong: Partial<StepRequest>[] = [
+    { target: at(1).subarray(1) },
+    { partTargets: [{ part: 'no', target: at(1) }] },
+    { kinematic: Uint8Array.of(2, 0, 0) },
+    { masses: Float32Array.of(1, -1, 1) },
+  ];
+  for (const more of wrong) t.ok(await refusalOf(operations.step(stepOf(session, undefined, more))));
+  t.equal(schedule.steps.length, 1, 'refused before any work');
+  schedule.isManual = true;
+  const failing = refusalOf(operations.step(stepOf(session, 8, { masses: Float32Array.of(1, 2, 3), frame: 9n })));
+  await settle();
+  schedule.steps[1]!.fail(new IntersticeError('DEVICE_LOST', 'gone'));
+  t.equal((await failing).code, 'DEVICE_LOST');
+  t.same(await operations.getSession(session.id), before);
+  t.equal(operations.stats().hostBytes, bytes);
+  schedule.isManual = false;
+  await operations.step(stepOf(session, undefined));
+  const { task } = schedule.steps[2]!;
+  t.same(task.target, at(4), 'the last target is the last accepted one');
+  t.match(task.state, { meshVersion: 0, stateVersion: schedule.steps[0]!.task.nextVersion, start: at(2) });
+  t.notOk(task.state.mesh.masses);
+  const versions = schedule.steps.map(({ task }) => task.nextVersion);
+  t.equal(new Set(versions).size, versions.length, 'a version is given once');
+});
+
+t.test('flags and masses hold from their step on', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  await operations.step(stepOf(session, 1, { kinematic: Uint8Array.of(1, 0, 0) }));
+  await operations.step(stepOf(session, 1, { masses: Float32Array.of(1, 2, 3) }));
+  await operations.step(stepOf(session, 1));
+  const states = schedule.steps.map(({ task }) => task.state);
+  t.match(states[2]!.mesh, { kinematic: Uint8Array.of(1, 0, 0), masses: Float32Array.of(1, 2, 3) });
+  t.equal(states[2]!.meshVersion, states[1]!.meshVersion);
+  t.not(states[1]!.meshVersion, states[0]!.meshVersion);
+});
+
+t.test('one at a time, in the order they came, each on what the one before it left', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const answers = [4, 8, 12].map((target) => operations.step(stepOf(session, target)));
+  await settle();
+  t.equal(schedule.steps.length, 1);
+  t.match(operations.stats(), { waiting: 2 });
+  for (let i = 0; i < 3; i++) {
+    schedule.steps[i]!.finish();
+    await settle();
+  }
+  t.same(
+    (await Promise.all(answers)).map(({ frame, positions }) => [frame, positions[0]]),
+    [
+      [1n, 2],
+      [2n, 5],
+      [3n, 8.5],
+    ],
+  );
+  t.match(operations.stats(), { waiting: 0 });
+});
+
+t.test('a frame is judged when its turn comes: what fails before it refuses nothing', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const five = refusalOf(operations.step(stepOf(session, 1, { frame: 5n })));
+  const four = operations.step(stepOf(session, 1, { frame: 4n }));
+  const next = operations.step(stepOf(session, 1));
+  await settle();
+  schedule.steps[0]!.fail(new IntersticeError('INTERSECTING_START', 'x'));
+  await five;
+  await settle();
+  schedule.steps[1]!.finish();
+  t.equal((await four).frame, 4n);
+  await settle();
+  schedule.steps[2]!.finish();
+  t.equal((await next).frame, 5n, 'unset is the last accepted + 1');
+
+  const seven = operations.step(stepOf(session, 1, { frame: 7n }));
+  const six = refusalOf(operations.step(stepOf(session, 1, { frame: 6n })));
+  await settle();
+  schedule.steps[3]!.finish();
+  await seven;
+  t.equal((await six).code, 'FRAME_OUT_OF_ORDER');
+  t.equal(schedule.steps.length, 4);
+});
+
+t.test('a retry joins the frame that runs, or waits', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = operations.step(stepOf(session, 4, { frame: 1n }));
+  const waiting = operations.step(stepOf(session, 8, { frame: 2n }));
+  const joined = [
+    operations.step(stepOf(session, 4, { frame: 1n })),
+    operations.step(stepOf(session, 8, { frame: 2n })),
+  ];
+  t.equal((await refusalOf(operations.step(stepOf(session, 5, { frame: 1n })))).code, 'FRAME_CONFLICT');
+  t.equal((await refusalOf(operations.step(stepOf(session, 5, { frame: 2n })))).code, 'FRAME_CONFLICT');
+  await settle();
+  schedule.steps[0]!.finish();
+  await settle();
+  schedule.steps[1]!.finish();
+  const [a, b, c, d] = await Promise.all([running, waiting, ...joined]);
+  t.equal(schedule.steps.length, 2);
+  t.same(
+    [a, b, c, d].map((answer) => answer!.isReplay),
+    [false, false, true, true],
+  );
+  t.equal(c!.positions, a!.positions);
+  t.equal(c!.report, a!.report);
+  t.equal(d!.report, b!.report);
+});
+
+t.test('the work stops only when the last of those who joined has gone', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const [first, second] = [new AbortController(), new AbortController()];
+  const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: first.signal }));
+  const two = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: second.signal }));
+  await settle();
+  const { signal } = schedule.steps[0]!.hooks;
+  first.abort();
+  t.equal((await one).code, 'CANCELLED');
+  t.notOk(signal!.aborted);
+  second.abort();
+  const retry = operations.step(stepOf(session, 4, { frame: 1n }));
+  t.equal((await two).code, 'CANCELLED');
+  t.ok(signal!.aborted);
+  await settle();
+  t.equal(schedule.steps.length, 2, 'a retry after that is computed anew');
+  schedule.steps[1]!.finish();
+  t.match(await retry, { frame: 1n, isReplay: false, positions: at(2) });
+});
+
+t.test('the first has gone, the second gets the answer as its own', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const abort = new AbortController();
+  const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: abort.signal }));
+  const two = operations.step(stepOf(session, 4, { frame: 1n }));
+  await settle();
+  abort.abort();
+  await one;
+  schedule.steps[0]!.finish();
+  t.match(await two, { isReplay: false, frame: 1n }, 'its transport writes the times into the report');
+});
+
+t.test('a cancel before the commit: the next step sees the old state', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const abort = new AbortController();
+  const gone = refusalOf(operations.step(stepOf(session, 4), { signal: abort.signal }));
+  await settle();
+  schedule.steps[0]!.finish();
+  abort.abort();
+  t.equal((await gone).code, 'CANCELLED', 'the worker had answered, but nobody was there to take it');
+  await settle();
+  const next = operations.step(stepOf(session, 8));
+  await settle();
+  t.match(schedule.steps[1]!.task.state, { stateVersion: 0, start: at(0) });
+  schedule.steps[1]!.finish();
+  t.match(await next, { frame: 1n, positions: at(4) });
+});
+
+t.test('a cancel after the commit changes nothing', async (t) => {
+  const { operations } = openRoom(t);
+  const session = await operations.createSession(opening());
+  const abort = new AbortController();
+  const answer = await operations.step(stepOf(session, 4), { signal: abort.signal });
+  abort.abort();
+  await settle();
+  t.equal(answer.frame, 1n);
+  t.equal((await operations.getSession(session.id)).frame, 1n);
+});
+
+t.test('a cancel while a step waits takes it out of the queue', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = operations.step(stepOf(session, 4));
+  const abort = new AbortController();
+  const waiting = refusalOf(operations.step(stepOf(session, 6), { signal: abort.signal }));
+  await settle();
+  abort.abort();
+  t.equal((await waiting).code, 'CANCELLED');
+  t.equal(operations.stats().waiting, 0);
+  schedule.steps[0]!.finish();
+  await running;
+  await settle();
+  t.equal(schedule.steps.length, 1);
+  t.equal(
+    (await refusalOf(operations.step(stepOf(session, 6), { signal: abort.signal }))).code,
+    'CANCELLED',
+    'gone at once',
+  );
+});
+
+t.test('a budget that is spent behind another step', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = operations.step(stepOf(session, 4, { frame: 1n }));
+  const waiting = refusalOf(operations.step(stepOf(session, 6, { timeBudgetSeconds: 2 })));
+  const joined = refusalOf(operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds: 3 })));
+  await settle();
+  clock.advance(2000);
+  t.equal((await waiting).code, 'DEADLINE_EXCEEDED');
+  clock.advance(1000);
+  t.equal((await joined).code, 'DEADLINE_EXCEEDED', 'one who joined waits no longer than it said');
+  schedule.steps[0]!.finish();
+  t.equal((await running).frame, 1n);
+  await settle();
+  t.equal(schedule.steps.length, 1);
+});
+
+t.test('a step that started is kept in time by the schedule, which may return a safe state', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const step = operations.step(stepOf(session, 4, { timeBudgetSeconds: 2 }));
+  await settle();
+  clock.advance(2001);
+  schedule.steps[0]!.finish();
+  t.equal((await step).frame, 1n, 'accepted');
+});
+
+t.test('steps that wait are bounded', async (t) => {
+  const { operations, schedule } = openRoom(t, { limits: { ...LIMITS, maxSessions: 8, maxQueue: 2 } });
+  const session = await operations.createSession(opening());
+  const other = await operations.createSession(opening(), tenant('bert'));
+  schedule.isManual = true;
+  const abort = new AbortController();
+  const { signal } = abort;
+  const mine = [1, 2, 3].map((target) => operations.step(stepOf(session, target), { signal }).catch(() => {}));
+  await settle();
+  const refusal = await refusalOf(operations.step(stepOf(session, 9)));
+  t.match(refusal, { code: 'QUEUE_FULL', message: /2 requests are waiting/, retryAfterSeconds: 1 });
+  const first = operations.step(stepOf(other, 1), { ...tenant('bert'), signal }).catch(() => {});
+  await settle();
+  t.equal(schedule.steps.length, 2, 'a session without work is not held up');
+  abort.abort();
+  await Promise.all([...mine, first]);
+  await settle();
+  t.equal(operations.stats().waiting, 0);
+});
+
+t.test('progress goes to all who waited when the step began', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const seen: string[] = [];
+  const blocking = operations.step(stepOf(session, 1));
+  const steps = ['a', 'b'].map((name) =>
+    operations.step(stepOf(session, 4, { frame: 7n }), { onProgress: ({ steps }) => seen.push(`${name}${steps}`) }),
+  );
+  await settle();
+  t.equal(schedule.steps[0]!.hooks.onProgress, undefined, 'nobody asked');
+  schedule.steps[0]!.finish();
+  await settle();
+  schedule.steps[1]!.hooks.onProgress!({ steps: 3, residual: 1, unfinishedVertices: 1 });
+  schedule.steps[1]!.finish();
+  await Promise.all([blocking, ...steps]);
+  t.same(seen, ['a3', 'b3']);
+});
+
+t.test('host memory: counted as it is kept, refused with the demand', async (t) => {
+  const mesh = 3 * 4;
+  const { operations } = openRoom(t, { maxSessionBytes: mesh + 3 * 36 });
+  const session = await operations.createSession(opening());
+  t.equal(operations.stats().hostBytes, mesh + 2 * 36, 'an answer and a target have their place from the beginning');
+  await operations.step(stepOf(session, 4));
+  t.equal(operations.stats().hostBytes, mesh + 2 * 36);
+  const double = new Float64Array(9);
+  const refusal = await refusalOf(operations.step({ sessionId: session.id, target: double }));
+  t.match(refusal, { code: 'QUOTA_EXCEEDED', message: /needs 72 bytes.*hold 156.*limit is 120/ });
+  await operations.step(stepOf(session, 4, { start: at(0) }));
+  t.equal(operations.stats().hostBytes, mesh + 3 * 36, 'a start that was sent is kept to know a retry by');
+});
+
+t.test('calls are told to the observer, with what they cost', async (t) => {
+  const { operations, events } = openRoom(t);
+  const session = await operations.createSession(opening(), tenant('anna'));
+  await operations.step(stepOf(session, 1, { frame: 1n }), tenant('anna'));
+  await operations.step(stepOf(session, 1, { frame: 1n }), tenant('anna'));
+  await refusalOf(operations.step(stepOf(session, 2, { frame: 1n }), tenant('anna')));
+  const steps = events.filter((event) => event.type === 'request' && event.operation === 'step');
+  t.match(steps, [
+    { code: 'OK', tenant: 'anna', seconds: Number, report: { steps: 7 }, isReplay: false },
+    { code: 'OK', isReplay: true },
+    { code: 'FRAME_CONFLICT' },
+  ]);
+  t.notOk('report' in steps[1]!, 'nothing was computed');
+  t.notMatch(JSON.stringify(events), session.id, 'no event names a session');
+});
+
+t.test('an observer that throws harms no request', async (t) => {
+  const { operations, logged } = openRoom(t, {
+    onEvent: () => {
+      throw new Error('broken');
+    },
+  });
+  t.ok((await operations.createSession(opening())).id);
+  t.match(logged[0], { event: 'observer-failed' });
+});
