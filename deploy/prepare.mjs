@@ -1,7 +1,7 @@
 /**
- * Makes a fresh clone runnable: installs the packages when they do not match the lock file and compiles when a source
- * changed since the last build. Runs before `npm start`, `npm test` and `npm run bench`; does nothing, quickly, when all
- * is in place. `--force` compiles from scratch.
+ * Makes a fresh clone runnable: installs the packages when they do not match the lock file, writes the code that is
+ * generated from the contract, and compiles when a source changed since the last build. Runs before `npm start`,
+ * `npm test` and `npm run bench`; does nothing, quickly, when all is in place. `--force` compiles from scratch.
  *
  * Uses Node's own modules only, since it runs before anything is installed.
  */
@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { generate, isGenerated } from './generate.mjs';
 import { withLock } from './lock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -115,7 +116,8 @@ const build = async (isForced) => {
   writeFileSync(BUILD_STAMP, stamp);
 };
 
-const isReady = () => readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) && isBuilt(listSources());
+const isReady = () =>
+  readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) && isGenerated() && isBuilt(listSources());
 
 const main = async () => {
   const unknown = process.argv.slice(2).filter((argument) => argument !== '--force');
@@ -127,6 +129,7 @@ const main = async () => {
   const since = performance.now();
   const work = async () => {
     await install();
+    if (await generate()) say('generated the code of the contract');
     await build(isForced);
   };
   await withLock(LOCK, work, (pid) => say(`waiting for process ${pid}, which is preparing this folder …`));

@@ -1,6 +1,14 @@
 import { IntersticeError } from '../errors.js';
-import type { CheckAnswer, Report, ResolveAnswer, ServerInfo } from '../session/types.js';
-import { secondsToDuration } from './json/wire.js';
+import type {
+  CheckAnswer,
+  ListSessionsAnswer,
+  Report,
+  ResolveAnswer,
+  ServerInfo,
+  SessionInfo,
+  StepAnswer,
+} from '../session/types.js';
+import { secondsToDuration, type WireTime } from './json/wire.js';
 
 /** The operations' answers as messages of the contract, ready for either encoding. */
 
@@ -27,6 +35,33 @@ export function fromReport(report: Report): object {
 export function fromServerInfo(info: ServerInfo): object {
   const { maxTimeBudgetSeconds, ...limits } = info.limits;
   return { ...info, limits: { ...limits, maxTimeBudget: secondsToDuration(maxTimeBudgetSeconds) } };
+}
+
+/** `StepResponse` */
+export function fromStepAnswer(answer: StepAnswer) {
+  return { frame: answer.frame, ...fromResolveAnswer(answer) };
+}
+
+/** `Session` */
+export function fromSession(session: SessionInfo): object {
+  const { created, lastUsed, idleTimeoutSeconds, ...same } = session;
+  return {
+    ...same,
+    created: millisecondsToTimestamp(created),
+    lastUsed: millisecondsToTimestamp(lastUsed),
+    idleTimeout: secondsToDuration(idleTimeoutSeconds),
+  };
+}
+
+/** `ListSessionsResponse` */
+export function fromListSessionsAnswer(answer: ListSessionsAnswer): object {
+  return { ...answer, sessions: answer.sessions.map(fromSession) };
+}
+
+/** @param milliseconds since 1970 */
+function millisecondsToTimestamp(milliseconds: number): WireTime {
+  const seconds = Math.floor(milliseconds / 1000);
+  return { seconds, nanos: Math.floor((milliseconds - seconds * 1000) * 1e6) };
 }
 
 /** The `Error` message of a refusal. */

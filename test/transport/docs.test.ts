@@ -8,6 +8,8 @@ import { decodeJson } from '../../src/transport/json/decode.js';
 import { readOptions } from '../../src/transport/json/options.js';
 import { messageShape } from '../../src/transport/json/schema.js';
 import { toResolveRequest } from '../../src/transport/messages.js';
+import { openOperations } from '../conformance/run.js';
+import { openApp } from './door.js';
 
 /** The guide's generated parts. `UPDATE_DOCS=1 node FILE` writes them anew. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -48,7 +50,43 @@ t.test('its examples are requests', async (t) => {
 
 t.test('it names every option', async (t) => {
   for (const { jsonName } of messageShape('Options').fields) {
-    // One queue: the only priority that is taken changes nothing.
-    if (jsonName !== 'priority') t.ok(guide.includes(`\`${jsonName}\``), jsonName);
+    t.ok(guide.includes(`\`${jsonName}\``), jsonName);
   }
+});
+
+/** One curl command of the guide as a request; only what the guide uses is understood. */
+function requestOf(command: string, id: string) {
+  const words = [...command.matchAll(/'([^']*)'|"((?:[^"\\]|\\.)*)"|(\S+)/g)].map(([, single, double, bare]) =>
+    single === undefined ? (double?.replace(/\\(.)/g, '$1') ?? bare ?? '').replace('$ID', id) : single,
+  );
+  const after = (flag: string) => words[words.indexOf(flag) + 1] ?? '';
+  const url = new URL(words.find((word) => word.startsWith('http:')) ?? '');
+  const isFile = words.includes('--data-binary');
+  const payload = isFile ? Buffer.from(new Float32Array(18).buffer) : words.includes('-d') ? after('-d') : undefined;
+  const method = words.includes('-X') ? after('-X') : payload === undefined ? 'GET' : 'POST';
+  const [name = '', value = ''] = after('-H').split(': ');
+  return {
+    method: method as 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    url: `${url.pathname}${url.search}`,
+    headers: words.includes('-H') ? { [name]: value } : {},
+    ...(payload === undefined ? {} : { payload }),
+  };
+}
+
+t.test('the walk through a session works as it is printed', async (t) => {
+  const section = /## Sessions\n([\s\S]*?)\n## /.exec(guide)?.[1] ?? '';
+  const commands = [...section.matchAll(/```sh\n([\s\S]*?)```/g)]
+    .flatMap(([, block]) => (block ?? '').split(/^(?=curl )/m))
+    .map((command) => command.replaceAll('\\\n', ' '));
+  t.equal(commands.length, 8);
+  const app = await openApp(t, await openOperations(t));
+  let id = '';
+  const statuses: number[] = [];
+  for (const command of commands) {
+    const answer = await app.inject(requestOf(command, id));
+    statuses.push(answer.statusCode);
+    if (answer.statusCode >= 400) t.fail(command, { answer: answer.body });
+    id ||= answer.json().id;
+  }
+  t.same(statuses, [201, 200, 200, 200, 200, 200, 200, 204]);
 });

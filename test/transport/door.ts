@@ -1,8 +1,20 @@
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { Test } from 'tap';
+import type { Operations } from '../../src/session/types.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
 import { ServiceState } from '../../src/transport/http/state.js';
 import { FakeOperations } from './fake-operations.js';
+
+/** A ready door on any operations, closed with the test. */
+export async function openApp(t: Test, operations: Operations): Promise<FastifyInstance> {
+  const state = new ServiceState();
+  state.move('ready', 'The service takes requests.');
+  const app = await buildHttpApp({ operations, state, maxMessageBytes: 1 << 20, log: pino({ level: 'silent' }) });
+  await app.ready();
+  t.teardown(() => app.close());
+  return app;
+}
 
 /** A ready door on fake operations, closed with the test; its log lines are kept. */
 export async function openDoor(t: Test, maxMessageBytes = 65536) {

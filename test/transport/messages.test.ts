@@ -2,7 +2,15 @@ import t from 'tap';
 import { IntersticeError } from '../../src/errors.js';
 import { readBulk } from '../../src/transport/json/bulk.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
-import { toCheckRequest, toResolveRequest } from '../../src/transport/messages.js';
+import {
+  toCheckRequest,
+  toCreateSessionRequest,
+  toListSessionsRequest,
+  toResolveRequest,
+  toStepRequest,
+  toUpdateSessionRequest,
+  wantsProgress,
+} from '../../src/transport/messages.js';
 import { arraysRequest, base64Request, START, TARGET } from './fixtures.js';
 
 const refusal = (run: () => unknown): string => {
@@ -71,6 +79,7 @@ t.test('every field arrives under its name', async (t) => {
   t.strictSame(request.include, { contacts: false, vertices: true, contactDistance: 0.25 });
   t.equal(request.timeBudgetSeconds, 0.25);
   t.equal(request.onBudget, 'RETURN_SAFE');
+  t.equal(request.priority, 'NORMAL');
 });
 
 t.test('empty bytes and null count as unset, as protobuf libraries hand them out', async (t) => {
@@ -96,7 +105,6 @@ t.test('what is missing, not built, or of the wrong size is refused by its name'
   }
   const parts = [{ name: 'a', vertexCount: 3, activationDistance: 0.1 }];
   t.match(resolveRefusal({ mesh: { vertexCount: 3, parts } }), /^UNIMPLEMENTED: mesh\.parts\[0\]\.activation_distance/);
-  t.match(resolveRefusal({ priority: 'INTERACTIVE' }), /^UNIMPLEMENTED: priority INTERACTIVE/);
   t.match(resolveRefusal({ include: { progress: true } }), /^INVALID_PARAMETER: include\.progress/);
   t.match(
     resolveRefusal({ mesh: { vertexCount: 3, triangles: 'AAAAAAA=' } }),
@@ -138,10 +146,12 @@ t.test('a check', async (t) => {
       kinematicPairs: 'SKIP',
     },
   );
-  t.match(
-    refusal(() => check({ sessionId: 'abc' })),
-    /^UNIMPLEMENTED: sessionId/,
-  );
+  t.strictSame(check({ sessionId: 'abc' }), { sessionId: 'abc' }, 'of the last answer of a session');
+  t.strictSame(check({ sessionId: 'abc', positions: { data: [1] }, maxPairs: 2 }), {
+    sessionId: 'abc',
+    positions: Float32Array.of(1),
+    maxPairs: 2,
+  });
   t.match(
     refusal(() => check({})),
     /^MALFORMED_BODY: mesh is missing/,
@@ -162,4 +172,99 @@ t.test('bulk fields are viewed in place where they are aligned and copied where 
   const copied = readBulk(buffer.subarray(9, 13), 'uint32', 'x');
   t.not(copied.buffer, buffer.buffer);
   t.equal(copied[0], 8);
+});
+
+t.test('sessions: opening, changing, listing', async (t) => {
+  const create = (value: unknown) => toCreateSessionRequest(decodeJson('CreateSessionRequest', value).message);
+  const { mesh, start } = arraysRequest();
+  const opened = { mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) }, start: Float32Array.from(START) };
+  t.strictSame(create({ mesh, start }), { ...opened, parameters: {} });
+  t.strictSame(
+    create({ mesh, start, parameters: { reach: 1 }, label: 'a', idleTimeout: '0s', idempotencyKey: 'k' }),
+    { ...opened, parameters: { reach: 1 }, label: 'a', idleTimeoutSeconds: 0, idempotencyKey: 'k' },
+    'an idle timeout of 0 is set',
+  );
+  t.match(
+    refusal(() => create({ mesh })),
+    /^MALFORMED_BODY: start is missing/,
+  );
+
+  const update = (value: unknown, known?: string) =>
+    toUpdateSessionRequest(decodeJson('UpdateSessionRequest', value).message, known);
+  t.strictSame(update({}, 'abc'), { sessionId: 'abc' }, 'what is not set stays');
+  t.strictSame(update({ sessionId: 'abc', label: '', parameters: { leap: 0 }, idleTimeout: '1.5s' }, 'abc'), {
+    sessionId: 'abc',
+    parameters: { leap: 0 },
+    idleTimeoutSeconds: 1.5,
+    label: '',
+  });
+  t.match(
+    refusal(() => update({ sessionId: 'other' }, 'abc')),
+    /^INVALID_PARAMETER: sessionId names another/,
+  );
+  t.match(
+    refusal(() => update({})),
+    /^MALFORMED_BODY: sessionId is missing/,
+  );
+
+  const list = (value: unknown) => toListSessionsRequest(decodeJson('ListSessionsRequest', value).message);
+  t.strictSame(list({ pageSize: 0, pageToken: '', label: '' }), {});
+  t.strictSame(list({ page_size: '7', pageToken: 'p', label: 'l' }), { pageSize: 7, pageToken: 'p', label: 'l' });
+});
+
+t.test('steps', async (t) => {
+  const step = (value: unknown, origin = {}) => toStepRequest(decodeJson('StepRequest', value).message, origin);
+  t.strictSame(step({}, { sessionId: 'abc' }), { sessionId: 'abc' }, 'on towards the last target');
+  const whole = {
+    sessionId: 'abc',
+    frame: '18446744073709551615',
+    target: { data: [1, 2, 3], scalar: 'FLOAT64' },
+    start: { data: [4, 5, 6] },
+    kinematic: [1],
+    masses: [0.5],
+    override: { damping: 0.5 },
+    include: { contacts: true },
+    timeBudget: '0.25s',
+    onBudget: 'FAIL',
+    priority: 'INTERACTIVE',
+  };
+  t.strictSame(step(whole), {
+    sessionId: 'abc',
+    frame: 18446744073709551615n,
+    target: Float64Array.of(1, 2, 3),
+    start: Float32Array.of(4, 5, 6),
+    kinematic: Uint8Array.of(1),
+    masses: Float32Array.of(0.5),
+    override: { damping: 0.5 },
+    include: { contacts: true, vertices: false },
+    timeBudgetSeconds: 0.25,
+    onBudget: 'FAIL',
+    priority: 'INTERACTIVE',
+  });
+  t.equal(step({ sessionId: 'abc', frame: 0 }).frame, 0n, 'a frame of 0 is set');
+  t.equal(step({ sessionId: 'abc', frame: 9007199254740991 }).frame, 9007199254740991n, 'as a number of JSON');
+  const partTargets = [{ part: 'sleeve', target: { data: [1, 2, 3] } }];
+  t.strictSame(step({ sessionId: 'abc', partTargets }).partTargets, [
+    { part: 'sleeve', target: Float32Array.of(1, 2, 3) },
+  ]);
+  const refusals: [unknown, RegExp][] = [
+    [{}, /^MALFORMED_BODY: sessionId is missing/],
+    [{ ...whole, partTargets }, /^MALFORMED_BODY: target and partTargets exclude/],
+    [{ sessionId: 'a', partTargets: [{ part: 'x' }] }, /^MALFORMED_BODY: partTargets\[0\]\.target is missing/],
+    [{ sessionId: 'a', include: { progress: true } }, /^INVALID_PARAMETER: include\.progress/],
+    [{ sessionId: 'a', target: { data: 'AAAA' } }, /^SIZE_MISMATCH: target\.data/],
+  ];
+  for (const [value, expected] of refusals)
+    t.match(
+      refusal(() => step(value)),
+      expected,
+    );
+  t.match(
+    refusal(() => step({ sessionId: 'a' }, { sessionId: 'b' })),
+    /^INVALID_PARAMETER: sessionId names another/,
+  );
+  const asking = { include: { progress: true } };
+  t.strictSame(step(asking, { sessionId: 'a', takesProgress: true }).include, { contacts: false, vertices: false });
+  t.equal(wantsProgress(decodeJson('StepRequest', asking).message), true);
+  t.equal(wantsProgress({}), false);
 });

@@ -1,4 +1,4 @@
-import type { Timings } from '../../session/types.js';
+import type { ResolveAnswer, StepAnswer, Timings } from '../../session/types.js';
 
 /** performance.now() at each turn of a request. */
 export interface Turns {
@@ -11,16 +11,17 @@ export interface Turns {
 }
 
 /**
- * Adds what only the door can measure: encoding, and the total over everything. Decoding, with the time the body took
- * to arrive, is what lies between receipt and queue: the operation has measured it.
- * @param timings of the operation, microseconds
+ * Writes into the report what only the door can measure: encoding, and the total over everything. Decoding, with the time
+ * the body took to arrive, is what lies between receipt and queue: the operation has measured it. The answer of a frame
+ * that was sent again keeps the times of its first sending, so that both are the same bytes.
+ * @returns the timings of the report, microseconds
  */
-export function withTransportTimings(timings: Timings, turns: Turns): Timings {
-  return {
-    ...timings,
-    encode: timings.encode + (turns.encoded - turns.answered) * 1000,
-    total: (turns.encoded - turns.received) * 1000,
-  };
+export function stampTimings(answer: ResolveAnswer | StepAnswer, turns: Turns): Timings {
+  const { timings } = answer.report;
+  if ('isReplay' in answer && answer.isReplay) return timings;
+  timings.encode += (turns.encoded - turns.answered) * 1000;
+  timings.total = (turns.encoded - turns.received) * 1000;
+  return timings;
 }
 
 /** The `server-timing` header: microseconds in, milliseconds out. */

@@ -4,19 +4,21 @@ import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { ERRORS, IntersticeError } from '../../errors.js';
 import { packageVersion } from '../../paths.js';
+import { auth } from './auth.js';
 import { check } from './check.js';
 import { PROBLEM_TYPE } from './content-types.js';
 import { errors, problemOf, sendProblem, toRefusal } from './errors.js';
 import { health } from './health.js';
 import { identity, requestIdOf } from './identity.js';
 import { info } from './info.js';
-import { later } from './later.js';
 import { media } from './media.js';
 import { openapi } from './openapi.js';
 import type { DoorOptions } from './options.js';
 import { paths } from './paths.js';
 import { requestLog } from './request-log.js';
 import { resolve } from './resolve.js';
+import { sessions } from './sessions.js';
+import { steps } from './steps.js';
 
 /** How long a request may take to arrive: a body that trickles in must not hold a place for ever. */
 const REQUEST_TIMEOUT_MS = 300_000;
@@ -41,12 +43,12 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);
+  await app.register(auth, options);
   await app.register(paths, options);
   await app.register(media);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi);
-  for (const door of [health, info, resolve, check]) await app.register(door, options);
-  await app.register(later);
+  for (const door of [health, info, resolve, check, sessions, steps]) await app.register(door, options);
   return app;
 }
 

@@ -1,46 +1,46 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { MeshCheckRequest } from '../../session/types.js';
 import { fromCheckAnswer } from '../answers.js';
-import { decodeJson } from '../json/decode.js';
-import { encodeJson } from '../json/encode.js';
 import { readOptions } from '../json/options.js';
 import { toCheckRequest } from '../messages.js';
 import { serverTiming } from './answer-timing.js';
 import { refuseBudgetHeaders } from './budget.js';
-import { JSON_TYPE } from './content-types.js';
-import { abortOnHangUp } from './disconnect.js';
+import { contextOf } from './caller.js';
+import { FORM_TYPES, MESSAGE_TYPES } from './content-types.js';
 import { type FormLimits, readForm } from './form.js';
 import { joinMeshes, withKinematic } from './form-meshes.js';
-import { chooseType, refuseQuery, refuseUntyped } from './media.js';
+import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
+import { readMessage, sendMessage } from './message-body.js';
 import type { DoorOptions } from './options.js';
 import { checkSchema } from './schemas.js';
 
 /** The same files may be named as in a resolve, so that one command line serves both. */
 const GROUPS = { mesh: 'mesh', start: 'mesh', pathEnd: 'pathEnd', path_end: 'pathEnd', target: 'pathEnd' } as const;
 
-/** POST /v1/check, as JSON or as a form of mesh files. */
+/** POST /v1/check, as a message or as a form of mesh files. */
 export async function check(app: FastifyInstance, { operations, maxMessageBytes }: DoorOptions): Promise<void> {
   const limits = { ...operations.info().limits, maxMessageBytes };
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     refuseQuery(request);
-    refuseUntyped(request);
     refuseBudgetHeaders(request);
-    chooseType(request, ['application/json']);
+    chooseType(request, ownTypeFirst(takeType(request, FORM_TYPES), MESSAGE_TYPES));
   };
   app.post('/v1/check', { schema: checkSchema(), onRequest }, async (request, reply) => {
-    const signal = abortOnHangUp(reply);
-    const input = request.isMultipart()
-      ? await readAsForm(request, limits)
-      : toCheckRequest(decodeJson('CheckRequest', request.body).message);
+    const context = contextOf(request, reply);
+    const own = takeType(request, FORM_TYPES);
+    const input =
+      own === 'multipart/form-data'
+        ? await readAsForm(request, limits)
+        : toCheckRequest(readMessage(request, 'CheckRequest').message);
     const decoded = performance.now();
-    const answer = await operations.check(input, { signal, receivedAt: request.receivedAt });
-    // Nothing in a CheckResponse is a bulk field.
-    const body = JSON.stringify(encodeJson('CheckResponse', fromCheckAnswer(answer), { arrays: false }));
+    const answer = await operations.check(input, context);
     const timings = {
       decode: (decoded - request.receivedAt) * 1000,
       total: (performance.now() - request.receivedAt) * 1000,
     };
-    return reply.header('server-timing', serverTiming(timings)).type(JSON_TYPE).send(body);
+    reply.header('server-timing', serverTiming(timings));
+    const type = chooseType(request, ownTypeFirst(own, MESSAGE_TYPES));
+    return sendMessage(reply, 'CheckResponse', fromCheckAnswer(answer), type);
   });
 }
 

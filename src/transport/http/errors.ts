@@ -4,7 +4,7 @@ import fp from 'fastify-plugin';
 import { ERRORS, IntersticeError } from '../../errors.js';
 import { fromError } from '../answers.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
-import { PROBLEM_TYPE, TAKEN_TYPES } from './content-types.js';
+import { FORM_TYPES, PROBLEM_TYPE, STEP_TYPES } from './content-types.js';
 import type { DoorOptions } from './options.js';
 
 /** RFC 9457, with the fields of the contract's `Error` as extension members. */
@@ -36,7 +36,7 @@ export function toRefusal(thrown: unknown, request: FastifyRequest, maxMessageBy
       return tooLarge(request.headers['content-length'], maxMessageBytes);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
-      return unsupportedType(request.headers['content-type']);
+      return unsupportedType(request.headers['content-type'], [...new Set([...FORM_TYPES, ...STEP_TYPES])]);
     case 'ECONNRESET':
     case 'ECONNABORTED':
       return new IntersticeError('CANCELLED', 'The caller hung up before the request was complete.', { cause: thrown });
@@ -57,10 +57,11 @@ export function tooLarge(demand: string | number | undefined, limit: number): In
   });
 }
 
-export function unsupportedType(given: string | undefined): IntersticeError {
+/** @param taken what the path takes */
+export function unsupportedType(given: string | undefined, taken: readonly string[]): IntersticeError {
   const shown =
     given === undefined ? 'There is no content-type' : `The content-type ${JSON.stringify(given)} is not taken here`;
-  return new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${shown}; send ${TAKEN_TYPES.join(' or ')}.`);
+  return new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${shown}; send ${taken.join(' or ')}.`);
 }
 
 export function sendProblem(reply: FastifyReply, request: FastifyRequest, error: IntersticeError): FastifyReply {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../errors.js';
 import { parseJson } from '../json/parse.js';
-import { LATER_TYPES, TAKEN_TYPES } from './content-types.js';
+import type { BodyType } from './content-types.js';
 import { unsupportedType } from './errors.js';
 
 /**
@@ -20,7 +20,25 @@ export function chooseType<T extends string>(request: FastifyRequest, offers: re
   );
 }
 
-/** Which bodies are taken and how JSON is read; any other type is refused before its body is. */
+/** The offers with the request's own type first: who says nothing about the answer gets what they sent. */
+export function ownTypeFirst<T extends string>(own: string, offers: readonly T[]): readonly T[] {
+  return [...offers].sort((a, b) => Number(b === own) - Number(a === own));
+}
+
+/**
+ * The media type of the body, without its parameters.
+ * @throws UNSUPPORTED_MEDIA_TYPE for a type that this path does not take, or none: Fastify would hand over an empty
+ *   body without one as if nothing had been sent
+ */
+export function takeType<T extends BodyType>(request: FastifyRequest, taken: readonly T[]): T {
+  const given = request.headers['content-type'];
+  const essence = given?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = taken.find((one) => one === essence);
+  if (type === undefined) throw unsupportedType(given, taken);
+  return type;
+}
+
+/** How bodies are read. Which of them a path takes it says itself, see {@link takeType}. */
 export const media = fp(
   async (app) => {
     await app.register(accepts);
@@ -33,31 +51,26 @@ export const media = fp(
           `The content-encoding ${JSON.stringify(encoding)} is not taken; send the body as it is.`,
         );
       }
-      for (const type of LATER_TYPES) {
-        if (request.headers['content-type']?.toLowerCase().startsWith(type)) {
-          throw new IntersticeError('UNIMPLEMENTED', `Bodies of type ${type} are not built yet.`, {
-            hint: `Send ${TAKEN_TYPES.join(' or ')}.`,
-          });
-        }
-      }
     });
     app.addContentTypeParser(
       'application/json',
       { parseAs: 'buffer' },
       async (request: FastifyRequest, body: Buffer) => {
         const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-        if (charset !== undefined && !/^utf-?8$/i.test(charset)) throw unsupportedType(request.headers['content-type']);
+        if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+          throw unsupportedType(request.headers['content-type'], ['application/json; charset=utf-8']);
+        }
         return parseJson(body);
       },
+    );
+    app.addContentTypeParser(
+      ['application/x-protobuf', 'application/octet-stream'],
+      { parseAs: 'buffer' },
+      async (_request: FastifyRequest, body: Buffer) => body,
     );
   },
   { name: 'media', dependencies: ['errors'] },
 );
-
-/** Without a content-type Fastify would hand over an empty body as if none had been sent. */
-export function refuseUntyped(request: FastifyRequest): void {
-  if (request.headers['content-type'] === undefined) throw unsupportedType(undefined);
-}
 
 /** No query changes what these paths do: one that is sent was meant to, so it is refused. */
 export function refuseQuery(request: FastifyRequest): void {

@@ -1,5 +1,6 @@
-import type { Logger } from '../../observe/log.js';
+import type { Logger, RequestLine } from '../../observe/log.js';
 import type { Operations } from '../../session/types.js';
+import type { Authenticate } from '../auth/keyring.js';
 import type { ServiceState } from './state.js';
 
 /** What every plugin of the door is given. */
@@ -9,6 +10,10 @@ export interface DoorOptions {
   /** largest body, in bytes */
   readonly maxMessageBytes: number;
   readonly log: Logger;
+  /** who calls; absent: everybody is welcome */
+  readonly authenticate?: Authenticate | undefined;
+  /** told of every answer, refusals at the door included: for metrics */
+  readonly onAnswered?: ((line: RequestLine) => void) | undefined;
 }
 
 declare module 'fastify' {

@@ -8,16 +8,16 @@ export const WORK_PREFIX = '/v1/';
 /** Unknown paths, methods that a path does not have, and work that comes while the server drains. */
 export const paths = fp<DoorOptions>(
   async (app, { state }) => {
-    const methods = new Map<string, Set<string>>();
+    const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
     app.addHook('onRoute', ({ url, method }) => {
-      const known = methods.get(url) ?? new Set();
-      for (const one of [method].flat()) known.add(one);
-      methods.set(url, known);
+      const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+      for (const one of [method].flat()) route.methods.add(one);
+      routes.set(url, route);
     });
     app.addHook('onRequest', async (request, reply) => {
       const path = request.url.split('?', 1)[0] ?? '';
       if (request.is404) {
-        const allowed = methods.get(path);
+        const allowed = [...routes.values()].find(({ pattern }) => pattern.test(path))?.methods;
         if (!allowed) throw new IntersticeError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
@@ -25,7 +25,8 @@ export const paths = fp<DoorOptions>(
           hint: `Use ${list}.`,
         });
       }
-      if (!path.startsWith(WORK_PREFIX)) return;
+      // The pattern that answers, not what was sent: an escaped path leads to the same place.
+      if (!request.routeOptions.url?.startsWith(WORK_PREFIX)) return;
       if (state.phase === 'draining') {
         throw new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
       }
@@ -39,3 +40,12 @@ export const paths = fp<DoorOptions>(
   },
   { name: 'paths', dependencies: ['errors'] },
 );
+
+/** `/v1/sessions/:id` fits every path with one more segment. */
+function patternOf(url: string): RegExp {
+  const segments = url.split('/').map((segment) => {
+    if (segment.startsWith(':')) return '[^/]+';
+    return segment === '*' ? '.*' : segment.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${segments.join('/')}$`);
+}

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { logRequest } from '../../observe/log.js';
+import { logRequest, type RequestLine } from '../../observe/log.js';
 import type { DoorOptions } from './options.js';
 
 const bytesOf = (header: unknown): number | undefined => {
@@ -10,9 +10,9 @@ const bytesOf = (header: unknown): number | undefined => {
 
 /** One line a request, also for those whose caller hung up before the answer. */
 export const requestLog = fp<DoorOptions>(
-  async (app, { log }) => {
-    const write = (request: FastifyRequest, reply: FastifyReply, status: number, refusal: string | undefined) =>
-      logRequest(log, {
+  async (app, { log, onAnswered }) => {
+    const write = (request: FastifyRequest, reply: FastifyReply, status: number, refusal: string | undefined) => {
+      const line: RequestLine = {
         requestId: request.id,
         method: request.method,
         path: request.url.split('?', 1)[0] ?? '',
@@ -21,7 +21,11 @@ export const requestLog = fp<DoorOptions>(
         bytesIn: bytesOf(request.headers['content-length']),
         bytesOut: bytesOf(reply.getHeader('content-length')),
         code: refusal,
-      });
+        tenant: request.caller?.tenant,
+      };
+      logRequest(log, line);
+      onAnswered?.(line);
+    };
     app.addHook('onRequest', async (request, reply) => {
       // 'close' comes after 'finish' too, and without it when the caller went away: one place for both.
       reply.raw.once('close', () => {

@@ -4,17 +4,16 @@ import { IntersticeError } from '../../errors.js';
 import { type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import type { ResolveAnswer, ResolveRequest } from '../../session/types.js';
 import { fromResolveAnswer } from '../answers.js';
-import { decodeJson } from '../json/decode.js';
-import { encodeJson, type JsonObject } from '../json/encode.js';
 import { readOptions } from '../json/options.js';
 import { toResolveRequest } from '../messages.js';
-import { serverTiming, withTransportTimings } from './answer-timing.js';
+import { serverTiming, stampTimings } from './answer-timing.js';
 import { withBudgetHeaders } from './budget.js';
-import { JSON_TYPE, MESH_TYPES } from './content-types.js';
-import { abortOnHangUp } from './disconnect.js';
+import { contextOf } from './caller.js';
+import { FORM_TYPES, MESH_TYPES, MESSAGE_TYPES } from './content-types.js';
 import { type FormLimits, readForm } from './form.js';
 import { joinMeshes, withKinematic } from './form-meshes.js';
-import { chooseType, refuseQuery, refuseUntyped } from './media.js';
+import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
+import { answerType, readMessage, sendReported, type Way } from './message-body.js';
 import type { DoorOptions } from './options.js';
 import { reportHeader } from './report-header.js';
 import { resolveSchema } from './schemas.js';
@@ -25,45 +24,34 @@ interface Asked {
   readonly respond: (reply: FastifyReply, answer: ResolveAnswer, answered: number) => FastifyReply;
 }
 
-/** POST /v1/resolve, as JSON or as a form of mesh files. */
+/** POST /v1/resolve, as a message or as a form of mesh files. */
 export async function resolve(app: FastifyInstance, { operations, maxMessageBytes }: DoorOptions): Promise<void> {
   const limits = { ...operations.info().limits, maxMessageBytes };
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     refuseQuery(request);
-    refuseUntyped(request);
-    chooseType(
-      request,
-      isForm(request) ? [...Object.values(MESH_TYPES).flat(), 'application/json'] : ['application/json'],
-    );
+    const own = takeType(request, FORM_TYPES);
+    const files = own === 'multipart/form-data' ? Object.values(MESH_TYPES).flat() : [];
+    chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
   };
   app.post('/v1/resolve', { schema: resolveSchema(), onRequest }, async (request, reply) => {
-    const signal = abortOnHangUp(reply);
-    const asked = request.isMultipart() ? await readAsForm(request, limits) : readAsJson(request);
-    const input = withBudgetHeaders(request, asked.request);
-    const answer = await operations.resolve(input, { signal, receivedAt: request.receivedAt });
+    const context = contextOf(request, reply);
+    const asked = request.isMultipart() ? await readAsForm(request, limits) : readAsMessage(request);
+    const answer = await operations.resolve(withBudgetHeaders(request, asked.request), context);
     return asked.respond(reply, answer, performance.now());
   });
 }
 
-const isForm = (request: FastifyRequest): boolean =>
-  (request.headers['content-type'] ?? '').toLowerCase().startsWith('multipart/form-data');
-
-function readAsJson(request: FastifyRequest): Asked {
-  const { message, usedArrays } = decodeJson('ResolveRequest', request.body);
+function readAsMessage(request: FastifyRequest): Asked {
+  const { message, arrays } = readMessage(request, 'ResolveRequest');
+  const type = answerType(request);
   return {
     request: toResolveRequest(message),
-    respond: (reply, answer, answered) => sendJson(reply, answer, usedArrays, answered),
+    respond: (reply, answer, answered) => sendAnswer(reply, answer, { type, arrays, answered }),
   };
 }
 
-function sendJson(reply: FastifyReply, answer: ResolveAnswer, arrays: boolean, answered: number) {
-  const body = encodeJson('ResolveResponse', fromResolveAnswer(answer), { arrays });
-  const encoded = performance.now();
-  const turns = { received: reply.request.receivedAt, answered, encoded };
-  const timings = withTransportTimings(answer.report.timings, turns);
-  (body.report as JsonObject).timings = encodeJson('Timings', timings, { arrays });
-  return reply.header('server-timing', serverTiming(timings)).type(JSON_TYPE).send(JSON.stringify(body));
-}
+const sendAnswer = (reply: FastifyReply, answer: ResolveAnswer, way: Way) =>
+  sendReported(reply, 'ResolveResponse', fromResolveAnswer(answer), answer, way);
 
 async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<Asked> {
   const form = await readForm(request, { start: 'start', target: 'target' }, limits);
@@ -73,15 +61,15 @@ async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<
     isTargetNeeded: true,
   });
   const { start, target, parts } = meshes;
-  const type = chooseType(request, [...MESH_TYPES[start.format], 'application/json']);
-  const { kinematic, parameters, include, timeBudgetSeconds, onBudget } = readOptions(form.options ?? {}, {
+  const type = chooseType(request, [...MESH_TYPES[start.format], ...MESSAGE_TYPES]);
+  const { kinematic, parameters, include, timeBudgetSeconds, onBudget, priority } = readOptions(form.options ?? {}, {
     vertexCount: start.vertexCount,
     parts,
     operation: 'resolve',
     path: 'options',
   });
-  const isFile = type !== 'application/json';
-  if (isFile && include) refuseInclude();
+  const messageType = MESSAGE_TYPES.find((one) => one === type);
+  if (!messageType && include) refuseInclude();
   return {
     request: {
       mesh: withKinematic(start, kinematic),
@@ -91,15 +79,18 @@ async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<
       ...(include ? { include } : {}),
       ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
       ...(onBudget ? { onBudget } : {}),
+      ...(priority ? { priority } : {}),
     },
     respond: (reply, answer, answered) =>
-      isFile ? sendFile(reply, answer, start, type, answered) : sendJson(reply, answer, false, answered),
+      messageType
+        ? sendAnswer(reply, answer, { type: messageType, arrays: false, answered })
+        : sendFile(reply, answer, start, type, answered),
   };
 }
 
 function refuseInclude(): never {
   throw new IntersticeError('INVALID_PARAMETER', 'options.include asks for more than a mesh file can carry.', {
-    hint: 'Accept application/json, or leave include unset.',
+    hint: 'Accept application/json or application/x-protobuf, or leave include unset.',
   });
 }
 
@@ -116,9 +107,9 @@ function sendFile(
   const chunks = writeMesh({ ...start, positions, scalar }, start.format);
   // The file is written while it is sent, after these headers: its encoding cannot be in them.
   const turns = { received: reply.request.receivedAt, answered, encoded: performance.now() };
-  const timings = withTransportTimings(answer.report.timings, turns);
+  const timings = stampTimings(answer, turns);
   return reply
-    .header('interstice-report', reportHeader({ ...answer.report, timings }))
+    .header('interstice-report', reportHeader(answer.report))
     .header('server-timing', serverTiming(timings))
     .header('content-disposition', `attachment; filename="resolved.${start.format}"`)
     .type(type)

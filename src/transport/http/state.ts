@@ -6,6 +6,7 @@ export class ServiceState {
   #reason = 'The service is starting.';
   #inFlight = 0;
   #whenIdle: (() => void)[] = [];
+  readonly #watchers = new Set<(phase: Phase) => void>();
 
   get phase(): Phase {
     return this.#phase;
@@ -25,6 +26,13 @@ export class ServiceState {
     if (this.#phase === 'draining') return;
     this.#phase = phase;
     this.#reason = reason;
+    for (const tell of [...this.#watchers]) tell(phase);
+  }
+
+  /** Calls back at every move from now on, until the answer of this is called. */
+  watch(tell: (phase: Phase) => void): () => void {
+    this.#watchers.add(tell);
+    return () => void this.#watchers.delete(tell);
   }
 
   enter(): void {

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../../errors.js';
-import type { IncludeInput, OnBudget } from '../../session/types.js';
+import type { IncludeInput, OnBudget, Priority } from '../../session/types.js';
 import type { KinematicPairs, ParametersInput } from '../../solver/types.js';
-import { refusePriority, toInclude, toKinematicPairs, toOnBudget, toParameters, toTimeBudget } from '../messages.js';
+import { toInclude, toKinematicPairs, toOnBudget, toParameters, toPriority, toSeconds } from '../fields.js';
 import { decodeJson } from './decode.js';
 import { nameOf } from './scalars.js';
 import { messageShape } from './schema.js';
@@ -15,6 +15,7 @@ export interface Options {
   readonly include?: IncludeInput;
   readonly timeBudgetSeconds?: number;
   readonly onBudget?: OnBudget;
+  readonly priority?: Priority;
   /** check only */
   readonly reportPairsCloserThan?: number;
   /** check only */
@@ -50,17 +51,17 @@ const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
  *
  * @param value what JSON.parse gave
  * @throws what {@link decodeJson} throws; INDEX_OUT_OF_RANGE for a vertex that is not there, INVALID_PARAMETER for a
- *   file that was not sent (or sent twice under one name) or an option of the other operation, UNIMPLEMENTED
+ *   file that was not sent (or sent twice under one name) or an option of the other operation
  */
 export function readOptions(value: unknown, context: OptionsContext): Options {
   const path = context.path ?? '';
   const message = decodeJson('Options', value, path).message as OptionsMessage;
   refuseForeign(message, context.operation, path);
-  refusePriority(message.priority, nameOf(path, 'priority'));
   const kinematic = markKinematic(message, context, path);
   const include = toInclude(message.include, nameOf(path, 'include'));
-  const timeBudgetSeconds = toTimeBudget(message.timeBudget);
+  const timeBudgetSeconds = toSeconds(message.timeBudget);
   const onBudget = toOnBudget(message.onBudget, nameOf(path, 'onBudget'));
+  const priority = toPriority(message.priority, nameOf(path, 'priority'));
   const kinematicPairs = toKinematicPairs(message.kinematicPairs, nameOf(path, 'kinematicPairs'));
   return {
     parameters: toParameters(message.parameters, nameOf(path, 'parameters')),
@@ -68,6 +69,7 @@ export function readOptions(value: unknown, context: OptionsContext): Options {
     ...(include ? { include } : {}),
     ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
     ...(onBudget ? { onBudget } : {}),
+    ...(priority ? { priority } : {}),
     ...(message.reportPairsCloserThan === undefined ? {} : { reportPairsCloserThan: message.reportPairsCloserThan }),
     ...(message.maxPairs === undefined ? {} : { maxPairs: message.maxPairs }),
     ...(kinematicPairs ? { kinematicPairs } : {}),

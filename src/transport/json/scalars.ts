@@ -95,7 +95,7 @@ export function decodeBase64(value: unknown, path: string): Uint8Array {
 }
 
 /** Of google.protobuf.Duration: about ±10,000 years. */
-const LONGEST_DURATION_SECONDS = 315_576_000_000;
+export const LONGEST_DURATION_SECONDS = 315_576_000_000;
 
 export function decodeDuration(value: unknown, path: string): WireTime {
   const match = typeof value === 'string' ? /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(value) : null;
@@ -111,7 +111,9 @@ export function decodeTimestamp(value: unknown, path: string): WireTime {
   const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
   const match = typeof value === 'string' ? pattern.exec(value) : null;
   const milliseconds = match ? Date.parse(`${match[1]}${match[3]}`) : Number.NaN;
-  if (!match || Number.isNaN(milliseconds)) refuse(value, 'a time such as "2026-11-30T12:00:00Z"', path);
+  // Date.parse makes the 2nd of March out of the 30th of February.
+  const isDay = !Number.isNaN(milliseconds) && new Date(`${match?.[1]}Z`).toISOString().slice(0, 19) === match?.[1];
+  if (!match || !isDay) refuse(value, 'a time such as "2026-11-30T12:00:00Z"', path);
   return { seconds: milliseconds / 1000, nanos: Number((match[2] ?? '').padEnd(9, '0')) };
 }
 

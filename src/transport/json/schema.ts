@@ -54,6 +54,8 @@ export interface FieldShape {
   readonly name: string;
   /** lowerCamelCase */
   readonly jsonName: string;
+  /** on the wire */
+  readonly number: number;
   readonly kind: FieldKind;
   readonly isRepeated: boolean;
   /** whether "unset" differs from the default value */
@@ -112,6 +114,7 @@ function shapeOf(message: protobuf.Type): MessageShape {
     return {
       name: field.name,
       jsonName: field.name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+      number: field.id,
       kind,
       isRepeated: field.repeated,
       hasPresence: !field.repeated && (isNested || Boolean(field.partOf)),

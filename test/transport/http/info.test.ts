@@ -37,7 +37,17 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
   const { app } = await openDoor(t);
   const document = (await app.inject({ url: '/openapi.json' })).json();
   t.match(document.openapi, /^3\.1/);
-  t.same(Object.keys(document.paths).sort(), ['/livez', '/readyz', '/v1', '/v1/check', '/v1/resolve']);
+  t.same(Object.keys(document.paths).sort(), [
+    '/livez',
+    '/readyz',
+    '/v1',
+    '/v1/check',
+    '/v1/resolve',
+    '/v1/sessions',
+    '/v1/sessions/{id}',
+    '/v1/sessions/{id}/report',
+    '/v1/sessions/{id}/steps',
+  ]);
   const schemas = document.components.schemas;
   for (const name of [...MESSAGES.keys(), ...ENUMS.keys(), 'Problem']) t.ok(schemas[name], name);
   t.match(schemas.Mesh.properties.triangles, {
@@ -49,6 +59,27 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
   t.ok(resolve.requestBody.content['multipart/form-data']);
   t.match(resolve.responses['422'].description, /INTERSECTING_START/);
   t.ok(resolve.responses['422'].content['application/problem+json']);
+  t.ok(resolve.requestBody.content['application/x-protobuf']);
+  const one = document.paths['/v1/sessions/{id}'];
+  t.same(Object.keys(one).sort(), ['delete', 'get', 'patch']);
+  t.notOk(one.delete.responses['204'].content);
+  t.match(one.get.responses['404'].description, /SESSION_NOT_FOUND/);
+  const step = document.paths['/v1/sessions/{id}/steps'].post;
+  t.ok(
+    step.requestBody.content['application/octet-stream'] && step.responses['200'].content['application/octet-stream'],
+  );
+  t.match(
+    step.parameters.map(({ name }: { name: string }) => name),
+    [
+      'scalar',
+      'frame',
+      'id',
+      'x-session-id',
+      'interstice-time-budget-ms',
+      'interstice-on-budget',
+      'interstice-override',
+    ],
+  );
   for (const match of JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)) {
     if (!schemas[String(match[1])]) t.fail(`dangling reference to ${match[1]}`);
   }

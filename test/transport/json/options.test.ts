@@ -76,7 +76,7 @@ t.test('what means nothing here is refused by its name', async (t) => {
     /INVALID_PARAMETER: parameters means nothing to a check/,
   );
   t.match(refusal({ include: { progress: true } }), /INVALID_PARAMETER: include\.progress/);
-  t.match(refusal({ priority: 'BATCH' }), /UNIMPLEMENTED: priority BATCH/);
-  t.equal(refusal({ priority: 'NORMAL' }), 'accepted');
+  t.match(refusal({ priority: 'SOON' }), /INVALID_PARAMETER: priority/);
+  t.equal(refusal({ priority: 'BATCH' }), 'accepted');
   t.match(refusal(null), /MALFORMED_BODY/);
 });

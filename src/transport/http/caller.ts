@@ -1,0 +1,21 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CallContext, Caller } from '../../session/types.js';
+import { abortOnHangUp } from './disconnect.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** who showed a key; undefined where nobody has to */
+    caller?: Caller;
+  }
+}
+
+/** What the operations are told about a call. To be asked for before the body is awaited, so that no hang-up is missed. */
+export function contextOf(request: FastifyRequest, reply: FastifyReply): CallContext {
+  return {
+    caller: request.caller,
+    requestId: request.id,
+    signal: abortOnHangUp(reply),
+    receivedAt: request.receivedAt,
+    header: (name) => request.headers[name]?.toString(),
+  };
+}

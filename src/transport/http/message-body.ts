@@ -1,0 +1,74 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
+import { decodeJson } from '../json/decode.js';
+import { encodeJson, type JsonObject } from '../json/encode.js';
+import type { WireMessage } from '../json/wire.js';
+import { decodeMessage, encodeMessage } from '../protobuf/codec.js';
+import { serverTiming, stampTimings } from './answer-timing.js';
+import { JSON_TYPE, MESSAGE_TYPES, type MessageType } from './content-types.js';
+import { chooseType, ownTypeFirst, takeType } from './media.js';
+
+/** A message as it came, and how its answer is to leave. */
+export interface Received {
+  readonly message: WireMessage;
+  /** JSON only: bulk fields as arrays of numbers, because the request had some */
+  readonly arrays: boolean;
+}
+
+/**
+ * The body as a message of the contract.
+ * @param name message of the contract
+ * @throws what the decoder of its media type throws; an empty body is no JSON, but a valid empty protobuf message
+ */
+export function readMessage(request: FastifyRequest, name: string): Received {
+  if (takeType(request, MESSAGE_TYPES) === 'application/x-protobuf') {
+    return { message: decodeMessage(name, request.body as Buffer), arrays: false };
+  }
+  const { message, usedArrays } = decodeJson(name, request.body);
+  return { message, arrays: usedArrays };
+}
+
+/** How the answer to a message in the body is to leave. @throws NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE */
+export function answerType(request: FastifyRequest): MessageType {
+  return chooseType(request, ownTypeFirst(takeType(request, MESSAGE_TYPES), MESSAGE_TYPES));
+}
+
+/** Sends a message in which nothing is bulky. @param name message of the contract */
+export function sendMessage(reply: FastifyReply, name: string, message: object, type: MessageType): FastifyReply {
+  return type === 'application/json'
+    ? reply.type(JSON_TYPE).send(JSON.stringify(encodeJson(name, message, { arrays: false })))
+    : reply.type(type).send(encodeMessage(name, message));
+}
+
+/** How an answer with positions and a report leaves. */
+export interface Way {
+  readonly type: MessageType;
+  readonly arrays: boolean;
+  /** performance.now() when the operation was done */
+  readonly answered: number;
+}
+
+/**
+ * Sends an answer with its report, into which the transport's own times go first: the report is encoded after all the
+ * rest, when they are known.
+ * @param name message of the contract that has a `report`
+ */
+export function sendReported(
+  reply: FastifyReply,
+  name: string,
+  message: { readonly report: object },
+  answer: ResolveAnswer | StepAnswer,
+  { type, arrays, answered }: Way,
+): FastifyReply {
+  const { report, ...bulk } = message;
+  const body = type === 'application/json' ? encodeJson(name, bulk, { arrays }) : encodeMessage(name, bulk);
+  const turns = { received: reply.request.receivedAt, answered, encoded: performance.now() };
+  const timings = stampTimings(answer, turns);
+  reply.header('server-timing', serverTiming(timings));
+  if (body instanceof Uint8Array) {
+    // Fields of a message may stand in any order, and a message may be put together from pieces end to end.
+    return reply.type(type).send(Buffer.concat([body, encodeMessage(name, { report })]));
+  }
+  (body as JsonObject).report = encodeJson('Report', report, { arrays });
+  return reply.type(JSON_TYPE).send(JSON.stringify(body));
+}

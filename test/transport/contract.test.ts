@@ -1,0 +1,84 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import protobuf from 'protobufjs';
+import t from 'tap';
+import { projectRoot } from '../../src/paths.js';
+
+/**
+ * v1 only adds: whatever was published keeps its name, number, type and presence. The published contract lies in
+ * recorded/contract-v1.json; `UPDATE_CONTRACT=1 node FILE` adds what is new at a release, and never takes anything away.
+ */
+
+/** Message → field name → "number: type"; enum → name → number; method → "request → answer". */
+type Contract = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+const PROTO = join(projectRoot, 'proto', 'interstice', 'v1', 'collision.proto');
+const RECORDED = join(projectRoot, 'test', 'transport', 'recorded', 'contract-v1.json');
+
+function describe(source: string): Contract {
+  const { root } = protobuf.parse(source, new protobuf.Root(), { keepCase: true });
+  const contract = root.lookup('interstice.v1') as protobuf.Namespace;
+  return Object.fromEntries(contract.nestedArray.map((entry) => [entry.name, membersOf(entry)]));
+}
+
+function membersOf(entry: protobuf.ReflectionObject): Record<string, string> {
+  if (entry instanceof protobuf.Enum) {
+    return Object.fromEntries(Object.entries(entry.values).map(([name, number]) => [name, String(number)]));
+  }
+  if (entry instanceof protobuf.Service) {
+    const stream = (is: boolean | undefined) => (is ? 'stream ' : '');
+    const line = (method: protobuf.Method) =>
+      `${stream(method.requestStream)}${method.requestType} → ${stream(method.responseStream)}${method.responseType}`;
+    return Object.fromEntries(entry.methodsArray.map((method) => [method.name, line(method)]));
+  }
+  const fields = (entry as protobuf.Type).fieldsArray.map((field) => {
+    const oneof = field.partOf && !field.partOf.name.startsWith('_') ? `${field.partOf.name} ` : '';
+    const label = field.repeated ? 'repeated ' : field.partOf?.name.startsWith('_') ? 'optional ' : oneof;
+    return [field.name, `${field.id}: ${label}${field.type}`];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** What of the published contract is not there any more, or reads otherwise. */
+function breaches(published: Contract, now: Contract): string[] {
+  return Object.entries(published).flatMap(([type, members]) =>
+    Object.entries(now[type] ? members : { '': 'there', ...members })
+      .filter(([name, meaning]) => now[type]?.[name] !== meaning)
+      .map(([name, meaning]) => `${type}.${name} was "${meaning}", is "${now[type]?.[name] ?? 'gone'}"`),
+  );
+}
+
+const source = readFileSync(PROTO, 'utf8');
+const now = describe(source);
+const published = JSON.parse(readFileSync(RECORDED, 'utf8')) as Contract;
+
+t.test('the contract has only grown since its last release', async (t) => {
+  t.ok(Object.keys(published).length >= 40, 'the published contract is there');
+  t.same(breaches(published, now), []);
+});
+
+t.test('every kind of breach is found', async (t) => {
+  const changes: [string, string][] = [
+    ['uint32 vertex_count = 1;', 'uint32 vertex_count = 10;'],
+    ['uint32 vertex_count = 1;', 'uint64 vertex_count = 1;'],
+    ['uint32 vertex_count = 1;', 'optional uint32 vertex_count = 1;'],
+    ['uint32 vertex_count = 1;', 'uint32 vertices = 1;'],
+    ['TUNED = 1;', 'TUNED = 3;'],
+    ['rpc Check(CheckRequest)', 'rpc Check(stream CheckRequest)'],
+    ['message DeleteSessionResponse {}', ''],
+  ];
+  for (const [old, fresh] of changes) {
+    const text = source.replace(old, fresh);
+    t.not(text, source, old);
+    t.not(breaches(published, describe(text)).length, 0, `${old} → ${fresh}`);
+  }
+  const grown = source.replace('uint32 vertex_count = 1;', 'uint32 vertex_count = 1; bytes colours = 99;');
+  t.same(breaches(published, describe(grown)), [], 'a new field is none');
+});
+
+if (process.env.UPDATE_CONTRACT === '1') {
+  const grown = Object.fromEntries(
+    Object.keys({ ...published, ...now }).map((type) => [type, { ...now[type], ...published[type] }]),
+  );
+  writeFileSync(RECORDED, `${JSON.stringify(grown, null, 1)}\n`);
+}

@@ -1,0 +1,147 @@
+import { type ClientHttp2Session, connect } from 'node:http2';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { status } from '@grpc/grpc-js';
+import t, { type Test } from 'tap';
+import { RECEIVE_WINDOW_BYTES, widenConnections, widenStreams } from '../../../src/transport/grpc/flow-control.js';
+import { SERVICE } from '../../../src/transport/grpc/service.js';
+import { callRaw, detailsOf, openGrpc, readDetails } from './door.js';
+
+interface Trailers {
+  readonly status: number;
+  readonly message: string;
+  readonly details: Buffer | undefined;
+}
+
+/** A call as bare HTTP/2, for what no gRPC library would send. Leaves the stream open unless `isWhole`. */
+function bareCall(session: ClientHttp2Session, headers: Record<string, string>, body: Uint8Array, isWhole = true) {
+  return new Promise<Trailers>((resolve, reject) => {
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `/${SERVICE}/Resolve`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...headers,
+    });
+    const read = (given: Record<string, unknown>) => {
+      if (given['grpc-status'] === undefined) return;
+      const details = given['grpc-status-details-bin'];
+      resolve({
+        status: Number(given['grpc-status']),
+        message: String(given['grpc-message']),
+        details: details === undefined ? undefined : Buffer.from(String(details), 'base64'),
+      });
+      stream.close();
+    };
+    stream.on('response', read);
+    stream.on('trailers', read);
+    stream.on('error', reject);
+    if (isWhole) stream.end(body);
+    else stream.write(body);
+  });
+}
+
+function frame(body: Uint8Array, isCompressed = false): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt8(isCompressed ? 1 : 0);
+  head.writeUInt32BE(body.byteLength, 1);
+  return Buffer.concat([head, body]);
+}
+
+async function openSession(t: Test, port: number): Promise<ClientHttp2Session> {
+  const session = connect(`http://127.0.0.1:${port}`);
+  t.teardown(() => session.destroy());
+  await new Promise<void>((resolve) => session.once('remoteSettings', () => resolve()));
+  return session;
+}
+
+t.test('a message beyond the limit is refused with its size', async (t) => {
+  const { client, operations, lines, state } = await openGrpc(t, { maxMessageBytes: 1000 });
+  const { error } = await callRaw(client, 'Resolve', new Uint8Array(1001));
+  t.equal(error?.code, status.RESOURCE_EXHAUSTED);
+  t.match(detailsOf(error).error, { code: 'TOO_LARGE', message: /may have 1000 bytes.*1001/ });
+  t.equal(operations.resolves.length, 0);
+  await state.idle();
+  t.match(lines, [{ code: 'TOO_LARGE', status: 413 }]);
+});
+
+t.test('a length that lies is believed only up to the limit', async (t) => {
+  const { port } = await openGrpc(t, { maxMessageBytes: 1000 });
+  const session = await openSession(t, port);
+  const lie = Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2, 3]);
+  const answer = await bareCall(session, {}, lie, false);
+  t.equal(answer.status, status.RESOURCE_EXHAUSTED);
+  t.equal(readDetails(answer.details!).error.code, 'TOO_LARGE');
+});
+
+t.test('what unpacks to more than the limit is refused; what does not is read', async (t) => {
+  const { port, operations } = await openGrpc(t, { maxMessageBytes: 100_000 });
+  const session = await openSession(t, port);
+  const bomb = Buffer.alloc(64 << 20);
+  for (const [encoding, pack] of [
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ] as const) {
+    const answer = await bareCall(session, { 'grpc-encoding': encoding }, frame(pack(bomb), true));
+    t.equal(answer.status, status.RESOURCE_EXHAUSTED, encoding);
+    t.match(readDetails(answer.details!).error, { code: 'TOO_LARGE', message: /100000/ });
+    const small = await bareCall(session, { 'grpc-encoding': encoding }, frame(pack(Uint8Array.of(0x0a, 0xff)), true));
+    t.equal(readDetails(small.details!).error.code, 'MALFORMED_BODY', 'it got as far as our decoder');
+  }
+  t.equal(operations.resolves.length, 0);
+});
+
+t.test('compression that is broken or unknown', async (t) => {
+  const { port } = await openGrpc(t);
+  const session = await openSession(t, port);
+  const broken = await bareCall(session, { 'grpc-encoding': 'gzip' }, frame(Buffer.from('no gzip at all'), true));
+  t.equal(broken.status, status.INVALID_ARGUMENT);
+  t.equal(readDetails(broken.details!).error.code, 'MALFORMED_BODY');
+  const cut = gzipSync(Buffer.alloc(1000)).subarray(0, 15);
+  const short = await bareCall(session, { 'grpc-encoding': 'gzip' }, frame(cut, true));
+  t.equal(readDetails(short.details!).error.code, 'MALFORMED_BODY');
+  const unknown = await bareCall(session, { 'grpc-encoding': 'snappy' }, frame(Buffer.from('x'), true));
+  t.equal(unknown.status, status.UNIMPLEMENTED, 'as gRPC demands');
+  t.equal(readDetails(unknown.details!).error.code, 'UNIMPLEMENTED');
+});
+
+t.test('calls that break the rules of gRPC', async (t) => {
+  const { port, state } = await openGrpc(t);
+  const session = await openSession(t, port);
+  const none = await bareCall(session, {}, new Uint8Array());
+  t.match(
+    [none.status, readDetails(none.details!).error.code],
+    [status.INVALID_ARGUMENT, 'MALFORMED_BODY'],
+    'no message',
+  );
+  const time = await bareCall(session, { 'grpc-timeout': 'soon' }, frame(new Uint8Array()));
+  t.match([time.status, readDetails(time.details!).error.code], [status.INVALID_ARGUMENT, 'MALFORMED_BODY'], 'timeout');
+  await state.idle();
+});
+
+t.test('a message that does not come in time is given up', async (t) => {
+  const { port, state } = await openGrpc(t, { uploadTimeoutMs: 50 });
+  const session = await openSession(t, port);
+  const answer = await bareCall(session, {}, frame(new Uint8Array(100)).subarray(0, 50), false);
+  t.equal(answer.status, status.INVALID_ARGUMENT);
+  t.match(readDetails(answer.details!).error, { code: 'MALFORMED_BODY', message: /not complete after 0\.05 s/ });
+  await state.idle();
+});
+
+t.test('clients may send a whole mesh ahead', async (t) => {
+  const { port, lines } = await openGrpc(t);
+  const session = await openSession(t, port);
+  t.equal(session.remoteSettings.initialWindowSize, RECEIVE_WINDOW_BYTES, 'for each call');
+  t.equal(session.remoteSettings.maxConcurrentStreams, 100);
+  // The connection's own window is widened by a frame of its own, which comes before the answer to a ping.
+  await new Promise<void>((resolve, reject) => session.ping((error) => (error ? reject(error) : resolve())));
+  t.equal(session.state.remoteWindowSize, RECEIVE_WINDOW_BYTES, 'for the connection');
+  t.same(lines, [], 'no warning');
+});
+
+t.test('a library that has changed inside costs speed, not service', async (t) => {
+  const warnings: unknown[] = [];
+  const log = { warn: (fields: unknown) => void warnings.push(fields) } as never;
+  widenStreams({} as never, log);
+  widenConnections({} as never, log);
+  t.same(warnings, [{ missing: 'commonServerOptions' }, { missing: 'http2Servers' }]);
+});

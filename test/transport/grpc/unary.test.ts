@@ -1,0 +1,273 @@
+import { status } from '@grpc/grpc-js';
+import t from 'tap';
+import { IntersticeError } from '../../../src/errors.js';
+import { packageVersion } from '../../../src/paths.js';
+import { MESSAGES_OF, type OperationName } from '../../conformance/cases.js';
+import { fakeReport, hangingResolve } from '../fake-operations.js';
+import { START, TARGET } from '../fixtures.js';
+import { call, callRaw, deferred, detailsOf, openGrpc } from './door.js';
+
+const ID = 'f'.repeat(32);
+const FLOATS = { start: Float32Array.from(START), target: Float32Array.from(TARGET) };
+const RESOLVE = {
+  mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) },
+  start: { data: FLOATS.start },
+  target: { data: FLOATS.target },
+};
+
+t.test('every unary method reaches its operation and answers with its message', async (t) => {
+  const { client, operations } = await openGrpc(t);
+  const requests: Record<OperationName, object> = {
+    Resolve: RESOLVE,
+    Check: { mesh: RESOLVE.mesh, positions: RESOLVE.start },
+    CreateSession: { mesh: RESOLVE.mesh, start: RESOLVE.start, label: 'cape' },
+    GetSession: { sessionId: ID },
+    ListSessions: { pageSize: 3, label: 'cape' },
+    UpdateSession: { sessionId: ID, label: '' },
+    DeleteSession: { sessionId: ID },
+    Step: { sessionId: ID, frame: 9007199254740993n, target: RESOLVE.target },
+    GetServerInfo: {},
+  };
+  const answers: Partial<Record<OperationName, unknown>> = {};
+  for (const [name, request] of Object.entries(requests)) {
+    const method = name as OperationName;
+    const { error, answer, headers } = await call(client, method, MESSAGES_OF[method], request);
+    t.equal(error, undefined, method);
+    t.equal(headers?.get('interstice-version')[0], packageVersion, method);
+    answers[method] = answer;
+  }
+  t.same(operations.resolves[0]!.request.target, FLOATS.target);
+  t.equal(operations.checks.length, 1);
+  t.same(
+    operations.sessionCalls.map(({ call }) => call),
+    ['create', 'get', 'list', 'update', 'delete', 'step'],
+  );
+  t.match(operations.sessionCalls[2]!.request, { pageSize: 3, label: 'cape' });
+  t.match(operations.sessionCalls[3]!.request, { sessionId: ID, label: '' });
+  t.match(operations.sessionCalls[5]!.request, { sessionId: ID, frame: 9007199254740993n });
+  t.match(answers, {
+    Resolve: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
+    Check: { intersectionCount: 1n },
+    CreateSession: { id: /^0123/, label: 'cape' },
+    GetSession: { lastReport: { steps: 7 } },
+    ListSessions: { sessions: [{ label: 'cape' }], nextPageToken: 'more' },
+    Step: { frame: 9007199254740993n, report: { steps: 7 } },
+    GetServerInfo: { version: '0.1.0', features: ['resolve', 'check'] },
+  });
+});
+
+t.test('the door writes its own times into the report of a new answer, and leaves those of a replay', async (t) => {
+  const { client, operations } = await openGrpc(t);
+  for (const isReplay of [false, true]) {
+    operations.onStep = async () => ({ frame: 1n, positions: FLOATS.target, report: fakeReport(), isReplay });
+    const { answer } = await call(client, 'Step', MESSAGES_OF.Step, { sessionId: ID });
+    const timings = (answer!.report as { timings: { total: number; encode?: number } }).timings;
+    if (isReplay) t.match(timings, { total: 250 });
+    else t.ok(timings.total !== 250 && (timings.encode ?? 0) > 0, 'stamped');
+  }
+});
+
+t.test('a request is named by its caller if it can be, otherwise by the door', async (t) => {
+  const { client, operations, lines } = await openGrpc(t);
+  const named = await callRaw(client, 'GetServerInfo', new Uint8Array(), { metadata: { 'x-request-id': 'job-7' } });
+  t.equal(named.headers?.get('x-request-id')[0], 'job-7');
+  const odd = await callRaw(client, 'GetServerInfo', new Uint8Array(), { metadata: { 'x-request-id': 'a b' } });
+  t.match(odd.headers?.get('x-request-id')[0], /^[0-9a-f-]{36}$/);
+  const routed = { 'x-request-id': 'job-8', 'x-session-id': 'any' };
+  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata: routed });
+  t.equal(operations.resolves[0]!.context.requestId, 'job-8');
+  t.match(lines.find(({ requestId }) => requestId === 'job-8')!, {
+    msg: 'request',
+    method: 'gRPC',
+    path: '/interstice.v1.CollisionService/Resolve',
+    status: 200,
+    ms: Number,
+    bytesIn: Number,
+    bytesOut: Number,
+  });
+  const bytes = lines.find(({ requestId }) => requestId === 'job-8') as { bytesIn: number; bytesOut: number };
+  t.ok(bytes.bytesIn > 80 && bytes.bytesOut > 36, 'bytes of the messages');
+});
+
+t.test('a refusal carries status, text, retry-after and the whole error', async (t) => {
+  const { client, operations, lines } = await openGrpc(t);
+  const pair = { kind: 'EDGE_TRIANGLE', a: [0, 1], b: [2, 3, 4], distance: 0.5 } as const;
+  operations.failure = new IntersticeError('INTERSECTING_START', 'One pair intersects at the start.', {
+    pairs: [pair],
+    pairCount: 77,
+    element: { kind: 'edge', index: 3, vertices: [0, 1] },
+    retryAfterSeconds: 1.2,
+  });
+  const metadata = { 'x-request-id': 'job-9' };
+  const { error } = await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata });
+  t.equal(error?.code, status.FAILED_PRECONDITION);
+  t.equal(error?.details, 'One pair intersects at the start.');
+  t.same(error?.metadata.get('retry-after'), ['2']);
+  t.same(error?.metadata.get('x-request-id'), ['job-9']);
+  t.same(error?.metadata.get('interstice-version'), [packageVersion]);
+  const details = detailsOf(error);
+  t.equal(details.code, status.FAILED_PRECONDITION);
+  t.equal(details.message, 'One pair intersects at the start.');
+  t.equal(details.typeUrl, 'type.googleapis.com/interstice.v1.Error');
+  t.match(details.error, {
+    code: 'INTERSECTING_START',
+    hint: /separate the named pairs/,
+    requestId: 'job-9',
+    pairCount: 77n,
+    pairs: [{ kind: 5, a: [0, 1], b: [2, 3, 4], distance: 0.5 }],
+    element: { kind: 'edge', index: 3n, vertices: [0, 1] },
+    retryAfter: { seconds: 1 },
+  });
+  t.match(
+    lines.filter(({ requestId }) => requestId === 'job-9'),
+    [{ status: 422, code: 'INTERSECTING_START' }],
+    'one line',
+  );
+});
+
+t.test('what nobody foresaw tells the caller nothing and the log everything', async (t) => {
+  const { client, operations, lines } = await openGrpc(t);
+  operations.failure = new TypeError('secret of the house');
+  const { error } = await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  t.equal(error?.code, status.INTERNAL);
+  t.notMatch(JSON.stringify(detailsOf(error).error), /secret/);
+  t.notMatch(error?.details, /secret/);
+  t.match(
+    lines.find(({ err }) => err !== undefined),
+    { err: { message: 'secret of the house' }, requestId: /./ },
+  );
+});
+
+t.test('bytes that are no message are the fault of the caller', async (t) => {
+  const { client, operations } = await openGrpc(t);
+  const nonsense: [string, Uint8Array, string][] = [
+    ['cut off', Uint8Array.of(0x0a, 0xff, 0x01), 'MALFORMED_BODY'],
+    ['a tag of nothing', Uint8Array.of(0x00), 'MALFORMED_BODY'],
+    ['an unknown field', Uint8Array.of(0xf8, 0x7f, 0x01), 'UNKNOWN_FIELD'],
+    ['nothing at all', new Uint8Array(), 'MALFORMED_BODY'],
+  ];
+  for (const [name, bytes, code] of nonsense) {
+    const { error } = await callRaw(client, 'Resolve', bytes);
+    t.equal(error?.code, status.INVALID_ARGUMENT, name);
+    t.equal(detailsOf(error).error.code, code, name);
+  }
+  t.equal(operations.resolves.length, 0);
+});
+
+t.test('a method that is not there', async (t) => {
+  const { client } = await openGrpc(t);
+  const { error } = await callRaw(client, 'Dissolve', new Uint8Array());
+  t.equal(error?.code, status.UNIMPLEMENTED);
+});
+
+t.test('a deadline stops the work and ends the call with the details of any other refusal', async (t) => {
+  const { client, operations, lines, state } = await openGrpc(t);
+  const hanging = hangingResolve();
+  operations.onResolve = hanging.resolve;
+  const metadata = { 'x-request-id': 'late' };
+  const answer = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata, deadline: Date.now() + 300 });
+  await hanging.begun;
+  await hanging.aborted;
+  const { error } = await answer;
+  t.equal(error?.code, status.DEADLINE_EXCEEDED);
+  await state.idle();
+  t.match(
+    lines.filter(({ requestId }) => requestId === 'late'),
+    [{ status: 504, code: 'DEADLINE_EXCEEDED' }],
+  );
+});
+
+t.test('a cancelled call stops the work', async (t) => {
+  const { client, operations, lines, state } = await openGrpc(t);
+  const hanging = hangingResolve();
+  operations.onResolve = hanging.resolve;
+  let cancel = () => {};
+  const answer = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, {
+    onStart: (given) => {
+      cancel = given;
+    },
+  });
+  await hanging.begun;
+  t.equal(state.inFlight, 1);
+  cancel();
+  await hanging.aborted;
+  t.equal((await answer).error?.code, status.CANCELLED);
+  await state.idle();
+  t.match(lines, [{ status: 499, code: 'CANCELLED' }]);
+});
+
+t.test('an answered call aborts nothing', async (t) => {
+  const { client, operations, state } = await openGrpc(t);
+  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  await state.idle();
+  t.equal(operations.resolves[0]!.context.signal?.aborted, false);
+});
+
+t.test('the time of receipt is that of the headers, before the message', async (t) => {
+  const { client, operations } = await openGrpc(t);
+  const before = performance.now();
+  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  const { receivedAt } = operations.resolves[0]!.context;
+  t.ok(receivedAt! >= before && receivedAt! <= performance.now());
+});
+
+t.test('keys are asked for before the message has come', async (t) => {
+  const { client, operations } = await openGrpc(t, {
+    authenticate: (header) => {
+      const key = header('authorization') ?? `Bearer ${header('x-api-key')}`;
+      if (key !== 'Bearer good') throw new IntersticeError('UNAUTHENTICATED', 'There is no such key.');
+      return { tenant: 'alice', maxPriority: 'BATCH' };
+    },
+  });
+  const refused = await callRaw(client, 'Resolve', Uint8Array.of(0xff));
+  t.equal(refused.error?.code, status.UNAUTHENTICATED);
+  t.equal(detailsOf(refused.error).error.code, 'UNAUTHENTICATED');
+  for (const [name, value] of [
+    ['authorization', 'Bearer good'],
+    ['x-api-key', 'good'],
+  ] as const) {
+    await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata: { [name]: value } });
+  }
+  t.equal(operations.resolves.length, 2);
+  for (const { context } of operations.resolves) t.same(context.caller, { tenant: 'alice', maxPriority: 'BATCH' });
+});
+
+t.test('while the server drains, new calls are refused and those at work finish', async (t) => {
+  const { client, operations, state, server } = await openGrpc(t);
+  const [begun, release] = [deferred(), deferred()];
+  operations.onResolve = async ({ target }) => {
+    begun.resolve();
+    await release.promise;
+    return { positions: target, report: fakeReport() };
+  };
+  const atWork = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  await begun.promise;
+  state.move('draining', 'This server is shutting down.');
+  const { error } = await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  t.equal(error?.code, status.UNAVAILABLE);
+  t.match(detailsOf(error).error, { code: 'DRAINING', retryable: true });
+  t.same(error?.metadata.get('retry-after'), ['1']);
+  t.equal(state.inFlight, 1, 'the refused one has left');
+  const closed = server.close(60_000);
+  release.resolve();
+  t.equal((await atWork).error, undefined);
+  await state.idle();
+  await closed;
+});
+
+t.test('closing ends what outlasts the grace', async (t) => {
+  const { client, operations, server } = await openGrpc(t);
+  const hanging = hangingResolve();
+  operations.onResolve = hanging.resolve;
+  const answer = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  await hanging.begun;
+  await server.close(1);
+  await hanging.aborted;
+  t.ok((await answer).error);
+});
+
+t.test('an address that is taken', async (t) => {
+  const { port } = await openGrpc(t);
+  const { server } = await openGrpc(t);
+  await t.rejects(server.listen('127.0.0.1', port), { code: 'INVALID_PARAMETER', message: /Cannot listen on/ });
+});
