@@ -2,7 +2,7 @@ import type { EngineDescription } from '../src/solver/types.js';
 
 export interface AdapterOptions {
   /** Part of the adapter's name, in any case; undefined = the first that fits. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly powerPreference?: 'low-power' | 'high-performance';
   /** false: a software driver counts as no adapter. */
   readonly allowSoftware: boolean;
@@ -21,8 +21,11 @@ export interface OpenedAdapter {
   readonly description: EngineDescription;
   /** @throws Error when the adapter refuses the limits, is gone, or was closed */
   requestDevice(): Promise<OpenedDevice>;
-  /** Destroys every device of this adapter and lets the process end. Nothing of it may be used afterwards. */
-  close(): void;
+  /**
+   * Destroys every device of this adapter; resolves once they are gone and the process may end. Nothing of it may be used
+   * afterwards.
+   */
+  close(): Promise<void>;
 }
 
 export type AdapterOpening =
@@ -73,7 +76,7 @@ const limitsOf = (adapter: GPUAdapter): Record<string, number> => ({
 });
 
 const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter | null>): OpenedAdapter => {
-  const devices = new Set<GPUDevice>();
+  const devices = new Map<GPUDevice, Promise<unknown>>();
   let isClosed = false;
   /** The standard lets an adapter give one device only; each later one (after a loss, say) needs it found again. */
   let unused: GPUAdapter | null = adapter;
@@ -85,18 +88,27 @@ const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter
       const source = unused ?? (await findAgain());
       unused = null;
       if (!source) throw new Error(`the adapter ${nameOf(adapter.info)} is not there any more`);
-      const device = await source.requestDevice({ label: 'interstice', requiredLimits: limitsOf(source) });
+      const device = await source.requestDevice({
+        label: 'interstice',
+        requiredLimits: limitsOf(source),
+        // For the time of each stage; whoever has none reports wall time.
+        requiredFeatures: source.features.has('timestamp-query') ? ['timestamp-query'] : [],
+      });
       if (isClosed) {
         device.destroy();
         throw new Error('this adapter was closed while its device was being opened');
       }
-      devices.add(device);
+      devices.set(
+        device,
+        device.lost.then(() => devices.delete(device)),
+      );
       return { device, lost: device.lost };
     },
-    close: () => {
+    close: async () => {
       isClosed = true;
-      for (const device of devices) device.destroy();
-      devices.clear();
+      const gone = [...devices.values()];
+      for (const device of devices.keys()) device.destroy();
+      await Promise.all(gone);
       held.delete(gpu);
     },
   };
@@ -105,7 +117,9 @@ const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter
 const createInstance = async (options: AdapterOptions): Promise<GPU> => {
   // Loaded here and not at the top: the native module need not exist where only the CPU engine is used.
   const { create } = await import('webgpu');
-  const flags = options.skipValidation ? ['enable-dawn-features=skip_validation'] : [];
+  // Dawn rounds time stamps to 100 µs, a guard of browsers against pages: most stages take less than that.
+  const flags = ['disable-dawn-features=timestamp_quantization'];
+  if (options.skipValidation) flags.push('enable-dawn-features=skip_validation');
   if (options.name !== undefined) flags.push(`adapter=${options.name}`);
   return create(flags);
 };

@@ -1,12 +1,12 @@
 import { IntersticeError } from '../src/errors.js';
 import { toSettings } from '../src/solver/settings.js';
 import type { Engine, Scene } from '../src/solver/types.js';
-import type { AdapterOptions, OpenedAdapter } from './adapter.js';
-import { openAdapter } from './adapter.js';
-import { GpuScene, type SceneDevice, type SearchPlace } from './scene.js';
+import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.js';
+import { proveCommit } from './commit-proof.js';
+import { LiveDevice } from './live-device.js';
+import { FIRST_PAIRS, GpuScene, type SearchPlace } from './scene.js';
 import { proveAdapter } from './self-proof.js';
-import { StepKernels } from './step/kernels.js';
-import { DeviceLedger, DeviceMemory } from './step/ledger.js';
+import { DeviceLedger } from './step/ledger.js';
 
 export interface GpuEngine extends Engine {
   /** bytes of device memory in use, all scenes and devices of this engine together */
@@ -16,6 +16,14 @@ export interface GpuEngine extends Engine {
 export interface GpuEngineOptions extends AdapterOptions {
   /** HOST is for finding faults: the reference engine's search, with a pause for each. Default DEVICE. */
   readonly search?: SearchPlace;
+  /** bytes that all scenes together may hold on the device; a scene beyond them is refused. Default: no limit. */
+  readonly maxDeviceBytes?: number | undefined;
+  /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests take fewer, to see it grow. */
+  readonly firstPairs?: number;
+  /** bytes of the largest binding, where that is less than the device allows: for tests */
+  readonly largestBinding?: number;
+  /** in place of openAdapter: for tests */
+  readonly open?: typeof openAdapter;
 }
 
 export type GpuEngineOpening =
@@ -23,112 +31,130 @@ export type GpuEngineOpening =
   | { readonly engine?: undefined; readonly reason: string };
 
 /**
- * Opens an adapter, lets it prove its arithmetic, and compiles every kernel before the first request. Never throws for
- * want of a fit adapter: the answer then says why there is none.
+ * Opens an adapter, makes every kernel ready and lets the adapter prove its arithmetic before the first request. Never
+ * throws for want of a fit adapter: the answer then says why there is none.
  */
 export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEngineOpening> {
-  const { opened, reason } = await openAdapter(options);
+  const { opened, reason } = await (options.open ?? openAdapter)(options);
   if (!opened) return { reason };
   try {
-    const ledger = new DeviceLedger();
-    const current = await openSceneDevice(opened, ledger);
-    const proof = await proveAdapter(current.memory.device);
-    if (!proof.ok) {
-      opened.close();
-      return {
-        reason: `the adapter ${opened.description.adapter} does not compute as certified gaps need it: ${proof.reason}`,
-      };
-    }
-    return { engine: new WebGpuEngine(opened, ledger, current, options.search ?? 'DEVICE') };
+    const ledger = new DeviceLedger(options.maxDeviceBytes);
+    const first = await LiveDevice.open(opened, ledger, options);
+    const objection = await first.during(findObjection(first));
+    if (objection === undefined) return { engine: new WebGpuEngine(opened, ledger, first, options) };
+    await opened.close();
+    return {
+      reason: `the adapter ${opened.description.adapter} does not compute as certified gaps need it: ${objection}`,
+    };
   } catch (thrown) {
-    opened.close();
+    await opened.close();
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     return { reason: `the adapter ${opened.description.adapter} cannot run the kernels: ${message}` };
   }
 }
 
-/** A device with its kernels, and whether it is still there. */
-class LiveDevice implements SceneDevice {
-  readonly memory: DeviceMemory;
-  readonly kernels: StepKernels;
-  #lost: string | undefined;
-
-  constructor(memory: DeviceMemory, kernels: StepKernels, lost: Promise<GPUDeviceLostInfo>) {
-    this.memory = memory;
-    this.kernels = kernels;
-    lost.then(({ reason, message }) => {
-      this.#lost = message || reason;
-    });
-  }
-
-  get isLost(): boolean {
-    return this.#lost !== undefined;
-  }
-
-  assertAlive(): void {
-    if (this.#lost === undefined) return;
-    throw new IntersticeError('DEVICE_LOST', `the device was lost: ${this.#lost}`);
-  }
-}
-
-async function openSceneDevice(opened: OpenedAdapter, ledger: DeviceLedger): Promise<LiveDevice> {
-  const { device, lost } = await opened.requestDevice();
-  return new LiveDevice(new DeviceMemory(device, ledger), await StepKernels.compile(device), lost);
+/** What the adapter fails to prove; undefined = it may be used. */
+async function findObjection({ memory, kernels }: LiveDevice): Promise<string | undefined> {
+  const gaps = await proveAdapter(memory.device);
+  if (!gaps.ok) return gaps.reason;
+  const commit = await proveCommit(memory.device, kernels);
+  return commit.ok ? undefined : commit.reason;
 }
 
 class WebGpuEngine implements GpuEngine {
   readonly description: Engine['description'];
   readonly ledger: DeviceLedger;
   readonly #opened: OpenedAdapter;
-  readonly #search: SearchPlace;
-  #current: Promise<LiveDevice>;
-  #isClosed = false;
+  readonly #options: GpuEngineOptions;
+  /** every device whose work may still be under way */
+  readonly #devices = new Set<LiveDevice>();
+  #current: LiveDevice;
+  #reopening: Promise<LiveDevice> | undefined;
+  #closing: Promise<void> | undefined;
 
-  constructor(opened: OpenedAdapter, ledger: DeviceLedger, current: LiveDevice, search: SearchPlace) {
-    this.#search = search;
+  constructor(opened: OpenedAdapter, ledger: DeviceLedger, first: LiveDevice, options: GpuEngineOptions) {
     this.#opened = opened;
+    this.#options = options;
     this.description = opened.description;
     this.ledger = ledger;
-    this.#current = Promise.resolve(current);
+    this.#current = this.#adopt(first);
   }
 
   /**
-   * @throws DEVICE_LOST when the device is gone and cannot be opened anew
-   * @throws OUT_OF_DEVICE_MEMORY when the mesh does not fit on the device
+   * @throws DEVICE_LOST when the device is gone and cannot be opened anew, or goes while the scene is being opened
+   * @throws OUT_OF_DEVICE_MEMORY when the mesh does not fit beside what is on the device; TOO_LARGE when one of its
+   * buffers is larger than the device can bind. What was there before is as it was.
    */
   async open(...[mesh, parameters, units]: Parameters<Engine['open']>): Promise<Scene> {
-    const device = await this.#liveDevice();
-    const gpu = device.memory.device;
-    gpu.pushErrorScope('out-of-memory');
-    let scene: GpuScene | undefined;
-    try {
-      scene = new GpuScene(device, mesh, toSettings(parameters, units), this.#search);
-    } finally {
-      const error = await gpu.popErrorScope();
-      if (error) {
-        scene?.close();
-        scene = undefined;
+    const device = await this.#usableDevice();
+    const { search = 'DEVICE', firstPairs = FIRST_PAIRS } = this.#options;
+    const place = device.forScene();
+    const gpu = place.memory.device;
+    const create = async (): Promise<GpuScene> => {
+      gpu.pushErrorScope('out-of-memory');
+      let scene: GpuScene;
+      try {
+        scene = new GpuScene(place, mesh, toSettings(parameters, units), search, firstPairs);
+      } catch (thrown) {
+        await gpu.popErrorScope();
+        throw thrown;
       }
-    }
-    if (!scene) throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the scene does not fit on the device');
-    return scene;
-  }
-
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    this.#opened.close();
-  }
-
-  /** The device in use, or a new one where that was lost. */
-  async #liveDevice(): Promise<LiveDevice> {
-    if (this.#isClosed) throw new IntersticeError('INTERNAL', 'the engine was closed');
-    const current = await this.#current.catch(() => undefined);
-    if (current && !current.isLost) return current;
-    this.#current = openSceneDevice(this.#opened, this.ledger);
+      if (await gpu.popErrorScope()) {
+        const bytes = place.memory.bytes;
+        throw new IntersticeError('OUT_OF_DEVICE_MEMORY', `the device has no room for the scene's ${bytes} bytes`);
+      }
+      device.assertUsable();
+      return scene;
+    };
     try {
-      return await this.#current;
+      return await device.during(create());
     } catch (thrown) {
-      throw new IntersticeError('DEVICE_LOST', 'the device was lost and cannot be opened anew', { cause: thrown });
+      place.memory.freeAll();
+      throw thrown;
     }
+  }
+
+  /** Resolves once nothing of the engine is under way on any device: requests at work fail with DEVICE_LOST. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const reopening = this.#reopening?.catch(() => undefined);
+    await this.#opened.close();
+    await reopening;
+    await Promise.all([...this.#devices].map((device) => device.settle()));
+  }
+
+  /** The device in use, or a new one where that cannot be used any more. */
+  async #usableDevice(): Promise<LiveDevice> {
+    if (this.#closing) throw new IntersticeError('INTERNAL', 'the engine was closed');
+    if (this.#current.isUsable) return this.#current;
+    // One for all who ask meanwhile; a failed attempt is made again by whoever asks next.
+    this.#reopening ??= this.#reopen().finally(() => {
+      this.#reopening = undefined;
+    });
+    return this.#reopening;
+  }
+
+  async #reopen(): Promise<LiveDevice> {
+    // Lost already, or no longer to be trusted: then whoever is at work on it is to hear of it.
+    this.#current.memory.device.destroy();
+    try {
+      this.#current = this.#adopt(await LiveDevice.open(this.#opened, this.ledger, this.#options));
+      return this.#current;
+    } catch (thrown) {
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      throw new IntersticeError('DEVICE_LOST', `the device was lost and cannot be opened anew: ${reason}`, {
+        cause: thrown,
+      });
+    }
+  }
+
+  #adopt(device: LiveDevice): LiveDevice {
+    this.#devices.add(device);
+    void device.settle().then(() => this.#devices.delete(device));
+    return device;
   }
 }

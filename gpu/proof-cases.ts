@@ -1,3 +1,5 @@
+import { makeProofRandom } from './proof-random.js';
+
 /** Points of one pair: the first is the origin of its heights. */
 export const PROOF_POINTS = 4;
 
@@ -15,17 +17,6 @@ type Vector = readonly [number, number, number];
 /** How far a mesh may stretch compared with its smallest feature before certified gaps become useless anyway. */
 const EXTENT_TO_FEATURE = 1e4;
 const PAIRS_PER_FAMILY = 1024;
-
-/** mulberry32 with a fixed seed: every adapter answers the same questions. */
-function makeRandom(): () => number {
-  let state = 0x1f123bb5;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let z = Math.imul(state ^ (state >>> 15), state | 1);
-    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
-    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const scaleTo = (v: Vector, length: number): Vector => {
   const factor = length / Math.hypot(...v);
@@ -97,7 +88,7 @@ const FAMILIES: readonly Family[] = [
 
 /** The questions of the self-proof, the same on every call. */
 export function makeProofCases(): ProofCases {
-  const random = makeRandom();
+  const random = makeProofRandom(0x1f123bb5);
   const direction = (): Vector => {
     for (;;) {
       const v: Vector = [2 * random() - 1, 2 * random() - 1, 2 * random() - 1];

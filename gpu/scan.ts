@@ -95,6 +95,11 @@ export class DeviceScan {
     }
   }
 
+  /** Dispatches that record() records. */
+  get dispatches(): number {
+    return this.#dispatches.length;
+  }
+
   record(pass: GPUComputePassEncoder): void {
     for (const dispatch of this.#dispatches) recordDispatch(pass, dispatch);
   }

@@ -12,6 +12,9 @@ const PAIR_WORK_BYTES = 64;
 /** Bytes of the structs Motion, ContactList and VertexProgress there. */
 const VERTEX_STRUCT_BYTES = 16;
 
+/** Contacts of one vertex in a sweep, as in gpu/kernels/common/pair.wgsl. */
+const CONTACTS_PER_VERTEX = 24;
+
 /** Stride of the ranges in `edgeRanges`: what every implementation lets a uniform binding start at. */
 export const EDGE_RANGE_STRIDE = 256;
 
@@ -21,12 +24,12 @@ export const EDGE_RANGE_STRIDE = 256;
  * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
  * wanted uint32[V]; motion, lists, progress structs of 16 bytes. Per pair, with room for `pairCapacity`: pairVertex
  * int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0), pairWork, list
- * uint32[4], rows uint32[3].
+ * uint32[4], rows uint32[3], links uint32[5]. Per vertex also chosen uint32[24].
  */
 export class SceneBuffers {
   readonly parameters: GPUBuffer;
   readonly control: GPUBuffer;
-  readonly stepArguments: GPUBuffer;
+  stepArguments!: GPUBuffer;
   readonly candidateArguments: GPUBuffer;
   readonly inverseMass: GPUBuffer;
   readonly x: GPUBuffer;
@@ -40,17 +43,19 @@ export class SceneBuffers {
   readonly motion: GPUBuffer;
   readonly lists: GPUBuffer;
   readonly progress: GPUBuffer;
-  readonly edgeEnds: GPUBuffer;
-  readonly edgeRow: GPUBuffer;
-  readonly edgeLambda: GPUBuffer;
-  readonly edgeColours: GPUBuffer;
-  readonly edgeRanges: GPUBuffer;
+  readonly chosen: GPUBuffer;
+  edgeEnds!: GPUBuffer;
+  edgeRow!: GPUBuffer;
+  edgeLambda!: GPUBuffer;
+  edgeColours!: GPUBuffer;
+  edgeRanges!: GPUBuffer;
   pairVertex!: GPUBuffer;
   pairInfo!: GPUBuffer;
   pairNormal!: GPUBuffer;
   pairWork!: GPUBuffer;
   list!: GPUBuffer;
   rows!: GPUBuffer;
+  links!: GPUBuffer;
   pairCapacity = 0;
   /** counts how often the pair buffers were replaced: bind groups of an older generation are void */
   generation = 0;
@@ -64,8 +69,6 @@ export class SceneBuffers {
     const state = STORAGE | COPY_SRC | COPY_DST;
     this.parameters = this.#add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
     this.control = this.#add('control', CONTROL.bytes, state);
-    const slots = STEP_SLOTS.FIRST_EDGES + edges.wideColours;
-    this.stepArguments = this.#add('stepArguments', 12 * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
     this.candidateArguments = this.#add(
       'candidateArguments',
       12 * CANDIDATE_SLOTS.COUNT,
@@ -82,25 +85,38 @@ export class SceneBuffers {
     this.wanted = this.#add('wanted', 4 * v, state);
     this.motion = this.#add('motion', VERTEX_STRUCT_BYTES * v, state);
     this.lists = this.#add('lists', VERTEX_STRUCT_BYTES * v, state);
+    this.chosen = this.#add('chosen', 4 * CONTACTS_PER_VERTEX * v, STORAGE);
     this.progress = this.#add('progress', VERTEX_STRUCT_BYTES * v, state);
+    memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
+    this.replaceEdges(edges);
+    this.reservePairs(pairCapacity);
+  }
+
+  /** Buffers for other edge constraints, and for the sizes of their dispatches; rows are to be linearised anew. */
+  replaceEdges(edges: EdgePlan): void {
+    const { stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges } = this;
+    for (const buffer of [stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
+      if (buffer) this.#drop(buffer);
+    }
+    const slots = STEP_SLOTS.FIRST_EDGES + edges.wideColours;
+    this.stepArguments = this.#add('stepArguments', 12 * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
     this.edgeEnds = this.#add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
-    this.edgeRow = this.#add('edgeRow', 16 * edges.count, state);
-    this.edgeLambda = this.#add('edgeLambda', 4 * edges.count, state);
+    this.edgeRow = this.#add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
+    this.edgeLambda = this.#add('edgeLambda', 4 * edges.count, STORAGE | COPY_SRC);
     this.edgeColours = this.#add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
     const ranges = 2 * (edges.wideColours + 1);
     this.edgeRanges = this.#add('edgeRanges', EDGE_RANGE_STRIDE * ranges, UNIFORM | COPY_DST);
-    const { queue } = memory.device;
-    queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
+    const { queue } = this.#memory.device;
     queue.writeBuffer(this.edgeEnds, 0, edges.ends);
     queue.writeBuffer(this.edgeColours, 0, edges.colours);
     queue.writeBuffer(this.edgeRanges, 0, edgeRangesOf(edges));
-    this.reservePairs(pairCapacity);
+    this.generation++;
   }
 
   /** Replaces the pair buffers by larger ones. What they held is lost: P must be found or uploaded anew. */
   reservePairs(capacity: number): void {
     if (capacity <= this.pairCapacity) return;
-    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork, this.list, this.rows]) {
+    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork, this.list, this.rows, this.links]) {
       if (buffer) this.#drop(buffer);
     }
     const state = STORAGE | COPY_SRC | COPY_DST;
@@ -110,6 +126,7 @@ export class SceneBuffers {
     this.pairWork = this.#add('pairWork', PAIR_WORK_BYTES * capacity, state);
     this.list = this.#add('list', 16 * capacity, STORAGE);
     this.rows = this.#add('rows', 12 * capacity, state);
+    this.links = this.#add('links', 20 * capacity, STORAGE);
     this.pairCapacity = capacity;
     this.generation++;
   }

@@ -1,7 +1,8 @@
 import { IntersticeError } from '../src/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
-import type { Settings } from '../src/solver/settings.js';
-import type { Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
+import { servesBoth } from '../src/solver/cpu/two-way.js';
+import { type Settings, toSettings } from '../src/solver/settings.js';
+import type { EngineUnits, Parameters, Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
 import { SceneBuffers } from './scene-buffers.js';
 import { type ControlBlock, toResolution } from './step/answer.js';
 import { DeviceProximity } from './step/device-proximity.js';
@@ -12,8 +13,9 @@ import type { StepKernels } from './step/kernels.js';
 import type { DeviceMemory } from './step/ledger.js';
 import { readFinalState } from './step/readback.js';
 import { Reader, type Reading } from './step/reader.js';
-import { StepRecorder } from './step/recorder.js';
+import { type Stage, StepRecorder } from './step/recorder.js';
 import { isSame, packParameters, TAIL_ROWS } from './step/request.js';
+import { addStamps, StageClock, type StampedPasses } from './step/stage-clock.js';
 
 /** Steps recorded between two looks at the status block. */
 export const BATCH = 8;
@@ -22,13 +24,48 @@ export const BATCH = 8;
 const CLOCK_LIMIT = 2 ** 29;
 
 /** Room for this many pairs at first; grown to the demand. */
-const FIRST_PAIRS = 4096;
+export const FIRST_PAIRS = 4096;
 
 export interface SceneDevice {
   readonly memory: DeviceMemory;
   readonly kernels: StepKernels;
-  /** @throws DEVICE_LOST with the reason when the device is gone */
+  /** @throws DEVICE_LOST with the reason when the device is gone, or what it reported when it cannot be trusted */
   assertAlive(): void;
+  /** Waits for work on the device; what fails because the device is gone is DEVICE_LOST, whatever failed first. */
+  during<T>(work: Promise<T>): Promise<T>;
+}
+
+/** Steps that were submitted, and what will be read of them. */
+interface Batch {
+  readonly reading: Reading;
+  readonly stamped: StampedPasses | undefined;
+  readonly withPositions: boolean;
+}
+
+/** One pass for everything, or one for each stage where stages are timed. */
+class PassSequence {
+  readonly #encoder: GPUCommandEncoder;
+  readonly #clock: StageClock | undefined;
+  #pass: GPUComputePassEncoder | undefined;
+  #stage: Stage | undefined;
+
+  constructor(encoder: GPUCommandEncoder, clock: StageClock | undefined) {
+    this.#encoder = encoder;
+    this.#clock = clock;
+  }
+
+  enter(stage: Stage): GPUComputePassEncoder {
+    if (this.#pass && (this.#clock === undefined || stage === this.#stage)) return this.#pass;
+    this.#pass?.end();
+    this.#stage = stage;
+    this.#pass = this.#clock ? this.#clock.beginPass(this.#encoder, stage) : this.#encoder.beginComputePass();
+    return this.#pass;
+  }
+
+  end(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
 }
 
 /** Where P is searched: on the device, or by the reference engine's search on the host, for which a run pauses. */
@@ -41,9 +78,11 @@ export type SearchPlace = 'DEVICE' | 'HOST';
 export class GpuScene implements Scene {
   readonly #device: SceneDevice;
   readonly #mesh: CollisionMesh;
-  readonly #settings: Settings;
   readonly #place: SearchPlace;
-  readonly #edges: EdgePlan;
+  /** undefined where the device has no timestamps */
+  readonly #clock: StageClock | undefined;
+  #settings: Settings;
+  #edges: EdgePlan;
   readonly #buffers: SceneBuffers;
   readonly #recorder: StepRecorder;
   readonly #reader: Reader;
@@ -52,6 +91,8 @@ export class GpuScene implements Scene {
   /** what x on the device holds, when that is known */
   #resident: Float32Array | undefined;
   #hasPairs = false;
+  /** what configure asked for, until the next resolve begins */
+  #wantedSettings: Settings | undefined;
   #control: ControlBlock = {};
   #mostContacts = 0;
   #isClosed = false;
@@ -59,21 +100,31 @@ export class GpuScene implements Scene {
   /** a buffer could not be made: the scene cannot be used any more */
   #isBroken = false;
 
-  constructor(device: SceneDevice, mesh: CollisionMesh, settings: Settings, place: SearchPlace) {
+  constructor(
+    device: SceneDevice,
+    mesh: CollisionMesh,
+    settings: Settings,
+    place: SearchPlace,
+    firstPairs = FIRST_PAIRS,
+  ) {
     this.#device = device;
     this.#mesh = mesh;
     this.#settings = settings;
     this.#place = place;
     this.#edges = planEdges(mesh, settings.sigma > 0);
-    this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, FIRST_PAIRS);
+    this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, firstPairs);
     this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
     this.#reader = new Reader(device.memory);
+    this.#clock = StageClock.open(device.memory);
   }
 
   /** Where the scene lives. */
   get memory(): DeviceMemory {
     return this.#device.memory;
   }
+
+  /** Dispatches of the step recorded last, with those of a search: what a step costs even where there is nothing to do. */
+  dispatchesPerStep = 0;
 
   /** Calls of mapAsync since the scene was opened. */
   get maps(): number {
@@ -92,16 +143,15 @@ export class GpuScene implements Scene {
     this.#isBusy = true;
     try {
       this.#device.assertAlive();
-      return await this.#run(input);
+      const resolution = await this.#device.during(this.#run(input));
+      this.#device.assertAlive();
+      return resolution;
     } catch (thrown) {
       this.#resident = undefined;
       this.#hasPairs = false;
       // Steps may have run of which nobody heard: their stamps in the pairs must not pass for those of steps to come.
       const { clock = 0 } = this.#control;
       this.#control = { clock: clock + 4 * BATCH };
-      // A lost device shows up as whatever failed first; say what it was.
-      await Promise.resolve();
-      this.#device.assertAlive();
       throw thrown;
     } finally {
       this.#isBusy = false;
@@ -109,28 +159,52 @@ export class GpuScene implements Scene {
   }
 
   get bytes(): number {
-    return 0;
+    return this.memory.bytes;
   }
 
-  configure(): void {
-    throw new IntersticeError('UNIMPLEMENTED', 'a scene on the device keeps its parameters so far');
+  configure(parameters: Parameters, units: EngineUnits): void {
+    this.#wantedSettings = toSettings(parameters, units);
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#deviceSearch?.close();
+    this.#clock?.close();
     this.#reader.close();
     this.#buffers.close();
+  }
+
+  /** Takes over what configure asked for. @throws OUT_OF_DEVICE_MEMORY when rows of edges do not fit on the device */
+  async #reconfigure(): Promise<void> {
+    const wanted = this.#wantedSettings;
+    if (!wanted) return;
+    const isSameSearch = servesBoth(this.#settings, wanted);
+    const hadEdges = this.#settings.sigma > 0;
+    if (hadEdges !== wanted.sigma > 0) {
+      const edges = planEdges(this.#mesh, wanted.sigma > 0);
+      await this.#withRoom('rows of the edge lengths', () => this.#buffers.replaceEdges(edges));
+      this.#edges = edges;
+      this.#recorder.useEdges(edges);
+    }
+    if (!isSameSearch) {
+      this.#hasPairs = false;
+      this.#hostSearch = undefined;
+      this.#deviceSearch?.configure(wanted);
+    }
+    this.#settings = wanted;
+    this.#wantedSettings = undefined;
   }
 
   async #run(input: StepInput): Promise<Resolution> {
     const timings: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
     const target = Float32Array.from(input.y);
+    const began = performance.now();
+    await this.#reconfigure();
     await this.#openSearch(input.x);
     let encoder = this.#begin(input.x, target);
     const isAhead = this.#place === 'DEVICE' && input.onState === undefined;
-    let ahead: Reading | undefined;
+    let ahead: Batch | undefined;
     let wasStopped = false;
     for (;;) {
       wasStopped = input.shouldStop?.() ?? false;
@@ -143,22 +217,24 @@ export class GpuScene implements Scene {
         if (earlier === undefined) continue;
         reading = earlier;
       }
-      const isOver = await this.#takeStatus(reading, input);
+      const isOver = await this.#takeStatus(reading, input, timings);
       if (wasStopped || isOver) break;
       const { state } = this.#control;
       if (state === STATE.RUNNING) continue;
       // Paused: what was recorded ahead did nothing.
-      ahead?.discard();
+      ahead?.reading.discard();
       ahead = undefined;
       wasStopped = input.shouldStop?.() ?? false;
       if (wasStopped) break;
-      const began = performance.now();
+      const paused = performance.now();
       if (state === STATE.NEEDS_SEARCH) await this.#searchOnHost();
       else await this.#makeRoom();
-      timings.search += 1000 * (performance.now() - began);
+      timings.search += 1000 * (performance.now() - paused);
       this.#pass(encoder, (pass) => this.#recorder.arm(pass));
     }
-    ahead?.discard();
+    ahead?.reading.discard();
+    // Without time stamps nobody knows how the device's time divides.
+    if (!this.#clock) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
     return await this.#answer(target, timings, wasStopped);
   }
 
@@ -224,29 +300,41 @@ export class GpuScene implements Scene {
     const isWide = this.#mostContacts > TAIL_ROWS;
     const shape = { sweeps, slides: forward === 'PLANAR', isWide };
     const search = this.#deviceSearch;
-    this.#pass(encoder, (pass) => {
-      for (let n = 0; n < count; n++) {
-        search?.record(pass);
-        if (search) this.#recorder.afterSearch(pass);
-        this.#recorder.step(() => pass, shape);
+    const passes = new PassSequence(encoder, this.#clock);
+    for (let n = 0; n < count; n++) {
+      const before = this.#recorder.dispatches;
+      if (search) {
+        const pass = passes.enter('search');
+        search.record(pass);
+        this.#recorder.afterSearch(pass);
       }
-    });
+      this.#recorder.step((stage) => passes.enter(stage), shape);
+      this.dispatchesPerStep = this.#recorder.dispatches - before + (search?.dispatches ?? 0);
+    }
+    passes.end();
   }
 
   /** Submits, with copies of the status block, and of x where it is asked for. */
-  #submit(encoder: GPUCommandEncoder, withPositions: boolean): Reading {
+  #submit(encoder: GPUCommandEncoder, withPositions: boolean): Batch {
     const { control, x } = this.#buffers;
+    const stamped = this.#clock?.resolve(encoder);
     const slices = [{ buffer: control, bytes: CONTROL.bytes }];
+    if (stamped) slices.push(stamped.slice);
     if (withPositions) slices.push({ buffer: x, bytes: 12 * this.#mesh.vertexCount });
     const reading = this.#reader.record(encoder, slices);
     this.#device.memory.device.queue.submit([encoder.finish()]);
-    return reading;
+    return { reading, stamped, withPositions };
   }
 
   /** Waits for a status block and tells the caller of the steps that it reports; true = the run is over. */
-  async #takeStatus(reading: Reading, input: StepInput): Promise<boolean> {
+  async #takeStatus(batch: Batch, input: StepInput, timings: StageTimings): Promise<boolean> {
     const before = this.#control;
-    const [block, x] = await reading.wait();
+    const parts = await batch.reading.wait();
+    const block = parts[0];
+    const x = batch.withPositions ? parts.at(-1) : undefined;
+    if (batch.stamped) addStamps(timings, batch.stamped.stages, parts[1]);
+    // A device that refused a submission leaves the old status block: the run would never end.
+    this.#device.assertAlive();
     this.#control = CONTROL.unpack(block);
     const { state, steps, searches, residual, unfinished, mostContacts } = this.#control;
     this.#mostContacts = Math.max(this.#mostContacts, mostContacts);
@@ -260,23 +348,29 @@ export class GpuScene implements Scene {
   }
 
   async #makeRoom(): Promise<void> {
-    const { device } = this.#device.memory;
     this.#hasPairs = false;
-    const { pairDemand } = this.#control;
+    const { pairDemand, wantsSearch } = this.#control;
+    let hasRoom = false;
+    await this.#withRoom(`${pairDemand} pairs`, () => {
+      hasRoom = this.#deviceSearch?.makeRoom(pairDemand) ?? false;
+    });
+    // Old pairs are gone with their buffers: only a search that wanted none of them can go on where it stopped.
+    const next = hasRoom && wantsSearch === SEARCH.ALL ? SEARCH.RESUME : SEARCH.ALL;
+    this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: next });
+  }
+
+  /** @throws OUT_OF_DEVICE_MEMORY when the device has no room for the buffers that `make` makes; the scene is done for */
+  async #withRoom(what: string, make: () => void): Promise<void> {
+    const { device } = this.#device.memory;
     device.pushErrorScope('out-of-memory');
     try {
-      this.#deviceSearch?.makeRoom(pairDemand);
+      make();
     } finally {
       const error = await device.popErrorScope();
       if (error) this.#isBroken = true;
     }
-    if (this.#isBroken) {
-      throw new IntersticeError(
-        'OUT_OF_DEVICE_MEMORY',
-        `${pairDemand} pairs do not fit on the device beside what is there`,
-      );
-    }
-    this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: SEARCH.ALL });
+    if (!this.#isBroken) return;
+    throw new IntersticeError('OUT_OF_DEVICE_MEMORY', `${what} do not fit on the device beside what is there`);
   }
 
   /** The run has paused: searches at its x towards its y, and lets it go on with the new P. */

@@ -71,7 +71,7 @@ function termSum(cases: ProofCases, pair: number, k: number): number {
   return sum;
 }
 
-async function runKernel(device: GPUDevice, source: string, cases: ProofCases): Promise<Float32Array> {
+async function runKernel(device: GPUDevice, pipeline: GPUComputePipeline, cases: ProofCases): Promise<Float32Array> {
   const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
   const outputBytes = 4 * OUTPUTS_PER_PAIR * cases.pairs;
   const points = device.createBuffer({ size: cases.points.byteLength, usage: STORAGE | COPY_DST });
@@ -81,10 +81,6 @@ async function runKernel(device: GPUDevice, source: string, cases: ProofCases): 
   try {
     device.queue.writeBuffer(points, 0, cases.points);
     device.queue.writeBuffer(normals, 0, cases.normals);
-    const pipeline = await device.createComputePipelineAsync({
-      layout: 'auto',
-      compute: { module: device.createShaderModule({ code: source }), entryPoint: 'signedGap' },
-    });
     const group = device.createBindGroup({
       layout: pipeline.getBindGroupLayout(0),
       entries: [points, normals, heights].map((buffer, binding) => ({ binding, resource: { buffer } })),
@@ -113,10 +109,14 @@ async function runKernel(device: GPUDevice, source: string, cases: ProofCases): 
  */
 export async function proveAdapter(device: GPUDevice, source = readGapKernel()): Promise<Proof> {
   const cases = makeProofCases();
-  const first = await runKernel(device, source, cases);
+  const pipeline = await device.createComputePipelineAsync({
+    layout: 'auto',
+    compute: { module: device.createShaderModule({ code: source }), entryPoint: 'signedGap' },
+  });
+  const first = await runKernel(device, pipeline, cases);
   const proof = judgeHeights(cases, first);
   if (!proof.ok) return proof;
-  const second = await runKernel(device, source, cases);
+  const second = await runKernel(device, pipeline, cases);
   const isRepeatable = Buffer.compare(Buffer.from(first.buffer), Buffer.from(second.buffer)) === 0;
   return isRepeatable ? proof : { ...proof, ok: false, reason: 'two runs over the same input gave different bits' };
 }

@@ -21,13 +21,9 @@ fn offsets(
   if (i == 0u) {
     let candidates = atomicLoad(&control.candidateCount);
     let folded = foldedGroups(candidates);
-    let isWide = candidates > parameters.tailRows;
-    for (var slot = 0u; slot < CANDIDATE_SLOTS; slot++) {
-      let counts = slot == CANDIDATES || isWide;
-      candidateArguments[3u * slot] = select(0u, folded.x, counts);
-      candidateArguments[3u * slot + 1u] = select(0u, folded.y, counts);
-      candidateArguments[3u * slot + 2u] = 1u;
-    }
+    candidateArguments[3u * CANDIDATES] = folded.x;
+    candidateArguments[3u * CANDIDATES + 1u] = folded.y;
+    candidateArguments[3u * CANDIDATES + 2u] = 1u;
   }
   if (i >= parameters.vertexCount) {
     return;

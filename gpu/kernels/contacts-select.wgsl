@@ -25,7 +25,6 @@
 
 // A contact whose movable vertices all carry less weight than this is left to the forward step.
 const MIN_MOVABLE_WEIGHT: f32 = 0.05;
-const CONTACTS_PER_VERTEX: u32 = 24u;
 
 fn isMovable(v: i32) -> bool {
   return v >= 0 && (motion[max(v, 0)].flags & MOVABLE) != 0u;

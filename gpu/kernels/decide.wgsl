@@ -65,6 +65,12 @@ fn clearCounters() {
   atomicStore(&control.listTop, 0u);
   atomicStore(&control.keptCount, 0u);
   atomicStore(&control.rowCount, 0u);
+  atomicStore(&control.queueTail, 0u);
+  atomicStore(&control.readyCount, 0u);
+  control.queueBegin = 0u;
+  control.queueEnd = 0u;
+  control.sweepRounds = 0u;
+  control.sweepsDone = 0u;
 }
 
 // The re-search rule (guard BOXES), or D(l) < Dmin (guard RADIUS).

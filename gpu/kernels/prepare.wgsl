@@ -30,5 +30,5 @@ fn prepare(
   atomicStore(&lists[i].count, 0u);
   lists[i].offset = 0u;
   atomicStore(&lists[i].cursor, 0u);
-  atomicStore(&lists[i].owner, NO_OWNER);
+  atomicStore(&lists[i].rows, 0u);
 }

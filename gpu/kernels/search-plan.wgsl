@@ -72,6 +72,15 @@ fn planSearch() {
     control.mode = SEARCH_ALL;
   }
   control.isValid = 0u;
+  control.isResumed = select(0u, 1u, control.mode == SEARCH_RESUME);
+  if (control.isResumed == 1u) {
+    // Boxes, counts and finds are those of the search that overflowed; only its pairs have to be written.
+    control.oldPairs = 0u;
+    for (var d = 0u; d < plan.early; d++) {
+      writeSize(d, 0u);
+    }
+    return;
+  }
   control.oldPairs = select(0u, control.pairCount, control.mode == SEARCH_PART);
   control.entries = addSaturating(control.oldPairs, control.queries);
   writeSize(plan.mark, groupsFor(control.oldPairs, THREADS));
@@ -88,7 +97,9 @@ fn settleSearch() {
   if (control.mode == SEARCH_NONE) {
     return;
   }
-  control.demand = total[0];
+  if (control.isResumed == 0u) {
+    control.demand = total[0];
+  }
   // Exclusive sums: the entry after the old pairs is the first query's, and there is a query in every mesh.
   control.kept = offsets[control.oldPairs];
   if (control.demand > min(control.capacity, control.budget)) {

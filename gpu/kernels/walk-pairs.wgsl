@@ -11,6 +11,8 @@
 // Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently, and
 // a pair that is counted once and not written, or the reverse, would tear P.
 //
+// Counting leaves each query's first STASH finds behind the offsets: where those are all, writing need not walk again.
+//
 // In: walk, control, topology, tree, x, box; writing: offsets. Out: counting: offsets; writing: pairs from each query's
 // offset on, in walk order, with their normal, delta_p = 0 and their kind.
 // #include "common/groups.wgsl"
@@ -47,7 +49,14 @@ struct Walk {
   ignored: u32,
   // vertices of a pair
   corners: u32,
+  // where in offsets the finds are kept: the n-th of a query at stash + n * queries + query
+  stash: u32,
 }
+
+// Finds that are kept of a query (gpu/search/dispatch-plan.ts has the same number); more are found again.
+const STASH: u32 = 16u;
+// Candidates that a thread walks on to before it looks closer.
+const PENDING: u32 = 8u;
 
 @group(0) @binding(0) var<uniform> walk: Walk;
 @group(0) @binding(1) var<uniform> control: SearchControl;
@@ -99,51 +108,81 @@ fn walkPairs(
   let firstLeaf = select(0u, q / 8u, isSelf);
   let firstOther = select(0u, q + 1u, isSelf);
   let depth = countLeadingZeros(walk.leaves);
-  let entry = control.oldPairs + walk.firstQuery + q;
+  let query = walk.firstQuery + q;
+  let entry = control.oldPairs + query;
+  let isWriting = walk.isWriting != 0u;
   var at = 0u;
-  if (walk.isWriting != 0u) {
+  var kept = 0u;
+  if (isWriting) {
     at = offsets[entry];
+    var end = control.demand;
+    if (query + 1u < control.queries) {
+      end = offsets[entry + 1u];
+    }
+    kept = end - at;
   }
+  let isKept = isWriting && kept <= STASH;
   var count = 0u;
-  var k = 1u;
+  // The walk: the node to look at, 0 at its end; the next element of a leaf, and how many of that leaf are left.
+  var k = select(1u, 0u, isKept);
+  var element = 0u;
+  var left = 0u;
+  var pending: array<u32, PENDING>;
   loop {
-    let node = 2u * (walk.nodes + k);
-    let nodeLo = tree[node];
-    let nodeHi = tree[node + 1u].xyz;
-    let lastLeaf = ((k + 1u) << (countLeadingZeros(k) - depth)) - 1u - walk.leaves;
-    if (lastLeaf >= firstLeaf && all(nodeLo.xyz <= hi) && all(nodeHi >= lo) && (bits & u32(nodeLo.w)) == 0u) {
-      if (k < walk.leaves) {
-        k *= 2u;
-        continue;
-      }
-      let begin = (k - walk.leaves) * 8u;
-      for (var o = max(begin, firstOther); o < min(begin + 8u, walk.otherCount); o++) {
-        let boxAt = 2u * (walk.boxes + walk.otherSlot + o);
-        let otherLo = tree[boxAt];
-        if (all(otherLo.xyz <= hi) && all(tree[boxAt + 1u].xyz >= lo) && (bits & u32(otherLo.w)) == 0u) {
-          let other = cornersOf(walk.otherSlot + o);
-          let slots = slotsOf(own, other);
-          if (sharesVertex(slots) || isIgnored(slots)) {
-            continue;
-          }
-          let found = lookCloser(slots);
-          if (found.belongs) {
-            if (walk.isWriting != 0u) {
-              pairVertex[at + count] = unusedMarked(slots);
-              pairInfo[at + count] = KIND;
-              pairNormal[at + count] = vec4f(found.normal, 0.0);
-            }
-            count++;
-          }
-        }
+    // First every thread goes on to its next few candidates, then all look closer together: threads that run in step
+    // would else wait for each one's closer look by itself.
+    var found = 0u;
+    if (isKept) {
+      while (found < PENDING && count + found < kept) {
+        pending[found] = offsets[walk.stash + (count + found) * control.queries + query];
+        found++;
       }
     }
-    k = (k + 1u) >> countTrailingZeros(k + 1u);
-    if (k == 1u) {
+    while (found < PENDING && (k != 0u || left != 0u)) {
+      let isElement = left != 0u;
+      let box = 2u * select(walk.nodes + k, walk.boxes + walk.otherSlot + element, isElement);
+      let boxLo = tree[box];
+      let boxHi = tree[box + 1u].xyz;
+      let overlaps = all(boxLo.xyz <= hi) && all(boxHi >= lo) && (bits & u32(boxLo.w)) == 0u;
+      if (isElement) {
+        if (overlaps && !sharesVertex(slotsOf(own, cornersOf(walk.otherSlot + element)))) {
+          pending[found] = element;
+          found++;
+        }
+        element++;
+        left--;
+      } else {
+        let lastLeaf = ((k + 1u) << (countLeadingZeros(k) - depth)) - 1u - walk.leaves;
+        let isHit = overlaps && lastLeaf >= firstLeaf;
+        let isLeaf = k >= walk.leaves;
+        let begin = (k - walk.leaves) * 8u;
+        if (isHit && isLeaf) {
+          element = max(begin, firstOther);
+          left = max(min(begin + 8u, walk.otherCount), element) - element;
+        }
+        let next = (k + 1u) >> countTrailingZeros(k + 1u);
+        k = select(select(next, 0u, next == 1u), 2u * k, isHit && !isLeaf);
+      }
+    }
+    if (found == 0u) {
       break;
     }
+    for (var n = 0u; n < found; n++) {
+      let slots = slotsOf(own, cornersOf(walk.otherSlot + pending[n]));
+      let closer = lookCloser(slots);
+      if (isKept || (closer.belongs && !isIgnored(slots))) {
+        if (isWriting) {
+          pairVertex[at + count] = unusedMarked(slots);
+          pairInfo[at + count] = KIND;
+          pairNormal[at + count] = vec4f(closer.normal, 0.0);
+        } else if (count < STASH) {
+          offsets[walk.stash + count * control.queries + query] = pending[n];
+        }
+        count++;
+      }
+    }
   }
-  if (walk.isWriting == 0u) {
+  if (!isWriting) {
     offsets[entry] = count;
   }
 }

@@ -8,7 +8,7 @@ const words = new Map([...fields.keys()].map((name, word) => [name, word]));
 export const CONTROL_BYTES = 4 * fields.size;
 
 /** What is asked of a search; the numbers are those of Control.wantsSearch too. */
-export const SEARCH_MODE = { NONE: 0, PART: 1, ALL: 2 } as const;
+export const SEARCH_MODE = { NONE: 0, PART: 1, ALL: 2, RESUME: 3 } as const;
 export type SearchMode = (typeof SEARCH_MODE)[keyof typeof SEARCH_MODE];
 
 export type ControlValues = Readonly<Record<string, number>>;

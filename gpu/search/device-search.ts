@@ -4,7 +4,7 @@ import { BUFFER_USAGE } from '../flags.js';
 import { DeviceScan, DISPATCH_BYTES, scanLevels } from '../scan.js';
 import type { DeviceMemory } from '../step/ledger.js';
 import { CONTROL_BYTES, type ControlValues, controlOf, controlWord, encodeField, type SearchMode } from './control.js';
-import { type DispatchPlan, planDispatches, type SearchStatus, UNIFORM_STRIDE } from './dispatch-plan.js';
+import { type DispatchPlan, planDispatches, type SearchStatus, STASH, UNIFORM_STRIDE } from './dispatch-plan.js';
 import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from './kernel.js';
 import { SearchKernels } from './kernels.js';
 import { layOutSearch, type SearchLayout } from './layout.js';
@@ -61,6 +61,9 @@ export class DeviceSearch {
   /** live as long as the pair buffers */
   #bound: GPUBuffer[] = [];
   #scan: DeviceScan | undefined;
+  /** counts of the queries and, from word `stash` on, their first finds */
+  #offsets: GPUBuffer | undefined;
+  #stash = 0;
   /** dispatches before and after the prefix sum */
   #counting: Dispatch[] = [];
   #writing: Dispatch[] = [];
@@ -98,7 +101,7 @@ export class DeviceSearch {
       vertices: vertexCount,
       queries: layout.queries,
     });
-    this.rebind();
+    this.#build();
   }
 
   /**
@@ -119,14 +122,48 @@ export class DeviceSearch {
     return new DeviceSearch(memory, kernels, walks, layout, mesh.vertexCount, settings, buffers, status);
   }
 
-  /** To be called when the pair buffers were replaced: P is void then, and the next search finds everything anew. */
+  /**
+   * To be called when the pair buffers were replaced: P is void then, and the next search finds everything anew, or
+   * resumes the one that overflowed, whose counts and finds are carried over.
+   */
   rebind(): void {
-    this.#release();
+    const earlier = this.#offsets;
+    const earlierStash = this.#stash;
+    const kept = this.#bound.filter((buffer) => buffer !== earlier);
+    this.#bound = earlier ? [earlier] : [];
+    for (const buffer of kept) this.#memory.free(buffer);
+    this.#scan?.destroy();
+    this.#scan = undefined;
+    this.#build();
+    if (!earlier) return;
+    const { device } = this.#memory;
+    const { queries } = this.layout;
+    const encoder = device.createCommandEncoder();
+    encoder.copyBufferToBuffer(earlier, 0, this.#offsets as GPUBuffer, 0, 4 * queries);
+    const finds = 4 * STASH * queries;
+    encoder.copyBufferToBuffer(earlier, 4 * earlierStash, this.#offsets as GPUBuffer, 4 * this.#stash, finds);
+    device.queue.submit([encoder.finish()]);
+    this.#bound = this.#bound.filter((buffer) => buffer !== earlier);
+    this.#memory.free(earlier);
+  }
+
+  /** Bytes that rebind() needs for a moment beside what it makes. */
+  get carriedBytes(): number {
+    return this.#offsets?.size ?? 0;
+  }
+
+  #build(): void {
     const { pairCapacity } = this.#buffers;
     this.#write({ capacity: pairCapacity, pairCount: 0, isValid: 0 });
     const entries = pairCapacity + this.layout.queries;
-    const plan = planDispatches(this.layout, scanLevels(entries), this.#status);
-    const offsets = this.#bind('search offsets', 4 * entries, STORAGE | COPY_SRC);
+    const plan = planDispatches(this.layout, scanLevels(entries), entries, this.#status);
+    this.#stash = entries;
+    const offsets = this.#bind(
+      'search offsets',
+      4 * (entries + STASH * this.layout.queries),
+      STORAGE | COPY_SRC | COPY_DST,
+    );
+    this.#offsets = offsets;
     const sizes = this.#bind('search sizes', DISPATCH_BYTES * plan.groups.length, STORAGE | INDIRECT | COPY_SRC);
     const fixed = this.#bind('search groups', 4 * plan.groups.length, STORAGE | COPY_DST);
     const uniforms = this.#bind('search uniforms', UNIFORM_STRIDE * plan.uniforms.length, UNIFORM | COPY_DST);
@@ -155,6 +192,16 @@ export class DeviceSearch {
     wishes: { readonly leap?: number; readonly reach?: number; readonly budget?: number } = {},
   ): void {
     this.#write({ ...wishes, mode });
+  }
+
+  /** Lengths and rules of other settings; P is void, and the next search finds everything anew. */
+  configure(settings: Settings): void {
+    this.#write({ ...controlOf(settings), pairCount: 0, isValid: 0 });
+  }
+
+  /** Dispatches that record() records. */
+  get dispatches(): number {
+    return this.#counting.length + this.#writing.length + (this.#scan?.dispatches ?? 0);
   }
 
   /** Records a whole search; it runs only if one is asked for when the device gets there. */

@@ -4,6 +4,9 @@ import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
 /** Threads of a workgroup in the kernels that run a thread a vertex, a slot, a query or a pair. */
 const THREADS = 64;
 
+/** Finds that counting keeps of each query, so that writing need not walk again (walk-pairs.wgsl has the same number). */
+export const STASH = 16;
+
 /** What every implementation lets a uniform binding start at. */
 export const UNIFORM_STRIDE = 256;
 
@@ -30,8 +33,16 @@ export interface DispatchPlan {
   readonly uniforms: readonly (readonly number[])[];
 }
 
-/** @param levels of the prefix sum over old pairs and queries */
-export function planDispatches(layout: SearchLayout, levels: number, status: SearchStatus | undefined): DispatchPlan {
+/**
+ * @param levels of the prefix sum over old pairs and queries
+ * @param stash word of `offsets` from which on finds are kept: STASH words a query
+ */
+export function planDispatches(
+  layout: SearchLayout,
+  levels: number,
+  stash: number,
+  status: SearchStatus | undefined,
+): DispatchPlan {
   const { slots, nodes, refits, walks } = layout;
   const perThread = (count: number): number => Math.ceil(count / THREADS);
   const walkGroups = walks.map(({ own }) => perThread(own.count));
@@ -49,8 +60,8 @@ export function planDispatches(layout: SearchLayout, levels: number, status: Sea
     [...plan, ...statusWords],
     [slots, nodes],
     ...refits.map((refit) => refitWords(layout, refit)),
-    ...walks.map((walk) => walkWords(layout, walk, false)),
-    ...walks.map((walk) => walkWords(layout, walk, true)),
+    ...walks.map((walk) => walkWords(layout, walk, stash, false)),
+    ...walks.map((walk) => walkWords(layout, walk, stash, true)),
   ];
   return { groups, scan, gather, uniforms };
 }
@@ -62,7 +73,12 @@ const refitWords = ({ nodes }: SearchLayout, { set, width }: RefitPass): number[
   width,
 ];
 
-const walkWords = (layout: SearchLayout, { kind, own, other, firstQuery }: WalkPass, isWriting: boolean): number[] => [
+const walkWords = (
+  layout: SearchLayout,
+  { kind, own, other, firstQuery }: WalkPass,
+  stash: number,
+  isWriting: boolean,
+): number[] => [
   isWriting ? 1 : 0,
   firstQuery,
   own.slot,
@@ -77,4 +93,5 @@ const walkWords = (layout: SearchLayout, { kind, own, other, firstQuery }: WalkP
   layout.ignoredFirst,
   layout.ignored,
   CORNERS[kind],
+  stash,
 ];

@@ -45,6 +45,16 @@ export class SearchKernels {
     return new SearchKernels(device, scan, plan, settle, boxes, elements, leaves, nodes, mark, gather, pairs);
   }
 
+  /** Everything that any mesh may need, compiled. */
+  async all(): Promise<readonly Kernel[]> {
+    const { plan, scanBlocks, addBlocks } = this.scan;
+    return [
+      ...[plan, scanBlocks, addBlocks, this.planSearch, this.settleSearch, this.fillTrustBoxes, this.boxElements],
+      ...[this.refitLeaves, this.refitNodes, this.markKept, this.gatherKept, this.settlePairs],
+      ...(await Promise.all([VT, EE, VE, VV].map((kind) => this.#walk(kind)))),
+    ];
+  }
+
   /** The walks that a mesh needs, by kind. */
   async walksOf({ walks }: SearchLayout): Promise<ReadonlyMap<number, Kernel>> {
     const kinds = [VT, EE, VE, VV].filter((kind) => walks.some((walk) => walk.kind === kind));

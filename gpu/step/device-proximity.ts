@@ -17,6 +17,9 @@ const PAIRS_AT_LEAST = 1 << 16;
 /** Room beyond the demand, so that the next search need not ask again. */
 const SPARE_ROOM = 1.25;
 
+/** Bytes that one more pair takes in all buffers together: those of the scene, the search's offsets and their sums. */
+const BYTES_A_PAIR = 156;
+
 /** Bytes of pairWork, the largest of the pair buffers, per pair. */
 const LARGEST_PAIR_BYTES = 64;
 
@@ -26,9 +29,10 @@ const LARGEST_PAIR_BYTES = 64;
  * it gets whatever it needs up to the limit.
  */
 export class DeviceProximity {
+  readonly #memory: DeviceMemory;
   readonly #search: DeviceSearch;
   readonly #buffers: SceneBuffers;
-  readonly #settings: Settings;
+  #settings: Settings;
   readonly #comfortable: number;
   readonly #limit: number;
   #leap: number;
@@ -41,12 +45,11 @@ export class DeviceProximity {
     settings: Settings,
     buffers: SceneBuffers,
   ) {
+    this.#memory = memory;
     this.#search = search;
     this.#buffers = buffers;
     this.#settings = settings;
-    const { maxBufferSize, maxStorageBufferBindingSize } = memory.device.limits;
-    const largest = Math.min(maxBufferSize, maxStorageBufferBindingSize);
-    this.#limit = Math.min(PAIR_LIMIT, Math.floor(largest / LARGEST_PAIR_BYTES / SPARE_ROOM));
+    this.#limit = Math.min(PAIR_LIMIT, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES / SPARE_ROOM));
     this.#comfortable = Math.min(this.#limit, Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * mesh.contactVertices.length));
     this.#leap = settings.leap;
     this.#reach = settings.reach;
@@ -77,20 +80,39 @@ export class DeviceProximity {
     this.#search.ask(SEARCH_MODE.NONE, { leap: this.#leap, reach: this.#reach });
   }
 
+  /** Other lengths and rules from the next search on; P is void. */
+  configure(settings: Settings): void {
+    this.#settings = settings;
+    this.#leap = settings.leap;
+    this.#reach = settings.reach;
+    this.#search.configure(settings);
+  }
+
   record(pass: GPUComputePassEncoder): void {
     this.#search.record(pass);
+  }
+
+  /** Dispatches that record() records. */
+  get dispatches(): number {
+    return this.#search.dispatches;
   }
 
   /**
    * A search found more pairs than there is room for, and wrote none: more room, or smaller boxes, for the next attempt.
    *
-   * @throws TOO_LARGE when P does not fit even with the smallest boxes
+   * @returns true = there is room now, and a search of everything can be resumed instead of begun anew
+   * @throws TOO_LARGE when P does not fit even with the smallest boxes; OUT_OF_DEVICE_MEMORY, with the buffers as they
+   * were, when others take the room that it needs
    */
-  makeRoom(demand: number): void {
+  makeRoom(demand: number): boolean {
     if (demand <= this.#comfortable || (this.#isSmallest && demand <= this.#limit)) {
-      this.#buffers.reservePairs(Math.min(Math.ceil(SPARE_ROOM * demand), this.#limit));
+      const capacity = Math.min(Math.ceil(SPARE_ROOM * demand), this.#limit);
+      // Asked for in one sum before the old buffers go: a refusal half way would leave the scene without any.
+      const more = BYTES_A_PAIR * (capacity - this.#buffers.pairCapacity) + this.#search.carriedBytes;
+      this.#memory.ledger.admit(more, `room for ${capacity} pairs`);
+      this.#buffers.reservePairs(capacity);
       this.#search.rebind();
-      return;
+      return true;
     }
     if (this.#isSmallest) {
       throw new IntersticeError(
@@ -103,6 +125,7 @@ export class DeviceProximity {
     if (this.#leap > 0) this.#leap = this.#leap > delta ? this.#leap / 2 : 0;
     else this.#reach /= 2;
     this.#search.ask(SEARCH_MODE.NONE, { leap: this.#leap, reach: this.#reach });
+    return false;
   }
 
   get #isSmallest(): boolean {

@@ -60,4 +60,4 @@ export const STATE = {
   NEEDS_SEARCH: 4,
   NEEDS_ROOM: 5,
 } as const;
-export const SEARCH = { NONE: 0, PART: 1, ALL: 2 } as const;
+export const SEARCH = { NONE: 0, PART: 1, ALL: 2, RESUME: 3 } as const;

@@ -14,7 +14,9 @@ const ENTRIES = {
   'contacts-select': ['count', 'fill', 'selectUnique', 'rank'],
   'contacts-offsets': ['offsets'],
   'contacts-rows': ['contactRows'],
-  'sweep-wide': ['claims', 'projects'],
+  'contacts-links': ['listRows', 'linkRows'],
+  'sweep-open': ['openRound'],
+  'sweep-wide': ['sweepRound'],
   'sweep-tail': ['sweepTail'],
   slide: ['slide'],
   guard: ['guard'],
@@ -53,13 +55,16 @@ export class StepKernels {
     this.#layouts = layouts;
   }
 
-  /** @throws GPUPipelineError when a kernel does not compile, Error when its file is missing */
-  static async compile(device: GPUDevice): Promise<StepKernels> {
+  /**
+   * @param load the text of a kernel file; another one only in tests
+   * @throws GPUPipelineError when a kernel does not compile, Error when its file is missing
+   */
+  static async compile(device: GPUDevice, load: (file: KernelFile) => string = loadKernel): Promise<StepKernels> {
     const layouts = new Map<KernelFile, { layout: GPUBindGroupLayout; bindings: Binding[] }>();
     const kernels = new Map<EntryPoint, Kernel>();
     await Promise.all(
       (Object.keys(ENTRIES) as KernelFile[]).map(async (file) => {
-        const code = loadKernel(file);
+        const code = load(file);
         const bindings = bindingsOf(code);
         // Written out and not 'auto': entry points of one file then share their bindings, used or not.
         const layout = device.createBindGroupLayout({
@@ -83,6 +88,10 @@ export class StepKernels {
       }),
     );
     return new StepKernels(device, kernels, layouts);
+  }
+
+  get all(): readonly Kernel[] {
+    return [...this.#kernels.values()];
   }
 
   kernel(entry: EntryPoint): Kernel {

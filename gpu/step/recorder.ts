@@ -1,3 +1,4 @@
+import type { StageTimings } from '../../src/solver/types.js';
 import { EDGE_RANGE_STRIDE, type SceneBuffers } from '../scene-buffers.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { EntryPoint, KernelFile, StepKernels } from './kernels.js';
@@ -18,19 +19,25 @@ export interface StepShape {
 }
 
 /** Stages of a step, for timing; one compute pass each. */
-export type Stage = 'search' | 'geometry' | 'backward' | 'forward';
+export type Stage = keyof StageTimings;
 
 /** Records the dispatches of steps for one scene. Every size comes from the device, so that it can switch steps off. */
 export class StepRecorder {
   readonly #kernels: StepKernels;
   readonly #buffers: SceneBuffers;
-  readonly #edges: EdgePlan;
+  /** dispatches recorded since the recorder was made */
+  dispatches = 0;
+  #edges: EdgePlan;
   readonly #groups = new Map<string, GPUBindGroup>();
   #generation = -1;
 
   constructor(kernels: StepKernels, buffers: SceneBuffers, edges: EdgePlan) {
     this.#kernels = kernels;
     this.#buffers = buffers;
+    this.#edges = edges;
+  }
+
+  useEdges(edges: EdgePlan): void {
     this.#edges = edges;
   }
 
@@ -62,8 +69,11 @@ export class StepRecorder {
 
   /** The stages of a step in order; `enter` gives the pass of the stage that begins. */
   step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape): void {
-    let pass = enter('backward');
-    this.edgeSweep(pass, true);
+    let pass: GPUComputePassEncoder;
+    if (this.#edges.count > 0) {
+      pass = enter('backward');
+      this.edgeSweep(pass, true);
+    }
     pass = enter('geometry');
     this.findContacts(pass);
     pass = enter('backward');
@@ -100,7 +110,7 @@ export class StepRecorder {
   selectContacts(pass: GPUComputePassEncoder): void {
     this.#indirect(pass, 'count', STEP_SLOTS.PAIRS);
     this.#indirect(pass, 'offsets', STEP_SLOTS.VERTICES);
-    for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows'] as const) {
+    for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows', 'listRows', 'linkRows'] as const) {
       this.#overCandidates(pass, entry, CANDIDATE_SLOTS.CANDIDATES);
     }
   }
@@ -108,8 +118,8 @@ export class StepRecorder {
   contactSweep(pass: GPUComputePassEncoder, isWide: boolean): void {
     if (isWide) {
       for (let round = 0; round < WIDE_ROUNDS; round++) {
-        this.#overCandidates(pass, 'claims', CANDIDATE_SLOTS.WIDE);
-        this.#overCandidates(pass, 'projects', CANDIDATE_SLOTS.WIDE);
+        this.#indirect(pass, 'openRound', STEP_SLOTS.ONE);
+        this.#overCandidates(pass, 'sweepRound', CANDIDATE_SLOTS.WIDE);
       }
     }
     this.#indirect(pass, 'sweepTail', STEP_SLOTS.ONE);
@@ -146,6 +156,7 @@ export class StepRecorder {
 
   #set(pass: GPUComputePassEncoder, entry: EntryPoint, edgeRange: number | undefined): void {
     const { file, pipeline } = this.#kernels.kernel(entry);
+    this.dispatches++;
     pass.setPipeline(pipeline);
     pass.setBindGroup(0, this.#group(file, edgeRange));
   }

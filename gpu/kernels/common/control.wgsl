@@ -11,7 +11,7 @@ struct Control {
   pairCapacity: u32,
   // pairs that the last search found, which may be more than there is room for
   pairDemand: u32,
-  // NO_SEARCH, SEARCH_PART or SEARCH_ALL, for the step to come
+  // NO_SEARCH, SEARCH_PART, SEARCH_ALL or SEARCH_RESUME, for the step to come
   wantsSearch: u32,
   // 1 = P and boxes are valid for the start of this request
   isReused: u32,
@@ -45,6 +45,14 @@ struct Control {
   listTop: atomic<u32>,
   keptCount: atomic<u32>,
   rowCount: atomic<u32>,
+  // the sweep's queue of contacts whose turn has come: its end, how many stand in it from the start, what the round under
+  // way takes of it, rounds of this sweep, and sweeps done in this step
+  queueTail: atomic<u32>,
+  readyCount: atomic<u32>,
+  queueBegin: u32,
+  queueEnd: u32,
+  sweepRounds: u32,
+  sweepsDone: u32,
   // pairs and boxes do not fit this request
   invalidCount: atomic<u32>,
   // pairs of each kind, counted at the end of a request
@@ -65,6 +73,8 @@ const NEEDS_ROOM: u32 = 5u;
 const NO_SEARCH: u32 = 0u;
 const SEARCH_PART: u32 = 1u;
 const SEARCH_ALL: u32 = 2u;
+// P has got the room that the last search wanted: it only has to be written
+const SEARCH_RESUME: u32 = 3u;
 
 // The same words for kernels that only read: a binding that is read-only may hold no atomics.
 struct ControlView {
@@ -102,6 +112,12 @@ struct ControlView {
   listTop: u32,
   keptCount: u32,
   rowCount: u32,
+  queueTail: u32,
+  readyCount: u32,
+  queueBegin: u32,
+  queueEnd: u32,
+  sweepRounds: u32,
+  sweepsDone: u32,
   invalidCount: u32,
   vertexTriangle: u32,
   edgeEdge: u32,

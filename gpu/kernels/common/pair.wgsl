@@ -37,6 +37,8 @@ struct PairWork {
 }
 const CANDIDATE: u32 = 0x80000000u;
 const UNIQUE: u32 = 0xc0000000u;
+// A contact is listed at a movable vertex only if it is among this many closest there.
+const CONTACTS_PER_VERTEX: u32 = 24u;
 const NO_BOUND: f32 = 2.0;
 
 // What a step computes of a vertex.
@@ -67,14 +69,13 @@ const STUCK_SHARE: f32 = 0.01;
 const NO_PAIR: u32 = 0xffffffffu;
 const ONE_BITS: u32 = 0x3f800000u;
 
-// Lists of the contacts at a vertex, and the contact that owns the vertex during a round of the sweep.
+// Lists of the contacts at a vertex: candidates, and how many of them are rows of this step's sweep.
 struct ContactList {
   count: atomic<u32>,
   offset: u32,
   cursor: atomic<u32>,
-  owner: atomic<u32>,
+  rows: atomic<u32>,
 }
-const NO_OWNER: u32 = 0xffffffffu;
 
 // What is kept of a vertex over the steps of a request.
 struct VertexProgress {

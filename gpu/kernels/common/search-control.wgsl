@@ -2,7 +2,7 @@
 // u32 or f32; lengths in engine units.
 
 struct SearchControl {
-  // asked: SEARCH_NONE, SEARCH_PART or SEARCH_ALL
+  // asked: SEARCH_NONE, SEARCH_PART, SEARCH_ALL or SEARCH_RESUME
   mode: u32,
   // asked: longest free motion one box covers, growth of the boxes, growth of the hulls on each side, and the distance
   // beyond which a pair is left out for good
@@ -30,12 +30,14 @@ struct SearchControl {
   // of this search: pairs of the old P that are looked at, and entries of the prefix sum
   oldPairs: u32,
   entries: u32,
-  spare: u32,
+  // 1 = takes up a search of everything that found too little room: its counts hold
+  isResumed: u32,
 }
 
 const SEARCH_NONE: u32 = 0u;
 const SEARCH_PART: u32 = 1u;
 const SEARCH_ALL: u32 = 2u;
+const SEARCH_RESUME: u32 = 3u;
 
 // Bar bits (src/solver/cpu/search.ts): an element has a bit iff all its vertices do, and a pair with a bit in common is
 // left out.

@@ -6,7 +6,8 @@ const VERTICES: u32 = 1u;
 const PAIRS: u32 = 2u;
 const SEARCH: u32 = 3u;
 const FIRST_EDGES: u32 = 4u;
-// In candidateArguments, written by contacts-offsets: a thread a candidate; the same if there are too many for one workgroup
+// In candidateArguments: a thread a candidate, written by contacts-offsets; a thread a contact of a round of the sweep,
+// written by sweep-open
 const CANDIDATES: u32 = 0u;
 const WIDE: u32 = 1u;
 const CANDIDATE_SLOTS: u32 = 2u;

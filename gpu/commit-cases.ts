@@ -1,0 +1,122 @@
+import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
+import { makeProofRandom } from './proof-random.js';
+
+/** u for devices whose rounding direction WGSL leaves open */
+const U = 2 ** -23;
+/** e = 8u Σ |n_c d_c|, as in kernels/common/heights.wgsl */
+const ERROR_FACTOR = 8 * U;
+
+/**
+ * Questions about the end of a step: vertex–triangle pairs with vertices of their own, each vertex with a target, an α, a
+ * trust box, each pair with a normal and the limits that its heights must keep. Vertex k of pair p is 4·p + k; vertex 0 is
+ * side a.
+ */
+export interface CommitCases {
+  readonly pairs: number;
+  /** float32[12·pairs] */
+  readonly x: Float32Array<ArrayBuffer>;
+  readonly y: Float32Array<ArrayBuffer>;
+  /** float32[3·pairs] */
+  readonly normals: Float32Array<ArrayBuffer>;
+  /** float32[4·pairs] */
+  readonly alpha: Float32Array<ArrayBuffer>;
+  /** float32[24·pairs] lo xyz, hi xyz of each vertex */
+  readonly box: Float32Array<ArrayBuffer>;
+  /** float32[pairs] no height of side a may sink below `low`, none of side b rise above `high`; e of x */
+  readonly low: Float32Array<ArrayBuffer>;
+  readonly high: Float32Array<ArrayBuffer>;
+  readonly error: Float32Array<ArrayBuffer>;
+  labelOf(pair: number): string;
+}
+
+/** Lengths of the ways from x to y: the extent of a scene, a feature of it, hardly more than rounding. */
+const TRAVELS = [1, 1e-4, 1e-7];
+/** What is left between a limit and the height that comes, in units of e: the verdict turns within ±2 or so. */
+const MARGINS = [-64, -4, -2, -1, -0.5, -0.1, 0, 0.1, 0.5, 1, 2, 4, 64];
+/** One vertex in so many has a box face exactly on its expected position, one has it one float32 further in. */
+const BOX_KINDS = 4;
+
+export function makeCommitCases(): CommitCases {
+  const random = makeProofRandom(0x2c1b3c6d);
+  const { pairs, points, normals, labelOf }: ProofCases = makeProofCases();
+  const vertices = PROOF_POINTS * pairs;
+  const x = Float32Array.from(points);
+  const y = new Float32Array(3 * vertices);
+  const alpha = new Float32Array(vertices);
+  const box = new Float32Array(6 * vertices);
+  const [low, high, error] = [0, 1, 2].map(() => new Float32Array(pairs));
+  /** where float32 arithmetic takes the vertices, one rounding an operation */
+  const expected = new Float32Array(3 * vertices);
+  for (let v = 0; v < vertices; v++) {
+    alpha[v] = pickAlpha(random);
+    const travel = TRAVELS[Math.floor(TRAVELS.length * random())];
+    for (let k = 3 * v; k < 3 * v + 3; k++) {
+      // A copy must keep the sign of a zero, which arithmetic loses.
+      if (random() < 0.02) x[k] = -0;
+      y[k] = random() < 0.02 ? -0 : x[k] + travel * (2 * random() - 1);
+      expected[k] = alpha[v] === 1 ? y[k] : x[k] + Math.fround(alpha[v] * Math.fround(y[k] - x[k]));
+    }
+    fillBox(box, v, x, expected, Math.floor(BOX_KINDS * random()));
+  }
+  for (let pair = 0; pair < pairs; pair++) {
+    let reach = 0;
+    const heights: number[] = [];
+    for (let k = 0; k < PROOF_POINTS; k++) {
+      let height = 0;
+      let spread = 0;
+      let spreadBefore = 0;
+      for (let c = 0; c < 3; c++) {
+        const at = 12 * pair + 3 * k + c;
+        const origin = x[12 * pair + c];
+        height += normals[3 * pair + c] * (expected[at] - origin);
+        spread += Math.abs(normals[3 * pair + c] * (expected[at] - origin));
+        spreadBefore += Math.abs(normals[3 * pair + c] * (x[at] - origin));
+      }
+      heights.push(height);
+      reach = Math.max(reach, spreadBefore);
+      error[pair] = Math.max(error[pair], ERROR_FACTOR * Math.max(spread, spreadBefore));
+    }
+    const e = error[pair];
+    error[pair] = ERROR_FACTOR * reach;
+    const margin = () => e * MARGINS[Math.floor(MARGINS.length * random())];
+    low[pair] = heights[0] - e - margin();
+    high[pair] = heights[1 + Math.floor(3 * random())] + e + margin();
+  }
+  return { pairs, x, y, normals: Float32Array.from(normals), alpha, box, low, high, error, labelOf };
+}
+
+/** 0 and 1, for which a step must copy, as often as anything between. */
+function pickAlpha(random: () => number): number {
+  const kind = random();
+  if (kind < 0.15) return 0;
+  if (kind < 0.3) return 1;
+  if (kind < 0.4) return Math.fround(1 - U);
+  return kind < 0.5 ? 2 ** -20 * random() : Math.fround(random());
+}
+
+/** Kind 0: far away; 1: one axis ends at the expected position; 2: it ends a float32 before it; 3: far away. */
+function fillBox(box: Float32Array, v: number, x: Float32Array, expected: Float32Array, kind: number): void {
+  for (let c = 0; c < 3; c++) {
+    const here = x[3 * v + c];
+    const there = expected[3 * v + c];
+    box[6 * v + c] = Math.min(here, there) - 1;
+    box[6 * v + 3 + c] = Math.max(here, there) + 1;
+  }
+  if (kind !== 1 && kind !== 2) return;
+  const axis = v % 3;
+  const here = x[3 * v + axis];
+  const there = expected[3 * v + axis];
+  if (here === there) return;
+  const face = kind === 1 ? there : nextTowards(there, here);
+  box[6 * v + axis + (there > here ? 3 : 0)] = face;
+}
+
+/** The float32 next to `from`, a step towards `to`. */
+function nextTowards(from: number, to: number): number {
+  const words = new Int32Array(1);
+  const float = new Float32Array(words.buffer);
+  float[0] = from;
+  if (float[0] === 0) return from;
+  words[0] += to > from === from > 0 ? 1 : -1;
+  return float[0];
+}

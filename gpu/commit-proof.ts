@@ -1,0 +1,163 @@
+import { type CommitCases, makeCommitCases } from './commit-cases.js';
+import { type CommitAnswer, judgeCommit } from './commit-judge.js';
+import { BUFFER_USAGE, MAP_MODE } from './flags.js';
+import { PROOF_POINTS } from './proof-cases.js';
+import { CONTROL, PARAMETERS } from './step/fields.js';
+import type { EntryPoint, StepKernels } from './step/kernels.js';
+import { foldGroups } from './step/slots.js';
+
+const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
+
+/** Any step's number; what counts is that control and pairs agree. */
+const CLOCK = 7;
+/** Words of the structs Motion, VertexProgress and PairWork (gpu/kernels/common/pair.wgsl) and of their fields used here. */
+const MOTION = { words: 4, alpha: 0, limiter: 2, flags: 3 } as const;
+const PROGRESS = { words: 4, residual: 0 } as const;
+const PAIR_WORK = { words: 16, first: 8, second: 9, third: 10, mark: 11, slots: 12 } as const;
+const MOVING = 1;
+const NO_PAIR = 0xffffffff;
+/** above every α: the slot bounds nothing */
+const NO_BOUND = 2;
+/** one more than a residual's largest change could take it */
+const EPSILON = 1e-4;
+
+export interface CommitProof {
+  readonly ok: boolean;
+  readonly vertices: number;
+  /** how many of the vertices that were to move were sent back; a proof in which none was would prove nothing */
+  readonly reverted: number;
+  readonly reason?: string;
+}
+
+/**
+ * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit (docs/method.md,
+ * safety rules 4 and 8). What memory holds afterwards is judged in double precision: copies are bit copies, everything
+ * else is x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
+ *
+ * @throws Error when the device is lost
+ */
+export async function proveCommit(device: GPUDevice, kernels: StepKernels): Promise<CommitProof> {
+  const cases = makeCommitCases();
+  const verdict = judgeCommit(cases, await runCommit(device, kernels, cases));
+  return { ...verdict, vertices: PROOF_POINTS * cases.pairs };
+}
+
+async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitCases): Promise<CommitAnswer> {
+  const vertices = PROOF_POINTS * cases.pairs;
+  const owned: GPUBuffer[] = [];
+  const create = (data: ArrayBuffer, usage: number): GPUBuffer => {
+    const buffer = device.createBuffer({ label: 'proof', size: data.byteLength, usage: usage | COPY_DST });
+    owned.push(buffer);
+    device.queue.writeBuffer(buffer, 0, data);
+    return buffer;
+  };
+  const named: Readonly<Record<string, GPUBuffer>> = {
+    parameters: create(
+      PARAMETERS.pack({ vertexCount: vertices, hasBoxes: 1, isPlanar: 1, epsilon: EPSILON, arrivedWithin: 0 }),
+      UNIFORM,
+    ),
+    control: create(padded(CONTROL.pack({ pairCount: cases.pairs, pairCapacity: cases.pairs, clock: CLOCK })), STORAGE),
+    x: create(cases.x.buffer, STORAGE | COPY_SRC),
+    y: create(cases.y.buffer, STORAGE),
+    next: create(new ArrayBuffer(12 * vertices), STORAGE | COPY_SRC),
+    box: create(cases.box.buffer, STORAGE),
+    motion: create(packMotion(cases), STORAGE | COPY_SRC),
+    progress: create(packProgress(vertices), STORAGE | COPY_SRC),
+    pairVertex: create(Int32Array.from({ length: vertices }, (_, v) => v).buffer, STORAGE),
+    // kind 0: vertex and triangle
+    pairInfo: create(new ArrayBuffer(4 * cases.pairs), STORAGE),
+    pairNormal: create(packNormals(cases), STORAGE),
+    pairWork: create(packLimits(cases), STORAGE),
+  };
+  const readback = device.createBuffer({ size: 56 * vertices, usage: COPY_DST | MAP_READ });
+  owned.push(readback);
+  try {
+    const encoder = device.createCommandEncoder({ label: 'proof' });
+    const pass = encoder.beginComputePass();
+    const dispatch = (entry: EntryPoint, threads: number): void => {
+      const { file, pipeline } = kernels.kernel(entry);
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(
+        0,
+        kernels.bind(file, (name) => {
+          if (!named[name]) throw new Error(`the proof has no buffer for ${name}, which the kernel ${file} binds`);
+          return { buffer: named[name] };
+        }),
+      );
+      pass.dispatchWorkgroups(...foldGroups(threads));
+    };
+    dispatch('write', vertices);
+    dispatch('check', cases.pairs);
+    dispatch('commit', vertices);
+    pass.end();
+    let at = 0;
+    for (const [buffer, bytes] of [
+      [named.next, 12 * vertices],
+      [named.x, 12 * vertices],
+      [named.motion, 16 * vertices],
+      [named.progress, 16 * vertices],
+    ] as const) {
+      encoder.copyBufferToBuffer(buffer, 0, readback, at, bytes);
+      at += bytes;
+    }
+    device.queue.submit([encoder.finish()]);
+    await readback.mapAsync(MAP_MODE.READ);
+    return unpack(readback.getMappedRange().slice(0), vertices);
+  } finally {
+    for (const buffer of owned) buffer.destroy();
+  }
+}
+
+const padded = (data: ArrayBuffer): ArrayBuffer => {
+  const whole = new Uint8Array(Math.ceil(data.byteLength / 16) * 16);
+  whole.set(new Uint8Array(data));
+  return whole.buffer;
+};
+
+function packMotion({ alpha }: CommitCases): ArrayBuffer {
+  const words = new Uint32Array(MOTION.words * alpha.length);
+  const bits = new Uint32Array(alpha.buffer);
+  for (let v = 0; v < alpha.length; v++) {
+    words[MOTION.words * v + MOTION.alpha] = bits[v];
+    words[MOTION.words * v + MOTION.limiter] = NO_PAIR;
+    words[MOTION.words * v + MOTION.flags] = MOVING;
+  }
+  return words.buffer;
+}
+
+function packProgress(vertices: number): ArrayBuffer {
+  const floats = new Float32Array(PROGRESS.words * vertices);
+  for (let v = 0; v < vertices; v++) floats[PROGRESS.words * v + PROGRESS.residual] = 1;
+  return floats.buffer;
+}
+
+function packNormals({ normals, pairs }: CommitCases): ArrayBuffer {
+  const floats = new Float32Array(4 * pairs);
+  for (let p = 0; p < pairs; p++) floats.set(normals.subarray(3 * p, 3 * p + 3), 4 * p);
+  return floats.buffer;
+}
+
+function packLimits({ pairs, low, high, error }: CommitCases): ArrayBuffer {
+  const floats = new Float32Array(PAIR_WORK.words * pairs);
+  const words = new Uint32Array(floats.buffer);
+  for (let p = 0; p < pairs; p++) {
+    const at = PAIR_WORK.words * p;
+    floats[at + PAIR_WORK.first] = low[p];
+    floats[at + PAIR_WORK.second] = high[p];
+    floats[at + PAIR_WORK.third] = error[p];
+    words[at + PAIR_WORK.mark] = CLOCK;
+    floats.fill(NO_BOUND, at + PAIR_WORK.slots, at + PAIR_WORK.slots + PROOF_POINTS);
+  }
+  return floats.buffer;
+}
+
+function unpack(bytes: ArrayBuffer, vertices: number): CommitAnswer {
+  const motion = new Uint32Array(bytes, 24 * vertices, 4 * vertices);
+  const progress = new Float32Array(bytes, 40 * vertices, 4 * vertices);
+  return {
+    next: new Float32Array(bytes, 0, 3 * vertices),
+    x: new Float32Array(bytes, 12 * vertices, 3 * vertices),
+    alphaBits: motion.filter((_, n) => n % MOTION.words === MOTION.alpha),
+    residual: progress.filter((_, n) => n % PROGRESS.words === PROGRESS.residual),
+  };
+}

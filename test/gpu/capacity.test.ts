@@ -1,0 +1,141 @@
+import t from 'tap';
+import { IntersticeError } from '../../src/errors.js';
+import type { Scene } from '../../src/solver/types.js';
+import { stackSwap } from '../solver/cases.js';
+import { openTestEngine } from '../support/gpu.js';
+import { resolveJudged } from '../support/judged-resolve.js';
+import { openCase } from '../support/open-case.js';
+
+// A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+const bytesOf = (array: Float32Array): Buffer => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+
+const refusalOf = async (work: Promise<unknown>): Promise<IntersticeError> => {
+  const thrown = await work.then(
+    () => new Error('nothing was thrown'),
+    (error: unknown) => error,
+  );
+  if (thrown instanceof IntersticeError) return thrown;
+  throw thrown;
+};
+
+/** An engine on the adapter that is known to be there. */
+const openSpecial = async (special: NonNullable<Parameters<typeof openTestEngine>[1]>) => {
+  const { engine } = await openTestEngine(undefined, special);
+  if (!engine) throw new Error('the adapter opened once but not twice');
+  t.teardown(() => engine.close());
+  return engine;
+};
+
+if (!engine) t.test('the GPU engine', options, async () => undefined);
+else {
+  t.test('a scene with hardly any room grows to its demand, and ends on the same bytes', async (t) => {
+    const { mesh, start, target } = stackSwap(8).build();
+    const tight = await openSpecial({ firstPairs: 1 });
+    const ample = await openSpecial({ firstPairs: 1 << 17 });
+    const small = await openCase(tight, mesh, start, target);
+    const large = await openCase(ample, mesh, start, target);
+    const before = small.scene.bytes;
+    const [grown, roomy] = [await small.resolve(), await large.resolve()];
+    t.ok(roomy.pairs.vertexTriangle > 100, 'there are pairs to have no room for');
+    t.ok(small.scene.bytes > before + 100 * roomy.pairs.vertexTriangle, 'it grew');
+    t.ok(small.scene.bytes < large.scene.bytes, 'to the demand, not to what the other one had');
+    t.ok(bytesOf(grown.positions).equals(bytesOf(roomy.positions)));
+    t.strictSame([grown.steps, grown.searches], [roomy.steps, roomy.searches], 'no step was lost or taken twice');
+    t.equal(small.scene.bytes, tight.ledger.total, 'a scene knows what it holds');
+    small.scene.close();
+    t.equal(small.scene.bytes, 0);
+  });
+
+  t.test('every state on the way is safe while the room grows', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    const judged = await resolveJudged(await openSpecial({ firstPairs: 1 }), mesh, start, target);
+    t.equal(judged.resolution.status, 'CONVERGED');
+    t.equal(judged.intersections + judged.collisions, 0);
+  });
+
+  t.test('a scene beyond the limit on device memory is refused with numbers, and harms no other', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    const probe = await openCase(engine, mesh, start, target);
+    await probe.resolve();
+    const needed = probe.scene.bytes;
+    const expected = await probe.resolve();
+    probe.scene.close();
+    const limit = Math.floor(1.5 * needed);
+    const limited = await openSpecial({ maxDeviceBytes: limit });
+    const first = await openCase(limited, mesh, start, target);
+    t.equal((await first.resolve()).status, 'CONVERGED');
+    const refusal = await refusalOf(openCase(limited, mesh, start, target).then(({ resolve }) => resolve()));
+    t.match(refusal, { code: 'OUT_OF_DEVICE_MEMORY', retryable: true });
+    t.match(refusal.message, new RegExp(`needs \\d+ bytes.* of the ${limit} that may be used`));
+    t.ok(limited.ledger.total <= limit, 'never more than the limit');
+    const again = await first.resolve();
+    t.equal(again.status, 'CONVERGED');
+    t.ok(bytesOf(again.positions).equals(bytesOf(expected.positions)), 'the first scene works as if alone');
+    t.ok(limited.ledger.total <= limit);
+  });
+
+  t.test('an opening that fails half way gives everything back', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    for (const limit of [100_000]) {
+      const limited = await openSpecial({ maxDeviceBytes: limit });
+      const refusal = await refusalOf(openCase(limited, mesh, start, target));
+      t.equal(refusal.code, 'OUT_OF_DEVICE_MEMORY');
+      t.equal(limited.ledger.total, 0, `with ${limit} bytes`);
+      await limited.close();
+    }
+  });
+
+  t.test('no room to grow: the scene says so, and works once others have left', async (t) => {
+    const { mesh, start, target } = stackSwap(8).build();
+    const roomy = await openCase(engine, mesh, start, target);
+    await roomy.resolve();
+    const needed = roomy.scene.bytes;
+    roomy.scene.close();
+    // A margin of a quarter: the two scenes at their smallest fit, one with all its pairs and one without do not.
+    const limited = await openSpecial({ firstPairs: 1, maxDeviceBytes: Math.floor(1.25 * needed) });
+    const crowd: Scene[] = [];
+    const late = await openCase(limited, mesh, start, target);
+    for (;;) {
+      const other = await openCase(limited, mesh, start, target).catch(() => undefined);
+      if (!other) break;
+      crowd.push(other.scene);
+    }
+    t.ok(crowd.length > 0, 'others hold the rest');
+    const refusal = await refusalOf(late.resolve());
+    t.equal(refusal.code, 'OUT_OF_DEVICE_MEMORY');
+    t.match(refusal.message, /\d+ bytes/);
+    for (const scene of crowd) scene.close();
+    const second = await late.resolve();
+    t.equal(second.status, 'CONVERGED');
+    t.ok(second.pairs.vertexTriangle > 100);
+  });
+
+  t.test('pairs beyond what one binding holds are refused with demand and capacity', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    const largestBinding = 32_768;
+    const narrow = await openSpecial({ firstPairs: 16, largestBinding });
+    const { scene, resolve } = await openCase(narrow, mesh, start, target);
+    const refusal = await refusalOf(resolve());
+    t.equal(refusal.code, 'TOO_LARGE');
+    const [, demand, capacity] = /needs (\d+) pairs, more than the (\d+)/.exec(refusal.message) ?? [];
+    t.equal(Number(capacity), Math.floor(largestBinding / 64 / 1.25));
+    t.ok(Number(demand) > Number(capacity), refusal.message);
+    t.equal((await refusalOf(resolve())).code, 'TOO_LARGE', 'as often as it is asked');
+    scene.close();
+    t.equal(narrow.ledger.total, 0);
+  });
+
+  t.test('a mesh whose own buffers are beyond a binding is refused when it is opened', async (t) => {
+    const { mesh, start, target } = stackSwap(6).build();
+    const narrow = await openSpecial({ firstPairs: 1, largestBinding: 512 });
+    const refusal = await refusalOf(openCase(narrow, mesh, start, target));
+    t.equal(refusal.code, 'TOO_LARGE');
+    t.match(refusal.message, /needs \d+ bytes in one buffer; this device allows 512/);
+    t.equal(narrow.ledger.total, 0);
+  });
+}

@@ -1,0 +1,54 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { stackSwap } from '../solver/cases.js';
+import { openTestEngine } from '../support/gpu.js';
+import { openCase } from '../support/open-case.js';
+
+// A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const SCENES = 500;
+/** The first ones fill caches: the driver's, the binding's, V8's. */
+const SETTLING = 150;
+/** What the resident set may grow by over the rest; a leak of one scene's buffers alone would be ten times that. */
+const GROWTH_BYTES = 24 * 2 ** 20;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+if (!engine) t.test('the GPU engine', options, async () => undefined);
+else {
+  t.test(`${SCENES} scenes opened, resolved and closed leave nothing behind`, async (t) => {
+    const { mesh, start, target } = stackSwap(2).build();
+    const base = engine.ledger.total;
+    const residentBytes = async (): Promise<number> => {
+      for (let n = 0; n < 3; n++) {
+        collect();
+        // Finalizers of the binding run in later turns.
+        await new Promise(setImmediate);
+      }
+      return process.memoryUsage.rss();
+    };
+    let settled = 0;
+    let sceneBytes = 0;
+    for (let n = 0; n < SCENES; n++) {
+      const { scene, resolve } = await openCase(engine, mesh, start, target, { stepLimit: 1 });
+      await resolve();
+      sceneBytes += scene.bytes;
+      scene.close();
+      if (n === SETTLING) {
+        settled = await residentBytes();
+        sceneBytes = 0;
+      }
+    }
+    const growth = (await residentBytes()) - settled;
+    t.equal(engine.ledger.total, base);
+    t.ok(growth < GROWTH_BYTES, `the process grew by ${growth} bytes`);
+    t.ok(sceneBytes > 5 * GROWTH_BYTES, `kept, the scenes would have taken ${sceneBytes}`);
+    t.comment(`grew by ${growth} bytes over ${SCENES - SETTLING} scenes of ${sceneBytes} bytes together`);
+  });
+}

@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import t from 'tap';
+import { type AdapterOpening, openAdapter } from '../../gpu/adapter.js';
+import type { GpuEngine } from '../../gpu/engine.js';
+import type { GpuScene } from '../../gpu/scene.js';
+import { IntersticeError } from '../../src/errors.js';
+import type { Scene } from '../../src/solver/types.js';
+import { stackSwap } from '../solver/cases.js';
+import { openTestEngine } from '../support/gpu.js';
+import { openCase } from '../support/open-case.js';
+import { seeded } from '../support/random.js';
+
+// A software driver compiles every kernel when a device opens, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+/** Losses at random moments; each costs a new device. */
+const ROUNDS = 5;
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+const deviceOf = (scene: Scene): GPUDevice => (scene as GpuScene).memory.device;
+const settled = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+const { mesh, start, target } = stackSwap(8).build();
+const openOn = (engine: GpuEngine) => openCase(engine, mesh, start, target);
+
+/** Turns of the event loop that an undisturbed resolve takes. */
+async function countTurns(engine: GpuEngine): Promise<number> {
+  const { scene, resolve } = await openOn(engine);
+  let isOver = false;
+  const work = resolve().finally(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  for (; !isOver; turns++) await nextTurn();
+  await work;
+  scene.close();
+  return turns;
+}
+
+/** What a caller may hear of a lost device: that, and that another attempt makes sense. */
+const isLoss = (thrown: unknown): boolean =>
+  thrown instanceof IntersticeError && thrown.code === 'DEVICE_LOST' && thrown.retryable;
+
+if (!engine) t.test('the GPU engine', options, async () => undefined);
+else {
+  t.test('a device that goes at any moment of a resolve', async (t) => {
+    let losses = 0;
+    const turns = await countTurns(engine);
+    for (let round = 0; round < ROUNDS; round++) {
+      const at = random.int(turns);
+      const bystander = await openOn(engine);
+      const { scene, resolve } = await openOn(engine);
+      const work = settled(resolve());
+      for (let turn = 0; turn < at; turn++) await nextTurn();
+      deviceOf(scene).destroy();
+      const outcome = await work;
+      if (isLoss(outcome)) losses++;
+      else t.match(outcome, { status: 'CONVERGED' }, `round ${round}: over before turn ${at}`);
+      const device = deviceOf(scene);
+      t.ok(isLoss(await settled(bystander.resolve())), `round ${round}: the other scene is told as well`);
+      bystander.scene.close();
+      scene.close();
+      t.equal(engine.ledger.total, 0, 'a lost device leaves no bytes in the books');
+      const anew = await openOn(engine);
+      t.not(deviceOf(anew.scene), device);
+      t.match(await anew.resolve(), { status: 'CONVERGED' }, 'a new device serves');
+      anew.scene.close();
+    }
+    t.comment(`${losses} of ${ROUNDS} resolves were cut off, of about ${turns} turns each`);
+  });
+
+  t.test('a device that goes while nothing is done', async (t) => {
+    const { scene, resolve } = await openOn(engine);
+    deviceOf(scene).destroy();
+    await deviceOf(scene).lost;
+    t.ok(isLoss(await settled(resolve())));
+    t.ok(isLoss(await settled(resolve())), 'as often as it is tried');
+    const openings = await Promise.all([openOn(engine), openOn(engine), openOn(engine)]);
+    const devices = new Set(openings.map((opened) => deviceOf(opened.scene)));
+    t.equal(devices.size, 1, 'all who come next share one new device');
+    for (const opened of [...openings, { scene }]) opened.scene.close();
+    t.equal(engine.ledger.total, 0);
+  });
+
+  t.test('a device that goes while a scene is opened', async (t) => {
+    const first = await openOn(engine);
+    const opening = settled(openOn(engine));
+    // Buffers are made before the first pause of open(): this comes after them.
+    await Promise.resolve();
+    deviceOf(first.scene).destroy();
+    const outcome = await opening;
+    if (!isLoss(outcome)) {
+      const { scene, resolve } = outcome as Awaited<ReturnType<typeof openOn>>;
+      t.ok(isLoss(await settled(resolve())), 'or it is told with the first request');
+      scene.close();
+    }
+    first.scene.close();
+    t.equal(engine.ledger.total, 0);
+    const anew = await openOn(engine);
+    t.match(await anew.resolve(), { status: 'CONVERGED' });
+    anew.scene.close();
+  });
+
+  t.test('a device that refused something is not believed any more', async (t) => {
+    const { scene, resolve } = await openOn(engine);
+    const device = deviceOf(scene);
+    // MAP_READ and STORAGE do not go together.
+    device.createBuffer({ size: 16, usage: 0x81 });
+    await device.queue.onSubmittedWorkDone();
+    const outcome = await settled(resolve());
+    t.ok(outcome instanceof IntersticeError);
+    t.match(outcome, { code: 'INTERNAL', message: /the device reported: / });
+    const anew = await openOn(engine);
+    t.not(deviceOf(anew.scene), device);
+    t.match(await anew.resolve(), { status: 'CONVERGED' });
+    for (const opened of [anew.scene, scene]) opened.close();
+  });
+
+  t.test('an adapter that vanishes', async (t) => {
+    let isThere = true;
+    const open = async (...[wishes]: Parameters<typeof openAdapter>): Promise<AdapterOpening> => {
+      const { opened, reason } = await openAdapter(wishes);
+      if (!opened) return { reason };
+      const requestDevice = () =>
+        isThere ? opened.requestDevice() : Promise.reject(new Error('the adapter is not there any more'));
+      return { opened: { ...opened, requestDevice } };
+    };
+    const { engine: moved } = await openTestEngine(undefined, { open });
+    if (!moved) throw new Error('the adapter opened once but not twice');
+    t.teardown(() => moved.close());
+    const { scene } = await openOn(moved);
+    isThere = false;
+    deviceOf(scene).destroy();
+    await deviceOf(scene).lost;
+    for (const attempt of [1, 2]) {
+      const outcome = await settled(openOn(moved));
+      t.ok(isLoss(outcome), `attempt ${attempt}`);
+      t.match(outcome, { message: /cannot be opened anew: the adapter is not there/ });
+    }
+    isThere = true;
+    const anew = await openOn(moved);
+    t.match(await anew.resolve(), { status: 'CONVERGED' }, 'and is back');
+  });
+
+  t.test('closing under load', async (t) => {
+    const turns = await countTurns(engine);
+    const { engine: second } = await openTestEngine();
+    if (!second) throw new Error('the adapter opened once but not twice');
+    const scenes = await Promise.all([openOn(second), openOn(second)]);
+    const work = scenes.map(({ resolve }) => settled(resolve()));
+    for (let turn = random.int(turns); turn > 0; turn--) await nextTurn();
+    await Promise.all([second.close(), second.close()]);
+    for (const outcome of await Promise.all(work)) {
+      if (!isLoss(outcome)) t.match(outcome, { status: 'CONVERGED' });
+    }
+    const late = await settled(openOn(second));
+    t.match(late, { code: 'INTERNAL', message: /closed/ });
+  });
+}

@@ -1,0 +1,162 @@
+import t from 'tap';
+import { makeCommitCases } from '../../gpu/commit-cases.js';
+import { type CommitAnswer, judgeCommit } from '../../gpu/commit-judge.js';
+import { proveCommit } from '../../gpu/commit-proof.js';
+import { loadKernel } from '../../gpu/shaders.js';
+import { type KernelFile, StepKernels } from '../../gpu/step/kernels.js';
+import { openTestDevice } from '../support/gpu.js';
+
+/** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
+
+t.setTimeout(120_000);
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+/** What a driver or a careless hand could make of the kernels, and what the proof says to it. */
+const FAULTS: readonly {
+  readonly name: string;
+  readonly file: KernelFile;
+  readonly from: string;
+  readonly to: string;
+  readonly verdict: RegExp;
+}[] = [
+  {
+    name: 'the target is computed where it should be copied',
+    file: 'write',
+    from: 'bits == ONE_BITS',
+    to: 'false',
+    verdict: /written where .* was to be copied/,
+  },
+  {
+    name: 'a vertex that stays goes through arithmetic',
+    file: 'write',
+    from: 'next[k] = x[k];',
+    to: 'next[k] = bitcast<u32>(bitcast<f32>(x[k]) + bitcast<f32>(bits) * bitcast<f32>(y[k]));',
+    verdict: /written where .* was to be copied/,
+  },
+  {
+    name: 'α is not quite α',
+    file: 'write',
+    from: 'here + alpha * (',
+    to: 'here + alpha * 1.00001 * (',
+    verdict: /was written instead of/,
+  },
+  {
+    name: 'the check forgets its own rounding',
+    file: 'check',
+    from: 'let error = max(pairWork[p].third, ERROR_FACTOR * spreadOf(n, d));',
+    to: 'let error = 0.0;',
+    verdict: /broke its half-space/,
+  },
+  {
+    name: 'the check multiplies before it subtracts',
+    file: 'check',
+    from: 'let height = heightOf(n, d);',
+    to: 'let height = heightOf(n, d + origin) - heightOf(n, origin);',
+    verdict: /far from the origin.*broke its half-space/,
+  },
+  {
+    name: 'the check takes a side for the other',
+    file: 'check',
+    from: 's < sideA)',
+    to: 's <= sideA)',
+    verdict: /sent back though it keeps|broke its half-space/,
+  },
+  {
+    name: 'the commit does not listen to the check',
+    file: 'commit',
+    from: '(flags & REVERTED) != 0u || ',
+    to: '',
+    verdict: /broke its half-space/,
+  },
+  {
+    name: 'the commit ignores the box',
+    file: 'commit',
+    from: ' || (parameters.hasBoxes == 1u && !isInBox(i, written))',
+    to: '',
+    verdict: /left its box/,
+  },
+  {
+    name: 'the commit takes a box for a little larger than it is',
+    file: 'commit',
+    from: 'at.x <= box[q + 3u]',
+    to: 'at.x <= box[q + 3u] + 1e-7',
+    verdict: /left its box/,
+  },
+  {
+    name: 'what is committed is not what was checked',
+    file: 'commit',
+    from: 'x[k] = next[k];',
+    to: 'x[k] = bitcast<u32>(written.x * 1.0000002);',
+    verdict: /was committed instead of/,
+  },
+  {
+    name: 'nothing is ever committed',
+    file: 'commit',
+    from: '(flags & REVERTED) != 0u',
+    to: 'true',
+    verdict: /sent back though it keeps|0 moved/,
+  },
+  {
+    name: 'r falls by the square of what it should',
+    file: 'commit',
+    from: 'r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha)))',
+    to: 'r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha))) * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha)))',
+    verdict: /residual/,
+  },
+];
+
+if (!gpu) t.test('the end of a step', options, async () => undefined);
+else {
+  const { device } = gpu.memory;
+
+  t.test('the adapter proves the end of a step', async (t) => {
+    const proof = await proveCommit(device, gpu.kernels);
+    t.ok(proof.ok, proof.reason ?? 'proved');
+    t.ok(proof.reverted > proof.vertices / 10, 'limits were broken often enough');
+    t.ok(proof.reverted < (9 * proof.vertices) / 10, 'and kept often enough');
+    t.strictSame(await proveCommit(device, gpu.kernels), proof, 'the same questions, the same answers');
+  });
+
+  t.test('planted faults', async (t) => {
+    for (const { name, file, from, to, verdict } of FAULTS) {
+      const text = loadKernel(file);
+      const faulty = text.replace(from, to);
+      t.not(faulty, text, `planted: ${name}`);
+      const kernels = await StepKernels.compile(device, (wanted) => (wanted === file ? faulty : loadKernel(wanted)));
+      const proof = await proveCommit(device, kernels);
+      t.equal(proof.ok, false, name);
+      t.match(proof.reason, verdict);
+    }
+  });
+}
+
+t.test('the judge of the end of a step', async (t) => {
+  const cases = makeCommitCases();
+  const vertices = 4 * cases.pairs;
+  /** Nobody moves: what every vertex may always do, but not all of them. */
+  const idle = (): CommitAnswer => {
+    const next = new Float32Array(3 * vertices);
+    for (let k = 0; k < next.length; k++) {
+      const alpha = cases.alpha[Math.floor(k / 3)];
+      const way = Math.fround(alpha * Math.fround(cases.y[k] - cases.x[k]));
+      next[k] = alpha === 1 ? cases.y[k] : alpha === 0 ? cases.x[k] : cases.x[k] + way;
+    }
+    const residual = new Float32Array(vertices).fill(1);
+    for (let v = 0; v < vertices; v++) {
+      if ([0, 1, 2].every((c) => cases.x[3 * v + c] === cases.y[3 * v + c])) residual[v] = 0;
+    }
+    return { next, x: cases.x.slice(), alphaBits: new Uint32Array(vertices), residual };
+  };
+  t.match(judgeCommit(cases, idle()), { ok: false, reason: /sent back though it keeps/ });
+  const strange = idle();
+  const still = cases.alpha.indexOf(0);
+  strange.x[3 * still] += 1;
+  t.match(judgeCommit({ ...cases, pairs: Math.floor(still / 4) + 1 }, strange), { ok: false });
+  const missing = idle();
+  missing.next[0] = Number.NaN;
+  t.match(judgeCommit(cases, missing), { ok: false, reason: /pair 0 .*vertex 0: NaN was written/ });
+  const signs = cases.x.findIndex((value, k) => Object.is(value, -0) && cases.alpha[Math.floor(k / 3)] === 0);
+  t.ok(signs >= 0, 'there are zeros with a sign to copy');
+});
