@@ -1,42 +1,45 @@
 # syntax=docker/dockerfile:1
 # Every step that does more than copy is a script or an npm command that the CI run uses as well.
 
+# ---- only what runs
+FROM node:24-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY deploy/container-build.sh deploy/
+RUN deploy/container-build.sh packages /image
+
 # ---- compile
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN node deploy/prepare.mjs --force
-
-# ---- only what runs
-FROM node:24-bookworm-slim AS packages
-WORKDIR /app
-COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN deploy/container-build.sh files /image
 
 # ---- the service
 FROM node:24-bookworm-slim
 # Software Vulkan: without a graphics card passed in, the WebGPU engine still finds an adapter.
 COPY deploy/install-software-vulkan.sh /tmp/install-software-vulkan.sh
-RUN /tmp/install-software-vulkan.sh && rm -rf /tmp/install-software-vulkan.sh /var/lib/apt/lists/*
+# NVIDIA's Vulkan driver comes from the host by its container runtime, but loads these libraries of the image.
+RUN /tmp/install-software-vulkan.sh \
+  && apt-get install -y --no-install-recommends libegl1 libx11-6 libxext6 \
+  && rm -rf /tmp/install-software-vulkan.sh /var/lib/apt/lists/*
 
 WORKDIR /app
-COPY --from=packages /app/node_modules node_modules
-COPY package.json LICENSE ./
-COPY proto proto
-COPY gpu/kernels gpu/kernels
-COPY examples/pairs examples/pairs
-COPY --from=build /app/dist/src dist/src
-COPY --from=build /app/dist/gpu dist/gpu
+COPY --from=packages /image ./
+COPY --from=build /image ./
 
 USER node
 ENV NODE_ENV=production
+# What NVIDIA's container runtime hands in when it is the one that starts this; no other runtime reads them. Vulkan is
+# "graphics"; the runtime brings the driver's own ICD file, which the loader finds beside the software driver's.
+ENV NVIDIA_VISIBLE_DEVICES=all NVIDIA_DRIVER_CAPABILITIES=graphics,utility,compute
 # Inside the container every interface: which of them is reachable is decided where the port is published. Without API
-# keys the service then starts only if INTERSTICE_INSECURE=1 says so (see docker-compose.yml).
+# keys the service then starts only if INTERSTICE_INSECURE=1 says so (see docker-compose.yml). The admin port has no keys
+# and stays inside until INTERSTICE_ADMIN_HOST is set.
 ENV INTERSTICE_HOST=0.0.0.0
-EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
+EXPOSE 8080 50051 9090
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.INTERSTICE_HTTP_PORT ?? 8080}/livez`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node itself, not npm, so that it gets the signal that asks it to drain.
 CMD ["node", "dist/src/cli/main.js", "serve"]

@@ -2,7 +2,9 @@
  * Uses the built service and command line as a stranger would: starts `serve`, posts an example pair as files, asks the
  * command line for the same, stops the service. Prints one line a check and `N passed, N failed, N skipped` at the end.
  *
- *     node deploy/smoke.mjs [NODE]     NODE: the Node program that runs the product, default this one
+ *     node deploy/smoke.mjs [NODE] [ROOT]
+ *
+ * NODE: the Node program that runs the product, default this one. ROOT: the folder that it is installed in, default this one's.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const root = process.argv[3] ?? dirname(dirname(fileURLToPath(import.meta.url)));
 const node = process.argv[2] ?? process.execPath;
 const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const pair = (name) => join(root, 'examples', 'pairs', 'layers', name);
@@ -72,7 +74,7 @@ const smokeService = async () => {
   const url = `http://127.0.0.1:${port}`;
   const service = spawn(node, [program, 'serve'], {
     cwd: root,
-    env: { ...process.env, INTERSTICE_HTTP_PORT: String(port) },
+    env: { ...process.env, INTERSTICE_HTTP_PORT: String(port), INTERSTICE_GRPC_PORT: '0', INTERSTICE_ADMIN_PORT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -1,51 +1,98 @@
-import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import closeWithGrace from 'close-with-grace';
 import type { Config } from './config.js';
 import { IntersticeError } from './errors.js';
 import { createLogger, type Logger } from './observe/log.js';
+import { Metrics } from './observe/metrics.js';
+import { withTracing } from './observe/tracing.js';
+import { type Door, openAdmin, openGrpc, openHttp } from './server/doors.js';
+import { handleSignals, reloadKeysOnSighup } from './server/signals.js';
+import type { MeasuredOperations } from './session/events.js';
 import type { Operations } from './session/types.js';
-import { buildHttpApp } from './transport/http/app.js';
+import { Keyring } from './transport/auth/keyring.js';
 import { ServiceState } from './transport/http/state.js';
 
 export interface Server {
-  /** as in `http://127.0.0.1:8080` */
+  /** of the HTTP door, as in `http://127.0.0.1:8080` */
   readonly address: string;
-  /** Stops taking work, waits for what is at work (at most the drain time), then closes the door and the operations. */
+  /** as in `127.0.0.1:50051`, which is what gRPC clients take; absent when the door is off */
+  readonly grpcAddress?: string;
+  /** as in `http://127.0.0.1:9090`; absent when it is off */
+  readonly adminAddress?: string;
+  /** Stops taking work, waits for what is at work (at most the drain time), then closes the doors and the operations. */
   close(): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly log?: Logger;
-  /** default true: SIGTERM and SIGINT drain and end the process; a second one ends it at once */
+  /** default true: SIGTERM and SIGINT drain and end the process, a second one ends it at once; SIGHUP reads the keys again */
   readonly handleSignals?: boolean;
+  /** those that observe the operations; default: new ones, which then count only what the doors see */
+  readonly metrics?: Metrics;
 }
 
 /**
  * Opens every door on the operations, which belong to the server from now on: closing it closes them.
- * @throws IntersticeError INVALID_PARAMETER when the address cannot be listened on; the operations are closed then
+ * @throws IntersticeError INVALID_PARAMETER when a setting does not work (an address that is taken, a file of keys with a
+ *   mistake, TLS files that do not fit); the doors that were open and the operations are closed then
  */
 export async function startServer(
   config: Config,
-  operations: Operations,
+  operations: Operations | MeasuredOperations,
   options: ServerOptions = {},
 ): Promise<Server> {
   const log = options.log ?? createLogger(config.logLevel);
+  const metrics = options.metrics ?? new Metrics();
   const state = new ServiceState();
+  metrics.watchState(state);
+  if ('stats' in operations) metrics.watch(() => operations.stats());
   for (const warning of config.warnings) log.warn(warning);
-  const app = await buildHttpApp({ operations, state, maxMessageBytes: config.limits.maxMessageBytes, log });
+  log.info({ settings: changedSettings(config) }, 'settings');
+
+  const open: Door[] = [];
+  const keys = { ring: undefined as Keyring | undefined };
   try {
-    await app.listen({ host: config.host, port: config.httpPort });
-  } catch (cause) {
+    keys.ring = config.apiKeys === undefined ? undefined : Keyring.open(config.apiKeys);
+    const shared = {
+      operations: withTracing(operations),
+      state,
+      log,
+      maxMessageBytes: config.limits.maxMessageBytes,
+      authenticate: keys.ring?.authenticate,
+      onAnswered: metrics.countAnswer,
+    };
+    // Admin first, closed last: it tells how start and end go.
+    for (const opening of [openAdmin(config, metrics, state), openHttp(config, shared), openGrpc(config, shared)]) {
+      const door = await opening();
+      if (door) open.push(door);
+    }
+  } catch (thrown) {
+    for (const door of open) await door.close(0);
     await operations.close();
-    throw new IntersticeError(
-      'INVALID_PARAMETER',
-      `Cannot listen on ${config.host}:${config.httpPort} (${(cause as Error).message}).`,
-      { cause, hint: 'Choose another INTERSTICE_HTTP_PORT, or stop what listens there.' },
-    );
+    throw thrown;
   }
-  const address = addressOf(app.server.address() as AddressInfo);
-  log.info({ address, engines: operations.info().engines.map((engine) => engine.name) }, 'listening');
+  const addressOf = (name: Door['name']) => open.find((door) => door.name === name)?.address;
+  const [address, grpcAddress, adminAddress] = [addressOf('http')!, addressOf('grpc'), addressOf('admin')];
+  const engines = operations.info().engines.map((engine) => engine.name);
+  log.info({ address, grpcAddress, adminAddress, engines, keys: keys.ring?.size }, 'listening');
+  followReadiness(operations, state, log);
+
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= drain(config, state, open, operations, log));
+  const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
+  if (options.handleSignals === false) return { ...addresses, close };
+  const grace = handleSignals(close, log, { drainSeconds: config.drainSeconds, isHangUpOurs: keys.ring !== undefined });
+  const stopReloading = keys.ring ? reloadKeysOnSighup(keys.ring, log) : () => {};
+  return {
+    ...addresses,
+    close: () =>
+      close().finally(() => {
+        grace.uninstall();
+        stopReloading();
+      }),
+  };
+}
+
+function followReadiness(operations: Operations, state: ServiceState, log: Logger): void {
   operations.ready().then(
     () => state.move('ready', 'The service takes requests.'),
     (reason: unknown) => {
@@ -53,49 +100,27 @@ export async function startServer(
       log.error({ err: reason }, 'the engine did not start');
     },
   );
-
-  let closing: Promise<void> | undefined;
-  const drain = async (): Promise<void> => {
-    state.move('draining', 'This server is shutting down.');
-    log.info({ inFlight: state.inFlight, drainSeconds: config.drainSeconds }, 'draining');
-    const isIdle = await within(state.idle(), config.drainSeconds);
-    if (!isIdle) {
-      log.warn({ inFlight: state.inFlight }, 'the drain time is over: ending the requests at work');
-      app.server.closeAllConnections();
-    }
-    await app.close();
-    await operations.close();
-    log.info('closed');
-  };
-  const close = (): Promise<void> => (closing ??= drain());
-  if (options.handleSignals !== false) {
-    const grace = handleSignals(close, log, config.drainSeconds);
-    return { address, close: () => close().finally(() => grace.uninstall()) };
-  }
-  return { address, close };
 }
 
-/** Time beyond the drain for closing doors and threads, before the process ends by force. */
-const CLOSE_SECONDS = 5;
+/** Room for answers that are written when the drain time ends, ms: beyond it connections are cut. */
+const LAST_WORDS_MS = 250;
 
-function handleSignals(close: () => Promise<void>, log: Logger, drainSeconds: number) {
-  return closeWithGrace(
-    {
-      delay: (drainSeconds + CLOSE_SECONDS) * 1000,
-      logger: { error: (message?: unknown) => log.error(String(message)) },
-      // The end of all work is no reason to close, and a terminal that goes away sends SIGHUP to what it started.
-      skip: ['beforeExit'],
-    },
-    async ({ signal, err }) => {
-      if (err) log.fatal({ err }, 'closing after an unforeseen error');
-      else log.info({ signal }, 'closing');
-      await close();
-    },
-  );
-}
-
-function addressOf({ address, family, port }: AddressInfo): string {
-  return family === 'IPv6' ? `http://[${address}]:${port}` : `http://${address}:${port}`;
+async function drain(
+  config: Config,
+  state: ServiceState,
+  open: readonly Door[],
+  operations: Operations,
+  log: Logger,
+): Promise<void> {
+  state.move('draining', 'This server is shutting down.');
+  log.info({ inFlight: state.inFlight, drainSeconds: config.drainSeconds }, 'draining');
+  const isIdle = await within(state.idle(), config.drainSeconds);
+  if (!isIdle) log.warn({ inFlight: state.inFlight }, 'the drain time is over: ending the requests at work');
+  const isWorking = ({ name }: Door) => name !== 'admin';
+  await Promise.all(open.filter(isWorking).map((door) => door.close(isIdle ? LAST_WORDS_MS : 0)));
+  await operations.close();
+  await Promise.all(open.filter((door) => !isWorking(door)).map((door) => door.close(0)));
+  log.info('closed');
 }
 
 /** Whether the promise settled in time. */
@@ -105,4 +130,10 @@ async function within(promise: Promise<void>, seconds: number): Promise<boolean>
   const isIdle = await Promise.race([promise.then(() => true), late]);
   timer.abort();
   return isIdle;
+}
+
+/** What somebody has set: the defaults are in the reference, and on the admin port's /config. */
+function changedSettings({ settings }: Config): Record<string, string | null> {
+  const changed = settings.filter(({ source }) => source !== 'default');
+  return Object.fromEntries(changed.map(({ name, value }) => [name, value]));
 }

@@ -16,6 +16,10 @@ const problemsOf = (environment: Record<string, string>): string => {
 t.test('without any setting it listens on this machine only', async (t) => {
   const config = readConfig({});
   t.match(config, { host: '127.0.0.1', httpPort: 8080, engine: 'auto', allowUnverified: false, logLevel: 'info' });
+  t.match(config, { grpcPort: 50051, adminHost: '127.0.0.1', adminPort: 9090, idleTimeoutSeconds: 900 });
+  t.match(config, { limits: { maxSessions: 256, maxDeviceBytes: 0 }, maxSessionsPerTenant: 256 });
+  for (const unset of ['adapter', 'apiKeys', 'grpcTls', 'traceFolder', 'findingsFolder'])
+    t.notOk(unset in config, unset);
   t.equal(config.adapter, undefined);
   t.ok(config.threads >= 1);
   t.same(config.warnings, []);
@@ -38,6 +42,20 @@ t.test('every setting is read', async (t) => {
     INTERSTICE_LOG_LEVEL: 'silent',
     INTERSTICE_ALLOW_UNVERIFIED: '1',
     INTERSTICE_STORE: 'memory',
+    INTERSTICE_GRPC_PORT: '1',
+    INTERSTICE_GRPC_TLS_CERT: 'cert.pem',
+    INTERSTICE_GRPC_TLS_KEY: 'key.pem',
+    INTERSTICE_GRPC_TLS_CLIENT_CA: 'ca.pem',
+    INTERSTICE_ADMIN_HOST: '127.0.0.2',
+    INTERSTICE_ADMIN_PORT: 'off',
+    INTERSTICE_API_KEYS: 'keys.txt',
+    INTERSTICE_MAX_SESSIONS: '7',
+    INTERSTICE_MAX_SESSIONS_PER_TENANT: '3',
+    INTERSTICE_IDLE_TIMEOUT_SECONDS: '0',
+    INTERSTICE_MAX_DEVICE_BYTES: '1000',
+    INTERSTICE_MAX_SESSION_BYTES: '2000',
+    INTERSTICE_TRACE: 'traces',
+    INTERSTICE_FINDINGS: 'findings',
   });
   t.match(config, {
     host: '::1',
@@ -49,7 +67,22 @@ t.test('every setting is read', async (t) => {
     drainSeconds: 2,
     logLevel: 'silent',
     limits: { maxVertices: 10, maxElements: 20, maxMessageBytes: 4096, maxQueue: 0, maxTimeBudgetSeconds: 1.5 },
+    grpcPort: 1,
+    grpcTls: { cert: 'cert.pem', key: 'key.pem', clientCa: 'ca.pem' },
+    adminHost: '127.0.0.2',
+    adminPort: 'off',
+    apiKeys: 'keys.txt',
+    maxSessionsPerTenant: 3,
+    maxSessionBytes: 2000,
+    idleTimeoutSeconds: 0,
+    traceFolder: 'traces',
+    findingsFolder: 'findings',
   });
+  t.match(config.limits, { maxSessions: 7, maxDeviceBytes: 1000 });
+  t.equal(readConfig({ INTERSTICE_GRPC_PORT: 'off' }).grpcPort, 'off');
+  t.equal(readConfig({ INTERSTICE_MAX_SESSIONS: '5' }).maxSessionsPerTenant, 5, '0 is what the server may have');
+  t.match(readConfig({ INTERSTICE_TRACE: '1' }).traceFolder, /interstice-traces$/);
+  t.equal(readConfig({ INTERSTICE_TRACE: '0' }).traceFolder, undefined);
 });
 
 t.test('all problems are listed at once', async (t) => {
@@ -58,8 +91,8 @@ t.test('all problems are listed at once', async (t) => {
     INTERSTICE_THREADS: '1.5',
     INTERSTICE_ENGINE: 'cuda',
     INTERSTICE_MAX_QUEUE: '-1',
-    INTERSTICE_STORE: 'redis://x',
-    INTERSTICE_API_KEYS: '/keys',
+    INTERSTICE_STORE: 'redis://me:word@x',
+    INTERSTICE_GRPC_TLS_CERT: 'cert.pem',
     INTERSTICE_ALLOW_UNVERIFIED: 'yes',
   });
   t.match(text, /7 problem/);
@@ -67,8 +100,8 @@ t.test('all problems are listed at once', async (t) => {
   t.match(text, /INTERSTICE_THREADS is "1.5", expected a whole number/);
   t.match(text, /INTERSTICE_ENGINE is "cuda", expected auto or cpu or webgpu/);
   t.match(text, /INTERSTICE_MAX_QUEUE is "-1"/);
-  t.match(text, /INTERSTICE_STORE is "redis:\/\/x"/);
-  t.match(text, /INTERSTICE_API_KEYS is set, but API keys are not built yet/);
+  t.match(text, /INTERSTICE_STORE is "redis:\/\/\*\*\*@x"/, 'without the password');
+  t.match(text, /INTERSTICE_GRPC_TLS_CERT and INTERSTICE_GRPC_TLS_KEY/);
   t.match(text, /INTERSTICE_ALLOW_UNVERIFIED is "yes"/);
   for (const bad of ['0x10', '1e3', 'NaN', '+1', '80 90'])
     t.match(problemsOf({ INTERSTICE_HTTP_PORT: bad }), /expected/, bad);
@@ -78,20 +111,40 @@ t.test('a host that others can reach needs the word that this is meant', async (
   for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org', '127.0.0.1.example.org']) {
     t.match(problemsOf({ INTERSTICE_HOST: host }), /INTERSTICE_INSECURE=1/, host);
     t.match(readConfig({ INTERSTICE_HOST: host, INTERSTICE_INSECURE: '1' }).warnings, [/INTERSTICE_INSECURE=1/]);
+    t.same(readConfig({ INTERSTICE_HOST: host, INTERSTICE_API_KEYS: 'keys.txt' }).warnings, [], 'keys will do');
   }
   for (const host of ['localhost', '::1', '127.0.0.1', '127.8.9.10']) t.equal(isLoopback(host), true, host);
 });
 
-t.test('what is set in vain is said', async (t) => {
+t.test('what is set in vain, or open to others, is said', async (t) => {
   const { warnings } = readConfig({
-    INTERSTICE_GRPC_PORT: '1',
     INTERSTICE_HTTPPORT: '1',
+    INTERSTICE_ADMIN_HOST: '0.0.0.0',
     INTERSTICE_DATA: '/x',
     PATH: '/',
   });
   t.equal(warnings.length, 2);
   t.match(warnings.join('\n'), /INTERSTICE_HTTPPORT is set, but there is no such setting/);
-  t.match(warnings.join('\n'), /INTERSTICE_GRPC_PORT is set, but nothing is served there yet/);
+  t.match(warnings.join('\n'), /INTERSTICE_ADMIN_HOST is 0\.0\.0\.0: whoever can connect sees metrics/);
+});
+
+t.test('every setting is told with its source', async (t) => {
+  const folder = t.testdir({ settings: 'INTERSTICE_THREADS=2\nINTERSTICE_HTTP_PORT=1\n' });
+  const { settings } = readConfig({ INTERSTICE_CONFIG: `${folder}/settings`, INTERSTICE_HTTP_PORT: '0' });
+  const of = (name: string) => settings.find((setting) => setting.name === name);
+  t.equal(settings.length, Object.keys(SETTINGS).length);
+  t.same(of('INTERSTICE_THREADS'), { name: 'INTERSTICE_THREADS', value: '2', source: 'file' });
+  t.same(of('INTERSTICE_HTTP_PORT'), { name: 'INTERSTICE_HTTP_PORT', value: '0', source: 'environment' });
+  t.same(of('INTERSTICE_MAX_QUEUE'), { name: 'INTERSTICE_MAX_QUEUE', value: '64', source: 'default' });
+  t.same(of('INTERSTICE_ADAPTER'), { name: 'INTERSTICE_ADAPTER', value: null, source: 'default' });
+});
+
+t.test('mistakes of the file and of its values are listed together', async (t) => {
+  const folder = t.testdir({ settings: 'INTERSTICE_THREADS=many\nINTERSTICE_THREDS=2\n' });
+  const text = problemsOf({ INTERSTICE_CONFIG: `${folder}/settings`, INTERSTICE_ENGINE: 'steam' });
+  t.match(text, /3 problem/);
+  t.match(text, /settings, line 2: there is no setting INTERSTICE_THREDS/);
+  t.match(problemsOf({ INTERSTICE_CONFIG: `${folder}/none` }), /cannot be read \(ENOENT\)/);
 });
 
 t.test('the description names every setting with its default', async (t) => {

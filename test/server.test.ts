@@ -1,13 +1,23 @@
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Client, credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import t from 'tap';
 import { readConfig } from '../src/config.js';
 import { startServer } from '../src/server.js';
-import { FakeOperations, hangingResolve } from './transport/fake-operations.js';
+import { makeKey } from '../src/transport/auth/key-file.js';
+import { encodeMessage } from '../src/transport/protobuf/codec.js';
+import { FakeOperations, fakeReport, hangingResolve } from './transport/fake-operations.js';
 import { arraysRequest } from './transport/fixtures.js';
+import { callRaw, deferred, detailsOf } from './transport/grpc/door.js';
 
-const environment = { INTERSTICE_HTTP_PORT: '0', INTERSTICE_LOG_LEVEL: 'silent' };
+const environment = {
+  INTERSTICE_HTTP_PORT: '0',
+  INTERSTICE_GRPC_PORT: '0',
+  INTERSTICE_ADMIN_PORT: '0',
+  INTERSTICE_LOG_LEVEL: 'silent',
+};
 const options = { log: pino({ level: 'silent' }), handleSignals: false };
 const post = (address: string) =>
   fetch(`${address}/v1/resolve`, {
@@ -91,6 +101,10 @@ t.test('an address that is taken is refused with its name', async (t) => {
   const taken = readConfig({ ...environment, INTERSTICE_HTTP_PORT: new URL(first.address).port });
   await t.rejects(startServer(taken, operations, options), { code: 'INVALID_PARAMETER', message: /Cannot listen on/ });
   t.equal(operations.closed, 1);
+  const other = new FakeOperations();
+  const takenGrpc = readConfig({ ...environment, INTERSTICE_GRPC_PORT: first.grpcAddress?.split(':')[1] });
+  await t.rejects(startServer(takenGrpc, other, options), { code: 'INVALID_PARAMETER', message: /for gRPC/ });
+  t.equal(other.closed, 1, 'what was open by then is closed');
 });
 
 t.test('SIGTERM lets the work at hand finish; the process ends by itself', async (t) => {
@@ -124,4 +138,137 @@ t.test('SIGTERM lets the work at hand finish; the process ends by itself', async
   child.stdin.write('go\n');
   t.equal((await answer).status, 200);
   t.equal(await exited, 0);
+});
+
+t.test('both doors drain together, and the admin port tells about it until the end', async (t) => {
+  const operations = new FakeOperations();
+  const gate = deferred();
+  const begun = deferred();
+  let count = 0;
+  operations.onResolve = async ({ target }) => {
+    if (++count === 2) begun.resolve();
+    await gate.promise;
+    return { positions: target, report: fakeReport() };
+  };
+  const server = await startServer(readConfig(environment), operations, options);
+  const client = new Client(`${server.grpcAddress}`, credentials.createInsecure());
+  t.teardown(() => client.close());
+  let atTheEnd: string | undefined;
+  operations.close = async () => {
+    atTheEnd = await page();
+    operations.closed++;
+  };
+  const start = { data: new Float32Array(9) };
+  const message = { mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) }, start, target: start };
+  const ask = () => callRaw(client, 'Resolve', encodeMessage('ResolveRequest', message));
+  const page = async () => (await fetch(`${server.adminAddress}/metrics`)).text();
+
+  const working = [post(server.address), ask()] as const;
+  await begun.promise;
+  t.match(await page(), /^interstice_requests_in_flight 2$/m);
+  const closed = server.close();
+  t.match(detailsOf((await ask()).error), { error: { code: 'DRAINING' } });
+  t.equal((await post(server.address)).status, 503);
+  t.equal((await fetch(`${server.adminAddress}/readyz`)).status, 503);
+  const draining = await page();
+  t.match(draining, /^interstice_ready 0$/m);
+  t.match(draining, /^interstice_answers_total\{door="grpc",status="503",code="DRAINING"\} 1$/m);
+  t.match(draining, /^interstice_answers_total\{door="http",status="503",code="DRAINING"\} 1$/m);
+  gate.resolve();
+  t.equal((await working[0]).status, 200);
+  t.ok((await working[1]).bytes);
+  await closed;
+  t.equal(operations.closed, 1);
+  t.match(atTheEnd, /^interstice_requests_in_flight 0$/m, 'open while the operations close');
+  await t.rejects(page(), 'closed as well');
+});
+
+t.test('doors that are off are not there', async (t) => {
+  const config = readConfig({ ...environment, INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' });
+  const server = await startServer(config, new FakeOperations(), options);
+  t.teardown(() => server.close());
+  t.same(Object.keys(server).sort(), ['address', 'close']);
+});
+
+t.test('one file of keys is for both doors; the admin port needs none', async (t) => {
+  const { key, line } = makeKey('red', 'NORMAL');
+  const INTERSTICE_API_KEYS = `${t.testdir({ keys: line })}/keys`;
+  const operations = new FakeOperations();
+  const server = await startServer(readConfig({ ...environment, INTERSTICE_API_KEYS }), operations, options);
+  const client = new Client(`${server.grpcAddress}`, credentials.createInsecure());
+  t.teardown(() => {
+    client.close();
+    return server.close();
+  });
+  const list = (metadata: Record<string, string>) => callRaw(client, 'ListSessions', new Uint8Array(0), { metadata });
+  t.match(detailsOf((await list({})).error), { code: 16, error: { code: 'UNAUTHENTICATED' } });
+  t.equal((await fetch(`${server.address}/v1/sessions`)).status, 401);
+  t.equal((await list({ authorization: `Bearer ${key}` })).error, undefined);
+  t.equal((await fetch(`${server.address}/v1/sessions`, { headers: { 'x-api-key': key } })).status, 200);
+  t.same(
+    operations.sessionCalls.map(({ context }) => context.caller),
+    [1, 2].map(() => ({ tenant: 'red', maxPriority: 'NORMAL' })),
+  );
+  const page = await (await fetch(`${server.adminAddress}/metrics`)).text();
+  t.match(page, /^interstice_answers_total\{door="grpc",status="401",code="UNAUTHENTICATED"\} 1$/m);
+  const shown = await (await fetch(`${server.adminAddress}/config`)).text();
+  t.match(shown, 'INTERSTICE_API_KEYS');
+  t.notOk(shown.includes(line.split(':')[1]!) || shown.includes(key));
+});
+
+t.test('files that cannot be used are refused at start, and nothing stays open', async (t) => {
+  const folder = t.testdir({ keys: 'nonsense', cert: 'none', key: 'none' });
+  const cases: Record<string, string>[] = [
+    { INTERSTICE_API_KEYS: `${folder}/keys` },
+    { INTERSTICE_API_KEYS: `${folder}/no-such-file` },
+    { INTERSTICE_GRPC_TLS_CERT: `${folder}/cert`, INTERSTICE_GRPC_TLS_KEY: `${folder}/none` },
+    { INTERSTICE_GRPC_TLS_CERT: `${folder}/cert`, INTERSTICE_GRPC_TLS_KEY: `${folder}/key` },
+  ];
+  for (const files of cases) {
+    const operations = new FakeOperations();
+    await t.rejects(startServer(readConfig({ ...environment, ...files }), operations, options), {
+      code: 'INVALID_PARAMETER',
+    });
+    t.equal(operations.closed, 1, Object.keys(files)[0]);
+  }
+});
+
+t.test('SIGHUP reads the keys again, and keeps them when the file has a mistake', async (t) => {
+  const [first, second] = [makeKey('red'), makeKey('blue')];
+  const path = `${t.testdir({ keys: first.line })}/keys`;
+  const said: string[] = [];
+  let heard: () => void = () => {};
+  const log = pino(
+    { level: 'info' },
+    {
+      write: (line: string) => {
+        said.push(line);
+        if (line.includes('keys')) heard();
+      },
+    },
+  );
+  const config = readConfig({ ...environment, INTERSTICE_API_KEYS: path });
+  const server = await startServer(config, new FakeOperations(), { log });
+  t.teardown(() => server.close());
+  const status = async (key: string) =>
+    (await fetch(`${server.address}/v1/sessions`, { headers: { 'x-api-key': key } })).status;
+  const hangUp = () => {
+    const done = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    process.kill(process.pid, 'SIGHUP');
+    return done;
+  };
+  writeFileSync(path, second.line);
+  t.same([await status(first.key), await status(second.key)], [200, 401]);
+  await hangUp();
+  t.same([await status(first.key), await status(second.key)], [401, 200]);
+  writeFileSync(path, 'broken');
+  await hangUp();
+  t.same([await status(first.key), await status(second.key)], [401, 200]);
+  t.match(
+    said.find((line) => line.includes('stay as they were')),
+    /line 1/,
+  );
+  t.notOk(said.join('').includes(second.line.split(':')[1]!));
 });

@@ -54,7 +54,10 @@ Examples:
   interstice check start.obj target.obj --closer-than 0.001 --json`;
 
 export const SERVE_DESCRIPTION =
-  'Starts the HTTP service and prints its address and a command to try it with. Ctrl-C finishes what is running and stops; a second one stops at once. Each option can be set in the environment instead.';
+  'Starts the service and prints its addresses and a command to try it with. Ctrl-C finishes what is running and stops; a second one stops at once. Each option can be set in the environment instead, or in the file that --config names.';
+
+export const KEY_DESCRIPTION =
+  'Makes an API key for TENANT. Prints the key, which only its holder should ever have, and the line for the file that INTERSTICE_API_KEYS names, which holds no more than a digest of it.';
 
 export const BENCH_DESCRIPTION =
   'Runs the benchmark; all arguments are handed on to it. Its own help: interstice bench --help';

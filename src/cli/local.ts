@@ -1,6 +1,7 @@
 import { type Config, type Environment, readConfig, SETTINGS } from '../config.js';
 import { IntersticeError } from '../errors.js';
-import type { Operations } from '../session/types.js';
+import type { MeasuredOperations } from '../session/events.js';
+import type { OperationsOptions } from '../session/operations.js';
 import type { Backend, BackendChoice } from './backend.js';
 import { UsageError } from './exit-codes.js';
 import type { Sink } from './terminal.js';
@@ -31,11 +32,14 @@ export function readSettings(environment: Environment, flags: Environment, comma
   }
 }
 
-/** The engine's settings of one run: one request needs one thread. */
+/**
+ * The engine's settings of one run: one request needs one thread. It computes on the CPU unless told otherwise: opening a
+ * graphics device takes longer than most single resolves, and drivers write to the error stream when they are looked for.
+ */
 export function localConfig(environment: Environment, choice: BackendChoice): Config {
   const relevant = Object.fromEntries(RELEVANT.map((name) => [name, environment[name]]));
   return readSettings(
-    { [SETTINGS.threads.name]: '1', ...dropUnset(relevant) },
+    { [SETTINGS.threads.name]: '1', [SETTINGS.engine.name]: 'cpu', ...dropUnset(relevant) },
     dropUnset({
       [SETTINGS.engine.name]: choice.engine,
       [SETTINGS.threads.name]: choice.threads?.toString(),
@@ -51,16 +55,26 @@ const dropUnset = (values: Environment): Environment =>
 export async function openOperations(
   config: Config,
   log: (event: object, message: string) => void,
-): Promise<Operations> {
+  service: Pick<OperationsOptions, 'onEvent' | 'features'> = {},
+): Promise<MeasuredOperations> {
   const { createOperations } = await import('../session/operations.js');
+  const { encodeJson } = await import('../transport/json/encode.js');
   const { engine, adapter, threads, limits, allowUnverified } = config;
+  const { maxSessionsPerTenant, maxSessionBytes, idleTimeoutSeconds, traceFolder, findingsFolder } = config;
   return createOperations({
     engine,
-    ...(adapter === undefined ? {} : { adapter }),
+    adapter,
     threads,
     limits,
     allowUnverified,
+    maxSessionsPerTenant,
+    maxSessionBytes,
+    idleTimeoutSeconds,
+    traceFolder,
+    findingsFolder,
+    encodeReport: (report) => encodeJson('Report', report, { arrays: true }),
     log,
+    ...service,
   });
 }
 

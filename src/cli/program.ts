@@ -3,6 +3,7 @@ import { packageVersion } from '../paths.js';
 import type { OnBudget } from '../session/types.js';
 import type { KinematicPairs } from '../solver/types.js';
 import type { CheckFlags } from './commands/check.js';
+import type { KeyFlags } from './commands/key.js';
 import type { ResolveFlags } from './commands/resolve.js';
 import type { CliContext } from './context.js';
 import { UsageError } from './exit-codes.js';
@@ -68,6 +69,7 @@ export function buildProgram(cli: CliContext, done: (code: number) => void): Com
   addResolve(program, cli, done);
   addCheck(program, cli, done);
   addServe(program, cli, done);
+  addKey(program, cli, done);
   addBench(program, done);
   return program;
 }
@@ -163,10 +165,24 @@ function refuseEngineFlags(values: { server?: string; engine?: string; threads?:
 function addServe(program: Command, cli: CliContext, done: (code: number) => void): void {
   const command = program.command('serve').summary('start the service').description(help.SERVE_DESCRIPTION);
   addServeFlags(command);
+  command.option('--print-config', 'print every setting as it would hold, and where it comes from; start nothing');
   command.action(async (values: Record<string, string>) => {
     const { runServe } = await import('./commands/serve.js');
     done(await runServe(values, cli));
   });
+}
+
+function addKey(program: Command, cli: CliContext, done: (code: number) => void): void {
+  program
+    .command('key')
+    .summary('make an API key')
+    .description(help.KEY_DESCRIPTION)
+    .argument('<TENANT>', 'whose key it is: letters, digits, dots, underscores, hyphens')
+    .option('--priority <WORD>', 'the most that its requests may ask for: batch, normal, interactive (default)')
+    .action(async (tenant: string, values: KeyFlags) => {
+      const { runKey } = await import('./commands/key.js');
+      done(runKey(tenant, values, cli));
+    });
 }
 
 function addBench(program: Command, done: (code: number) => void): void {

@@ -30,7 +30,7 @@ function endOfCommander(error: CommanderError, argv: readonly string[], cli: Cli
   if (error.exitCode === 0) return EXIT.OK;
   // A bare `interstice` gets the help itself; every other mistake is told where to find it.
   if (error.code !== 'commander.help') {
-    const command = argv.find((word) => ['resolve', 'check', 'serve', 'bench'].includes(word));
+    const command = argv.find((word) => ['resolve', 'check', 'serve', 'key', 'bench'].includes(word));
     cli.terminal.err.write(`See interstice ${command === undefined ? '' : `${command} `}--help.\n`);
   }
   return EXIT.USAGE;

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { SETTINGS, type Setting } from '../config.js';
 
-/** Settings that are no flag: doors that are not served yet, and settings that can only refuse to start. */
-const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.grpcPort, SETTINGS.adminPort, SETTINGS.apiKeys, SETTINGS.store];
+/** A setting with one value is no flag. */
+const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.store];
 
 const flagged = Object.values<Setting>(SETTINGS).filter((setting) => !WITHOUT_FLAG.includes(setting));
 

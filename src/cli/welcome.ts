@@ -22,7 +22,7 @@ export function displayPath(path: string, folder: string): string {
 
 /** An address that one can connect to: the wildcard addresses only say where to listen. */
 export const reachable = (address: string): string =>
-  address.replace('//0.0.0.0', '//127.0.0.1').replace('//[::]', '//[::1]');
+  address.replace(/(^|\/\/)0\.0\.0\.0:/, '$1127.0.0.1:').replace(/(^|\/\/)\[::\]:/, '$1[::1]:');
 
 /**
  * One command that resolves the example pair, shows the report among the headers and keeps the answer as answer.obj.
@@ -40,6 +40,10 @@ export function exampleCommand(address: string, folder: string, root = projectRo
 
 export interface ServiceFacts {
   readonly address: string;
+  /** host and port of the gRPC door; undefined when it is off */
+  readonly grpc?: string | undefined;
+  /** address of the admin port; undefined when it is off */
+  readonly admin?: string | undefined;
   readonly engine: string;
   readonly command: string | undefined;
 }
@@ -47,7 +51,7 @@ export interface ServiceFacts {
 const notInstalled = 'the example pairs are not installed; see the reference for a request';
 
 /** For a person. The command stands alone on its line, so that it can be picked up whole. */
-export function renderWelcome({ address, engine, command }: ServiceFacts): string {
+export function renderWelcome({ address, grpc, admin, engine, command }: ServiceFacts): string {
   const shown = reachable(address);
   return [
     '',
@@ -55,6 +59,8 @@ export function renderWelcome({ address, engine, command }: ServiceFacts): strin
     '',
     `  address    ${shown}`,
     `  reference  ${shown}/docs`,
+    ...(grpc === undefined ? [] : [`  gRPC       ${reachable(grpc)}`]),
+    ...(admin === undefined ? [] : [`  metrics    ${reachable(admin)}/metrics`]),
     `  engine     ${engine}`,
     '',
     ...(command === undefined ? [`  ${notInstalled}`] : ['  Try it from another terminal:', '', command]),
@@ -66,7 +72,13 @@ export function renderWelcome({ address, engine, command }: ServiceFacts): strin
 }
 
 /** For a pipe: a word and a value a line. */
-export function renderFacts({ address, engine, command }: ServiceFacts): string {
-  const lines = [`address ${reachable(address)}`, `engine ${engine}`];
-  return `${[...lines, ...(command === undefined ? [] : [`try ${command}`])].join('\n')}\n`;
+export function renderFacts({ address, grpc, admin, engine, command }: ServiceFacts): string {
+  const lines = [
+    `address ${reachable(address)}`,
+    ...(grpc === undefined ? [] : [`grpc ${reachable(grpc)}`]),
+    ...(admin === undefined ? [] : [`admin ${reachable(admin)}`]),
+    `engine ${engine}`,
+    ...(command === undefined ? [] : [`try ${command}`]),
+  ];
+  return `${lines.join('\n')}\n`;
 }

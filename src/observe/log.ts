@@ -4,6 +4,15 @@ import { packageVersion } from '../paths.js';
 export type { Logger } from 'pino';
 
 /**
+ * The second line of defence: nobody logs headers, but should a library's error ever carry them, what stands in these
+ * never reaches the log.
+ */
+const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie', 'proxy-authorization'];
+const SECRET_PATHS = ['', '*.', '*.*.'].flatMap((place) =>
+  SECRET_HEADERS.map((name) => (place === '' ? `["${name}"]` : `${place.slice(0, -1)}["${name}"]`)),
+);
+
+/**
  * The service's own log: one JSON object a line, on standard error so that standard output stays the program's.
  * Lines carry ids, counts, times and codes; payloads and header values never.
  */
@@ -14,6 +23,7 @@ export function createLogger(level: string, destination: DestinationStream = pin
       base: { service: 'interstice', version: packageVersion },
       formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: SECRET_PATHS, censor: '[secret]' },
     },
     destination,
   );
@@ -22,6 +32,7 @@ export function createLogger(level: string, destination: DestinationStream = pin
 /** What is worth keeping of one answered request. */
 export interface RequestLine {
   readonly requestId: string;
+  /** HTTP's method, or gRPC */
   readonly method: string;
   /** without the query */
   readonly path: string;
@@ -32,12 +43,14 @@ export interface RequestLine {
   readonly bytesOut: number | undefined;
   /** code of the refusal */
   readonly code: string | undefined;
+  /** whose key was shown */
+  readonly tenant?: string | undefined;
 }
 
 /** Server faults are errors, what the caller can mend is information. */
 export function logRequest(log: Logger, line: RequestLine): void {
-  const { requestId, method, path, status, code, bytesIn, bytesOut } = line;
+  const { requestId, method, path, status, code, bytesIn, bytesOut, tenant } = line;
   const ms = Math.round(line.milliseconds * 1000) / 1000;
   const level = status >= 500 && status !== 501 && status !== 503 ? 'error' : 'info';
-  log[level]({ requestId, method, path, status, ms, bytesIn, bytesOut, code }, 'request');
+  log[level]({ requestId, method, path, status, ms, bytesIn, bytesOut, code, tenant }, 'request');
 }

@@ -14,7 +14,8 @@ interface Started {
 
 /** Starts the service on a free port and waits for the facts that it prints when it is ready. */
 async function start(t: Test): Promise<Started> {
-  const argv = [main.path, 'serve', '--http-port', '0', '--threads', '1', '--log-level', 'silent'];
+  const ports = ['--http-port', '0', '--grpc-port', '0', '--admin-port', '0'];
+  const argv = [main.path, 'serve', ...ports, '--threads', '1', '--log-level', 'silent'];
   const child = spawn(process.execPath, argv, { env: plainEnvironment(), stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => {
     child.kill('SIGKILL');
@@ -32,6 +33,8 @@ t.test('the service says where it is, does what the command line does itself, an
   const { child, facts } = await start(t);
   const url = facts.get('address') ?? '';
   t.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.match(facts.get('grpc'), /^127\.0\.0\.1:\d+$/);
+  t.match(await (await fetch(`${facts.get('admin')}/metrics`)).text(), /^interstice_ready 1$/m);
   t.match(facts.get('engine'), /cpu|webgpu/);
 
   const cwd = writeSheets(t.testdir());
@@ -48,7 +51,10 @@ t.test('the service says where it is, does what the command line does itself, an
   const refused = main(['resolve', 'crossing.obj', 'free.obj', '--server', url], { cwd });
   t.match(refused, { status: 3, stderr: /INTERSECTING_START[\s\S]*pairs +edge/ });
 
-  const busy = main(['serve', '--http-port', new URL(url).port, '--log-level', 'silent'], { cwd });
+  const busy = main(
+    ['serve', '--http-port', new URL(url).port, '--grpc-port', 'off', '--admin-port', 'off', '--log-level', 'silent'],
+    { cwd },
+  );
   t.match(busy, { status: 2, stderr: /Cannot listen on .*another INTERSTICE_HTTP_PORT/ });
 
   child.kill('SIGTERM');

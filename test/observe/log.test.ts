@@ -47,3 +47,11 @@ t.test('the level is obeyed', async (t) => {
   logRequest(log, line);
   t.equal(lines.length, 0);
 });
+
+t.test('a header that gets into a line by accident loses its value', async (t) => {
+  const { log, lines } = capture('info');
+  const headers = { authorization: 'Bearer isk_x', 'x-api-key': 'isk_y', accept: '*/*' };
+  log.info({ ...headers, request: { headers }, metadata: headers }, 'odd');
+  t.notMatch(JSON.stringify(lines), /isk_/);
+  t.match(lines[0], { authorization: '[secret]', accept: '*/*', request: { headers: { 'x-api-key': '[secret]' } } });
+});

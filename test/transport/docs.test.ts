@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { describeConfig } from '../../src/config.js';
 import { ERRORS } from '../../src/errors.js';
 import { projectRoot } from '../../src/paths.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
@@ -20,7 +19,6 @@ const PARTS: Readonly<Record<string, string>> = {
       ([code, kind]) => `| \`${code}\` | ${kind.http} | ${kind.retryable ? 'yes' : 'no'} | ${kind.hint} |`,
     ),
   ].join('\n'),
-  settings: `\`\`\`\n${describeConfig()}\n\`\`\``,
 };
 
 const path = join(projectRoot, 'docs', 'api.md');

@@ -1,6 +1,7 @@
-import type { Config } from '../../config.js';
+import { type Config, SETTINGS } from '../../config.js';
 import { IntersticeError } from '../../errors.js';
 import type { Logger } from '../../observe/log.js';
+import type { Server, ServerOptions } from '../../server.js';
 import type { Operations } from '../../session/types.js';
 import type { CliContext } from '../context.js';
 import { EXIT, UsageError } from '../exit-codes.js';
@@ -18,15 +19,26 @@ import { exampleCommand, renderFacts, renderWelcome } from '../welcome.js';
 export async function runServe(values: Readonly<Record<string, unknown>>, cli: CliContext): Promise<number> {
   const { terminal } = cli;
   const config = readSettings(terminal.env, pickSettings(values), 'serve');
+  if (values.printConfig === true) {
+    terminal.out.write(renderSettings(config));
+    return EXIT.OK;
+  }
   // Imported only now, so that the other commands do not load the service.
   const { createLogger } = await import('../../observe/log.js');
+  const { Metrics } = await import('../../observe/metrics.js');
   const log = terminal.err.isTerminal
     ? createLogger(config.logLevel, readableLog(terminal.err))
     : createLogger(config.logLevel);
-  const operations = await openOperations(config, (event, message) => logEvent(log, event, message));
-  const address = await listen(config, operations, log);
+  const metrics = new Metrics();
+  const operations = await openOperations(config, (event, message) => logEvent(log, event, message), {
+    onEvent: metrics.observe,
+    features: ['http', ...(config.grpcPort === 'off' ? [] : ['grpc']), ...(config.apiKeys ? ['api-keys'] : [])],
+  });
+  const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics });
   const facts = {
     address,
+    grpc: grpcAddress,
+    admin: adminAddress,
     engine: operations.info().engines.map(describeEngine).join(', '),
     command: exampleCommand(address, terminal.folder),
   };
@@ -34,9 +46,9 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   return EXIT.OK;
 }
 
-async function listen(config: Config, operations: Operations, log: Logger): Promise<string> {
+async function listen(config: Config, operations: Operations, options: ServerOptions): Promise<Server> {
   const { startServer } = await import('../../server.js');
-  const server = await startServer(config, operations, { log }).catch((error: unknown) => {
+  const server = await startServer(config, operations, options).catch((error: unknown) => {
     // An address that is taken is a mistake in the settings, like any other value that does not work.
     if (!(error instanceof IntersticeError) || error.code !== 'INVALID_PARAMETER') throw error;
     throw new UsageError(`${error.message} ${error.hint}`, 'serve');
@@ -47,7 +59,16 @@ async function listen(config: Config, operations: Operations, log: Logger): Prom
     await server.close();
     throw error;
   }
-  return server.address;
+  return server;
+}
+
+/** NAME=value a line, as a settings file takes it; where a value comes from is a comment, since it is not part of it. */
+function renderSettings({ settings }: Config): string {
+  const lines = settings.map(({ name, value, source }) => {
+    const isNoneOfFile = value === null || name === SETTINGS.config.name;
+    return `${isNoneOfFile ? '# ' : ''}${name}=${value ?? ''}\n# from: ${source}`;
+  });
+  return `${lines.join('\n')}\n`;
 }
 
 /** The engine's own name says what computes; the adapter tells which hardware, and what `auto` fell back to. */

@@ -13,7 +13,13 @@ const obj = (positions: readonly number[]) => {
 };
 
 t.test('through the real operations', async (t) => {
-  const config = readConfig({ INTERSTICE_HTTP_PORT: '0', INTERSTICE_ENGINE: 'cpu', INTERSTICE_THREADS: '1' });
+  const config = readConfig({
+    INTERSTICE_HTTP_PORT: '0',
+    INTERSTICE_GRPC_PORT: 'off',
+    INTERSTICE_ADMIN_PORT: 'off',
+    INTERSTICE_ENGINE: 'cpu',
+    INTERSTICE_THREADS: '1',
+  });
   const { engine, threads, limits, allowUnverified } = config;
   const operations = await createOperations({ engine, threads, limits, allowUnverified });
   const server = await startServer(config, operations, { log: pino({ level: 'silent' }), handleSignals: false });

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { IntersticeError } from '../errors.js';
+
+/** What a settings file may name; the value of each, as it would stand in the environment. */
+export type FileSettings = Readonly<Record<string, string>>;
+
+/**
+ * Reads a settings file: a JSON object, or lines of NAME=value where # begins a comment line and quotes around a value are
+ * left out.
+ *
+ * @param known every name that it may hold; anything else is a mistake, here nobody else sets variables
+ * @returns the settings, and what is wrong with the file, a sentence each
+ * @throws INVALID_PARAMETER when it cannot be read
+ */
+export function readSettingsFile(
+  path: string,
+  known: ReadonlySet<string>,
+): { values: FileSettings; problems: string[] } {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  } catch (cause) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `INTERSTICE_CONFIG names ${path}, which cannot be read (${(cause as NodeJS.ErrnoException).code ?? cause}).`,
+      { cause, hint: 'Correct the path, or unset INTERSTICE_CONFIG.' },
+    );
+  }
+  const problems: string[] = [];
+  const values: Record<string, string> = {};
+  const entries = content.trimStart().startsWith('{') ? fromJson(content, problems) : fromLines(content, problems);
+  for (const { name, value, place } of entries) {
+    if (!known.has(name)) problems.push(`${place}: there is no setting ${name}.`);
+    else if (name in values) problems.push(`${place}: ${name} is set twice.`);
+    else values[name] = value;
+  }
+  return { values, problems: problems.map((problem) => `${path}, ${problem}`) };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly value: string;
+  /** for messages */
+  readonly place: string;
+}
+
+function fromLines(content: string, problems: string[]): Entry[] {
+  return content.split(/\r?\n/).flatMap((line, index): Entry[] => {
+    const place = `line ${index + 1}`;
+    if (/^\s*(#|$)/.test(line)) return [];
+    const match = /^\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$/.exec(line);
+    if (!match) {
+      problems.push(`${place}: expected NAME=value, or a comment that begins with #.`);
+      return [];
+    }
+    const [, name = '', given = ''] = match;
+    return [{ name, value: /^(["']).*\1$/.test(given) && given.length > 1 ? given.slice(1, -1) : given, place }];
+  });
+}
+
+function fromJson(content: string, problems: string[]): Entry[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content);
+  } catch (error) {
+    problems.push(`it begins like JSON, but is none (${(error as Error).message}).`);
+    return [];
+  }
+  return Object.entries(parsed as object).flatMap(([name, value]): Entry[] => {
+    const place = 'its object';
+    if (typeof value === 'boolean') return [{ name, value: value ? '1' : '0', place }];
+    if (typeof value === 'string' || typeof value === 'number') return [{ name, value: String(value), place }];
+    problems.push(`${place}: ${name} must be a text, a number, true or false.`);
+    return [];
+  });
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config, TlsFiles } from '../config.js';
+import { IntersticeError } from '../errors.js';
+import type { Metrics } from '../observe/metrics.js';
+import { buildAdminApp } from '../transport/admin/app.js';
+import type { TlsOptions } from '../transport/grpc/options.js';
+import { buildGrpcServer } from '../transport/grpc/server.js';
+import { buildHttpApp } from '../transport/http/app.js';
+import type { DoorOptions } from '../transport/http/options.js';
+import type { ServiceState } from '../transport/http/state.js';
+
+/** A door that listens. */
+export interface Door {
+  readonly name: 'http' | 'grpc' | 'admin';
+  readonly address: string;
+  /** Takes no more; what is still at work after the grace is cut off. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Opens a door; undefined when the settings leave it closed. @throws INVALID_PARAMETER */
+type Opening = () => Promise<Door | undefined>;
+
+export const openHttp =
+  (config: Config, options: DoorOptions): Opening =>
+  async () => {
+    const app = await buildHttpApp(options);
+    const address = await listen(app, config.host, config.httpPort, 'INTERSTICE_HTTP_PORT');
+    return {
+      name: 'http',
+      address,
+      close: async (graceMs) => {
+        if (graceMs === 0) app.server.closeAllConnections();
+        await app.close();
+      },
+    };
+  };
+
+export const openGrpc =
+  (config: Config, { authenticate, onAnswered, ...options }: DoorOptions): Opening =>
+  async () => {
+    if (config.grpcPort === 'off') return undefined;
+    const server = buildGrpcServer({
+      ...options,
+      onAnswered,
+      ...(authenticate ? { authenticate } : {}),
+      ...(config.grpcTls ? { tls: readTlsFiles(config.grpcTls) } : {}),
+    });
+    const port = await server.listen(config.host, config.grpcPort);
+    return { name: 'grpc', address: join(config.host, port), close: (graceMs) => server.close(graceMs) };
+  };
+
+export const openAdmin =
+  (config: Config, metrics: Metrics, state: ServiceState): Opening =>
+  async () => {
+    if (config.adminPort === 'off') return undefined;
+    const app = await buildAdminApp({ metrics, state, settings: config.settings });
+    const address = await listen(app, config.adminHost, config.adminPort, 'INTERSTICE_ADMIN_PORT');
+    return { name: 'admin', address, close: () => app.close() };
+  };
+
+async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    await app.close();
+    throw new IntersticeError('INVALID_PARAMETER', `Cannot listen on ${host}:${port} (${(cause as Error).message}).`, {
+      cause,
+      hint: `Choose another ${setting}, or stop what listens there.`,
+    });
+  }
+  const bound = app.server.address() as AddressInfo;
+  return `http://${join(bound.address, bound.port)}`;
+}
+
+const join = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** @throws INVALID_PARAMETER that names the file */
+function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsOptions {
+  const read = (path: string): Buffer => {
+    try {
+      return readFileSync(path);
+    } catch (cause) {
+      throw new IntersticeError(
+        'INVALID_PARAMETER',
+        `The TLS file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? cause}).`,
+        { cause, hint: 'Correct INTERSTICE_GRPC_TLS_CERT, _KEY or _CLIENT_CA.' },
+      );
+    }
+  };
+  const files = { cert: read(cert), key: read(key) };
+  return clientCa === undefined ? files : { ...files, ca: read(clientCa), requireClientCert: true };
+}

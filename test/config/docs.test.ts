@@ -1,0 +1,30 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { tabulateConfig } from '../../src/config.js';
+import { Metrics } from '../../src/observe/metrics.js';
+import { projectRoot } from '../../src/paths.js';
+
+/** `UPDATE_DOCS=1 node FILE` writes the table anew. */
+const path = join(projectRoot, 'docs', 'operations.md');
+const pattern = /(<!-- generated: settings -->\n)([\s\S]*?)(\n<!-- end -->)/;
+if (process.env.UPDATE_DOCS === '1') {
+  writeFileSync(
+    path,
+    readFileSync(path, 'utf8').replace(pattern, (_all, open, _old, end) => open + tabulateConfig() + end),
+  );
+}
+const guide = readFileSync(path, 'utf8');
+
+t.test('the settings of the guide are those of the program', async (t) => {
+  t.equal(pattern.exec(guide)?.[2], tabulateConfig());
+});
+
+t.test('the guide names every metric, and no other', async (t) => {
+  const metrics = new Metrics();
+  metrics.watch(() => ({ waiting: 0, running: 0, sessions: 0, parked: 0, residentBytes: 0, hostBytes: 0 }));
+  metrics.watchState({ phase: 'ready', inFlight: 0 });
+  const own = [...(await metrics.text()).matchAll(/^# TYPE (interstice_\w+)/gm)].map(([, name]) => name).sort();
+  const named = [...new Set([...guide.matchAll(/`(interstice_\w+)`/g)].map(([, name]) => name))].sort();
+  t.same(named, own);
+});

@@ -1,0 +1,90 @@
+import t from 'tap';
+import { Metrics } from '../../src/observe/metrics.js';
+import { fakeReport } from '../transport/fake-operations.js';
+
+const lines = async (metrics: Metrics) => new Set((await metrics.text()).split('\n'));
+
+t.test('known events make known numbers', async (t) => {
+  const metrics = new Metrics();
+  const report = { ...fakeReport(), proximitySetReused: true };
+  metrics.observe({ type: 'request', operation: 'step', code: 'OK', tenant: 'red', seconds: 0.3, report });
+  metrics.observe({ type: 'request', operation: 'step', code: 'OK', tenant: 'red', seconds: 0.001, isReplay: true });
+  metrics.observe({ type: 'request', operation: 'resolve', code: 'QUEUE_FULL', tenant: 'blue', seconds: 0.002 });
+  metrics.observe({ type: 'request', operation: 'resolve', code: 'INTERNAL', tenant: 'blue', seconds: 0.002 });
+  metrics.observe({ type: 'request', operation: 'resolve', code: 'CANCELLED', tenant: 'blue', seconds: 0.002 });
+  metrics.observe({ type: 'session', change: 'created', tenant: 'red' });
+  metrics.observe({ type: 'session', change: 'expired', tenant: 'red' });
+  metrics.observe({ type: 'finding', kind: 'PATH', engine: 'cpu' });
+  metrics.observe({ type: 'worker-lost' });
+  const found = await lines(metrics);
+  for (const line of [
+    'interstice_requests_total{operation="step",outcome="ok",code="OK"} 2',
+    'interstice_requests_total{operation="resolve",outcome="refused",code="QUEUE_FULL"} 1',
+    'interstice_requests_total{operation="resolve",outcome="failed",code="INTERNAL"} 1',
+    'interstice_requests_total{operation="resolve",outcome="cancelled",code="CANCELLED"} 1',
+    'interstice_tenant_requests_total{tenant="red",outcome="ok"} 2',
+    'interstice_request_seconds_count{operation="step"} 2',
+    'interstice_request_seconds_bucket{le="0.25",operation="step"} 1',
+    'interstice_request_seconds_bucket{le="0.5",operation="step"} 2',
+    'interstice_resolved_total{status="CONVERGED"} 1',
+    'interstice_replays_total 1',
+    'interstice_queue_wait_seconds_count 1',
+    'interstice_queue_wait_seconds_sum 0.00001',
+    'interstice_phase_seconds_sum{phase="search"} 0.0001',
+    'interstice_phase_seconds_sum{phase="verify"} 0.00005',
+    'interstice_steps_sum 7',
+    'interstice_searches_sum 2',
+    'interstice_pairs_sum 30',
+    'interstice_proximity_sets_reused_total 1',
+    'interstice_fell_back_total 0',
+    'interstice_findings_total{kind="PATH",engine="cpu"} 1',
+    'interstice_session_changes_total{change="created"} 1',
+    'interstice_session_changes_total{change="expired"} 1',
+    'interstice_workers_lost_total 1',
+  ]) {
+    t.ok(found.has(line) || found.has(line.replace('0.00001', '1e-5').replace('0.00005', '5e-5')), line);
+  }
+});
+
+t.test('gauges tell the moment at which somebody asks', async (t) => {
+  const metrics = new Metrics();
+  const stats = { waiting: 1, running: 2, sessions: 5, parked: 2, residentBytes: 100, hostBytes: 200 };
+  const state = { phase: 'starting', inFlight: 3 };
+  metrics.watch(() => stats);
+  metrics.watchState(state);
+  const before = await lines(metrics);
+  for (const line of [
+    'interstice_queue_waiting 1',
+    'interstice_jobs_running 2',
+    'interstice_sessions{residency="resident"} 3',
+    'interstice_sessions{residency="parked"} 2',
+    'interstice_device_bytes 100',
+    'interstice_host_bytes 200',
+    'interstice_ready 0',
+    'interstice_requests_in_flight 3',
+  ]) {
+    t.ok(before.has(line), line);
+  }
+  stats.waiting = 9;
+  state.phase = 'ready';
+  const after = await lines(metrics);
+  t.ok(after.has('interstice_queue_waiting 9'));
+  t.ok(after.has('interstice_ready 1'));
+});
+
+t.test('refusals at the doors are counted, without paths or ids', async (t) => {
+  const metrics = new Metrics();
+  const line = { requestId: 'r-77', path: '/v1/sessions/abc', milliseconds: 1, bytesIn: 0, bytesOut: 0 };
+  metrics.countAnswer({ ...line, method: 'POST', status: 401, code: 'UNAUTHENTICATED' });
+  metrics.countAnswer({ ...line, method: 'gRPC', status: 200, code: undefined });
+  const text = await metrics.text();
+  t.match(text, 'interstice_answers_total{door="http",status="401",code="UNAUTHENTICATED"} 1');
+  t.match(text, 'interstice_answers_total{door="grpc",status="200",code="OK"} 1');
+  t.notMatch(text, /abc|r-77/);
+});
+
+t.test('two of them in one process do not meet', async (t) => {
+  const [one, two] = [new Metrics(), new Metrics()];
+  one.observe({ type: 'worker-lost' });
+  t.ok((await lines(two)).has('interstice_workers_lost_total 0'));
+});
