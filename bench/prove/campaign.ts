@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { makeCases, type ProveCase } from './cases.js';
+import { Client } from './client.js';
+import type { Finding } from './judge/answer-judge.js';
+import type { ProveScene } from './scenes/builder.js';
+import { GENERATED } from './scenes/generated.js';
+import { Random } from './scenes/random.js';
+import { findRealScenes } from './scenes/real.js';
+import { ServerProcess } from './server.js';
+import type { ProveSettings } from './settings.js';
+import { type Bench, type Outcome, tryCase } from './try-case.js';
+
+export interface CaseFinding extends Finding {
+  readonly engine: string;
+  readonly case: ProveCase;
+}
+
+/** What one engine went through. */
+export interface EngineRun {
+  readonly engine: string;
+  readonly seconds: number;
+  readonly cases: number;
+  readonly answers: number;
+  readonly steps: number;
+  readonly reused: number;
+  readonly pieces: number;
+  readonly checks: number;
+  readonly sessions: boolean;
+  readonly endings: Readonly<Record<string, number>>;
+  readonly byScene: Readonly<Record<string, number>>;
+  readonly findings: readonly CaseFinding[];
+}
+
+/** Frames of a session case: hundreds where there is time, so many in a short campaign. */
+const FRAMES_PER_MINUTE = 60;
+const FEWEST_FRAMES = 20;
+const MOST_FRAMES = 600;
+
+/** Tries cases against one engine until the time is over. */
+export async function runCampaign(
+  engine: 'cpu' | 'webgpu',
+  settings: ProveSettings,
+  minutes: number,
+  tell: (line: string) => void,
+): Promise<EngineRun> {
+  const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
+  const server = await startTraced(engine, traceFolder, tell);
+  const started = performance.now();
+  const run = emptyRun(engine);
+  try {
+    const client = new Client(server.address);
+    run.sessions = (await client.features()).includes('sessions');
+    const bench: Bench = {
+      client,
+      frames: Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes))),
+      until: started + minutes * 60_000,
+      traceFolder,
+      isUnverified: false,
+    };
+    const real = findRealScenes(settings.data);
+    for (const prove of makeCases(settings.seed, Object.keys(real), run.sessions)) {
+      if (performance.now() > bench.until || prove.id.startsWith(`${MOST_CASES}-`)) break;
+      if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
+      const random = new Random(prove.seed);
+      const scene: ProveScene = await (GENERATED[prove.scene]?.(random) ?? real[prove.scene](random));
+      const outcome = await tryCase(prove, scene, bench).catch((error: unknown) => crashed(error, server));
+      add(run, prove, outcome, tell);
+      if (!server.isAlive) break;
+    }
+  } finally {
+    await server.stop();
+    rmSync(traceFolder, { recursive: true, force: true });
+  }
+  return { ...run, seconds: (performance.now() - started) / 1000 };
+}
+
+/** A service that cannot write its paths is judged by its answers alone, and the report says so: 0 pieces. */
+async function startTraced(
+  engine: 'cpu' | 'webgpu',
+  traceFolder: string,
+  tell: (line: string) => void,
+): Promise<ServerProcess> {
+  try {
+    return await ServerProcess.start({ engine, environment: { INTERSTICE_TRACE: traceFolder } });
+  } catch (error) {
+    if (!(error instanceof Error && error.message.includes('INTERSTICE_TRACE'))) throw error;
+    tell('this build writes no traces: paths are not judged');
+    return ServerProcess.start({ engine });
+  }
+}
+
+/** More than any campaign gets through; it ends a search for an id that does not exist. */
+const MOST_CASES = 1_000_000;
+
+type Growing = { -readonly [K in keyof EngineRun]: EngineRun[K] } & {
+  endings: Record<string, number>;
+  byScene: Record<string, number>;
+  findings: CaseFinding[];
+};
+
+function emptyRun(engine: string): Growing {
+  return {
+    engine,
+    seconds: 0,
+    cases: 0,
+    answers: 0,
+    steps: 0,
+    reused: 0,
+    pieces: 0,
+    checks: 0,
+    sessions: false,
+    endings: {},
+    byScene: {},
+    findings: [],
+  };
+}
+
+function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: string) => void): void {
+  run.cases++;
+  run.byScene[prove.scene] = (run.byScene[prove.scene] ?? 0) + 1;
+  for (const name of ['answers', 'steps', 'reused', 'pieces', 'checks'] as const) run[name] += outcome[name];
+  for (const [how, count] of Object.entries(outcome.endings)) run.endings[how] = (run.endings[how] ?? 0) + count;
+  for (const finding of outcome.findings) {
+    run.findings.push({ ...finding, engine: run.engine, case: prove });
+    tell(
+      `FOUND by ${run.engine} ${prove.id}: ${finding.promise}: ${finding.details} ${JSON.stringify(prove.variation)}`,
+    );
+  }
+}
+
+/** A service that dies or answers nonsense is a finding like any other. */
+function crashed(error: unknown, server: ServerProcess): Outcome {
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  const fate = server.isAlive ? '' : `; the service ended: ${server.log.slice(-3).join(' ')}`;
+  const details = `${error instanceof Error ? (error.stack ?? error.message) : String(error)}${cause}${fate}`;
+  return {
+    findings: [{ promise: 'the service answers', details }],
+    endings: { CRASHED: 1 },
+    answers: 0,
+    steps: 0,
+    reused: 0,
+    pieces: 0,
+    checks: 0,
+  };
+}

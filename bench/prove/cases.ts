@@ -1,0 +1,60 @@
+import { GENERATED } from './scenes/generated.js';
+import { Random } from './scenes/random.js';
+import {
+  CORNERS,
+  type Corner,
+  EXTREMES,
+  OFFSETS,
+  PRESETS,
+  SCALARS,
+  SCALES,
+  type Variation,
+} from './scenes/variation.js';
+
+export type Mode = 'RESOLVE' | 'SESSION';
+
+/** One thing to try; the id and the seed are all that is needed to try it again. */
+export interface ProveCase {
+  readonly id: string;
+  readonly scene: string;
+  readonly seed: number;
+  readonly mode: Mode;
+  readonly variation: Variation;
+}
+
+/** Every so many-th case is a session. */
+const SESSION_EVERY = 5;
+/** Real inputs are larger; every so many-th case is one of them. */
+const REAL_EVERY = 7;
+const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
+/** Share of plain cases: where nothing is strange the engine does most. */
+const PLAIN_SHARE = 0.35;
+
+/**
+ * An endless list of cases. Scenes, engines' inputs and corners take turns, so that a short campaign has a little of
+ * everything; the rest is drawn from the seed.
+ */
+export function* makeCases(seed: number, realScenes: readonly string[], hasSessions: boolean): Generator<ProveCase> {
+  const generated = Object.keys(GENERATED);
+  const corners = Object.keys(CORNERS) as Corner[];
+  for (let n = 0; ; n++) {
+    const caseSeed = (seed + Math.imul(n + 1, 0x9e3779b1)) >>> 0;
+    const random = new Random(caseSeed);
+    const isReal = realScenes.length > 0 && n % REAL_EVERY === REAL_EVERY - 1;
+    const turn = Math.floor(n / REAL_EVERY);
+    const scene = isReal ? realScenes[turn % realScenes.length] : generated[(n - turn) % generated.length];
+    const isPlain = random.next() < PLAIN_SHARE;
+    const mode: Mode = hasSessions && n % SESSION_EVERY === SESSION_EVERY - 1 ? 'SESSION' : 'RESOLVE';
+    const scalar = SCALARS[n % 2];
+    const variation: Variation = {
+      scalar,
+      scale: isPlain ? 1 : random.pick(SCALES),
+      offset: isPlain ? 0 : random.pick(OFFSETS),
+      preset: random.next() < 0.3 ? PRESETS[1] : PRESETS[0],
+      // Thousands of vertices that all want to be in one place cost minutes and show what a hundred show.
+      extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
+      corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
+    };
+    yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, variation };
+  }
+}

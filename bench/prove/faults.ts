@@ -1,0 +1,205 @@
+import { Client } from './client.js';
+import { findMeetings } from './judge/state-judge.js';
+import { readSurface } from './judge/surface.js';
+import type { ProveScene } from './scenes/builder.js';
+import { GENERATED } from './scenes/generated.js';
+import { Random } from './scenes/random.js';
+import { ServerProcess } from './server.js';
+
+export interface FaultResult {
+  readonly name: string;
+  readonly result: 'HELD' | 'BROKEN' | 'SKIPPED';
+  readonly details: string;
+}
+
+interface Fault {
+  readonly name: string;
+  readonly needsSessions?: boolean;
+  readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
+}
+
+class Broken extends Error {}
+
+function assert(isTrue: boolean, complaint: string): asserts isTrue {
+  if (!isTrue) throw new Broken(complaint);
+}
+
+/** What can go wrong around the engine; what was answered stays true and nothing unsafe is ever sent. */
+const FAULTS: readonly Fault[] = [
+  { name: 'the client goes away in the middle of a resolve', run: clientGone },
+  { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
+  { name: 'the server is killed between any two frames of a session', needsSessions: true, run: killedBetweenFrames },
+  { name: 'an answered frame is sent again', needsSessions: true, run: sentAgain },
+];
+
+export async function runFaults(
+  engine: 'cpu' | 'webgpu',
+  seed: number,
+  hasSessions: boolean,
+  tell: (line: string) => void,
+): Promise<FaultResult[]> {
+  const results: FaultResult[] = [];
+  for (const { name, needsSessions, run } of FAULTS) {
+    let result: FaultResult;
+    if (needsSessions && !hasSessions) result = { name, result: 'SKIPPED', details: 'this build has no sessions' };
+    else {
+      result = await run(engine, new Random(seed)).then(
+        (details): FaultResult => ({ name, result: 'HELD', details }),
+        (error: unknown): FaultResult => ({
+          name,
+          result: 'BROKEN',
+          details: error instanceof Error ? (error.stack ?? error.message) : String(error),
+        }),
+      );
+    }
+    results.push(result);
+    tell(`fault, ${engine}: ${name}: ${result.result}: ${result.details}`);
+  }
+  return results;
+}
+
+const makeScene = (random: Random): ProveScene => GENERATED.layers(random);
+
+function assertSafe(scene: ProveScene, x: ArrayLike<number>, where: string): void {
+  const meetings = findMeetings(readSurface(scene.mesh), x, { kinematicPairs: 'SKIP' });
+  assert(meetings.length === 0, `${meetings.length} pairs intersect ${where}`);
+}
+
+/** Resolves are cut off after random times; the server must stay whole and answer the next one as if nothing had been. */
+async function clientGone(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const server = await ServerProcess.start({ engine });
+  try {
+    const client = new Client(server.address);
+    const scene = makeScene(random);
+    const { mesh, start, target } = scene;
+    const whole = await client.resolve(mesh, start, target, {});
+    assert('answer' in whole, 'the first resolve was refused');
+    let gone = 0;
+    for (let k = 0; k < 8; k++) {
+      const signal = AbortSignal.timeout(Math.floor(random.between(1, 120)));
+      await client.resolve(mesh, start, target, {}, { signal }).catch(() => {
+        gone++;
+      });
+    }
+    const again = await client.resolve(mesh, start, target, {});
+    assert('answer' in again, 'the resolve after the cancelled ones was refused');
+    assertSafe(scene, again.answer.positions, 'after cancelled requests');
+    assert(
+      again.answer.positions.every((p, i) => p === whole.answer.positions[i]),
+      'the same request has other bytes after cancelled ones',
+    );
+    assert(server.isAlive, 'the server ended');
+    return `${gone} of 8 callers went away, then the same request gave the same bytes`;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** What was answered is whole and safe; what was not is asked again of the next server, with the same bytes. */
+async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const scene = makeScene(random);
+  const { mesh, start, target } = scene;
+  let server = await ServerProcess.start({ engine });
+  let first: ArrayLike<number> | undefined;
+  let lost = 0;
+  try {
+    for (let k = 0; k < 4; k++) {
+      const pending = new Client(server.address).resolve(mesh, start, target, {}).catch(() => undefined);
+      const killing = new Promise<void>((resolve) => {
+        setTimeout(resolve, Math.floor(random.between(0, 250)));
+      }).then(() => server.kill());
+      const reply = await pending;
+      await killing;
+      if (reply === undefined) lost++;
+      else {
+        assert('answer' in reply, 'a resolve was refused');
+        const { positions } = reply.answer;
+        assertSafe(scene, positions, 'in an answer from just before the kill');
+        const known = first;
+        assert(known === undefined || positions.every((p, i) => p === known[i]), 'two servers gave other bytes');
+        first = positions;
+      }
+      server = await ServerProcess.start({ engine });
+    }
+    const last = await new Client(server.address).resolve(mesh, start, target, {});
+    assert('answer' in last, 'the last server refuses');
+    assertSafe(scene, last.answer.positions, 'in the last answer');
+    return `4 kills, ${lost} unanswered requests`;
+  } finally {
+    await server.stop();
+  }
+}
+
+const FRAMES = 12;
+
+const targetOf = (scene: ProveScene, frame: number): Float64Array =>
+  scene.start.map((p, i) => p + Math.sin(0.2 * frame) * (scene.target[i] - p));
+
+/**
+ * The client's part of the contract: it keeps its last received answer, makes the session again from it on a new server,
+ * and sends the unanswered frame again. Nothing answered may be lost and nothing applied twice, so that every answer is
+ * reached from the one before.
+ */
+async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const scene = makeScene(random);
+  let server = await ServerProcess.start({ engine });
+  let x: Float64Array = scene.start;
+  let kills = 0;
+  try {
+    let id = await open(server, scene, x);
+    for (let frame = 1; frame <= FRAMES; frame++) {
+      const y = targetOf(scene, frame);
+      for (;;) {
+        const pending = new Client(server.address).step(id, BigInt(frame), y).catch(() => undefined);
+        if (random.next() < 0.35) {
+          await new Promise((resolve) => setTimeout(resolve, Math.floor(random.between(0, 60))));
+          await server.kill();
+          kills++;
+        }
+        const reply = await pending;
+        if (reply !== undefined) {
+          assert('answer' in reply, `frame ${frame} was refused`);
+          x = Float64Array.from(reply.answer.positions);
+          assertSafe(scene, x, `in frame ${frame}`);
+        }
+        if (!server.isAlive) {
+          server = await ServerProcess.start({ engine });
+          id = await open(server, scene, x);
+        }
+        if (reply !== undefined) break;
+      }
+    }
+    return `${FRAMES} frames, ${kills} kills, every frame answered once and safe`;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function open(server: ServerProcess, scene: ProveScene, x: Float64Array): Promise<string> {
+  const created = await new Client(server.address).createSession(scene.mesh, x, {});
+  assert('id' in created, `no session from the last answer: ${JSON.stringify(created)}`);
+  return created.id;
+}
+
+/** A retry gives the stored bytes, and the frame after it starts from them: applied once. */
+async function sentAgain(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const scene = makeScene(random);
+  const server = await ServerProcess.start({ engine });
+  try {
+    const client = new Client(server.address);
+    const [once, twice] = [await open(server, scene, scene.start), await open(server, scene, scene.start)];
+    for (let frame = 1; frame <= 6; frame++) {
+      const y = targetOf(scene, frame);
+      const one = await client.step(once, BigInt(frame), y);
+      const two = await client.step(twice, BigInt(frame), y);
+      const again = await client.step(twice, BigInt(frame), y);
+      assert('answer' in one && 'answer' in two && 'answer' in again, `frame ${frame} was refused`);
+      const same = (a: ArrayLike<number>, b: ArrayLike<number>) => Array.from(a).every((p, i) => p === b[i]);
+      assert(same(two.answer.positions, again.answer.positions), `frame ${frame} sent again has other bytes`);
+      assert(same(one.answer.positions, two.answer.positions), `frame ${frame} was applied twice`);
+    }
+    return '6 frames, each sent twice, same bytes as sent once';
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,167 @@
+import type { Positions } from '../../../src/mesh/types.js';
+import type { Answer } from '../client.js';
+import { type Invariant, measureInvariant } from './invariants.js';
+import { leastDistance } from './least-distance.js';
+import { findMeetings } from './state-judge.js';
+import type { Surface } from './surface.js';
+
+export interface Question {
+  readonly surface: Surface;
+  readonly start: Positions;
+  readonly target: Positions;
+  readonly invariants: readonly Invariant[];
+  /** the level of verification that was asked for */
+  readonly verify: 'STATE' | 'PATH' | 'NONE';
+}
+
+/** One thing that is wrong with an answer: the name of the promise and the numbers. */
+export interface Finding {
+  readonly promise: string;
+  readonly details: string;
+}
+
+/** The floor is δ/100 at least and the commit check leaves half of it; a tenth is for what lies between a certified gap and a distance. */
+const KEPT_OF_FLOOR = 0.45;
+const FLOOR_PER_DELTA = 0.01;
+
+/** Judges an answer on the numbers that were sent, from the request and the answer alone. */
+export function judgeAnswer(question: Question, { positions, report }: Answer): Finding[] {
+  const { surface, start, target, invariants } = question;
+  const findings: Finding[] = [];
+  const find = (promise: string, details: string) => findings.push({ promise, details });
+  const rules = { kinematicPairs: report.resolved?.kinematicPairs ?? 'SKIP' };
+  const bad = positions.findIndex((p) => !Number.isFinite(p));
+  if (bad !== -1) {
+    find('finite positions', `vertex ${Math.floor(bad / 3)} is ${positions[bad]}`);
+    return findings;
+  }
+  const meetings = findMeetings(surface, positions, rules);
+  if (meetings.length > 0) {
+    const { a, b } = meetings[0];
+    find('no intersections in the answer', `${meetings.length} pairs, first ${a.join(',')} with ${b.join(',')}`);
+  }
+  for (const invariant of invariants) {
+    const before = measureInvariant(invariant, start);
+    const after = measureInvariant(invariant, positions);
+    const changed = before.findIndex((value, k) => value !== after[k]);
+    if (changed !== -1) {
+      find('nothing tunnels', `${invariant.kind} number ${changed} was ${before[changed]}, is ${after[changed]}`);
+    }
+  }
+  judgeReport(question, { positions, report }, find);
+  judgeDistance(question, { positions, report }, find);
+  judgeBits(question, positions, find);
+  if (report.status === 'CONVERGED' && target.every((p, i) => p === start[i]) && !isEqual(positions, start)) {
+    find('a target equal to the start moves nothing', 'some vertex moved');
+  }
+  return findings;
+}
+
+type Find = (promise: string, details: string) => void;
+
+/** Two doubles computed in different orders over so many vertices agree within this share. */
+const SUM_ROUNDING = 1e-9;
+/** Distances near 0 lose digits to the cancellation of coordinates. */
+const near = (a: number, b: number, size: number): boolean =>
+  Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b)) + 64 * 2 ** -53 * size;
+
+function judgeReport({ surface, target, verify }: Question, { positions, report }: Answer, find: Find): void {
+  const { verification, resolved } = report;
+  if (verification.intersections !== '0') find('report: intersections 0', verification.intersections);
+  if (verification.fellBack) find('the engine was never caught', 'fellBack is set');
+  if (verification.performed !== verify) find('report: performed', `${verification.performed}, asked ${verify}`);
+  let [max, sum, deflected, unreached] = [0, 0, 0, 0];
+  let borderline = 0;
+  const delta = resolved.activationDistance;
+  for (let v = 0; v < surface.vertexCount; v++) {
+    const away = Math.hypot(...[0, 1, 2].map((c) => positions[3 * v + c] - target[3 * v + c]));
+    max = Math.max(max, away);
+    sum += away * away;
+    if (away > delta) deflected++;
+    if (Math.abs(away - delta) <= SUM_ROUNDING * delta) borderline++;
+    if (surface.kinematic[v] && [0, 1, 2].some((c) => positions[3 * v + c] !== target[3 * v + c])) unreached++;
+  }
+  const rms = Math.sqrt(sum / Math.max(1, surface.vertexCount));
+  const expect = (name: string, told: number, true_: number) => {
+    if (Math.abs(told - true_) > SUM_ROUNDING * Math.abs(true_)) find(`report: ${name}`, `told ${told}, is ${true_}`);
+  };
+  expect('distanceToTargetMax', report.distanceToTargetMax, max);
+  expect('distanceToTargetRms', report.distanceToTargetRms, rms);
+  expect('unreachedKinematic', report.unreachedKinematic, unreached);
+  if (Math.abs(report.deflectedVertices - deflected) > borderline) {
+    find('report: deflectedVertices', `told ${report.deflectedVertices}, are ${deflected}`);
+  }
+  expect('maxStretch', report.maxStretch, stretchOf(surface, positions, target));
+  if (report.steps > resolved.stepLimit) find('report: steps', `${report.steps} of ${resolved.stepLimit}`);
+  const isDone = report.status === 'CONVERGED';
+  if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
+    find('report: CONVERGED', `residual ${report.residual}, ${report.unfinishedVertices} unfinished vertices`);
+  }
+  if (!isDone && report.unfinishedVertices === 0) find(`report: ${report.status}`, 'no vertex is unfinished');
+  if (report.status === 'STEP_LIMIT' && report.steps !== resolved.stepLimit) {
+    find('report: STEP_LIMIT', `${report.steps} steps of ${resolved.stepLimit}`);
+  }
+  if (report.minDistance !== undefined && !(report.minDistance > 0)) {
+    find('report: minDistance', `${report.minDistance} between elements that do not meet`);
+  }
+}
+
+function judgeDistance({ surface, start }: Question, { positions, report }: Answer, find: Find): void {
+  const { resolved } = report;
+  const delta = resolved.activationDistance;
+  const reach = resolved.preset === 'PAPER' ? resolved.searchRadiusMax : resolved.reach + delta;
+  const rules = { kinematicPairs: resolved.kinematicPairs };
+  const least = leastDistance(surface, positions, reach, rules);
+  const told = report.minDistance;
+  if (least === undefined ? told !== undefined && told < 0.999 * reach : told === undefined && least < 0.999 * reach) {
+    find('report: minDistance', `told ${told}, is ${least}`);
+  } else if (least !== undefined && told !== undefined && !near(least, told, largest(positions))) {
+    find('report: minDistance', `told ${told}, is ${least}`);
+  }
+  const floor = FLOOR_PER_DELTA * delta;
+  if (least === undefined || least >= KEPT_OF_FLOOR * floor) return;
+  // A start may be closer than the floor; it must not get closer still.
+  const before = leastDistance(surface, start, floor, rules);
+  if (before === undefined || least < KEPT_OF_FLOOR * before) {
+    find(
+      'half of the floor is kept',
+      `least distance ${least}, floor at least ${floor}, start ${before ?? 'above it'}`,
+    );
+  }
+}
+
+/** What did not move carries the start's bits, what arrived the target's: in between there is nothing to round. */
+function judgeBits({ surface, start, target }: Question, positions: Positions, find: Find): void {
+  for (let v = 0; v < surface.vertexCount; v++) {
+    const axes = [0, 1, 2].map((c) => 3 * v + c);
+    const wantsNothing = axes.every((i) => start[i] === target[i]);
+    // Only a kinematic vertex is never pushed aside.
+    if (wantsNothing && surface.kinematic[v] && axes.some((i) => positions[i] !== start[i])) {
+      find('a kinematic vertex at its target stays', `vertex ${v}`);
+      return;
+    }
+  }
+}
+
+/** Longest edge against its length in the target; 1 where no edge has a length there. */
+function stretchOf(surface: Surface, x: Positions, target: Positions): number {
+  let most = 0;
+  const length = (p: Positions, a: number, b: number) =>
+    Math.hypot(...[0, 1, 2].map((c) => p[3 * a + c] - p[3 * b + c]));
+  for (const [a, b] of surface.lengths) {
+    const rest = length(target, a, b);
+    if (rest > 0) most = Math.max(most, length(x, a, b) / rest);
+  }
+  return most === 0 ? 1 : most;
+}
+
+function largest(x: Positions): number {
+  let most = 0;
+  for (let i = 0; i < x.length; i++) most = Math.max(most, Math.abs(x[i]));
+  return most;
+}
+
+function isEqual(a: Positions, b: Positions): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

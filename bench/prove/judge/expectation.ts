@@ -1,0 +1,46 @@
+import type { Positions } from '../../../src/mesh/types.js';
+import type { Surface } from './surface.js';
+
+/** What the only right reply to a request is, worked out from the request alone. */
+export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
+
+/**
+ * δ has to be 64 ulp of the caller's scalar at the largest coordinate (the floor is 4 of them and δ is 16 floors), and
+ * the engine has to hold the mesh in float32. Where the second may decide, both replies are right.
+ *
+ * @param delta in the caller's unit; undefined = a tenth of the median edge of the moving part
+ */
+export function expectReply(surface: Surface, start: Positions, delta: number | undefined): Expectation {
+  const chosen = delta ?? 0.1 * medianLength(surface, start);
+  let largest = 0;
+  let extent = 0;
+  for (let c = 0; c < 3; c++) {
+    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const [v] of surface.vertices) {
+      low = Math.min(low, start[3 * v + c]);
+      high = Math.max(high, start[3 * v + c]);
+    }
+    largest = Math.max(largest, Math.abs(low), Math.abs(high));
+    // Where an axis cannot be centred exactly, the engine's numbers are as large as the caller's.
+    const isCentred = start instanceof Float64Array || (low > 0 && high <= 2 * low) || (high < 0 && low >= 2 * high);
+    extent = Math.max(extent, isCentred ? high - low : Math.max(Math.abs(low), Math.abs(high)));
+  }
+  const digits = start instanceof Float64Array ? 52 : 23;
+  const ulp = largest === 0 ? 0 : 2 ** (Math.floor(Math.log2(largest)) - digits);
+  if (ulp > (chosen / 64) * (1 + SLACK)) return 'TOLERANCE_TOO_SMALL';
+  if (ulp > (chosen / 64) * (1 - SLACK)) return 'EITHER';
+  const engineUlp = extent * 2 ** -23;
+  return chosen > 16 * 8 * Math.sqrt(3) * engineUlp * 1.01 ? 'ANSWER' : 'EITHER';
+}
+
+/** Two medians of the same lengths, summed in another order, differ by rounding. */
+const SLACK = 1e-6;
+
+function medianLength(surface: Surface, x: Positions): number {
+  const { lengths, kinematic } = surface;
+  const dynamic = lengths.filter(([a, b]) => !kinematic[a] || !kinematic[b]);
+  const measured = (dynamic.length > 0 ? dynamic : lengths)
+    .map(([a, b]) => Math.hypot(...[0, 1, 2].map((c) => x[3 * a + c] - x[3 * b + c])))
+    .sort((p, q) => p - q);
+  return measured[Math.floor(measured.length / 2)] ?? 0;
+}

@@ -1,0 +1,119 @@
+import type { MeshInput } from '../../../src/mesh/types.js';
+
+/**
+ * What can touch in a mesh, derived from the request alone: the judge does not trust the service's reading of it. A set
+ * of elements is a list of their vertices.
+ */
+export interface Surface {
+  readonly vertexCount: number;
+  /** sent triangles, then faces that belong to exactly one tetrahedron and were not sent */
+  readonly triangles: readonly (readonly number[])[];
+  /** edges of triangles and segments, each once */
+  readonly edges: readonly (readonly number[])[];
+  /** segments that are no triangle's edge */
+  readonly rods: readonly (readonly number[])[];
+  /** points whose vertex is in nothing else */
+  readonly particles: readonly (readonly number[])[];
+  /** every vertex of the above */
+  readonly vertices: readonly (readonly number[])[];
+  /** edges and edges inside solids: their lengths count as stretch */
+  readonly lengths: readonly (readonly number[])[];
+  readonly kinematic: Uint8Array;
+  /** -1 where there is none */
+  readonly partOf: Int32Array;
+  /** "p q" with p ≤ q */
+  readonly ignoredParts: ReadonlySet<string>;
+}
+
+const rows = (list: Uint32Array | undefined, size: number): number[][] =>
+  Array.from({ length: (list?.length ?? 0) / size }, (_, i) => Array.from(list!.subarray(size * i, size * i + size)));
+
+const keyOf = (vertices: readonly number[]): string => [...vertices].sort((a, b) => a - b).join(' ');
+
+const FACES = [
+  [1, 2, 3],
+  [0, 3, 2],
+  [0, 1, 3],
+  [0, 2, 1],
+];
+
+function unique(elements: readonly (readonly number[])[]): number[][] {
+  const byKey = new Map<string, number[]>();
+  for (const element of elements) {
+    const key = keyOf(element);
+    if (!byKey.has(key))
+      byKey.set(
+        key,
+        [...element].sort((a, b) => a - b),
+      );
+  }
+  return [...byKey.values()];
+}
+
+export function readSurface(mesh: MeshInput): Surface {
+  const sent = rows(mesh.triangles, 3);
+  const solids = rows(mesh.tetrahedra, 4);
+  const faceCount = new Map<string, number>();
+  const faces = solids.flatMap((solid) => FACES.map((face) => face.map((corner) => solid[corner])));
+  for (const face of faces) faceCount.set(keyOf(face), (faceCount.get(keyOf(face)) ?? 0) + 1);
+  const isSent = new Set(sent.map(keyOf));
+  const triangles = [...sent, ...faces.filter((face) => faceCount.get(keyOf(face)) === 1 && !isSent.has(keyOf(face)))];
+  const sides = unique(
+    triangles.flatMap(([a, b, c]) => [
+      [a, b],
+      [b, c],
+      [c, a],
+    ]),
+  );
+  const isSide = new Set(sides.map(keyOf));
+  const rods = unique(rows(mesh.segments, 2)).filter((rod) => !isSide.has(keyOf(rod)));
+  const edges = [...sides, ...rods];
+  const used = new Set([...edges.flat(), ...solids.flat()]);
+  const particles = unique(rows(mesh.particles, 1)).filter(([v]) => !used.has(v));
+  const vertices = [...new Set([...edges.flat(), ...particles.flat()])].sort((a, b) => a - b).map((v) => [v]);
+  const inner = solids.flatMap(([a, b, c, d]) => [
+    [a, b],
+    [a, c],
+    [a, d],
+    [b, c],
+    [b, d],
+    [c, d],
+  ]);
+  const kinematic = new Uint8Array(mesh.vertexCount);
+  mesh.kinematic?.forEach((flag, v) => {
+    kinematic[v] = flag === 0 ? 0 : 1;
+  });
+  const partOf = new Int32Array(mesh.vertexCount).fill(-1);
+  mesh.parts?.forEach((part, p) => {
+    partOf.fill(p, part.firstVertex, part.firstVertex + part.vertexCount);
+    if (part.kinematic) kinematic.fill(1, part.firstVertex, part.firstVertex + part.vertexCount);
+  });
+  return {
+    vertexCount: mesh.vertexCount,
+    triangles,
+    edges,
+    rods,
+    particles,
+    vertices,
+    lengths: unique([...edges, ...inner]),
+    kinematic,
+    partOf,
+    ignoredParts: new Set(rows(mesh.ignoredPartPairs, 2).map(keyOf)),
+  };
+}
+
+/** Whether the contract promises anything of this pair: no common vertex, not both kinematic under SKIP, not ignored. */
+export function isPromised(
+  surface: Surface,
+  a: readonly number[],
+  b: readonly number[],
+  kinematicPairs: 'SKIP' | 'PROTECT',
+): boolean {
+  for (const v of a) if (b.includes(v)) return false;
+  const { kinematic, partOf, ignoredParts } = surface;
+  if (kinematicPairs === 'SKIP' && a.every((v) => kinematic[v]) && b.every((v) => kinematic[v])) return false;
+  if (ignoredParts.size === 0) return true;
+  const [p, q] = [partOf[a[0]], partOf[b[0]]];
+  const isWhole = a.every((v) => partOf[v] === p) && b.every((v) => partOf[v] === q);
+  return !(isWhole && ignoredParts.has(keyOf([p, q])));
+}

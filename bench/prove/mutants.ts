@@ -1,0 +1,330 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { projectRoot } from '../../src/paths.js';
+
+/** One change of a compiled file: the text must occur exactly once. */
+export interface Edit {
+  /** below the build's folder */
+  readonly file: string;
+  readonly search: string;
+  readonly replacement: string;
+}
+
+/**
+ * A fault that is planted to see whether the campaign notices. Patches of a copy of the build, never switches in the
+ * product: what is shipped knows nothing of them.
+ */
+export interface Mutant {
+  readonly name: string;
+  readonly fault: string;
+  readonly edits: readonly Edit[];
+  /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
+  readonly scenes: readonly string[];
+  /** promises, one of which must be reported broken */
+  readonly caughtBy: readonly string[];
+  /** as callers have it: the service verifies; without it the judge is alone with the engine */
+  readonly isVerified?: boolean;
+  readonly scalar?: 'FLOAT32' | 'FLOAT64';
+  readonly offset?: number;
+  readonly mode?: 'SESSION';
+}
+
+const FORWARD = 'src/solver/cpu/forward.js';
+const SEARCH = 'src/solver/cpu/search.js';
+const MEETING = 'no intersections in the answer';
+const TUNNEL = 'nothing tunnels';
+const FLOOR = 'half of the floor is kept';
+const PATH = 'no collisions on the path';
+
+const noCheck: Edit = { file: FORWARD, search: 'if (!holds) {', replacement: 'if (false) {' };
+const noBound: Edit = {
+  file: FORWARD,
+  search: `const bound = budget > 0 ? f(budget / approach) : 0;`,
+  replacement: 'const bound = 1;',
+};
+
+/** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
+const MUTED_PROBE: Edit = {
+  file: 'src/session/probe.js',
+  search: 'if (!report.verification.fellBack && isAbove)',
+  replacement: 'if (true)',
+};
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'no-bound-no-check',
+    fault: 'pairs neither bound a step nor is it checked',
+    edits: [noBound, noCheck],
+    scenes: ['layers', 'sandInABag'],
+    caughtBy: [MEETING, TUNNEL, PATH],
+  },
+  {
+    name: 'double-budget-no-check',
+    fault: 'either side of a pair may use up the whole gap',
+    edits: [
+      {
+        file: FORWARD,
+        search: 'const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));',
+        replacement: 'const budget = f(f(2.5 * room) + f(gamma * slack));',
+      },
+      noCheck,
+    ],
+    scenes: ['layers', 'matryoshka', 'soup'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+  },
+  {
+    name: 'dropped-pairs',
+    fault: 'the search loses every third pair that it finds',
+    edits: [
+      {
+        file: SEARCH,
+        search: '#keep(kind, v0, v1, v2, v3, nx, ny, nz) {',
+        replacement: '#keep(kind, v0, v1, v2, v3, nx, ny, nz) {\n        if ((v0 + v1 + v2) % 3 === 0) return;',
+      },
+    ],
+    scenes: ['layers', 'sandInABag', 'soup'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+  },
+  {
+    name: 'no-vertex-triangle-pairs',
+    fault: 'vertex-triangle pairs are not looked for',
+    edits: [{ file: SEARCH, search: 'if (a !== i && a !== j && a !== k)', replacement: 'if (false)' }],
+    scenes: ['sandInABag', 'layers'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+  },
+  {
+    name: 'no-edge-edge-pairs',
+    fault: 'edge-edge pairs are not looked for',
+    edits: [{ file: SEARCH, search: 'if (a !== c && a !== d && b !== c && b !== d)', replacement: 'if (false)' }],
+    scenes: ['chain', 'layers', 'hair'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+  },
+  {
+    name: 'boxes-not-kept',
+    fault: 'vertices leave their trust boxes, so that pairs outside P can meet',
+    edits: [
+      { file: FORWARD, search: 'a = boxBound(box, i, x, y);', replacement: 'a = 1;' },
+      { file: FORWARD, search: 'if (box && !isInBox(box, i, next))', replacement: 'if (false)' },
+    ],
+    scenes: ['soup', 'sandInABag', 'layers'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+  },
+  {
+    name: 'no-floor',
+    fault: 'the floor is a billionth of what it should be',
+    edits: [
+      {
+        file: 'src/solver/frame.js',
+        search: 'return floor * frame.scale;',
+        replacement: 'return 1e-9 * floor * frame.scale;',
+      },
+    ],
+    scenes: ['layers', 'spike', 'matryoshka', 'soup'],
+    caughtBy: [FLOOR, MEETING],
+  },
+  {
+    name: 'low-floor',
+    fault: 'the floor is a third of what it should be',
+    edits: [
+      {
+        file: 'src/solver/frame.js',
+        search: 'return floor * frame.scale;',
+        replacement: 'return 0.3 * floor * frame.scale;',
+      },
+    ],
+    scenes: ['layers', 'spike', 'matryoshka', 'soup'],
+    caughtBy: [FLOOR, MEETING],
+  },
+  {
+    name: 'coarse-answer',
+    fault: 'answers in float64 are rounded to float32 on the way out',
+    edits: [
+      {
+        file: 'src/solver/frame.js',
+        search: 'out[i] = ox + engine[i] / this.scale;',
+        replacement: 'out[i] = Math.fround(ox + engine[i] / this.scale);',
+      },
+      {
+        file: 'src/solver/frame.js',
+        search: 'out[i + 1] = oy + engine[i + 1] / this.scale;',
+        replacement: 'out[i + 1] = Math.fround(oy + engine[i + 1] / this.scale);',
+      },
+      {
+        file: 'src/solver/frame.js',
+        search: 'out[i + 2] = oz + engine[i + 2] / this.scale;',
+        replacement: 'out[i + 2] = Math.fround(oz + engine[i + 2] / this.scale);',
+      },
+    ],
+    scenes: ['layers', 'spike', 'matryoshka'],
+    caughtBy: [MEETING, FLOOR, TUNNEL],
+    scalar: 'FLOAT64',
+    offset: 1e4,
+  },
+  {
+    name: 'blind-verifier',
+    fault: 'the verifier finds nothing, so intersecting starts are accepted',
+    edits: [{ file: 'src/verify/state.js', search: 'intersectionCount++;\n            listed', replacement: 'listed' }],
+    scenes: ['crossed'],
+    caughtBy: ['an intersecting start is refused'],
+    isVerified: true,
+  },
+  {
+    name: 'half-blind-verifier',
+    fault: 'the verifier overlooks one pair in four',
+    edits: [
+      {
+        file: 'src/verify/state.js',
+        search: 'intersectionCount++;\n            listed',
+        replacement: 'if ((i + j) % 4 !== 0) intersectionCount++;\n            listed',
+      },
+    ],
+    scenes: ['crossed'],
+    caughtBy: ['INTERSECTING_START counts the pairs', 'an intersecting start is refused'],
+    isVerified: true,
+  },
+  {
+    name: 'caught-engine',
+    fault: 'the engine is wrong and the service falls back: safe, and still a fault',
+    edits: [noBound, noCheck],
+    scenes: ['sandInABag', 'layers'],
+    caughtBy: ['the engine was never caught'],
+    isVerified: true,
+  },
+  {
+    name: 'wrong-rms',
+    fault: 'the report divides by one vertex too many',
+    edits: [
+      {
+        file: 'src/schedule/differences.js',
+        search: 'sumSquared / mesh.vertexCount)',
+        replacement: 'sumSquared / (mesh.vertexCount + 1))',
+      },
+    ],
+    scenes: ['layers'],
+    caughtBy: ['report: distanceToTargetRms'],
+    isVerified: true,
+  },
+  {
+    name: 'wrong-stretch',
+    fault: 'the report measures the stretch of every other edge only',
+    edits: [
+      {
+        file: 'src/schedule/differences.js',
+        search: 'e < edges.length; e += 2)',
+        replacement: 'e < edges.length; e += 4)',
+      },
+    ],
+    scenes: ['soup', 'layers', 'hair'],
+    caughtBy: ['report: maxStretch'],
+    isVerified: true,
+  },
+  {
+    name: 'early-convergence',
+    fault: 'the status is CONVERGED although vertices are unfinished',
+    edits: [
+      {
+        file: 'src/schedule/report.js',
+        search: 'status: statusOf(resolution, verification)',
+        replacement: "status: 'CONVERGED'",
+      },
+    ],
+    scenes: ['matryoshka', 'twistedTube', 'chain'],
+    caughtBy: ['report: CONVERGED'],
+    isVerified: true,
+  },
+  {
+    name: 'forgotten-kinematic',
+    fault: 'unreached kinematic vertices are not counted',
+    edits: [
+      {
+        file: 'src/schedule/report.js',
+        search: 'unreachedKinematic: differences.unreachedKinematic.length',
+        replacement: 'unreachedKinematic: 0',
+      },
+    ],
+    scenes: ['pinch'],
+    caughtBy: ['report: unreachedKinematic'],
+    isVerified: true,
+  },
+  {
+    name: 'coarse-tolerance-accepted',
+    fault: 'requests are taken whose scalar cannot hold the tolerance',
+    edits: [
+      { file: 'src/solver/frame.js', search: 'if (floor > delta / FLOORS_PER_DELTA) {', replacement: 'if (false) {' },
+    ],
+    scenes: ['layers'],
+    caughtBy: ['TOLERANCE_TOO_SMALL where the scalar is too coarse', 'a right request is answered', MEETING],
+    isVerified: true,
+    scalar: 'FLOAT32',
+    offset: 1e4,
+  },
+  {
+    name: 'stale-proximity-set',
+    fault:
+      'a session uses its proximity set again although vertices have left their boxes, and their boxes are not kept',
+    edits: [
+      { file: 'src/solver/cpu/proximity.js', search: 'if (!isInBox(box, i, x))\n', replacement: 'if (false)\n' },
+      { file: FORWARD, search: 'if (box && !isInBox(box, i, next))', replacement: 'if (false)' },
+      { file: FORWARD, search: 'a = boxBound(box, i, x, y);', replacement: 'a = 1;' },
+    ],
+    scenes: ['soup', 'layers'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+    mode: 'SESSION',
+  },
+  {
+    name: 'grains-pass-grains',
+    fault: 'grains are not kept from each other',
+    edits: [{ file: SEARCH, search: 'sink.add(VV,', replacement: 'void (VV,' }],
+    scenes: ['gatheringGrains'],
+    caughtBy: [FLOOR, PATH, MEETING],
+  },
+];
+
+const buildFolder = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Text of a file of the build with the edits of a mutant. @throws where a text is not there exactly once */
+export function applyEdits(file: string, text: string, edits: readonly Edit[]): string {
+  return edits
+    .filter((edit) => edit.file === file)
+    .reduce((result, { search, replacement }) => {
+      const pieces = result.split(search);
+      if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} times: ${search}`);
+      return pieces.join(replacement);
+    }, text);
+}
+
+/** Which edits of a mutant no longer fit the build; empty when it can be planted. */
+export function misfits(mutant: Mutant, build = buildFolder): string[] {
+  const edits = [...mutant.edits, MUTED_PROBE];
+  return [...new Set(edits.map(({ file }) => file))].flatMap((file) => {
+    try {
+      applyEdits(file, readFileSync(join(build, file), 'utf8'), edits);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+}
+
+/**
+ * Copies the build and plants the fault in the copy.
+ *
+ * @returns the folder of the copy, below the project's scratch folder so that packages are found; remove it afterwards
+ */
+export function plant(mutant: Mutant): string {
+  const folder = join(projectRoot, '.build', 'prove-mutants', `${mutant.name}-${process.pid}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  cpSync(join(buildFolder, 'src'), join(folder, 'src'), { recursive: true });
+  // The engines that a mutant does not touch need not be copied.
+  for (const name of ['gpu']) {
+    if (existsSync(join(buildFolder, name))) symlinkSync(join(buildFolder, name), join(folder, name));
+  }
+  const edits = [...mutant.edits, MUTED_PROBE];
+  for (const file of new Set(edits.map((edit) => edit.file))) {
+    const path = join(folder, file);
+    writeFileSync(path, applyEdits(file, readFileSync(path, 'utf8'), edits));
+  }
+  return folder;
+}

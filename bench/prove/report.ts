@@ -1,0 +1,154 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Machine } from '../machine.js';
+import type { EngineRun } from './campaign.js';
+import type { FaultResult } from './faults.js';
+import type { MutantResult } from './mutation.js';
+import type { SoakResult } from './soak.js';
+
+export interface ProveReport {
+  readonly date: string;
+  readonly version: string;
+  readonly algorithmVersion: string;
+  readonly command: string;
+  readonly seed: number;
+  readonly seconds: number;
+  readonly machine: Machine | undefined;
+  /** what could not be tried here, and why */
+  readonly notes: readonly string[];
+  readonly runs: readonly EngineRun[];
+  readonly mutants: readonly MutantResult[];
+  readonly faults: readonly (FaultResult & { readonly engine: string })[];
+  readonly soaks: readonly SoakResult[];
+  /** 0 means that nothing was found */
+  readonly findings: number;
+}
+
+/** Everything that makes a campaign fail. */
+export function countFindings(report: Omit<ProveReport, 'findings'>): number {
+  return (
+    report.runs.reduce((sum, run) => sum + run.findings.length, 0) +
+    report.mutants.filter(({ result }) => result === 'MISSED' || result === 'MISFIT').length +
+    report.faults.filter(({ result }) => result === 'BROKEN').length +
+    report.soaks.reduce((sum, soak) => sum + soak.findings.length, 0)
+  );
+}
+
+/** Writes report.json and report.html. @returns the page's path */
+export function writeReport(folder: string, report: ProveReport): string {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
+  const page = join(folder, 'report.html');
+  writeFileSync(page, renderReport(report));
+  return page;
+}
+
+const escapeText = (text: unknown): string =>
+  String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+
+function table(heads: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  const line = (cells: readonly unknown[], tag: string) =>
+    `<tr>${cells.map((cell) => `<${tag}>${escapeText(cell ?? '')}</${tag}>`).join('')}</tr>`;
+  return `<table>${line(heads, 'th')}${rows.map((row) => line(row, 'td')).join('\n')}</table>`;
+}
+
+const list = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
+
+const mebibytes = (bytes: number | undefined): string =>
+  bytes === undefined ? 'not told' : `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+
+export function renderReport(report: ProveReport): string {
+  const { runs, mutants, faults, soaks, findings } = report;
+  const caught = mutants.filter(({ result }) => result === 'CAUGHT').length;
+  const verdict = findings === 0 ? 'Nothing was found.' : `${findings} finding${findings === 1 ? '' : 's'}.`;
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Proof campaign: ${escapeText(verdict)}</title>
+<style>
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
+table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; width: 100% }
+th, td { border: 1px solid #ccc; padding: 0.25rem 0.5rem; text-align: left; vertical-align: top; overflow-wrap: anywhere }
+th { background: #f2f2f2 } .verdict { font-size: 1.4rem; color: ${findings === 0 ? '#176b2c' : '#a01515'} }
+@media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } th { background: #2a2a2a } th, td { border-color: #444 } }
+</style></head><body>
+<h1>Proof campaign</h1>
+<p class="verdict">${escapeText(verdict)}</p>
+<p>${escapeText(report.date)}, version ${escapeText(report.version)}, algorithm ${escapeText(report.algorithmVersion)}, seed ${report.seed}, ${report.seconds.toFixed(0)} s.
+${report.machine ? `${escapeText(report.machine.cpu)}, ${report.machine.cores} cores, Node ${escapeText(report.machine.node)}.` : ''}</p>
+<p>To repeat: <code>${escapeText(report.command)}</code></p>
+${report.notes.length > 0 ? `<ul>${report.notes.map((note) => `<li>${escapeText(note)}</li>`).join('')}</ul>` : ''}
+<h2>Cases</h2>
+<p>Every answer was judged on the numbers that were sent, by code that shares nothing with the engines or the service's own verifier.</p>
+${table(
+  [
+    'engine',
+    'cases',
+    'answers',
+    'steps',
+    'proximity sets used again',
+    'path pieces judged',
+    'own checks compared',
+    'how they ended',
+    'scenes',
+    'findings',
+  ],
+  runs.map((run) => [
+    run.engine,
+    run.cases,
+    run.answers,
+    run.steps,
+    run.reused,
+    run.pieces,
+    run.checks,
+    list(run.endings),
+    list(run.byScene),
+    run.findings.length,
+  ]),
+)}
+${
+  runs.some((run) => run.findings.length > 0)
+    ? `<h3>Findings</h3>${table(
+        ['engine', 'case', 'promise', 'details', 'sent as'],
+        runs.flatMap((run) =>
+          run.findings.map((found) => [
+            found.engine,
+            `${found.case.id}, seed ${found.case.seed}, ${found.case.mode}`,
+            found.promise,
+            found.details,
+            JSON.stringify(found.case.variation),
+          ]),
+        ),
+      )}`
+    : ''
+}
+<h2>Planted faults</h2>
+<p>${caught} of ${mutants.length} faults, planted in copies of the build, were caught by the same judge.</p>
+${table(
+  ['fault', 'what is wrong', 'files', 'result', 'what gave it away', 'cases'],
+  mutants.map((m) => [m.name, m.fault, m.files.join(' '), m.result, m.by, m.cases]),
+)}
+<h2>Faults around the engine</h2>
+${table(
+  ['engine', 'fault', 'result', 'details'],
+  faults.map((f) => [f.engine, f.name, f.result, f.details]),
+)}
+<h2>Soak</h2>
+${table(
+  ['engine', 'seconds', 'answers', 'memory at first', 'at last', 'median latency at first', 'at last', 'findings'],
+  soaks.map((s) => [
+    s.engine,
+    s.seconds.toFixed(0),
+    s.answers,
+    mebibytes(s.residentAtFirst),
+    mebibytes(s.residentAtLast),
+    `${s.latencyAtFirst.toFixed(1)} ms`,
+    `${s.latencyAtLast.toFixed(1)} ms`,
+    s.findings.join('; '),
+  ]),
+)}
+</body></html>
+`;
+}

@@ -1,0 +1,130 @@
+import type { ParametersInput } from '../../../src/solver/types.js';
+import type { ProveScene } from './builder.js';
+import type { Random } from './random.js';
+
+/** How a scene is sent: everything that must not matter to safety. */
+export interface Variation {
+  /** caller's units per metre */
+  readonly scale: number;
+  /** caller's units, added to every coordinate after scaling */
+  readonly offset: number;
+  readonly scalar: 'FLOAT32' | 'FLOAT64';
+  readonly preset: 'TUNED' | 'PAPER';
+  /** how the target is made extreme; NONE = as the scene has it */
+  readonly extreme: Extreme;
+  readonly corner: Corner;
+}
+
+export type Extreme = 'NONE' | 'FAR' | 'POINT' | 'MIRROR' | 'NOISE' | 'SAME';
+export type Corner = keyof typeof CORNERS;
+
+export const SCALES = [1, 1e-3, 1e3, 0.1, 10];
+export const OFFSETS = [0, 1, 100, 1e4];
+export const SCALARS = ['FLOAT32', 'FLOAT64'] as const;
+export const PRESETS = ['TUNED', 'PAPER'] as const;
+export const EXTREMES: readonly Extreme[] = ['NONE', 'NONE', 'NONE', 'FAR', 'POINT', 'MIRROR', 'NOISE', 'SAME'];
+
+/** Corners of the parameter space; lengths are in metres and scaled with the scene. */
+export const CORNERS = {
+  DEFAULT: {},
+  ONE_STEP: { stepLimit: 1 },
+  THREE_STEPS: { stepLimit: 3 },
+  NO_STRETCH: { stretchLimit: 0 },
+  TIGHT_STRETCH: { stretchLimit: 1.0001 },
+  TIMID: { damping: 0.01, stepLimit: 60 },
+  BOLD: { damping: 0.999 },
+  MANY_SWEEPS: { sweepsPerStep: 16 },
+  THIN: { activationDistance: 2e-4 },
+  THICK: { activationDistance: 4e-3 },
+  SHORT_REACH: { reach: 1e-4 },
+  LONG_REACH: { reach: 0.02 },
+  NO_LEAP: { leap: 0 },
+  LONG_LEAP: { leap: 0.06 },
+  ISOTROPIC: { forward: 'ISOTROPIC', stepLimit: 80 },
+  PLANAR_VOLUME: { forward: 'PLANAR', contact: 'VOLUME' },
+  LOOSE_END: { residualTolerance: 0.9 },
+  STRICT_END: { residualTolerance: 1e-9, stepLimit: 120 },
+  PATH: { verify: 'PATH' },
+  PROTECT: { kinematicPairs: 'PROTECT' },
+} as const satisfies Readonly<Record<string, ParametersInput>>;
+
+const LENGTHS = ['activationDistance', 'reach', 'leap'] as const;
+const TUNED_ONLY: readonly string[] = ['reach', 'leap'];
+
+/** @returns the parameters of a request, lengths in the caller's unit */
+export function parametersOf({ preset, corner, scale }: Variation): ParametersInput {
+  const chosen: Record<string, unknown> = { ...CORNERS[corner] };
+  for (const name of LENGTHS) {
+    if (typeof chosen[name] === 'number') chosen[name] = (chosen[name] as number) * scale;
+    if (preset === 'PAPER' && TUNED_ONLY.includes(name)) delete chosen[name];
+  }
+  return { preset, metresPerUnit: 1 / scale, stepLimit: 200, ...chosen } as ParametersInput;
+}
+
+export interface SentScene {
+  readonly start: Float32Array | Float64Array;
+  readonly target: Float32Array | Float64Array;
+}
+
+/** The numbers that are sent: jittered, turned at random, made extreme, scaled, moved away, rounded to their scalar. */
+export function vary(scene: ProveScene, variation: Variation, random: Random): SentScene {
+  const { scale, offset, scalar } = variation;
+  const turn = randomTurn(random);
+  // A millionth of a metre: another scene for every repeat, and far less than the gaps of the scenes.
+  const jitter = scene.start.map(() => JITTER * (random.next() - 0.5));
+  const start = scene.start.map((p, i) => p + jitter[i]);
+  const target = makeExtreme(
+    start,
+    scene.target.map((p, i) => p + jitter[i]),
+    variation.extreme,
+    random,
+  );
+  const move = (p: Float64Array) => {
+    const moved = new Float64Array(p.length);
+    for (let v = 0; v < p.length; v += 3) {
+      for (let c = 0; c < 3; c++) {
+        moved[v + c] = offset + scale * (turn[3 * c] * p[v] + turn[3 * c + 1] * p[v + 1] + turn[3 * c + 2] * p[v + 2]);
+      }
+    }
+    return scalar === 'FLOAT32' ? Float32Array.from(moved) : moved;
+  };
+  return { start: move(start), target: move(target) };
+}
+
+const JITTER = 1e-6;
+
+function makeExtreme(start: Float64Array, target: Float64Array, extreme: Extreme, random: Random): Float64Array {
+  const goal = [0, 1, 2].map(() => random.between(-0.1, 0.1));
+  switch (extreme) {
+    case 'NONE':
+      return target;
+    case 'SAME':
+      return start.slice();
+    case 'FAR':
+      return target.map((p, i) => start[i] + 100 * (p - start[i]));
+    case 'POINT':
+      return target.map((_, i) => goal[i % 3]);
+    case 'MIRROR':
+      return target.map((p, i) => (i % 3 === 0 ? -p : p));
+    case 'NOISE':
+      return target.map((p) => p + 0.05 * (random.next() - 0.5));
+  }
+}
+
+/** A rotation from a random quaternion, rows. */
+function randomTurn(random: Random): number[] {
+  const q = [0, 1, 2, 3].map(() => random.between(-1, 1));
+  const length = Math.hypot(...q) || 1;
+  const [w, x, y, z] = q.map((c) => c / length);
+  return [
+    1 - 2 * (y * y + z * z),
+    2 * (x * y - w * z),
+    2 * (x * z + w * y),
+    2 * (x * y + w * z),
+    1 - 2 * (x * x + z * z),
+    2 * (y * z - w * x),
+    2 * (x * z - w * y),
+    2 * (y * z + w * x),
+    1 - 2 * (x * x + y * y),
+  ];
+}

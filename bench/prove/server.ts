@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export interface ServerSettings {
+  readonly engine: 'cpu' | 'webgpu';
+  /** folder of the build to start: src/cli/main.js in it; this very build when absent */
+  readonly build?: string | undefined;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** told of every line that it logs */
+  readonly onLine?: (line: string) => void;
+}
+
+/** Where its doors are, as it logs them. */
+interface Addresses {
+  readonly address: string;
+  readonly grpcAddress?: string;
+  readonly adminAddress?: string;
+}
+
+/** The real service in a process of its own, on a port of its own. */
+export class ServerProcess {
+  private constructor(
+    private readonly addresses: Addresses,
+    private readonly child: ChildProcess,
+    /** the last lines it logged, for reports of its death */
+    readonly log: readonly string[],
+  ) {}
+
+  /** of the HTTP door, as in `http://127.0.0.1:8080` */
+  get address(): string {
+    return this.addresses.address;
+  }
+
+  /** as in `127.0.0.1:50051` */
+  get grpcAddress(): string {
+    return this.addresses.grpcAddress ?? '';
+  }
+
+  /** as in `http://127.0.0.1:9090` */
+  get adminAddress(): string {
+    return this.addresses.adminAddress ?? '';
+  }
+
+  get pid(): number {
+    return this.child.pid as number;
+  }
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Resolves when the service takes requests. @throws what it said when it never will */
+  static async start(settings: ServerSettings): Promise<ServerProcess> {
+    const main = join(settings.build ?? fileURLToPath(new URL('../../', import.meta.url)), 'src', 'cli', 'main.js');
+    const child = spawn(process.execPath, [main, 'serve'], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: {
+        ...process.env,
+        INTERSTICE_HOST: '127.0.0.1',
+        INTERSTICE_HTTP_PORT: '0',
+        INTERSTICE_GRPC_PORT: '0',
+        INTERSTICE_ADMIN_PORT: '0',
+        INTERSTICE_ENGINE: settings.engine,
+        INTERSTICE_LOG_LEVEL: 'info',
+        ...settings.environment,
+      },
+    });
+    const log: string[] = [];
+    const lines = createInterface({ input: child.stderr! });
+    const addresses = await new Promise<Addresses>((resolve, reject) => {
+      lines.on('line', (line) => {
+        log.push(line);
+        settings.onLine?.(line);
+        if (log.length > KEPT_LINES) log.shift();
+        const found = addressesIn(line);
+        if (found) resolve(found);
+      });
+      child.once('exit', (code, signal) =>
+        reject(new Error(`the service ended with ${signal ?? code}: ${log.join('\n')}`)),
+      );
+    });
+    const server = new ServerProcess(addresses, child, log);
+    await server.#untilReady();
+    return server;
+  }
+
+  async #untilReady(): Promise<void> {
+    while (this.isAlive) {
+      const response = await fetch(`${this.address}/readyz`).catch(() => undefined);
+      await response?.arrayBuffer();
+      if (response?.ok) return;
+      await setTimeout(POLL_MS);
+    }
+    throw new Error(`the service ended before it was ready: ${this.log.join('\n')}`);
+  }
+
+  /** Resident memory in bytes, where the system tells. */
+  residentBytes(): number | undefined {
+    try {
+      const line = readFileSync(`/proc/${this.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
+      return line ? Number(line[1]) * 1024 : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Ends it at once, between any two of its instructions. */
+  async kill(): Promise<void> {
+    if (!this.isAlive) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await gone;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isAlive) return;
+    const gone = once(this.child, 'exit');
+    this.child.kill('SIGTERM');
+    const patience = new AbortController();
+    const wait = setTimeout(GRACE_MS, undefined, { signal: patience.signal }).then(
+      () => this.child.kill('SIGKILL'),
+      () => false,
+    );
+    await gone;
+    patience.abort();
+    await wait;
+  }
+}
+
+const KEPT_LINES = 40;
+/** ms between two questions whether it is ready */
+const POLL_MS = 50;
+/** ms between the polite signal and the other one */
+const GRACE_MS = 20_000;
+
+function addressesIn(line: string): Addresses | undefined {
+  try {
+    const entry = JSON.parse(line) as { msg?: string } & Addresses;
+    return entry.msg === 'listening' ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}

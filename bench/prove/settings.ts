@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+
+export interface ProveSettings {
+  readonly seed: number;
+  readonly minutes: number;
+  readonly engines: readonly ('cpu' | 'webgpu')[];
+  readonly data: string | undefined;
+  /** folder of the report; absent = one that is named by the time */
+  readonly out: string | undefined;
+  /** s */
+  readonly soak: number;
+  readonly only: readonly string[];
+  /** parts of the campaign to run */
+  readonly parts: readonly Part[];
+}
+
+export const PARTS = ['cases', 'mutants', 'faults', 'soak'] as const;
+export type Part = (typeof PARTS)[number];
+
+export const HELP = `npm run prove -- [flags]
+
+Tries to break the service and judges every answer with tools of its own. Exit code 1 when anything was found.
+
+  --seed N          whole number that everything is drawn from (default: the time)
+  --minutes N       how long cases are tried, all engines together (default 1.5)
+  --engine LIST     cpu, webgpu or both, separated by commas (default cpu,webgpu; webgpu is left out with a note where
+                    no adapter is found)
+  --data DIR        folder of real inputs (default: INTERSTICE_DATA; without one, generated scenes only)
+  --out DIR         where report.html and report.json go (default bench/results/prove-TIME)
+  --soak SECONDS    length of the soak (default 30)
+  --parts LIST      of ${PARTS.join(', ')} (default all)
+  --only WORDS      only cases and mutants whose id contains one of the words, separated by commas
+`;
+
+export class UsageError extends Error {}
+
+export function readSettings(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): ProveSettings | 'HELP' {
+  const { values } = parse(args);
+  if (values.help) return 'HELP';
+  const list = (text: string | undefined) => (text ?? '').split(',').filter((word) => word !== '');
+  const engines = list(values.engine ?? 'cpu,webgpu').map((word) => {
+    if (word === 'cpu' || word === 'webgpu') return word;
+    throw new UsageError(`--engine ${word}: there is cpu and webgpu.`);
+  });
+  const parts = list(values.parts ?? PARTS.join(',')).map((word): Part => {
+    const part = PARTS.find((name) => name === word);
+    if (part) return part;
+    throw new UsageError(`--parts ${word}: there are ${PARTS.join(', ')}.`);
+  });
+  return {
+    seed: number('seed', values.seed ?? String(Date.now() % 2 ** 31), 0) >>> 0,
+    minutes: number('minutes', values.minutes ?? '1.5', 0),
+    engines,
+    data: values.data ?? environment.INTERSTICE_DATA,
+    out: values.out,
+    soak: number('soak', values.soak ?? '30', 0),
+    only: list(values.only),
+    parts,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        seed: { type: 'string' },
+        minutes: { type: 'string' },
+        engine: { type: 'string' },
+        data: { type: 'string' },
+        out: { type: 'string' },
+        soak: { type: 'string' },
+        only: { type: 'string' },
+        parts: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function number(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || value < least) {
+    throw new UsageError(`--${name} ${text}: a number of at least ${least} is needed.`);
+  }
+  return value;
+}

@@ -1,0 +1,95 @@
+import t from 'tap';
+import type { Answer, WireReport } from '../../../../bench/prove/client.js';
+import { judgeAnswer, type Question } from '../../../../bench/prove/judge/answer-judge.js';
+import { expectReply } from '../../../../bench/prove/judge/expectation.js';
+import { readSurface } from '../../../../bench/prove/judge/surface.js';
+
+const surface = readSurface({
+  vertexCount: 6,
+  triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+  kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0),
+});
+const at = (height: number) =>
+  Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, height, 1.2, 0.2, height, 0.2, 1.2, height);
+const start = at(1);
+const question: Question = { surface, start, target: at(0.5), invariants: [], verify: 'STATE' };
+
+/** What a right answer of height 0.5 says. */
+const report: WireReport = {
+  status: 'CONVERGED',
+  steps: 3,
+  searches: 1,
+  proximitySetReused: false,
+  residual: 0,
+  unfinishedVertices: 0,
+  unreachedKinematic: 0,
+  deflectedVertices: 0,
+  distanceToTargetMax: 0,
+  distanceToTargetRms: 0,
+  maxStretch: 1,
+  verification: { performed: 'STATE', intersections: '0', fellBack: false },
+  resolved: {
+    activationDistance: 0.1,
+    reach: 0.18,
+    searchRadiusMax: 0.4,
+    stepLimit: 512,
+    residualTolerance: 1e-4,
+    preset: 'TUNED',
+    kinematicPairs: 'SKIP',
+  },
+  sessionRebuilt: false,
+  engine: 'cpu',
+};
+const judge = (answer: Partial<Answer>, asked: Partial<Question> = {}) =>
+  judgeAnswer({ ...question, ...asked }, { positions: at(0.5), report, ...answer }).map(({ promise }) => promise);
+
+t.test('a right answer has no findings', async (t) => {
+  t.same(judge({}), []);
+});
+
+t.test('every lie and every fault is found by name', async (t) => {
+  const lies: [Partial<WireReport>, string][] = [
+    [{ distanceToTargetMax: 1e-6 }, 'report: distanceToTargetMax'],
+    [{ distanceToTargetRms: 1e-6 }, 'report: distanceToTargetRms'],
+    [{ deflectedVertices: 1 }, 'report: deflectedVertices'],
+    [{ unreachedKinematic: 1 }, 'report: unreachedKinematic'],
+    [{ maxStretch: 1.00001 }, 'report: maxStretch'],
+    [{ minDistance: 0.1 }, 'report: minDistance'],
+    [{ residual: 0.1 }, 'report: CONVERGED'],
+    [{ unfinishedVertices: 1 }, 'report: CONVERGED'],
+    [{ status: 'STEP_LIMIT', unfinishedVertices: 1 }, 'report: STEP_LIMIT'],
+    [{ status: 'STALLED' }, 'report: STALLED'],
+    [{ steps: 513 }, 'report: steps'],
+    [{ verification: { performed: 'NONE', intersections: '0', fellBack: false } }, 'report: performed'],
+    [{ verification: { performed: 'STATE', intersections: '1', fellBack: false } }, 'report: intersections 0'],
+    [{ verification: { performed: 'STATE', intersections: '0', fellBack: true } }, 'the engine was never caught'],
+  ];
+  for (const [lie, promise] of lies) t.same(judge({ report: { ...report, ...lie } }), [promise], promise);
+  t.ok(
+    judge({ positions: Float64Array.from(at(0.5), (p, i) => (i === 11 ? -0.5 : p)) }).includes(
+      'no intersections in the answer',
+    ),
+  );
+  t.same(judge({ positions: Float64Array.from(at(0.5), (p, i) => (i === 11 ? Number.NaN : p)) }), ['finite positions']);
+  t.ok(
+    judge({ positions: Float64Array.from(at(0.5), (p, i) => (i === 2 ? 1e-9 : p)) }).includes(
+      'a kinematic vertex at its target stays',
+    ),
+  );
+});
+
+t.test('half of the floor: a gap under it is found, unless the start was that close', async (t) => {
+  const close = at(4e-4);
+  const told = { ...report, minDistance: 4e-4 };
+  const asked = { target: close };
+  t.same(judge({ positions: close, report: told }, asked), ['half of the floor is kept']);
+  t.same(judge({ positions: close, report: told }, { ...asked, start: at(5e-4) }), []);
+});
+
+t.test('the only right reply: too coarse a scalar must be refused, a fine one must not', async (t) => {
+  const moved = (by: number) => start.map((p) => p + by);
+  t.equal(expectReply(surface, Float32Array.from(moved(1e6)), 0.1), 'TOLERANCE_TOO_SMALL');
+  t.equal(expectReply(surface, Float32Array.from(moved(1e3)), 0.1), 'ANSWER');
+  t.equal(expectReply(surface, moved(1e6), 0.1), 'ANSWER');
+  t.equal(expectReply(surface, start, 1e-7), 'EITHER', 'float32 inside the engine may be too coarse');
+});

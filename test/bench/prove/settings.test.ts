@@ -1,0 +1,22 @@
+import t from 'tap';
+import { readSettings, UsageError } from '../../../bench/prove/settings.js';
+
+t.test('flags are read, with data from the environment unless a flag says so', async (t) => {
+  const settings = readSettings(['--seed', '7', '--minutes', '2', '--engine', 'cpu', '--only', 'a,b'], {
+    INTERSTICE_DATA: 'there',
+  });
+  t.match(settings, { seed: 7, minutes: 2, engines: ['cpu'], only: ['a', 'b'], data: 'there' });
+  t.match(readSettings(['--data', 'here'], { INTERSTICE_DATA: 'there' }), { data: 'here', engines: ['cpu', 'webgpu'] });
+  t.equal(readSettings(['--help'], {}), 'HELP');
+});
+
+t.test('what cannot be meant is refused', async (t) => {
+  for (const flag of ['--seed=x', '--minutes=-1', '--engine=cuda', '--parts=all', '--sed=1']) {
+    try {
+      readSettings([flag], {});
+      t.fail(`${flag} was taken`);
+    } catch (error) {
+      t.ok(error instanceof UsageError, flag);
+    }
+  }
+});
