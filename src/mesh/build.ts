@@ -55,7 +55,12 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
     tetrahedra,
     inverseMasses: invertMasses(input.masses, kinematic),
     kinematic,
-    parts: parts.map(({ name, firstVertex, vertexCount }) => ({ name, firstVertex, vertexCount })),
+    parts: parts.map(({ name, firstVertex, vertexCount, activationDistance }) => ({
+      name,
+      firstVertex,
+      vertexCount,
+      ...(activationDistance === undefined ? {} : { activationDistance }),
+    })),
     partOfVertex: assignParts(parts, vertexCount),
     ignoredPartPairs,
     sent: {

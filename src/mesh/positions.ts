@@ -21,6 +21,7 @@ export function checkPositions(positions: Positions, vertexCount: number, name: 
       `${name} has ${positions.length} coordinates, expected ${3 * vertexCount}: three for each of the ${vertexCount} vertices`,
     );
   }
+  if (hasOnlyFinite(positions)) return;
   for (let i = 0; i < positions.length; i++) {
     if (Number.isFinite(positions[i]!)) continue;
     throw new IntersticeError('NOT_FINITE', `${nameCoordinate(name, i)} is ${positions[i]}`, {
@@ -38,10 +39,15 @@ export function checkPositions(positions: Positions, vertexCount: number, name: 
  * @throws IntersticeError COORDINATE_RANGE, naming the first vertex
  */
 export function checkRange(start: Positions, target: Positions, name: string): void {
-  checkMagnitude(start, 'start');
-  checkMagnitude(target, name);
-  const { centre, extent } = measureBox(start);
+  const box = measureBox(start);
+  const reached = start === target ? box : measureBox(target);
+  // Magnitude and distance grow outwards, and rounding keeps their order: where the ends of the box pass, all pass. Only a
+  // refusal has to look for the vertex that it names.
+  if (largestIn(box) > MAX_COORDINATE) checkMagnitude(start, 'start');
+  if (largestIn(reached) > MAX_COORDINATE) checkMagnitude(target, name);
+  const { centre, extent } = centreOf(box);
   const limit = MAX_TARGET_EXTENTS * extent;
+  if (reached.every((end, k) => Math.abs(end - centre[k % 3]!) <= limit)) return;
   for (let i = 0; i < target.length; i++) {
     const distance = Math.abs(target[i]! - centre[i % 3]!);
     if (distance <= limit) continue;
@@ -64,18 +70,42 @@ function checkMagnitude(positions: Positions, name: string): void {
   }
 }
 
-function measureBox(positions: Positions): { centre: readonly number[]; extent: number } {
-  const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let largest = 0;
-  for (let i = 0; i < positions.length; i++) {
-    const value = positions[i]!;
-    low[i % 3] = Math.min(low[i % 3]!, value);
-    high[i % 3] = Math.max(high[i % 3]!, value);
-    largest = Math.max(largest, Math.abs(value));
+/** min xyz, max xyz */
+export type Box = readonly [number, number, number, number, number, number];
+
+/** The box of all coordinates, finite ones; of none: from +∞ to −∞. A plain loop: it runs over every step's positions. */
+export function measureBox(positions: Positions): Box {
+  let [lowX, lowY, lowZ] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  let [highX, highY, highZ] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (let i = 0; i < positions.length; i += 3) {
+    const x = positions[i]!;
+    const y = positions[i + 1]!;
+    const z = positions[i + 2]!;
+    if (x < lowX) lowX = x;
+    if (x > highX) highX = x;
+    if (y < lowY) lowY = y;
+    if (y > highY) highY = y;
+    if (z < lowZ) lowZ = z;
+    if (z > highZ) highZ = z;
   }
-  const side = Math.max(...low.map((value, axis) => high[axis]! - value));
-  return { centre: low.map((value, axis) => value / 2 + high[axis]! / 2), extent: side || largest || 1 };
+  return [lowX, lowY, lowZ, highX, highY, highZ];
+}
+
+function largestIn(box: Box): number {
+  return Math.max(...box.map(Math.abs));
+}
+
+function centreOf(box: Box): { centre: readonly number[]; extent: number } {
+  const axes = [0, 1, 2] as const;
+  const side = Math.max(...axes.map((axis) => box[axis + 3]! - box[axis]));
+  return { centre: axes.map((axis) => box[axis] / 2 + box[axis + 3]! / 2), extent: side || largestIn(box) || 1 };
+}
+
+/** 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: one number to look at instead of a branch a coordinate. */
+export function hasOnlyFinite(positions: Positions): boolean {
+  let sum = 0;
+  for (let i = 0; i < positions.length; i++) sum += positions[i]! * 0;
+  return sum === 0;
 }
 
 /** 'the x coordinate of vertex 4 of target' */

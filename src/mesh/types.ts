@@ -9,6 +9,8 @@ export interface PartInput {
   readonly vertexCount: number;
   /** Marks every vertex of the part kinematic, in addition to MeshInput.kinematic. */
   readonly kinematic?: boolean;
+  /** δ of this part, > 0, the caller's unit; absent = the parameters' */
+  readonly activationDistance?: number;
 }
 
 /** A mesh as a caller describes it; every array is optional, at least one element is needed. */
@@ -35,6 +37,8 @@ export interface Part {
   readonly name: string;
   readonly firstVertex: number;
   readonly vertexCount: number;
+  /** δ of this part, the caller's unit; absent = the parameters' */
+  readonly activationDistance?: number;
 }
 
 export interface MeshLimits {

@@ -84,7 +84,7 @@ export const nameVertex = (vertex: number) => ({ kind: 'vertex', index: vertex, 
 /**
  * Parts cover all vertices in order, without gaps, each under its own name; or there are none.
  *
- * @throws IntersticeError INVALID_MESH, naming the part
+ * @throws IntersticeError INVALID_MESH, naming the part; INVALID_PARAMETER for an activation distance that is none
  */
 export function checkParts(parts: readonly PartInput[], vertexCount: number): void {
   if (parts.length === 0) return;
@@ -105,6 +105,14 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
     if (part.firstVertex !== next) refuse(`starts at vertex ${part.firstVertex}, expected ${next}`);
     if (!Number.isInteger(part.vertexCount) || part.vertexCount < 1) {
       refuse(`has ${part.vertexCount} vertices, at least one is needed`);
+    }
+    const { activationDistance: delta } = part;
+    if (delta !== undefined && !(delta > 0 && delta < Number.POSITIVE_INFINITY)) {
+      throw new IntersticeError(
+        'INVALID_PARAMETER',
+        `mesh.parts[${index}].activationDistance is ${delta}; it must be greater than 0 and finite`,
+        { element: { kind: 'part', index, vertices: [] } },
+      );
     }
     next += part.vertexCount;
     if (next > vertexCount) refuse(`ends at vertex ${next}, but there are ${vertexCount} vertices`);

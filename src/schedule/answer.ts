@@ -5,7 +5,7 @@ import type { EnginePositions, Parameters } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { Problem } from './finding.js';
 import { isEqual, type StateTrail } from './state-trail.js';
-import type { Verifier } from './verifier.js';
+import { testState, type Verifier } from './verifier.js';
 
 export interface ChosenAnswer {
   readonly positions: Positions;
@@ -24,7 +24,7 @@ export interface ChosenAnswer {
  *
  * Codimensional pairs need no distance test of their own: "no common point" is decided exactly, and is distance > 0.
  */
-export function chooseAnswer(input: {
+export async function chooseAnswer(input: {
   readonly mesh: CollisionMesh;
   readonly start: Positions;
   readonly startFindings: StateFindings;
@@ -32,18 +32,14 @@ export function chooseAnswer(input: {
   readonly parameters: Parameters;
   readonly rules: PairRules;
   readonly verifier: Verifier;
-}): ChosenAnswer {
+}): Promise<ChosenAnswer> {
   const { mesh, start, startFindings, trail, parameters, rules, verifier } = input;
   const isTested = parameters.verify !== 'NONE';
   let problem = trail.problem;
   for (const { positions, engine } of trail.candidates()) {
     // The same numbers need no second test.
     const isStart = isEqual(positions, start);
-    const findings = !isTested
-      ? UNTESTED
-      : isStart
-        ? startFindings
-        : verifier.findIntersections(mesh, positions, rules);
+    const findings = !isTested ? UNTESTED : isStart ? startFindings : await testState(verifier, mesh, positions, rules);
     if (findings.intersectionCount === 0) {
       const verification = {
         performed: parameters.verify,

@@ -42,6 +42,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     maxDeviceBytes: options.maxDeviceBytes || undefined,
     powerPreference: 'high-performance',
     allowSoftware: choice === 'webgpu',
+    // The report names the time of each stage.
+    timings: true,
     skipValidation: !(options.validation ?? process.env.NODE_ENV !== 'production'),
   });
   if (engine) return engine;

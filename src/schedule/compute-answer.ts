@@ -2,7 +2,7 @@ import type { CollisionMesh, MeshMeasures, MeshWarning } from '../mesh/types.js'
 import { algorithmVersion } from '../paths.js';
 import type { ResolveAnswer, ResolveRequest, Timings } from '../session/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
-import type { EnginePositions, Parameters, Resolution, StepInput } from '../solver/types.js';
+import type { EnginePositions, Parameters, Resolution, StageTimings, StepInput } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { chooseAnswer } from './answer.js';
 import { deadlineExceeded } from './deadline.js';
@@ -63,6 +63,7 @@ export async function computeAnswer(
   const resolution = await runUnlessCancelled(job, run, {
     x: images.startEngine,
     y: images.targetEngine,
+    ...(rules.leftOut ? { leftOut: rules.leftOut } : {}),
     shouldStop: () => context.isCancelled() || trail.problem !== undefined || deadline.isDue(),
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
     ...(isListening
@@ -75,7 +76,7 @@ export async function computeAnswer(
         }
       : {}),
   });
-  stopwatch.lap();
+  const inEngine = stopwatch.lap();
   job.checkpoint('in the engine');
   if (job.times.onBudget === 'FAIL' && resolution.status === 'DEADLINE' && trail.problem === undefined) {
     throw deadlineExceeded('in the engine');
@@ -83,7 +84,7 @@ export async function computeAnswer(
 
   trail.finish(resolution.positions);
   const { start } = images;
-  const chosen = chooseAnswer({
+  const chosen = await chooseAnswer({
     mesh,
     start,
     startFindings: prepared.startFindings,
@@ -97,6 +98,7 @@ export async function computeAnswer(
       ...chosen.problem,
       request: prepared.request,
       resolved: parameters,
+      ...(rules.leftOut ? { leftOut: rules.leftOut.items } : {}),
       engine: engine.description.name,
       version: algorithmVersion,
     });
@@ -119,6 +121,7 @@ export async function computeAnswer(
     target: images.target,
     answer: chosen.positions,
     minDistance,
+    leftOut: rules.leftOut,
     resolution,
     verification: chosen.verification,
     timings,
@@ -127,8 +130,9 @@ export async function computeAnswer(
     isRebuilt: prepared.isRebuilt?.() ?? false,
   });
   job.checkpoint('while the answer was verified');
-  // Mapping back is within "verify", piece by piece; what remains is measuring the answer for the report.
-  timings.readback = stopwatch.lap();
+  // Mapping back is within "verify", piece by piece; what remains is measuring the answer for the report, and what the
+  // engine did besides its stages: handing over, counting, waiting for its device.
+  timings.readback = Math.max(0, inEngine - pieces - sumOf(resolution.timings)) + stopwatch.lap();
   timings.total = job.sinceReceived();
   return {
     answer: {
@@ -141,6 +145,10 @@ export async function computeAnswer(
     findings: chosen.findings,
     checkMs: check / 1000,
   };
+}
+
+function sumOf({ search, geometry, backward, forward }: StageTimings): number {
+  return search + geometry + backward + forward;
 }
 
 /**

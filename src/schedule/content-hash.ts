@@ -8,8 +8,8 @@ import type { MeshInput, Positions } from '../mesh/types.js';
  *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, start
  *
  * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by its
- * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of `[name, firstVertex, vertexCount, kinematic]` in
- * their order, kinematic being true or false. Lengths stand before bytes, so no two inputs give the same stream.
+ * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of `[name, firstVertex, vertexCount, kinematic]`, and
+ * activationDistance after these where it is set, in their order, kinematic being true or false. Lengths stand before bytes, so no two inputs give the same stream.
  */
 export function hashContent(mesh: MeshInput, start: Positions): string {
   const hash = createHash('sha256');
@@ -28,7 +28,10 @@ export function hashContent(mesh: MeshInput, start: Positions): string {
   addArray('masses', mesh.masses);
   addArray('kinematic', mesh.kinematic);
   if (mesh.parts) {
-    const parts = mesh.parts.map((part) => [part.name, part.firstVertex, part.vertexCount, part.kinematic ?? false]);
+    const parts = mesh.parts.map(({ name, firstVertex, vertexCount, kinematic = false, activationDistance: delta }) => [
+      ...[name, firstVertex, vertexCount, kinematic],
+      ...(delta === undefined ? [] : [delta]),
+    ]);
     add('parts', 'json', Buffer.from(JSON.stringify(parts)));
   }
   addArray('ignoredPartPairs', mesh.ignoredPartPairs);

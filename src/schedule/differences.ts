@@ -30,12 +30,14 @@ export function compareToTarget(
   let sumSquared = 0;
   const deltaSquared = (delta * scale) ** 2;
   for (let v = 0; v < mesh.vertexCount; v++) {
+    // Most vertices of most answers; all that follows is 0 for them.
+    if (isSameAt(answer, target, v)) continue;
     const squared = distanceSquared(answer, v, target, v, scale);
     if (distances) distances[v] = Math.sqrt(squared) / scale;
     if (squared > deltaSquared) deflectedVertices++;
     if (squared > maxSquared) maxSquared = squared;
     sumSquared += squared;
-    if (mesh.kinematic[v] && !isSameAt(answer, target, v)) unreachedKinematic.push(v);
+    if (mesh.kinematic[v]) unreachedKinematic.push(v);
   }
   return {
     unreachedKinematic,
@@ -52,10 +54,13 @@ export function compareToTarget(
  */
 export function measureStretch(mesh: CollisionMesh, answer: Positions, target: Positions, scale: number): number {
   let largestSquared = 0;
+  const stands = findStanding(mesh, answer, target);
   for (const edges of [mesh.edges, mesh.innerEdges]) {
     for (let e = 0; e < edges.length; e += 2) {
       const i = edges[e]!;
       const j = edges[e + 1]!;
+      // Both ends stand on their targets: the ratio is exactly 1, which changes nothing once there was one.
+      if (largestSquared >= 1 && stands[i] === 1 && stands[j] === 1) continue;
       const rest = distanceSquared(target, i, target, j, scale);
       if (rest === 0) continue;
       const ratio = distanceSquared(answer, i, answer, j, scale) / rest;
@@ -63,6 +68,13 @@ export function measureStretch(mesh: CollisionMesh, answer: Positions, target: P
     }
   }
   return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+}
+
+/** uint8[V] 1 = the answer is the target, as a number */
+function findStanding(mesh: CollisionMesh, answer: Positions, target: Positions): Uint8Array {
+  const stands = new Uint8Array(mesh.vertexCount);
+  for (let v = 0; v < stands.length; v++) stands[v] = isSameAt(answer, target, v) ? 1 : 0;
+  return stands;
 }
 
 function distanceSquared(a: Positions, i: number, b: Positions, j: number, scale: number): number {

@@ -1,3 +1,4 @@
+import type { ElementPair } from '../errors.js';
 import type { Positions } from '../mesh/types.js';
 import type { ResolveRequest } from '../session/types.js';
 import type { Parameters } from '../solver/types.js';
@@ -13,6 +14,8 @@ export interface Finding {
   readonly message: string;
   readonly request: ResolveRequest;
   readonly resolved: Parameters;
+  /** what intersected at the start, or had in a session's last step, and was left out */
+  readonly leftOut?: readonly ElementPair[];
   readonly engine: string;
   readonly version: string;
   /** how many states the engine had accepted when it happened */

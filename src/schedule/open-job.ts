@@ -4,17 +4,19 @@ import { checkPositions, checkRange } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { MeshSummary } from '../session/types.js';
 import { resolveParameters } from '../solver/parameters.js';
+import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules } from '../verify/types.js';
 import { hashContent } from './content-hash.js';
 import { scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
+import { describeLeftOut, settleRules } from './left-out.js';
 import type { OpenMessage } from './messages.js';
 import { warningsOf } from './report.js';
 import { ResidentScene } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
 import { frameFor } from './scene-frame.js';
 import type { OpenAnswer } from './scene-tasks.js';
-import { checkRounding, checkStart, checkTouching } from './start-check.js';
+import { checkRounding, checkStart } from './start-check.js';
 import { NAMED_PAIRS } from './verifier.js';
 
 /**
@@ -36,17 +38,19 @@ export async function openJob(
   checkRange(start, start, 'start');
   const measures = opening ?? measureMesh(mesh, start);
   const { parameters, warnings } = resolveParameters(requested, measures, context);
-  const rules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
+  const partWarnings = checkPartDistances(mesh, parameters, measures);
+  const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
   const bounds = opening ? findBounds(mesh, start) : measures.bounds;
-  const { activationDistance: delta } = parameters;
+  const { smallest: delta } = rangeOfDistances(mesh, parameters.activationDistance);
   const chosen = frameFor(undefined, start, measures.medianEdge, bounds, delta, scalarOf(start));
   const startEngine = chosen.frame.toEngine(start, 'start');
   job.checkpoint('before the start was checked');
 
   job.stopwatch.lap();
-  const findings = checkStart(mesh, start, rules, verifier);
+  const findings = await checkStart(mesh, start, pairRules, verifier, parameters.onIntersectingStart);
   const checkMs = job.stopwatch.lap() / 1000;
-  if (parameters.verify === 'PATH') checkTouching(mesh, start, rules, verifier);
+  const floor = chosen.floor / chosen.frame.scale;
+  const rules = settleRules({ mesh, start, parameters, rules: pairRules, verifier, findings, floor });
   const images = { start, startEngine, target: start, targetEngine: startEngine };
   checkRounding(mesh, chosen.frame, images, rules, verifier);
   job.checkpoint('while the start was checked');
@@ -59,14 +63,17 @@ export async function openJob(
   const { verify, kinematicPairs } = parameters;
   // At NONE the start is tested all the same, and that is what `level` says.
   const verified = { level: verify === 'PATH' ? verify : 'STATE', kinematicPairs, findings } as const;
-  scene.commit({ ...scene.state, engine: startEngine, verified }, chosen);
+  scene.commit({ ...scene.state, engine: startEngine, verified, leftOut: rules.leftOut }, chosen);
   scene.checkMs = checkMs;
   await scene.prepare(engine, { mesh, parameters, chosen });
   scenes.put(key, scene);
   return {
     summary: summarise(mesh, measures, bounds, hashContent(input, start)),
     resolved: parameters,
-    warnings: warningsOf(mesh, measures, warnings),
+    warnings: [
+      ...warningsOf(mesh, measures, [...warnings, ...partWarnings]),
+      ...describeLeftOut(mesh, rules.leftOut).warnings,
+    ],
     residentBytes: scene.bytes,
   };
 }

@@ -1,10 +1,13 @@
 import type { ElementPair } from '../errors.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh, MeshMeasures, MeshWarning, Positions } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import type { Report, Timings, Verification, VertexReport, Warning } from '../session/types.js';
+import { rangeOfDistances } from '../solver/part-distances.js';
 import type { Parameters, Resolution } from '../solver/types.js';
 import type { PairRules } from '../verify/types.js';
 import { compareToTarget, measureStretch } from './differences.js';
+import { describeLeftOut } from './left-out.js';
 import type { Verifier } from './verifier.js';
 
 export interface ReportInput {
@@ -17,6 +20,8 @@ export interface ReportInput {
   readonly answer: Positions;
   /** of {@link measureMinDistance} */
   readonly minDistance: number | undefined;
+  /** pairs that were left out one by one; pairs of parts are named in a warning */
+  readonly leftOut: LeftOutPairs | undefined;
   readonly resolution: Resolution;
   readonly verification: Verification;
   readonly timings: Timings;
@@ -34,6 +39,7 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     isListed: input.isPerVertex,
   });
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
+  const ignored = describeLeftOut(mesh, input.leftOut);
   const report: Report = {
     status: statusOf(resolution, verification),
     steps: resolution.steps,
@@ -49,15 +55,15 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     ...(minDistance === undefined ? {} : { minDistance }),
     pairs: resolution.pairs,
     touchingPairs: resolution.touchingPairs,
-    // Pairs are left out one by one only by IGNORE_PAIRS, which is refused; pairs of parts are named in a warning.
-    ignoredPairCount: 0,
-    ignoredPairs: [],
+    ignoredPairCount: ignored.count,
+    ignoredPairs: ignored.named,
     limitingPairs: resolution.limitingPairs.map((pair) => toCallerUnit(pair, scale)),
     verification,
     timings: input.timings,
     resolved: parameters,
     warnings: [
       ...warningsOf(mesh, input.measures, input.parameterWarnings),
+      ...ignored.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
     ],
     sessionRebuilt: input.isRebuilt,
@@ -88,12 +94,13 @@ export function measureMinDistance(input: {
   readonly verifier: Verifier;
 }): number | undefined {
   const { mesh, answer, parameters, rules, verifier } = input;
-  return verifier.findDistances(mesh, answer, { ...rules, maxPairs: 1 }, reachOf(parameters)).minDistance;
+  return verifier.findDistances(mesh, answer, { ...rules, maxPairs: 1 }, reachOf(mesh, parameters)).minDistance;
 }
 
 /** The distance up to which the engine looks for pairs; minDistance is absent when nothing is nearer. */
-function reachOf(parameters: Parameters): number {
-  return parameters.preset === 'PAPER' ? parameters.searchRadiusMax : parameters.reach + parameters.activationDistance;
+function reachOf(mesh: CollisionMesh, parameters: Parameters): number {
+  if (parameters.preset === 'PAPER') return parameters.searchRadiusMax;
+  return parameters.reach + rangeOfDistances(mesh, parameters.activationDistance).largest;
 }
 
 /** An answer that fell back stopped short of where the engine ended: whatever the engine said, its motion is not used up. */

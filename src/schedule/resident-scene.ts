@@ -1,4 +1,5 @@
 import { IntersticeError } from '../errors.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh, MeshInput, MeshMeasures, Positions } from '../mesh/types.js';
 import type {
   Engine,
@@ -29,6 +30,8 @@ export interface HeldState {
   readonly engine: EnginePositions | undefined;
   /** undefined = not tested here, or not under the present mesh */
   readonly verified: Verified | undefined;
+  /** what the step that led here left out; forgotten with the scene, when only what still intersects is left out again */
+  readonly leftOut?: LeftOutPairs | undefined;
 }
 
 export interface HeldMesh {

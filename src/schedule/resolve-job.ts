@@ -4,11 +4,13 @@ import { checkPositions, checkRange } from '../mesh/positions.js';
 import type { ResolveAnswer, ResolveRequest } from '../session/types.js';
 import { Frame, floorOf } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
+import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules } from '../verify/types.js';
 import { computeAnswer } from './compute-answer.js';
 import { contactDistanceOf, scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
-import { checkRounding, checkStart, checkTouching } from './start-check.js';
+import { settleRules } from './left-out.js';
+import { checkRounding, checkStart } from './start-check.js';
 import { NAMED_PAIRS } from './verifier.js';
 
 export type { JobContext } from './job-run.js';
@@ -39,19 +41,29 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
   checkRange(start, target, 'target');
   const measures = measureMesh(mesh, start);
   const { parameters, warnings } = resolveParameters(request.parameters, measures, context);
+  const partWarnings = checkPartDistances(mesh, parameters, measures);
   const contactDistance = contactDistanceOf(include, parameters.activationDistance);
-  const rules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
+  const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
   const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
-  const floor = floorOf(parameters.activationDistance, frame, scalarOf(target));
+  const { smallest } = rangeOfDistances(mesh, parameters.activationDistance);
+  const floor = floorOf(smallest, frame, scalarOf(target));
   const startEngine = frame.toEngine(start, 'start');
   const targetEngine = frame.toEngine(target, 'target');
   job.uploadMicroseconds = job.stopwatch.lap();
   job.checkpoint('before the start was checked');
 
   const images = { startEngine, targetEngine, start, target };
-  const startFindings = checkStart(mesh, start, rules, verifier);
+  const startFindings = await checkStart(mesh, start, pairRules, verifier, parameters.onIntersectingStart);
   job.deadline.reserveAfter(job.lapChecks() / 1000);
-  if (parameters.verify === 'PATH') checkTouching(mesh, start, rules, verifier);
+  const rules = settleRules({
+    mesh,
+    start,
+    parameters,
+    rules: pairRules,
+    verifier,
+    findings: startFindings,
+    floor: floor / frame.scale,
+  });
   checkRounding(mesh, frame, images, rules, verifier);
   job.lapChecks();
   job.checkpoint('while the start was checked');
@@ -62,7 +74,7 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
       mesh,
       measures,
       parameters,
-      parameterWarnings: warnings,
+      parameterWarnings: [...warnings, ...partWarnings],
       contactDistance,
       rules,
       frame,

@@ -1,18 +1,50 @@
 import { IntersticeError } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
+import type { IntersectingStart } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
-import type { Verifier } from './verifier.js';
+import { testState, type Verifier } from './verifier.js';
+
+/** Pairs that one start may have left out: a hundred thousand cost some 100 MB to look up, and a state with more of them is
+ *  not tangled but another mesh. */
+export const MOST_LEFT_OUT = 100_000;
+
+/** @throws INTERSECTING_START for more pairs than can be left out @param pairs some of them */
+export function refuseTooMany(count: number, pairs: StateFindings['intersections'], { maxPairs }: PairRules): void {
+  if (count <= MOST_LEFT_OUT) return;
+  throw new IntersticeError(
+    'INTERSECTING_START',
+    `${count} pairs of elements intersect in the start, which is more than the ${MOST_LEFT_OUT} that can be left out`,
+    { pairs: pairs.slice(0, maxPairs), pairCount: count },
+  );
+}
 
 /**
- * The start must be free of intersections, on the caller's own numbers.
+ * The start must be free of intersections, on the caller's own numbers. Under IGNORE_PAIRS those that there are move to
+ * the findings' `leftOutPairs`, all of them.
  *
  * @throws INTERSECTING_START with some pairs and the complete count
  */
-export function checkStart(mesh: CollisionMesh, start: Positions, rules: PairRules, verifier: Verifier): StateFindings {
-  const findings = verifier.findIntersections(mesh, start, rules);
-  if (findings.intersectionCount > 0) {
-    const { intersectionCount: count, intersections: pairs } = findings;
+export async function checkStart(
+  mesh: CollisionMesh,
+  start: Positions,
+  rules: PairRules,
+  verifier: Verifier,
+  policy: IntersectingStart,
+): Promise<StateFindings> {
+  if (policy === 'REJECT') {
+    const findings = await testState(verifier, mesh, start, rules);
+    refuseIntersecting(findings.intersectionCount, findings.intersections);
+    return findings;
+  }
+  const findings = await testState(verifier, mesh, start, { ...rules, maxPairs: MOST_LEFT_OUT });
+  refuseTooMany(findings.intersectionCount, findings.intersections, rules);
+  return { ...findings, intersectionCount: 0, intersections: [], leftOutPairs: findings.intersections };
+}
+
+/** @throws INTERSECTING_START @param pairs some of them */
+export function refuseIntersecting(count: number, pairs: StateFindings['intersections']): void {
+  if (count > 0) {
     throw new IntersticeError(
       'INTERSECTING_START',
       `${count} ${count === 1 ? 'pair of elements intersects' : 'pairs of elements intersect'} in the start` +
@@ -20,7 +52,6 @@ export function checkStart(mesh: CollisionMesh, start: Positions, rules: PairRul
       { pairs, pairCount: count },
     );
   }
-  return findings;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
 import type { EnginePositions } from '../solver/types.js';
@@ -29,20 +30,22 @@ const KEPT_STATES = 4;
  */
 export class StateTrail {
   private readonly kept: EnginePositions[] = [];
-  private readonly lastEngine: EnginePositions;
+  /** the start or the newest of those kept */
+  private lastEngine: EnginePositions;
   /** the last state as the caller sees it; kept up only where something needs it */
   private last: Positions;
-  /** the last state that was passed on */
-  private announced: Positions;
+  /** the last state that was passed on; undefined where nobody listens */
+  private announced: Positions | undefined;
   private accepted = 0;
   private found: Problem | undefined;
 
   constructor(private readonly options: TrailOptions) {
-    this.lastEngine = options.images.startEngine.slice();
+    this.lastEngine = options.images.startEngine;
     // The path begins at the caller's own start, whose scalar may be wider than the answer's.
     this.last = options.images.start;
+    if (!options.onState) return;
     this.announced = this.map(options.images.startEngine);
-    options.onState?.(this.announced);
+    options.onState(this.announced);
   }
 
   /** The first piece that failed; no state is accepted after it. */
@@ -71,14 +74,14 @@ export class StateTrail {
       const state = this.map(x);
       if (!this.testPiece(state)) return;
       this.last = state;
-      this.announced = state;
+      if (onState) this.announced = state;
       onState?.(state);
     }
     this.accepted++;
-    this.lastEngine.set(x);
     const room = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
     room.set(x);
     this.kept.push(room);
+    this.lastEngine = room;
   }
 
   /** The engine's last word: one more state, unless it is the one it reported last. */
@@ -94,7 +97,7 @@ export class StateTrail {
 
   /** Passes the answer on as the last state, unless it was passed on already. */
   announce(answer: Positions): void {
-    if (!isEqual(answer, this.announced)) this.options.onState?.(answer);
+    if (this.announced && !isEqual(answer, this.announced)) this.options.onState?.(answer);
   }
 
   private candidate(engine: EnginePositions) {
@@ -125,10 +128,5 @@ export class StateTrail {
 /** Equal as numbers, coordinate by coordinate; the scalars may differ. */
 export function isEqual(a: Positions, b: Positions): boolean {
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
-}
-
-function hasOnlyFinite(x: EnginePositions): boolean {
-  for (let i = 0; i < x.length; i++) if (!Number.isFinite(x[i])) return false;
   return true;
 }

@@ -4,17 +4,19 @@ import type { MeshInput, Positions } from '../mesh/types.js';
 import type { ResolveRequest } from '../session/types.js';
 import type { StateToMap } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
+import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import type { Parameters } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { computeAnswer } from './compute-answer.js';
 import { contactDistanceOf, scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
+import { settleRules } from './left-out.js';
 import type { StepMessage } from './messages.js';
 import type { ResidentScene } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
 import { type ChosenFrame, frameFor } from './scene-frame.js';
 import type { StepOutcome } from './scene-tasks.js';
-import { checkEngineRounding, checkNarrowing, checkStart, checkTouching } from './start-check.js';
+import { checkEngineRounding, checkNarrowing, checkStart, refuseIntersecting } from './start-check.js';
 import { isEqual } from './state-trail.js';
 import { NAMED_PAIRS } from './verifier.js';
 
@@ -36,9 +38,11 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   checkPositions(target, mesh.vertexCount, 'target');
   checkRange(start, target, 'target');
   const { parameters, warnings } = resolveParameters(task.parameters, measures, context);
-  const { activationDistance: delta, kinematicPairs } = parameters;
-  const contactDistance = contactDistanceOf(include, delta);
-  const rules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS };
+  const partWarnings = checkPartDistances(mesh, parameters, measures);
+  const { activationDistance, kinematicPairs } = parameters;
+  const { smallest: delta } = rangeOfDistances(mesh, activationDistance);
+  const contactDistance = contactDistanceOf(include, activationDistance);
+  const pairRules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS };
   const bounds = findBounds(mesh, start);
   const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, delta, scalarOf(target));
   const startEngine = chosen.frame.toEngine(start, 'start');
@@ -47,7 +51,15 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   job.uploadMicroseconds = job.stopwatch.lap();
   job.checkpoint('before the start was checked');
 
-  const startFindings = checkWhatIsNew({ scene, isOwn, images, chosen, parameters, rules, job });
+  const { rules, startFindings } = await checkWhatIsNew({
+    scene,
+    isOwn,
+    images,
+    chosen,
+    parameters,
+    rules: pairRules,
+    job,
+  });
   job.lapChecks();
   job.checkpoint('while the start was checked');
 
@@ -59,7 +71,7 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
         mesh,
         measures,
         parameters,
-        parameterWarnings: warnings,
+        parameterWarnings: [...warnings, ...partWarnings],
         contactDistance,
         rules,
         frame: chosen.frame,
@@ -74,7 +86,8 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
       },
     );
     const verified = findings && { level: parameters.verify, kinematicPairs, findings };
-    scene.commit({ version: task.nextVersion, positions: answer.positions.slice(), engine, verified }, chosen);
+    const { leftOut } = rules;
+    scene.commit({ version: task.nextVersion, positions: answer.positions.slice(), engine, verified, leftOut }, chosen);
     if (findings) scene.checkMs = checkMs;
     return { ...answer, residentBytes: scene.bytes };
   } catch (thrown) {
@@ -127,23 +140,57 @@ interface StartToCheck {
  *
  * Narrowing goes by the target of this very step, so it is asked anew.
  *
- * @returns the findings of the test of the start, now or then
+ * Pairs left out (IGNORE_PAIRS): the test of an answer lists those of them that still intersect, so the list of this step
+ * is known from it; the other two checks leave them out. A pair that is put back is further apart than the floor, in all
+ * its proximity pairs, and so as good as one that was never left out: neither check has anything new to say of it.
+ *
+ * @returns the findings of the test of the start, now or then, and the rules of this step
  * @throws INTERSECTING_START, TOLERANCE_TOO_SMALL
  */
-function checkWhatIsNew({ scene, isOwn, images, chosen, parameters, rules, job }: StartToCheck): StateFindings {
+async function checkWhatIsNew({
+  scene,
+  isOwn,
+  images,
+  chosen,
+  parameters,
+  rules: pairRules,
+  job,
+}: StartToCheck): Promise<{
+  readonly startFindings: StateFindings;
+  readonly rules: PairRules;
+}> {
   const { mesh } = scene.held;
   const { verifier } = job.context;
   const { engine, verified } = scene.state;
-  const known = isOwn && verified?.kinematicPairs === rules.kinematicPairs ? verified : undefined;
-  const findings = known?.findings ?? checkStart(mesh, images.start, rules, verifier);
+  const known = isOwn && verified?.kinematicPairs === pairRules.kinematicPairs ? verified : undefined;
+  const policy = parameters.onIntersectingStart;
+  const findings = known?.findings ?? (await checkStart(mesh, images.start, pairRules, verifier, policy));
+  const { leftOutPairs = [] } = findings;
+  if (policy === 'REJECT') refuseIntersecting(leftOutPairs.length, leftOutPairs.slice(0, NAMED_PAIRS));
   if (!known) scene.checkMs = job.lapChecks() / 1000;
   job.deadline.reserveAfter(scene.checkMs);
-  if (parameters.verify === 'PATH' && known?.level !== 'PATH') checkTouching(mesh, images.start, rules, verifier);
+  // Under REJECT whatever does not intersect any more is put back, however close it still is: nobody vouches for it.
+  const arePutBack = policy === 'REJECT' && scene.state.leftOut !== undefined;
+  const rules = settleRules({
+    mesh,
+    start: images.start,
+    parameters,
+    rules: pairRules,
+    verifier,
+    findings,
+    earlier: isOwn ? scene.state.leftOut : undefined,
+    floor: chosen.floor / chosen.frame.scale,
+    isTouchingKnown: known?.level === 'PATH' && !arePutBack,
+  });
   const isOwnImage =
-    isOwn && engine !== undefined && scene.fitted?.frame === chosen.frame && isEqual(engine, images.startEngine);
+    isOwn &&
+    !arePutBack &&
+    engine !== undefined &&
+    scene.fitted?.frame === chosen.frame &&
+    isEqual(engine, images.startEngine);
   if (!isOwnImage) checkEngineRounding(mesh, chosen.frame, images, rules, verifier);
   checkNarrowing(mesh, chosen.frame, images, rules, verifier);
-  return findings;
+  return { startFindings: findings, rules };
 }
 
 /** Bit for bit; another scalar is another state. */

@@ -18,7 +18,7 @@ import { resolveJob } from './resolve-job.js';
 import { stepJob } from './step-job.js';
 import { throttle } from './throttle.js';
 import { buffersOf } from './transfer.js';
-import { exactVerifier } from './verifier.js';
+import { verifierFor } from './verifier.js';
 
 /** The thread that computes: opens its engine once, then does one job after the other. */
 
@@ -57,6 +57,7 @@ async function openEngineOrEnd(): Promise<Engine> {
 
 const engine = await openEngineOrEnd();
 const scenes = new ResidentScenes();
+const verifier = verifierFor(engine);
 
 async function work(message: JobMessage): Promise<void> {
   const flags = new JobFlags(message.flags);
@@ -65,7 +66,7 @@ async function work(message: JobMessage): Promise<void> {
     engine,
     limits: setup.limits,
     allowUnverified: setup.allowUnverified,
-    verifier: exactVerifier,
+    verifier,
     now: monotonicMs,
     isCancelled: () => flags.isCancelled,
     onProgress: message.wantsProgress

@@ -35,7 +35,10 @@ import type {
 /** Seconds: long enough for a pause in a simulation, short enough that a client that died does not hold memory for long. */
 export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
 
-const FEATURES = ['resolve', 'check', 'sessions', 'part-targets', 'mesh-updates', 'idempotency-keys', 'parking'];
+const FEATURES = [
+  ...['resolve', 'check', 'sessions', 'part-targets', 'mesh-updates', 'idempotency-keys', 'parking'],
+  ...['ignore-pairs', 'part-distances'],
+];
 
 /** The operations on a schedule: admission, sessions, what is told of each call. */
 export class ScheduledOperations implements MeasuredOperations {

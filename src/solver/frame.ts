@@ -1,4 +1,5 @@
 import { IntersticeError } from '../errors.js';
+import { hasOnlyFinite } from '../mesh/positions.js';
 import type { MeshMeasures, Positions } from '../mesh/types.js';
 import type { EnginePositions } from './types.js';
 
@@ -80,24 +81,21 @@ export class Frame {
    * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
    */
   toEngine(positions: Positions, name = 'positions'): EnginePositions {
-    const { origin, scale } = this;
+    const { scale } = this;
+    const [ox, oy, oz] = this.origin;
     const engine = new Float32Array(positions.length);
-    for (let i = 0; i < positions.length; i++) {
-      const value = Math.fround((positions[i]! - origin[i % 3]!) * scale);
-      const magnitude = Math.abs(value);
-      if (magnitude === Infinity) {
-        const vertex = Math.floor(i / 3);
-        throw new IntersticeError(
-          'COORDINATE_RANGE',
-          `${name}: vertex ${vertex} is so far from the mesh, compared with its median edge, that float32 cannot hold it`,
-          { element: { kind: 'vertex', index: vertex, vertices: [vertex] } },
-        );
-      }
-      // Devices differ on subnormals (WGSL lets them flush), so they are flushed here, once, for all; the same comparison
-      // turns −0 into +0, which keeps "same bits" and "same number" one thing inside the engines.
-      engine[i] = magnitude < SMALLEST_NORMAL ? 0 : value;
+    for (let i = 0; i < engine.length; i += 3) {
+      engine[i] = toNormal((positions[i]! - ox) * scale);
+      engine[i + 1] = toNormal((positions[i + 1]! - oy) * scale);
+      engine[i + 2] = toNormal((positions[i + 2]! - oz) * scale);
     }
-    return engine;
+    if (hasOnlyFinite(engine)) return engine;
+    const vertex = Math.floor(engine.findIndex((value) => !Number.isFinite(value)) / 3);
+    throw new IntersticeError(
+      'COORDINATE_RANGE',
+      `${name}: vertex ${vertex} is so far from the mesh, compared with its median edge, that float32 cannot hold it`,
+      { element: { kind: 'vertex', index: vertex, vertices: [vertex] } },
+    );
   }
 
   /** Whether `engine` is the exact image of `positions`: whether (x − o)·s was a float32 number everywhere. */
@@ -210,6 +208,15 @@ const FLOORS_PER_DELTA = 16;
 
 /** smallest normal float32 */
 const SMALLEST_NORMAL = 2 ** -126;
+
+/**
+ * To float32. Devices differ on subnormals (WGSL lets them flush), so they are flushed here, once, for all; the same
+ * comparison turns −0 into +0, which keeps "same bits" and "same number" one thing inside the engines.
+ */
+function toNormal(x: number): number {
+  const value = Math.fround(x);
+  return Math.abs(value) < SMALLEST_NORMAL ? 0 : value;
+}
 
 /** 2^±900 leaves room in double's exponents (−1074 … 1023) for a float32 number scaled either way, subnormal bits included */
 const MAX_EXPONENT = 900;

@@ -50,8 +50,8 @@ export function defaultsOf(preset: Preset): ParametersInput {
  *
  * @param input lengths in the caller's unit
  * @param measures of the start, in the same unit
- * @throws INVALID_PARAMETER with the name, the value and the range; UNIMPLEMENTED for IGNORE_PAIRS; PERMISSION_DENIED for
- * verify NONE where it is not allowed
+ * @throws INVALID_PARAMETER with the name, the value and the range; PERMISSION_DENIED for verify NONE where it is not
+ * allowed
  */
 export function resolveParameters(
   input: ParametersInput,
@@ -64,7 +64,7 @@ export function resolveParameters(
   const scalars = { ...PRESETS[preset], ...set };
   checkScalars(scalars);
 
-  const longest = LONGEST_LENGTH * longestLengthOf(measures);
+  const longest = longestLengthOf(measures);
   // A default is not held against `longest`: PAPER's metric δ may be long for a tiny mesh, which a warning says.
   const length = (name: LengthName, fallback: number, least = 0, isLeastAllowed = false) =>
     checkLength(name, input[name] ?? fallback, {
@@ -99,11 +99,6 @@ export function resolveParameters(
     ),
   };
   if (preset === 'TUNED') refusePaperOnly(input, parameters);
-  if (parameters.onIntersectingStart === 'IGNORE_PAIRS') {
-    throw new IntersticeError('UNIMPLEMENTED', 'onIntersectingStart IGNORE_PAIRS is not built yet', {
-      hint: 'Use REJECT, the default, and separate the pairs it names.',
-    });
-  }
   if (parameters.verify === 'NONE' && !rules.allowUnverified) {
     throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server', {
       hint: 'Use STATE or PATH, or start the server with INTERSTICE_ALLOW_UNVERIFIED=1.',
@@ -170,9 +165,10 @@ function checkLength(name: LengthName, value: number, { least, isLeastAllowed, m
   return refuse(name, value, `${isLeastAllowed ? 'at least' : 'greater than'} ${least} and at most ${most}`);
 }
 
-function longestLengthOf({ medianEdge, bounds }: MeshMeasures): number {
+/** The longest length that a caller may set, the caller's unit. */
+export function longestLengthOf({ medianEdge, bounds }: MeshMeasures): number {
   const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
-  return Math.max(medianEdge, side) || Math.max(...bounds.map(Math.abs)) || 1;
+  return LONGEST_LENGTH * (Math.max(medianEdge, side) || Math.max(...bounds.map(Math.abs)) || 1);
 }
 
 function defaultDelta(input: ParametersInput, metresPerUnit: number, measures: MeshMeasures): number {

@@ -28,6 +28,8 @@ export interface Settings {
   /** what keeps undetected pairs apart: trust boxes per vertex (TUNED) or the global radius D of Algorithm 1 (PAPER) */
   readonly guard: 'BOXES' | 'RADIUS';
   readonly skipKinematicPairs: boolean;
+  /** engine units per caller's unit: what the parts' own distances are multiplied by */
+  readonly scale: number;
 }
 
 export function toSettings(parameters: Parameters, units: EngineUnits): Settings {
@@ -48,5 +50,6 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
     contact: parameters.contact,
     guard: parameters.preset === 'PAPER' ? 'RADIUS' : 'BOXES',
     skipKinematicPairs: parameters.kinematicPairs === 'SKIP',
+    scale: units.scale,
   };
 }

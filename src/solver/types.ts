@@ -1,4 +1,5 @@
 import type { ElementPair } from '../errors.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 
 /** float32[3·V] in engine coordinates: centred and scaled by a power of two (see frame.ts). */
@@ -90,9 +91,11 @@ export interface Resolution {
 }
 
 export interface StepInput {
-  /** the start; must be free of intersections and finite. The engine does not keep a reference. */
+  /** the start; finite, and free of intersections but for those of `leftOut`. The engine does not keep a reference. */
   readonly x: EnginePositions;
   readonly y: EnginePositions;
+  /** proximity pairs that are neither constrained nor bounded nor checked in this resolve; absent = none */
+  readonly leftOut?: LeftOutPairs | undefined;
   /** between steps: true → stop with status DEADLINE (a safe state) */
   readonly shouldStop?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;

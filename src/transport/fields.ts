@@ -42,18 +42,14 @@ export function toMesh(mesh: WireMessage): MeshInput {
   };
 }
 
-function toPart(part: WireMessage, index: number): PartInput {
-  if (number(part.activationDistance) !== undefined) {
-    throw new IntersticeError('UNIMPLEMENTED', `mesh.parts[${index}].activation_distance is not built yet.`, {
-      hint: 'Leave it unset; parameters.activationDistance holds for all parts.',
-      element: { kind: 'part', index, vertices: [] },
-    });
-  }
+function toPart(part: WireMessage): PartInput {
+  const activationDistance = number(part.activationDistance);
   return {
     name: (part.name as string | undefined) ?? '',
     firstVertex: number(part.firstVertex) ?? 0,
     vertexCount: number(part.vertexCount) ?? 0,
     ...(part.kinematic === true ? { kinematic: true } : {}),
+    ...(activationDistance === undefined ? {} : { activationDistance }),
   };
 }
 

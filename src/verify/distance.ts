@@ -3,6 +3,7 @@ import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { checkRules, collectElements, distanceRelations, readPositions } from './elements.js';
+import { isLeftOut } from './left-out.js';
 import { compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
 import { gather, idsOf } from './pair-points.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
@@ -18,7 +19,9 @@ type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => voi
 
 /**
  * Smallest distance between elements that share no vertex, in double precision: vertex–triangle and edge–edge pairs,
- * and those of rods and particles. Pairs of ignored parts, and kinematic pairs under SKIP, are left out.
+ * and those of rods and particles. Pairs of ignored parts, those of
+ * `rules.leftOut`, and kinematic pairs under SKIP are left out; the latter also at the border of a kinematic region, where
+ * the path test looks at them: a distance that nothing can change is no news.
  *
  * @param positions [3·V] in any unit
  * @param closerThan ≥ 0, same unit; Infinity looks for the closest pairs however far apart
@@ -139,7 +142,9 @@ function visitClosePairs(
       gather(x, relation, i, j, points);
       closest.find(code, points);
       // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
-      if (closest.distance <= reach.gap) visitClose(code, idsOf(relation, i, j), closest);
+      if (closest.distance > reach.gap) return;
+      const ids = idsOf(relation, i, j);
+      if (!isLeftOut(rules.leftOut, code, ids)) visitClose(code, ids, closest);
     });
   }
 }

@@ -30,6 +30,14 @@ export class PairSearch {
     else joinTrees(this.treeOf(a), this.treeOf(b), reach, classify);
   }
 
+  /** The same of given pairs, whose boxes are not looked at. @param pairs uint32[2·n] element of a, element of b */
+  forEachOf({ a, b }: Relation, pairs: Uint32Array, visit: VisitPair): void {
+    for (let k = 0; k < pairs.length; k += 2) {
+      const status = this.filter.classify(a, pairs[k], b, pairs[k + 1]);
+      if (status !== EXCLUDED) visit(pairs[k], pairs[k + 1], status === KINEMATIC);
+    }
+  }
+
   private treeOf(set: ElementSet): BoxTree {
     let tree = this.trees.get(set);
     if (!tree) this.trees.set(set, (tree = buildBoxTree(boundElements(set, this.states))));

@@ -1,6 +1,8 @@
 import { IntersticeError, type PairKind } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import { checkRules, codimensionalRelations, collectElements, distanceRelations, readPositions } from './elements.js';
+import { GuardingPairs } from './guarding-pairs.js';
+import { isLeftOut } from './left-out.js';
 import { codeOf, compareFindings, EDGE_TRIANGLE, FirstFindings, toElementPair } from './pair-kinds.js';
 import { gather, idsOf } from './pair-points.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
@@ -13,7 +15,8 @@ export type PathScope = 'all' | 'codimensional';
 /**
  * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
  * at any time is always found. A pair that comes within rounding of touching may be found too. The derivation is
- * beside {@link PathMeeting}.
+ * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is left out unless it is one through which a
+ * promised pair of an edge and a triangle may come to meet ({@link GuardingPairs}).
  *
  * @param start [3·V] in any unit
  * @param end [3·V], same unit
@@ -35,20 +38,22 @@ export function testPath(
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const pointsFrom = new Float64Array(12);
   const pointsTo = new Float64Array(12);
-  const skips = skipsKinematic(rules);
+  const guarding = skipsKinematic(rules) ? new GuardingPairs(mesh) : undefined;
   let collisionCount = 0;
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
   for (const relation of scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements)) {
     search.forEach(relation, { gap: 0 }, (i, j, isKinematic) => {
-      if (isKinematic && skips) return;
+      if (isKinematic && guarding?.has(relation, i, j) === false) return;
       gather(from, relation, i, j, pointsFrom);
       gather(to, relation, i, j, pointsTo);
       const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
       if (impact === undefined) return;
+      const finding = { code: relation.code, ids: idsOf(relation, i, j) };
+      if (isLeftOut(rules.leftOut, finding.code, finding.ids)) return;
       collisionCount++;
       if (earliestImpact === undefined || impact < earliestImpact) earliestImpact = impact;
-      listed.offer({ code: relation.code, ids: idsOf(relation, i, j) });
+      listed.offer(finding);
     });
   }
   return {

@@ -1,45 +1,74 @@
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import { checkRules, collectElements, type Relation, readPositions, stateRelations } from './elements.js';
 import { ExactMeeting } from './exact-meeting.js';
+import type { DoubtfulPairs } from './filter.js';
+import { isLeftOut } from './left-out.js';
 import {
   compareFindings,
   EDGE_EDGE,
   EDGE_TRIANGLE,
+  type Finding,
   FirstFindings,
   toElementPair,
   VERTEX_EDGE,
   VERTEX_TRIANGLE,
 } from './pair-kinds.js';
 import { idsOf } from './pair-points.js';
-import { PairSearch, skipsKinematic } from './pair-search.js';
+import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import type { PairRules, StateFindings } from './types.js';
 
 /**
  * Every pair of elements with a common point in one state, decided exactly on the given numbers (touching counts):
  * contact edges against contact triangles; rods and particles among themselves; particles against triangles.
- * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are left out.
+ * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are left out;
+ * those of `rules.leftOut` are listed apart.
  *
  * @param positions [3·V] in any unit
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
  */
 export function findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): StateFindings {
+  return testState(mesh, positions, rules, undefined);
+}
+
+/** @param doubtful the edge-triangle pairs to decide, where a filter has cleared the others; undefined = find them all */
+export function testState(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  doubtful: DoubtfulPairs | undefined,
+): StateFindings {
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
   const search = new PairSearch(mesh, [x]);
   const meeting = new ExactMeeting(x);
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const skips = skipsKinematic(rules);
+  const leftOut: Finding[] = [];
   let intersectionCount = 0;
   let kinematicIntersectionCount = 0;
   let pairsTested = 0;
   for (const relation of stateRelations(collectElements(mesh))) {
-    search.forEach(relation, { gap: 0 }, (i, j, isKinematic) => {
-      pairsTested++;
+    const decide: VisitPair = (i, j, isKinematic) => {
       if (!hasCommonPoint(meeting, relation, i, j)) return;
       if (isKinematic) kinematicIntersectionCount++;
       if (isKinematic && skips) return;
+      const finding = { code: relation.code, ids: idsOf(relation, i, j) };
+      // Asked only of pairs that meet: the search passes hundreds of others for each of them.
+      if (isLeftOut(rules.leftOut, finding.code, finding.ids)) {
+        leftOut.push(finding);
+        return;
+      }
       intersectionCount++;
-      listed.offer({ code: relation.code, ids: idsOf(relation, i, j) });
+      listed.offer(finding);
+    };
+    if (doubtful && relation.code === EDGE_TRIANGLE) {
+      pairsTested += doubtful.pairsTested;
+      search.forEachOf(relation, doubtful.pairs, decide);
+      continue;
+    }
+    search.forEach(relation, { gap: 0 }, (i, j, isKinematic) => {
+      pairsTested++;
+      decide(i, j, isKinematic);
     });
   }
   return {
@@ -48,6 +77,7 @@ export function findIntersections(mesh: CollisionMesh, positions: Positions, rul
     kinematicIntersectionCount,
     pairsTested,
     doubtfulPairs: meeting.doubtfulPairs,
+    ...(rules.leftOut ? { leftOutPairs: leftOut.sort(compareFindings).map(toElementPair) } : {}),
   };
 }
 

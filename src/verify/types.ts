@@ -1,10 +1,13 @@
 import type { ElementPair } from '../errors.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 
 export interface PairRules {
   /** SKIP: pairs of two elements that are kinematic throughout are counted apart and not reported. */
   readonly kinematicPairs: 'SKIP' | 'PROTECT';
   /** how many pairs are listed; counts are always complete */
   readonly maxPairs: number;
+  /** pairs that intersected at the start: neither they nor what depends on them is a finding */
+  readonly leftOut?: LeftOutPairs | undefined;
 }
 
 export interface StateFindings {
@@ -16,6 +19,8 @@ export interface StateFindings {
   readonly pairsTested: number;
   /** pairs that the floating-point filter could not decide and the exact predicate did */
   readonly doubtfulPairs: number;
+  /** pairs with a common point that {@link PairRules.leftOut} leaves out, all of them, in order; counted nowhere above */
+  readonly leftOutPairs?: readonly ElementPair[];
 }
 
 export interface DistanceFindings {

@@ -28,6 +28,7 @@ t.test('every field counts, and its name, type and scalar', async (t) => {
     hashContent({ ...mesh, kinematic: Uint8Array.of(1, 0, 0) }, start),
     hashContent({ ...mesh, parts }, start),
     hashContent({ ...mesh, parts: [{ ...parts[0]!, kinematic: true }] }, start),
+    hashContent({ ...mesh, parts: [{ ...parts[0]!, activationDistance: 0.5 }] }, start),
     hashContent({ ...mesh, parts, ignoredPartPairs: Uint32Array.of(0, 0) }, start),
   ];
   t.equal(new Set(hashes).size, hashes.length);

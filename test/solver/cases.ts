@@ -165,6 +165,49 @@ function coincidentTargets(): SceneBuilder {
   return scene;
 }
 
+/** A kinematic edge rises into a triangle through its kinematic side; the third corner is dynamic. */
+export function edgeIntoBorder(): SceneBuilder {
+  const scene = new SceneBuilder();
+  const held: Point[] = [
+    [0, 0, 0],
+    [1, 0, 0],
+  ];
+  const [a, b] = held.map((at) => scene.vertex(at, at, true));
+  scene.triangle(a, b, scene.vertex([0.5, 1, 0]));
+  const rising: Point[] = [
+    [0.5, -0.2, 0.3],
+    [0.5, -0.2, -0.3],
+    [0.5, -1, 0],
+  ];
+  const [c, d, e] = rising.map(([x, y, z]) => scene.vertex([x, y, z], [x, y + 0.5, z], true));
+  scene.triangle(c, d, e);
+  return scene;
+}
+
+/**
+ * A cloth hangs from a band of two kinematic rows that a kinematic plate crosses from start to end, between the rows.
+ * Band and plate move on, each its own way, and the cloth with them.
+ */
+export function crossedWaistband(): SceneBuilder {
+  const scene = new SceneBuilder();
+  const [across, down, edge] = [8, 8, 0.1];
+  const id: number[][] = [];
+  for (let j = 0; j <= down; j++) {
+    const row = Array.from({ length: across + 1 }, (_, i): Point => [edge * (i - across / 2), -edge * j, 0]);
+    id.push(row.map(([x, y, z]) => scene.vertex([x, y, z], [x + 0.2, y, z + 0.1], j < 2)));
+  }
+  for (let j = 0; j < down; j++) {
+    for (let i = 0; i < across; i++) {
+      scene.triangle(id[j][i], id[j][i + 1], id[j + 1][i]);
+      scene.triangle(id[j][i + 1], id[j + 1][i + 1], id[j + 1][i]);
+    }
+  }
+  const plate = (u: number, v: number): Point => [1.7 * (u - 0.5), -0.05, 0.6 * (v - 0.5)];
+  const tilted = (u: number, v: number): Point => [1.7 * (u - 0.5), -0.05 + 0.02 * u, 0.6 * (v - 0.5)];
+  scene.sheet(4, (u, v) => ({ at: plate(u, v), to: tilted(u, v) }), true);
+  return scene;
+}
+
 const made = (scene: SceneBuilder) => scene.build();
 
 export const CASES: readonly ResolveCase[] = [
@@ -182,6 +225,19 @@ export const CASES: readonly ResolveCase[] = [
   { name: 'parallel rods', ...made(parallelEdges()), status: 'CONVERGED' },
   { name: 'slivers', ...made(slivers()), status: 'CONVERGED' },
   { name: 'all targets in one point', ...made(coincidentTargets()) },
+  {
+    name: 'a kinematic edge into the kinematic side of a triangle',
+    ...made(edgeIntoBorder()),
+    parameters: { activationDistance: 0.05 },
+  },
+  {
+    name: 'a waistband that a plate crosses',
+    ...made(crossedWaistband()),
+    parameters: { activationDistance: 0.01 },
+    status: 'CONVERGED',
+    mostSteps: 20,
+    kinematicArrive: true,
+  },
 ];
 
 /** A random small scene: free triangles, strands and particles scattered without touching, with wild targets. */

@@ -119,8 +119,8 @@ t.test('without any length δ must be set', async (t) => {
   t.equal(resolve({ preset: 'PAPER' }, flat).activationDistance, 0.001, 'PAPER needs no mesh');
 });
 
-t.test('what is not offered is refused, not ignored', async (t) => {
-  t.equal(refusal({ onIntersectingStart: 'IGNORE_PAIRS' }).code, 'UNIMPLEMENTED');
+t.test('IGNORE_PAIRS is taken; verify NONE only where it is allowed', async (t) => {
+  t.equal(resolve({ onIntersectingStart: 'IGNORE_PAIRS' }).onIntersectingStart, 'IGNORE_PAIRS');
   t.equal(refusal({ verify: 'NONE' }).code, 'PERMISSION_DENIED');
   t.equal(resolve({ verify: 'NONE' }, MEASURES, { allowUnverified: true }).verify, 'NONE');
 });

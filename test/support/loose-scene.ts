@@ -18,13 +18,15 @@ export interface LooseOptions {
   /** share of the elements that are kinematic, and of vertices that want to stay */
   readonly kinematic?: number;
   readonly still?: number;
+  /** share of the elements of which each vertex is kinematic or not by itself */
+  readonly border?: number;
   /** elements are dealt to this many parts, and pairs of the first two are ignored */
   readonly parts?: number;
 }
 
 /** Triangles (some in twos with a common edge), rods and swarms of free points thrown into a cube; they may well intersect. */
 export function looseScene(random: Random, options: LooseOptions): LooseScene {
-  const { elements, side, travel, kinematic = 0, still = 0, parts = 0 } = options;
+  const { elements, side, travel, kinematic = 0, still = 0, border = 0, parts = 0 } = options;
   const triangles: number[] = [];
   const segments: number[] = [];
   const particles: number[] = [];
@@ -36,6 +38,8 @@ export function looseScene(random: Random, options: LooseOptions): LooseScene {
     if (parts > 0 && e % Math.ceil(elements / parts) === 0) firstVertices.push(isKinematic.length);
     const centre = [0, 1, 2].map(() => side * random.between(-0.5, 0.5));
     const isFixed = random() < kinematic ? 1 : 0;
+    // Drawn only where asked for, so that the other scenes of a seed stay as they are.
+    const isMixed = border > 0 && random() < border;
     const vertex = (): number => {
       const staysPut = random() < still;
       for (let c = 0; c < 3; c++) {
@@ -43,7 +47,7 @@ export function looseScene(random: Random, options: LooseOptions): LooseScene {
         x.push(at);
         y.push(staysPut ? at : at + travel * random.between(-1, 1));
       }
-      isKinematic.push(isFixed);
+      isKinematic.push(isMixed ? random.int(2) : isFixed);
       return isKinematic.length - 1;
     };
     const kind = random.int(5);

@@ -19,6 +19,7 @@ export function makeSettings(overrides: Partial<Settings> = {}): Settings {
     contact: 'GAP',
     guard: 'BOXES',
     skipKinematicPairs: true,
+    scale: 1,
     ...overrides,
   };
   const { reach, leap, searchRadiusMin, searchRadiusMax, floor, gamma } = settings;

@@ -2,6 +2,8 @@ import t from 'tap';
 import type { PairKind } from '../../src/errors.js';
 import { findDistances } from '../../src/verify/distance.js';
 import { pathMeets, testPath } from '../../src/verify/path.js';
+import { findIntersections } from '../../src/verify/state.js';
+import { mayBeSkipped } from '../support/kinematic-oracle.js';
 import { type Random, seeded } from '../support/random.js';
 import { makeMesh, PROTECT, SKIP } from './make-mesh.js';
 import { forEachDistancePair, nameOf } from './oracle.js';
@@ -252,3 +254,62 @@ t.test('pairs that do not count', async (t) => {
   const ignored = makeMesh({ ...two, parts: [0, 0, 0, 1, 1, 1], ignoredPartPairs: [0, 1] });
   t.equal(testPath(ignored, start, end, SKIP).pathFree, true);
 });
+
+t.test('SKIP: of kinematic pairs those count that guard a promised pair of an edge and a triangle', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  let [kept, skipped] = [0, 0];
+  for (let round = 0; round < 6; round++) {
+    // Strips of triangles, rods and particles, of which each vertex is kinematic or not.
+    const mesh = makeMesh({
+      vertexCount: 40,
+      triangles: Array.from({ length: 8 }, (_, k) => [
+        3 * k,
+        3 * k + 1,
+        3 * k + 2,
+        3 * k + 1,
+        3 * k + 2,
+        3 * k + 3,
+      ]).flat(),
+      segments: Array.from({ length: 10 }, (_, k) => 25 + k),
+      particles: [35, 36, 37, 38, 39],
+      kinematic: Array.from({ length: 40 }, (_, v) => v).filter(() => random() < 0.7),
+    });
+    const start = Float64Array.from({ length: 120 }, () => random.between(-1, 1));
+    const end = start.map((value) => value + random.between(-0.6, 0.6));
+    const expected: string[] = [];
+    forEachDistancePair(mesh, (kind, a, b) => {
+      const pick = (x: Float64Array): Float64Array =>
+        points(...[...a, ...b].flatMap((v) => [...x.subarray(3 * v, 3 * v + 3)]));
+      if (pathMeets(kind as PairKind, pick(start), pick(end)) === undefined) return;
+      if (mayBeSkipped(mesh, { a, b })) skipped++;
+      else {
+        expected.push(nameOf(kind, a, b));
+        if ([...a, ...b].every((v) => mesh.kinematic[v] === 1)) kept++;
+      }
+    });
+    const { collisions } = testPath(mesh, start, end, { ...SKIP, maxPairs: 10_000 });
+    t.same(collisions.map(({ kind, a, b }) => nameOf(kind, a, b)).sort(), expected.sort());
+  }
+  t.ok(kept > 10 && skipped > 10, `${kept} kinematic pairs counted, ${skipped} did not`);
+});
+
+t.test(
+  'SKIP: a kinematic edge that sweeps through a triangle with one dynamic corner, free at both ends',
+  async (t) => {
+    const shape = { vertexCount: 6, triangles: [0, 1, 2, 3, 4, 5] };
+    const start = new Float64Array([0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -0.2, 0.3, 0.5, -0.2, -0.3, 0.5, -1, 0]);
+    // In through the kinematic side 0-1, out at the dynamic corner.
+    const end = start.map((value, k) => (k > 8 && k % 3 === 1 ? value + 3 : value));
+    const mixed = makeMesh({ ...shape, kinematic: [0, 1, 3, 4, 5] });
+    t.equal(findIntersections(mixed, start, SKIP).intersectionCount, 0);
+    t.equal(findIntersections(mixed, end, SKIP).intersectionCount, 0);
+    const { collisions } = testPath(mixed, start, end, SKIP);
+    t.ok(
+      collisions.some(({ kind, a, b }) => nameOf(kind, a, b) === 'EDGE_EDGE 0,1 3,4'),
+      'the pair of kinematic edges is told',
+    );
+    const fixed = makeMesh({ ...shape, kinematic: [0, 1, 2, 3, 4, 5] });
+    t.equal(testPath(fixed, start, end, SKIP).pathFree, true, 'two kinematic triangles may pass through each other');
+  },
+);

@@ -1,9 +1,12 @@
 import { IntersticeError } from '../../errors.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { findKinematicBorder } from '../kinematic-border.js';
+import { distancesByVertex } from '../part-distances.js';
 import type { Settings } from '../settings.js';
 import { KEPT, PASSIVE } from './bars.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
-import { CORNERS, PairSet, SIDE_A } from './pairs.js';
+import { CORNERS, EE, PairSet, SIDE_A, VE, VT } from './pairs.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 
@@ -37,7 +40,10 @@ export class Proximity {
   readonly #mesh: CollisionMesh;
   readonly #settings: Settings;
   readonly #search: ProximitySearch;
-  readonly #rules: PairRules;
+  readonly #ofIgnoredParts: PairRules['isIgnored'];
+  #rules: PairRules;
+  /** what P was searched without, besides pairs of ignored parts */
+  #leftOut: LeftOutPairs | undefined;
   /** uint8[V] PASSIVE | KEPT */
   readonly #bar: Uint8Array;
   /** state of the last search (guard RADIUS) */
@@ -53,7 +59,11 @@ export class Proximity {
     this.boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
     this.#bar = new Uint8Array(mesh.vertexCount);
     this.#searched = settings.guard === 'RADIUS' ? new Float32Array(3 * mesh.vertexCount) : new Float32Array(0);
-    this.#rules = { bar: this.#bar, isIgnored: ignoredParts(mesh) };
+    this.#ofIgnoredParts = ignoredParts(mesh);
+    // Under the guard RADIUS Dmax decides, which is at least as far as any δ (checkPartDistances).
+    const distances = settings.guard === 'RADIUS' ? undefined : distancesByVertex(mesh, settings);
+    const border = settings.skipKinematicPairs ? findKinematicBorder(mesh) : undefined;
+    this.#rules = { bar: this.#bar, border, isIgnored: this.#ofIgnoredParts, distances };
     this.#leap = settings.leap;
     this.#reach = settings.reach;
   }
@@ -96,8 +106,16 @@ export class Proximity {
     return true;
   }
 
-  /** A new request: leaps that were cut for its predecessor are tried again at full length. */
-  beginRequest(): void {
+  /**
+   * A new request: leaps that were cut for its predecessor are tried again at full length. Where other pairs are left out
+   * than P was searched without, P is void: it holds pairs that may not bound any more, or lacks some that must.
+   */
+  beginRequest(leftOut?: LeftOutPairs): void {
+    if (!isSameList(this.#leftOut, leftOut)) {
+      this.isValid = false;
+      this.#leftOut = leftOut;
+      this.#rules = { ...this.#rules, isIgnored: eitherOf(this.#ofIgnoredParts, leftOut) };
+    }
     this.#leap = this.#settings.leap;
     this.#reach = this.#settings.reach;
   }
@@ -177,7 +195,10 @@ export class Proximity {
     );
   }
 
-  /** PASSIVE: kinematic vertices under SKIP, those that stay where they are under PROTECT. KEPT: not wanted. */
+  /**
+   * PASSIVE: kinematic vertices under SKIP, those that stay where they are under PROTECT. KEPT: not wanted. Under SKIP the
+   * search takes PASSIVE back from the elements at a border (kinematic-border.ts): those are looked for moving or not.
+   */
   #mark(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined): void {
     const { kinematic } = this.#mesh;
     for (let i = 0; i < kinematic.length; i++) {
@@ -193,6 +214,21 @@ function isFew(marks: Uint8Array, share: number): boolean {
   let count = 0;
   for (const mark of marks) count += mark;
   return count <= share * marks.length;
+}
+
+function isSameList(a: LeftOutPairs | undefined, b: LeftOutPairs | undefined): boolean {
+  return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
+}
+
+function eitherOf(ofParts: PairRules['isIgnored'], leftOut: LeftOutPairs | undefined): PairRules['isIgnored'] {
+  if (!leftOut) return ofParts;
+  return (kind, v0, v1, v2, v3) => ofParts?.(kind, v0, v1, v2, v3) === true || has(leftOut, kind, v0, v1, v2, v3);
+}
+
+function has(leftOut: LeftOutPairs, kind: number, v0: number, v1: number, v2: number, v3: number): boolean {
+  if (kind === VT) return leftOut.hasVertexTriangle(v0, v1, v2, v3);
+  if (kind === EE) return leftOut.hasEdgeEdge(v0, v1, v2, v3);
+  return kind === VE ? leftOut.hasVertexEdge(v0, v1, v2) : leftOut.hasVertexVertex(v0, v1);
 }
 
 /** A pair is ignored iff one side lies wholly in part p, the other wholly in part q, and (p, q) is listed. */

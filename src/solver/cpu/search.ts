@@ -1,15 +1,22 @@
 import type { CollisionMesh } from '../../mesh/types.js';
+import type { KinematicBorder } from '../kinematic-border.js';
+import { PASSIVE } from './bars.js';
 import type { TrustBoxes } from './boxes.js';
 import { Bvh } from './bvh.js';
 import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
+import { distanceOfPair } from './pair-distances.js';
 import { EE, type PairSet, VE, VT, VV } from './pairs.js';
 
 /** Which pairs are not looked for, besides those that share a vertex. */
 export interface PairRules {
   /** uint8[V] PASSIVE | KEPT */
   readonly bar: Uint8Array;
-  /** true for a pair of elements of two ignored parts; undefined when no parts are ignored */
+  /** elements that are never PASSIVE, though all their vertices are; undefined = none (PROTECT) */
+  readonly border?: KinematicBorder | undefined;
+  /** true for a pair of elements of two ignored parts, or one that is left out; undefined when there are none */
   readonly isIgnored: ((kind: number, v0: number, v1: number, v2: number, v3: number) => boolean) | undefined;
+  /** float32[V] δ by vertex, in the place of the boxes' growth and of the cut; undefined = one δ for all */
+  readonly distances?: Float32Array | undefined;
 }
 
 /** Thrown halfway when P passes its budget; the caller tries again with smaller boxes. */
@@ -40,9 +47,9 @@ export class ProximitySearch {
    */
   search(boxes: TrustBoxes, x: Float32Array, cut: number, rules: PairRules, budget: number, pairs: PairSet): void {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
-    this.#build(this.#vertices, contactVertices, 1, boxes, rules.bar);
-    this.#build(this.#triangles, triangles, 3, boxes, rules.bar);
-    this.#build(this.#edges, edges, 2, boxes, rules.bar);
+    this.#build(this.#vertices, contactVertices, 1, boxes, rules, rules.border?.contactVertices);
+    this.#build(this.#triangles, triangles, 3, boxes, rules);
+    this.#build(this.#edges, edges, 2, boxes, rules, rules.border?.edges);
     const sink = new Sink(boxes.box, x, cut, rules, budget, pairs);
     const edgeOrder = this.#edges.order;
     this.#vertices.forEachOverlap(this.#triangles, (s, t) => {
@@ -63,7 +70,7 @@ export class ProximitySearch {
       if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
     });
     if (particles.length === 0) return;
-    this.#build(this.#particles, particles, 1, boxes, rules.bar);
+    this.#build(this.#particles, particles, 1, boxes, rules);
     const pointOrder = this.#particles.order;
     // Free points against rods: a triangle's edges belong to the triangle and are covered by VT.
     if (2 * rodStart < edges.length) {
@@ -77,16 +84,29 @@ export class ProximitySearch {
     });
   }
 
-  #build(tree: Bvh, corner: Uint32Array, size: number, boxes: TrustBoxes, bar: Uint8Array): void {
+  /** @param border uint8 by element; undefined = none is at the border */
+  #build(
+    tree: Bvh,
+    corner: Uint32Array,
+    size: number,
+    boxes: TrustBoxes,
+    { bar, distances }: PairRules,
+    border?: Uint8Array,
+  ): void {
     const count = corner.length / size;
     if (this.#bar.length < count) {
       this.#box = new Float32Array(6 * count);
       this.#bar = new Uint8Array(count);
     }
     const out = this.#box;
-    const { box, growth } = boxes;
+    const { box } = boxes;
     for (let e = 0; e < count; e++) {
       let bits = 0xff;
+      let growth = boxes.growth;
+      if (distances) {
+        growth = 0;
+        for (let s = 0; s < size; s++) growth = Math.max(growth, distances[corner[size * e + s]] / 2);
+      }
       for (let c = 0; c < 3; c++) {
         let lo = Number.POSITIVE_INFINITY;
         let hi = Number.NEGATIVE_INFINITY;
@@ -99,7 +119,7 @@ export class ProximitySearch {
         out[6 * e + 3 + c] = hi + growth;
       }
       for (let s = 0; s < size; s++) bits &= bar[corner[size * e + s]];
-      this.#bar[e] = bits;
+      this.#bar[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
     }
     tree.build(count, out, this.#bar);
   }
@@ -131,7 +151,8 @@ class Sink {
     const nx = closest.x / d;
     const ny = closest.y / d;
     const nz = closest.z / d;
-    if (d > this.cut && this.#separation(kind, v0, v1, v2, v3, nx, ny, nz) > this.cut) return;
+    const cut = rules.distances ? distanceOfPair(rules.distances, kind, v0, v1, v2, v3) : this.cut;
+    if (d > cut && this.#separation(kind, v0, v1, v2, v3, nx, ny, nz) > cut) return;
     this.#keep(kind, v0, v1, v2, v3, nx, ny, nz);
   }
 

@@ -1,5 +1,6 @@
 import type { ElementPair, PairKind } from '../../errors.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { distancesByVertex } from '../part-distances.js';
 import type { Settings } from '../settings.js';
 import type { PairCounts, Resolution, StageTimings, Status, StepInput } from '../types.js';
 import { ActivePairs } from './active-pairs.js';
@@ -7,6 +8,7 @@ import { measurePair, UNIT_ROUNDOFF } from './certificate.js';
 import { Contacts, pairDelta } from './contacts.js';
 import { EdgeLengths } from './edges.js';
 import { Forward } from './forward.js';
+import { distanceOfPair } from './pair-distances.js';
 import { CORNERS, EE, SIDE_A, VE, VT, VV } from './pairs.js';
 import { ProgressWatch } from './progress-watch.js';
 import { Proximity } from './proximity.js';
@@ -28,6 +30,10 @@ const LIMITING_PAIRS = 8;
 export class TwoWay {
   readonly #mesh: CollisionMesh;
   #settings: Settings;
+  /** float32[V] δ by vertex, engine units; undefined = one δ for all */
+  #distances: Float32Array | undefined;
+  /** the smallest of them, or δ */
+  #leastDelta: number;
   #proximity: Proximity;
   #edges: EdgeLengths | undefined;
   #contacts: Contacts;
@@ -45,6 +51,8 @@ export class TwoWay {
     const vertexCount = mesh.vertexCount;
     this.#mesh = mesh;
     this.#settings = settings;
+    this.#distances = distancesByVertex(mesh, settings);
+    this.#leastDelta = leastOf(this.#distances, settings.delta);
     this.#proximity = new Proximity(mesh, settings);
     this.#edges = settings.sigma > 0 ? new EdgeLengths(mesh) : undefined;
     this.#contacts = new Contacts(mesh.inverseMasses, settings.contact);
@@ -71,6 +79,8 @@ export class TwoWay {
     }
     this.#watch = new ProgressWatch(vertexCount, settings);
     this.#slide = new Slide(vertexCount, settings);
+    this.#distances = distancesByVertex(this.#mesh, settings);
+    this.#leastDelta = leastOf(this.#distances, settings.delta);
     this.#settings = settings;
   }
 
@@ -89,6 +99,7 @@ export class TwoWay {
 
   /** @throws TOO_LARGE when the proximity set does not fit; the scene can be used on */
   resolve(input: StepInput): Resolution {
+    const opened = performance.now();
     const { epsilon, stepLimit, guard, searchRadiusMin } = this.#settings;
     const start = input.x;
     const target = input.y;
@@ -111,15 +122,18 @@ export class TwoWay {
     let residualMax = unfinished > 0 ? 1 : 0;
 
     const proximity = this.#proximity;
-    proximity.beginRequest();
+    proximity.beginRequest(input.leftOut);
     const isReused = unfinished > 0 && proximity.isValidFor(start, target);
     let wantsSearch = !isReused;
     let wanted: Uint8Array | undefined;
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
+    const settled = performance.now();
+    timings.search += settled - opened;
     this.#edges?.linearise(target, this.#settings.sigma);
     this.#watch.begin(x, this.#residual);
     this.#slide.begin();
     this.#forward.touching = 0;
+    timings.backward += performance.now() - settled;
 
     for (;;) {
       if (residualMax < epsilon) {
@@ -141,11 +155,10 @@ export class TwoWay {
         timings.search += performance.now() - began;
       }
       this.#backward(x, y, start, target, timings, counts);
-      const began = performance.now();
+      let began = performance.now();
       this.#advance(x, y);
       residualMax = this.#updateResiduals(x, y, arrivedWithin);
       unfinished = this.#unfinished;
-      timings.forward += performance.now() - began;
       this.#slide.observe(this.#forward, this.#residual, this.#moving);
       steps++;
       if (guard === 'RADIUS') {
@@ -155,9 +168,12 @@ export class TwoWay {
         wantsSearch = this.#watch.wantsSearch(this.#residual, this.#forward, this.#moving, proximity.pairs);
         wanted = this.#watch.wanted;
       }
+      timings.forward += performance.now() - began;
       input.onState?.(x);
       input.onProgress?.({ steps, residual: residualMax, unfinishedVertices: unfinished });
+      began = performance.now();
       const verdict = residualMax < epsilon ? 'going' : this.#watch.judge(x, this.#residual);
+      timings.forward += performance.now() - began;
       if (verdict === 'search') {
         wantsSearch = true;
         wanted = undefined;
@@ -238,13 +254,19 @@ export class TwoWay {
   /** Pairs with a moving vertex whose gap is under δ_p, with fresh geometry; returns their number. */
   #findContacts(x: Float32Array, y: Float32Array, start: Float32Array): number {
     const { pairs } = this.#proximity;
-    const { delta } = this.#settings;
+    const distances = this.#distances;
+    let { delta } = this.#settings;
     this.#active.gather(pairs, this.#moving, this.#markMoving(x, y));
     const { list, count } = this.#active;
     if (this.#candidates.length < count) this.#candidates = new Uint32Array(pairs.kind.length);
     let found = 0;
     for (let n = 0; n < count; n++) {
       const p = list[n];
+      if (distances) {
+        const v = pairs.vertex;
+        const q = 4 * p;
+        delta = distanceOfPair(distances, pairs.kind[p], v[q], v[q + 1], v[q + 2], v[q + 3]);
+      }
       if (staleGap(pairs.vertex, pairs.normal, pairs.kind[p], p, x) > STALE_GAP * delta) continue;
       measurePair(pairs, p, x, this.#clock);
       if (pairs.gap[p] < delta && pairs.gap[p] < pairDelta(pairs, p, start, delta) && pairs.distance[p] > 0) {
@@ -256,7 +278,9 @@ export class TwoWay {
 
   #advance(x: Float32Array, y: Float32Array): void {
     const { pairs, boxes, radius } = this.#proximity;
-    const { guard, gamma, delta, floor, forward } = this.#settings;
+    const { guard, gamma, floor, forward } = this.#settings;
+    // A pair that stays this far apart is passed over: with the floor well below it, none is worth a bound.
+    const delta = this.#leastDelta;
     this.#active.gather(pairs, this.#moving, this.#markMoving(x, y));
     this.#forward.advance({
       x,
@@ -392,9 +416,16 @@ function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: num
   return kind === VT ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
 }
 
+function leastOf(distances: Float32Array | undefined, delta: number): number {
+  return distances?.reduce((least, distance) => Math.min(least, distance)) ?? delta;
+}
+
 function largestCoordinate(x: Float32Array): number {
   let largest = 0;
-  for (const value of x) largest = Math.max(largest, Math.abs(value));
+  for (let i = 0; i < x.length; i++) {
+    const magnitude = Math.abs(x[i]);
+    if (magnitude > largest) largest = magnitude;
+  }
   return largest;
 }
 

@@ -3,7 +3,9 @@ import { KEPT, PASSIVE } from '../../../src/solver/cpu/bars.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { EE, PairSet, SIDE_A, VE, VV } from '../../../src/solver/cpu/pairs.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
+import { findKinematicBorder } from '../../../src/solver/kinematic-border.js';
 import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
+import { mayBeSkipped } from '../../support/kinematic-oracle.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
@@ -28,7 +30,7 @@ function search({ mesh, x, y }: LooseScene, rules: Partial<PairRules> = {}, budg
   const none = new Uint8Array(mesh.vertexCount);
   fillTrustBoxes(boxes, x, y, mesh.kinematic, settings, 0.3, settings.reach, none);
   const pairs = new PairSet();
-  const all = { bar: rules.bar ?? none, isIgnored: rules.isIgnored };
+  const all = { bar: rules.bar ?? none, border: rules.border, isIgnored: rules.isIgnored };
   new ProximitySearch(mesh).search(boxes, x, delta, all, budget, pairs);
   return { box: boxes.box, pairs };
 }
@@ -121,6 +123,39 @@ t.test('a bar of both elements leaves a pair out, a bar of one does not', async 
     t.ok(expected.length < free.count && expected.length > 0, `${free.count} pairs, ${expected.length} not barred`);
     t.strictSame(keysOf(search(scene, { bar }).pairs).sort(), expected.sort());
   }
+});
+
+t.test('at the border of kinematic regions a pair is left out iff it guards nothing that is promised', async (t) => {
+  const sizes: Record<string, number> = { 'left out': 0, kept: 0 };
+  for (let round = 0; round < 4; round++) {
+    const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2, kinematic: 0.4, border: 0.6 });
+    const { mesh } = scene;
+    const bar = mesh.kinematic.map((flag) => (flag === 0 ? 0 : PASSIVE | KEPT));
+    const skipped = new Set(
+      allPairs(mesh)
+        .filter((pair) => mayBeSkipped(mesh, pair))
+        .map(({ key }) => key),
+    );
+    const free = keysOf(search(scene).pairs);
+    const expected = free.filter((key) => !skipped.has(key));
+    const border = findKinematicBorder(mesh);
+    const passive = bar.map((bits) => bits & PASSIVE);
+    t.strictSame(keysOf(search(scene, { bar: passive, border }).pairs).sort(), [...expected].sort());
+    const isFixed = (side: readonly number[]): boolean => side.every((v) => mesh.kinematic[v] !== 0);
+    const fixed = new Set(
+      allPairs(mesh)
+        .filter(({ a, b }) => isFixed(a) && isFixed(b))
+        .map(({ key }) => key),
+    );
+    const notKept = keysOf(search(scene, { bar, border }).pairs).sort();
+    t.strictSame(notKept, free.filter((key) => !fixed.has(key)).sort(), 'KEPT is as it was');
+    sizes['left out'] += free.length - expected.length;
+    sizes.kept += expected.filter((key) => fixed.has(key)).length;
+  }
+  t.ok(
+    Object.values(sizes).every((count) => count > 20),
+    JSON.stringify(sizes),
+  );
 });
 
 t.test('ignored pairs are left out, and only they', async (t) => {

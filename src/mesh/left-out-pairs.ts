@@ -1,0 +1,144 @@
+import type { ElementPair } from '../errors.js';
+
+/**
+ * Pairs of elements that intersect already, and the proximity pairs that are left out because of them.
+ *
+ * What an engine keeps apart are proximity pairs: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. What the exact
+ * test of a state looks at are edge–triangle pairs, and proximity pairs of rods and particles. While everything moves
+ * continuously an edge e = ab can begin, or cease, to pierce a triangle t = ijk only at a moment when an end of e lies in t
+ * or e meets a side of t, so only when one of the five proximity pairs
+ *
+ *   (a, t)  (b, t)  (e, ij)  (e, jk)  (e, ki)
+ *
+ * is at distance 0. Hence
+ * - an edge–triangle pair that is free, and none of whose five meets, stays free: the five are all its protection;
+ * - an edge–triangle pair that is pierced, and none of whose five meets, stays pierced for ever: to let it part, all
+ *   five must be free to meet, for nobody knows through which of them the way out leads. Leaving out fewer would hold it
+ *   for good; leaving out more would unprotect pairs without need.
+ *
+ * So exactly the five of every pair that intersects are left out: neither constrained nor bounded nor checked. The price:
+ * a proximity pair serves several edge–triangle pairs ((a, t) every edge at a against t; (e, f) e against every triangle
+ * at f, and f against every triangle at e), and all of these lose a fifth of their protection with it. They are left out of
+ * the exact test as well ({@link hasEdgeTriangle}): a vertex that is drawn out through a triangle takes its other edges
+ * with it. Every edge–triangle pair none of whose five is left out is free at the start and keeps all five, and so, by the
+ * first point, is free on the whole path; its safety uses nothing of the pairs left out. Proximity pairs of rods and
+ * particles protect nobody but themselves and the triangles they belong to, by the same reckoning.
+ */
+export class LeftOutPairs {
+  /** vertices of some pair: what spares nearly every question the making of a key */
+  private readonly concerned = new Set<number>();
+  private readonly keys = new Set<string>();
+
+  /** @param items pairs that intersect (EDGE_TRIANGLE, or any proximity pair that touches), in a fixed order */
+  constructor(readonly items: readonly ElementPair[]) {
+    for (const { kind, a, b } of items) {
+      for (const vertex of [...a, ...b]) this.concerned.add(vertex);
+      for (const key of proximityKeysOf(kind, a, b)) this.keys.add(key);
+    }
+  }
+
+  /** Are the same proximity pairs left out? */
+  isSameAs(other: LeftOutPairs | undefined): boolean {
+    if (this === other) return true;
+    if (this.keys.size !== (other?.keys.size ?? 0)) return false;
+    for (const key of this.keys) if (!other!.keys.has(key)) return false;
+    return true;
+  }
+
+  hasVertexTriangle(a: number, i: number, j: number, k: number): boolean {
+    return this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k));
+  }
+
+  hasEdgeEdge(a: number, b: number, c: number, d: number): boolean {
+    return this.knows(a, b, c, d) && this.keys.has(edgeEdgeKey(a, b, c, d));
+  }
+
+  hasVertexEdge(a: number, i: number, j: number): boolean {
+    return this.knows(a, i, j, j) && this.keys.has(vertexEdgeKey(a, i, j));
+  }
+
+  hasVertexVertex(a: number, i: number): boolean {
+    return this.knows(a, i, i, i) && this.keys.has(vertexVertexKey(a, i));
+  }
+
+  /** Is one of the five proximity pairs of edge ab and triangle ijk left out? */
+  hasEdgeTriangle(a: number, b: number, i: number, j: number, k: number): boolean {
+    return (
+      this.hasVertexTriangle(a, i, j, k) ||
+      this.hasVertexTriangle(b, i, j, k) ||
+      this.hasEdgeEdge(a, b, i, j) ||
+      this.hasEdgeEdge(a, b, j, k) ||
+      this.hasEdgeEdge(a, b, k, i)
+    );
+  }
+
+  /** The proximity pairs that are left out, each once, in a fixed order; `vertices` side a first. */
+  *proximityPairs(): Generator<ProximityPair> {
+    for (const key of this.keys) {
+      const [a, b] = key.split(':').map((side) => side.split(',').map(Number)) as [number[], number[]];
+      yield { a, b };
+    }
+  }
+
+  private knows(p: number, q: number, r: number, s: number): boolean {
+    const { concerned } = this;
+    return concerned.has(p) && concerned.has(q) && concerned.has(r) && concerned.has(s);
+  }
+}
+
+/** Vertices of both sides, each side ascending: 1 and 3 vertex–triangle, 2 and 2 edge–edge, 1 and 2, 1 and 1. */
+export interface ProximityPair {
+  readonly a: readonly number[];
+  readonly b: readonly number[];
+}
+
+/** Sides of a triangle by the places of their ends. */
+export const SIDES: readonly (readonly [number, number])[] = [
+  [0, 1],
+  [1, 2],
+  [2, 0],
+];
+
+function proximityKeysOf(kind: ElementPair['kind'], a: readonly number[], b: readonly number[]): string[] {
+  const [p, q] = a as [number, number];
+  const [i, j, k] = b as [number, number, number];
+  switch (kind) {
+    case 'EDGE_TRIANGLE':
+      return [
+        vertexTriangleKey(p, i, j, k),
+        vertexTriangleKey(q, i, j, k),
+        ...SIDES.map(([m, n]) => edgeEdgeKey(p, q, b[m]!, b[n]!)),
+      ];
+    case 'VERTEX_TRIANGLE':
+      return [vertexTriangleKey(p, i, j, k)];
+    case 'EDGE_EDGE':
+      return [edgeEdgeKey(p, q, i, j)];
+    case 'VERTEX_EDGE':
+      return [vertexEdgeKey(p, i, j)];
+    default:
+      return [vertexVertexKey(p, i)];
+  }
+}
+
+/** One element has one key, whatever the order in which its vertices are named. */
+function vertexTriangleKey(a: number, i: number, j: number, k: number): string {
+  const low = Math.min(i, j, k);
+  const high = Math.max(i, j, k);
+  return `${a}:${low},${i + j + k - low - high},${high}`;
+}
+
+function edgeEdgeKey(a: number, b: number, c: number, d: number): string {
+  const p = Math.min(a, b);
+  const q = Math.max(a, b);
+  const r = Math.min(c, d);
+  const s = Math.max(c, d);
+  return p < r || (p === r && q < s) ? `${p},${q}:${r},${s}` : `${r},${s}:${p},${q}`;
+}
+
+function vertexEdgeKey(a: number, i: number, j: number): string {
+  return `${a}:${Math.min(i, j)},${Math.max(i, j)}`;
+}
+
+function vertexVertexKey(a: number, i: number): string {
+  return `${Math.min(a, i)}:${Math.max(a, i)}`;
+}

@@ -1,0 +1,73 @@
+import { IntersticeError } from '../errors.js';
+import type { CollisionMesh, MeshMeasures, MeshWarning } from '../mesh/types.js';
+import { longestLengthOf } from './parameters.js';
+import type { Settings } from './settings.js';
+import type { Parameters } from './types.js';
+
+/**
+ * Activation distances of parts: a part may have a δ of its own, one that has none takes `parameters.activationDistance`.
+ * The δ of a side of a pair is the largest of its vertices' parts (an element may join two parts), and the δ of the pair
+ * the mean of both sides. A box that is grown by half of its own side's δ therefore finds exactly the pairs within theirs.
+ */
+
+/** Smallest and largest δ that some vertex has, the unit of `delta`; `delta` itself where there are no parts. */
+export function rangeOfDistances({ parts }: CollisionMesh, delta: number): { smallest: number; largest: number } {
+  let smallest = Number.POSITIVE_INFINITY;
+  let largest = 0;
+  for (const { activationDistance = delta } of parts) {
+    smallest = Math.min(smallest, activationDistance);
+    largest = Math.max(largest, activationDistance);
+  }
+  return parts.length === 0 ? { smallest: delta, largest: delta } : { smallest, largest };
+}
+
+/** float32[V] δ by vertex, engine units; undefined where no part has one of its own. */
+export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Settings): Float32Array | undefined {
+  if (!mesh.parts.some(({ activationDistance }) => activationDistance !== undefined)) return undefined;
+  const distances = new Float32Array(mesh.vertexCount).fill(delta);
+  for (const { firstVertex, vertexCount, activationDistance } of mesh.parts) {
+    if (activationDistance === undefined) continue;
+    distances.fill(activationDistance * scale, firstVertex, firstVertex + vertexCount);
+  }
+  return distances;
+}
+
+/**
+ * What holds between the parts' distances, the parameters and the mesh.
+ *
+ * @returns a warning for each part whose δ exceeds half the median edge
+ * @throws INVALID_PARAMETER for a δ beyond what lengths may be, or one that preset PAPER does not search as far as
+ */
+export function checkPartDistances(
+  mesh: CollisionMesh,
+  { preset, searchRadiusMin }: Parameters,
+  measures: MeshMeasures,
+): MeshWarning[] {
+  const warnings: MeshWarning[] = [];
+  const longest = longestLengthOf(measures);
+  mesh.parts.forEach(({ name, activationDistance: delta }, index) => {
+    if (delta === undefined) return;
+    const path = `mesh.parts[${index}].activationDistance`;
+    const element = { kind: 'part', index, vertices: [] };
+    if (delta > longest) {
+      throw new IntersticeError('INVALID_PARAMETER', `${path} is ${delta}; it must be at most ${longest}`, { element });
+    }
+    // Contacts are sought within Dmin at least; a longer δ would be kept up or not as the search happens to fall.
+    if (preset === 'PAPER' && delta > searchRadiusMin) {
+      throw new IntersticeError(
+        'INVALID_PARAMETER',
+        `${path} is ${delta}; under preset PAPER it must be at most searchRadiusMin, ${searchRadiusMin}`,
+        { element, hint: `Set searchRadiusMin to at least ${delta}, or use preset TUNED.` },
+      );
+    }
+    if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
+      warnings.push({
+        code: 'DELTA_ABOVE_HALF_EDGE',
+        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart`,
+        element,
+        count: 1,
+      });
+    }
+  });
+  return warnings;
+}

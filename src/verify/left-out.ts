@@ -1,0 +1,58 @@
+import type { ElementPair } from '../errors.js';
+import { type LeftOutPairs, SIDES } from '../mesh/left-out-pairs.js';
+import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { ClosestPoints } from './closest.js';
+import { readPositions } from './elements.js';
+import { codeOf, EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';
+
+/** @param ids side a, then side b, as idsOf gives them */
+export function isLeftOut(leftOut: LeftOutPairs | undefined, code: PairCode, ids: readonly number[]): boolean {
+  if (!leftOut) return false;
+  const [p, q, r, s, u] = ids as [number, number, number, number, number];
+  switch (code) {
+    case EDGE_TRIANGLE:
+      return leftOut.hasEdgeTriangle(p, q, r, s, u);
+    case VERTEX_TRIANGLE:
+      return leftOut.hasVertexTriangle(p, q, r, s);
+    case EDGE_EDGE:
+      return leftOut.hasEdgeEdge(p, q, r, s);
+    case VERTEX_EDGE:
+      return leftOut.hasVertexEdge(p, q, r);
+    default:
+      return leftOut.hasVertexVertex(p, q);
+  }
+}
+
+/**
+ * Which of these pairs, none of which intersects any more, are still not more than `distance` apart: for an edge and a
+ * triangle, any of their five proximity pairs.
+ *
+ * @param positions [3·V] in any unit
+ * @param distance same unit
+ */
+export function findNear(
+  mesh: CollisionMesh,
+  positions: Positions,
+  pairs: readonly ElementPair[],
+  distance: number,
+): ElementPair[] {
+  const x = readPositions(mesh, positions, 'positions');
+  const closest = new ClosestPoints();
+  const points = new Float64Array(12);
+  const isNear = (code: PairCode, ids: readonly number[]): boolean => {
+    ids.forEach((vertex, k) => {
+      points.set(x.subarray(3 * vertex, 3 * vertex + 3), 3 * k);
+    });
+    closest.find(code, points);
+    // Written so that a distance that is no number counts as near.
+    return !(closest.distance > distance);
+  };
+  return pairs.filter(({ kind, a, b }) => {
+    const code = codeOf(kind);
+    if (code !== EDGE_TRIANGLE) return isNear(code, [...a, ...b]);
+    return (
+      a.some((vertex) => isNear(VERTEX_TRIANGLE, [vertex, ...b])) ||
+      SIDES.some(([m, n]) => isNear(EDGE_EDGE, [...a, b[m]!, b[n]!]))
+    );
+  });
+}

@@ -1,0 +1,71 @@
+import { buildMesh } from '../../src/mesh/build.js';
+import { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import { measureMesh } from '../../src/mesh/measure.js';
+import { Frame, floorOf } from '../../src/solver/frame.js';
+import { resolveParameters } from '../../src/solver/parameters.js';
+import type { Engine } from '../../src/solver/types.js';
+import { testPath } from '../../src/verify/path.js';
+import { findIntersections } from '../../src/verify/state.js';
+import type { Random } from './random.js';
+import { SceneBuilder } from './scene-builder.js';
+
+const RULES = { kinematicPairs: 'PROTECT', maxPairs: 10_000 } as const;
+
+/** A level sheet with a crumpled one stuck in it, which is to be drawn out. */
+function tangle(random: Random) {
+  const scene = new SceneBuilder();
+  const jitter = (size: number) => size * (random() - 0.5);
+  scene.sheet(6, (u, v) => {
+    const at = [u * 6, v * 6, jitter(0.2)] as const;
+    return { at, to: at };
+  });
+  scene.sheet(5, (u, v) => {
+    const at = [0.6 + u * 5 + jitter(0.4), 3 + jitter(0.6), v * 5 - 2 + jitter(0.4)] as const;
+    return { at, to: [at[0] + jitter(1), at[1] + jitter(1), at[2] + 1.5 + jitter(1)] as const };
+  });
+  return scene.build();
+}
+
+export interface JudgedTangle {
+  /** pairs that intersected at the start of each request, and were left out in it */
+  readonly leftOut: readonly number[];
+  /** other pairs that intersected, over all states of all requests */
+  readonly intersections: number;
+  /** other pairs that met, over all pieces of all paths */
+  readonly collisions: number;
+}
+
+/** Draws the tangle out, pushes it back and draws it out again on one scene, leaving out what intersects each time. */
+export async function judgeTangle(engine: Engine, random: Random, stepLimit = 60): Promise<JudgedTangle> {
+  const { mesh: input, start, target } = tangle(random);
+  const mesh = buildMesh(input);
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters({ stepLimit, kinematicPairs: 'PROTECT' }, measures);
+  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
+  const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
+  let x = frame.toEngine(start);
+  const counts: number[] = [];
+  let intersections = 0;
+  let collisions = 0;
+  for (const y of [frame.toEngine(target), x.slice(), frame.toEngine(target)]) {
+    const found = findIntersections(mesh, x, RULES).intersections;
+    counts.push(found.length);
+    const leftOut = found.length > 0 ? new LeftOutPairs(found) : undefined;
+    const rules = { ...RULES, leftOut };
+    let previous = x.slice();
+    const { positions } = await scene.resolve({
+      x,
+      y,
+      ...(leftOut ? { leftOut } : {}),
+      onState: (state) => {
+        intersections += findIntersections(mesh, state, rules).intersectionCount;
+        collisions += testPath(mesh, previous, state, rules).collisionCount;
+        previous = state.slice();
+      },
+    });
+    x = positions;
+  }
+  scene.close();
+  return { leftOut: counts, intersections, collisions };
+}
