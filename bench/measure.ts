@@ -30,6 +30,23 @@ export interface Measurement {
   readonly repeats: number;
   /** every repeat gave the same bytes */
   readonly isRepeatable: boolean;
+  /** of an engine by itself; a whole request has none of these */
+  readonly engineOnly?: EngineFigures;
+}
+
+/** What only an engine that is measured by itself tells. */
+export interface EngineFigures {
+  /** opening the scene: what a session pays once */
+  readonly openMilliseconds: Spread;
+  /** sum of the stages: on a device with time stamps its own time, without waiting and copies */
+  readonly stageMillisecondsPerStep: number;
+  /** that the scene held after the last run */
+  readonly bytes: number;
+  readonly contacts: number;
+  /** absent where nothing is dispatched */
+  readonly dispatchesPerStep?: number;
+  /** milliseconds a step over those of the engine cpu in the same run */
+  readonly ratioToCpu?: number;
 }
 
 export function spreadOf(values: readonly number[]): Spread {
@@ -39,7 +56,7 @@ export function spreadOf(values: readonly number[]): Spread {
   return { median, min: sorted[0], max: sorted[sorted.length - 1] };
 }
 
-const fingerprint = ({ positions }: ResolveAnswer): string =>
+export const fingerprint = ({ positions }: Pick<ResolveAnswer, 'positions'>): string =>
   createHash('sha256')
     .update(new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength))
     .digest('hex');

@@ -3,9 +3,13 @@ import { dirname, join, relative } from 'node:path';
 import { openOperations } from '../examples/resolve-scene.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import { makeCases } from './cases.js';
+import { closeEngines, openEngines } from './engines.js';
 import { describeMachine, type Machine } from './machine.js';
 import { growthExponent, type Measurement, measure } from './measure.js';
+import { measureEngines } from './measure-engines.js';
+import { runSuite, type SuiteResult } from './run-suite.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
+import { SUITES } from './suites.js';
 import { formatTable } from './table.js';
 
 const print = (text: string): void => {
@@ -19,9 +23,14 @@ const tell = (text: string): void => {
 
 /** How the time grows with the size of each scene that was measured at several sizes. */
 function growthOf(measurements: readonly Measurement[]): string[] {
-  return [...new Set(measurements.map((m) => m.scene))].flatMap((scene) => {
-    const exponent = growthExponent(measurements.filter((m) => m.scene === scene));
-    return exponent === undefined ? [] : [`${scene}: time grows as vertices^${exponent.toFixed(2)}`];
+  const series = new Map<string, Measurement[]>();
+  for (const m of measurements) {
+    const name = `${m.scene}, ${m.engine}`;
+    series.set(name, [...(series.get(name) ?? []), m]);
+  }
+  return [...series].flatMap(([name, members]) => {
+    const exponent = growthExponent(members);
+    return exponent === undefined ? [] : [`${name}: time grows as vertices^${exponent.toFixed(2)}`];
   });
 }
 
@@ -31,43 +40,85 @@ const resultFile = (engine: string): string => {
   return join(projectRoot, 'bench', 'results', `${day}-${time.slice(0, 5).replace(':', '')}-${engine}.json`);
 };
 
-function save(settings: Settings, machine: Machine, measurements: readonly Measurement[]): void {
+function save(
+  settings: Settings,
+  machine: Machine,
+  results: { readonly measurements: readonly Measurement[]; readonly suite?: readonly SuiteResult[] },
+): void {
   if (settings.out === '') return;
-  const file = settings.out ?? resultFile(settings.engine);
-  const { scenes, vertices, repeat, warmUp, engine } = settings;
+  const { engines, scenes, vertices, repeat, warmUp, isWhole, suite } = settings;
+  const file = settings.out ?? resultFile([...engines, ...(suite ? [suite] : [])].join('-'));
   const content = {
     date: new Date().toISOString(),
     version: packageVersion,
     algorithmVersion,
-    command: { engine, scenes, vertices, repeat, warmUp },
+    command: { engines, isWhole, ...(suite ? { suite } : { scenes, vertices }), repeat, warmUp },
     machine,
-    measurements,
+    ...results,
   };
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
   tell(`wrote ${relative(process.cwd(), file)}`);
 }
 
+function printMachine(machine: Machine): void {
+  print(`${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Node ${machine.node}, ${machine.platform}`);
+  for (const engine of machine.engines)
+    print(`engine ${engine.name}${engine.software && engine.name !== 'cpu' ? ' (software)' : ''}`);
+}
+
+function printTable(settings: Settings, measurements: readonly Measurement[]): void {
+  print(`\nmedians of ${settings.repeat} runs after ${settings.warmUp} uncounted, milliseconds\n`);
+  print(formatTable(measurements));
+  for (const line of growthOf(measurements)) print(line);
+}
+
+// The same request has to give the same bytes; a benchmark is the last place to overlook that.
+const exitCode = (measurements: readonly Measurement[]): number => (measurements.every((m) => m.isRepeatable) ? 0 : 1);
+
+/** The engines by themselves, side by side. */
+async function runEngines(settings: Settings): Promise<number> {
+  const { suite, scenes, vertices, dataFolder, repeat, warmUp } = settings;
+  const engines = await openEngines(settings.engines);
+  try {
+    const machine = describeMachine(engines.map(({ engine }) => engine.description));
+    printMachine(machine);
+    if (suite !== undefined) {
+      const timeLimit = 60_000 * settings.minutes;
+      const results = await runSuite(SUITES[suite], engines, { repeat, warmUp, timeLimit, tell });
+      const measurements = results.flatMap((result) => result.measurements);
+      printTable(settings, measurements);
+      for (const { skipped } of results) if (skipped !== undefined) print(`left out: ${skipped}`);
+      save(settings, machine, { measurements, suite: results });
+      return exitCode(measurements);
+    }
+    const measurements: Measurement[] = [];
+    for await (const subject of makeCases(scenes, vertices, dataFolder)) {
+      tell(`${subject.scene}, ${subject.vertices} vertices: ${warmUp} + ${repeat} runs an engine …`);
+      measurements.push(...(await measureEngines(engines, subject, repeat, warmUp)));
+    }
+    printTable(settings, measurements);
+    save(settings, machine, { measurements });
+    return exitCode(measurements);
+  } finally {
+    await closeEngines(engines);
+  }
+}
+
+/** Whole requests, through the operations of the service. */
 async function runCases(settings: Settings): Promise<number> {
-  const operations = await openOperations(settings.engine, 1);
+  const operations = await openOperations(settings.engines[0], 1);
   try {
     const machine = describeMachine(operations.info().engines);
-    print(
-      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, Node ${machine.node}, ${machine.platform}`,
-    );
-    for (const engine of machine.engines)
-      print(`engine ${engine.name}${engine.software && engine.name !== 'cpu' ? ' (software)' : ''}`);
+    printMachine(machine);
     const measurements: Measurement[] = [];
     for await (const subject of makeCases(settings.scenes, settings.vertices, settings.dataFolder)) {
       tell(`${subject.scene}, ${subject.vertices} vertices: ${settings.warmUp} + ${settings.repeat} runs …`);
       measurements.push(await measure(operations, subject, settings.repeat, settings.warmUp));
     }
-    print(`\nmedians of ${settings.repeat} runs after ${settings.warmUp} uncounted, milliseconds\n`);
-    print(formatTable(measurements));
-    for (const line of growthOf(measurements)) print(line);
-    save(settings, machine, measurements);
-    // The same request has to give the same bytes; a benchmark is the last place to overlook that.
-    return measurements.every((m) => m.isRepeatable) ? 0 : 1;
+    printTable(settings, measurements);
+    save(settings, machine, { measurements });
+    return exitCode(measurements);
   } finally {
     await operations.close();
   }
@@ -91,5 +142,5 @@ export async function main(argv: readonly string[]): Promise<number> {
     print(HELP);
     return 0;
   }
-  return runCases(settings);
+  return settings.isWhole ? runCases(settings) : runEngines(settings);
 }

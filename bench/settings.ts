@@ -1,8 +1,17 @@
 import { parseArgs } from 'node:util';
 import { sceneNames } from './cases.js';
+import type { EngineName } from './engines.js';
+import { SUITES } from './suites.js';
 
 export interface Settings {
-  readonly engine: 'auto' | 'cpu' | 'webgpu';
+  /** measured side by side; the first one where whole requests are measured */
+  readonly engines: readonly EngineName[];
+  /** true: whole requests, with the checks of start and answer, through the service's operations; else the engines alone */
+  readonly isWhole: boolean;
+  /** items to run in place of scenes */
+  readonly suite: string | undefined;
+  /** minutes that a suite may take */
+  readonly minutes: number;
   readonly scenes: readonly string[];
   /** empty = the size of the committed examples */
   readonly vertices: readonly number[];
@@ -18,10 +27,14 @@ export class UsageError extends Error {}
 
 export const HELP = `Measures resolves of the example scenes at any size, in this process and without a transport.
 
-  npm run bench -- --scene layers,spike --vertices 10000,40000 --repeat 3
-  npm run bench -- --scene dress --data DIR
+  npm run bench -- --engine cpu,webgpu --scene layers,spike --vertices 10000,40000 --repeat 3
+  npm run bench -- --scene dress --data DIR --whole
+  npm run bench -- --engine webgpu --suite hardware --out FILE
 
-  --engine NAME      auto, cpu or webgpu                                  default cpu
+  --engine LIST      cpu, webgpu; by turns on the same start and target   default cpu
+  --whole            whole requests, with all checks, instead of the engine alone; one engine
+  --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
+  --minutes N        time for a suite; what does not fit is left out      default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
   --vertices LIST    about how many vertices; without it the examples' own size (1000 to 2300)
   --repeat N         counted runs of each case                            default 3
@@ -31,7 +44,7 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --help
 `;
 
-const ENGINES = ['auto', 'cpu', 'webgpu'] as const;
+const ENGINES = ['cpu', 'webgpu'] as const;
 
 const toCount = (text: string, name: string, least: number): number => {
   const value = Number(text);
@@ -51,6 +64,9 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
       strict: true,
       options: {
         engine: text,
+        whole: { type: 'boolean' },
+        suite: text,
+        minutes: text,
         scene: text,
         vertices: text,
         repeat: text,
@@ -68,8 +84,18 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     const value = values[name];
     return typeof value === 'string' ? value : undefined;
   };
-  const engine = ENGINES.find((name) => name === (read('engine') ?? 'cpu'));
-  if (!engine) throw new UsageError(`--engine is one of ${ENGINES.join(', ')}, not "${read('engine')}"`);
+  const engines = (read('engine') ?? 'cpu').split(',').map((asked): EngineName => {
+    const engine = ENGINES.find((name) => name === asked.trim());
+    if (!engine) throw new UsageError(`--engine takes ${ENGINES.join(' and ')}, not "${asked}"`);
+    return engine;
+  });
+  const isWhole = values.whole === true;
+  if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time');
+  const suite = read('suite');
+  if (suite !== undefined && !(suite in SUITES)) {
+    throw new UsageError(`--suite is one of ${Object.keys(SUITES).join(', ')}, not "${suite}"`);
+  }
+  if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not');
   const asked = (read('scene') ?? 'layers').split(',').map((name) => name.trim());
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes = asked.includes('all')
@@ -83,7 +109,10 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     throw new UsageError('the scene "dress" needs --data DIR or INTERSTICE_DATA');
   }
   return {
-    engine,
+    engines: [...new Set(engines)],
+    isWhole,
+    suite,
+    minutes: toCount(read('minutes') ?? '10', 'minutes', 1),
     scenes,
     vertices: (read('vertices') ?? '')
       .split(',')

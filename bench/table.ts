@@ -5,6 +5,7 @@ const ms = (value: number): string => fixed(value, value < 10 ? 2 : value < 100 
 
 const HEADINGS = [
   'scene',
+  'engine',
   'vertices',
   'triangles',
   'status',
@@ -19,8 +20,12 @@ const HEADINGS = [
   'same bytes',
 ];
 
+/** Further columns where engines were measured by themselves. */
+const ENGINE_HEADINGS = ['stages/step', '× cpu', 'open', 'MiB', 'contacts', 'dispatches/step'];
+
 const cellsOf = (m: Measurement): string[] => [
   m.scene,
+  m.engine.split(':')[0],
   String(m.vertices),
   String(m.triangles),
   m.status,
@@ -35,11 +40,25 @@ const cellsOf = (m: Measurement): string[] => [
   m.isRepeatable ? 'yes' : 'NO',
 ];
 
+const engineCellsOf = ({ engineOnly: e }: Measurement): string[] =>
+  e === undefined
+    ? ENGINE_HEADINGS.map(() => '')
+    : [
+        ms(e.stageMillisecondsPerStep),
+        e.ratioToCpu === undefined ? '' : fixed(e.ratioToCpu, 2),
+        ms(e.openMilliseconds.median),
+        fixed(e.bytes / 2 ** 20, 1),
+        String(e.contacts),
+        e.dispatchesPerStep === undefined ? '' : String(e.dispatchesPerStep),
+      ];
+
 /** The measurements as a Markdown table whose columns also line up as plain text. Times are medians in milliseconds. */
 export function formatTable(measurements: readonly Measurement[]): string {
-  const rows = [HEADINGS, ...measurements.map(cellsOf)];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const isText = (column: number) => ['scene', 'status'].includes(HEADINGS[column]);
+  const isEngines = measurements.some((m) => m.engineOnly !== undefined);
+  const headings = isEngines ? [...HEADINGS, ...ENGINE_HEADINGS] : HEADINGS;
+  const rows = [headings, ...measurements.map((m) => (isEngines ? [...cellsOf(m), ...engineCellsOf(m)] : cellsOf(m)))];
+  const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  const isText = (column: number) => ['scene', 'engine', 'status'].includes(headings[column]);
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
   const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;

@@ -56,7 +56,12 @@ async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitC
       PARAMETERS.pack({ vertexCount: vertices, hasBoxes: 1, isPlanar: 1, epsilon: EPSILON, arrivedWithin: 0 }),
       UNIFORM,
     ),
-    control: create(padded(CONTROL.pack({ pairCount: cases.pairs, pairCapacity: cases.pairs, clock: CLOCK })), STORAGE),
+    control: create(
+      padded(
+        CONTROL.pack({ pairCount: cases.pairs, pairCapacity: cases.pairs, activeCount: cases.pairs, clock: CLOCK }),
+      ),
+      STORAGE,
+    ),
     x: create(cases.x.buffer, STORAGE | COPY_SRC),
     y: create(cases.y.buffer, STORAGE),
     next: create(new ArrayBuffer(12 * vertices), STORAGE | COPY_SRC),
@@ -64,8 +69,8 @@ async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitC
     motion: create(packMotion(cases), STORAGE | COPY_SRC),
     progress: create(packProgress(vertices), STORAGE | COPY_SRC),
     pairVertex: create(Int32Array.from({ length: vertices }, (_, v) => v).buffer, STORAGE),
-    // kind 0: vertex and triangle
-    pairInfo: create(new ArrayBuffer(4 * cases.pairs), STORAGE),
+    // The list of all pairs; kind 0, in the bits above the index: vertex and triangle.
+    rows: create(Uint32Array.from({ length: cases.pairs }, (_, p) => p).buffer, STORAGE),
     pairNormal: create(packNormals(cases), STORAGE),
     pairWork: create(packLimits(cases), STORAGE),
   };

@@ -1,16 +1,26 @@
 import { IntersticeError } from '../src/errors.js';
+import type { CollisionMesh } from '../src/mesh/types.js';
 import { toSettings } from '../src/solver/settings.js';
 import type { Engine, Scene } from '../src/solver/types.js';
+import type { StateFilter } from '../src/verify/filter.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.js';
 import { proveCommit } from './commit-proof.js';
+import { loadProvenKernels } from './filter/proof.js';
+import { DeviceStateFilter } from './filter/state-filter.js';
 import { LiveDevice } from './live-device.js';
 import { FIRST_PAIRS, GpuScene, type SearchPlace } from './scene.js';
 import { proveAdapter } from './self-proof.js';
-import { DeviceLedger } from './step/ledger.js';
+import { DeviceLedger, type MemoryWatch } from './step/ledger.js';
 
 export interface GpuEngine extends Engine {
   /** bytes of device memory in use, all scenes and devices of this engine together */
   readonly ledger: DeviceLedger;
+  /**
+   * The verifier's filter on the device in use. Each has an account of memory of its own, freed when it is closed.
+   *
+   * @throws DEVICE_LOST; Error when the adapter does not round as the filter needs it
+   */
+  openStateFilter(mesh: CollisionMesh): Promise<StateFilter>;
 }
 
 export interface GpuEngineOptions extends AdapterOptions {
@@ -20,8 +30,15 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly maxDeviceBytes?: number | undefined;
   /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests take fewer, to see it grow. */
   readonly firstPairs?: number;
+  /**
+   * Takes the time of each stage on the device, where it has time stamps, with a pass for each stage of a step. Without it
+   * all of a request's time on the device counts as `forward`. Default false.
+   */
+  readonly timings?: boolean;
   /** bytes of the largest binding, where that is less than the device allows: for tests */
   readonly largestBinding?: number;
+  /** sees every buffer of a scene come and go: for tests */
+  readonly watch?: MemoryWatch;
   /** in place of openAdapter: for tests */
   readonly open?: typeof openAdapter;
 }
@@ -41,6 +58,8 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
     const ledger = new DeviceLedger(options.maxDeviceBytes);
     const first = await LiveDevice.open(opened, ledger, options);
     const objection = await first.during(findObjection(first));
+    // Where the state filter is used (hardware), it is made ready now; an objection to it is raised when it is asked for.
+    if (!opened.description.software) await loadProvenKernels(first.memory.device).catch(() => undefined);
     if (objection === undefined) return { engine: new WebGpuEngine(opened, ledger, first, options) };
     await opened.close();
     return {
@@ -112,6 +131,13 @@ class WebGpuEngine implements GpuEngine {
       place.memory.freeAll();
       throw thrown;
     }
+  }
+
+  async openStateFilter(mesh: CollisionMesh): Promise<StateFilter> {
+    const device = await this.#usableDevice();
+    const place = device.forScene();
+    const kernels = await device.during(loadProvenKernels(place.memory.device));
+    return DeviceStateFilter.open(place, mesh, { kernels });
   }
 
   /** Resolves once nothing of the engine is under way on any device: requests at work fail with DEVICE_LOST. */

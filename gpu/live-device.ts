@@ -3,7 +3,7 @@ import type { OpenedAdapter } from './adapter.js';
 import type { SceneDevice } from './scene.js';
 import { SearchKernels } from './search/kernels.js';
 import { StepKernels } from './step/kernels.js';
-import { type DeviceLedger, DeviceMemory } from './step/ledger.js';
+import { type DeviceLedger, DeviceMemory, type MemoryWatch } from './step/ledger.js';
 import { warmUp } from './warm-up.js';
 
 /** How long a failure waits for the news that its device is gone, before it passes for a fault of its own. */
@@ -12,6 +12,10 @@ const LOSS_NOTICE_MS = 200;
 export interface LiveDeviceOptions {
   /** bytes that one binding may have, below what the device allows: for tests */
   readonly largestBinding?: number | undefined;
+  /** for tests */
+  readonly watch?: MemoryWatch | undefined;
+  /** scenes take the time of each stage where the device has time stamps */
+  readonly timings?: boolean | undefined;
 }
 
 /** A device with its kernels, and whether it can still be used. */
@@ -23,10 +27,17 @@ export class LiveDevice {
   /** why it is not to be used any more */
   #fault: IntersticeError | undefined;
   readonly #atWork = new Set<Promise<unknown>>();
+  readonly #hasTimings: boolean;
 
-  private constructor(memory: DeviceMemory, kernels: StepKernels, lost: Promise<GPUDeviceLostInfo>) {
+  private constructor(
+    memory: DeviceMemory,
+    kernels: StepKernels,
+    lost: Promise<GPUDeviceLostInfo>,
+    hasTimings: boolean,
+  ) {
     this.memory = memory;
     this.kernels = kernels;
+    this.#hasTimings = hasTimings;
     this.gone = lost.then(({ reason, message }) => {
       this.#fault ??= new IntersticeError('DEVICE_LOST', `the device was lost: ${message || reason}`);
     });
@@ -45,7 +56,12 @@ export class LiveDevice {
   static async open(opened: OpenedAdapter, ledger: DeviceLedger, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
     const [step, search] = await Promise.all([StepKernels.compile(device), SearchKernels.load(device)]);
-    const live = new LiveDevice(new DeviceMemory(device, ledger, options.largestBinding), step, lost);
+    const live = new LiveDevice(
+      new DeviceMemory(device, ledger, options.largestBinding, options.watch),
+      step,
+      lost,
+      options.timings === true,
+    );
     await live.during(warmUp(device, step, search));
     live.assertUsable();
     return live;
@@ -65,6 +81,7 @@ export class LiveDevice {
     return {
       memory: this.memory.fork(),
       kernels: this.kernels,
+      hasTimings: this.#hasTimings,
       assertAlive: () => this.assertUsable(),
       during: (work) => this.during(work),
     };

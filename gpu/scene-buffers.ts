@@ -68,7 +68,7 @@ export class SceneBuffers {
     const v = mesh.vertexCount;
     const state = STORAGE | COPY_SRC | COPY_DST;
     this.parameters = this.#add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
-    this.control = this.#add('control', CONTROL.bytes, state);
+    this.control = this.#add('control', CONTROL.bytes, state | UNIFORM);
     this.candidateArguments = this.#add(
       'candidateArguments',
       12 * CANDIDATE_SLOTS.COUNT,
@@ -78,7 +78,9 @@ export class SceneBuffers {
     this.x = this.#add('x', 12 * v, state);
     this.y = this.#add('y', 12 * v, state);
     this.next = this.#add('next', 12 * v, state);
-    this.start = this.#add('start', 12 * v, state);
+    // Behind the positions: the δ of each vertex, where parts have one of their own.
+    const hasDistances = mesh.parts.some(({ activationDistance }) => activationDistance !== undefined);
+    this.start = this.#add('start', (hasDistances ? 16 : 12) * v, state);
     this.target = this.#add('target', 12 * v, state);
     this.windowStart = this.#add('windowStart', 12 * v, state);
     this.box = this.#add('box', 24 * v, state);
@@ -116,7 +118,15 @@ export class SceneBuffers {
   /** Replaces the pair buffers by larger ones. What they held is lost: P must be found or uploaded anew. */
   reservePairs(capacity: number): void {
     if (capacity <= this.pairCapacity) return;
-    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork, this.list, this.rows, this.links]) {
+    for (const buffer of [
+      this.pairVertex,
+      this.pairInfo,
+      this.pairNormal,
+      this.pairWork,
+      this.list,
+      this.rows,
+      this.links,
+    ]) {
       if (buffer) this.#drop(buffer);
     }
     const state = STORAGE | COPY_SRC | COPY_DST;
@@ -125,7 +135,7 @@ export class SceneBuffers {
     this.pairNormal = this.#add('pairNormal', 16 * capacity, state);
     this.pairWork = this.#add('pairWork', PAIR_WORK_BYTES * capacity, state);
     this.list = this.#add('list', 16 * capacity, STORAGE);
-    this.rows = this.#add('rows', 12 * capacity, state);
+    this.rows = this.#add('rows', 12 * capacity + 4, state);
     this.links = this.#add('links', 20 * capacity, STORAGE);
     this.pairCapacity = capacity;
     this.generation++;

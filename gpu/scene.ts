@@ -1,6 +1,7 @@
 import { IntersticeError } from '../src/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { servesBoth } from '../src/solver/cpu/two-way.js';
+import { distancesByVertex } from '../src/solver/part-distances.js';
 import { type Settings, toSettings } from '../src/solver/settings.js';
 import type { EngineUnits, Parameters, Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
 import { SceneBuffers } from './scene-buffers.js';
@@ -11,9 +12,10 @@ import { CONTROL, SEARCH, STATE } from './step/fields.js';
 import { HostSearch } from './step/host-search.js';
 import type { StepKernels } from './step/kernels.js';
 import type { DeviceMemory } from './step/ledger.js';
+import { PassSequence } from './step/pass-sequence.js';
 import { readFinalState } from './step/readback.js';
 import { Reader, type Reading } from './step/reader.js';
-import { type Stage, StepRecorder } from './step/recorder.js';
+import { StepRecorder } from './step/recorder.js';
 import { isSame, packParameters, TAIL_ROWS } from './step/request.js';
 import { addStamps, StageClock, type StampedPasses } from './step/stage-clock.js';
 
@@ -29,6 +31,8 @@ export const FIRST_PAIRS = 4096;
 export interface SceneDevice {
   readonly memory: DeviceMemory;
   readonly kernels: StepKernels;
+  /** the time of each stage is taken, where the device has time stamps */
+  readonly hasTimings: boolean;
   /** @throws DEVICE_LOST with the reason when the device is gone, or what it reported when it cannot be trusted */
   assertAlive(): void;
   /** Waits for work on the device; what fails because the device is gone is DEVICE_LOST, whatever failed first. */
@@ -42,32 +46,6 @@ interface Batch {
   readonly withPositions: boolean;
 }
 
-/** One pass for everything, or one for each stage where stages are timed. */
-class PassSequence {
-  readonly #encoder: GPUCommandEncoder;
-  readonly #clock: StageClock | undefined;
-  #pass: GPUComputePassEncoder | undefined;
-  #stage: Stage | undefined;
-
-  constructor(encoder: GPUCommandEncoder, clock: StageClock | undefined) {
-    this.#encoder = encoder;
-    this.#clock = clock;
-  }
-
-  enter(stage: Stage): GPUComputePassEncoder {
-    if (this.#pass && (this.#clock === undefined || stage === this.#stage)) return this.#pass;
-    this.#pass?.end();
-    this.#stage = stage;
-    this.#pass = this.#clock ? this.#clock.beginPass(this.#encoder, stage) : this.#encoder.beginComputePass();
-    return this.#pass;
-  }
-
-  end(): void {
-    this.#pass?.end();
-    this.#pass = undefined;
-  }
-}
-
 /** Where P is searched: on the device, or by the reference engine's search on the host, for which a run pauses. */
 export type SearchPlace = 'DEVICE' | 'HOST';
 
@@ -79,7 +57,7 @@ export class GpuScene implements Scene {
   readonly #device: SceneDevice;
   readonly #mesh: CollisionMesh;
   readonly #place: SearchPlace;
-  /** undefined where the device has no timestamps */
+  /** undefined where stages are not timed */
   readonly #clock: StageClock | undefined;
   #settings: Settings;
   #edges: EdgePlan;
@@ -115,7 +93,7 @@ export class GpuScene implements Scene {
     this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, firstPairs);
     this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
     this.#reader = new Reader(device.memory);
-    this.#clock = StageClock.open(device.memory);
+    this.#clock = device.hasTimings ? StageClock.open(device.memory) : undefined;
   }
 
   /** Where the scene lives. */
@@ -201,7 +179,7 @@ export class GpuScene implements Scene {
     const target = Float32Array.from(input.y);
     const began = performance.now();
     await this.#reconfigure();
-    await this.#openSearch(input.x);
+    await this.#openSearch(input);
     let encoder = this.#begin(input.x, target);
     const isAhead = this.#place === 'DEVICE' && input.onState === undefined;
     let ahead: Batch | undefined;
@@ -238,7 +216,7 @@ export class GpuScene implements Scene {
     return await this.#answer(target, timings, wasStopped);
   }
 
-  async #openSearch(x: Float32Array): Promise<void> {
+  async #openSearch({ x, leftOut }: StepInput): Promise<void> {
     if (this.#place === 'HOST') this.#hostSearch ??= new HostSearch(this.#mesh, this.#settings);
     else {
       this.#deviceSearch ??= await DeviceProximity.open(
@@ -249,8 +227,13 @@ export class GpuScene implements Scene {
         this.#buffers,
       );
     }
-    this.#hostSearch?.beginRequest();
-    this.#deviceSearch?.beginRequest();
+    if (this.#hostSearch?.beginRequest(leftOut) === false) this.#hasPairs = false;
+    const search = this.#deviceSearch;
+    if (!search) return;
+    search.beginRequest();
+    if (search.leavesOut(leftOut)) return;
+    this.#hasPairs = false;
+    await this.#withRoom('pairs that are left out', () => search.leaveOut(leftOut));
   }
 
   #newEncoder(): GPUCommandEncoder {
@@ -280,10 +263,14 @@ export class GpuScene implements Scene {
     encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
     encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
     const isHost = this.#place === 'HOST';
+    const distances = distancesByVertex(this.#mesh, this.#settings);
+    if (distances) queue.writeBuffer(buffers.start, bytes, Float32Array.from(distances));
     queue.writeBuffer(buffers.parameters, 0, packParameters(this.#mesh, this.#settings, this.#edges, start, isHost));
     const { clock = 0, pairCount = 0, radius = 0 } = this.#control;
     const isWorn = clock > CLOCK_LIMIT;
     if (isWorn) encoder.clearBuffer(buffers.pairWork);
+    // The length of the list of pairs (active-plan.wgsl): no request is to begin with what another left.
+    encoder.clearBuffer(buffers.rows, 12 * buffers.pairCapacity, 4);
     this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
     this.#pass(encoder, (pass) => this.#recorder.begin(pass, this.#mesh.vertexCount));
     return encoder;

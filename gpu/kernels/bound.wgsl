@@ -1,4 +1,5 @@
-// How far a pair's vertices may go from x_i towards y_i, one thread a pair (Eqs. 14–17, method.md 4.2).
+// How far a pair's vertices may go from x_i towards y_i, one thread a listed pair (active-bound.wgsl; Eqs. 14–17,
+// method.md 4.2).
 //
 // Half-space rule: certified normal n, heights h, gap g = lo − hi > 2e, shares s_a + s_b = 1 by who approaches how fast,
 //
@@ -7,10 +8,7 @@
 // so that one plane parts both sides all along the linear piece, for every combination of the other vertices' α.
 // Isotropic rule: |α_i D_i| ≤ γ (g − floor)/2. A pair without a certificate freezes its vertices.
 //
-// A pair whose geometry is stale is passed over if its last normal keeps it further than δ apart for every α up to the
-// guard's, rounding included (safety rule 11).
-//
-// In: x, y, motion.flags and .guard, pairVertex, pairInfo. In and out: pairNormal (when measured here), motion.alpha
+// In: x, y, motion.guard, pairVertex, rows' first third. In and out: pairNormal (when measured here), motion.alpha
 // (atomicMin on bits of numbers in [0, 1]). Out: pairWork: limits of the check and the bounds, under the mark `clock`.
 // Mirrors Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
@@ -18,12 +16,13 @@
 // #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/measure.wgsl"
+// #include "common/row-index.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> y: array<f32>;
 @group(0) @binding(4) var<storage, read_write> motion: array<Motion>;
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(6) var<storage, read> pairInfo: array<u32>;
+@group(0) @binding(6) var<storage, read> rows: array<u32>;
 @group(0) @binding(7) var<storage, read_write> pairNormal: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> pairWork: array<PairWork>;
 // #include "common/corners-of-x.wgsl"
@@ -35,10 +34,6 @@ struct Wish {
   travel: vec4f,
   // max Σ |n_c D_c|
   spread: f32,
-}
-
-fn isMoving(v: i32) -> bool {
-  return v >= 0 && (atomicLoad(&motion[max(v, 0)].flags) & MOVING) != 0u;
 }
 
 fn wishOf(ids: vec4i, n: vec3f, corners: u32) -> Wish {
@@ -55,21 +50,6 @@ fn wishOf(ids: vec4i, n: vec3f, corners: u32) -> Wish {
     }
   }
   return wish;
-}
-
-// Heights along a vertex's way are linear in α, so both ends suffice. Their rounding: e at x, 8u Σ |n D| on the way.
-fn staysApart(heights: Heights, wish: Wish, sideA: u32, corners: u32) -> bool {
-  var lo = heights.lo;
-  var hi = heights.hi;
-  for (var s = 0u; s < corners; s++) {
-    let to = heights.h[s] + wish.guard[s] * wish.along[s];
-    if (s < sideA) {
-      lo = min(lo, to);
-    } else {
-      hi = max(hi, to);
-    }
-  }
-  return lo - hi > parameters.delta + 2.0 * (heights.error + ERROR_FACTOR * wish.spread);
 }
 
 // budget/approach where the budget does not cover it; no infinities, no negative zero (safety rule 7).
@@ -95,15 +75,13 @@ fn bound(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let p = linearIndex(group, groups, local);
-  if (p >= control.pairCount) {
+  let n = linearIndex(group, groups, local);
+  if (n >= control.activeCount) {
     return;
   }
+  let p = rows[n] & INDEX_MASK;
+  let kind = (rows[n] >> KIND_SHIFT) & KIND_MASK;
   let ids = pairVertex[p];
-  if (!(isMoving(ids.x) || isMoving(ids.y) || isMoving(ids.z) || isMoving(ids.w))) {
-    return;
-  }
-  let kind = pairInfo[p] & KIND_MASK;
   let corners = cornersOf(kind);
   let sideA = sideAOf(kind);
   let points = cornersOfX(ids);
@@ -114,9 +92,6 @@ fn bound(
   if (pairWork[p].stamp == control.clock) {
     gap = min(heights.gap, pairWork[p].distance);
   } else {
-    if (parameters.isPlanar == 1u && staysApart(heights, wish, sideA, corners)) {
-      return;
-    }
     let measured = measurePair(kind, points, normal.xyz);
     normal = vec4f(measured.normal, normal.w);
     heights = measured.heights;

@@ -1,5 +1,5 @@
-// Do the written positions keep their half-spaces? One thread a pair that bounded anything (method.md 4.3, safety rules 4
-// and 5). With the stored normal, limits and the origin of x:
+// Do the written positions keep their half-spaces? One thread a listed pair: those of bound.wgsl (method.md 4.3, safety
+// rules 4 and 5). With the stored normal, limits and the origin of x:
 //
 //   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e'
 //
@@ -8,18 +8,19 @@
 //
 // Also names the first pair that gave each vertex its α.
 //
-// In: x, next, pairVertex, pairInfo, pairNormal, pairWork. Out: motion.flags, motion.limiter. Mirrors Forward.#check
+// In: x, next, rows' first third, pairVertex, pairNormal, pairWork. Out: motion.flags, motion.limiter. Mirrors Forward.#check
 // (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/heights.wgsl"
+// #include "common/row-index.wgsl"
 @group(0) @binding(1) var<storage, read> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> next: array<f32>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
+@group(0) @binding(5) var<storage, read> rows: array<u32>;
 @group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(7) var<storage, read> pairWork: array<PairWork>;
 @group(0) @binding(8) var<storage, read_write> motion: array<Motion>;
@@ -30,12 +31,13 @@ fn check(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let p = linearIndex(group, groups, local);
-  if (p >= control.pairCount || pairWork[p].mark != control.clock) {
+  let listed = linearIndex(group, groups, local);
+  if (listed >= control.activeCount) {
     return;
   }
+  let p = rows[listed] & INDEX_MASK;
+  let kind = (rows[listed] >> KIND_SHIFT) & KIND_MASK;
   let ids = pairVertex[p];
-  let kind = pairInfo[p] & KIND_MASK;
   let corners = cornersOf(kind);
   let sideA = sideAOf(kind);
   let n = pairNormal[p].xyz;

@@ -1,4 +1,4 @@
-// Which candidates become contacts of this step, one thread a pair (count) or a candidate (the others):
+// Which candidates become contacts of this step, one thread a listed pair (count) or a candidate (the others):
 //
 //   count   candidates of enough movable weight into rows (as a list), and how many each movable vertex has
 //   fill    each vertex's list of its candidates
@@ -13,6 +13,7 @@
 // #include "common/dispatch.wgsl"
 // #include "common/control.wgsl"
 // #include "common/pair.wgsl"
+// #include "common/row-index.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(3) var<storage, read_write> pairWork: array<PairWork>;
@@ -54,8 +55,13 @@ fn count(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let p = linearIndex(group, groups, local);
-  if (p >= control.pairCount || pairWork[p].mark != (CANDIDATE | control.clock)) {
+  let n = linearIndex(group, groups, local);
+  if (n >= control.activeCount) {
+    return;
+  }
+  // Listed pairs were all measured in this step: of their marks only this one says candidate.
+  let p = rows[n] & INDEX_MASK;
+  if (pairWork[p].mark != (CANDIDATE | control.clock)) {
     return;
   }
   let ids = pairVertex[p];

@@ -1,8 +1,10 @@
 // Boxes and bar bits of all elements that are queries or leaves of a tree, in leaf order (mirrors ProximitySearch.#build
-// in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have.
+// in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
+// less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/kinematic-border.ts).
 //
 // In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
-// Out: tree, two vec4f a box: lo and the bits as a number, hi. Minima and maxima are exact; the growth is rounded once.
+// Out: tree, two vec4f a box: lo and the bits as a number, hi and the growth. Minima and maxima are exact; the growth is
+// rounded once.
 // #include "common/groups.wgsl"
 // #include "common/search-control.wgsl"
 
@@ -10,6 +12,10 @@ struct Slots {
   count: u32,
   // index of slot 0 in tree: the trees' nodes come first
   first: u32,
+  // place of vertex 0's own δ in topology, 0 = one δ for all: half the element's largest is its growth then
+  distances: u32,
+  // place in topology of a bit a slot, 1 = at the border of a kinematic region; 0 = none is
+  border: u32,
 }
 
 @group(0) @binding(0) var<uniform> slots: Slots;
@@ -27,6 +33,14 @@ fn highOf(v: u32) -> vec3f {
   return vec3f(box[6u * v + 3u], box[6u * v + 4u], box[6u * v + 5u]);
 }
 
+fn distanceOf(v: u32) -> f32 {
+  return bitcast<f32>(topology[slots.distances + v]);
+}
+
+fn isAtBorder(slot: u32) -> bool {
+  return slots.border != 0u && (topology[slots.border + slot / 32u] & (1u << (slot % 32u))) != 0u;
+}
+
 @compute @workgroup_size(64)
 fn boxElements(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -40,9 +54,17 @@ fn boxElements(
   let a = topology[3u * slot];
   let b = topology[3u * slot + 1u];
   let c = topology[3u * slot + 2u];
-  let lo = min(lowOf(a), min(lowOf(b), lowOf(c))) - control.growth;
-  let hi = max(highOf(a), max(highOf(b), highOf(c))) + control.growth;
+  var growth = control.growth;
+  if (slots.distances != 0u && control.isPoint == 0u) {
+    growth = 0.5 * max(distanceOf(a), max(distanceOf(b), distanceOf(c)));
+  }
+  let lo = min(lowOf(a), min(lowOf(b), lowOf(c))) - growth;
+  let hi = max(highOf(a), max(highOf(b), highOf(c))) + growth;
+  var bits = bar[a] & bar[b] & bar[c];
+  if (control.skipsKinematic != 0u && isAtBorder(slot)) {
+    bits &= ~PASSIVE;
+  }
   let at = 2u * (slots.first + slot);
-  tree[at] = vec4f(lo, f32(bar[a] & bar[b] & bar[c]));
-  tree[at + 1u] = vec4f(hi, 0.0);
+  tree[at] = vec4f(lo, f32(bits));
+  tree[at + 1u] = vec4f(hi, growth);
 }

@@ -4,7 +4,7 @@
 // it ends back at 1.
 //
 // Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a bar bit or a
-// vertex in common, or belong to two ignored parts. A pair is dropped only if n, the direction of its closest points,
+// vertex in common, belong to two ignored parts or are left out (src/mesh/left-out-pairs.ts). A pair is dropped only if n, the direction of its closest points,
 // keeps it further apart than the cut wherever in the boxes its vertices are: lo - hi > cut + 16 u L, where L bounds the
 // terms of every height used, u = 2^-23.
 //
@@ -51,6 +51,12 @@ struct Walk {
   corners: u32,
   // where in offsets the finds are kept: the n-th of a query at stash + n * queries + query
   stash: u32,
+  // places in topology (gpu/search/topology-tail.ts): δ of vertex 0, 0 = one δ for all; marks of the vertices that are in
+  // some pair that is left out; keys of these pairs, of this kind, ascending
+  distances: u32,
+  marks: u32,
+  leftOutFirst: u32,
+  leftOutCount: u32,
 }
 
 // Finds that are kept of a query (gpu/search/dispatch-plan.ts has the same number); more are found again.
@@ -100,7 +106,10 @@ fn walkPairs(
   let isSelf = KIND == EE || KIND == VV;
   let slot = walk.ownSlot + q;
   let ownLo = tree[2u * (walk.boxes + slot)];
-  let hi = tree[2u * (walk.boxes + slot) + 1u].xyz;
+  let ownHi = tree[2u * (walk.boxes + slot) + 1u];
+  let hi = ownHi.xyz;
+  // Half of either side's δ: their sum is the mean of both, the δ of the pair.
+  let growth = ownHi.w;
   let lo = ownLo.xyz;
   let bits = u32(ownLo.w);
   let own = cornersOf(slot);
@@ -169,8 +178,12 @@ fn walkPairs(
     }
     for (var n = 0u; n < found; n++) {
       let slots = slotsOf(own, cornersOf(walk.otherSlot + pending[n]));
-      let closer = lookCloser(slots);
-      if (isKept || (closer.belongs && !isIgnored(slots))) {
+      var cut = control.cut;
+      if (walk.distances != 0u && control.isPoint == 0u) {
+        cut = growth + tree[2u * (walk.boxes + walk.otherSlot + pending[n]) + 1u].w;
+      }
+      let closer = lookCloser(slots, cut);
+      if (isKept || (closer.belongs && !isIgnored(slots) && !isLeftOut(slots))) {
         if (isWriting) {
           pairVertex[at + count] = unusedMarked(slots);
           pairInfo[at + count] = KIND;
@@ -248,7 +261,64 @@ fn isIgnored(v: vec4u) -> bool {
   return false;
 }
 
-fn lookCloser(v: vec4u) -> Found {
+fn isMarked(v: u32) -> bool {
+  return (topology[walk.marks + v / 32u] & (1u << (v % 32u))) != 0u;
+}
+
+// Each side ascending, the lower edge first: one pair has one key.
+fn leftOutKey(v: vec4u) -> vec4u {
+  if (KIND == EE) {
+    let first = vec2u(min(v.x, v.y), max(v.x, v.y));
+    let second = vec2u(min(v.z, v.w), max(v.z, v.w));
+    let isOrdered = first.x < second.x || (first.x == second.x && first.y < second.y);
+    return select(vec4u(second, first), vec4u(first, second), isOrdered);
+  }
+  if (KIND == VV) {
+    return vec4u(min(v.x, v.y), vec3u(max(v.x, v.y)));
+  }
+  let lo = min(v.y, min(v.z, v.w));
+  let hi = max(v.y, max(v.z, v.w));
+  // An edge repeats its second vertex.
+  return vec4u(v.x, lo, select(v.y + v.z + v.w - lo - hi, hi, KIND == VE), hi);
+}
+
+fn comesBefore(p: vec4u, q: vec4u) -> bool {
+  if (p.x != q.x) {
+    return p.x < q.x;
+  }
+  if (p.y != q.y) {
+    return p.y < q.y;
+  }
+  if (p.z != q.z) {
+    return p.z < q.z;
+  }
+  return p.w < q.w;
+}
+
+fn isLeftOut(v: vec4u) -> bool {
+  if (walk.leftOutCount == 0u || !(isMarked(v.x) && isMarked(v.y) && isMarked(v.z) && isMarked(v.w))) {
+    return false;
+  }
+  let key = leftOutKey(v);
+  var first = 0u;
+  var end = walk.leftOutCount;
+  while (first < end) {
+    let middle = (first + end) / 2u;
+    let at = walk.leftOutFirst + 4u * middle;
+    let other = vec4u(topology[at], topology[at + 1u], topology[at + 2u], topology[at + 3u]);
+    if (all(other == key)) {
+      return true;
+    }
+    if (comesBefore(other, key)) {
+      first = middle + 1u;
+    } else {
+      end = middle;
+    }
+  }
+  return false;
+}
+
+fn lookCloser(v: vec4u, cut: f32) -> Found {
   let a = positionOf(v.x);
   let b = positionOf(v.y);
   var near: Closest;
@@ -270,7 +340,7 @@ fn lookCloser(v: vec4u) -> Found {
   let scaled = d / largest;
   let length = sqrt(dot3(scaled, scaled));
   let n = scaled / length;
-  if (largest * length <= control.cut) {
+  if (largest * length <= cut) {
     return Found(true, n);
   }
   // x: the height of the box corner that is lowest along n, side b along -n; y: the sum of its terms' sizes. A loop whose
@@ -284,7 +354,7 @@ fn lookCloser(v: vec4u) -> Found {
     highB = select(lower(highB, height), highB, isSideA);
   }
   let apart = lowA.x + highB.x;
-  return Found(apart <= control.cut + MARGIN * max(lowA.y, highB.y), n);
+  return Found(apart <= cut + MARGIN * max(lowA.y, highB.y), n);
 }
 
 fn lower(p: vec2f, q: vec2f) -> vec2f {

@@ -1,4 +1,6 @@
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { BUFFER_USAGE } from '../flags.js';
 import { DeviceScan, DISPATCH_BYTES, scanLevels } from '../scan.js';
@@ -8,6 +10,7 @@ import { type DispatchPlan, planDispatches, type SearchStatus, STASH, UNIFORM_ST
 import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from './kernel.js';
 import { SearchKernels } from './kernels.js';
 import { layOutSearch, type SearchLayout } from './layout.js';
+import { bitsOf, composeTail, type TopologyTail } from './topology-tail.js';
 
 export type { SearchStatus };
 
@@ -54,7 +57,12 @@ export class DeviceSearch {
   readonly #status: SearchStatus | undefined;
   /** live as long as the scene */
   readonly #owned: GPUBuffer[] = [];
-  readonly #topology: GPUBuffer;
+  readonly #mesh: CollisionMesh;
+  /** the mesh, and behind it what is searched with or without */
+  #topology: GPUBuffer;
+  #tail: TopologyTail;
+  #settings: Settings;
+  #leftOut: LeftOutPairs | undefined;
   readonly #tree: GPUBuffer;
   /** bound where there is no status block */
   readonly #spare: GPUBuffer;
@@ -73,7 +81,7 @@ export class DeviceSearch {
     kernels: SearchKernels,
     walks: ReadonlyMap<number, Kernel>,
     layout: SearchLayout,
-    vertexCount: number,
+    mesh: CollisionMesh,
     settings: Settings,
     buffers: SearchBuffers,
     status: SearchStatus | undefined,
@@ -84,6 +92,9 @@ export class DeviceSearch {
     this.#buffers = buffers;
     this.#status = status;
     this.layout = layout;
+    this.#mesh = mesh;
+    this.#settings = settings;
+    const { vertexCount } = mesh;
     const own = (label: string, bytes: number, usage: number): GPUBuffer => {
       const buffer = memory.allocate(label, bytes, usage);
       this.#owned.push(buffer);
@@ -91,10 +102,10 @@ export class DeviceSearch {
     };
     this.control = own('search control', CONTROL_BYTES, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
     this.bar = own('bar', 4 * vertexCount, STORAGE | COPY_SRC);
-    this.#topology = own('search topology', layout.topology.byteLength, STORAGE | COPY_DST);
+    this.#tail = this.#composeTail(undefined);
+    this.#topology = this.#makeTopology();
     this.#tree = own('search trees', 32 * (layout.nodes + layout.slots), STORAGE | COPY_SRC);
     this.#spare = own('search status', 16, STORAGE);
-    memory.device.queue.writeBuffer(this.#topology, 0, layout.topology);
     this.#write({
       ...controlOf(settings),
       budget: 0xffffffff,
@@ -119,7 +130,7 @@ export class DeviceSearch {
     const kernels = await SearchKernels.load(memory.device);
     const layout = layOutSearch(mesh, x);
     const walks = await kernels.walksOf(layout);
-    return new DeviceSearch(memory, kernels, walks, layout, mesh.vertexCount, settings, buffers, status);
+    return new DeviceSearch(memory, kernels, walks, layout, mesh, settings, buffers, status);
   }
 
   /**
@@ -156,7 +167,7 @@ export class DeviceSearch {
     const { pairCapacity } = this.#buffers;
     this.#write({ capacity: pairCapacity, pairCount: 0, isValid: 0 });
     const entries = pairCapacity + this.layout.queries;
-    const plan = planDispatches(this.layout, scanLevels(entries), entries, this.#status);
+    const plan = planDispatches(this.layout, scanLevels(entries), entries, this.#status, this.#tail);
     this.#stash = entries;
     const offsets = this.#bind(
       'search offsets',
@@ -197,6 +208,50 @@ export class DeviceSearch {
   /** Lengths and rules of other settings; P is void, and the next search finds everything anew. */
   configure(settings: Settings): void {
     this.#write({ ...controlOf(settings), pairCount: 0, isValid: 0 });
+    this.#settings = settings;
+    const distances = distancesByVertex(this.#mesh, settings);
+    if (!distances) return;
+    this.#memory.device.queue.writeBuffer(this.#topology, 4 * this.#tail.distances, bitsOf(distances));
+  }
+
+  /**
+   * Searches without these pairs from now on: P is void, and the next search finds everything anew. To be called while
+   * nothing is under way.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY, with everything as it was
+   */
+  leaveOut(leftOut: LeftOutPairs | undefined): void {
+    const tail = this.#composeTail(leftOut);
+    this.#memory.ledger.admit(4 * (tail.words.length - this.#tail.words.length), 'pairs that are left out');
+    this.#leftOut = leftOut;
+    this.#tail = tail;
+    this.#memory.free(this.#topology);
+    this.#topology = this.#makeTopology();
+    this.#release();
+    this.#build();
+  }
+
+  /** Are these, and no others, the pairs that are left out? */
+  leavesOut(leftOut: LeftOutPairs | undefined): boolean {
+    const present = this.#leftOut;
+    return present ? present.isSameAs(leftOut) : !leftOut || leftOut.isSameAs(undefined);
+  }
+
+  #composeTail(leftOut: LeftOutPairs | undefined): TopologyTail {
+    const { vertexCount } = this.#mesh;
+    const distances = distancesByVertex(this.#mesh, this.#settings);
+    return composeTail(this.layout.topology.length, vertexCount, distances, leftOut);
+  }
+
+  #makeTopology(): GPUBuffer {
+    const { topology } = this.layout;
+    const { words } = this.#tail;
+    const bytes = topology.byteLength + words.byteLength;
+    const buffer = this.#memory.allocate('search topology', bytes, STORAGE | COPY_DST);
+    const { queue } = this.#memory.device;
+    queue.writeBuffer(buffer, 0, topology);
+    queue.writeBuffer(buffer, topology.byteLength, words);
+    return buffer;
   }
 
   /** Dispatches that record() records. */
@@ -215,6 +270,7 @@ export class DeviceSearch {
     this.#release();
     for (const buffer of this.#owned) this.#memory.free(buffer);
     this.#owned.length = 0;
+    this.#memory.free(this.#topology);
   }
 
   /** Binds every kernel to what it works on, in the order of their dispatches. */

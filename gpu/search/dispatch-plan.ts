@@ -1,5 +1,6 @@
 import { CORNERS } from '../../src/solver/cpu/pairs.js';
 import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
+import type { TopologyTail } from './topology-tail.js';
 
 /** Threads of a workgroup in the kernels that run a thread a vertex, a slot, a query or a pair. */
 const THREADS = 64;
@@ -42,6 +43,7 @@ export function planDispatches(
   levels: number,
   stash: number,
   status: SearchStatus | undefined,
+  tail: TopologyTail,
 ): DispatchPlan {
   const { slots, nodes, refits, walks } = layout;
   const perThread = (count: number): number => Math.ceil(count / THREADS);
@@ -58,10 +60,10 @@ export function planDispatches(
   const statusWords = status ? [1, status.state, status.wantsSearch, status.pairDemand] : [0, 0, 0, 0];
   const uniforms = [
     [...plan, ...statusWords],
-    [slots, nodes],
+    [slots, nodes, tail.distances, layout.border],
     ...refits.map((refit) => refitWords(layout, refit)),
-    ...walks.map((walk) => walkWords(layout, walk, stash, false)),
-    ...walks.map((walk) => walkWords(layout, walk, stash, true)),
+    ...walks.map((walk) => walkWords(layout, walk, stash, tail, false)),
+    ...walks.map((walk) => walkWords(layout, walk, stash, tail, true)),
   ];
   return { groups, scan, gather, uniforms };
 }
@@ -77,6 +79,7 @@ const walkWords = (
   layout: SearchLayout,
   { kind, own, other, firstQuery }: WalkPass,
   stash: number,
+  { distances, marks, keys }: TopologyTail,
   isWriting: boolean,
 ): number[] => [
   isWriting ? 1 : 0,
@@ -94,4 +97,8 @@ const walkWords = (
   layout.ignored,
   CORNERS[kind],
   stash,
+  distances,
+  marks,
+  keys[kind].first,
+  keys[kind].count,
 ];

@@ -1,6 +1,10 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Bvh, LEAF_SIZE } from '../../src/solver/cpu/bvh.js';
 import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
+
+/** Slots marked in one word. */
+const MARKS_A_WORD = 32;
 
 /** Nodes of one level that a workgroup of refit.wgsl takes. */
 const REFIT_NODES = 64;
@@ -37,13 +41,16 @@ export interface WalkPass {
 export interface SearchLayout {
   readonly vertexCount: number;
   /** uint32: three vertices a slot, repeated where an element has fewer; then, if parts are ignored, the part of each
-   *  vertex, the first of each part's ignored parts and an end, and the lists, ascending */
+   *  vertex, the first of each part's ignored parts and an end, and the lists, ascending; then, if a kinematic region has
+   *  a border, a bit a slot, 1 = at the border (src/solver/kinematic-border.ts) */
   readonly topology: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
   /** places in `topology` */
   readonly parts: number;
   readonly ignoredFirst: number;
   readonly ignored: number;
+  /** 0 = there is none */
+  readonly border: number;
   readonly slots: number;
   /** boxes before that of slot 0: the nodes of all trees */
   readonly nodes: number;
@@ -57,6 +64,8 @@ interface Elements {
   /** vertices an element */
   readonly size: number;
   readonly isWalked: boolean;
+  /** uint8 by element; absent = none is at the border of a kinematic region */
+  readonly border?: Uint8Array;
 }
 
 /**
@@ -67,14 +76,20 @@ interface Elements {
  */
 export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout {
   const { triangles, edges, rodStart, particles, contactVertices } = mesh;
+  const ofBorder = findKinematicBorder(mesh);
   const corners: number[][] = [];
+  const borderSlots: number[] = [];
   let slots = 0;
   let nodes = 0;
-  const lay = ({ vertices, size, isWalked }: Elements): ElementSet => {
+  const lay = ({ vertices, size, isWalked, border }: Elements): ElementSet => {
     const count = vertices.length / size;
     const leaves = isWalked ? nextPowerOfTwo(Math.ceil(count / LEAF_SIZE)) : 1;
     const set = { slot: slots, count, nodes, leaves };
-    corners.push(inLeafOrder(vertices, size, x));
+    const order = leafOrder(vertices, size, x);
+    corners.push(inOrder(vertices, size, order));
+    order.forEach((element, n) => {
+      if (border?.[element] === 1) borderSlots.push(slots + n);
+    });
     slots += count;
     if (isWalked) nodes += 2 * leaves;
     return set;
@@ -88,11 +103,11 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
     if (!trees.includes(other)) trees.push(other);
   };
   if (triangles.length > 0) {
-    const own = lay({ vertices: contactVertices, size: 1, isWalked: false });
+    const own = lay({ vertices: contactVertices, size: 1, isWalked: false, border: ofBorder.contactVertices });
     walk(VT, own, lay({ vertices: triangles, size: 3, isWalked: true }));
   }
   if (edges.length > 0) {
-    const tree = lay({ vertices: edges, size: 2, isWalked: true });
+    const tree = lay({ vertices: edges, size: 2, isWalked: true, border: ofBorder.edges });
     walk(EE, tree, tree);
   }
   if (particles.length > 0) {
@@ -102,17 +117,21 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
     walk(VV, points, points);
   }
   const ignoring = ignoredLists(mesh, 3 * slots);
-  const topology = new Uint32Array(3 * slots + ignoring.words.length);
+  const border = 3 * slots + ignoring.words.length;
+  const borderWords = borderSlots.length > 0 ? Math.ceil(slots / MARKS_A_WORD) : 0;
+  const topology = new Uint32Array(border + borderWords);
   let to = 0;
   for (const list of corners) {
     topology.set(list, to);
     to += list.length;
   }
   topology.set(ignoring.words, to);
+  for (const slot of borderSlots) topology[border + Math.floor(slot / MARKS_A_WORD)] |= 1 << (slot % MARKS_A_WORD);
   return {
     vertexCount: mesh.vertexCount,
     topology,
     ...ignoring.places,
+    border: borderWords > 0 ? border : 0,
     slots,
     nodes,
     queries,
@@ -123,8 +142,8 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
 
 const nextPowerOfTwo = (count: number): number => 1 << (32 - Math.clz32(Math.max(1, count) - 1));
 
-/** Three vertices an element, the last one repeated, in the leaf order of a tree over the elements' bounds at x. */
-function inLeafOrder(vertices: Uint32Array, size: number, x: Float32Array): number[] {
+/** The elements in the leaf order of a tree over their bounds at x. */
+function leafOrder(vertices: Uint32Array, size: number, x: Float32Array): Uint32Array {
   const count = vertices.length / size;
   const box = new Float32Array(6 * count);
   for (let e = 0; e < count; e++) {
@@ -142,9 +161,14 @@ function inLeafOrder(vertices: Uint32Array, size: number, x: Float32Array): numb
   }
   const tree = new Bvh();
   tree.build(count, box, new Uint8Array(count));
-  const corners = new Array<number>(3 * count);
-  for (let slot = 0; slot < count; slot++) {
-    for (let s = 0; s < 3; s++) corners[3 * slot + s] = vertices[size * tree.order[slot] + Math.min(s, size - 1)];
+  return tree.order;
+}
+
+/** Three vertices an element, the last one repeated. */
+function inOrder(vertices: Uint32Array, size: number, order: Uint32Array): number[] {
+  const corners = new Array<number>(3 * order.length);
+  for (let slot = 0; slot < order.length; slot++) {
+    for (let s = 0; s < 3; s++) corners[3 * slot + s] = vertices[size * order[slot] + Math.min(s, size - 1)];
   }
   return corners;
 }

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../../src/errors.js';
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -78,6 +79,16 @@ export class DeviceProximity {
     this.#leap = this.#settings.leap;
     this.#reach = this.#settings.reach;
     this.#search.ask(SEARCH_MODE.NONE, { leap: this.#leap, reach: this.#reach });
+  }
+
+  /** Searches without these pairs from now on; P is void. @throws OUT_OF_DEVICE_MEMORY */
+  leaveOut(leftOut: LeftOutPairs | undefined): void {
+    this.#search.leaveOut(leftOut);
+  }
+
+  /** Are these, and no others, the pairs that are left out? */
+  leavesOut(leftOut: LeftOutPairs | undefined): boolean {
+    return this.#search.leavesOut(leftOut);
   }
 
   /** Other lengths and rules from the next search on; P is void. */

@@ -1,3 +1,4 @@
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -20,8 +21,10 @@ export class HostSearch {
     this.#proximity = new Proximity(mesh, settings);
   }
 
-  beginRequest(): void {
-    this.#proximity.beginRequest();
+  /** @returns whether P is still what the host's search found, with the same pairs left out */
+  beginRequest(leftOut: LeftOutPairs | undefined): boolean {
+    this.#proximity.beginRequest(leftOut);
+    return this.#proximity.isValid;
   }
 
   /**

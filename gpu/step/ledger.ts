@@ -38,6 +38,16 @@ export class DeviceLedger {
   }
 }
 
+/** Looks at the buffers of all scenes, for tests: what the memory held before must not be seen in it again. */
+export interface MemoryWatch {
+  /** usage that every buffer gets besides its own, where the standard lets the two go together */
+  readonly usage: number;
+  /** nothing has been written to it yet */
+  readonly afterAllocate?: ((buffer: GPUBuffer, device: GPUDevice) => void) | undefined;
+  /** everything that used it was submitted */
+  readonly beforeFree?: ((buffer: GPUBuffer, device: GPUDevice) => void) | undefined;
+}
+
 /**
  * Buffers that count themselves; destroy them here only. Each scene has one of its own over the device's ledger, so that
  * what a scene holds is known, and what a failed opening left behind can be freed.
@@ -48,12 +58,19 @@ export class DeviceMemory {
   /** bytes of the largest buffer that a kernel can bind */
   readonly largestBinding: number;
   readonly #live = new Set<GPUBuffer>();
+  readonly #watch: MemoryWatch | undefined;
   #bytes = 0;
 
-  /** @param largestBinding below what the device allows: for tests */
-  constructor(device: GPUDevice, ledger: DeviceLedger, largestBinding = Number.POSITIVE_INFINITY) {
+  /** The last two are for tests. @param largestBinding below what the device allows */
+  constructor(
+    device: GPUDevice,
+    ledger: DeviceLedger,
+    largestBinding = Number.POSITIVE_INFINITY,
+    watch: MemoryWatch | undefined = undefined,
+  ) {
     this.device = device;
     this.ledger = ledger;
+    this.#watch = watch;
     const { maxBufferSize, maxStorageBufferBindingSize } = device.limits;
     this.largestBinding = Math.min(maxBufferSize, maxStorageBufferBindingSize, largestBinding);
   }
@@ -65,7 +82,7 @@ export class DeviceMemory {
 
   /** Another account of the same device and ledger. */
   fork(): DeviceMemory {
-    return new DeviceMemory(this.device, this.ledger, this.largestBinding);
+    return new DeviceMemory(this.device, this.ledger, this.largestBinding, this.#watch);
   }
 
   /**
@@ -81,10 +98,13 @@ export class DeviceMemory {
       });
     }
     this.ledger.admit(size, label);
-    const buffer = this.device.createBuffer({ label, size, usage });
+    // The standard lets a buffer for mapping be nothing else.
+    const extra = (usage & USAGE.MAP_READ) === 0 ? (this.#watch?.usage ?? 0) : 0;
+    const buffer = this.device.createBuffer({ label, size, usage: usage | extra });
     this.#live.add(buffer);
     this.#bytes += size;
     this.ledger.add(label, size);
+    this.#watch?.afterAllocate?.(buffer, this.device);
     return buffer;
   }
 
@@ -93,6 +113,7 @@ export class DeviceMemory {
     if (!this.#live.delete(buffer)) return;
     this.#bytes -= buffer.size;
     this.ledger.add(buffer.label, -buffer.size);
+    this.#watch?.beforeFree?.(buffer, this.device);
     buffer.destroy();
   }
 

@@ -104,11 +104,12 @@ export class StepRecorder {
 
   findContacts(pass: GPUComputePassEncoder): void {
     this.#indirect(pass, 'prepare', STEP_SLOTS.VERTICES);
-    this.#indirect(pass, 'geometry', STEP_SLOTS.PAIRS);
+    this.#list(pass, 'listForGeometry');
+    this.#overCandidates(pass, 'geometry', CANDIDATE_SLOTS.ACTIVE);
   }
 
   selectContacts(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'count', STEP_SLOTS.PAIRS);
+    this.#overCandidates(pass, 'count', CANDIDATE_SLOTS.ACTIVE);
     this.#indirect(pass, 'offsets', STEP_SLOTS.VERTICES);
     for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows', 'listRows', 'linkRows'] as const) {
       this.#overCandidates(pass, entry, CANDIDATE_SLOTS.CANDIDATES);
@@ -132,10 +133,17 @@ export class StepRecorder {
   /** The forward step: bounds, written positions, the check that reads them back, the commit. */
   advance(pass: GPUComputePassEncoder): void {
     this.#indirect(pass, 'guard', STEP_SLOTS.VERTICES);
-    this.#indirect(pass, 'bound', STEP_SLOTS.PAIRS);
+    this.#list(pass, 'listForBound');
+    this.#overCandidates(pass, 'bound', CANDIDATE_SLOTS.ACTIVE);
     this.#indirect(pass, 'write', STEP_SLOTS.VERTICES);
-    this.#indirect(pass, 'check', STEP_SLOTS.PAIRS);
+    this.#overCandidates(pass, 'check', CANDIDATE_SLOTS.ACTIVE);
     this.#indirect(pass, 'commit', STEP_SLOTS.VERTICES);
+  }
+
+  /** The pairs that the dispatches to come work on. */
+  #list(pass: GPUComputePassEncoder, entry: 'listForGeometry' | 'listForBound'): void {
+    this.#indirect(pass, entry, STEP_SLOTS.PAIRS);
+    this.#indirect(pass, 'planActive', STEP_SLOTS.ONE);
   }
 
   #direct(pass: GPUComputePassEncoder, entry: EntryPoint, threads: number): void {

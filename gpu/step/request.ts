@@ -1,5 +1,6 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { UNIT_ROUNDOFF } from '../../src/solver/cpu/certificate.js';
+import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { EdgePlan } from './edge-plan.js';
 import { PARAMETERS } from './fields.js';
@@ -7,8 +8,11 @@ import { PARAMETERS } from './fields.js';
 /** A vertex closer to its target than this many u·X has arrived as far as float32 can tell; r becomes 0. */
 const ARRIVAL_ROUNDING = 4;
 
-/** More contacts than this are worth rounds of whole dispatches before one workgroup takes the rest. */
-export const TAIL_ROWS = 2048;
+/**
+ * More contacts than this are worth rounds of whole dispatches before one workgroup takes the rest: a round costs two
+ * dispatches, and one workgroup of 256 threads takes a sweep of so many in 64 turns.
+ */
+export const TAIL_ROWS = 16384;
 
 /**
  * The parameter block of a request.
@@ -25,6 +29,7 @@ export function packParameters(
 ): ArrayBuffer {
   const s = settings;
   let largest = 0;
+  const distances = distancesByVertex(mesh, settings);
   for (const value of start) largest = Math.max(largest, Math.abs(value));
   return PARAMETERS.pack({
     vertexCount: mesh.vertexCount,
@@ -45,6 +50,9 @@ export function packParameters(
     skipsKinematicPairs: s.skipKinematicPairs ? 1 : 0,
     waitsForSearch: waitsForSearch ? 1 : 0,
     tailRows: TAIL_ROWS,
+    hasDistances: distances ? 1 : 0,
+    leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
+    mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
   });
 }
 

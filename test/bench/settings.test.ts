@@ -3,12 +3,28 @@ import { main } from '../../bench/run.js';
 import { readSettings, UsageError } from '../../bench/settings.js';
 
 t.test('defaults', async (t) => {
-  t.match(readSettings([]), { engine: 'cpu', scenes: ['layers'], vertices: [], repeat: 3, warmUp: 1, out: undefined });
+  t.match(readSettings([]), {
+    engines: ['cpu'],
+    isWhole: false,
+    suite: undefined,
+    minutes: 10,
+    scenes: ['layers'],
+    vertices: [],
+    repeat: 3,
+    warmUp: 1,
+    out: undefined,
+  });
 });
 
 t.test('lists and numbers', async (t) => {
   const settings = readSettings(['--scene', 'layers, hair', '--vertices', '10000,40000', '--repeat', '5', '--out', '']);
   t.match(settings, { scenes: ['layers', 'hair'], vertices: [10000, 40000], repeat: 5, out: '' });
+});
+
+t.test('engines side by side, a whole request on one of them, a suite with its time', async (t) => {
+  t.match(readSettings(['--engine', 'cpu, webgpu,cpu']), { engines: ['cpu', 'webgpu'], isWhole: false });
+  t.match(readSettings(['--engine', 'webgpu', '--whole']), { engines: ['webgpu'], isWhole: true });
+  t.match(readSettings(['--suite', 'hardware', '--minutes', '3']), { suite: 'hardware', minutes: 3 });
 });
 
 t.test('all scenes, with the dress only where its data is', async (t) => {
@@ -20,7 +36,10 @@ t.test('all scenes, with the dress only where its data is', async (t) => {
 t.test('what makes no sense is refused with its name', async (t) => {
   for (const [argv, message] of [
     [['--scene', 'lakes'], /"lakes".*layers/],
-    [['--engine', 'abacus'], /cpu.*"abacus"/],
+    [['--engine', 'cpu,abacus'], /cpu.*"abacus"/],
+    [['--engine', 'cpu,webgpu', '--whole'], /--whole.*one engine/],
+    [['--suite', 'moon'], /hardware.*"moon"/],
+    [['--suite', 'hardware', '--whole'], /--suite.*--whole/],
     [['--vertices', '10k'], /--vertices.*"10k"/],
     [['--repeat', '0'], /--repeat.*at least 1/],
     [['--sizes', '3'], /--sizes/],

@@ -45,6 +45,8 @@ struct Control {
   listTop: atomic<u32>,
   keptCount: atomic<u32>,
   rowCount: atomic<u32>,
+  // pairs in the list that geometry, and later the forward step, works on
+  activeCount: u32,
   // the sweep's queue of contacts whose turn has come: its end, how many stand in it from the start, what the round under
   // way takes of it, rounds of this sweep, and sweeps done in this step
   queueTail: atomic<u32>,
@@ -112,6 +114,7 @@ struct ControlView {
   listTop: u32,
   keptCount: u32,
   rowCount: u32,
+  activeCount: u32,
   queueTail: u32,
   readyCount: u32,
   queueBegin: u32,

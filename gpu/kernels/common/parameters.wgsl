@@ -32,5 +32,9 @@ struct Parameters {
   waitsForSearch: u32,
   // more contacts than this are swept by whole dispatches first
   tailRows: u32,
+  // 1 = parts have a δ of their own: by vertex behind the positions in start; the smallest and the largest there are
+  hasDistances: u32,
+  leastDelta: f32,
+  mostDelta: f32,
 }
 @group(0) @binding(0) var<uniform> parameters: Parameters;

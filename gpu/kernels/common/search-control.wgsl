@@ -39,7 +39,7 @@ const SEARCH_PART: u32 = 1u;
 const SEARCH_ALL: u32 = 2u;
 const SEARCH_RESUME: u32 = 3u;
 
-// Bar bits (src/solver/cpu/search.ts): an element has a bit iff all its vertices do, and a pair with a bit in common is
-// left out.
+// Bar bits (src/solver/cpu/search.ts): an element has a bit iff all its vertices do (less PASSIVE at a
+// border, element-boxes.wgsl), and a pair with a bit in common is left out.
 const PASSIVE: u32 = 1u;
 const KEPT: u32 = 2u;

@@ -7,7 +7,8 @@ const PAIRS: u32 = 2u;
 const SEARCH: u32 = 3u;
 const FIRST_EDGES: u32 = 4u;
 // In candidateArguments: a thread a candidate, written by contacts-offsets; a thread a contact of a round of the sweep,
-// written by sweep-open
+// written by sweep-open; a thread a pair of the list of those to look at, written by active-plan
 const CANDIDATES: u32 = 0u;
 const WIDE: u32 = 1u;
-const CANDIDATE_SLOTS: u32 = 2u;
+const ACTIVE: u32 = 2u;
+const CANDIDATE_SLOTS: u32 = 3u;

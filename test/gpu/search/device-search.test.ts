@@ -6,6 +6,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/cpu/bars.js';
 import { CORNERS, PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';
 import { type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
+import { findKinematicBorder } from '../../../src/solver/kinematic-border.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { type LooseOptions, looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
@@ -43,7 +44,8 @@ function searchOnCpu(
   into = new PairSet(),
 ): PairSet {
   const growth = Math.fround((settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta) / 2);
-  const rules: PairRules = { bar, isIgnored: ignoring(mesh) };
+  const border = settings.skipKinematicPairs ? findKinematicBorder(mesh) : undefined;
+  const rules: PairRules = { bar, border, isIgnored: ignoring(mesh) };
   new ProximitySearch(mesh).search({ box, growth }, x, cut, rules, 1e9, into);
   return into;
 }
@@ -133,15 +135,38 @@ if (device) {
     t.ok(bar.some((bits) => bits !== 0) && count > 100);
   });
 
-  t.test('kinematic elements: SKIP and PROTECT', async (t) => {
+  t.test('kinematic elements: SKIP and PROTECT, with and without borders', async (t) => {
     for (const skipKinematicPairs of [true, false]) {
-      const { bar } = await check(
-        t,
-        { elements: 150, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5 },
-        { skipKinematicPairs },
-      );
-      t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be left out, others not');
+      for (const border of [0, 0.6]) {
+        const { bar, vertex } = await check(
+          t,
+          { elements: 150, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border },
+          { skipKinematicPairs },
+        );
+        t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be left out, others not');
+        const hasFixed = Array.from({ length: vertex.length / 4 }, (_, p) => vertex.subarray(4 * p, 4 * p + 4)).some(
+          (ids) => ids.every((v) => v < 0 || bar[v] === PASSIVE),
+        );
+        t.equal(hasFixed, skipKinematicPairs && border > 0, 'pairs of PASSIVE vertices only at borders, under SKIP');
+      }
     }
+  });
+
+  t.test('the rule for kinematic pairs changes with the settings', async (t) => {
+    const settings = makeSettings({ delta: 0.05, leap: 0.3 });
+    const options = { elements: 150, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border: 0.6 };
+    const { mesh, x, y } = looseScene(random, options);
+    const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
+    scene.place(x, y);
+    for (const skipKinematicPairs of [false, true]) {
+      const changed = { ...settings, skipKinematicPairs };
+      scene.search.configure(changed);
+      scene.search.ask(SEARCH_MODE.ALL);
+      const found = await scene.run();
+      const find = (cut: number): string[] => keysOf(searchOnCpu(mesh, x, found, changed, cut));
+      compare(t, keysFound(found), find(0.05 - CUT_ROUNDING), find(0.05 + CUT_ROUNDING));
+    }
+    scene.close();
   });
 
   t.test('pairs of ignored parts are left out', async (t) => {
@@ -263,6 +288,36 @@ if (device) {
       roomy.close();
     },
   );
+
+  t.test('a search that found too little room is resumed: what it would have written', async (t) => {
+    const { mesh, x, y } = looseScene(random, { elements: 150, side: 3, travel: 0.3 });
+    const settings = makeSettings({ delta: 0.2, leap: 0.3 });
+    const roomy = await DeviceScene.open(memory, mesh, settings, x, 1 << 17);
+    roomy.place(x, y);
+    roomy.search.ask(SEARCH_MODE.ALL);
+    const whole = await roomy.run();
+    // Some queries find more than is kept of them, and have to walk again.
+    const finds = new Map<number, number>();
+    for (let p = 0; p < whole.count; p++) {
+      const first = whole.vertex[4 * p];
+      finds.set(first, (finds.get(first) ?? 0) + 1);
+    }
+    t.ok(Math.max(...finds.values()) > 40, `${whole.count} pairs`);
+    const tight = await DeviceScene.open(memory, mesh, settings, x, 5);
+    tight.place(x, y);
+    tight.search.ask(SEARCH_MODE.ALL);
+    t.equal((await tight.run()).control.overflow, 1);
+    tight.reserve(whole.count);
+    tight.search.ask(SEARCH_MODE.RESUME);
+    const resumed = await tight.run();
+    t.match(resumed.control, { overflow: 0, isValid: 1, pairCount: whole.count, kept: 0 });
+    t.strictSame(resumed.vertex, whole.vertex);
+    t.strictSame(resumed.info, whole.info);
+    t.strictSame(resumed.normal, whole.normal);
+    t.ok(resumed.work.every((word) => word === 0));
+    tight.close();
+    roomy.close();
+  });
 
   t.test('nothing asked, nothing done', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });

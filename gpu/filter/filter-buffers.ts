@@ -1,0 +1,139 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { BUFFER_USAGE } from '../flags.js';
+import { foldGroups } from '../search/groups.js';
+import { type Dispatch, recordDispatch } from '../search/kernel.js';
+import type { DeviceMemory } from '../step/ledger.js';
+import type { FilterKernels } from './kernels.js';
+import type { FilterLayout } from './layout.js';
+
+const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
+
+/** Threads of a workgroup in the filter's kernels. */
+const THREADS = 64;
+/** What every implementation lets a uniform binding start at. */
+const UNIFORM_STRIDE = 256;
+/** struct Walk and struct Counts of filter-walk.wgsl; the latter with room to be bound as anything */
+const WALK_WORDS = 12;
+export const COUNTS_BYTES = 32;
+export const PAIR_BYTES = 8;
+
+export interface FilterRequest {
+  readonly slack: number;
+  /** comes back in the counts */
+  readonly stamp: number;
+  /** the boxes are not those of the uploaded positions yet */
+  readonly withBoxes: boolean;
+}
+
+/** Device memory of one mesh's filter, and its dispatches. */
+export class FilterBuffers {
+  /** struct Counts */
+  readonly counts: GPUBuffer;
+  /** uint32[2·capacity] */
+  doubtful!: GPUBuffer;
+  capacity = 0;
+  readonly #memory: DeviceMemory;
+  readonly #kernels: FilterKernels;
+  readonly #layout: FilterLayout;
+  readonly #x: GPUBuffer;
+  readonly #walk: GPUBuffer;
+  readonly #named: Record<string, GPUBuffer>;
+  readonly #boxes: Dispatch[];
+  #walking: Dispatch | undefined;
+  readonly #edgeGroups: GPUBuffer;
+
+  /** @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY; what was allocated by then is freed with the account */
+  constructor(
+    memory: DeviceMemory,
+    kernels: FilterKernels,
+    mesh: CollisionMesh,
+    layout: FilterLayout,
+    capacity: number,
+  ) {
+    this.#memory = memory;
+    this.#kernels = kernels;
+    this.#layout = layout;
+    const { leaves, triangleCount, edgeCount } = layout;
+    this.#x = memory.allocate('filter positions', 12 * mesh.vertexCount, STORAGE | COPY_DST);
+    this.#walk = memory.allocate('filter walk', 4 * WALK_WORDS, UNIFORM | COPY_DST);
+    this.counts = memory.allocate('filter counts', COUNTS_BYTES, STORAGE | COPY_SRC | COPY_DST);
+    this.#named = {
+      x: this.#x,
+      edges: this.#upload('filter edges', layout.edges, STORAGE),
+      triangles: this.#upload('filter triangles', layout.triangles, STORAGE),
+      parts: this.#upload('filter parts', layout.parts, STORAGE),
+      tree: memory.allocate('filter tree', 32 * (2 * leaves + triangleCount), STORAGE),
+    };
+    this.#edgeGroups = this.#upload('filter sizes', foldGroupsOf(edgeCount), INDIRECT);
+    this.#boxes = this.#planBoxes();
+    this.reserve(capacity);
+  }
+
+  /** Replaces the list by a larger one. */
+  reserve(capacity: number): void {
+    if (capacity <= this.capacity) return;
+    if (this.doubtful) this.#memory.free(this.doubtful);
+    this.capacity = 0;
+    this.doubtful = this.#memory.allocate('filter doubtful pairs', PAIR_BYTES * capacity, STORAGE | COPY_SRC);
+    this.capacity = capacity;
+    const group = this.#kernels.walkEdges.bind(this.#memory.device, {
+      ...this.#named,
+      walk: this.#walk,
+      counts: this.counts,
+      doubtful: this.doubtful,
+    });
+    this.#walking = { kernel: this.#kernels.walkEdges, group, size: { buffer: this.#edgeGroups, offset: 0 } };
+  }
+
+  upload(values: Float32Array<ArrayBuffer>): void {
+    this.#memory.device.queue.writeBuffer(this.#x, 0, values);
+  }
+
+  /** Records a search over the uploaded positions. */
+  record(encoder: GPUCommandEncoder, { slack, stamp, withBoxes }: FilterRequest): void {
+    const { edgeCount, triangleCount, leaves, hasIgnored, partCount } = this.#layout;
+    const walk = new Uint32Array(WALK_WORDS);
+    walk.set([edgeCount, triangleCount, leaves, this.capacity, 0, 0, hasIgnored ? 1 : 0, partCount, stamp]);
+    new Float32Array(walk.buffer)[4] = slack;
+    this.#memory.device.queue.writeBuffer(this.#walk, 0, walk);
+    encoder.clearBuffer(this.counts);
+    const pass = encoder.beginComputePass();
+    if (withBoxes) for (const dispatch of this.#boxes) recordDispatch(pass, dispatch);
+    if (this.#walking) recordDispatch(pass, this.#walking);
+    pass.end();
+  }
+
+  /** One dispatch for the boxes of the triangles, then one for each level of the tree, leaves first. */
+  #planBoxes(): Dispatch[] {
+    const { triangleCount, leaves } = this.#layout;
+    const widths: number[] = [];
+    for (let width = leaves; width >= 1; width /= 2) widths.push(width);
+    const uniforms = new Uint32Array((UNIFORM_STRIDE / 4) * (1 + widths.length));
+    const sizes = new Uint32Array(3 * (1 + widths.length));
+    [triangleCount, ...widths].forEach((threads, n) => {
+      uniforms.set([triangleCount, leaves, threads, n === 1 ? 1 : 0], (UNIFORM_STRIDE / 4) * n);
+      sizes.set(foldGroupsOf(threads), 3 * n);
+    });
+    const levels = this.#upload('filter levels', uniforms, UNIFORM);
+    const groups = this.#upload('filter sizes', sizes, INDIRECT);
+    const { boxTriangles, joinBoxes } = this.#kernels;
+    return [boxTriangles, ...widths.map(() => joinBoxes)].map((kernel, n) => ({
+      kernel,
+      group: kernel.bind(this.#memory.device, {
+        ...this.#named,
+        level: { buffer: levels, offset: UNIFORM_STRIDE * n, size: 16 },
+      }),
+      size: { buffer: groups, offset: 12 * n },
+    }));
+  }
+
+  #upload(label: string, words: Uint32Array<ArrayBuffer>, usage: number): GPUBuffer {
+    const buffer = this.#memory.allocate(label, words.byteLength, usage | COPY_DST);
+    this.#memory.device.queue.writeBuffer(buffer, 0, words);
+    return buffer;
+  }
+}
+
+function foldGroupsOf(threads: number): Uint32Array<ArrayBuffer> {
+  return Uint32Array.from(foldGroups(Math.ceil(threads / THREADS)));
+}

@@ -1,0 +1,77 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { orderElements } from './order.js';
+
+/** Triangles a leaf (filter-boxes.wgsl and filter-walk.wgsl have the same number). */
+const LEAF_SIZE = 8;
+const NO_PART = 0xffffffff;
+
+/** What of the filter's buffers depends on the mesh alone, in the order of the state that it was opened with. */
+export interface FilterLayout {
+  readonly edgeCount: number;
+  readonly triangleCount: number;
+  /** a power of two */
+  readonly leaves: number;
+  /** uint32[E] and uint32[T] element by slot */
+  readonly edgeOrder: Uint32Array;
+  readonly triangleOrder: Uint32Array;
+  /** uint32[2·E] and uint32[3·T] vertices by slot */
+  readonly edges: Uint32Array<ArrayBuffer>;
+  readonly triangles: Uint32Array<ArrayBuffer>;
+  /** see filter-walk.wgsl; one word when no parts are ignored */
+  readonly parts: Uint32Array<ArrayBuffer>;
+  readonly hasIgnored: boolean;
+  readonly partCount: number;
+}
+
+/** @param x float32[3·V] within ±1 */
+export function layOutFilter(mesh: CollisionMesh, x: Float32Array): FilterLayout {
+  const edgeOrder = orderElements(mesh.edges, 2, x);
+  const triangleOrder = orderElements(mesh.triangles, 3, x);
+  const edges = inOrder(mesh.edges, 2, edgeOrder);
+  const triangles = inOrder(mesh.triangles, 3, triangleOrder);
+  const leafCount = Math.max(1, Math.ceil(triangleOrder.length / LEAF_SIZE));
+  const hasIgnored = mesh.ignoredPartPairs.length > 0;
+  return {
+    edgeCount: edgeOrder.length,
+    triangleCount: triangleOrder.length,
+    leaves: 2 ** (32 - Math.clz32(leafCount - 1)),
+    edgeOrder,
+    triangleOrder,
+    edges,
+    triangles,
+    parts: hasIgnored ? describeParts(mesh, edges, triangles) : new Uint32Array(1),
+    hasIgnored,
+    partCount: mesh.parts.length,
+  };
+}
+
+function inOrder(vertices: Uint32Array, size: number, order: Uint32Array): Uint32Array<ArrayBuffer> {
+  const sorted = new Uint32Array(vertices.length);
+  for (let slot = 0; slot < order.length; slot++) {
+    for (let k = 0; k < size; k++) sorted[size * slot + k] = vertices[size * order[slot] + k];
+  }
+  return sorted;
+}
+
+function describeParts(mesh: CollisionMesh, edges: Uint32Array, triangles: Uint32Array): Uint32Array<ArrayBuffer> {
+  const { parts, ignoredPartPairs } = mesh;
+  const partners = parts.map(() => new Set<number>());
+  for (let k = 0; k < ignoredPartPairs.length; k += 2) {
+    partners[ignoredPartPairs[k]].add(ignoredPartPairs[k + 1]);
+    partners[ignoredPartPairs[k + 1]].add(ignoredPartPairs[k]);
+  }
+  const firsts = [0];
+  for (const set of partners) firsts.push(firsts[firsts.length - 1] + set.size);
+  const lists = partners.flatMap((set) => [...set].sort((p, q) => p - q));
+  const ownParts = [...partsOf(mesh, edges, 2), ...partsOf(mesh, triangles, 3)];
+  return Uint32Array.from([...ownParts, ...firsts, ...lists]);
+}
+
+function* partsOf({ partOfVertex }: CollisionMesh, vertices: Uint32Array, size: number): Generator<number> {
+  for (let at = 0; at < vertices.length; at += size) {
+    const part = partOfVertex[vertices[at]];
+    let isWhole = part >= 0;
+    for (let k = 1; k < size; k++) isWhole &&= partOfVertex[vertices[at + k]] === part;
+    yield isWhole ? part : NO_PART;
+  }
+}

@@ -1,0 +1,96 @@
+import { buildMesh } from '../../src/mesh/build.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { decideDoubtful } from '../../src/verify/filter.js';
+import { findIntersections } from '../../src/verify/state.js';
+import type { PairRules } from '../../src/verify/types.js';
+import { makeProofRandom } from '../proof-random.js';
+import { DeviceLedger, DeviceMemory } from '../step/ledger.js';
+import { FilterKernels } from './kernels.js';
+import { DeviceStateFilter } from './state-filter.js';
+
+/** Pairs of an edge and a triangle that touch or nearly do; without the bound, a tenth of them would be misjudged. */
+const PROOF_PAIRS = 1000;
+/** Of the pairs that are far from touching so many may be in doubt, or the filter is of no use. */
+const MOST_DOUBTFUL_SHARE = 0.9;
+const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
+
+/**
+ * Lets an adapter show that it rounds as the filter's bound expects: its answers are the judge's first word on what
+ * is sent, and a driver that rounds otherwise would clear pairs that meet.
+ *
+ * @returns what is wrong; undefined = it may be used
+ * @throws Error when a kernel does not run
+ */
+export async function findFilterObjection(device: GPUDevice, kernels: FilterKernels): Promise<string | undefined> {
+  const { mesh, single, double } = makeProof();
+  for (const x of [single, double]) {
+    const memory = new DeviceMemory(device, new DeviceLedger());
+    const place = { memory, assertAlive: () => {}, during: <T>(work: Promise<T>) => work };
+    const filter = await DeviceStateFilter.open(place, mesh, { kernels });
+    try {
+      const doubtful = await filter.findDoubtful(x);
+      if (!doubtful) return 'the state filter gave up on a small mesh';
+      const exact = findIntersections(mesh, x, RULES);
+      const found = decideDoubtful(mesh, x, RULES, doubtful).intersectionCount;
+      if (found !== exact.intersectionCount) {
+        return `the state filter lost ${exact.intersectionCount - found} of ${exact.intersectionCount} intersections`;
+      }
+      const share = doubtful.pairs.length / 2 / doubtful.pairsTested;
+      if (share > MOST_DOUBTFUL_SHARE) return `the state filter doubts ${share} of all pairs`;
+    } finally {
+      filter.close();
+    }
+  }
+  return undefined;
+}
+
+const proven = new WeakMap<GPUDevice, Promise<FilterKernels>>();
+
+/**
+ * The filter's kernels, compiled and proven, once a device.
+ *
+ * @throws Error with the objection, every time it is asked for
+ */
+export function loadProvenKernels(device: GPUDevice): Promise<FilterKernels> {
+  let kernels = proven.get(device);
+  if (!kernels) {
+    kernels = FilterKernels.load(device).then(async (loaded) => {
+      const objection = await findFilterObjection(device, loaded);
+      if (objection !== undefined) throw new Error(objection);
+      return loaded;
+    });
+    proven.set(device, kernels);
+  }
+  return kernels;
+}
+
+/** Rods that end within an ulp of a triangle's plane, inside it or on its rim, half of them beyond. */
+function makeProof(): { mesh: CollisionMesh; single: Float32Array; double: Float64Array } {
+  const random = makeProofRandom(20_231_104);
+  const between = (low: number, high: number) => low + (high - low) * random();
+  const single = new Float32Array(15 * PROOF_PAIRS);
+  const triangles: number[] = [];
+  const segments: number[] = [];
+  for (let n = 0; n < PROOF_PAIRS; n++) {
+    const first = 5 * n;
+    triangles.push(first, first + 1, first + 2);
+    segments.push(first + 3, first + 4);
+    const [s, t] = n % 3 === 0 ? [random(), 0] : [between(0.1, 0.4), between(0.1, 0.4)];
+    // Small ones are misjudged by rounded coordinates, large ones by rounded products.
+    const size = n % 2 === 0 ? 0.1 : 0.001;
+    for (let c = 0; c < 3; c++) {
+      const centre = between(-1, 1);
+      const [p, q, r] = [0, 1, 2].map(() => Math.fround(centre + between(-size, size)));
+      const end = Math.fround(p + s * (q - p) + t * (r - p));
+      [p, q, r, end + between(-size, size), end].forEach((value, corner) => {
+        single[3 * (first + corner) + c] = value;
+      });
+    }
+  }
+  const mesh = buildMesh({
+    vertexCount: 5 * PROOF_PAIRS,
+    triangles: Uint32Array.from(triangles),
+    segments: Uint32Array.from(segments),
+  });
+  return { mesh, single, double: Float64Array.from(single, (value) => 1000 + 1.1 * value) };
+}

@@ -1,0 +1,83 @@
+import { openAdapter } from '../../../gpu/adapter.js';
+import { DeviceStateFilter, type FilterDevice, type FilterOptions } from '../../../gpu/filter/state-filter.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
+import type { CollisionMesh, Positions } from '../../../src/mesh/types.js';
+import { type DoubtfulPairs, decideDoubtful } from '../../../src/verify/filter.js';
+import { findIntersections } from '../../../src/verify/state.js';
+import type { PairRules, StateFindings } from '../../../src/verify/types.js';
+
+/** A device for filters alone. Close it in a teardown. */
+export async function openFilterDevice(): Promise<{
+  readonly device?: FilterDevice & { readonly ledger: DeviceLedger };
+  readonly options: { readonly skip?: string };
+  close(): Promise<void>;
+}> {
+  const { opened, reason } = await openAdapter({ allowSoftware: true });
+  if (!opened) {
+    if (process.env.INTERSTICE_REQUIRE_GPU === '1') throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
+    return { options: { skip: reason }, close: async () => {} };
+  }
+  const { device } = await opened.requestDevice();
+  const ledger = new DeviceLedger();
+  const faults: string[] = [];
+  device.addEventListener('uncapturederror', (event) => {
+    event.preventDefault();
+    faults.push(event.error.message);
+  });
+  return {
+    device: {
+      ledger,
+      memory: new DeviceMemory(device, ledger),
+      assertAlive: () => {
+        if (faults.length > 0) throw new Error(faults.join('; '));
+      },
+      during: (work) => work,
+    },
+    options: {},
+    close: () => opened.close(),
+  };
+}
+
+/** The same device with an account of memory of its own, as every filter wants it. */
+export function forFilter(device: FilterDevice): FilterDevice {
+  return { ...device, memory: device.memory.fork() };
+}
+
+export interface Comparison {
+  readonly doubtful: DoubtfulPairs | undefined;
+  /** filter and exact test */
+  readonly filtered: StateFindings;
+  /** the exact test alone */
+  readonly exact: StateFindings;
+}
+
+/** Filters a state, decides the rest, and does the same without the filter. */
+export async function compare(
+  device: FilterDevice,
+  mesh: CollisionMesh,
+  x: Positions,
+  rules: PairRules,
+  options: FilterOptions = {},
+): Promise<Comparison> {
+  const filter = await DeviceStateFilter.open(forFilter(device), mesh, options);
+  try {
+    const doubtful = await filter.findDoubtful(x);
+    const exact = findIntersections(mesh, x, rules);
+    return { doubtful, filtered: doubtful ? decideDoubtful(mesh, x, rules, doubtful) : exact, exact };
+  } finally {
+    filter.close();
+  }
+}
+
+/** What must be the same with and without the filter. */
+export function verdictOf({
+  intersectionCount,
+  intersections,
+  kinematicIntersectionCount,
+  leftOutPairs,
+}: StateFindings): Pick<
+  StateFindings,
+  'intersectionCount' | 'intersections' | 'kinematicIntersectionCount' | 'leftOutPairs'
+> {
+  return { intersectionCount, intersections, kinematicIntersectionCount, ...(leftOutPairs ? { leftOutPairs } : {}) };
+}
