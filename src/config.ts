@@ -51,7 +51,12 @@ export interface Config {
 }
 
 /** Read elsewhere: by tests, benchmarks, the command line. */
-const OTHER_VARIABLES = new Set(['INTERSTICE_DATA', 'INTERSTICE_REQUIRE_GPU', 'INTERSTICE_DEBUG']);
+const OTHER_VARIABLES = new Set([
+  'INTERSTICE_DATA',
+  'INTERSTICE_REQUIRE_GPU',
+  'INTERSTICE_DEBUG',
+  'INTERSTICE_FUZZ_SECONDS',
+]);
 
 const NAMES: ReadonlySet<string> = new Set(Object.values<Setting>(SETTINGS).map((setting) => setting.name));
 const NAMES_IN_FILE: ReadonlySet<string> = new Set([...NAMES].filter((name) => name !== SETTINGS.config.name));

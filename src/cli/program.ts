@@ -32,7 +32,7 @@ const kinematicOptions = (): Option[] => [
 ];
 
 const placeOptions = (): Option[] => [
-  choiceOption('engine', ENGINES, 'the engine in this process (default: INTERSTICE_ENGINE, or auto)'),
+  choiceOption('engine', ENGINES, 'the engine in this process (default: INTERSTICE_ENGINE, or cpu)'),
   new Option(
     '--threads <N>',
     'worker threads of the engine (default: INTERSTICE_THREADS, or 1, which is all that one run uses)',

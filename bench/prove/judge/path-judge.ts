@@ -1,7 +1,8 @@
+import { GuardedPairs } from './guarded.js';
 import { findMeeting } from './moving-pair.js';
 import type { Vector } from './nearest.js';
 import type { StateRules } from './state-judge.js';
-import { isPromised, type Surface } from './surface.js';
+import type { Surface } from './surface.js';
 import { boxesOf, sweepPairs } from './sweep.js';
 
 export interface Collision {
@@ -12,7 +13,7 @@ export interface Collision {
 }
 
 /**
- * Promised pairs that may meet while every vertex goes straight from `start` to `end`. Complete: what is not listed
+ * Promised pairs, and pairs through which those begin to meet ({@link GuardedPairs}), that may meet while every vertex goes straight from `start` to `end`. Complete: what is not listed
  * certainly does not meet.
  *
  * @param start [3·V]
@@ -26,6 +27,7 @@ export function findCollisions(
 ): Collision[] {
   const { edges, triangles, rods, particles, vertices } = surface;
   const found: Collision[] = [];
+  const guarded = new GuardedPairs(surface, rules.kinematicPairs);
   const moves = new Uint8Array(surface.vertexCount);
   for (let i = 0; i < start.length; i++) if (start[i] !== end[i]) moves[Math.floor(i / 3)] = 1;
   const relations: [readonly (readonly number[])[], readonly (readonly number[])[]][] = [
@@ -41,7 +43,7 @@ export function findCollisions(
       const [a, b] = [first[i], second[j]];
       // A pair at rest is what the state test is for: it met at the start or never does.
       if (!a.some((v) => moves[v]) && !b.some((v) => moves[v])) return;
-      if (!isPromised(surface, a, b, rules.kinematicPairs)) return;
+      if (!guarded.has(a, b)) return;
       const corners = [...a, ...b];
       const time = findMeeting(
         corners.map((v) => at(start, v)),

@@ -1,22 +1,21 @@
 import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
 import { stampTimings } from '../http/answer-timing.js';
-import { encodeMessage } from '../protobuf/codec.js';
+import { encodeReported } from '../protobuf/codec.js';
 
 /**
- * An answer with its report in two pieces, which end to end are the message: the report comes last because it carries how
- * long the rest took to encode.
+ * An answer with its report, which carries how long the rest took to encode.
  * @param name message of the contract that has a `report`
  * @param received performance.now() when the request had arrived
+ * @param enclosure the message of a stream around it
  */
-export function encodeReported(
+export function encodeStamped(
   name: string,
   message: { readonly report: object },
   answer: ResolveAnswer | StepAnswer,
   received: number,
-): readonly [Uint8Array, Uint8Array] {
+  enclosure?: Parameters<typeof encodeReported>[3],
+): Buffer {
   const answered = performance.now();
-  const { report, ...bulk } = message;
-  const body = encodeMessage(name, bulk);
-  stampTimings(answer, { received, answered, encoded: performance.now() });
-  return [body, encodeMessage(name, { report })];
+  const stamp = () => stampTimings(answer, { received, answered, encoded: performance.now() });
+  return encodeReported(name, message, stamp, enclosure);
 }

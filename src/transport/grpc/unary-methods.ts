@@ -17,7 +17,7 @@ import {
   toUpdateSessionRequest,
 } from '../messages.js';
 import { decodeMessage, encodeMessage } from '../protobuf/codec.js';
-import { encodeReported } from './reported.js';
+import { encodeStamped } from './reported.js';
 import type { UnaryName } from './service.js';
 
 /** From the bytes of a request to those of its answer. */
@@ -29,11 +29,11 @@ export function unaryMethods(operations: Operations): Readonly<Record<UnaryName,
   return {
     Resolve: async (bytes, context) => {
       const answer = await operations.resolve(toResolveRequest(decodeMessage('ResolveRequest', bytes)), context);
-      return Buffer.concat(encodeReported('ResolveResponse', fromResolveAnswer(answer), answer, receivedAt(context)));
+      return encodeStamped('ResolveResponse', fromResolveAnswer(answer), answer, receivedAt(context));
     },
     Step: async (bytes, context) => {
       const answer = await operations.step(toStepRequest(decodeMessage('StepRequest', bytes)), context);
-      return Buffer.concat(encodeReported('StepResponse', fromStepAnswer(answer), answer, receivedAt(context)));
+      return encodeStamped('StepResponse', fromStepAnswer(answer), answer, receivedAt(context));
     },
     Check: async (bytes, context) => {
       const answer = await operations.check(toCheckRequest(decodeMessage('CheckRequest', bytes)), context);

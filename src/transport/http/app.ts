@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -40,6 +40,7 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
       void sendProblem(reply, request, toRefusal(thrown, request, options.maxMessageBytes));
     },
   });
+  app.server.on('checkExpectation', refuseExpectation);
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);
@@ -64,17 +65,31 @@ function answerBrokenRequest(thrown: Error & { code?: string }, socket: Socket):
       : thrown.code === 'HPE_HEADER_OVERFLOW'
         ? 'The headers are too long.'
         : 'This is no valid HTTP request.';
-  const error = new IntersticeError('MALFORMED_BODY', reason);
-  const status = ERRORS[error.code].http;
-  const requestId = requestIdOf({});
-  const body = JSON.stringify(problemOf(error, requestId, ''));
+  const { status, headers, body } = bareRefusal(reason);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `content-type: ${PROBLEM_TYPE}`,
-    `content-length: ${Buffer.byteLength(body)}`,
-    `x-request-id: ${requestId}`,
-    `interstice-version: ${packageVersion}`,
-    'connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+/** Any Expect header but 100-continue; Node would answer 417 without a document. */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  const { status, headers, body } = bareRefusal('The header expect holds something else than 100-continue.');
+  response.writeHead(status, headers).end(body);
+}
+
+/** An answer to what never reaches a route. Nobody knows what still comes on such a connection, so it is closed. */
+function bareRefusal(reason: string) {
+  const error = new IntersticeError('MALFORMED_BODY', reason);
+  const requestId = requestIdOf({});
+  const body = JSON.stringify(problemOf(error, requestId, ''));
+  const headers = {
+    'content-type': PROBLEM_TYPE,
+    'content-length': Buffer.byteLength(body),
+    'x-request-id': requestId,
+    'interstice-version': packageVersion,
+    connection: 'close',
+  };
+  return { status: ERRORS[error.code].http, headers, body };
 }

@@ -3,7 +3,7 @@ import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
 import { decodeJson } from '../json/decode.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
 import type { WireMessage } from '../json/wire.js';
-import { decodeMessage, encodeMessage } from '../protobuf/codec.js';
+import { decodeMessage, encodeMessage, encodeReported } from '../protobuf/codec.js';
 import { serverTiming, stampTimings } from './answer-timing.js';
 import { JSON_TYPE, MESSAGE_TYPES, type MessageType } from './content-types.js';
 import { chooseType, ownTypeFirst, takeType } from './media.js';
@@ -60,15 +60,14 @@ export function sendReported(
   answer: ResolveAnswer | StepAnswer,
   { type, arrays, answered }: Way,
 ): FastifyReply {
+  const stamp = () => {
+    const turns = { received: reply.request.receivedAt, answered, encoded: performance.now() };
+    reply.header('server-timing', serverTiming(stampTimings(answer, turns)));
+  };
+  if (type !== 'application/json') return reply.type(type).send(encodeReported(name, message, stamp));
   const { report, ...bulk } = message;
-  const body = type === 'application/json' ? encodeJson(name, bulk, { arrays }) : encodeMessage(name, bulk);
-  const turns = { received: reply.request.receivedAt, answered, encoded: performance.now() };
-  const timings = stampTimings(answer, turns);
-  reply.header('server-timing', serverTiming(timings));
-  if (body instanceof Uint8Array) {
-    // Fields of a message may stand in any order, and a message may be put together from pieces end to end.
-    return reply.type(type).send(Buffer.concat([body, encodeMessage(name, { report })]));
-  }
-  (body as JsonObject).report = encodeJson('Report', report, { arrays });
+  const body: JsonObject = encodeJson(name, bulk, { arrays });
+  stamp();
+  body.report = encodeJson('Report', report, { arrays });
   return reply.type(JSON_TYPE).send(JSON.stringify(body));
 }

@@ -1,3 +1,3 @@
 /** The wire format of the contract's messages, both ways, for every transport that carries it. */
 export { decodeMessage } from './decode.js';
-export { encodeMessage } from './encode.js';
+export { encodeMessage, encodeReported } from './encode.js';

@@ -153,3 +153,20 @@ t.test('the sweep of boxes equals brute force', async (t) => {
     t.same(found.sort(), truth.sort());
   }
 });
+
+t.test('kinematic pairs count under SKIP where a promised edge and triangle can begin to meet in them', async (t) => {
+  const start = new Float64Array([0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -0.2, 0.3, 0.5, -0.2, -0.3, 0.5, -1, 0]);
+  const end = start.map((value, k) => (k > 8 && k % 3 === 1 ? value + 0.5 : value));
+  const meet = (kinematic: number[], kinematicPairs: 'SKIP' | 'PROTECT'): string[] => {
+    const surface = readSurface({
+      vertexCount: 6,
+      triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+      kinematic: Uint8Array.from({ length: 6 }, (_, v) => (kinematic.includes(v) ? 1 : 0)),
+    });
+    return findCollisions(surface, start, end, { kinematicPairs }).map(({ a, b }) => `${a} with ${b}`);
+  };
+  const sides = '0,1 with 3,4';
+  t.ok(meet([0, 1, 3, 4, 5], 'SKIP').includes(sides), 'one triangle has a dynamic corner');
+  t.same(meet([0, 1, 2, 3, 4, 5], 'SKIP'), [], 'all kinematic');
+  t.ok(meet([0, 1, 2, 3, 4, 5], 'PROTECT').includes(sides));
+});

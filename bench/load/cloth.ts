@@ -1,0 +1,70 @@
+import { SCENES } from '../../examples/scenes/index.js';
+import type { MeshInput } from '../../src/mesh/types.js';
+import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+
+/** A mesh with two targets that a session goes to by turns, so that every step has something to do. */
+export interface Cloth {
+  readonly vertices: number;
+  readonly triangles: number;
+  /** the arrays are the caller's, little-endian like the wire */
+  readonly mesh: MeshInput;
+  readonly start: Float32Array;
+  readonly targets: readonly [Float32Array, Float32Array];
+}
+
+/** How far each layer goes towards the other one's place: far enough for them to meet, no knot to untie. */
+const MEET = 0.5;
+
+/** Two layers of cloth of about so many vertices together. */
+export function makeCloth(vertices: number): Cloth {
+  const scene = SCENES.layers!(vertices);
+  const start = Float32Array.from(scene.start);
+  const meeting = start.map((from, i) => from + MEET * (scene.target[i]! - from));
+  return {
+    vertices: scene.vertexCount,
+    triangles: scene.triangles.length / 3,
+    mesh: { vertexCount: scene.vertexCount, triangles: scene.triangles },
+    start,
+    targets: [meeting, start],
+  };
+}
+
+/** The whole way for a single resolve: each layer wants to be where the other one is. */
+export function makeSwap(vertices: number): { readonly cloth: Cloth; readonly target: Float32Array } {
+  const cloth = makeCloth(vertices);
+  const target = cloth.start.map((from, i) => from + (cloth.targets[0][i]! - from) / MEET);
+  return { cloth, target };
+}
+
+const positions = (data: Float32Array): object => ({ data, scalar: 'FLOAT32' });
+
+export const createMessage = ({ mesh, start }: Cloth): Uint8Array =>
+  encodeMessage('CreateSessionRequest', { mesh, start: positions(start) });
+
+export interface StepTerms {
+  /** seconds; what is later is refused (FAIL) */
+  readonly deadline?: number | undefined;
+}
+
+export const stepMessage = (sessionId: string, target: Float32Array, { deadline }: StepTerms = {}): Uint8Array =>
+  encodeMessage('StepRequest', {
+    sessionId,
+    target: positions(target),
+    ...(deadline === undefined ? {} : { timeBudget: durationOf(deadline), onBudget: 'FAIL' }),
+  });
+
+export const resolveMessage = (cloth: Cloth, target: Float32Array, budget: number): Uint8Array =>
+  encodeMessage('ResolveRequest', {
+    mesh: cloth.mesh,
+    start: positions(cloth.start),
+    target: positions(target),
+    timeBudget: durationOf(budget),
+  });
+
+const durationOf = (seconds: number): object => ({
+  seconds: BigInt(Math.floor(seconds)),
+  nanos: Math.round((seconds % 1) * 1e9),
+});
+
+/** The same bytes, as clients hand them to their sockets. */
+export const asBuffer = (view: ArrayBufferView): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);

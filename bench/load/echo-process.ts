@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { EchoAddresses } from './echo.js';
+
+/** Starts the echo in a process of its own, so that it shares no event loop with the client, like the service. */
+export async function startEcho(): Promise<EchoAddresses & { stop(): Promise<void> }> {
+  const main = fileURLToPath(new URL('./echo-main.js', import.meta.url));
+  const child = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout });
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the echo ended with ${code}`);
+  });
+  ended.catch(() => {});
+  const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string];
+  return {
+    ...(JSON.parse(line) as EchoAddresses),
+    stop: async () => {
+      child.stdin.end();
+      await ended.catch(() => {});
+    },
+  };
+}

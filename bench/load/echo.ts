@@ -1,0 +1,58 @@
+import type { AddressInfo } from 'node:net';
+import { type handleBidiStreamingCall, type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
+import Fastify from 'fastify';
+import { pino } from 'pino';
+import { channelOptions } from '../../src/transport/grpc/channel-options.js';
+import { widenConnections, widenStreams } from '../../src/transport/grpc/flow-control.js';
+import { SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
+
+/**
+ * The baseline of the overhead: bare servers of the same libraries with the same transport settings, which send back what
+ * they are sent. Nothing of it is in the product; the paths are those of the service so that the same clients can be used.
+ */
+
+export interface EchoAddresses {
+  readonly address: string;
+  readonly grpcAddress: string;
+}
+
+/** Largest message of either, bytes. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+export async function openEcho(): Promise<EchoAddresses & { close(): Promise<void> }> {
+  const app = Fastify({ logger: false, bodyLimit: MAX_BYTES });
+  app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body),
+  );
+  app.post('/v1/sessions/:id/steps', async (request, reply) =>
+    reply.type('application/octet-stream').send(request.body),
+  );
+  await app.listen({ host: '127.0.0.1', port: 0 });
+
+  const log = pino({ level: 'warn' }, process.stderr);
+  const server = new Server(channelOptions(MAX_BYTES));
+  const unary: handleUnaryCall<Uint8Array, Uint8Array> = (call, done) => done(null, call.request);
+  const stream: handleBidiStreamingCall<Uint8Array, Uint8Array> = (call) => {
+    call.on('data', (bytes: Uint8Array) => call.write(bytes));
+    call.on('end', () => call.end());
+  };
+  server.addService(
+    { Step: SERVICE_DEFINITION.Step, StepStream: SERVICE_DEFINITION.StepStream },
+    { Step: unary, StepStream: stream },
+  );
+  widenStreams(server, log);
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
+  );
+  widenConnections(server, log);
+  return {
+    address: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
+    grpcAddress: `127.0.0.1:${port}`,
+    close: async () => {
+      server.forceShutdown();
+      await app.close();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { ServerProcess } from '../prove/server.js';
+
+/** What the service holds at one moment. */
+export interface Holdings {
+  readonly rssBytes: number;
+  readonly deviceBytes: number;
+  readonly hostBytes: number;
+  readonly sessions: number;
+  readonly waiting: number;
+  readonly running: number;
+  readonly inFlight: number;
+}
+
+/** Sums a metric over its labels. @throws when the page has none of this name */
+export function readMetric(page: string, name: string): number {
+  const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
+  if (lines.length === 0) throw new Error(`the metrics have no ${name}`);
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+/** As the admin port and the operating system tell. */
+export async function readHoldings(server: ServerProcess): Promise<Holdings> {
+  const response = await fetch(`${server.adminAddress}/metrics`);
+  const page = await response.text();
+  const of = (name: string) => readMetric(page, `interstice_${name}`);
+  return {
+    rssBytes: server.residentBytes() ?? of('process_resident_memory_bytes'),
+    deviceBytes: of('device_bytes'),
+    hostBytes: of('host_bytes'),
+    sessions: of('sessions'),
+    waiting: of('queue_waiting'),
+    running: of('jobs_running'),
+    inFlight: of('requests_in_flight'),
+  };
+}
+
+/** ms between two looks */
+const LOOK_MS = 500;
+
+/** Looks at what a service holds until it is stopped, and keeps the most of each. */
+export class HoldingsWatch {
+  #most: Holdings | undefined;
+  #timer: NodeJS.Timeout;
+  #look: Promise<void> = Promise.resolve();
+
+  constructor(private readonly server: ServerProcess) {
+    this.#timer = setInterval(() => {
+      this.#look = this.#look.then(() => this.#note());
+    }, LOOK_MS);
+  }
+
+  async stop(): Promise<Holdings> {
+    clearInterval(this.#timer);
+    await this.#look;
+    await this.#note();
+    return this.#most!;
+  }
+
+  async #note(): Promise<void> {
+    const now = await readHoldings(this.server);
+    const most = this.#most ?? now;
+    this.#most = Object.fromEntries(
+      Object.entries(now).map(([name, value]) => [name, Math.max(value, most[name as keyof Holdings])]),
+    ) as unknown as Holdings;
+  }
+}

@@ -1,0 +1,66 @@
+import { Client, type ClientDuplexStream, credentials, type ServiceError } from '@grpc/grpc-js';
+import { SERVICE, SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
+import type { WireMessage } from '../../src/transport/json/wire.js';
+import { decodeMessage } from '../../src/transport/protobuf/codec.js';
+import { codeInDetails } from './rpc-details.js';
+
+export type Stream = ClientDuplexStream<Uint8Array, Uint8Array>;
+
+export type Reply =
+  | { readonly bytes: Uint8Array; readonly code: 'OK' }
+  | { readonly bytes?: undefined; readonly code: string; readonly error: ServiceError };
+
+/** Longest that a call may take, ms: beyond it the run is broken, and says so. */
+const PATIENCE_MS = 300_000;
+
+/** gRPC in bytes: whoever measures must not pay for what a client library does with the messages. */
+export class GrpcClient {
+  private readonly client: Client;
+
+  constructor(address: string) {
+    this.client = new Client(address, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': -1,
+      'grpc.max_send_message_length': -1,
+      // A connection of its own, and what is refused is to be seen.
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_retries': 0,
+    });
+  }
+
+  call(name: keyof typeof SERVICE_DEFINITION & string, message: Uint8Array): Promise<Reply> {
+    const { requestSerialize, responseDeserialize } = SERVICE_DEFINITION.Step;
+    return new Promise((resolve) => {
+      this.client.makeUnaryRequest(
+        `/${SERVICE}/${name}`,
+        requestSerialize,
+        responseDeserialize,
+        message,
+        { deadline: Date.now() + PATIENCE_MS },
+        (error, bytes) => resolve(error ? { code: codeOf(error), error } : { code: 'OK', bytes: bytes! }),
+      );
+    });
+  }
+
+  openStream(): Stream {
+    const { path, requestSerialize, responseDeserialize } = SERVICE_DEFINITION.StepStream;
+    return this.client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}
+
+/** The contract's code out of the details of a refused call; the library's own word where there are none. */
+export function codeOf(error: ServiceError): string {
+  const [details] = error.metadata?.get('grpc-status-details-bin') ?? [];
+  return codeInDetails(Buffer.isBuffer(details) ? details : undefined) ?? `GRPC_${error.code}`;
+}
+
+/** Microseconds by stage, out of the report of an answer. */
+export function timingsOf(answer: WireMessage | undefined): Record<string, number> | undefined {
+  const report = answer?.report as WireMessage | undefined;
+  return report?.timings as unknown as Record<string, number> | undefined;
+}
+
+export const readStep = (bytes: Uint8Array): WireMessage => decodeMessage('StepResponse', bytes);

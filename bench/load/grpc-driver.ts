@@ -1,0 +1,90 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { WireMessage } from '../../src/transport/json/wire.js';
+import { decodeMessage } from '../../src/transport/protobuf/codec.js';
+import { type Cloth, type StepTerms, stepMessage } from './cloth.js';
+import { GrpcClient, readStep, timingsOf } from './grpc-client.js';
+import { shareOf } from './http-driver.js';
+import type { Sample } from './sample.js';
+
+export interface GrpcLoad extends StepTerms {
+  /** of the gRPC door */
+  readonly address: string;
+  readonly sessions: readonly string[];
+  readonly cloth: Cloth;
+  readonly seconds: number;
+}
+
+/** What a polite client waits before it asks again where it was refused; without it a refusal costs more than a step. */
+const REFUSAL_PAUSE_MS = 100;
+/** Calls that share one connection. */
+const LOOPS_A_CONNECTION = 32;
+
+/** Unary steps, so many at a time, each loop over its share of the sessions in turn. */
+export async function runUnary(load: GrpcLoad & { readonly concurrency: number }): Promise<Sample[]> {
+  const { address, sessions, cloth, seconds, concurrency } = load;
+  const samples: Sample[] = [];
+  const clients = openClients(address, concurrency);
+  const end = performance.now() + seconds * 1000;
+  const loop = async (index: number): Promise<void> => {
+    const mine = shareOf(sessions, concurrency, index);
+    const client = clients[index % clients.length]!;
+    for (let turn = 0; performance.now() < end; turn++) {
+      const session = mine[turn % mine.length]!;
+      const target = cloth.targets[Math.floor(turn / mine.length) % 2]!;
+      const message = stepMessage(sessions[session]!, target, load);
+      const begun = performance.now();
+      const { code, bytes } = await client.call('Step', message);
+      const ms = performance.now() - begun;
+      samples.push({ session, ms, code, timings: bytes && timingsOf(readStep(bytes)) });
+      if (code !== 'OK') await wait(REFUSAL_PAUSE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, (_, index) => loop(index)));
+  for (const client of clients) client.close();
+  return samples;
+}
+
+/** A stream for each session, with so many steps on their way at a time. */
+export async function runStreams(load: GrpcLoad & { readonly window: number }): Promise<Sample[]> {
+  const clients = openClients(load.address, load.sessions.length);
+  const end = performance.now() + load.seconds * 1000;
+  const runs = load.sessions.map((_, session) => runStream(load, session, clients[session % clients.length]!, end));
+  const samples = (await Promise.all(runs)).flat();
+  for (const client of clients) client.close();
+  return samples;
+}
+
+function runStream(
+  load: GrpcLoad & { readonly window: number },
+  session: number,
+  client: GrpcClient,
+  end: number,
+): Promise<Sample[]> {
+  const id = load.sessions[session]!;
+  const samples: Sample[] = [];
+  const sent: number[] = [];
+  const stream = client.openStream();
+  const send = (): void => {
+    if (performance.now() >= end) {
+      if (sent.length === samples.length) stream.end();
+      return;
+    }
+    sent.push(performance.now());
+    stream.write(stepMessage(id, load.cloth.targets[sent.length % 2]!, load));
+  };
+  return new Promise((resolve, reject) => {
+    stream.on('data', (bytes: Uint8Array) => {
+      const ms = performance.now() - sent[samples.length]!;
+      const { response, error } = decodeMessage('StepStreamResponse', bytes) as Record<string, WireMessage | undefined>;
+      samples.push({ session, ms, code: error ? String(error.code) : 'OK', timings: timingsOf(response) });
+      if (error) void wait(REFUSAL_PAUSE_MS).then(send);
+      else send();
+    });
+    stream.on('error', reject);
+    stream.on('end', () => resolve(samples));
+    for (let i = 0; i < load.window; i++) send();
+  });
+}
+
+const openClients = (address: string, loops: number): GrpcClient[] =>
+  Array.from({ length: Math.ceil(loops / LOOPS_A_CONNECTION) }, () => new GrpcClient(address));

@@ -1,0 +1,91 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
+import { describeMachine } from '../machine.js';
+import { ServerProcess } from '../prove/server.js';
+import type { ScenarioInput, ScenarioResult } from './scenario.js';
+import { fairness } from './scenarios/fairness.js';
+import { mixed } from './scenarios/mixed.js';
+import { overhead } from './scenarios/overhead.js';
+import { sweep } from './scenarios/sweep.js';
+import { HELP, type LoadSettings, readSettings, type Scenario, UsageError } from './settings.js';
+import { formatTable } from './table.js';
+
+const RUNS: Readonly<Record<Scenario, (input: ScenarioInput) => Promise<ScenarioResult>>> = {
+  sweep,
+  overhead,
+  fairness,
+  mixed,
+};
+
+const tell = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+/** Every scenario has a service of its own: what one leaves behind must not colour the next. */
+async function runScenario(scenario: Scenario, settings: LoadSettings): Promise<ScenarioResult & { engine: string }> {
+  const server = await ServerProcess.start({ engine: settings.engine });
+  try {
+    const info = (await (await fetch(`${server.address}/v1`)).json()) as { engines: { name: string }[] };
+    const result = await RUNS[scenario]({ settings, server, tell });
+    return { ...result, engine: info.engines[0]?.name ?? settings.engine };
+  } finally {
+    await server.stop();
+  }
+}
+
+function print({ tables, verdicts }: ScenarioResult): void {
+  for (const { heading, rows } of tables) process.stdout.write(`\n${heading}\n\n${formatTable(rows)}\n`);
+  if (verdicts.length > 0) process.stdout.write('\n');
+  for (const { bar, isMet, measured } of verdicts) {
+    process.stdout.write(`${isMet ? 'met   ' : 'MISSED'} ${bar}: ${measured}\n`);
+  }
+}
+
+/** Counts of the wire are 64 bits wide; those of a load are far below 2^53. Three digits after the point carry all there is. */
+function plain(_name: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
+}
+
+/** A name that sorts by time, in UTC. */
+function defaultFile(engine: string): string {
+  const [day, time] = new Date().toISOString().split('T') as [string, string];
+  return join(projectRoot, 'bench', 'results', `${day}-${time.slice(0, 5).replace(':', '')}-load-${engine}.json`);
+}
+
+async function load(settings: LoadSettings): Promise<void> {
+  const results: Awaited<ReturnType<typeof runScenario>>[] = [];
+  const date = new Date().toISOString();
+  const [loadBefore] = loadavg();
+  for (const scenario of settings.scenarios) {
+    const result = await runScenario(scenario, settings);
+    print(result);
+    results.push(result);
+  }
+  if (settings.out === '') return;
+  const file = settings.out ?? defaultFile(settings.engine);
+  mkdirSync(dirname(file), { recursive: true });
+  const report = {
+    date,
+    version: packageVersion,
+    algorithmVersion,
+    command: `npm run load -- ${process.argv.slice(2).join(' ')}`.trim(),
+    machine: describeMachine([]),
+    // What else the machine had to do: above 0 on two cores the figures are those of a busy machine.
+    loadBefore,
+    results: results.map(({ scenario, engine, verdicts, details }) => ({ scenario, engine, verdicts, details })),
+  };
+  writeFileSync(file, `${JSON.stringify(report, plain, 1)}\n`);
+  tell(`wrote ${relative(process.cwd(), file)}`);
+}
+
+try {
+  const settings = readSettings(process.argv.slice(2));
+  if (settings === 'HELP') process.stdout.write(HELP);
+  else await load(settings);
+} catch (error) {
+  tell(error instanceof UsageError ? `${error.message}\n\n${HELP}` : `${error instanceof Error ? error.stack : error}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,94 @@
+/** One request as its client saw it. */
+export interface Sample {
+  /** which of the sessions, from 0 */
+  readonly session: number;
+  /** from the first byte out to the last byte in */
+  readonly ms: number;
+  /** OK, or the code of the refusal */
+  readonly code: string;
+  /** what the server says about an accepted one, microseconds by stage */
+  readonly timings?: Readonly<Record<string, number>> | undefined;
+}
+
+/** The stages that the method and its proof need: everything else is what the service adds. */
+export const WORK_STAGES = ['search', 'geometry', 'backward', 'forward', 'verify'] as const;
+
+/** Where the time of a request goes, ms. The parts add up to what the client waited. */
+export interface Split {
+  readonly queue: number;
+  /** between client and door: all that the client waited and the server did not see */
+  readonly transport: number;
+  readonly decode: number;
+  /** to the engine, and back from it */
+  readonly upload: number;
+  readonly compute: number;
+  readonly verify: number;
+  readonly encode: number;
+  /** what no stage claims: threads, copies, book-keeping */
+  readonly rest: number;
+}
+
+export const SPLIT_PARTS = ['queue', 'transport', 'decode', 'upload', 'compute', 'verify', 'encode', 'rest'] as const;
+
+export function splitOf({ ms, timings = {} }: Sample): Split {
+  const of = (...stages: string[]): number => stages.reduce((sum, stage) => sum + (timings[stage] ?? 0) / 1000, 0);
+  const parts = {
+    queue: of('queue'),
+    transport: ms - of('total'),
+    decode: of('decode'),
+    upload: of('upload', 'readback'),
+    compute: of('search', 'geometry', 'backward', 'forward'),
+    verify: of('verify'),
+    encode: of('encode'),
+  };
+  const known = of('queue', 'decode', 'upload', 'readback', ...WORK_STAGES, 'encode');
+  return { ...parts, rest: of('total') - known };
+}
+
+/** What is not search, geometry, backward, forward or verify, ms. */
+export const overheadOf = ({ ms, timings = {} }: Sample): number =>
+  ms - WORK_STAGES.reduce((sum, stage) => sum + (timings[stage] ?? 0) / 1000, 0);
+
+/** Nearest rank: a value that really occurred. NaN of nothing. */
+export function percentile(values: readonly number[], percent: number): number {
+  if (values.length === 0) return Number.NaN;
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
+}
+
+export interface Summary {
+  readonly accepted: number;
+  /** accepted ones a second */
+  readonly throughput: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  /** refusals by code */
+  readonly refused: Readonly<Record<string, number>>;
+  /** p99 of the refusals, ms; absent without any */
+  readonly refusedP99?: number;
+  /** means over the accepted ones */
+  readonly split: Split;
+}
+
+export function summarise(samples: readonly Sample[], seconds: number): Summary {
+  const accepted = samples.filter(({ code }) => code === 'OK');
+  const others = samples.filter(({ code }) => code !== 'OK');
+  const refused: Record<string, number> = {};
+  for (const { code } of others) refused[code] = (refused[code] ?? 0) + 1;
+  const times = accepted.map(({ ms }) => ms);
+  const splits = accepted.map(splitOf);
+  const mean = (part: keyof Split): number => splits.reduce((sum, split) => sum + split[part], 0) / splits.length;
+  const split = Object.fromEntries(SPLIT_PARTS.map((part) => [part, mean(part)])) as unknown as Split;
+  const [p50, p95, p99] = [50, 95, 99].map((percent) => percentile(times, percent)) as [number, number, number];
+  const late =
+    others.length > 0
+      ? {
+          refusedP99: percentile(
+            others.map(({ ms }) => ms),
+            99,
+          ),
+        }
+      : {};
+  return { accepted: accepted.length, throughput: accepted.length / seconds, p50, p95, p99, refused, ...late, split };
+}

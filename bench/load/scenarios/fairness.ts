@@ -1,0 +1,119 @@
+import { makeCloth } from '../cloth.js';
+import { HoldingsWatch, readHoldings } from '../gauges.js';
+import { runUnary } from '../grpc-driver.js';
+import { holdingsRow, summaryRow } from '../rows.js';
+import { percentile, type Sample, summarise } from '../sample.js';
+import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
+import { deleteSessions, openSessions } from '../sessions.js';
+
+/** A measurement of many sessions must see several steps of each. */
+const LONGER = 8;
+/** Longest that a refusal may take to be one "at once", ms: it shares the thread with uploads that are read. */
+const AT_ONCE_MS = 250;
+/** Calls that each session has on its way where more is asked than the queue holds. Unary: a stream answers in order. */
+const FLOOD = 4;
+
+/** Many sessions with one call each at a time, then with more than the queue holds. */
+export async function fairness({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
+  const { deadline, sessions: [count = 64] = [], vertices = 5000 } = settings;
+  const seconds = settings.seconds * LONGER;
+  const cloth = makeCloth(vertices);
+  const before = await readHoldings(server);
+  tell(`opening ${count} sessions of ${cloth.vertices} vertices …`);
+  const sessions = await openSessions(server.grpcAddress, cloth, count);
+  const opened = await readHoldings(server);
+  const load = { address: server.grpcAddress, sessions, cloth, seconds };
+  // Every session once, and every thread's code compiled.
+  await runUnary({ ...load, seconds: settings.seconds, concurrency: count });
+  const watch = new HoldingsWatch(server);
+  tell(`one call a session at a time, ${seconds} s …`);
+  const calm = await measure(() => runUnary({ ...load, concurrency: count }));
+  tell(`${FLOOD} calls a session at a time, ${seconds} s …`);
+  const flood = await measure(() => runUnary({ ...load, deadline, concurrency: FLOOD * count }));
+  const most = await watch.stop();
+  await deleteSessions(server.grpcAddress, sessions);
+  const after = await readHoldings(server);
+
+  const perSession = sessions.map((_, i) => countAccepted(calm.samples, i));
+  const median = percentile(perSession, 50);
+  const slowest = Math.min(...perSession);
+  const [calmSummary, floodSummary] = [calm, flood].map(({ samples, seconds }) => summarise(samples, seconds)) as [
+    ReturnType<typeof summarise>,
+    ReturnType<typeof summarise>,
+  ];
+  const verdicts: Verdict[] = [
+    {
+      bar: 'no starvation: the slowest session makes at least half the steps of the median one',
+      isMet: slowest * 2 >= median,
+      measured: `slowest ${slowest}, median ${median}, fastest ${Math.max(...perSession)} steps`,
+    },
+    {
+      bar: `p99 of accepted steps within the deadline of ${deadline} s, which counts from receipt, in the flood`,
+      isMet: servedP99(flood.samples) <= deadline * 1000,
+      measured: `${servedP99(flood.samples).toFixed(0)} ms from receipt, ${floodSummary.p99.toFixed(0)} ms for the client`,
+    },
+    {
+      bar: `what does not fit is refused at once (p99 of QUEUE_FULL under ${AT_ONCE_MS} ms)`,
+      isMet: refusalP99(flood.samples) < AT_ONCE_MS,
+      measured: `${JSON.stringify(floodSummary.refused)}, p99 ${refusalP99(flood.samples).toFixed(0)} ms`,
+    },
+    {
+      bar: 'nothing is left: sessions, queue and device bytes are where they were',
+      isMet: (['sessions', 'waiting', 'running', 'deviceBytes', 'hostBytes'] as const).every(
+        (n) => after[n] === before[n],
+      ),
+      measured: JSON.stringify(after),
+    },
+  ];
+  return {
+    scenario: 'fairness',
+    tables: [
+      {
+        heading: `Fairness: ${count} sessions of ${cloth.vertices} vertices; the flood with a deadline of ${deadline} s; ms`,
+        rows: [summaryRow('one call a session', calmSummary), summaryRow(`${FLOOD} calls a session`, floodSummary)],
+      },
+      {
+        heading: 'What the service held',
+        rows: [
+          holdingsRow('before', before),
+          holdingsRow('opened', opened),
+          holdingsRow('most', most),
+          holdingsRow('deleted', after),
+        ],
+      },
+    ],
+    verdicts,
+    details: {
+      vertices: cloth.vertices,
+      perSession,
+      calm: calmSummary,
+      flood: floodSummary,
+      before,
+      opened,
+      most,
+      after,
+    },
+  };
+}
+
+async function measure(run: () => Promise<Sample[]>): Promise<{ samples: Sample[]; seconds: number }> {
+  const begun = performance.now();
+  const samples = await run();
+  return { samples, seconds: (performance.now() - begun) / 1000 };
+}
+
+const countAccepted = (samples: readonly Sample[], session: number): number =>
+  samples.filter((sample) => sample.session === session && sample.code === 'OK').length;
+
+/** From receipt to the answer's last byte made, ms. */
+const servedP99 = (samples: readonly Sample[]): number =>
+  percentile(
+    samples.filter(({ code }) => code === 'OK').map(({ timings }) => (timings?.total ?? Number.NaN) / 1000),
+    99,
+  );
+
+/** 0 when nothing was refused for want of room. */
+function refusalP99(samples: readonly Sample[]): number {
+  const times = samples.filter(({ code }) => code === 'QUEUE_FULL').map(({ ms }) => ms);
+  return times.length === 0 ? 0 : percentile(times, 99);
+}

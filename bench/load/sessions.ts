@@ -1,0 +1,38 @@
+import { decodeMessage, encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { type Cloth, createMessage } from './cloth.js';
+import { GrpcClient } from './grpc-client.js';
+
+/** How many are opened at a time: opening is not what is measured, and must not overflow the queue. */
+const OPEN_AT_ONCE = 8;
+
+/** Opens sessions over one cloth. @returns their ids @throws what the service refuses one with */
+export async function openSessions(grpcAddress: string, cloth: Cloth, count: number): Promise<string[]> {
+  const client = new GrpcClient(grpcAddress);
+  const message = createMessage(cloth);
+  const ids: string[] = [];
+  const open = async (): Promise<void> => {
+    while (ids.length < count) {
+      const place = ids.push('') - 1;
+      const reply = await client.call('CreateSession', message);
+      if (reply.code !== 'OK') throw new Error(`a session was refused: ${reply.code}`);
+      ids[place] = String(decodeMessage('Session', reply.bytes!).id);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: OPEN_AT_ONCE }, open));
+  } finally {
+    client.close();
+  }
+  return ids;
+}
+
+export async function deleteSessions(grpcAddress: string, ids: readonly string[]): Promise<void> {
+  const client = new GrpcClient(grpcAddress);
+  try {
+    await Promise.all(
+      ids.map((sessionId) => client.call('DeleteSession', encodeMessage('DeleteSessionRequest', { sessionId }))),
+    );
+  } finally {
+    client.close();
+  }
+}

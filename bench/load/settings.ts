@@ -1,0 +1,109 @@
+import { parseArgs } from 'node:util';
+
+export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed'] as const;
+export type Scenario = (typeof SCENARIOS)[number];
+
+export const DOORS = ['http', 'unary', 'stream'] as const;
+export type DoorName = (typeof DOORS)[number];
+
+export interface LoadSettings {
+  readonly scenarios: readonly Scenario[];
+  readonly engine: 'cpu' | 'webgpu';
+  /** of each session's cloth; undefined = what the scenario is defined with */
+  readonly vertices: number | undefined;
+  readonly sessions: readonly number[] | undefined;
+  readonly concurrency: readonly number[];
+  readonly doors: readonly DoorName[];
+  /** of each measurement */
+  readonly seconds: number;
+  /** of the fairness scenario, seconds */
+  readonly deadline: number;
+  /** of the large resolve of the mixed scenario */
+  readonly triangles: number;
+  readonly out: string | undefined;
+}
+
+export const HELP = `npm run load -- [flags]
+
+Starts the real service in a process of its own on loopback and puts load on its doors.
+
+  --scenario LIST     ${SCENARIOS.join(', ')} (default sweep)
+                        sweep     throughput, latency and where the time goes, by door, sessions and concurrency
+                        overhead  one client, one session of 70,000 vertices: what the service adds to the method,
+                                  beside the same bytes echoed through the same transport
+                        fairness  64 sessions of 5,000 vertices at once, then more than the queue holds
+                        mixed     64 small sessions alone, then beside a resolve of a million triangles
+  --engine NAME       cpu or webgpu (default cpu)
+  --vertices N        of each session's cloth (default 2000, 70000, 5000 and 500 in this order of scenarios)
+  --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed)
+  --concurrency LIST  connections, or calls at a time (default 1,4,16; sweep only)
+  --door LIST         ${DOORS.join(', ')} (default all)
+  --seconds N         of each measurement (default 5; fairness takes eight times as long, mixed four times)
+  --deadline N        seconds that a step may take in the flood of fairness (default 10)
+  --triangles N       of the large resolve in mixed (default 1000000)
+  --out FILE          where the JSON goes (default bench/results/DATE-load-ENGINE.json); "" for nowhere
+  --help
+`;
+
+export class UsageError extends Error {}
+
+/** @throws UsageError */
+export function readSettings(args: readonly string[]): LoadSettings | 'HELP' {
+  const values = parse(args);
+  if (values.help) return 'HELP';
+  const engine = oneOf('engine', values.engine ?? 'cpu', ['cpu', 'webgpu']);
+  return {
+    scenarios: listOf('scenario', values.scenario ?? 'sweep', SCENARIOS),
+    engine,
+    vertices: values.vertices === undefined ? undefined : count('vertices', values.vertices),
+    sessions: values.sessions === undefined ? undefined : counts('sessions', values.sessions),
+    concurrency: counts('concurrency', values.concurrency ?? '1,4,16'),
+    doors: listOf('door', values.door ?? DOORS.join(','), DOORS),
+    seconds: count('seconds', values.seconds ?? '5'),
+    deadline: count('deadline', values.deadline ?? '10'),
+    triangles: count('triangles', values.triangles ?? '1000000'),
+    out: values.out,
+  };
+}
+
+function parse(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        scenario: text,
+        engine: text,
+        vertices: text,
+        sessions: text,
+        concurrency: text,
+        door: text,
+        seconds: text,
+        deadline: text,
+        triangles: text,
+        out: text,
+        help: { type: 'boolean' },
+      },
+    }).values;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+const split = (list: string): string[] => list.split(',').map((word) => word.trim());
+
+function oneOf<T extends string>(flag: string, word: string, known: readonly T[]): T {
+  const found = known.find((name) => name === word);
+  if (found === undefined) throw new UsageError(`--${flag} ${word}: there are ${known.join(', ')}.`);
+  return found;
+}
+
+const listOf = <T extends string>(flag: string, list: string, known: readonly T[]): T[] =>
+  split(list).map((word) => oneOf(flag, word, known));
+
+function count(flag: string, word: string): number {
+  if (!/^[1-9]\d*$/.test(word)) throw new UsageError(`--${flag} ${word}: a whole number of at least 1 is needed.`);
+  return Number(word);
+}
+
+const counts = (flag: string, list: string): number[] => split(list).map((word) => count(flag, word));

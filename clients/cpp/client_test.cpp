@@ -1,0 +1,99 @@
+// What the header promises, against a running server: client_test 127.0.0.1:50051.
+// Ends with "N passed, N failed, 0 skipped".
+#include <iostream>
+
+#include "interstice/client.hpp"
+
+using namespace interstice;
+
+int passed = 0, failed = 0;
+
+void check(bool isRight, const std::string& what) {
+  (isRight ? passed : failed)++;
+  std::cout << (isRight ? " ok   " : "FAIL  ") << "c++: " << what << "\n";
+}
+
+template <typename Work>
+std::optional<ServiceError> refusalOf(Work&& work) {
+  try {
+    work();
+  } catch (const ServiceError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+/// Two triangles; the second one is asked to pass through the first, which is an obstacle.
+v1::Mesh pair() {
+  v1::Mesh mesh;
+  mesh.set_vertex_count(6);
+  mesh.set_triangles(pack<std::uint32_t>(std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
+  mesh.set_kinematic(pack<std::uint8_t>(std::vector<std::uint8_t>{1, 1, 1, 0, 0, 0}));
+  return mesh;
+}
+
+template <typename T>
+std::vector<T> lowered(T by) {
+  const T z = T(0.1) - by;
+  return {0, 0, 0, 1, 0, 0, 0, 1, 0, T(0.2), T(0.2), z, T(1.2), T(0.2), z, T(0.2), T(1.2), z};
+}
+
+void testSession(const Client& client, bool isStreaming) {
+  const std::string way = isStreaming ? " (stream)" : "";
+  auto session = client.session(pair(), lowered<float>(0), {.isStreaming = isStreaming});
+  const auto held = session.step(lowered<float>(0.2f));
+  check(held.message.frame() == 1 && held.positions.size() == 18, "a step has an answer" + way);
+  check(held.positions != lowered<float>(0.2f), "it was held back" + way);
+  check(session.check().intersection_free(), "and is free" + way);
+
+  const auto size = refusalOf([&] { session.step(std::vector<float>(3)); });
+  check(size && size->code() == "SIZE_MISMATCH" && !size->error().hint().empty(), "a refusal has code and hint" + way);
+  StepOptions wrong;
+  wrong.parameters.emplace().set_damping(7);
+  const auto range = refusalOf([&] { session.step(lowered<float>(0.1f), wrong); });
+  check(range && range->code() == "INVALID_PARAMETER" && !range->isUncertain(), "so has one of a parameter" + way);
+
+  StepOptions options;
+  options.timeBudget = Seconds(60);
+  options.include.emplace().set_contacts(true);
+  options.kinematic = {1, 1, 1, 1, 1, 1};
+  const auto wide = session.step(lowered<double>(0.01), options);
+  check(wide.message.frame() == 4 && wide.positions.size() == 18, "refusals change nothing, doubles come back" + way);
+  check(wide.message.has_contacts(), "what is asked to be included comes" + way);
+  check(session.recreations() == 0 && session.close() && session.close(), "closing twice is no mistake" + way);
+  const auto closed = refusalOf([&] { session.step(lowered<float>(0)); });
+  check(closed && closed->code() == kCancelled, "a closed session takes no step" + way);
+}
+
+int main(int count, char** words) {
+  const std::string address = count > 1 ? words[1] : "127.0.0.1:50051";
+  const Client client(address);
+  check(!client.info().version().empty(), "the server tells its version");
+  testSession(client, false);
+  testSession(client, true);
+
+  auto apart = lowered<float>(0.2f);
+  apart[11] = 0.01f;
+  const auto pierced = refusalOf([&] { client.session(pair(), apart); });
+  check(pierced && pierced->code() == "INTERSECTING_START", "an intersecting start is refused");
+  check(pierced && pierced->error().pairs_size() > 0 && pierced->error().pair_count() > 0, "and its pairs are named");
+
+  const Client nobody("127.0.0.1:1", {.apiKey = "", .retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+  const auto away = refusalOf([&] { nobody.info(); });
+  check(away && away->code() == kUnreachable && away->isRetryable(), "nobody listens");
+
+  int tries = 0;
+  const auto late = refusalOf([&] {
+    persist({}, Clock::time_point::max(), [&] {
+      tries++;
+      v1::Error error;
+      error.set_code("QUEUE_FULL");
+      error.set_retryable(tries < 3);
+      error.mutable_retry_after()->set_nanos(1000);
+      throw ServiceError(error);
+    });
+  });
+  check(late && tries == 3, "what is retryable is tried again, what is not, is not");
+  std::cout << passed << " passed, " << failed << " failed, 0 skipped\n";
+  return failed == 0 ? 0 : 1;
+}

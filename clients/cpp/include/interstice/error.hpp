@@ -1,0 +1,90 @@
+#pragma once
+
+#include <google/protobuf/any.pb.h>
+#include <google/protobuf/empty.pb.h>
+#include <google/protobuf/unknown_field_set.h>
+#include <grpcpp/grpcpp.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "interstice/v1/collision.pb.h"
+
+namespace interstice {
+
+// Codes that no server sends: they say what this side saw.
+inline constexpr const char* kUnreachable = "UNREACHABLE";             // nobody listens, or the connection broke
+inline constexpr const char* kUnexpectedAnswer = "UNEXPECTED_ANSWER";  // not of this service
+inline constexpr const char* kTimeout = "TIMEOUT";                     // none within the client's own time limit
+inline constexpr const char* kCancelled = "CANCELLED";                 // the session is closed
+
+/// A refusal in the server's words: code, message, hint, retryable, pairs with their complete number, request id.
+/// What may be tried again is what the server says, not a table of this client.
+class ServiceError : public std::runtime_error {
+ public:
+  explicit ServiceError(v1::Error error, bool isUncertain = false)
+      : std::runtime_error(error.code() + ": " + error.message() + hintOf(error)),
+        error_(std::move(error)),
+        isUncertain_(isUncertain) {}
+
+  /// What this side saw.
+  static ServiceError local(const char* code, const std::string& message, bool isRetryable = false,
+                            bool isUncertain = true) {
+    v1::Error error;
+    error.set_code(code);
+    error.set_message(message);
+    error.set_retryable(isRetryable);
+    return ServiceError(std::move(error), isUncertain);
+  }
+
+  const std::string& code() const { return error_.code(); }
+  bool isRetryable() const { return error_.retryable(); }
+  const v1::Error& error() const { return error_; }
+  /// Whether the server may have done what was asked all the same.
+  bool isUncertain() const { return isUncertain_; }
+  /// Seconds; 0 = the server does not say.
+  double retryAfter() const { return error_.retry_after().seconds() + error_.retry_after().nanos() * 1e-9; }
+
+ private:
+  static std::string hintOf(const v1::Error& error) { return error.hint().empty() ? "" : " (" + error.hint() + ")"; }
+
+  v1::Error error_;
+  bool isUncertain_;
+};
+
+/// The contract's Error in the trailer of a call. Its envelope, google.rpc.Status, is in no package of Debian: its
+/// details (field 3) are read as what an empty message does not know.
+inline std::optional<v1::Error> detailOf(const grpc::Status& status) {
+  google::protobuf::Empty envelope;
+  if (!envelope.ParseFromString(status.error_details())) return std::nullopt;
+  const auto& fields = envelope.GetReflection()->GetUnknownFields(envelope);
+  for (int i = 0; i < fields.field_count(); i++) {
+    const auto& field = fields.field(i);
+    google::protobuf::Any any;
+    v1::Error error;
+    if (field.number() != 3 || field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED) continue;
+    if (any.ParseFromString(field.length_delimited()) && any.UnpackTo(&error)) return error;
+  }
+  return std::nullopt;
+}
+
+inline ServiceError errorOf(const grpc::Status& status) {
+  if (auto error = detailOf(status)) return ServiceError(std::move(*error));
+  switch (status.error_code()) {
+    // Without the contract's Error these come from the library, or a proxy: the connection broke, or was never made.
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::INTERNAL:
+    case grpc::StatusCode::UNKNOWN:
+      return ServiceError::local(kUnreachable, "Nobody listens, or the connection broke: " + status.error_message(),
+                                 true);
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+      return ServiceError::local(kTimeout, "No answer within the time limit of the client.");
+    default:
+      return ServiceError::local(kUnexpectedAnswer, "The call ended with gRPC status " +
+                                                        std::to_string(status.error_code()) + ": " +
+                                                        status.error_message());
+  }
+}
+
+}  // namespace interstice

@@ -1,0 +1,215 @@
+#pragma once
+
+#include "interstice/lane.hpp"
+
+namespace interstice {
+
+struct SessionOptions {
+  v1::Parameters parameters{};
+  std::string label{};
+  std::optional<Seconds> idleTimeout{};  // unset = the server's default; 0 = until deleted
+  bool isStreaming = false;            // all steps on one stream of messages instead of a call each
+};
+
+struct StepOptions {
+  std::optional<Seconds> timeBudget{};  // all tries of the step together
+  v1::OnBudget onBudget = v1::BUDGET_UNSPECIFIED;
+  v1::Priority priority = v1::PRIORITY_UNSPECIFIED;
+  std::optional<v1::Parameters> parameters{};  // for this step only, over the session's
+  std::optional<v1::Include> include{};
+  std::optional<v1::Positions> start{};   // unset = the last answer
+  std::vector<std::uint8_t> kinematic{};  // empty = as before; from this step on
+  std::vector<float> masses{};            // empty = as before; from this step on
+};
+
+/// Positions in the scalar of the target, and all that came with them.
+template <typename T>
+struct StepResult {
+  std::vector<T> positions;
+  v1::StepResponse message;  // report, contacts, vertices; its positions are moved out to `positions`
+  const v1::Report& report() const { return message.report(); }
+};
+
+/// A mesh that a server keeps from step to step. What the server forgets (it was restarted, or dropped the session) is
+/// made again here from the mesh and the last answer received, without the caller's help. Not to be used by two threads
+/// at once. The client must live longer.
+class Session {
+ public:
+  Session(const Connection& connection, v1::Mesh mesh, v1::Positions start, SessionOptions options)
+      : connection_(connection), options_(std::move(options)), mesh_(std::move(mesh)), last_(std::move(start)) {
+    persist(connection_.retry, Clock::time_point::max(), [&] { create(); });
+  }
+
+  /// Tells the server once; one that cannot be reached ends the session by its idle timeout.
+  ~Session() {
+    stream_.reset();
+    abandon();
+  }
+
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// How often the session was lost and made again.
+  int recreations() const { return recreations_; }
+
+  /// Moves towards the target, [3·V]. @throws ServiceError; the session is then where the last answer left it, and the
+  /// next step may be asked for.
+  template <typename T>
+  StepResult<T> step(const std::vector<T>& target, const StepOptions& options = {}) {
+    auto request = requestOf(std::span<const T>(target), options);
+    const auto endsAt = options.timeBudget
+                            ? Clock::now() + std::chrono::duration_cast<Clock::duration>(*options.timeBudget)
+                            : Clock::time_point::max();
+    bool isUncertain = false;
+    try {
+      auto answer = withSession(endsAt, [&](const std::string& id) {
+        request.set_session_id(id);
+        const Seconds left = endsAt - Clock::now();
+        if (options.timeBudget) setDuration(*request.mutable_time_budget(), std::max(left, Seconds{0.001}));
+        try {
+          return send(request);
+        } catch (const ServiceError& error) {
+          isUncertain = isUncertain || error.isUncertain();
+          throw;
+        }
+      });
+      keep(request, answer.positions());
+      StepResult<T> result{unpack<T>(answer.positions().data()), std::move(answer)};
+      result.message.clear_positions();
+      return result;
+    } catch (const ServiceError&) {
+      // Perhaps the server went on without us. The next step starts from what was received, in a session made for it.
+      if (isUncertain) abandon();
+      throw;
+    }
+  }
+
+  /// Tests the last answer for intersections, or what the question names instead.
+  v1::CheckResponse check(v1::CheckRequest question = {}) {
+    return withSession(Clock::time_point::max(), [&](const std::string& id) {
+      question.set_session_id(id);
+      return connection_.call<v1::CheckResponse>(&Stub::Check, question, routing_);
+    });
+  }
+
+  /// Ends the session. False: the server could not be told and will end it by its idle timeout.
+  bool close() {
+    isClosed_ = true;
+    stream_.reset();
+    const auto id = std::exchange(id_, std::nullopt);
+    auto retry = connection_.retry;
+    retry.attempts = std::min(retry.attempts, 3);
+    try {
+      if (id) persist(retry, Clock::time_point::max(), [&] { remove(*id); });
+    } catch (const ServiceError& error) {
+      if (error.code() == "SESSION_NOT_FOUND") return true;
+      if (error.isRetryable() || error.code() == kTimeout) return false;
+      throw;
+    }
+    return true;
+  }
+
+ private:
+  using Stub = v1::CollisionService::Stub;
+
+  template <typename T>
+  v1::StepRequest requestOf(std::span<const T> target, const StepOptions& options) {
+    v1::StepRequest request;
+    // A new number for every step, answered or not: a frame whose fate is unknown must never meet another target.
+    request.set_frame(++frame_);
+    *request.mutable_target() = positionsOf(target);
+    if (options.start) *request.mutable_start() = *options.start;
+    if (options.parameters) *request.mutable_override() = *options.parameters;
+    if (options.include) *request.mutable_include() = *options.include;
+    if (!options.kinematic.empty()) request.set_kinematic(pack<std::uint8_t>(options.kinematic));
+    if (!options.masses.empty()) request.set_masses(pack<float>(options.masses));
+    request.set_on_budget(options.onBudget);
+    request.set_priority(options.priority);
+    return request;
+  }
+
+  /// Does the work on a session that exists, which may have to be made again for it.
+  template <typename Work>
+  std::invoke_result_t<Work&, const std::string&> withSession(Clock::time_point endsAt, Work&& work) {
+    if (isClosed_) throw ServiceError::local(kCancelled, "This session is closed.", false, false);
+    return persist(connection_.retry, endsAt, [&] {
+      if (!id_) {
+        create();
+        recreations_++;
+      }
+      try {
+        return work(*id_);
+      } catch (const ServiceError& error) {
+        if (error.code() != "SESSION_NOT_FOUND") throw;
+        id_.reset();
+        auto again = error.error();
+        again.set_retryable(true);
+        throw ServiceError(std::move(again));
+      }
+    });
+  }
+
+  v1::StepResponse send(const v1::StepRequest& request) {
+    if (!options_.isStreaming) return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_);
+    if (!stream_) stream_ = std::make_unique<StepStream>(connection_, routing_);
+    try {
+      return stream_->step(request);
+    } catch (const ServiceError& error) {
+      // Two refusals end the stream by the contract; without an answer nobody knows where it stands.
+      if (error.isUncertain() || error.code() == "DRAINING" || error.code() == "SESSION_NOT_FOUND") stream_.reset();
+      throw;
+    }
+  }
+
+  void keep(const v1::StepRequest& request, const v1::Positions& positions) {
+    last_ = positions;
+    if (!request.masses().empty()) mesh_.set_masses(request.masses());
+    if (request.kinematic().empty()) return;
+    mesh_.set_kinematic(request.kinematic());
+    // What a step says of every vertex replaces what the parts said of theirs.
+    for (auto& part : *mesh_.mutable_parts()) part.set_kinematic(false);
+  }
+
+  void create() {
+    // The key stays until it is answered: a creation whose answer was lost gives the same session again.
+    if (key_.empty()) key_ = randomKey();
+    v1::CreateSessionRequest request;
+    *request.mutable_mesh() = mesh_;
+    *request.mutable_start() = last_;
+    *request.mutable_parameters() = options_.parameters;
+    request.set_label(options_.label);
+    if (options_.idleTimeout) setDuration(*request.mutable_idle_timeout(), *options_.idleTimeout);
+    request.set_idempotency_key(key_);
+    id_ = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_).id();
+    key_.clear();
+  }
+
+  void abandon() {
+    const auto id = std::exchange(id_, std::nullopt);
+    try {
+      if (id) remove(*id);
+    } catch (const ServiceError&) {
+      // Only a courtesy: it ends by its idle timeout as well.
+    }
+  }
+
+  void remove(const std::string& id) {
+    v1::DeleteSessionRequest request;
+    request.set_session_id(id);
+    connection_.call<v1::DeleteSessionResponse>(&Stub::DeleteSession, request, routing_);
+  }
+
+  const Connection& connection_;
+  const SessionOptions options_;
+  const std::string routing_ = randomKey();
+  v1::Mesh mesh_;
+  v1::Positions last_;
+  std::optional<std::string> id_;  // unset: the server has none, or nobody knows in what state
+  std::string key_;                // of the creation under way
+  std::unique_ptr<StepStream> stream_;
+  std::uint64_t frame_ = 0;
+  int recreations_ = 0;
+  bool isClosed_ = false;
+};
+
+}  // namespace interstice

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <iomanip>
+#include <span>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "interstice/retry.hpp"
+
+namespace interstice {
+
+static_assert(std::endian::native == std::endian::little, "bulk fields travel as they lie in memory: little-endian");
+
+/// Numbers as the bytes of a bulk field: `mesh.set_triangles(pack<std::uint32_t>(triangles))`.
+template <typename T>
+std::string pack(std::span<const std::type_identity_t<T>> values) {
+  return std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
+
+/// Bytes of a bulk field as numbers.
+template <typename T>
+std::vector<T> unpack(const std::string& bytes) {
+  std::vector<T> values(bytes.size() / sizeof(T));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
+}
+
+/// @tparam T float or double
+template <typename T>
+v1::Positions positionsOf(std::span<const T> values) {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>);
+  v1::Positions positions;
+  positions.set_scalar(std::is_same_v<T, double> ? v1::FLOAT64 : v1::FLOAT32);
+  positions.set_data(values.data(), values.size_bytes());
+  return positions;
+}
+
+inline void setDuration(google::protobuf::Duration& duration, Seconds seconds) {
+  const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(seconds).count();
+  duration.set_seconds(nanoseconds / 1'000'000'000);
+  duration.set_nanos(static_cast<std::int32_t>(nanoseconds % 1'000'000'000));
+}
+
+/// 128 random bits.
+inline std::string randomKey() {
+  std::ostringstream text;
+  text << std::hex << std::setfill('0') << std::setw(16) << randomness()() << std::setw(16) << randomness()();
+  return text.str();
+}
+
+}  // namespace interstice

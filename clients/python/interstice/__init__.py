@@ -1,0 +1,13 @@
+"""Interstice from Python: positions as numpy arrays, over HTTP (standard library) or gRPC (grpcio).
+
+    with Client("http://127.0.0.1:8080").session(triangles, start) as session:
+        result = session.step(target)
+"""
+
+from .client import Client
+from .errors import ServiceError
+from .retry import Retry
+from .session import Session
+from .types import Mesh, StepResult
+
+__all__ = ["Client", "Mesh", "Retry", "ServiceError", "Session", "StepResult"]

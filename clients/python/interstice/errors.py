@@ -1,0 +1,52 @@
+"""Why a call did not succeed."""
+
+# Codes that no server sends: they say what this side saw.
+UNREACHABLE = "UNREACHABLE"  # no answer: nobody listens, or the connection broke
+UNEXPECTED_ANSWER = "UNEXPECTED_ANSWER"  # an answer, but not of this service
+TIMEOUT = "TIMEOUT"  # no answer within the client's own time limit
+CANCELLED = "CANCELLED"  # the session is closed
+
+
+class ServiceError(Exception):
+    """A refusal in the server's words. What may be tried again is what the server says, not a table of this client."""
+
+    def __init__(self, code, message, *, hint="", retryable=False, retry_after=None, request_id="", element=None,
+                 pairs=(), pair_count=None, is_uncertain=False):
+        super().__init__(f"{code}: {message}" + (f" ({hint})" if hint else ""))
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.retryable = retryable
+        self.retry_after = retry_after
+        """seconds"""
+        self.request_id = request_id
+        """names the call in the server's log"""
+        self.element = element
+        self.pairs = list(pairs)
+        """a few of the pairs at fault, as dicts; pair_count is the complete number"""
+        self.pair_count = len(self.pairs) if pair_count is None else pair_count
+        self.is_uncertain = is_uncertain
+        """whether the server may have done what was asked all the same"""
+
+
+def unreachable(address, reason):
+    return ServiceError(
+        UNREACHABLE, f"{address} cannot be reached, or the connection broke ({reason}).",
+        hint="Is the server running, and is this its address?", retryable=True, is_uncertain=True)
+
+
+def timed_out(address, seconds):
+    return ServiceError(
+        TIMEOUT, f"{address} did not answer within {seconds:g} s.",
+        hint="Set a time budget, or a longer timeout.", is_uncertain=True)
+
+
+def from_fields(fields):
+    """Of the contract's Error in JSON, counts being numbers already."""
+    retry_after = fields.get("retryAfter")
+    return ServiceError(
+        fields["code"], fields.get("message", ""), hint=fields.get("hint", ""),
+        retryable=fields.get("retryable", False),
+        retry_after=None if retry_after is None else float(retry_after.rstrip("s")),
+        request_id=fields.get("requestId", ""), element=fields.get("element"), pairs=fields.get("pairs", ()),
+        pair_count=fields.get("pairCount", 0))

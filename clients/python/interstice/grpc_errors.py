@@ -1,0 +1,73 @@
+"""Refusals over gRPC: the contract's Error in the trailer of a call, or in a message of a stream."""
+
+import inspect
+
+import grpc
+from google.protobuf import any_pb2, json_format
+
+from . import errors
+from .errors import ServiceError
+from .types import with_counts
+from .v1 import collision_pb2 as pb
+
+# Without the contract's Error these come from the library, or from a proxy: the connection broke, or was never made.
+_BROKEN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
+
+
+# Defaults are written too, as the service does over HTTP; protobuf 5 gave the argument another name.
+_DEFAULTS = {name: True for name in ("including_default_value_fields", "always_print_fields_with_no_presence")
+             if name in inspect.signature(json_format.MessageToDict).parameters}
+
+
+def plain(message):
+    """A message as a dict, names and enums as in JSON, counts as numbers."""
+    return with_counts(json_format.MessageToDict(message, **_DEFAULTS))
+
+
+def error_of_message(message):
+    return errors.from_fields(plain(message))
+
+
+def error_of_call(transport, call):
+    details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
+    for value in _details(details or b""):
+        return error_of_message(pb.Error.FromString(value))
+    if call.code() in _BROKEN:
+        return errors.unreachable(transport.address, call.details())
+    if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+        return errors.timed_out(transport.address, transport.timeout)
+    return ServiceError(
+        errors.UNEXPECTED_ANSWER, f"{transport.address} ended the call with {call.code().name}: {call.details()}",
+        hint="Is this the address of an Interstice server?", is_uncertain=True)
+
+
+def _details(status):
+    """Values of the details of our kind in a google.rpc.Status, whose own classes are in no package of Debian."""
+    for number, value in _fields(status):
+        if number == 3:
+            detail = any_pb2.Any.FromString(value)
+            if detail.type_url.endswith("/interstice.v1.Error"):
+                yield detail.value
+
+
+def _fields(data):
+    """Number and bytes of every length-delimited field; Status has otherwise one varint."""
+    at = 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(data):
+        tag = varint()
+        size = varint()
+        if tag & 7 == 2:
+            yield tag >> 3, data[at:at + size]
+            at += size

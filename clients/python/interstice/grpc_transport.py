@@ -1,0 +1,114 @@
+"""The contract over gRPC."""
+
+import grpc
+
+try:
+    from .v1 import collision_pb2 as pb
+    from .v1 import collision_pb2_grpc as stubs
+except ImportError as cause:
+    raise ImportError("There are no gRPC stubs: run generate.py, or install the package beside protoc.") from cause
+
+from .errors import ServiceError
+from .grpc_errors import error_of_call, plain
+from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
+from .grpc_stream import StepStream
+from .types import Mesh
+
+_OPTIONS = [
+    ("grpc.max_receive_message_length", -1),
+    ("grpc.max_send_message_length", -1),
+    # Tries are this package's own: the library must not wait longer than they do before it connects again.
+    ("grpc.enable_retries", 0),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+]
+
+
+class GrpcTransport:
+    def __init__(self, url, address, is_secure, api_key, timeout):
+        credentials = grpc.ssl_channel_credentials()
+        self.address = url
+        self.channel = (grpc.secure_channel(address, credentials, _OPTIONS) if is_secure
+                        else grpc.insecure_channel(address, _OPTIONS))
+        self.stub = stubs.CollisionServiceStub(self.channel)
+        self.metadata = [] if api_key is None else [("authorization", f"Bearer {api_key}")]
+        self.timeout = timeout
+
+    def lane(self, routing, stream):
+        return GrpcLane(self, routing, stream)
+
+    def close(self):
+        self.channel.close()
+
+
+class GrpcLane:
+    """The operations, for one routing key; steps on a stream where that was asked for."""
+
+    def __init__(self, transport, routing, stream):
+        self._transport = transport
+        self._metadata = [*transport.metadata, ("x-session-id", routing)]
+        self._is_streaming = stream
+        self._stream = None
+
+    def create(self, terms):
+        request = pb.CreateSessionRequest(
+            mesh=mesh_of(terms.mesh, terms.start.size // 3), start=positions_message(terms.start), label=terms.label,
+            parameters=message_of(pb.Parameters, terms.parameters), idempotency_key=terms.key)
+        if terms.idle_timeout is not None:
+            request.idle_timeout.FromNanoseconds(round(terms.idle_timeout * 1e9))
+        return self._call("CreateSession", request).id
+
+    def step(self, session, frame, work):
+        request = with_work(pb.StepRequest(session_id=session, frame=frame), work)
+        for name in ("kinematic", "masses"):
+            if getattr(work, name) is not None:
+                setattr(request, name, getattr(work, name).tobytes())
+        if work.override is not None:
+            request.override.CopyFrom(message_of(pb.Parameters, work.override))
+        return motion_of(self._streamed(request) if self._is_streaming else self._call("Step", request))
+
+    def resolve(self, mesh, parameters, work):
+        request = pb.ResolveRequest(
+            mesh=mesh_of(mesh, work.target.size // 3), parameters=message_of(pb.Parameters, parameters))
+        return motion_of(self._call("Resolve", with_work(request, work)))
+
+    def check(self, subject, arrays, question):
+        request = message_of(pb.CheckRequest, question)
+        if isinstance(subject, Mesh):
+            request.mesh.CopyFrom(mesh_of(subject, arrays["positions"].size // 3))
+        else:
+            request.session_id = subject
+        for name, array in arrays.items():
+            getattr(request, name).CopyFrom(positions_message(array))
+        return plain(self._call("Check", request))
+
+    def delete(self, session):
+        self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session))
+
+    def info(self):
+        return plain(self._call("GetServerInfo", pb.GetServerInfoRequest()))
+
+    def close(self):
+        if self._stream is not None:
+            self._stream.close()
+        self._stream = None
+
+    def _call(self, method, request):
+        try:
+            call = getattr(self._transport.stub, method)
+            return call(request, metadata=self._metadata, timeout=self._transport.timeout)
+        except grpc.RpcError as error:
+            raise error_of_call(self._transport, error) from error
+
+    def _streamed(self, request):
+        if self._stream is None:
+            self._stream = StepStream(self._transport, self._metadata)
+        try:
+            return self._stream.step(request)
+        except BaseException as thrown:
+            # These two end the stream by the contract; without an answer nobody knows where it stands.
+            is_over = not isinstance(thrown, ServiceError) or thrown.is_uncertain
+            if is_over or thrown.code in ("DRAINING", "SESSION_NOT_FOUND"):
+                self.close()
+            raise

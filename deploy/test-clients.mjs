@@ -1,0 +1,204 @@
+/**
+ * The clients against the real server; see test-clients.sh, which prepares the folder and calls this.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const clients = join(root, 'clients');
+const build = join(root, '.build', 'clients');
+const program = join(root, 'dist', 'src', 'cli', 'main.js');
+const isRequired = process.env.INTERSTICE_REQUIRE_CLIENTS === '1';
+
+const START_LIMIT_MS = 60_000;
+/** A loop of 60 frames takes seconds; the rest is for a machine that is busy otherwise. */
+const LOOP_LIMIT_MS = 180_000;
+const BUILD_LIMIT_MS = 600_000;
+const FRAMES = 60;
+/** The server is killed when a loop has told of so many. */
+const KILL_AT = 20;
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+const print = (text) => process.stdout.write(`${text}\n`);
+const check = (isRight, what, detail = '') => {
+  total[isRight ? 'passed' : 'failed'] += 1;
+  print(`${isRight ? ' ok ' : 'FAIL'}  ${what}${isRight || detail === '' ? '' : `\n${detail.slice(-4000)}`}`);
+};
+const skip = (what, reason) => {
+  if (isRequired) return check(false, what, reason);
+  total.skipped += 1;
+  print(`skip  ${what}: ${reason}`);
+};
+
+const run = (command, args, options = {}) =>
+  spawnSync(command, args, { encoding: 'utf8', timeout: BUILD_LIMIT_MS, ...options });
+const works = (command, ...args) => run(command, args).status === 0;
+
+const findPython = () =>
+  ['python3', '/usr/bin/python3'].find((python) => works(python, '-c', 'import numpy, grpc, google.protobuf'));
+
+/** Every part: how it is built, the tests of its own, and its loops, as programs that take the address as argument. */
+const preparePython = () => {
+  const python = findPython();
+  if (!python) return skip('the Python client', 'no python3 with numpy, grpcio and protobuf');
+  if (!works('protoc', '--version') || !works('which', 'grpc_python_plugin')) {
+    return skip('the Python client', 'no protoc with grpc_python_plugin');
+  }
+  const folder = join(build, 'python');
+  rmSync(folder, { recursive: true, force: true });
+  for (const part of ['interstice', 'falling_cloth.py', 'test_client.py']) {
+    cpSync(join(clients, 'python', part), join(folder, part), { recursive: true });
+  }
+  const made = run(python, [join(clients, 'python', 'generate.py'), folder]);
+  check(made.status === 0, 'python: the stubs are generated', `${made.stdout}${made.stderr}`);
+  if (made.status !== 0) return undefined;
+  const loop = [python, join(folder, 'falling_cloth.py')];
+  return {
+    tests: ({ http, grpc }) => [python, join(folder, 'test_client.py'), `http://${http}`, `grpc://${grpc}`],
+    loops: [
+      ['python, HTTP', ({ http }) => [...loop, `http://${http}`]],
+      ['python, gRPC', ({ grpc }) => [...loop, `grpc://${grpc}`]],
+      ['python, gRPC stream', ({ grpc }) => [...loop, `grpc://${grpc}`, '--stream']],
+    ],
+  };
+};
+
+const prepareCpp = () => {
+  const tools = ['cmake', 'protoc', 'pkg-config'].filter((tool) => !works(tool, '--version'));
+  if (tools.length > 0) return skip('the C++ client', `no ${tools.join(', ')}`);
+  if (!works('pkg-config', '--exists', 'grpc++', 'protobuf')) return skip('the C++ client', 'no libgrpc++-dev');
+  const folder = join(build, 'cpp');
+  const steps = [
+    ['-S', join(clients, 'cpp'), '-B', folder],
+    ['--build', folder, '--parallel', '2'],
+  ].map((args) => run('cmake', args));
+  const isBuilt = steps.every((step) => step.status === 0);
+  check(isBuilt, 'c++: it is built', steps.map((step) => `${step.stdout}${step.stderr}`).join(''));
+  if (!isBuilt) return undefined;
+  const loop = join(folder, 'falling_cloth');
+  return {
+    tests: ({ grpc }) => [join(folder, 'client_test'), grpc],
+    loops: [
+      ['c++', ({ grpc }) => [loop, grpc]],
+      ['c++, stream', ({ grpc }) => [loop, grpc, '--stream']],
+    ],
+  };
+};
+
+/** Its tests are part of `npm test`. */
+const typescript = {
+  loops: [
+    [
+      'typescript',
+      ({ http }) => [process.execPath, join(clients, 'typescript', 'falling-cloth.mjs'), `http://${http}`],
+    ],
+  ],
+};
+
+const freePort = async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+const startServer = async ({ httpPort, grpcPort, http }) => {
+  const { INTERSTICE_REQUIRE_CLIENTS: _, ...environment } = process.env;
+  const env = {
+    ...environment,
+    INTERSTICE_HTTP_PORT: String(httpPort),
+    INTERSTICE_GRPC_PORT: String(grpcPort),
+    INTERSTICE_ADMIN_PORT: 'off',
+    INTERSTICE_ENGINE: 'cpu',
+    INTERSTICE_LOG_LEVEL: 'warn',
+  };
+  const server = spawn(process.execPath, [program, 'serve'], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  server.stderr.on('data', (chunk) => {
+    log += chunk;
+  });
+  for (const since = Date.now(); Date.now() - since < START_LIMIT_MS && server.exitCode === null; await pause(100)) {
+    const answer = await fetch(`http://${http}/readyz`).catch(() => undefined);
+    await answer?.arrayBuffer();
+    if (answer?.ok) return server;
+  }
+  server.kill('SIGKILL');
+  throw new Error(`the server did not become ready: ${log}`);
+};
+
+const kill = async (server) => {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const ended = once(server, 'exit');
+  server.kill('SIGKILL');
+  await ended;
+};
+
+const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
+
+const runTests = (name, [command, ...args]) => {
+  const { stdout, stderr, status } = run(command, args, { timeout: LOOP_LIMIT_MS });
+  const counts = TALLY.exec(stdout ?? '')
+    ?.slice(1)
+    .map(Number);
+  const isWhole = counts !== undefined && (status === 0) === (counts[1] === 0);
+  check(isWhole, `${name}: its tests run to their end`, `${stdout}${stderr}`);
+  if (!counts) return;
+  ['passed', 'failed', 'skipped'].forEach((kind, i) => {
+    total[kind] += counts[i];
+  });
+  print(`      ${name}: ${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped`);
+  if (counts[1] > 0) print(`${stdout}${stderr}`);
+};
+
+/** A falling cloth whose server dies on the way; another one takes the same ports. Answers with that one. */
+const runLoop = async (name, [command, ...args], server, places) => {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = once(child, 'close');
+  const limit = setTimeout(() => child.kill('SIGKILL'), LOOP_LIMIT_MS);
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const lines = [];
+  let current = server;
+  let restarting;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    lines.push(line);
+    if (!line.startsWith(`frame ${KILL_AT} `)) return;
+    restarting = kill(server).then(() => startServer(places));
+    restarting.catch(() => {});
+  });
+  const [code] = await ended;
+  clearTimeout(limit);
+  if (restarting) current = await restarting;
+  const output = `${lines.join('\n')}\n${errors}`;
+  check(code === 0, `${name}: the loop ends well`, output);
+  const told = lines.filter((line) => line.startsWith('frame ')).length;
+  check(told === FRAMES / 10 && output.includes(`${FRAMES} frames`), `${name}: with all its frames`, output);
+  check(/made again [1-9]/.test(output), `${name}: over the death of the server`, output);
+  return current;
+};
+
+mkdirSync(build, { recursive: true });
+const parts = { python: preparePython(), 'c++': prepareCpp(), typescript };
+const [httpPort, grpcPort] = [await freePort(), await freePort()];
+const places = { httpPort, grpcPort, http: `127.0.0.1:${httpPort}`, grpc: `127.0.0.1:${grpcPort}` };
+let server = await startServer(places);
+try {
+  for (const [name, part] of Object.entries(parts)) {
+    if (part?.tests) runTests(name, part.tests(places));
+    for (const [what, commandOf] of part?.loops ?? []) server = await runLoop(what, commandOf(places), server, places);
+  }
+} finally {
+  await kill(server);
+}
+process.exitCode = total.failed === 0 ? 0 : 1;
+print(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);

@@ -1,0 +1,106 @@
+import { refusalOf, ServiceError } from './errors.js';
+import { RETRY_DEFAULTS, type RetryOptions, type RetryPolicy } from './retry.js';
+import { isLittleEndian, parseAnswer } from './wire.js';
+
+export interface ClientOptions {
+  /** sent as `authorization: Bearer …` */
+  readonly apiKey?: string;
+  readonly retry?: RetryOptions;
+  /**
+   * seconds that one attempt may take, default 290: `fetch` of Node gives up after 300 s without an answer. For longer
+   * steps set both this and a `fetch` that waits.
+   */
+  readonly timeoutSeconds?: number;
+  /** default: the global one */
+  readonly fetch?: typeof fetch;
+}
+
+export interface Sending {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** text is JSON, bytes are bare positions */
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const TIMEOUT_SECONDS = 290;
+
+/** One server: sends a request once and tells the answer, or why there is none, as a ServiceError. */
+export class Connection {
+  readonly retry: RetryPolicy;
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+  readonly #timeoutMs: number;
+  readonly #fetch: typeof fetch;
+
+  constructor(url: string, options: ClientOptions) {
+    if (!isLittleEndian)
+      throw new TypeError('This client needs a little-endian machine: positions travel as they lie.');
+    if (!/^https?:\/\//.test(url)) throw new TypeError(`${url} is no address of the form http://host:port.`);
+    this.#base = url.replace(/\/+$/, '');
+    this.retry = { ...RETRY_DEFAULTS, ...options.retry };
+    this.#headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
+    this.#timeoutMs = (options.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
+    this.#fetch = options.fetch ?? fetch;
+  }
+
+  /**
+   * @param read takes the body of a good answer; a connection that breaks meanwhile is UNREACHABLE too
+   * @throws ServiceError
+   */
+  async send<T>(path: string, sending: Sending, read: (response: Response) => Promise<T>): Promise<T> {
+    const { method = 'POST', body, signal } = sending;
+    const limit = AbortSignal.timeout(this.#timeoutMs);
+    const contentType: Record<string, string> =
+      body === undefined ? {} : { 'content-type': typeof body === 'string' ? JSON_TYPE : 'application/octet-stream' };
+    try {
+      const fetch = this.#fetch;
+      const response = await fetch(`${this.#base}${path}`, {
+        method,
+        headers: { ...contentType, ...this.#headers, ...sending.headers },
+        ...(body === undefined ? {} : { body }),
+        signal: signal ? AbortSignal.any([signal, limit]) : limit,
+      });
+      if (!response.ok) throw await refusalOf(response);
+      return await read(response);
+    } catch (thrown) {
+      if (thrown instanceof ServiceError) throw thrown;
+      throw this.#explain(thrown, { signal, limit });
+    }
+  }
+
+  /** Sends JSON, or nothing, and reads JSON. @throws ServiceError */
+  ask(path: string, sending: Sending): Promise<unknown> {
+    return this.send(path, sending, async (response) => parseAnswer(await response.text()));
+  }
+
+  #explain(thrown: unknown, { signal, limit }: { signal: AbortSignal | undefined; limit: AbortSignal }): ServiceError {
+    const common = { isUncertain: true, cause: thrown };
+    if (signal?.aborted) {
+      return new ServiceError({ ...common, code: 'CANCELLED', message: 'The caller cancelled the call.' });
+    }
+    if (limit.aborted) {
+      return new ServiceError({
+        ...common,
+        code: 'TIMEOUT',
+        message: `${this.#base} did not answer within ${this.#timeoutMs / 1000} s.`,
+        hint: 'Set a time budget, or a longer timeoutSeconds.',
+      });
+    }
+    if (thrown instanceof SyntaxError) {
+      const message = `${this.#base} answered what is no JSON: ${thrown.message}`;
+      return new ServiceError({ ...common, code: 'UNEXPECTED_ANSWER', message });
+    }
+    const cause = (thrown as { cause?: { message?: string; code?: string } }).cause;
+    const reason = cause?.message || cause?.code || (thrown as Error).message;
+    return new ServiceError({
+      ...common,
+      code: 'UNREACHABLE',
+      message: `${this.#base} cannot be reached, or the connection broke (${reason}).`,
+      hint: 'Is the server running, and is this its address?',
+      retryable: true,
+    });
+  }
+}
+
+const JSON_TYPE = 'application/json';

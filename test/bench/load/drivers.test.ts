@@ -1,0 +1,85 @@
+import t from 'tap';
+import { asBuffer, makeCloth, stepMessage } from '../../../bench/load/cloth.js';
+import { openEcho } from '../../../bench/load/echo.js';
+import { readHoldings, readMetric } from '../../../bench/load/gauges.js';
+import { GrpcClient } from '../../../bench/load/grpc-client.js';
+import { runStreams, runUnary } from '../../../bench/load/grpc-driver.js';
+import { HttpClient } from '../../../bench/load/http-client.js';
+import { runHttp, shareOf, timingsIn } from '../../../bench/load/http-driver.js';
+import { SPLIT_PARTS, summarise } from '../../../bench/load/sample.js';
+import { deleteSessions, openSessions } from '../../../bench/load/sessions.js';
+import { StreamClient } from '../../../bench/load/stream-client.js';
+import { ServerProcess } from '../../../bench/prove/server.js';
+
+t.test('every session has one worker at least, and every worker a session', async (t) => {
+  t.same(
+    [0, 1, 2].map((index) => shareOf('abcdefg'.split(''), 3, index)),
+    [
+      [0, 3, 6],
+      [1, 4],
+      [2, 5],
+    ],
+  );
+  t.same(
+    [0, 1, 2, 3].map((index) => shareOf(['a', 'b'], 4, index)),
+    [[0], [1], [0], [1]],
+  );
+});
+
+t.test('server-timing becomes microseconds', async (t) => {
+  t.same(timingsIn(['Server-Timing', 'queue;dur=1.500, total;dur=20', 'x', 'y']), { queue: 1500, total: 20_000 });
+  t.equal(timingsIn(['x', 'server-timing']), undefined, 'a value of this name is no header');
+});
+
+t.test('a metric is summed over its labels', async (t) => {
+  const page = '# HELP a b\na{x="1"} 2\na{x="2"} 3\nab 7\n';
+  t.equal(readMetric(page, 'a'), 5);
+  t.throws(() => readMetric(page, 'b'), /no b/);
+});
+
+t.test('the echo gives back what it was sent, at every door', async (t) => {
+  const echo = await openEcho();
+  t.teardown(() => echo.close());
+  const { targets } = makeCloth(50);
+  const [http, unary, stream] = [
+    new HttpClient(echo.address),
+    new GrpcClient(echo.grpcAddress),
+    new StreamClient(echo.grpcAddress),
+  ];
+  t.teardown(() => {
+    for (const client of [http, unary, stream]) client.close();
+  });
+  t.same((await http.post('/v1/sessions/a/steps', asBuffer(targets[0]))).body, asBuffer(targets[0]));
+  const message = Buffer.from(stepMessage('a', targets[1]));
+  t.same((await unary.call('Step', message)).bytes, message);
+  t.same(await stream.send(message), message);
+  t.same(await stream.send(message), message, 'and again');
+});
+
+t.test('each driver makes steps of each session, with the time of every stage', async (t) => {
+  const server = await ServerProcess.start({ engine: 'cpu', environment: { INTERSTICE_THREADS: '1' } });
+  t.teardown(() => server.stop());
+  const cloth = makeCloth(50);
+  const sessions = await openSessions(server.grpcAddress, cloth, 2);
+  t.equal((await readHoldings(server)).sessions, 2);
+  const load = { sessions, cloth, seconds: 1 };
+  const runs = {
+    http: await runHttp({ ...load, address: server.address, connections: 2 }),
+    unary: await runUnary({ ...load, address: server.grpcAddress, concurrency: 4 }),
+    stream: await runStreams({ ...load, address: server.grpcAddress, window: 2 }),
+  };
+  for (const [door, samples] of Object.entries(runs)) {
+    const summary = summarise(samples, 1);
+    t.same(summary.refused, {}, `${door}: nothing is refused`);
+    t.same([...new Set(samples.map(({ session }) => session))].sort(), [0, 1], `${door}: both sessions`);
+    t.ok(
+      SPLIT_PARTS.every((part) => Number.isFinite(summary.split[part])),
+      `${door}: every part is known`,
+    );
+    t.ok(summary.split.compute > 0 && summary.split.verify > 0, `${door}: compute and verify are not nothing`);
+  }
+  await deleteSessions(server.grpcAddress, sessions);
+  t.match(await readHoldings(server), { sessions: 0, deviceBytes: 0 });
+  const [lost] = await runUnary({ ...load, address: server.grpcAddress, concurrency: 1, sessions: [sessions[0]!] });
+  t.equal(lost?.code, 'SESSION_NOT_FOUND', 'a refusal has its name');
+});

@@ -1,0 +1,224 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { Client, type Mesh, type RetryOptions, ServiceError } from '../../src/client/index.js';
+import { IntersticeError } from '../../src/errors.js';
+import { projectRoot } from '../../src/paths.js';
+import { openService } from './service.js';
+
+/** Two triangles; the second one is asked to pass through the first, which is an obstacle. */
+const MESH: Mesh = {
+  vertexCount: 6,
+  triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+  kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0),
+};
+const START = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1);
+const lowered = (by: number) => START.map((value, i) => (i >= 9 && i % 3 === 2 ? value - by : value));
+const QUICK: RetryOptions = { firstPauseMs: 5, longestPauseMs: 20, attempts: 400 };
+
+const STEP = /^POST .*\/steps/;
+const refuseWith = (error: IntersticeError) => () => {
+  throw error;
+};
+
+const failureOf = async (work: Promise<unknown>): Promise<ServiceError> => {
+  const thrown = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof ServiceError) return thrown;
+  throw new Error(`expected a ServiceError, got ${String(thrown)}`);
+};
+
+t.test('against the real service', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const client = new Client(service.url, { apiKey: 'secret', retry: QUICK });
+  const stepsSeen = () => service.seen.filter(({ line }) => STEP.test(line)).length;
+
+  await t.test('steps, resolve and check agree', async (t) => {
+    const session = await client.session(MESH, START, { label: 'pair' });
+    const answer = await session.step(lowered(0.2));
+    const resolved = await client.resolve(MESH, START, lowered(0.2));
+    t.equal(answer.frame, 1);
+    t.type(answer.positions, Float32Array);
+    t.notSame(answer.positions, lowered(0.2), 'it was held back');
+    t.same(answer.positions, resolved.positions, 'the fast path and JSON carry the same numbers');
+    t.equal(answer.report.status, resolved.report.status);
+    t.type(answer.report.pairs.activeContacts, 'number', 'counts are numbers');
+    t.type(resolved.report.verification.pairsTested, 'number');
+    t.match(await session.check(), { intersectionFree: true, intersectionCount: 0 });
+    t.match(await client.check(MESH, START, { pathEnd: lowered(0.2) }), { intersectionFree: true, pathFree: false });
+    t.match(await client.info(), {
+      algorithmVersion: String,
+      limits: { maxVertices: Number, maxTimeBudgetSeconds: 600 },
+    });
+    t.equal(await session.close(), true);
+    const last = service.seen.at(-1);
+    t.match(last?.headers, { authorization: 'Bearer secret' });
+    const routes = service.seen.filter(({ headers }) => headers['x-session-id']);
+    t.equal(new Set(routes.map(({ headers }) => headers['x-session-id'])).size, 1, 'one routing key a session');
+    t.equal(routes.length, 4, 'on every request of it: open, step, check, close');
+  });
+
+  await t.test('doubles, overrides, and what goes with a target', async (t) => {
+    const session = await client.session(MESH, Float64Array.from(START));
+    const target = Float64Array.from(lowered(0.01));
+    const plain = await session.step(target, { override: { stepLimit: 9 }, timeBudgetSeconds: 60, onBudget: 'FAIL' });
+    t.type(plain.positions, Float64Array);
+    t.equal(plain.report.resolved.stepLimit, 9);
+    const full = await session.step(lowered(0.05), {
+      include: { contacts: true, vertices: true, contactDistance: 1 },
+      masses: new Float32Array(6).fill(2),
+      priority: 'INTERACTIVE',
+    });
+    t.equal(full.frame, 2);
+    t.type(full.positions, Float32Array);
+    t.equal(full.vertices?.residual.length, 6);
+    t.equal(full.contacts?.vertices.length, 4 * (full.contacts?.kinds.length ?? 0));
+    t.ok((full.contacts?.kinds.length ?? 0) > 0);
+    await session.close();
+  });
+
+  await t.test('a lost answer is asked for again and was computed once', async (t) => {
+    const session = await client.session(MESH, START);
+    service.plan(STEP, 'lose-answer', 'break-before');
+    const before = stepsSeen();
+    const answer = await session.step(lowered(0.2));
+    t.equal(stepsSeen() - before, 3);
+    t.same(answer.positions, (await client.resolve(MESH, START, lowered(0.2))).positions);
+    t.equal(session.recreations, 0);
+    t.equal((await session.step(lowered(0.2))).frame, 2);
+    await session.close();
+  });
+
+  await t.test('a creation whose answer is lost makes one session', async (t) => {
+    service.plan(/^POST \/v1\/sessions$/, 'lose-answer');
+    const session = await client.session(MESH, START, { label: 'once' });
+    const list = await (await fetch(`${service.url}/v1/sessions?label=once`)).json();
+    t.match(list, { sessions: [{ id: session.id }] });
+    t.equal((list as { sessions: [] }).sessions.length, 1);
+    await session.close();
+  });
+
+  await t.test('what the server calls retryable is tried again', async (t) => {
+    const session = await client.session(MESH, START);
+    const busy = refuseWith(new IntersticeError('QUEUE_FULL', 'busy', { retryAfterSeconds: 1 }));
+    service.plan(STEP, refuseWith(new IntersticeError('DEVICE_LOST', 'gone')), busy);
+    const before = stepsSeen();
+    t.equal((await session.step(lowered(0.05))).frame, 1);
+    t.equal(stepsSeen() - before, 3);
+    const late = refuseWith(new IntersticeError('QUEUE_FULL', 'busy', { retryAfterSeconds: 3600 }));
+    service.plan(STEP, late);
+    t.match(await failureOf(session.step(lowered(0.06))), { code: 'QUEUE_FULL', retryAfterSeconds: 3600 });
+    t.equal(stepsSeen() - before, 4, 'but nobody waits for an hour');
+    const draining = Array.from({ length: 40 }, () => refuseWith(new IntersticeError('DRAINING', 'bye')));
+    const recover = service.plan(STEP, ...draining);
+    t.match(await failureOf(session.step(lowered(0.06), { timeBudgetSeconds: 0.1 })), { code: 'DRAINING' });
+    t.ok(stepsSeen() - before < 44, 'a time budget covers all tries together');
+    recover();
+    await session.close();
+  });
+
+  await t.test('what cannot succeed is tried once', async (t) => {
+    const session = await client.session(MESH, START);
+    const before = stepsSeen();
+    t.match(await failureOf(session.step(new Float32Array(3))), { code: 'SIZE_MISMATCH', retryable: false });
+    t.match(await failureOf(session.step(lowered(Number.NaN))), { code: 'NOT_FINITE', requestId: /./ });
+    t.match(await failureOf(session.step(START, { override: { damping: 7 } })), {
+      code: 'INVALID_PARAMETER',
+      hint: /./,
+    });
+    t.equal(stepsSeen() - before, 3);
+    const apart = lowered(0.2).fill(0.01, 11, 12);
+    const pierced = await failureOf(client.session(MESH, apart));
+    t.equal(pierced.code, 'INTERSECTING_START');
+    t.ok(pierced.pairCount > 0);
+    t.type(pierced.pairs[0]?.a[0], 'number');
+    t.equal((await session.step(lowered(0.05))).frame, 4, 'refusals leave the session as it was');
+    t.equal(session.recreations, 0);
+    await session.close();
+  });
+
+  await t.test('after an unknown end the next step starts from what was received', async (t) => {
+    const careful = new Client(service.url, { retry: { attempts: 1 } });
+    const session = await careful.session(MESH, START);
+    service.plan(STEP, 'lose-answer');
+    t.match(await failureOf(session.step(lowered(0.09))), { code: 'UNREACHABLE', isUncertain: true });
+    const answer = await session.step(lowered(0.2));
+    t.equal(session.recreations, 1);
+    t.same(answer.positions, (await client.resolve(MESH, START, lowered(0.2))).positions);
+    await session.close();
+  });
+
+  await t.test('a caller may give up, and may close', async (t) => {
+    const session = await client.session(MESH, START);
+    const signal = AbortSignal.abort();
+    t.match(await failureOf(session.step(lowered(0.1), { signal })), { code: 'CANCELLED' });
+    t.equal((await session.step(lowered(0.05))).frame, 2);
+    const { id } = session;
+    t.equal(await session.close(), true);
+    t.equal(await session.close(), true, 'closing twice is no mistake');
+    t.equal((await fetch(`${service.url}/v1/sessions/${id}`)).status, 404);
+    t.match(await failureOf(session.step(lowered(0.05))), { code: 'CANCELLED', message: /closed/ });
+  });
+});
+
+t.test('a service that is restarted between two steps', async (t) => {
+  const first = await openService();
+  t.teardown(() => first.close());
+  const client = new Client(first.url, { retry: QUICK });
+  const parameters = { activationDistance: 0.02 };
+  const session = await client.session({ ...MESH, kinematic: new Uint8Array(6) }, START, { parameters });
+  const kinematic = MESH.kinematic as Uint8Array;
+  const before = await session.step(lowered(0.05), { kinematic });
+  const received = before.positions.slice();
+  before.positions.fill(0);
+
+  await first.close();
+  t.match(
+    await failureOf(new Client(first.url, { retry: { attempts: 2, firstPauseMs: 1 } }).info()),
+    { code: 'UNREACHABLE', retryable: true },
+    'nobody listens',
+  );
+  const waiting = session.step(lowered(0.2));
+  const second = await openService(first.port);
+  t.teardown(() => second.close());
+  const after = await waiting;
+  t.equal(session.recreations, 1);
+  t.equal(after.frame, 2);
+  t.equal(after.report.resolved.activationDistance, 0.02, 'the parameters are as before');
+  t.same(after.positions.subarray(0, 9), START.subarray(0, 9), 'and so are the kinematic vertices');
+  const expected = await client.resolve(MESH, received as Float32Array, lowered(0.2), { parameters });
+  t.same(after.positions, expected.positions, 'it went on from the last answer, whatever became of its array');
+  t.match(await session.check(), { intersectionFree: true });
+  t.equal(await session.close(), true);
+});
+
+t.test('what the package promises of its clients', async (t) => {
+  const entry = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')).exports['./client'];
+  t.same(entry, { types: './dist/src/client/index.d.ts', default: './dist/src/client/index.js' });
+  for (const name of ['typescript/falling-cloth.mjs', 'python/falling_cloth.py', 'cpp/falling_cloth.cpp']) {
+    const lines = readFileSync(join(projectRoot, 'clients', name), 'utf8')
+      .trimEnd()
+      .split('\n').length;
+    t.ok(lines < 60, `${name} shows real use in under 60 lines (${lines})`);
+  }
+});
+
+t.test('what is no service is told apart', async (t) => {
+  const html = (status: number) => (async () => new Response('<html>', { status })) as unknown as typeof fetch;
+  const retry = { attempts: 2, firstPauseMs: 1 };
+  const ask = (status: number) => failureOf(new Client('http://proxy', { retry, fetch: html(status) }).info());
+  t.match(await ask(502), { code: 'UNREACHABLE', retryable: true });
+  t.match(await ask(404), { code: 'UNEXPECTED_ANSWER', retryable: false });
+  t.match(await ask(200), { code: 'UNEXPECTED_ANSWER', retryable: false });
+  t.throws(() => new Client('localhost:8080'), TypeError);
+  const never = ((_: unknown, { signal }: RequestInit) =>
+    new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))) as typeof fetch;
+  const slow = new Client('http://slow', { fetch: never, timeoutSeconds: 0.02 });
+  // An unref'd timer alone would let the process end.
+  const alive = setInterval(() => {}, 1000);
+  t.match(await failureOf(slow.info()), { code: 'TIMEOUT', isUncertain: true });
+  clearInterval(alive);
+});
