@@ -3,6 +3,7 @@ import { countComponents } from './components.js';
 import { collectEdges } from './edges.js';
 import { copyElements } from './elements.js';
 import { checkSizes } from './limits.js';
+import { refuseSpanning } from './spanning-elements.js';
 import type { CollisionMesh, MeshInput, MeshLimits, MeshWarning } from './types.js';
 import {
   assignParts,
@@ -20,7 +21,7 @@ import {
  * @param limits refused before anything of the demanded size is allocated
  * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE
  *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); the
- *   element at fault is named in the caller's numbering
+ *   element at fault is named in the caller's numbering; UNIMPLEMENTED (ignored parts that share elements)
  */
 export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh {
   checkSizes(input, limits);
@@ -33,6 +34,14 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
   const sentParticles = copyElements(input.particles, 'particle', vertexCount);
   const tetrahedra = copyElements(input.tetrahedra, 'tetrahedron', vertexCount);
   const kinematic = readKinematic(input);
+  const partOfVertex = assignParts(parts, vertexCount);
+  for (const [corners, size, kind] of [
+    [sentTriangles, 3, 'triangle'],
+    [segments, 2, 'segment'],
+    [tetrahedra, 4, 'tetrahedron'],
+  ] as const) {
+    refuseSpanning(corners, size, kind, parts, partOfVertex, ignoredPartPairs);
+  }
 
   const triangles = addBoundaryFaces(sentTriangles, tetrahedra, vertexCount);
   const { edges, rodStart, innerEdges } = collectEdges(triangles, segments, tetrahedra, vertexCount);
@@ -61,7 +70,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
       vertexCount,
       ...(activationDistance === undefined ? {} : { activationDistance }),
     })),
-    partOfVertex: assignParts(parts, vertexCount),
+    partOfVertex,
     ignoredPartPairs,
     sent: {
       triangles: sentTriangles.length / 3,

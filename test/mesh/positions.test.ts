@@ -45,3 +45,18 @@ t.test('no coordinate beyond 1e30, in either', async (t) => {
   t.throws(() => checkRange(huge, small, 'target'), { code: 'COORDINATE_RANGE', message: /vertex 0 of start.*1e\+30/ });
   t.throws(() => checkRange(small, huge, 'y'), { code: 'COORDINATE_RANGE', message: /vertex 0 of y.*1e\+30/ });
 });
+
+t.test(
+  'positions that pass come with their box, which a check of the range takes in the place of its own',
+  async (t) => {
+    const start = checkPositions(cube, 2, 'start');
+    t.same(start, [10, 0, 0, 12, 1, 1]);
+    const far = Float64Array.of(0, 0, 0, 3e12, 0, 0);
+    const target = checkPositions(far, 2, 'target');
+    t.throws(() => checkRange(cube, far, 'target', { start, target }), {
+      code: 'COORDINATE_RANGE',
+      message: /vertex 1/,
+    });
+    t.doesNotThrow(() => checkRange(cube, cube, 'target', { start, target: start }));
+  },
+);

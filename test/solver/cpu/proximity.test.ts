@@ -245,12 +245,13 @@ t.test('pairs of ignored parts are left out, and only they', async (t) => {
 });
 
 t.test('an element that lies in two parts is ignored by none', async (t) => {
-  const mesh = buildMesh({
+  const built = buildMesh({
     vertexCount: 4,
     segments: Uint32Array.of(0, 1, 2, 3),
     parts: [0, 1, 2, 3].map((v) => ({ name: `${v}`, firstVertex: v, vertexCount: 1 })),
-    ignoredPartPairs: Uint32Array.of(0, 2, 0, 3, 1, 2),
   });
+  // buildMesh refuses such a mesh, for triangles' sake.
+  const mesh = { ...built, ignoredPartPairs: Uint32Array.of(0, 2, 0, 3, 1, 2) };
   const proximity = new Proximity(mesh, settings);
   const x = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0.1, 0, 1, 0.1, 0);
   proximity.renew(x, x);
