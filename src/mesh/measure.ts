@@ -2,7 +2,7 @@ import { orient2d } from 'robust-predicates';
 import { refer } from './elements.js';
 import { distanceOf, lengthOf, medianLength } from './lengths.js';
 import { nearestDistances } from './nearest.js';
-import { checkPositions, measureBox } from './positions.js';
+import { type Box, checkPositions, measureBox } from './positions.js';
 import type { CollisionMesh, MeshMeasures, MeshWarning, Positions } from './types.js';
 
 /**
@@ -113,10 +113,13 @@ function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]):
   ];
 }
 
-/** Over contact vertices and those inside solids, which together are all that belong to an element. */
-export function findBounds(mesh: CollisionMesh, positions: Positions): MeshMeasures['bounds'] {
+/**
+ * Over contact vertices and those inside solids, which together are all that belong to an element.
+ * @param box of all positions, where it is known
+ */
+export function findBounds(mesh: CollisionMesh, positions: Positions, box?: Box): MeshMeasures['bounds'] {
   // Each is listed once, so as many of them as there are vertices are all: no need to go by the list.
-  if (mesh.contactVertices.length === mesh.vertexCount) return measureBox(positions);
+  if (mesh.contactVertices.length === mesh.vertexCount) return box ?? measureBox(positions);
   const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const vertices of [mesh.contactVertices, mesh.tetrahedra]) {

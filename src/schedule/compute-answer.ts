@@ -59,6 +59,7 @@ export async function computeAnswer(
   // somebody needs the states; otherwise there is nothing but the start to fall back to, which a finding (a fault of the
   // service) has to make do with.
   const isListening = scope !== undefined || context.onState !== undefined || engine.hasCheapStates === true;
+  const opening = stopwatch.lap();
   let pieces = 0;
   const resolution = await runUnlessCancelled(job, run, {
     x: images.startEngine,
@@ -111,7 +112,7 @@ export async function computeAnswer(
     contactDistance === undefined ? undefined : verifier.findContacts(mesh, chosen.positions, rules, contactDistance);
 
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
-  timings.verify += pieces + check + stopwatch.lap();
+  timings.verify += opening + pieces + check + stopwatch.lap();
   const { report, vertices } = buildReport({
     mesh,
     measures: prepared.measures,

@@ -1,5 +1,5 @@
 import { findBounds } from '../mesh/measure.js';
-import { checkPositions, checkRange } from '../mesh/positions.js';
+import { checkPositions, checkRange, measureBox } from '../mesh/positions.js';
 import type { MeshInput, Positions } from '../mesh/types.js';
 import type { ResolveRequest } from '../session/types.js';
 import type { StateToMap } from '../solver/frame.js';
@@ -35,15 +35,15 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   const isOwn = task.start === undefined || isSameState(task.start, scene.state.positions);
   const start = isOwn ? scene.state.positions : task.start!;
   if (!isOwn) checkPositions(start, mesh.vertexCount, 'start');
-  checkPositions(target, mesh.vertexCount, 'target');
-  checkRange(start, target, 'target');
+  const boxes = { start: measureBox(start), target: checkPositions(target, mesh.vertexCount, 'target') };
+  checkRange(start, target, 'target', boxes);
   const { parameters, warnings } = resolveParameters(task.parameters, measures, context);
   const partWarnings = checkPartDistances(mesh, parameters, measures);
   const { activationDistance, kinematicPairs } = parameters;
   const { smallest: delta } = rangeOfDistances(mesh, activationDistance);
   const contactDistance = contactDistanceOf(include, activationDistance);
   const pairRules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS };
-  const bounds = findBounds(mesh, start);
+  const bounds = findBounds(mesh, start, boxes.start);
   const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, delta, scalarOf(target));
   const startEngine = chosen.frame.toEngine(start, 'start');
   const targetEngine = chosen.frame.toEngine(target, 'target');

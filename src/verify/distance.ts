@@ -21,7 +21,7 @@ type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => voi
  * Smallest distance between elements that share no vertex, in double precision: vertex–triangle and edge–edge pairs,
  * and those of rods and particles. Pairs of ignored parts, those of
  * `rules.leftOut`, and kinematic pairs under SKIP are left out; the latter also at the border of a kinematic region, where
- * the path test looks at them: a distance that nothing can change is no news.
+ * the path test looks at them: a distance between prescribed positions tells nothing of the answer.
  *
  * @param positions [3·V] in any unit
  * @param closerThan ≥ 0, same unit; Infinity looks for the closest pairs however far apart

@@ -47,7 +47,9 @@ t.test('memory that is not cleared is asked for in one place, which overwrites a
       .filter((path) => path.endsWith('.ts') && !path.includes('generated'))
       .map((path) => join(folder, path)),
   );
-  const users = sources.filter((path) => /allocUnsafe|new SlowBuffer/.test(readFileSync(join(projectRoot, path), 'utf8')));
+  const users = sources.filter((path) =>
+    /allocUnsafe|new SlowBuffer/.test(readFileSync(join(projectRoot, path), 'utf8')),
+  );
   t.same(users, [join('src', 'transport', 'protobuf', 'encode.ts')]);
 });
 

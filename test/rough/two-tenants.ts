@@ -87,7 +87,10 @@ export class Tenant {
 
     const overHttp = await this.post('/v1/sessions', PROTOBUF, opening);
     const overGrpc = await this.call('CreateSession', opening);
-    const [one, two] = [overHttp, overGrpc].map(({ body }) => String(decodeMessage('Session', body).id)) as [string, string];
+    const [one, two] = [overHttp, overGrpc].map(({ body }) => String(decodeMessage('Session', body).id)) as [
+      string,
+      string,
+    ];
     const path = `/v1/sessions/${one}`;
     const answers = {
       'http session': overHttp,
@@ -105,7 +108,9 @@ export class Tenant {
     for (const sessionId of [one, two]) {
       await this.call('DeleteSession', encodeMessage('DeleteSessionRequest', { sessionId }));
     }
-    return Object.fromEntries(Object.entries(answers).map(([name, { head, body }]) => [name, Buffer.concat([head, body])]));
+    return Object.fromEntries(
+      Object.entries(answers).map(([name, { head, body }]) => [name, Buffer.concat([head, body])]),
+    );
   }
 
   private async call(method: string, message: Uint8Array) {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
 import { compareToTarget, measureStretch } from '../../src/schedule/differences.js';
+import { seeded } from '../support/random.js';
 
 const MESH = buildMesh({
   vertexCount: 4,
@@ -60,3 +61,41 @@ t.test('stretch: the worst edge, without those that have no length in the target
     3,
   );
 });
+
+t.test('vertices that stand on their targets change no figure: as computed edge by edge', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const side = 6;
+  const triangles: number[] = [];
+  for (let row = 0; row + 1 < side; row++) {
+    for (let column = 0; column + 1 < side; column++) {
+      const a = row * side + column;
+      triangles.push(a, a + 1, a + side, a + 1, a + side + 1, a + side);
+    }
+  }
+  const mesh = buildMesh({ vertexCount: side * side, triangles: Uint32Array.from(triangles) });
+  for (let round = 0; round < 50; round++) {
+    const target = Float64Array.from({ length: 3 * mesh.vertexCount }, () => random());
+    // All, some or none stand; those that do not may come closer to each other as well.
+    const share = (round % 5) / 4;
+    const answer = target.slice();
+    for (let v = 0; v < mesh.vertexCount; v++) {
+      if (random() < share) for (let k = 0; k < 3; k++) answer[3 * v + k]! *= 0.5 + random();
+    }
+    let stretch = 0;
+    for (let e = 0; e < mesh.edges.length; e += 2) {
+      const [i, j] = [mesh.edges[e]!, mesh.edges[e + 1]!];
+      stretch = Math.max(stretch, squaredLength(answer, i, j) / squaredLength(target, i, j));
+    }
+    t.equal(measureStretch(mesh, answer, target, 1), Math.sqrt(stretch));
+    let sum = 0;
+    for (let k = 0; k < answer.length; k++) sum += (answer[k]! - target[k]!) ** 2;
+    const { rms } = compareToTarget(mesh, answer, target, { delta: 1, scale: 1, isListed: false });
+    t.ok(Math.abs(rms - Math.sqrt(sum / mesh.vertexCount)) <= 1e-12);
+  }
+});
+
+function squaredLength(x: Float64Array, i: number, j: number): number {
+  const [a, b, c] = [0, 1, 2].map((k) => x[3 * i + k]! - x[3 * j + k]!) as [number, number, number];
+  return a * a + b * b + c * c;
+}

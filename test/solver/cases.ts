@@ -264,9 +264,10 @@ export function randomScene(random: Random): SceneBuilder {
     for (let j = 0; j < cells; j++) {
       for (let k = 0; k < cells; k++) {
         const kinematic = random() < 0.15;
+        const isMixed = random() < 0.25;
         const point = (): number => {
           const at = place(i, j * (flat < 1 ? 0.01 : 1), k);
-          return scene.vertex(at, aim(at), kinematic);
+          return scene.vertex(at, aim(at), isMixed ? random() < 0.7 : kinematic);
         };
         const kind = random.int(6);
         if (kind < 3) scene.triangle(point(), point(), point());

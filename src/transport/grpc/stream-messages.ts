@@ -1,8 +1,8 @@
 import type { StepAnswer } from '../../session/types.js';
 import type { Progress } from '../../solver/types.js';
 import { fromError, fromStepAnswer } from '../answers.js';
-import { encodeMessage } from '../protobuf/codec.js';
 import { messageShape } from '../json/schema.js';
+import { encodeMessage } from '../protobuf/codec.js';
 import { encodeStamped } from './reported.js';
 
 /** The messages that a `StepStream` sends back. @param sequence which request of the stream, from 0 */

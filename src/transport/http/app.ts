@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import multipart from '@fastify/multipart';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ERRORS, IntersticeError } from '../../errors.js';
 import { packageVersion } from '../../paths.js';
 import { auth } from './auth.js';
@@ -35,6 +35,8 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     clientErrorHandler: answerBrokenRequest,
+    // Node would answer a missing one by itself, without a document.
+    http: { requireHostHeader: false },
     frameworkErrors: (thrown, request, reply) => {
       reply.header('x-request-id', request.id).header('interstice-version', packageVersion);
       void sendProblem(reply, request, toRefusal(thrown, request, options.maxMessageBytes));
@@ -44,6 +46,7 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);
+  app.addHook('onRequest', refuseHostless);
   await app.register(auth, options);
   await app.register(paths, options);
   await app.register(media);
@@ -51,6 +54,13 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
   await app.register(openapi);
   for (const door of [health, info, resolve, check, sessions, steps]) await app.register(door, options);
   return app;
+}
+
+/** HTTP/1.1 demands a host in every request. */
+async function refuseHostless({ raw }: FastifyRequest): Promise<void> {
+  if (raw.headers.host === undefined && raw.httpVersion === '1.1') {
+    throw new IntersticeError('MALFORMED_BODY', 'The request has no header host.');
+  }
 }
 
 /** Bytes that are no HTTP request never reach a route; they are answered on the bare socket. */

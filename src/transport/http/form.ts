@@ -47,7 +47,10 @@ export async function readForm<G extends string>(
   let options: unknown;
   try {
     for await (const part of partsOf(request, maxBytes)) {
-      const name = part.fieldname.replace(/\[\]$/, '');
+      // A disposition that cannot be read has no name, whatever the type says.
+      const fieldName: string | undefined = part.fieldname;
+      if (fieldName === undefined) throw new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.');
+      const name = fieldName.replace(/\[\]$/, '');
       if (name === 'options') {
         if (options !== undefined) throw new IntersticeError('UNKNOWN_FIELD', 'options was sent twice.');
         options = part.type === 'file' ? await readOptionsFile(part, meter) : readOptionsField(part.value, meter);

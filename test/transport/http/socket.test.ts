@@ -136,3 +136,22 @@ t.test('bytes that are no HTTP are answered all the same', async (t) => {
   t.match(text, /application\/problem\+json/);
   t.match(text, /"MALFORMED_BODY"/);
 });
+
+t.test('what Node would answer by itself is answered with a document, too', async (t) => {
+  const { open } = await listen(t);
+  const hostless = open();
+  hostless.write('GET /v1 HTTP/1.1\r\nconnection: close\r\n\r\n');
+  t.match(await hear(hostless), /^HTTP\/1\.1 400 [\s\S]*problem\+json[\s\S]*"MALFORMED_BODY"/);
+  const expecting = open();
+  expecting.write(head(['content-type: application/json', 'content-length: 5', 'expect: a miracle']));
+  t.match(await hear(expecting), /^HTTP\/1\.1 400 [\s\S]*problem\+json[\s\S]*"MALFORMED_BODY"/);
+});
+
+t.test('a part of a form without a name is refused', async (t) => {
+  const { open } = await listen(t);
+  const content =
+    '--b\r\ncontent-disposition: form-data; \u0000ame="start"; filename="a.obj"\r\n\r\nv 0 0 0\r\n--b--\r\n';
+  const socket = open();
+  socket.write(head(['content-type: multipart/form-data; boundary=b', `content-length: ${content.length}`]) + content);
+  t.match(await hear(socket, '"pairCount"'), /^HTTP\/1\.1 400 [\s\S]*"MALFORMED_BODY"/);
+});

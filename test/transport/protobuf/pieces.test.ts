@@ -67,23 +67,29 @@ t.test('a key that is no field is a mistake, beside a large field and inside one
   t.throws(() => encodeMessage('StepRequest', { target: { data, scale: 1 } }), /Positions has no field scale/);
 });
 
-t.test('an answer with its report: stamped when the rest is written, whole in one buffer, nothing beside it', async (t) => {
-  for (const length of [3, LARGE]) {
-    const report = fakeReport();
-    let stamps = 0;
-    const message = { frame: 4n, positions: { data: floats(length), scalar: 'FLOAT32' }, report };
-    const stamp = () => {
-      stamps++;
-      report.timings.encode = 12345;
-    };
-    const encoded = encodeReported('StepResponse', message, stamp);
-    t.equal(stamps, 1);
-    t.same(decodeMessage('StepResponse', encoded), decodeMessage('StepResponse', encodeMessage('StepResponse', message)));
-    const memory = Buffer.from(encoded.buffer);
-    memory.fill(0, encoded.byteOffset, encoded.byteOffset + encoded.byteLength);
-    t.ok(memory.equals(Buffer.alloc(memory.byteLength)), 'what lies beside it is empty');
-  }
-});
+t.test(
+  'an answer with its report: stamped when the rest is written, whole in one buffer, nothing beside it',
+  async (t) => {
+    for (const length of [3, LARGE]) {
+      const report = fakeReport();
+      let stamps = 0;
+      const message = { frame: 4n, positions: { data: floats(length), scalar: 'FLOAT32' }, report };
+      const stamp = () => {
+        stamps++;
+        report.timings.encode = 12345;
+      };
+      const encoded = encodeReported('StepResponse', message, stamp);
+      t.equal(stamps, 1);
+      t.same(
+        decodeMessage('StepResponse', encoded),
+        decodeMessage('StepResponse', encodeMessage('StepResponse', message)),
+      );
+      const memory = Buffer.from(encoded.buffer);
+      memory.fill(0, encoded.byteOffset, encoded.byteOffset + encoded.byteLength);
+      t.ok(memory.equals(Buffer.alloc(memory.byteLength)), 'what lies beside it is empty');
+    }
+  },
+);
 
 t.test('an answer inside another message, and a report longer than any room kept for it', async (t) => {
   const enclosure = { before: encodeMessage('StepStreamResponse', { sequence: 300 }), fieldNumber: 2 };
