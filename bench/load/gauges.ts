@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ServerProcess } from '../prove/server.js';
 
 /** What the service holds at one moment. */
@@ -36,6 +37,18 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
 
 /** ms between two looks */
 const LOOK_MS = 500;
+/** Looks before what is still at work counts as left behind: 20 s in all. */
+const LOOKS = 40;
+
+/** Waits until nothing waits, runs or is at the doors any more, and tells what is held then. */
+export async function settleHoldings(server: ServerProcess): Promise<Holdings> {
+  let holdings = await readHoldings(server);
+  for (let look = 0; look < LOOKS && holdings.waiting + holdings.running + holdings.inFlight > 0; look++) {
+    await wait(LOOK_MS);
+    holdings = await readHoldings(server);
+  }
+  return holdings;
+}
 
 /** Looks at what a service holds until it is stopped, and keeps the most of each. */
 export class HoldingsWatch {

@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
+import { constants, loadavg } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
@@ -26,11 +26,16 @@ const tell = (line: string): void => {
 /** Every scenario has a service of its own: what one leaves behind must not colour the next. */
 async function runScenario(scenario: Scenario, settings: LoadSettings): Promise<ScenarioResult & { engine: string }> {
   const server = await ServerProcess.start({ engine: settings.engine });
+  const giveUp = (signal: NodeJS.Signals): void => {
+    void server.kill().then(() => process.exit(128 + constants.signals[signal]));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, giveUp);
   try {
     const info = (await (await fetch(`${server.address}/v1`)).json()) as { engines: { name: string }[] };
     const result = await RUNS[scenario]({ settings, server, tell });
     return { ...result, engine: info.engines[0]?.name ?? settings.engine };
   } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, giveUp);
     await server.stop();
   }
 }

@@ -9,12 +9,12 @@ import {
   resolveMessage,
   stepMessage,
 } from '../../bench/load/cloth.js';
-import { readHoldings, readMetric } from '../../bench/load/gauges.js';
+import { readHoldings, readMetric, settleHoldings } from '../../bench/load/gauges.js';
 import { openSessions } from '../../bench/load/sessions.js';
 import { seeded } from '../support/random.js';
 import { openConnection } from './grpc-attacks.js';
 import { pick } from './mutate.js';
-import { deleteAllSessions, prepareTwin, settle, startService } from './service.js';
+import { deleteAllSessions, prepareTwin, startService } from './service.js';
 
 /** Calls that are given up, and how many at a time. */
 const CANCELS = 1000;
@@ -123,10 +123,10 @@ async function cancelCall(
 t.test(`after ${CANCELS} calls that were given up at random moments everything is back where it was`, async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
-  const { server, faults } = await startService(t, { INTERSTICE_MAX_SESSIONS: '2000', ...CALM_MEMORY });
+  const { server, faults } = await startService(t, CALM_MEMORY);
   const playTwin = await prepareTwin(server);
   await deleteAllSessions(server);
-  const base = await settle(server);
+  const base = await settleHoldings(server);
   const cloth = makeCloth(VERTICES);
   const ports = {
     http: Number(new URL(server.address).port),
@@ -146,9 +146,9 @@ t.test(`after ${CANCELS} calls that were given up at random moments everything i
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    await settle(server);
+    await settleHoldings(server);
     await deleteAllSessions(server);
-    const holdings = await settle(server);
+    const holdings = await settleHoldings(server);
     return { ...holdings, heapBytes: await readHeap(server.adminAddress) };
   };
 

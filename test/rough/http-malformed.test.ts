@@ -1,10 +1,11 @@
 import t from 'tap';
 import { makeCloth } from '../../bench/load/cloth.js';
+import { settleHoldings } from '../../bench/load/gauges.js';
 import { openSessions } from '../../bench/load/sessions.js';
 import { seeded } from '../support/random.js';
 import { carryOut, drawAttack } from './http-attacks.js';
 import { codeOf, objectionTo, parseAnswers } from './http-judge.js';
-import { deleteAllSessions, FUZZ_SECONDS, prepareTwin, settle, startService } from './service.js';
+import { deleteAllSessions, FUZZ_SECONDS, prepareTwin, startService } from './service.js';
 
 /** Attackers at a time. */
 const ATTACKERS = 8;
@@ -62,6 +63,13 @@ t.test(
       t.ok(outcomes.has(code), `${code} was reached`);
     }
     await deleteAllSessions(server);
-    t.match(await settle(server), { sessions: 0, waiting: 0, running: 0, deviceBytes: 0, hostBytes: 0, inFlight: 0 });
+    t.match(await settleHoldings(server), {
+      sessions: 0,
+      waiting: 0,
+      running: 0,
+      deviceBytes: 0,
+      hostBytes: 0,
+      inFlight: 0,
+    });
   },
 );

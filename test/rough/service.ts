@@ -1,6 +1,5 @@
 import type { Test } from 'tap';
 import { asBuffer, type Cloth, makeCloth } from '../../bench/load/cloth.js';
-import { type Holdings, readHoldings } from '../../bench/load/gauges.js';
 import { HttpClient } from '../../bench/load/http-client.js';
 import { openSessions } from '../../bench/load/sessions.js';
 import { ServerProcess } from '../../bench/prove/server.js';
@@ -30,7 +29,9 @@ export async function startService(t: Test, environment: Readonly<Record<string,
     environment: {
       INTERSTICE_THREADS: '2',
       INTERSTICE_MAX_MESSAGE_BYTES: String(MAX_MESSAGE_BYTES),
-      INTERSTICE_MAX_SESSIONS: '64',
+      // Nonsense opens sessions as well, and nobody closes them before the end of the test.
+      INTERSTICE_MAX_SESSIONS: '100000',
+      INTERSTICE_IDLE_TIMEOUT_SECONDS: '30',
       INTERSTICE_MAX_TIME_BUDGET_SECONDS: '2',
       ...environment,
     },
@@ -109,20 +110,6 @@ export async function deleteAllSessions({ address }: ServerProcess): Promise<num
     for (const { id } of sessions) await fetch(`${address}/v1/sessions/${id}`, { method: 'DELETE' });
     count += sessions.length;
   }
-}
-
-/** ms between two looks, and looks before what is left counts as a leak: 20 s in all. */
-const LOOK_MS = 100;
-const LOOKS = 200;
-
-/** Waits until nothing is at work any more, and tells what is held then. */
-export async function settle(server: ServerProcess): Promise<Holdings> {
-  let holdings = await readHoldings(server);
-  for (let look = 0; look < LOOKS && holdings.waiting + holdings.running + holdings.inFlight > 0; look++) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-    holdings = await readHoldings(server);
-  }
-  return holdings;
 }
 
 /** A message that asks for one small resolve, to be spoilt. */

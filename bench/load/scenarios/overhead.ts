@@ -5,6 +5,7 @@ import { HttpClient } from '../http-client.js';
 import { overheadOf, percentile, type Sample, splitOf } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
+import { DOORS } from '../settings.js';
 import { StreamClient } from '../stream-client.js';
 import type { Row } from '../table.js';
 
@@ -31,7 +32,8 @@ export async function overhead({ settings, server, tell }: ScenarioInput): Promi
   const { vertices = 70_000, doors, seconds } = settings;
   const cloth = makeCloth(vertices);
   const echo = await startEcho();
-  const sessions = await openSessions(server.grpcAddress, cloth, 3);
+  tell(`opening sessions of ${cloth.vertices} vertices …`);
+  const sessions = await openSessions(server.grpcAddress, cloth, DOORS.length);
   const [http, unary, stream] = sessions as [string, string, string];
   const clients = {
     http: [new HttpClient(echo.address), new HttpClient(server.address)],
@@ -68,7 +70,7 @@ export async function overhead({ settings, server, tell }: ScenarioInput): Promi
     const end = performance.now() + seconds * 1000 * lines.length;
     for (let round = 0; round < WARM_UP + LEAST_ROUNDS || performance.now() < end; round++) {
       for (const line of lines) await measure(line, round);
-      if (round === WARM_UP - 1) tell('warm …');
+      tell(`round ${round + 1}: ${lines.map(({ samples }) => samples.at(-1)?.ms.toFixed(0) ?? 'warm-up').join(', ')}`);
     }
   } finally {
     for (const pair of Object.values(clients)) for (const client of pair) client.close();
