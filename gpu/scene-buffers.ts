@@ -24,7 +24,7 @@ export const EDGE_RANGE_STRIDE = 256;
  * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
  * wanted uint32[V]; motion, lists, progress structs of 16 bytes. Per pair, with room for `pairCapacity`: pairVertex
  * int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0), pairWork, list
- * uint32[4], rows uint32[3], links uint32[5]. Per vertex also chosen uint32[24].
+ * uint32[4], rows uint32[3], links uint32[5]. Per vertex also chosen uint32[24], ways float32[8].
  */
 export class SceneBuffers {
   readonly parameters: GPUBuffer;
@@ -43,6 +43,7 @@ export class SceneBuffers {
   readonly motion: GPUBuffer;
   readonly lists: GPUBuffer;
   readonly progress: GPUBuffer;
+  readonly ways: GPUBuffer;
   readonly chosen: GPUBuffer;
   edgeEnds!: GPUBuffer;
   edgeRow!: GPUBuffer;
@@ -89,6 +90,7 @@ export class SceneBuffers {
     this.lists = this.#add('lists', VERTEX_STRUCT_BYTES * v, state);
     this.chosen = this.#add('chosen', 4 * CONTACTS_PER_VERTEX * v, STORAGE);
     this.progress = this.#add('progress', VERTEX_STRUCT_BYTES * v, state);
+    this.ways = this.#add('ways', 2 * 16 * v, STORAGE);
     memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.replaceEdges(edges);
     this.reservePairs(pairCapacity);

@@ -1,23 +1,22 @@
 import { IntersticeError } from '../src/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { servesBoth } from '../src/solver/cpu/two-way.js';
-import { distancesByVertex } from '../src/solver/part-distances.js';
 import { type Settings, toSettings } from '../src/solver/settings.js';
 import type { EngineUnits, Parameters, Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
 import { SceneBuffers } from './scene-buffers.js';
 import { type ControlBlock, toResolution } from './step/answer.js';
-import { DeviceProximity } from './step/device-proximity.js';
+import { type Batch, BatchRecorder } from './step/batch.js';
 import { type EdgePlan, planEdges } from './step/edge-plan.js';
-import { CONTROL, SEARCH, STATE } from './step/fields.js';
-import { HostSearch } from './step/host-search.js';
+import { CONTROL, STATE } from './step/fields.js';
 import type { StepKernels } from './step/kernels.js';
 import type { DeviceMemory } from './step/ledger.js';
-import { PassSequence } from './step/pass-sequence.js';
 import { readFinalState } from './step/readback.js';
-import { Reader, type Reading } from './step/reader.js';
+import { Reader } from './step/reader.js';
 import { StepRecorder } from './step/recorder.js';
-import { isSame, packParameters, TAIL_ROWS } from './step/request.js';
-import { addStamps, StageClock, type StampedPasses } from './step/stage-clock.js';
+import { isSame, TAIL_ROWS } from './step/request.js';
+import { SceneSearch, type SearchPlace } from './step/scene-search.js';
+import { addStamps } from './step/stage-clock.js';
+import { uploadParameters, uploadRequest } from './step/upload.js';
 
 /** Steps recorded between two looks at the status block. */
 export const BATCH = 8;
@@ -27,6 +26,8 @@ const CLOCK_LIMIT = 2 ** 29;
 
 /** Room for this many pairs at first; grown to the demand. */
 export const FIRST_PAIRS = 4096;
+
+export type { SearchPlace };
 
 export interface SceneDevice {
   readonly memory: DeviceMemory;
@@ -39,16 +40,6 @@ export interface SceneDevice {
   during<T>(work: Promise<T>): Promise<T>;
 }
 
-/** Steps that were submitted, and what will be read of them. */
-interface Batch {
-  readonly reading: Reading;
-  readonly stamped: StampedPasses | undefined;
-  readonly withPositions: boolean;
-}
-
-/** Where P is searched: on the device, or by the reference engine's search on the host, for which a run pauses. */
-export type SearchPlace = 'DEVICE' | 'HOST';
-
 /**
  * One mesh on the device. A resolve uploads a start and a target, records steps in batches and reads one status block a
  * batch, while the next one runs; everything between is decided on the device. Requests run one at a time.
@@ -57,15 +48,13 @@ export class GpuScene implements Scene {
   readonly #device: SceneDevice;
   readonly #mesh: CollisionMesh;
   readonly #place: SearchPlace;
-  /** undefined where stages are not timed */
-  readonly #clock: StageClock | undefined;
   #settings: Settings;
   #edges: EdgePlan;
   readonly #buffers: SceneBuffers;
   readonly #recorder: StepRecorder;
   readonly #reader: Reader;
-  #hostSearch: HostSearch | undefined;
-  #deviceSearch: DeviceProximity | undefined;
+  readonly #batches: BatchRecorder;
+  readonly #search: SceneSearch;
   /** what x on the device holds, when that is known */
   #resident: Float32Array | undefined;
   #hasPairs = false;
@@ -75,8 +64,6 @@ export class GpuScene implements Scene {
   #mostContacts = 0;
   #isClosed = false;
   #isBusy = false;
-  /** a buffer could not be made: the scene cannot be used any more */
-  #isBroken = false;
 
   constructor(
     device: SceneDevice,
@@ -93,7 +80,16 @@ export class GpuScene implements Scene {
     this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, firstPairs);
     this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
     this.#reader = new Reader(device.memory);
-    this.#clock = device.hasTimings ? StageClock.open(device.memory) : undefined;
+    const { memory, hasTimings } = device;
+    this.#search = new SceneSearch(memory, mesh, this.#buffers, this.#reader, place);
+    this.#batches = new BatchRecorder(
+      memory,
+      this.#buffers,
+      this.#recorder,
+      this.#reader,
+      mesh.vertexCount,
+      hasTimings,
+    );
   }
 
   /** Where the scene lives. */
@@ -102,7 +98,9 @@ export class GpuScene implements Scene {
   }
 
   /** Dispatches of the step recorded last, with those of a search: what a step costs even where there is nothing to do. */
-  dispatchesPerStep = 0;
+  get dispatchesPerStep(): number {
+    return this.#batches.dispatchesPerStep;
+  }
 
   /** Calls of mapAsync since the scene was opened. */
   get maps(): number {
@@ -116,7 +114,8 @@ export class GpuScene implements Scene {
    */
   async resolve(input: StepInput): Promise<Resolution> {
     if (this.#isClosed) throw new IntersticeError('INTERNAL', 'the scene was closed');
-    if (this.#isBroken) throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the scene ran out of device memory earlier');
+    if (this.#search.isBroken)
+      throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the scene ran out of device memory earlier');
     if (this.#isBusy) throw new IntersticeError('INTERNAL', 'a scene resolves one request at a time');
     this.#isBusy = true;
     try {
@@ -147,8 +146,8 @@ export class GpuScene implements Scene {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#deviceSearch?.close();
-    this.#clock?.close();
+    this.#search.close();
+    this.#batches.close();
     this.#reader.close();
     this.#buffers.close();
   }
@@ -161,14 +160,13 @@ export class GpuScene implements Scene {
     const hadEdges = this.#settings.sigma > 0;
     if (hadEdges !== wanted.sigma > 0) {
       const edges = planEdges(this.#mesh, wanted.sigma > 0);
-      await this.#withRoom('rows of the edge lengths', () => this.#buffers.replaceEdges(edges));
+      await this.#search.withRoom('rows of the edge lengths', () => this.#buffers.replaceEdges(edges));
       this.#edges = edges;
       this.#recorder.useEdges(edges);
     }
     if (!isSameSearch) {
       this.#hasPairs = false;
-      this.#hostSearch = undefined;
-      this.#deviceSearch?.configure(wanted);
+      this.#search.configure(wanted);
     }
     this.#settings = wanted;
     this.#wantedSettings = undefined;
@@ -179,7 +177,10 @@ export class GpuScene implements Scene {
     const target = Float32Array.from(input.y);
     const began = performance.now();
     await this.#reconfigure();
-    await this.#openSearch(input);
+    const hadPairs = this.#hasPairs;
+    // Not known to be good until it is asked for: the search may throw half way.
+    this.#hasPairs = false;
+    this.#hasPairs = (await this.#search.beginRequest(this.#settings, input)) && hadPairs;
     let encoder = this.#begin(input.x, target);
     const isAhead = this.#place === 'DEVICE' && input.onState === undefined;
     let ahead: Batch | undefined;
@@ -187,7 +188,7 @@ export class GpuScene implements Scene {
     for (;;) {
       wasStopped = input.shouldStop?.() ?? false;
       if (!wasStopped) this.#recordSteps(encoder, input.onState ? 1 : BATCH);
-      let reading = this.#submit(encoder, input.onState !== undefined);
+      let reading = this.#batches.submit(encoder, input.onState !== undefined);
       encoder = this.#newEncoder();
       if (isAhead && !wasStopped) {
         const earlier = ahead;
@@ -205,35 +206,18 @@ export class GpuScene implements Scene {
       wasStopped = input.shouldStop?.() ?? false;
       if (wasStopped) break;
       const paused = performance.now();
-      if (state === STATE.NEEDS_SEARCH) await this.#searchOnHost();
-      else await this.#makeRoom();
+      this.#hasPairs = false;
+      if (state === STATE.NEEDS_SEARCH) {
+        this.#writeControl(await this.#search.searchOnHost(this.#control, this.#settings));
+        this.#hasPairs = true;
+      } else this.#writeControl(await this.#search.makeRoom(this.#control));
       timings.search += 1000 * (performance.now() - paused);
       this.#pass(encoder, (pass) => this.#recorder.arm(pass));
     }
     ahead?.reading.discard();
     // Without time stamps nobody knows how the device's time divides.
-    if (!this.#clock) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
+    if (!this.#batches.isTimed) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
     return await this.#answer(target, timings, wasStopped);
-  }
-
-  async #openSearch({ x, leftOut }: StepInput): Promise<void> {
-    if (this.#place === 'HOST') this.#hostSearch ??= new HostSearch(this.#mesh, this.#settings);
-    else {
-      this.#deviceSearch ??= await DeviceProximity.open(
-        this.#device.memory,
-        this.#mesh,
-        this.#settings,
-        x,
-        this.#buffers,
-      );
-    }
-    if (this.#hostSearch?.beginRequest(leftOut) === false) this.#hasPairs = false;
-    const search = this.#deviceSearch;
-    if (!search) return;
-    search.beginRequest();
-    if (search.leavesOut(leftOut)) return;
-    this.#hasPairs = false;
-    await this.#withRoom('pairs that are left out', () => search.leaveOut(leftOut));
   }
 
   #newEncoder(): GPUCommandEncoder {
@@ -248,29 +232,18 @@ export class GpuScene implements Scene {
 
   /** Uploads a request and records its opening. */
   #begin(start: Float32Array, target: Float32Array): GPUCommandEncoder {
-    const { queue } = this.#device.memory.device;
-    const buffers = this.#buffers;
-    const bytes = 12 * this.#mesh.vertexCount;
     const encoder = this.#newEncoder();
-    if (this.#resident && isSame(this.#resident, start)) {
-      encoder.copyBufferToBuffer(buffers.x, 0, buffers.start, 0, bytes);
-    } else {
-      queue.writeBuffer(buffers.start, 0, Float32Array.from(start));
-      encoder.copyBufferToBuffer(buffers.start, 0, buffers.x, 0, bytes);
-    }
+    const isResident = this.#resident !== undefined && isSame(this.#resident, start);
     this.#resident = undefined;
-    queue.writeBuffer(buffers.target, 0, Float32Array.from(target));
-    encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
-    encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
+    uploadRequest(this.#device.memory.device.queue, encoder, this.#buffers, { start, target, isResident });
     const isHost = this.#place === 'HOST';
-    const distances = distancesByVertex(this.#mesh, this.#settings);
-    if (distances) queue.writeBuffer(buffers.start, bytes, Float32Array.from(distances));
-    queue.writeBuffer(buffers.parameters, 0, packParameters(this.#mesh, this.#settings, this.#edges, start, isHost));
+    uploadParameters(this.#device.memory.device.queue, this.#buffers, this.#mesh, this.#settings, this.#edges, {
+      start,
+      isHost,
+    });
     const { clock = 0, pairCount = 0, radius = 0 } = this.#control;
     const isWorn = clock > CLOCK_LIMIT;
-    if (isWorn) encoder.clearBuffer(buffers.pairWork);
-    // The length of the list of pairs (active-plan.wgsl): no request is to begin with what another left.
-    encoder.clearBuffer(buffers.rows, 12 * buffers.pairCapacity, 4);
+    if (isWorn) encoder.clearBuffer(this.#buffers.pairWork);
     this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
     this.#pass(encoder, (pass) => this.#recorder.begin(pass, this.#mesh.vertexCount));
     return encoder;
@@ -284,33 +257,8 @@ export class GpuScene implements Scene {
 
   #recordSteps(encoder: GPUCommandEncoder, count: number): void {
     const { sweeps, forward } = this.#settings;
-    const isWide = this.#mostContacts > TAIL_ROWS;
-    const shape = { sweeps, slides: forward === 'PLANAR', isWide };
-    const search = this.#deviceSearch;
-    const passes = new PassSequence(encoder, this.#clock);
-    for (let n = 0; n < count; n++) {
-      const before = this.#recorder.dispatches;
-      if (search) {
-        const pass = passes.enter('search');
-        search.record(pass);
-        this.#recorder.afterSearch(pass);
-      }
-      this.#recorder.step((stage) => passes.enter(stage), shape);
-      this.dispatchesPerStep = this.#recorder.dispatches - before + (search?.dispatches ?? 0);
-    }
-    passes.end();
-  }
-
-  /** Submits, with copies of the status block, and of x where it is asked for. */
-  #submit(encoder: GPUCommandEncoder, withPositions: boolean): Batch {
-    const { control, x } = this.#buffers;
-    const stamped = this.#clock?.resolve(encoder);
-    const slices = [{ buffer: control, bytes: CONTROL.bytes }];
-    if (stamped) slices.push(stamped.slice);
-    if (withPositions) slices.push({ buffer: x, bytes: 12 * this.#mesh.vertexCount });
-    const reading = this.#reader.record(encoder, slices);
-    this.#device.memory.device.queue.submit([encoder.finish()]);
-    return { reading, stamped, withPositions };
+    const shape = { sweeps, slides: forward === 'PLANAR', isWide: this.#mostContacts > TAIL_ROWS };
+    this.#batches.record(encoder, count, shape, this.#search.onDevice);
   }
 
   /** Waits for a status block and tells the caller of the steps that it reports; true = the run is over. */
@@ -332,63 +280,6 @@ export class GpuScene implements Scene {
       input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
     }
     return state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;
-  }
-
-  async #makeRoom(): Promise<void> {
-    this.#hasPairs = false;
-    const { pairDemand, wantsSearch } = this.#control;
-    let hasRoom = false;
-    await this.#withRoom(`${pairDemand} pairs`, () => {
-      hasRoom = this.#deviceSearch?.makeRoom(pairDemand) ?? false;
-    });
-    // Old pairs are gone with their buffers: only a search that wanted none of them can go on where it stopped.
-    const next = hasRoom && wantsSearch === SEARCH.ALL ? SEARCH.RESUME : SEARCH.ALL;
-    this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: next });
-  }
-
-  /** @throws OUT_OF_DEVICE_MEMORY when the device has no room for the buffers that `make` makes; the scene is done for */
-  async #withRoom(what: string, make: () => void): Promise<void> {
-    const { device } = this.#device.memory;
-    device.pushErrorScope('out-of-memory');
-    try {
-      make();
-    } finally {
-      const error = await device.popErrorScope();
-      if (error) this.#isBroken = true;
-    }
-    if (!this.#isBroken) return;
-    throw new IntersticeError('OUT_OF_DEVICE_MEMORY', `${what} do not fit on the device beside what is there`);
-  }
-
-  /** The run has paused: searches at its x towards its y, and lets it go on with the new P. */
-  async #searchOnHost(): Promise<void> {
-    const buffers = this.#buffers;
-    const { vertexCount } = this.#mesh;
-    const encoder = this.#newEncoder();
-    const reading = this.#reader.record(encoder, [
-      { buffer: buffers.x, bytes: 12 * vertexCount },
-      { buffer: buffers.y, bytes: 12 * vertexCount },
-      { buffer: buffers.wanted, bytes: 4 * vertexCount },
-    ]);
-    const { device } = this.#device.memory;
-    device.queue.submit([encoder.finish()]);
-    const [x, y, wanted] = await reading.wait();
-    const isPart = this.#control.wantsSearch === SEARCH.PART;
-    this.#hasPairs = false;
-    const pairCount = this.#hostSearch?.renew(device, buffers, {
-      x: new Float32Array(x),
-      y: new Float32Array(y),
-      wanted: isPart ? new Uint32Array(wanted) : undefined,
-    });
-    this.#hasPairs = true;
-    this.#writeControl({
-      ...this.#control,
-      state: STATE.RUNNING,
-      wantsSearch: SEARCH.NONE,
-      pairCount: pairCount ?? 0,
-      searches: this.#control.searches + 1,
-      radius: this.#settings.searchRadiusMax,
-    });
   }
 
   async #answer(target: Float32Array, timings: StageTimings, wasStopped: boolean): Promise<Resolution> {

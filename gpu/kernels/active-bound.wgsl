@@ -2,7 +2,7 @@
 // geometry is stale is passed over if its last normal keeps it further than δ apart for every α up to the guard's,
 // rounding included (safety rule 11).
 //
-// In: x, y, motion.flags and .guard, pairs, pairWork.stamp. Out: rows' first third (see common/list-pair.wgsl). Mirrors the
+// In: ways, pairs, pairWork.stamp. Out: rows' first third (see common/list-pair.wgsl). Mirrors the
 // first half of Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -13,26 +13,20 @@
 // #include "common/heights.wgsl"
 // #include "common/row-index.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
-@group(0) @binding(3) var<storage, read> y: array<f32>;
-@group(0) @binding(4) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(6) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(7) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(8) var<storage, read> pairWork: array<PairWork>;
 @group(0) @binding(9) var<storage, read_write> rows: array<atomic<u32>>;
-// #include "common/corners-of-x.wgsl"
-// #include "common/views.wgsl"
+// #include "common/ways.wgsl"
+// #include "common/corners-at.wgsl"
 // #include "common/list-pair.wgsl"
 
-fn pointOfY(v: u32) -> vec3f {
-  return vec3f(y[3u * v], y[3u * v + 1u], y[3u * v + 2u]);
-}
-
 // How far a vertex gets along n at the guard's α, and what its rounding is measured by: Σ |n_c D_c|.
-fn wayOf(v: i32, here: vec3f, n: vec3f) -> vec2f {
-  let d = pointOfY(u32(v)) - here;
-  return vec2f(motion[v].guard * heightOf(n, d), spreadOf(n, d));
+fn wayOf(v: i32, n: vec3f) -> vec2f {
+  let way = ways[2u * u32(v) + 1u];
+  return vec2f(way.w * heightOf(n, way.xyz), spreadOf(n, way.xyz));
 }
 
 // Heights along a vertex's way are linear in α, so both ends suffice. Their rounding: e at x, 8u Σ |n D| on the way. Slots
@@ -44,11 +38,10 @@ fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
   let isThird = ids.z >= 0;
   let isFourth = ids.w >= 0;
   let third = select(ids.y, ids.z, isThird);
-  let at2 = select(p.p1, p.p2, isThird);
-  let way0 = wayOf(ids.x, p.p0, n);
-  let way1 = wayOf(ids.y, p.p1, n);
-  let way2 = wayOf(third, at2, n);
-  let way3 = wayOf(select(third, ids.w, isFourth), select(at2, p.p3, isFourth), n);
+  let way0 = wayOf(ids.x, n);
+  let way1 = wayOf(ids.y, n);
+  let way2 = wayOf(third, n);
+  let way3 = wayOf(select(third, ids.w, isFourth), n);
   let to1 = heights.h.y + way1.x;
   var lo = min(heights.lo, way0.x);
   var hi = max(heights.hi, max(heights.h.z + way2.x, heights.h.w + way3.x));

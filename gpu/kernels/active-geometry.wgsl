@@ -3,7 +3,7 @@
 // rounding is far below δ/2. A list, because most pairs of P are passed over and the work on the others is long: threads
 // that run in step would wait for it all the same.
 //
-// In: x, motion.flags, pairs. Out: rows' first third (see common/list-pair.wgsl). Mirrors ActivePairs.gather and staleGap
+// In: ways, pairs. Out: rows' first third (see common/list-pair.wgsl). Mirrors ActivePairs.gather and staleGap
 // (src/solver/cpu/active-pairs.ts, two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -13,14 +13,13 @@
 // #include "common/heights.wgsl"
 // #include "common/row-index.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
-@group(0) @binding(3) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> rows: array<atomic<u32>>;
-// #include "common/corners-of-x.wgsl"
-// #include "common/views.wgsl"
+// #include "common/ways.wgsl"
+// #include "common/corners-at.wgsl"
 // #include "common/list-pair.wgsl"
 
 // A stale normal that shows a gap above this multiple of δ rules a contact out.

@@ -8,7 +8,7 @@
 // so that one plane parts both sides all along the linear piece, for every combination of the other vertices' α.
 // Isotropic rule: |α_i D_i| ≤ γ (g − floor)/2. A pair without a certificate freezes its vertices.
 //
-// In: x, y, motion.guard, pairVertex, rows' first third. In and out: pairNormal (when measured here), motion.alpha
+// In: ways, pairVertex, rows' first third. In and out: pairNormal (when measured here), motion.alpha
 // (atomicMin on bits of numbers in [0, 1]). Out: pairWork: limits of the check and the bounds, under the mark `clock`.
 // Mirrors Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
@@ -18,14 +18,14 @@
 // #include "common/measure.wgsl"
 // #include "common/row-index.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
-@group(0) @binding(3) var<storage, read> y: array<f32>;
+@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> motion: array<Motion>;
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(6) var<storage, read> rows: array<u32>;
 @group(0) @binding(7) var<storage, read_write> pairNormal: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> pairWork: array<PairWork>;
-// #include "common/corners-of-x.wgsl"
+// #include "common/ways.wgsl"
+// #include "common/corners-at.wgsl"
 
 // What the vertices want: y − x along n and its length, α of the guard.
 struct Wish {
@@ -39,11 +39,10 @@ struct Wish {
 fn wishOf(ids: vec4i, n: vec3f, corners: u32) -> Wish {
   var wish = Wish(vec4f(0.0), vec4f(1.0), vec4f(0.0), 0.0);
   for (var s = 0u; s < corners; s++) {
-    let v = u32(ids[s]);
-    let k = 3u * v;
-    let d = vec3f(y[k] - x[k], y[k + 1u] - x[k + 1u], y[k + 2u] - x[k + 2u]);
+    let way = ways[2u * u32(ids[s]) + 1u];
+    let d = way.xyz;
     wish.along[s] = heightOf(n, d);
-    wish.guard[s] = motion[v].guard;
+    wish.guard[s] = way.w;
     wish.spread = max(wish.spread, spreadOf(n, d));
     if (parameters.isPlanar == 0u) {
       wish.travel[s] = lengthOf(d);

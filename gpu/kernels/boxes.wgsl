@@ -5,7 +5,7 @@
 // that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
 // x_i lies inside under any rounding: min(x, e) - reach <= x.
 //
-// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar. One thread a vertex.
+// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar, vertices. One thread a vertex.
 // #include "common/groups.wgsl"
 // #include "common/search-control.wgsl"
 
@@ -21,6 +21,8 @@
 @group(0) @binding(5) var<storage, read_write> box: array<f32>;
 // u32[V]
 @group(0) @binding(6) var<storage, read_write> bar: array<u32>;
+// three vec4f a vertex, for walk-pairs.wgsl: x, the box's lo and hi, each in one read
+@group(0) @binding(7) var<storage, read_write> vertices: array<vec4f>;
 
 @compute @workgroup_size(64)
 fn fillTrustBoxes(
@@ -39,7 +41,10 @@ fn fillTrustBoxes(
   let isPassive = isKinematic && (isStill || control.skipsKinematic != 0u);
   let isKept = control.mode == SEARCH_PART && wanted[i] == 0u;
   bar[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
+  vertices[3u * i] = vec4f(at, 0.0);
   if (isKept) {
+    vertices[3u * i + 1u] = vec4f(box[6u * i], box[6u * i + 1u], box[6u * i + 2u], 0.0);
+    vertices[3u * i + 2u] = vec4f(box[6u * i + 3u], box[6u * i + 4u], box[6u * i + 5u], 0.0);
     return;
   }
   var lo = at;
@@ -49,6 +54,8 @@ fn fillTrustBoxes(
     lo = min(at, end) - control.reach;
     hi = max(at, end) + control.reach;
   }
+  vertices[3u * i + 1u] = vec4f(lo, 0.0);
+  vertices[3u * i + 2u] = vec4f(hi, 0.0);
   box[6u * i] = lo.x;
   box[6u * i + 1u] = lo.y;
   box[6u * i + 2u] = lo.z;

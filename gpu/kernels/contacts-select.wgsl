@@ -6,9 +6,11 @@
 //   rank    a contact stays if it is among the CONTACTS_PER_VERTEX closest at every movable vertex it has
 //
 // "Closer" is by distance, then by index in P. The lists are filled in any order: they are only asked whether something
-// better is in them, and how much, so that nothing depends on who came first.
+// better is in them, and how much, so that nothing depends on who came first. Beside each entry of a list stands its key,
+// so that most entries are passed over by one number and without a look at their pair.
 //
-// In: pairVertex, motion.flags. In and out: pairWork.mark, lists, list, rows. Mirrors selectContacts
+// In: pairVertex, motion.flags. In and out: pairWork.mark, lists, list, links (until contacts-links.wgsl uses it), rows.
+// After `unique` lists.cursor is the number of unique contacts that weigh at the vertex. Mirrors selectContacts
 // (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/control.wgsl"
@@ -23,9 +25,15 @@
 @group(0) @binding(6) var<storage, read_write> list: array<u32>;
 // u32[3P] the second third: candidates, the last: those that are kept
 @group(0) @binding(7) var<storage, read_write> rows: array<u32>;
+// u32[4P] the first four fifths: keys of the entries of list
+@group(0) @binding(8) var<storage, read_write> links: array<u32>;
 
 // A contact whose movable vertices all carry less weight than this is left to the forward step.
 const MIN_MOVABLE_WEIGHT: f32 = 0.05;
+
+// Key of an entry: the bits of its distance, whose order is that of the numbers since none is negative; NO_KEY, above all
+// of them, for an entry that neither ousts a duplicate nor counts among the closest.
+const NO_KEY: u32 = 0xffffffffu;
 
 fn isMovable(v: i32) -> bool {
   return v >= 0 && (motion[max(v, 0)].flags & MOVABLE) != 0u;
@@ -92,12 +100,19 @@ fn fill(
   }
   let p = rows[control.pairCapacity + n];
   let ids = pairVertex[p];
+  let key = select(NO_KEY, keyOf(p), hasMovableWeight(p, ids));
   for (var s = 0u; s < 4u; s++) {
     if (isListed(p, ids, s)) {
       let v = ids[s];
-      list[lists[v].offset + atomicAdd(&lists[v].cursor, 1u)] = p;
+      let place = lists[v].offset + atomicAdd(&lists[v].cursor, 1u);
+      list[place] = p;
+      links[place] = select(NO_KEY, key, pairWork[p].weight[s] > 0.0);
     }
   }
+}
+
+fn keyOf(p: u32) -> u32 {
+  return bitcast<u32>(pairWork[p].distance) & 0x7fffffffu;
 }
 
 // Ids of the vertices with non-zero weight, ascending, −1 in front where there are fewer than four.
@@ -113,20 +128,9 @@ fn featureKey(p: u32) -> vec4i {
   return vec4i(k.x, min(k.y, k.z), max(k.y, k.z), k.w);
 }
 
-fn weighsAt(q: u32, v: i32) -> bool {
-  let ids = pairVertex[q];
-  for (var s = 0u; s < 4u; s++) {
-    if (ids[s] == v) {
-      return pairWork[q].weight[s] > 0.0;
-    }
-  }
-  return false;
-}
-
-fn isCloser(q: u32, p: u32) -> bool {
-  let dq = pairWork[q].distance;
-  let dp = pairWork[p].distance;
-  return dq < dp || (dq == dp && q < p);
+fn isCloser(place: u32, key: u32, p: u32) -> bool {
+  let other = links[place];
+  return other < key || (other == key && list[place] < p);
 }
 
 @compute @workgroup_size(64)
@@ -141,9 +145,18 @@ fn selectUnique(
   }
   let p = rows[control.pairCapacity + n];
   let ids = pairVertex[p];
-  if (!hasMovableWeight(p, ids)) {
-    return;
+  let isUnique = hasMovableWeight(p, ids) && isClosestOfItsKind(p, ids);
+  if (isUnique) {
+    pairWork[p].mark = UNIQUE | control.clock;
   }
+  for (var s = 0u; s < 4u; s++) {
+    if (isListed(p, ids, s) && !(isUnique && takesPart(p, ids, s))) {
+      atomicSub(&lists[ids[s]].cursor, 1u);
+    }
+  }
+}
+
+fn isClosestOfItsKind(p: u32, ids: vec4i) -> bool {
   // A duplicate is in the lists of all its movable vertices: the shortest of them will do.
   var v = 0;
   var shortest = 0xffffffffu;
@@ -156,14 +169,15 @@ fn selectUnique(
       }
     }
   }
-  let key = featureKey(p);
-  for (var k = 0u; k < shortest; k++) {
-    let q = list[lists[v].offset + k];
-    if (q != p && isCloser(q, p) && all(featureKey(q) == key) && hasMovableWeight(q, pairVertex[q])) {
-      return;
+  let key = keyOf(p);
+  let features = featureKey(p);
+  let first = lists[v].offset;
+  for (var place = first; place < first + shortest; place++) {
+    if (isCloser(place, key, p) && all(featureKey(list[place]) == features)) {
+      return false;
     }
   }
-  pairWork[p].mark = UNIQUE | control.clock;
+  return true;
 }
 
 @compute @workgroup_size(64)
@@ -182,19 +196,20 @@ fn rank(
     return;
   }
   let ids = pairVertex[p];
+  let key = keyOf(p);
   for (var s = 0u; s < 4u; s++) {
     if (!takesPart(p, ids, s)) {
       continue;
     }
     let v = ids[s];
-    let length = atomicLoad(&lists[v].count);
-    if (length <= CONTACTS_PER_VERTEX) {
+    if (atomicLoad(&lists[v].cursor) <= CONTACTS_PER_VERTEX) {
       continue;
     }
     var closer = 0u;
-    for (var k = 0u; k < length; k++) {
-      let q = list[lists[v].offset + k];
-      if (pairWork[q].mark == (UNIQUE | control.clock) && isCloser(q, p) && weighsAt(q, v)) {
+    let first = lists[v].offset;
+    let end = first + atomicLoad(&lists[v].count);
+    for (var place = first; place < end; place++) {
+      if (isCloser(place, key, p) && pairWork[list[place]].mark == (UNIQUE | control.clock)) {
         closer++;
       }
     }

@@ -7,7 +7,7 @@
 // A push may have thrown y out of the range of float32: such a vertex gets its goal back. y is guidance, this costs
 // quality and no safety.
 //
-// In: x, goal, box. In and out: y. Out: motion. Mirrors Forward.#guard, boxBound and restoreOverflow
+// In: x, goal, box. In and out: y. Out: motion, ways (common/ways.wgsl). Mirrors Forward.#guard, boxBound and restoreOverflow
 // (src/solver/cpu/forward.ts, boxes.ts, two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -21,6 +21,7 @@
 @group(0) @binding(4) var<storage, read> goal: array<u32>;
 @group(0) @binding(5) var<storage, read> box: array<f32>;
 @group(0) @binding(6) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(7) var<storage, read_write> ways: array<vec4f>;
 
 // Keeps α clear of the face under any rounding of the quotient, the product and the sum.
 const FACE_SHARE: f32 = 0.99999;
@@ -69,6 +70,8 @@ fn guard(
       }
     }
   }
+  ways[2u * i] = vec4f(here, select(0.0, 1.0, isMoving));
+  ways[2u * i + 1u] = vec4f(to - here, alpha);
   motion[i].guard = alpha;
   atomicStore(&motion[i].alpha, bitcast<u32>(alpha) & 0x7fffffffu);
   atomicStore(&motion[i].limiter, NO_PAIR);

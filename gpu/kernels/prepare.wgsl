@@ -1,7 +1,8 @@
 // Opens the contact part of a step, one thread a vertex: who moves (y ≠ x after the edge sweep), who can be moved at all,
 // who is stuck, empty contact lists.
 //
-// In: x, y, inverseMass, progress.stuck. Out: motion.flags, lists. Mirrors TwoWay.#markMoving (src/solver/cpu/two-way.ts).
+// In: x, y, inverseMass, progress.stuck. Out: motion.flags, ways (common/ways.wgsl), lists. Mirrors TwoWay.#markMoving
+// (src/solver/cpu/two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -11,6 +12,7 @@
 @group(0) @binding(5) var<storage, read_write> motion: array<Motion>;
 @group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
+@group(0) @binding(8) var<storage, read_write> ways: array<vec4f>;
 
 @compute @workgroup_size(64)
 fn prepare(
@@ -27,6 +29,7 @@ fn prepare(
   let isMovable = inverseMass[i] > 0.0;
   let isStuck = isMovable && progress[i].stuck == STUCK_STEPS;
   atomicStore(&motion[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
+  ways[2u * i] = vec4f(x[k], x[k + 1u], x[k + 2u], select(0.0, 1.0, moves));
   atomicStore(&lists[i].count, 0u);
   lists[i].offset = 0u;
   atomicStore(&lists[i].cursor, 0u);

@@ -13,7 +13,7 @@
 //
 // Counting leaves each query's first STASH finds behind the offsets: where those are all, writing need not walk again.
 //
-// In: walk, control, topology, tree, x, box; writing: offsets. Out: counting: offsets; writing: pairs from each query's
+// In: walk, control, topology, tree, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each query's
 // offset on, in walk order, with their normal, delta_p = 0 and their kind.
 // #include "common/groups.wgsl"
 // #include "common/search-control.wgsl"
@@ -68,12 +68,12 @@ const PENDING: u32 = 8u;
 @group(0) @binding(1) var<uniform> control: SearchControl;
 @group(0) @binding(2) var<storage, read> topology: array<u32>;
 @group(0) @binding(3) var<storage, read> tree: array<vec4f>;
-@group(0) @binding(4) var<storage, read> x: array<f32>;
-@group(0) @binding(5) var<storage, read> box: array<f32>;
-@group(0) @binding(6) var<storage, read_write> offsets: array<u32>;
-@group(0) @binding(7) var<storage, read_write> pairVertex: array<vec4i>;
-@group(0) @binding(8) var<storage, read_write> pairInfo: array<u32>;
-@group(0) @binding(9) var<storage, read_write> pairNormal: array<vec4f>;
+// three vec4f a vertex: x, its box's lo and hi (boxes.wgsl)
+@group(0) @binding(4) var<storage, read> vertices: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> offsets: array<u32>;
+@group(0) @binding(6) var<storage, read_write> pairVertex: array<vec4i>;
+@group(0) @binding(7) var<storage, read_write> pairInfo: array<u32>;
+@group(0) @binding(8) var<storage, read_write> pairNormal: array<vec4f>;
 
 // 16 u
 const MARGIN: f32 = 1.9073486328125e-6;
@@ -85,7 +85,7 @@ fn cornersOf(slot: u32) -> vec3u {
 }
 
 fn positionOf(v: u32) -> vec3f {
-  return vec3f(x[3u * v], x[3u * v + 1u], x[3u * v + 2u]);
+  return vertices[3u * v].xyz;
 }
 
 struct Found {
@@ -363,8 +363,8 @@ fn lower(p: vec2f, q: vec2f) -> vec2f {
 
 // min of n . (c - o) over the corners c of vertex v's box, o the position of the pair's first vertex.
 fn lowest(v: u32, o: vec3f, n: vec3f) -> vec2f {
-  let lo = vec3f(box[6u * v], box[6u * v + 1u], box[6u * v + 2u]);
-  let hi = vec3f(box[6u * v + 3u], box[6u * v + 4u], box[6u * v + 5u]);
+  let lo = vertices[3u * v + 1u].xyz;
+  let hi = vertices[3u * v + 2u].xyz;
   let term = n * (select(hi, lo, n > vec3f(0.0)) - o);
   return vec2f(term.x + term.y + term.z, abs(term.x) + abs(term.y) + abs(term.z));
 }

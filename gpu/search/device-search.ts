@@ -64,6 +64,8 @@ export class DeviceSearch {
   #settings: Settings;
   #leftOut: LeftOutPairs | undefined;
   readonly #tree: GPUBuffer;
+  /** float32[12·V] by vertex: x and its box as the walks read them, in words of four */
+  readonly #vertices: GPUBuffer;
   /** bound where there is no status block */
   readonly #spare: GPUBuffer;
   /** live as long as the pair buffers */
@@ -105,6 +107,7 @@ export class DeviceSearch {
     this.#tail = this.#composeTail(undefined);
     this.#topology = this.#makeTopology();
     this.#tree = own('search trees', 32 * (layout.nodes + layout.slots), STORAGE | COPY_SRC);
+    this.#vertices = own('search vertices', 48 * vertexCount, STORAGE);
     this.#spare = own('search status', 16, STORAGE);
     this.#write({
       ...controlOf(settings),
@@ -285,7 +288,7 @@ export class DeviceSearch {
     const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork } = this.#buffers;
     const named = {
       ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork, ...own },
-      ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree },
+      ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree, vertices: this.#vertices },
       ...{ plan: ranges[0], slots: ranges[1], status: this.#status?.buffer ?? this.#spare },
     };
     let slot = 0;

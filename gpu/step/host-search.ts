@@ -3,6 +3,7 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { SceneBuffers } from '../scene-buffers.js';
+import type { Reader } from './reader.js';
 
 /** What a search needs to know of the state on the device. */
 export interface SearchInput {
@@ -16,15 +17,39 @@ export interface SearchInput {
 /** The reference engine's search behind a device run: the run pauses, the host searches, pairs and boxes are uploaded. */
 export class HostSearch {
   readonly #proximity: Proximity;
+  readonly #vertexCount: number;
 
   constructor(mesh: CollisionMesh, settings: Settings) {
     this.#proximity = new Proximity(mesh, settings);
+    this.#vertexCount = mesh.vertexCount;
   }
 
   /** @returns whether P is still what the host's search found, with the same pairs left out */
   beginRequest(leftOut: LeftOutPairs | undefined): boolean {
     this.#proximity.beginRequest(leftOut);
     return this.#proximity.isValid;
+  }
+
+  /**
+   * Searches at the x on the device towards its y, and replaces P and the boxes there; returns the number of pairs.
+   *
+   * @param isPart only the vertices that the device wants get new boxes
+   * @throws TOO_LARGE when P does not fit
+   */
+  async searchAt(device: GPUDevice, buffers: SceneBuffers, reader: Reader, isPart: boolean): Promise<number> {
+    const encoder = device.createCommandEncoder();
+    const reading = reader.record(encoder, [
+      { buffer: buffers.x, bytes: 12 * this.#vertexCount },
+      { buffer: buffers.y, bytes: 12 * this.#vertexCount },
+      { buffer: buffers.wanted, bytes: 4 * this.#vertexCount },
+    ]);
+    device.queue.submit([encoder.finish()]);
+    const [x, y, wanted] = await reading.wait();
+    return this.renew(device, buffers, {
+      x: new Float32Array(x),
+      y: new Float32Array(y),
+      wanted: isPart ? new Uint32Array(wanted) : undefined,
+    });
   }
 
   /**

@@ -119,6 +119,8 @@ else {
       motion: upload('motion', stained()),
       lists: upload('lists', stained()),
       progress: upload('progress', new ArrayBuffer(16 * VERTICES)),
+      // Not looked at here; more than one binding holds on some adapters, and what does not fit is dropped.
+      ways: memory.allocate('ways', Math.min(32 * VERTICES, memory.largestBinding), STORAGE),
     };
     t.teardown(() => {
       for (const buffer of Object.values(buffers)) memory.free(buffer);

@@ -1,0 +1,82 @@
+import type { SceneBuffers } from '../scene-buffers.js';
+import type { DeviceProximity } from './device-proximity.js';
+import { CONTROL } from './fields.js';
+import type { DeviceMemory } from './ledger.js';
+import { PassSequence } from './pass-sequence.js';
+import type { Reader, Reading } from './reader.js';
+import type { StepRecorder, StepShape } from './recorder.js';
+import { StageClock, type StampedPasses } from './stage-clock.js';
+
+/** Steps that were submitted, and what will be read of them. */
+export interface Batch {
+  readonly reading: Reading;
+  readonly stamped: StampedPasses | undefined;
+  readonly withPositions: boolean;
+}
+
+/** Records steps, each with the search that may begin it, and submits them with copies of what the host will look at. */
+export class BatchRecorder {
+  /** dispatches of the step recorded last, with those of a search */
+  dispatchesPerStep = 0;
+
+  readonly #memory: DeviceMemory;
+  readonly #buffers: SceneBuffers;
+  readonly #recorder: StepRecorder;
+  readonly #reader: Reader;
+  readonly #clock: StageClock | undefined;
+  readonly #vertexCount: number;
+
+  /** @param isTimed the time of each stage is taken, where the device has time stamps */
+  constructor(
+    memory: DeviceMemory,
+    buffers: SceneBuffers,
+    recorder: StepRecorder,
+    reader: Reader,
+    vertexCount: number,
+    isTimed: boolean,
+  ) {
+    this.#memory = memory;
+    this.#buffers = buffers;
+    this.#recorder = recorder;
+    this.#reader = reader;
+    this.#vertexCount = vertexCount;
+    this.#clock = isTimed ? StageClock.open(memory) : undefined;
+  }
+
+  /** Are there time stamps that tell how the device's time divides? */
+  get isTimed(): boolean {
+    return this.#clock !== undefined;
+  }
+
+  /** @param search undefined where the host searches */
+  record(encoder: GPUCommandEncoder, count: number, shape: StepShape, search: DeviceProximity | undefined): void {
+    const passes = new PassSequence(encoder, this.#clock);
+    for (let n = 0; n < count; n++) {
+      const before = this.#recorder.dispatches;
+      if (search) {
+        const pass = passes.enter('search');
+        search.record(pass);
+        this.#recorder.afterSearch(pass);
+      }
+      this.#recorder.step((stage) => passes.enter(stage), shape);
+      this.dispatchesPerStep = this.#recorder.dispatches - before + (search?.dispatches ?? 0);
+    }
+    passes.end();
+  }
+
+  /** Submits, with copies of the status block, and of x where it is asked for. */
+  submit(encoder: GPUCommandEncoder, withPositions: boolean): Batch {
+    const { control, x } = this.#buffers;
+    const stamped = this.#clock?.resolve(encoder);
+    const slices = [{ buffer: control, bytes: CONTROL.bytes }];
+    if (stamped) slices.push(stamped.slice);
+    if (withPositions) slices.push({ buffer: x, bytes: 12 * this.#vertexCount });
+    const reading = this.#reader.record(encoder, slices);
+    this.#memory.device.queue.submit([encoder.finish()]);
+    return { reading, stamped, withPositions };
+  }
+
+  close(): void {
+    this.#clock?.close();
+  }
+}

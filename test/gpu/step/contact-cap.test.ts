@@ -1,0 +1,81 @@
+import t from 'tap';
+import { Proximity } from '../../../src/solver/cpu/proximity.js';
+import { openTestDevice } from '../../support/gpu.js';
+import { StageBench } from '../../support/gpu-step.js';
+import { looseScene } from '../../support/loose-scene.js';
+import { seeded } from '../../support/random.js';
+import { makeSettings } from '../../support/settings.js';
+
+// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+const CLOCK = 7;
+/** Words of PairWork, and the marks and limits of gpu/kernels/common/pair.wgsl and contacts-select.wgsl. */
+const WORK = { words: 16, weight: 0, distance: 4, mark: 11 } as const;
+const CANDIDATE = (0x80000000 | CLOCK) >>> 0;
+const INDEX_MASK = 0x1fffffff;
+const CONTACTS_PER_VERTEX = 24;
+const MIN_MOVABLE_WEIGHT = Math.fround(0.05);
+
+if (!gpu) t.test('more contacts at a vertex than it may have', options, async () => undefined);
+else {
+  t.test('duplicates go, then each vertex keeps its closest: exactly, from the device’s own distances', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const settings = makeSettings({ delta: 0.5 });
+    const { mesh, x, y } = looseScene(random, { elements: 260, side: 4, travel: 0.5, kinematic: 0.15, still: 0.1 });
+    const proximity = new Proximity(mesh, settings);
+    proximity.renew(x, y);
+    const { pairs, boxes } = proximity;
+    const bench = new StageBench(gpu.memory, gpu.kernels, {
+      mesh,
+      settings,
+      x,
+      y,
+      pairs,
+      box: boxes.box,
+      clock: CLOCK,
+    });
+    t.teardown(() => bench.close());
+    bench.run((pass) => bench.recorder.findContacts(pass));
+    const work = await bench.floats('pairWork');
+    const marks = await bench.words('pairWork');
+    bench.run((pass) => bench.recorder.selectContacts(pass));
+    const { keptCount } = await bench.control();
+    // The last third: those that are kept. Its beginning depends on the room there is.
+    const capacity = marks.length / WORK.words;
+    const kept = (await bench.words('rows')).slice(2 * capacity, 2 * capacity + keptCount);
+
+    const ids = (p: number) => [0, 1, 2, 3].map((s) => pairs.vertex[4 * p + s]);
+    const weight = (p: number, s: number) => work[WORK.words * p + WORK.weight + s];
+    const isMovable = (v: number) => v >= 0 && mesh.inverseMasses[v] > 0;
+    const distance = (p: number) => work[WORK.words * p + WORK.distance];
+    const features = (p: number) =>
+      ids(p)
+        .filter((_, s) => weight(p, s) > 0)
+        .sort((a, b) => a - b)
+        .join();
+    const candidates = Array.from({ length: pairs.count }, (_, p) => p).filter(
+      (p) =>
+        marks[WORK.words * p + WORK.mark] === CANDIDATE &&
+        ids(p).some((v, s) => isMovable(v) && weight(p, s) >= MIN_MOVABLE_WEIGHT),
+    );
+    candidates.sort((p, q) => distance(p) - distance(q) || p - q);
+    const seen = new Set<string>();
+    const unique = candidates.filter((p) => !seen.has(features(p)) && seen.add(features(p)));
+    const before = new Int32Array(mesh.vertexCount);
+    const expected = unique.filter((p) => {
+      const at = ids(p).filter((v, s) => isMovable(v) && weight(p, s) > 0);
+      const isKept = at.every((v) => before[v] < CONTACTS_PER_VERTEX);
+      for (const v of at) before[v]++;
+      return isKept;
+    });
+    t.ok(unique.length < candidates.length, `${candidates.length - unique.length} duplicates`);
+    t.ok(expected.length < unique.length && expected.length > 0, `${unique.length - expected.length} beyond the limit`);
+    const ascending = (list: Iterable<number>) => [...list].map((p) => p & INDEX_MASK).sort((a, b) => a - b);
+    t.strictSame(ascending(kept), ascending(expected));
+  });
+}
