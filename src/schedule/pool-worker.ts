@@ -64,7 +64,14 @@ export class PoolWorker {
     // An error is what killed the thread; its exit follows, and comes alone when something ended the thread on purpose.
     this.thread.on('error', (error) => die(explain(error)));
     this.thread.on('messageerror', (error) => die(explain(error)));
-    this.thread.on('exit', (code) => die(new IntersticeError('INTERNAL', `a worker thread ended with code ${code}`)));
+    // What it computed is lost and nothing was committed: another thread takes the same request again.
+    this.thread.on('exit', (code) =>
+      die(
+        new IntersticeError('DEVICE_LOST', `the thread that computed this ended with code ${code}`, {
+          hint: 'Nothing changed; send the request again.',
+        }),
+      ),
+    );
     this.thread.unref();
   }
 
@@ -123,14 +130,12 @@ export class PoolWorker {
 const CLOSE_LIMIT_MS = 60_000;
 
 function explain(error: unknown): IntersticeError {
-  const isOutOfMemory = (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
   const message = error instanceof Error ? error.message : String(error);
-  return new IntersticeError(
-    'INTERNAL',
-    isOutOfMemory ? 'a worker thread ran out of memory' : `a worker thread died: ${message}`,
-    {
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the thread that computed this ran out of memory', {
       cause: error,
-      ...(isOutOfMemory ? { hint: 'Send a smaller mesh, or give the process more memory.' } : {}),
-    },
-  );
+      hint: 'Send a smaller mesh, try again when others are done, or give the process more memory.',
+    });
+  }
+  return new IntersticeError('INTERNAL', `a worker thread died: ${message}`, { cause: error });
 }

@@ -223,7 +223,7 @@ t.test('a thread that dies fails its job, and is replaced', async (t) => {
   const scheduler = schedulerOf(t, 'createDyingEngine', { onWorkerLost: (reason) => lost.push(reason) });
   const dying = resolve(scheduler);
   const waiting = resolve(scheduler, spike(1, 0));
-  t.match(await refusalOf(dying), { code: 'INTERNAL', message: /ended with code 7/ });
+  t.match(await refusalOf(dying), { code: 'DEVICE_LOST', retryable: true, message: /ended with code 7/ });
   t.same((await waiting).positions, spike(1, 0).start, 'the next job got a new thread');
   t.equal(lost.length, 1);
 });
@@ -233,7 +233,7 @@ t.test('a thread that runs out of memory fails its job, and is replaced', async 
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
   const error = await refusalOf(resolve(scheduler));
-  t.match(error, { code: 'INTERNAL', message: /ran out of memory/ });
+  t.match(error, { code: 'OUT_OF_DEVICE_MEMORY', retryable: true, message: /ran out of memory/ });
   t.equal((await refusalOf(resolve(scheduler, spike(-0.1, 0)))).code, 'INTERSECTING_START');
 });
 
@@ -391,7 +391,7 @@ t.test(
     const dying = scheduler.step(stepTask(victim, flyer(70).start), { claim: CLAIM });
     const after = scheduler.step(stepTask(victim, flyer(1).start), { claim: CLAIM });
     const beside = scheduler.step(stepTask(neighbour, flyer(2).start), { claim: CLAIM });
-    t.match(await refusalOf(dying), { code: 'INTERNAL', message: /ended with code 7/ });
+    t.match(await refusalOf(dying), { code: 'DEVICE_LOST', retryable: true, message: /ended with code 7/ });
     const answer = await after;
     t.same(answer.positions, flyer(1).start);
     t.ok(answer.report.sessionRebuilt);

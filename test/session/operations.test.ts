@@ -127,7 +127,7 @@ t.test('a lost thread is logged', async (t) => {
     engineSource: { module, factory: 'createDyingEngine' },
     log: (event) => events.push(event),
   });
-  t.equal((await refusalOf(operations.resolve(spike(1, 0.5)))).code, 'INTERNAL');
+  t.equal((await refusalOf(operations.resolve(spike(1, 0.5)))).code, 'DEVICE_LOST');
   t.match(events, [{ level: 'error', event: 'worker-lost' }]);
 });
 
