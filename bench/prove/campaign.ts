@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCases, type ProveCase } from './cases.js';
 import { Client } from './client.js';
+import { openDoors } from './doors.js';
 import type { Finding } from './judge/answer-judge.js';
 import type { ProveScene } from './scenes/builder.js';
 import { GENERATED } from './scenes/generated.js';
@@ -22,6 +23,8 @@ export interface EngineRun {
   readonly engine: string;
   readonly seconds: number;
   readonly cases: number;
+  /** cases with findings */
+  readonly failed: number;
   readonly answers: number;
   readonly steps: number;
   readonly reused: number;
@@ -30,12 +33,15 @@ export interface EngineRun {
   readonly sessions: boolean;
   readonly endings: Readonly<Record<string, number>>;
   readonly byScene: Readonly<Record<string, number>>;
+  /** cases by the door and the mode they took */
+  readonly byWay: Readonly<Record<string, number>>;
   readonly findings: readonly CaseFinding[];
 }
 
-/** Frames of a session case: hundreds where there is time, so many in a short campaign. */
-const FRAMES_PER_MINUTE = 60;
-const FEWEST_FRAMES = 20;
+const FRAMES = 30;
+/** Frames of a long session: hundreds where there is time, so many in a short campaign. */
+const FRAMES_PER_MINUTE = 200;
+const FEWEST_FRAMES = 60;
 const MOST_FRAMES = 600;
 
 /** Tries cases against one engine until the time is over. */
@@ -49,12 +55,13 @@ export async function runCampaign(
   const server = await startTraced(engine, traceFolder, tell);
   const started = performance.now();
   const run = emptyRun(engine);
+  const doors = openDoors(server);
   try {
-    const client = new Client(server.address);
-    run.sessions = (await client.features()).includes('sessions');
+    run.sessions = (await new Client(server.address).features()).includes('sessions');
     const bench: Bench = {
-      client,
-      frames: Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes))),
+      doors,
+      frames: FRAMES,
+      longFrames: Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes))),
       until: started + minutes * 60_000,
       traceFolder,
       isUnverified: false,
@@ -70,6 +77,7 @@ export async function runCampaign(
       if (!server.isAlive) break;
     }
   } finally {
+    for (const door of Object.values(doors)) door.close();
     await server.stop();
     rmSync(traceFolder, { recursive: true, force: true });
   }
@@ -97,6 +105,7 @@ const MOST_CASES = 1_000_000;
 type Growing = { -readonly [K in keyof EngineRun]: EngineRun[K] } & {
   endings: Record<string, number>;
   byScene: Record<string, number>;
+  byWay: Record<string, number>;
   findings: CaseFinding[];
 };
 
@@ -105,6 +114,7 @@ function emptyRun(engine: string): Growing {
     engine,
     seconds: 0,
     cases: 0,
+    failed: 0,
     answers: 0,
     steps: 0,
     reused: 0,
@@ -113,6 +123,7 @@ function emptyRun(engine: string): Growing {
     sessions: false,
     endings: {},
     byScene: {},
+    byWay: {},
     findings: [],
   };
 }
@@ -120,6 +131,9 @@ function emptyRun(engine: string): Growing {
 function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: string) => void): void {
   run.cases++;
   run.byScene[prove.scene] = (run.byScene[prove.scene] ?? 0) + 1;
+  const way = `${prove.door} ${prove.mode}`;
+  run.byWay[way] = (run.byWay[way] ?? 0) + 1;
+  if (outcome.findings.length > 0) run.failed++;
   for (const name of ['answers', 'steps', 'reused', 'pieces', 'checks'] as const) run[name] += outcome[name];
   for (const [how, count] of Object.entries(outcome.endings)) run.endings[how] = (run.endings[how] ?? 0) + count;
   for (const finding of outcome.findings) {

@@ -1,3 +1,4 @@
+import { DOORS, type DoorName } from './doors.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import {
@@ -11,7 +12,7 @@ import {
   type Variation,
 } from './scenes/variation.js';
 
-export type Mode = 'RESOLVE' | 'SESSION';
+export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION';
 
 /** One thing to try; the id and the seed are all that is needed to try it again. */
 export interface ProveCase {
@@ -19,11 +20,14 @@ export interface ProveCase {
   readonly scene: string;
   readonly seed: number;
   readonly mode: Mode;
+  readonly door: DoorName;
   readonly variation: Variation;
 }
 
 /** Every so many-th case is a session. */
 const SESSION_EVERY = 5;
+/** Of these, every so many-th is a long one, the first included; one of real size would eat the whole campaign. */
+const LONG_EVERY = 4;
 /** Real inputs are larger; every so many-th case is one of them. */
 const REAL_EVERY = 7;
 const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
@@ -44,7 +48,10 @@ export function* makeCases(seed: number, realScenes: readonly string[], hasSessi
     const turn = Math.floor(n / REAL_EVERY);
     const scene = isReal ? realScenes[turn % realScenes.length] : generated[(n - turn) % generated.length];
     const isPlain = random.next() < PLAIN_SHARE;
-    const mode: Mode = hasSessions && n % SESSION_EVERY === SESSION_EVERY - 1 ? 'SESSION' : 'RESOLVE';
+    const isSession = hasSessions && n % SESSION_EVERY === SESSION_EVERY - 1;
+    const isLong = isSession && !isReal && Math.floor(n / SESSION_EVERY) % LONG_EVERY === 0;
+    const mode: Mode = isLong ? 'LONG_SESSION' : isSession ? 'SESSION' : 'RESOLVE';
+    const door = DOORS[(n + Math.floor(n / DOORS.length)) % DOORS.length];
     const scalar = SCALARS[n % 2];
     const variation: Variation = {
       scalar,
@@ -55,6 +62,6 @@ export function* makeCases(seed: number, realScenes: readonly string[], hasSessi
       extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
       corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
     };
-    yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, variation };
+    yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation };
   }
 }

@@ -1,8 +1,7 @@
+import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
 import { Client } from './client.js';
-import { findMeetings } from './judge/state-judge.js';
-import { readSurface } from './judge/surface.js';
+import { assert, assertSafe, makeScene, targetOf } from './fault-tools.js';
 import type { ProveScene } from './scenes/builder.js';
-import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
 
@@ -15,14 +14,14 @@ export interface FaultResult {
 interface Fault {
   readonly name: string;
   readonly needsSessions?: boolean;
+  /** the engine that can break in this way, and why the other cannot */
+  readonly only?: { readonly engine: 'cpu' | 'webgpu'; readonly because: string };
   readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
 }
 
-class Broken extends Error {}
-
-function assert(isTrue: boolean, complaint: string): asserts isTrue {
-  if (!isTrue) throw new Broken(complaint);
-}
+const DAWN =
+  'Dawn ends the whole process where a thread of it ends in the middle of its work: the kill of the server, above';
+const NO_DEVICE = 'this engine has no device';
 
 /** What can go wrong around the engine; what was answered stays true and nothing unsafe is ever sent. */
 const FAULTS: readonly Fault[] = [
@@ -30,6 +29,30 @@ const FAULTS: readonly Fault[] = [
   { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
   { name: 'the server is killed between any two frames of a session', needsSessions: true, run: killedBetweenFrames },
   { name: 'an answered frame is sent again', needsSessions: true, run: sentAgain },
+  {
+    name: 'a thread is killed at any moment',
+    needsSessions: true,
+    run: workerKilled,
+    only: { engine: 'cpu', because: DAWN },
+  },
+  {
+    name: 'a thread runs out of memory',
+    needsSessions: true,
+    run: outOfMemory,
+    only: { engine: 'cpu', because: DAWN },
+  },
+  {
+    name: 'the device is lost at any moment',
+    needsSessions: true,
+    run: deviceLost,
+    only: { engine: 'webgpu', because: NO_DEVICE },
+  },
+  {
+    name: 'a mesh does not fit on the device',
+    needsSessions: true,
+    run: outOfDeviceMemory,
+    only: { engine: 'webgpu', because: NO_DEVICE },
+  },
 ];
 
 export async function runFaults(
@@ -39,9 +62,10 @@ export async function runFaults(
   tell: (line: string) => void,
 ): Promise<FaultResult[]> {
   const results: FaultResult[] = [];
-  for (const { name, needsSessions, run } of FAULTS) {
+  for (const { name, needsSessions, only, run } of FAULTS) {
     let result: FaultResult;
     if (needsSessions && !hasSessions) result = { name, result: 'SKIPPED', details: 'this build has no sessions' };
+    else if (only && only.engine !== engine) result = { name, result: 'SKIPPED', details: only.because };
     else {
       result = await run(engine, new Random(seed)).then(
         (details): FaultResult => ({ name, result: 'HELD', details }),
@@ -56,13 +80,6 @@ export async function runFaults(
     tell(`fault, ${engine}: ${name}: ${result.result}: ${result.details}`);
   }
   return results;
-}
-
-const makeScene = (random: Random): ProveScene => GENERATED.layers(random);
-
-function assertSafe(scene: ProveScene, x: ArrayLike<number>, where: string): void {
-  const meetings = findMeetings(readSurface(scene.mesh), x, { kinematicPairs: 'SKIP' });
-  assert(meetings.length === 0, `${meetings.length} pairs intersect ${where}`);
 }
 
 /** Resolves are cut off after random times; the server must stay whole and answer the next one as if nothing had been. */
@@ -103,7 +120,7 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
   let first: ArrayLike<number> | undefined;
   let lost = 0;
   try {
-    for (let k = 0; k < 4; k++) {
+    for (let k = 0; k < MOST_KILLS[engine]; k++) {
       const pending = new Client(server.address).resolve(mesh, start, target, {}).catch(() => undefined);
       const killing = new Promise<void>((resolve) => {
         setTimeout(resolve, Math.floor(random.between(0, 250)));
@@ -124,16 +141,15 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
     const last = await new Client(server.address).resolve(mesh, start, target, {});
     assert('answer' in last, 'the last server refuses');
     assertSafe(scene, last.answer.positions, 'in the last answer');
-    return `4 kills, ${lost} unanswered requests`;
+    return `${MOST_KILLS[engine]} kills, ${lost} unanswered requests`;
   } finally {
     await server.stop();
   }
 }
 
 const FRAMES = 12;
-
-const targetOf = (scene: ProveScene, frame: number): Float64Array =>
-  scene.start.map((p, i) => p + Math.sin(0.2 * frame) * (scene.target[i] - p));
+/** A software driver takes seconds to start. */
+const MOST_KILLS = { cpu: 6, webgpu: 3 };
 
 /**
  * The client's part of the contract: it keeps its last received answer, makes the session again from it on a new server,
@@ -151,7 +167,7 @@ async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Pr
       const y = targetOf(scene, frame);
       for (;;) {
         const pending = new Client(server.address).step(id, BigInt(frame), y).catch(() => undefined);
-        if (random.next() < 0.35) {
+        if (kills < MOST_KILLS[engine] && random.next() < 0.35) {
           await new Promise((resolve) => setTimeout(resolve, Math.floor(random.between(0, 60))));
           await server.kill();
           kills++;

@@ -1,24 +1,13 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { projectRoot } from '../../src/paths.js';
-
-/** One change of a compiled file: the text must occur exactly once. */
-export interface Edit {
-  /** below the build's folder */
-  readonly file: string;
-  readonly search: string;
-  readonly replacement: string;
-}
+import type { Edit, Plant } from './planting.js';
 
 /**
  * A fault that is planted to see whether the campaign notices. Patches of a copy of the build, never switches in the
  * product: what is shipped knows nothing of them.
  */
-export interface Mutant {
-  readonly name: string;
+export interface Mutant extends Plant {
   readonly fault: string;
-  readonly edits: readonly Edit[];
+  /** default cpu */
+  readonly engine?: 'webgpu';
   /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
   readonly scenes: readonly string[];
   /** promises, one of which must be reported broken */
@@ -32,10 +21,10 @@ export interface Mutant {
 
 const FORWARD = 'src/solver/cpu/forward.js';
 const SEARCH = 'src/solver/cpu/search.js';
-const MEETING = 'no intersections in the answer';
-const TUNNEL = 'nothing tunnels';
-const FLOOR = 'half of the floor is kept';
-const PATH = 'no collisions on the path';
+export const MEETING = 'no intersections in the answer';
+export const TUNNEL = 'nothing tunnels';
+export const FLOOR = 'half of the floor is kept';
+export const PATH = 'no collisions on the path';
 
 const noCheck: Edit = { file: FORWARD, search: 'if (!holds) {', replacement: 'if (false) {' };
 const noBound: Edit = {
@@ -45,7 +34,7 @@ const noBound: Edit = {
 };
 
 /** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
-const MUTED_PROBE: Edit = {
+export const MUTED_PROBE: Edit = {
   file: 'src/session/probe.js',
   search: 'if (!report.verification.fellBack && isAbove)',
   replacement: 'if (true)',
@@ -120,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
         replacement: 'return 1e-9 * floor * frame.scale;',
       },
     ],
-    scenes: ['layers', 'spike', 'matryoshka', 'soup'],
+    scenes: ['soup', 'layers', 'spike', 'matryoshka'],
     caughtBy: [FLOOR, MEETING],
   },
   {
@@ -133,7 +122,7 @@ export const MUTANTS: readonly Mutant[] = [
         replacement: 'return 0.3 * floor * frame.scale;',
       },
     ],
-    scenes: ['layers', 'spike', 'matryoshka', 'soup'],
+    scenes: ['soup', 'layers', 'spike', 'matryoshka'],
     caughtBy: [FLOOR, MEETING],
   },
   {
@@ -280,51 +269,3 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: [FLOOR, PATH, MEETING],
   },
 ];
-
-const buildFolder = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Text of a file of the build with the edits of a mutant. @throws where a text is not there exactly once */
-export function applyEdits(file: string, text: string, edits: readonly Edit[]): string {
-  return edits
-    .filter((edit) => edit.file === file)
-    .reduce((result, { search, replacement }) => {
-      const pieces = result.split(search);
-      if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} times: ${search}`);
-      return pieces.join(replacement);
-    }, text);
-}
-
-/** Which edits of a mutant no longer fit the build; empty when it can be planted. */
-export function misfits(mutant: Mutant, build = buildFolder): string[] {
-  const edits = [...mutant.edits, MUTED_PROBE];
-  return [...new Set(edits.map(({ file }) => file))].flatMap((file) => {
-    try {
-      applyEdits(file, readFileSync(join(build, file), 'utf8'), edits);
-      return [];
-    } catch (error) {
-      return [(error as Error).message];
-    }
-  });
-}
-
-/**
- * Copies the build and plants the fault in the copy.
- *
- * @returns the folder of the copy, below the project's scratch folder so that packages are found; remove it afterwards
- */
-export function plant(mutant: Mutant): string {
-  const folder = join(projectRoot, '.build', 'prove-mutants', `${mutant.name}-${process.pid}`);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  cpSync(join(buildFolder, 'src'), join(folder, 'src'), { recursive: true });
-  // The engines that a mutant does not touch need not be copied.
-  for (const name of ['gpu']) {
-    if (existsSync(join(buildFolder, name))) symlinkSync(join(buildFolder, name), join(folder, name));
-  }
-  const edits = [...mutant.edits, MUTED_PROBE];
-  for (const file of new Set(edits.map((edit) => edit.file))) {
-    const path = join(folder, file);
-    writeFileSync(path, applyEdits(file, readFileSync(path, 'utf8'), edits));
-  }
-  return folder;
-}

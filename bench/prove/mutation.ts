@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ProveCase } from './cases.js';
-import { Client } from './client.js';
-import { MUTANTS, type Mutant, misfits, plant } from './mutants.js';
+import { openDoors } from './doors.js';
+import { GPU_MUTANTS } from './gpu-mutants.js';
+import { MUTANTS, MUTED_PROBE, type Mutant } from './mutants.js';
+import { misfits, plant, removePlant } from './planting.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
@@ -26,40 +28,55 @@ export interface MutantResult {
 /** Seeds of every scene until a mutant counts as missed. */
 const SEEDS = 4;
 
+/** Faults that are tried at a time: each is a service and a judge that wait for each other. */
+const AT_A_TIME = 2;
+
 /** Plants every fault in a copy of the build and lets the campaign's judge look for it. */
 export async function runMutants(
   settings: ProveSettings,
+  engines: readonly string[],
   hasTraces: boolean,
   tell: (line: string) => void,
 ): Promise<MutantResult[]> {
+  const chosen = [...MUTANTS, ...GPU_MUTANTS].filter(
+    ({ name, engine = 'cpu' }) =>
+      engines.includes(engine) && (settings.only.length === 0 || settings.only.some((word) => name.includes(word))),
+  );
   const results: MutantResult[] = [];
-  for (const mutant of MUTANTS) {
-    if (settings.only.length > 0 && !settings.only.some((word) => mutant.name.includes(word))) continue;
-    const started = performance.now();
-    const outcome = await tryMutant(mutant, settings.seed, hasTraces);
-    const seconds = (performance.now() - started) / 1000;
-    const files = [...new Set(mutant.edits.map(({ file }) => file))];
-    results.push({ name: mutant.name, fault: mutant.fault, files, ...outcome, seconds });
-    tell(`mutant ${mutant.name}: ${outcome.result} after ${outcome.cases} cases, ${outcome.by}`);
-  }
-  return results;
+  const waiting = [...chosen];
+  const work = async (): Promise<void> => {
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+      const started = performance.now();
+      const outcome = await tryMutant(mutant, settings.seed, hasTraces);
+      const seconds = (performance.now() - started) / 1000;
+      const files = [...new Set(mutant.edits.map(({ file }) => file))];
+      results.push({ name: mutant.name, fault: mutant.fault, files, ...outcome, seconds });
+      tell(`mutant ${mutant.name}: ${outcome.result} after ${outcome.cases} cases, ${outcome.by}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  const order = chosen.map(({ name }) => name);
+  return results.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
 }
 
 type Verdict = Pick<MutantResult, 'result' | 'by' | 'cases'>;
 
 async function tryMutant(mutant: Mutant, seed: number, hasTraces: boolean): Promise<Verdict> {
-  const wrong = misfits(mutant);
+  // Faults in copies of the build: the service's own trial of itself must look away, or it would not even start.
+  const planted = { name: mutant.name, edits: [...mutant.edits, MUTED_PROBE] };
+  const wrong = misfits(planted);
   if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
-  const build = plant(mutant);
+  const build = plant(planted);
   const traceFolder = hasTraces ? mkdtempSync(join(tmpdir(), 'interstice-prove-')) : undefined;
   const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', ...(traceFolder ? { INTERSTICE_TRACE: traceFolder } : {}) };
   let cases = 0;
   try {
-    const server = await ServerProcess.start({ engine: 'cpu', build, environment });
+    const server = await ServerProcess.start({ engine: mutant.engine ?? 'cpu', build, environment });
     try {
       const bench = {
-        client: new Client(server.address),
+        doors: openDoors(server),
         frames: 20,
+        longFrames: 20,
         until: Number.POSITIVE_INFINITY,
         traceFolder,
         isUnverified: !mutant.isVerified,
@@ -82,7 +99,7 @@ async function tryMutant(mutant: Mutant, seed: number, hasTraces: boolean): Prom
       await server.stop();
     }
   } finally {
-    rmSync(build, { recursive: true, force: true });
+    removePlant(build);
     if (traceFolder) rmSync(traceFolder, { recursive: true, force: true });
   }
 }
@@ -93,6 +110,7 @@ function caseOf(mutant: Mutant, scene: string, seed: number): ProveCase {
     scene,
     seed,
     mode: mutant.mode ?? 'RESOLVE',
+    door: 'JSON',
     variation: {
       scale: 1,
       offset: mutant.offset ?? 0,

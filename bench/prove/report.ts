@@ -4,7 +4,7 @@ import type { Machine } from '../machine.js';
 import type { EngineRun } from './campaign.js';
 import type { FaultResult } from './faults.js';
 import type { MutantResult } from './mutation.js';
-import type { SoakResult } from './soak.js';
+import type { Course, SoakResult } from './soak.js';
 
 export interface ProveReport {
   readonly date: string;
@@ -34,6 +34,18 @@ export function countFindings(report: Omit<ProveReport, 'findings'>): number {
   );
 }
 
+/** One for every case, mutant, fault and soak: `N passed, N failed, N skipped`. */
+export function tallyOf({ runs, mutants, faults, soaks }: Omit<ProveReport, 'findings'>): string {
+  const failed =
+    runs.reduce((sum, run) => sum + run.failed, 0) +
+    mutants.filter(({ result }) => result !== 'CAUGHT').length +
+    faults.filter(({ result }) => result === 'BROKEN').length +
+    soaks.filter(({ findings }) => findings.length > 0).length;
+  const skipped = faults.filter(({ result }) => result === 'SKIPPED').length;
+  const all = runs.reduce((sum, run) => sum + run.cases, 0) + mutants.length + faults.length + soaks.length;
+  return `${all - failed - skipped} passed, ${failed} failed, ${skipped} skipped`;
+}
+
 /** Writes report.json and report.html. @returns the page's path */
 export function writeReport(folder: string, report: ProveReport): string {
   mkdirSync(folder, { recursive: true });
@@ -57,8 +69,10 @@ const list = (counts: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-const mebibytes = (bytes: number | undefined): string =>
-  bytes === undefined ? 'not told' : `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+const course = ({ atFirst, atLast }: Course, unit: (value: number) => string): string =>
+  atFirst === undefined || atLast === undefined ? 'not told' : `${unit(atFirst)} → ${unit(atLast)}`;
+const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
 
 export function renderReport(report: ProveReport): string {
   const { runs, mutants, faults, soaks, findings } = report;
@@ -92,6 +106,7 @@ ${table(
     'path pieces judged',
     'own checks compared',
     'how they ended',
+    'doors and modes',
     'scenes',
     'findings',
   ],
@@ -104,6 +119,7 @@ ${table(
     run.pieces,
     run.checks,
     list(run.endings),
+    list(run.byWay),
     list(run.byScene),
     run.findings.length,
   ]),
@@ -115,7 +131,7 @@ ${
         runs.flatMap((run) =>
           run.findings.map((found) => [
             found.engine,
-            `${found.case.id}, seed ${found.case.seed}, ${found.case.mode}`,
+            `${found.case.id}, seed ${found.case.seed}, ${found.case.door} ${found.case.mode}`,
             found.promise,
             found.details,
             JSON.stringify(found.case.variation),
@@ -136,16 +152,30 @@ ${table(
   faults.map((f) => [f.engine, f.name, f.result, f.details]),
 )}
 <h2>Soak</h2>
+<p>Resolves, one session that lasts all the time and many short ones, in turn. Medians after the warm-up and at the end.</p>
 ${table(
-  ['engine', 'seconds', 'answers', 'memory at first', 'at last', 'median latency at first', 'at last', 'findings'],
+  [
+    'engine',
+    'seconds',
+    'answers',
+    'short sessions',
+    'process',
+    'held on the device',
+    'held for sessions',
+    'a resolve',
+    'a step',
+    'findings',
+  ],
   soaks.map((s) => [
     s.engine,
     s.seconds.toFixed(0),
     s.answers,
-    mebibytes(s.residentAtFirst),
-    mebibytes(s.residentAtLast),
-    `${s.latencyAtFirst.toFixed(1)} ms`,
-    `${s.latencyAtLast.toFixed(1)} ms`,
+    s.sessions,
+    course(s.resident, mebibytes),
+    course(s.device, mebibytes),
+    course(s.host, mebibytes),
+    course(s.resolveLatency, milliseconds),
+    course(s.stepLatency, milliseconds),
     s.findings.join('; '),
   ]),
 )}

@@ -57,7 +57,7 @@ export class ServerProcess {
   /** Resolves when the service takes requests. @throws what it said when it never will */
   static async start(settings: ServerSettings): Promise<ServerProcess> {
     const main = join(settings.build ?? fileURLToPath(new URL('../../', import.meta.url)), 'src', 'cli', 'main.js');
-    const child = spawn(process.execPath, [main, 'serve'], {
+    const child = spawn(process.execPath, ['--import', ORPHAN_GUARD, main, 'serve'], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,
@@ -70,6 +70,8 @@ export class ServerProcess {
         ...settings.environment,
       },
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const log: string[] = [];
     const lines = createInterface({ input: child.stderr! });
     const addresses = await new Promise<Addresses>((resolve, reject) => {
@@ -117,6 +119,10 @@ export class ServerProcess {
     await gone;
   }
 
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+
   async stop(): Promise<void> {
     if (!this.isAlive) return;
     const gone = once(this.child, 'exit');
@@ -131,6 +137,16 @@ export class ServerProcess {
     await wait;
   }
 }
+
+const running = new Set<ChildProcess>();
+
+/** For a campaign that is broken off: no service outlives it. */
+export function killAllServers(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+/** A campaign that is killed itself has no last word: its services look after that. */
+const ORPHAN_GUARD = new URL('./orphan-guard.js', import.meta.url).href;
 
 const KEPT_LINES = 40;
 /** ms between two questions whether it is ready */

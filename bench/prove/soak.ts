@@ -1,89 +1,185 @@
 import { Client } from './client.js';
+import type { Reply } from './door.js';
 import { findMeetings } from './judge/state-judge.js';
 import { readSurface } from './judge/surface.js';
+import type { ProveScene } from './scenes/builder.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
+import { aimAt } from './session-plan.js';
+
+/** A quantity after the warm-up and at the end: medians of the first and last part of the rest; undefined = not told. */
+export interface Course {
+  readonly atFirst: number | undefined;
+  readonly atLast: number | undefined;
+}
 
 export interface SoakResult {
   readonly engine: string;
   readonly seconds: number;
   readonly answers: number;
-  /** bytes of the service's process: after the warm-up, and at the end (median of the last tenth) */
-  readonly residentAtFirst: number | undefined;
-  readonly residentAtLast: number | undefined;
-  /** ms, median: first third after the warm-up, last third */
-  readonly latencyAtFirst: number;
-  readonly latencyAtLast: number;
+  /** sessions that were opened and deleted, besides the one that lasted all the time */
+  readonly sessions: number;
+  /** bytes of the service's process */
+  readonly resident: Course;
+  /** bytes that sessions hold on the device, and on the host, as the service tells */
+  readonly device: Course;
+  readonly host: Course;
+  /** ms of a resolve, of a step */
+  readonly resolveLatency: Course;
+  readonly stepLatency: Course;
   readonly findings: readonly string[];
 }
 
 /** The first fifth fills caches and lets the compiler of JavaScript finish. */
 const WARM_UP_SHARE = 0.2;
-/** Growth that is not called a leak: heaps breathe. Twice the process's own size would be reached by any true leak in hours. */
+/** Growth that is not called a leak: heaps breathe. Any true leak gets there within hours. */
 const ALLOWED_GROWTH = 1.5;
 const ALLOWED_GROWTH_BYTES = 64 * 2 ** 20;
+/** What sessions hold is counted and not measured: a little for pairs that come and go. */
+const ALLOWED_HELD_BYTES = 8 * 2 ** 20;
 /** A machine that is shared has slow moments; three times slower for a third of the time is no moment. */
 const ALLOWED_SLOWDOWN = 3;
+/** Steps that a short session lasts. */
+const SHORT_SESSION = 10;
+/** Keeps a soak's answers many and alike. */
+const STEP_LIMIT = 20;
+const MOST_FINDINGS = 10;
 
-/** The same few scenes again and again: memory and latency must stay where they are. */
+/** Resolves, one long session and many short ones, again and again: memory and latency must stay where they are. */
 export async function runSoak(engine: 'cpu' | 'webgpu', seconds: number, seed: number): Promise<SoakResult> {
   const server = await ServerProcess.start({ engine });
-  const findings: string[] = [];
-  const latencies: number[] = [];
-  const memory: number[] = [];
-  const scenes = ['soup', 'hair', 'chain'].map((name, k) => GENERATED[name](new Random(seed + k)));
-  const surfaces = scenes.map(({ mesh }) => readSurface(mesh));
-  const client = new Client(server.address);
+  const soak = new Soak(server, seed);
   const started = performance.now();
   try {
-    for (let n = 0; performance.now() - started < seconds * 1000; n++) {
-      const k = n % scenes.length;
-      const { mesh, start, target } = scenes[k];
-      const before = performance.now();
-      const reply = await client.resolve(mesh, start, target, { stepLimit: 20 });
-      latencies.push(performance.now() - before);
-      memory.push(server.residentBytes() ?? Number.NaN);
-      if ('refusal' in reply) findings.push(`answer ${n}: ${reply.refusal.code}: ${reply.refusal.message}`);
-      // Judging each would measure the judge; every twentieth keeps the promise in view.
-      else if (
-        n % 20 === 0 &&
-        findMeetings(surfaces[k], reply.answer.positions, { kinematicPairs: 'SKIP' }).length > 0
-      ) {
-        findings.push(`answer ${n} intersects`);
-      }
-      if (findings.length > 10) break;
-    }
+    await soak.open();
+    while (performance.now() - started < seconds * 1000 && soak.findings.length < MOST_FINDINGS) await soak.round();
   } finally {
     await server.stop();
   }
-  const steady = Math.floor(latencies.length * WARM_UP_SHARE);
-  const part = (list: readonly number[], from: number, to: number) =>
-    median(
-      list.slice(steady + Math.floor((list.length - steady) * from), steady + Math.ceil((list.length - steady) * to)),
-    );
-  const residentAtFirst = part(memory, 0, 0.1);
-  const residentAtLast = part(memory, 0.9, 1);
-  const latencyAtFirst = part(latencies, 0, 1 / 3);
-  const latencyAtLast = part(latencies, 2 / 3, 1);
-  const limit = Math.max(residentAtFirst * ALLOWED_GROWTH, residentAtFirst + ALLOWED_GROWTH_BYTES);
-  if (residentAtLast > limit) findings.push(`memory grew from ${residentAtFirst} to ${residentAtLast} bytes`);
-  if (latencyAtLast > ALLOWED_SLOWDOWN * latencyAtFirst) {
-    findings.push(`a resolve took ${latencyAtFirst} ms at first and ${latencyAtLast} ms at last`);
-  }
-  return {
-    engine,
-    seconds: (performance.now() - started) / 1000,
-    answers: latencies.length,
-    residentAtFirst: Number.isNaN(residentAtFirst) ? undefined : residentAtFirst,
-    residentAtLast: Number.isNaN(residentAtLast) ? undefined : residentAtLast,
-    latencyAtFirst,
-    latencyAtLast,
-    findings,
-  };
+  return soak.result(engine, (performance.now() - started) / 1000);
 }
 
-function median(list: readonly number[]): number {
-  const sorted = [...list].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+class Soak {
+  readonly findings: string[] = [];
+  readonly #client: Client;
+  readonly #random: Random;
+  readonly #scenes: readonly ProveScene[];
+  readonly #resolves: number[] = [];
+  readonly #steps: number[] = [];
+  readonly #resident: number[] = [];
+  readonly #device: number[] = [];
+  readonly #host: number[] = [];
+  #long = '';
+  #short: string | undefined;
+  #round = 0;
+  #sessions = 0;
+
+  constructor(
+    private readonly server: ServerProcess,
+    seed: number,
+  ) {
+    this.#client = new Client(server.address);
+    this.#random = new Random(seed);
+    this.#scenes = ['soup', 'hair', 'chain'].map((name, k) => GENERATED[name](new Random(seed + k)));
+  }
+
+  async open(): Promise<void> {
+    this.#long = await this.#create(this.#scenes[0]);
+  }
+
+  async round(): Promise<void> {
+    const n = this.#round++;
+    const scene = this.#scenes[n % this.#scenes.length];
+    const { mesh, start, target } = scene;
+    const resolve = this.#client.resolve(mesh, start, target, { stepLimit: STEP_LIMIT });
+    this.#see(scene, `resolve ${n}`, await timed(resolve, this.#resolves));
+    const frame = BigInt(n + 1);
+    this.#see(this.#scenes[0], `frame ${frame}`, await timed(this.#step(this.#long, n + 1, 0), this.#steps));
+    const turn = n % SHORT_SESSION;
+    if (turn === 0) this.#short = await this.#create(this.#scenes[1]);
+    this.#see(this.#scenes[1], `short session, frame ${turn + 1}`, await this.#step(this.#short!, turn + 1, 1));
+    if (turn === SHORT_SESSION - 1) {
+      await this.#client.deleteSession(this.#short!);
+      this.#sessions++;
+    }
+    // Always at the same place of a short session's life, so that the numbers are of the same kind.
+    if (turn === SHORT_SESSION - 1) await this.#measure();
+  }
+
+  result(engine: string, seconds: number): SoakResult {
+    const bytes = [this.#resident, this.#device, this.#host].map((list) => courseOf(list));
+    const latencies = [this.#resolves, this.#steps].map((list) => courseOf(list));
+    this.#judgeGrowth('memory of the process', bytes[0], ALLOWED_GROWTH_BYTES);
+    this.#judgeGrowth('memory held on the device', bytes[1], ALLOWED_HELD_BYTES);
+    this.#judgeGrowth('memory held for sessions', bytes[2], ALLOWED_HELD_BYTES);
+    for (const [k, { atFirst = 0, atLast = 0 }] of latencies.entries()) {
+      if (atLast <= ALLOWED_SLOWDOWN * atFirst) continue;
+      this.findings.push(`${['a resolve', 'a step'][k]} took ${atFirst} ms at first and ${atLast} ms at last`);
+    }
+    const answers = this.#resolves.length + 2 * this.#steps.length;
+    const [resident, device, host] = bytes;
+    const [resolveLatency, stepLatency] = latencies;
+    const { findings } = this;
+    const sessions = this.#sessions;
+    return { engine, seconds, answers, sessions, resident, device, host, resolveLatency, stepLatency, findings };
+  }
+
+  async #create({ mesh, start }: ProveScene): Promise<string> {
+    const created = await this.#client.createSession(mesh, start, { stepLimit: STEP_LIMIT });
+    if ('refusal' in created) throw new Error(`soak: no session: ${created.refusal.code}: ${created.refusal.message}`);
+    return created.id;
+  }
+
+  #step(id: string, frame: number, scene: number): Promise<Reply> {
+    const { start, target } = this.#scenes[scene];
+    // The same few targets in turn, or later steps would have more to do than earlier ones.
+    return this.#client.stepFast(id, BigInt(frame), aimAt(start, target, frame % SHORT_SESSION, this.#random));
+  }
+
+  #see(scene: ProveScene, what: string, reply: Reply): void {
+    if ('refusal' in reply) this.findings.push(`${what}: ${reply.refusal.code}: ${reply.refusal.message}`);
+    // Judging each would measure the judge; every twentieth keeps the promise in view.
+    else if (this.#round % 20 === 0) {
+      const meetings = findMeetings(readSurface(scene.mesh), reply.answer.positions, { kinematicPairs: 'SKIP' });
+      if (meetings.length > 0) this.findings.push(`${what} intersects`);
+    }
+  }
+
+  async #measure(): Promise<void> {
+    const bytes = this.server.residentBytes();
+    if (bytes !== undefined) this.#resident.push(bytes);
+    const page = await (await fetch(`${this.server.adminAddress}/metrics`)).text();
+    for (const [name, list] of [
+      ['interstice_device_bytes', this.#device],
+      ['interstice_host_bytes', this.#host],
+    ] as const) {
+      const value = page.match(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm'))?.[1];
+      if (value === undefined) this.findings.push(`the metrics do not tell ${name}`);
+      else list.push(Number(value));
+    }
+  }
+
+  #judgeGrowth(what: string, { atFirst, atLast }: Course, allowed: number): void {
+    if (atFirst === undefined || atLast === undefined) return;
+    const limit = Math.max(atFirst * ALLOWED_GROWTH, atFirst + allowed);
+    if (atLast > limit) this.findings.push(`${what} grew from ${atFirst} to ${atLast} bytes`);
+  }
+}
+
+async function timed<T>(call: Promise<T>, into: number[]): Promise<T> {
+  const before = performance.now();
+  const result = await call;
+  into.push(performance.now() - before);
+  return result;
+}
+
+function courseOf(list: readonly number[]): Course {
+  const steady = list.slice(Math.floor(list.length * WARM_UP_SHARE));
+  const third = Math.ceil(steady.length / 3);
+  return { atFirst: median(steady.slice(0, third)), atLast: median(steady.slice(-third)) };
+}
+
+function median(list: readonly number[]): number | undefined {
+  return [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 }

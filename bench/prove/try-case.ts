@@ -1,7 +1,8 @@
 import type { MeshInput, Positions } from '../../src/mesh/types.js';
 import type { ParametersInput } from '../../src/solver/types.js';
 import type { ProveCase } from './cases.js';
-import type { Client, Refusal, Reply } from './client.js';
+import type { Door, Refusal, Reply } from './door.js';
+import type { DoorName } from './doors.js';
 import { type Finding, judgeAnswer } from './judge/answer-judge.js';
 import { expectReply } from './judge/expectation.js';
 import type { Invariant } from './judge/invariants.js';
@@ -11,6 +12,7 @@ import { readSurface, type Surface } from './judge/surface.js';
 import type { ProveScene } from './scenes/builder.js';
 import { Random } from './scenes/random.js';
 import { parametersOf, vary } from './scenes/variation.js';
+import { type Judge, trySession } from './session-trial.js';
 import { takeTrace } from './trace-files.js';
 
 export interface Outcome {
@@ -27,9 +29,10 @@ export interface Outcome {
 }
 
 export interface Bench {
-  readonly client: Client;
-  /** frames of a session case */
+  readonly doors: Readonly<Record<DoorName, Door>>;
+  /** frames of a session case, of a long one */
   readonly frames: number;
+  readonly longFrames: number;
   /** ms of performance.now() after which no further frame is begun */
   readonly until: number;
   /** where the service writes the states of its paths */
@@ -69,8 +72,9 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   return tally;
 }
 
-class Trial {
+class Trial implements Judge {
   readonly #mesh: MeshInput;
+  readonly #door: Door;
   readonly #invariants: readonly Invariant[];
   readonly #verify: 'STATE' | 'PATH' | 'NONE';
   readonly #rules: { readonly kinematicPairs: 'SKIP' | 'PROTECT' };
@@ -85,50 +89,40 @@ class Trial {
     private readonly tally: Tally,
   ) {
     this.#mesh = scene.mesh;
+    this.#door = bench.doors[prove.door];
     this.#invariants = scene.invariants;
     this.#verify = (parameters.verify as 'PATH' | 'NONE' | undefined) ?? 'STATE';
     this.#rules = { kinematicPairs: parameters.kinematicPairs ?? 'SKIP' };
   }
 
   async resolve(start: Positions, target: Positions): Promise<void> {
-    const requestId = this.#nameRequest();
-    const reply = await this.bench.client.resolve(this.#mesh, start, target, this.parameters, { requestId });
-    if (this.#isRefusedRightly(start, reply)) return;
-    const answer = this.#judge(start, target, reply, requestId);
+    const requestId = this.nameRequest();
+    const reply = await this.#door.resolve(this.#mesh, start, target, this.parameters, { requestId });
+    if (this.isRefusedRightly(this.surface, start, reply)) return;
+    const answer = this.judge(this.surface, start, target, reply, requestId);
     // Where all vertices end in one point, or fly far, nearly every pair meets, and counting them takes minutes.
     const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
 
   async session(start: Positions, target: Positions, random: Random): Promise<void> {
-    const { client, frames, until } = this.bench;
-    const created = await client.createSession(this.#mesh, start, this.parameters);
-    if ('refusal' in created) {
-      this.#isRefusedRightly(start, created);
-      return;
-    }
-    let x = start;
-    for (let frame = 1; frame <= frames && (frame === 1 || performance.now() < until); frame++) {
-      const y = aimAt(start, target, frame, random);
-      const requestId = this.#nameRequest();
-      const isRaw = frame % 3 === 0;
-      const reply = isRaw
-        ? await client.stepRaw(created.id, BigInt(frame), y)
-        : await client.step(created.id, BigInt(frame), y, { requestId });
-      const next = this.#judge(x, y, reply, isRaw ? undefined : requestId);
-      if (next === undefined) break;
-      x = next;
-    }
-    await client.deleteSession(created.id);
+    const { bench, surface, parameters } = this;
+    const { until } = bench;
+    const frames = this.prove.mode === 'LONG_SESSION' ? bench.longFrames : bench.frames;
+    const terms = { door: this.#door, mesh: this.#mesh, surface, start, target, parameters, frames, until, random };
+    await trySession(terms, this);
   }
 
-  #nameRequest(): string {
+  nameRequest(): string {
     return `${this.prove.id}-${this.prove.seed}-${this.#requests++}`;
   }
 
-  /** @returns true when there is nothing more to judge */
-  #isRefusedRightly(start: Positions, reply: Reply | { readonly refusal: Refusal }): boolean {
-    const { surface, tally } = this;
+  find(promise: string, details: string): void {
+    this.tally.find(promise, details);
+  }
+
+  isRefusedRightly(surface: Surface, start: Positions, reply: Reply | { readonly refusal: Refusal }): boolean {
+    const { tally } = this;
     const meetings = findMeetings(surface, start, this.#rules);
     const expected = expectReply(surface, start, this.#deltaAsked());
     if (!('refusal' in reply)) {
@@ -155,8 +149,14 @@ class Trial {
   }
 
   /** @returns the positions of the answer, if there was one */
-  #judge(start: Positions, target: Positions, reply: Reply, requestId: string | undefined): Positions | undefined {
-    const { surface, tally, bench } = this;
+  judge(
+    surface: Surface,
+    start: Positions,
+    target: Positions,
+    reply: Reply,
+    requestId?: string,
+  ): Positions | undefined {
+    const { tally, bench } = this;
     if ('refusal' in reply) {
       tally.end(reply.refusal.code);
       tally.find('a right request is answered', `${reply.refusal.code}: ${reply.refusal.message}`);
@@ -170,12 +170,12 @@ class Trial {
     if (report.proximitySetReused) tally.reused++;
     tally.end(report.status);
     const states = bench.traceFolder && requestId ? takeTrace(bench.traceFolder, requestId) : undefined;
-    if (states) this.#judgePath(states, start, positions);
+    if (states) this.#judgePath(surface, states, start, positions);
     return positions;
   }
 
-  #judgePath(states: readonly Positions[], start: Positions, answer: Positions): void {
-    const { surface, tally } = this;
+  #judgePath(surface: Surface, states: readonly Positions[], start: Positions, answer: Positions): void {
+    const { tally } = this;
     const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
     if (!same(states[0], start)) tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
@@ -195,21 +195,12 @@ class Trial {
 
   /** The service's check of a state, and of a path, against the judge's. */
   async #compareChecks(answer: Positions, target: Positions): Promise<void> {
-    const { surface, tally, bench } = this;
+    const { surface, tally } = this;
     if (this.#rules.kinematicPairs !== 'SKIP') return;
     const meetings = findMeetings(surface, target, this.#rules);
-    const { count, pathFree } = await bench.client.check(this.#mesh, target, answer);
+    const { count, pathFree } = await this.#door.check(this.#mesh, target, answer);
     tally.checks++;
     if (count !== meetings.length) tally.find('check counts the pairs', `told ${count}, are ${meetings.length}`);
     if (pathFree === true && meetings.length > 0) tally.find('check: a path is free', 'it begins with an intersection');
   }
-}
-
-/** There and back again, with a tremble: neighbouring frames are close, so that proximity sets can be used again. */
-function aimAt(start: Positions, target: Positions, frame: number, random: Random): Positions {
-  const share = Math.sin(frame * 0.12) ** 2;
-  const tremble = 1e-3 * random.between(-1, 1);
-  const y = start instanceof Float64Array ? new Float64Array(start.length) : new Float32Array(start.length);
-  for (let i = 0; i < y.length; i++) y[i] = start[i] + (share + tremble) * (target[i] - start[i]);
-  return y;
 }

@@ -1,5 +1,5 @@
 import type { Positions } from '../../../src/mesh/types.js';
-import type { Answer } from '../client.js';
+import type { Answer } from '../door.js';
 import { type Invariant, measureInvariant } from './invariants.js';
 import { leastDistance } from './least-distance.js';
 import { findMeetings } from './state-judge.js';

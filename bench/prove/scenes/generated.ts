@@ -16,6 +16,8 @@ function layers(random: Random): ProveScene {
   const n = 8 + random.below(8);
   const apart = random.between(0.002, 0.02);
   const order = Array.from({ length: count }, (_, k) => k).sort(() => random.next() - 0.5);
+  // Where each is to go to where it is there is nothing to do.
+  if (order.every((level, k) => level === k)) order.reverse();
   const wave = random.between(0, 0.3) * apart;
   for (let k = 0; k < count; k++) {
     const turn = random.between(0, 1);

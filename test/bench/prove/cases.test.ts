@@ -26,7 +26,7 @@ t.test('a few hundred cases have a little of everything', async (t) => {
   const cases = take(1, 600, ['dress', 'bunny']);
   const has = (of: (prove: ProveCase) => unknown) => new Set(cases.map(of));
   t.equal(has(({ scene }) => scene).size, Object.keys(GENERATED).length + 2);
-  t.equal(has(({ mode }) => mode).size, 2);
+  t.equal(has(({ mode, door }) => `${door} ${mode}`).size, 9);
   t.equal(has(({ variation }) => variation.corner).size, Object.keys(CORNERS).length);
   t.equal(has(({ variation }) => variation.scale).size, SCALES.length);
   t.equal(has(({ variation }) => variation.offset).size, OFFSETS.length);

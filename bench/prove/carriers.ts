@@ -1,0 +1,114 @@
+import { Client, credentials, Metadata, type CallOptions as RpcOptions, type ServiceError } from '@grpc/grpc-js';
+import { decode, encode, errorInTrailer, type Plain } from './contract.js';
+import type { CallOptions } from './door.js';
+import type { Carrier, Method, Returned } from './protobuf-door.js';
+
+const TYPE = 'application/x-protobuf';
+
+/** Messages as the bodies of HTTP requests. */
+export class HttpCarrier implements Carrier {
+  constructor(private readonly address: string) {}
+
+  async call(method: Method, message: Uint8Array, options: CallOptions, session?: string): Promise<Returned> {
+    const path = {
+      Resolve: 'resolve',
+      CreateSession: 'sessions',
+      Step: `sessions/${session}/steps`,
+      DeleteSession: `sessions/${session}`,
+      Check: 'check',
+    }[method];
+    const isDeletion = method === 'DeleteSession';
+    const response = await fetch(`${this.address}/v1/${path}`, {
+      method: isDeletion ? 'DELETE' : 'POST',
+      headers: {
+        accept: `${TYPE}, application/problem+json`,
+        ...(isDeletion ? {} : { 'content-type': TYPE }),
+        ...(options.requestId ? { 'x-request-id': options.requestId } : {}),
+      },
+      ...(isDeletion ? {} : { body: message as Uint8Array<ArrayBuffer> }),
+      ...(options.signal ? { signal: options.signal } : {}),
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (response.ok) return { bytes };
+    const isMessage = response.headers.get('content-type')?.startsWith(TYPE) === true;
+    return { error: isMessage ? decode('Error', bytes) : (JSON.parse(Buffer.from(bytes).toString()) as Plain) };
+  }
+
+  stepFast(session: string, message: Uint8Array): Promise<Returned> {
+    return this.call('Step', message, {}, session);
+  }
+
+  close(): void {}
+}
+
+const SERVICE = 'interstice.v1.CollisionService';
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+const asIs = (bytes: Buffer): Uint8Array => bytes;
+/** ms; far beyond the budget of any request: whoever is not answered by then never will be */
+const PATIENCE_MS = 120_000;
+
+/** gRPC; the quick way is one message on a stream of its own. */
+export class GrpcCarrier implements Carrier {
+  readonly #client: Client;
+
+  constructor(address: string) {
+    this.#client = new Client(address, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': -1,
+      'grpc.max_send_message_length': -1,
+      // A retry of the library's own would hide what the service said.
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+    });
+  }
+
+  call(method: Method, message: Uint8Array, { signal, requestId }: CallOptions): Promise<Returned> {
+    const metadata = new Metadata();
+    if (requestId) metadata.set('x-request-id', requestId);
+    return new Promise((resolve, reject) => {
+      const call = this.#client.makeUnaryRequest(
+        `/${SERVICE}/${method}`,
+        asBuffer,
+        asIs,
+        message,
+        metadata,
+        this.#terms(),
+        (error, bytes) => {
+          if (!error) return resolve({ bytes: bytes! });
+          const details = errorOf(error);
+          if (details) resolve({ error: details });
+          else reject(error);
+        },
+      );
+      signal?.addEventListener('abort', () => call.cancel());
+    });
+  }
+
+  stepFast(_session: string, message: Uint8Array): Promise<Returned> {
+    const path = `/${SERVICE}/StepStream`;
+    const stream = this.#client.makeBidiStreamRequest(path, asBuffer, asIs, new Metadata(), this.#terms());
+    return new Promise((resolve, reject) => {
+      stream.on('error', reject);
+      stream.on('end', () => reject(new Error('the stream ended without an answer')));
+      stream.on('data', (bytes: Uint8Array) => {
+        const { response, error } = decode('StepStreamResponse', bytes) as Record<string, Plain | undefined>;
+        if (error) resolve({ error });
+        else if (response) resolve({ bytes: encode('StepResponse', response) });
+      });
+      stream.write(message);
+      stream.end();
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
+
+  #terms(): RpcOptions {
+    return { deadline: Date.now() + PATIENCE_MS };
+  }
+}
+
+function errorOf(error: ServiceError): Plain | undefined {
+  const [details] = error.metadata?.get('grpc-status-details-bin') ?? [];
+  return Buffer.isBuffer(details) ? errorInTrailer(details) : undefined;
+}

@@ -1,0 +1,91 @@
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { projectRoot } from '../../src/paths.js';
+
+/** One change of a file of the build, or of a kernel: the text must occur exactly once. */
+export interface Edit {
+  /** below the build's folder; `gpu/kernels/…` is the text of a kernel */
+  readonly file: string;
+  readonly search: string;
+  readonly replacement: string;
+}
+
+/** What is planted in a copy of the build. */
+export interface Plant {
+  readonly name: string;
+  readonly edits: readonly Edit[];
+}
+
+const buildFolder = fileURLToPath(new URL('../../', import.meta.url));
+const KERNELS = join('gpu', 'kernels');
+
+/** A copy of the build reads its own kernels, not those of the checkout. */
+const OWN_KERNELS: Edit = {
+  file: 'gpu/shaders.js',
+  search: "const KERNELS = join(projectRoot, 'gpu', 'kernels');",
+  replacement: "const KERNELS = new URL('./kernels', import.meta.url).pathname;",
+};
+
+/** Text of a file of the build with the edits of a plant. @throws where a text is not there exactly once */
+export function applyEdits(file: string, text: string, edits: readonly Edit[]): string {
+  return edits
+    .filter((edit) => edit.file === file)
+    .reduce((result, { search, replacement }) => {
+      const pieces = result.split(search);
+      if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} times: ${search}`);
+      return pieces.join(replacement);
+    }, text);
+}
+
+/** The text of a file of the build; kernels are not compiled and lie with the sources. */
+export function readBuilt(file: string, build = buildFolder): string {
+  return readFileSync(file.startsWith(KERNELS) ? join(projectRoot, file) : join(build, file), 'utf8');
+}
+
+/** Which edits of a plant no longer fit the build; empty when it can be planted. */
+export function misfits({ edits }: Plant, build = buildFolder): string[] {
+  const all = [...edits, OWN_KERNELS];
+  return [...new Set(all.map(({ file }) => file))].flatMap((file) => {
+    try {
+      applyEdits(file, readBuilt(file, build), all);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+}
+
+/**
+ * Copies the build and plants edits in the copy.
+ *
+ * @returns the folder of the copy, below the project's scratch folder so that packages are found; remove it afterwards
+ */
+export function plant({ name, edits }: Plant): string {
+  const folder = join(projectRoot, '.build', 'prove-mutants', `${name}-${process.pid}`);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  planted.add(folder);
+  for (const part of ['src', 'gpu']) {
+    if (existsSync(join(buildFolder, part))) cpSync(join(buildFolder, part), join(folder, part), { recursive: true });
+  }
+  cpSync(join(projectRoot, KERNELS), join(folder, KERNELS), { recursive: true });
+  const all = [...edits, OWN_KERNELS];
+  for (const file of new Set(all.map((edit) => edit.file))) {
+    const path = join(folder, file);
+    writeFileSync(path, applyEdits(file, readFileSync(path, 'utf8'), all));
+  }
+  return folder;
+}
+
+/** Copies that a campaign which is broken off leaves behind. */
+const planted = new Set<string>();
+
+export function removePlant(folder: string): void {
+  planted.delete(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+export function removeAllPlants(): void {
+  for (const folder of planted) removePlant(folder);
+}
