@@ -93,7 +93,7 @@ const runFile = ({ file, name }) =>
     const child = spawn(process.execPath, ['--enable-source-maps', file], {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000) },
+      env: { ...process.env, NODE_ENV: 'test', TAP_TIMEOUT: String(FILE_LIMIT_MS / 1000) },
     });
     const timers = [
       setTimeout(() => {

@@ -47,10 +47,13 @@ export interface RequestLine {
   readonly tenant?: string | undefined;
 }
 
+/** Answers of 500 and above that are no fault of the service: not built, come again later, the caller's own time was up. */
+const NO_FAULTS: readonly number[] = [501, 503, 504];
+
 /** Server faults are errors, what the caller can mend is information. */
 export function logRequest(log: Logger, line: RequestLine): void {
   const { requestId, method, path, status, code, bytesIn, bytesOut, tenant } = line;
   const ms = Math.round(line.milliseconds * 1000) / 1000;
-  const level = status >= 500 && status !== 501 && status !== 503 ? 'error' : 'info';
+  const level = status >= 500 && !NO_FAULTS.includes(status) ? 'error' : 'info';
   log[level]({ requestId, method, path, status, ms, bytesIn, bytesOut, code, tenant }, 'request');
 }

@@ -11,7 +11,7 @@ export interface EngineOptions {
   readonly adapter?: string | undefined;
   /** bytes that scenes may hold on the device; absent or 0 = as many as there are */
   readonly maxDeviceBytes?: number | undefined;
-  /** the binding's own checks of every call; absent = on, except where NODE_ENV is "production" */
+  /** the binding's own checks of every call, which double an indirect dispatch; absent = only where NODE_ENV is "test" or "development" */
   readonly validation?: boolean | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     allowSoftware: choice === 'webgpu',
     // The report names the time of each stage.
     timings: true,
-    skipValidation: !(options.validation ?? process.env.NODE_ENV !== 'production'),
+    skipValidation: !(options.validation ?? ['test', 'development'].includes(process.env.NODE_ENV ?? '')),
   });
   if (engine) return engine;
   if (choice === 'webgpu') {
