@@ -16,6 +16,22 @@ export const messageContent = (name: string): Schema => ({
   },
 });
 
+/** The reference's chapters, in reading order. */
+export const TAGS = [
+  { name: 'resolve', description: 'One request, one answer; no state is kept.' },
+  {
+    name: 'sessions',
+    description:
+      'The mesh stays with the server and a step sends only its target; what lies close to what is remembered.',
+  },
+  { name: 'server', description: 'What this server is, and whether it takes requests.' },
+] as const;
+
+/** @param name one of {@link TAGS} */
+export function tagged(name: (typeof TAGS)[number]['name']): { readonly tags: readonly string[] } {
+  return { tags: [name] };
+}
+
 /** Codes of sessions and their frames. */
 const SESSION_CODES: readonly ErrorCode[] = ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT'];
 

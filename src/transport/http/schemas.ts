@@ -9,6 +9,7 @@ import {
   ref,
   refusals,
   reportHeaders,
+  tagged,
   timedHeaders,
 } from './schema-parts.js';
 
@@ -36,6 +37,7 @@ export function resolveSchema(): Schema {
   const files = Object.fromEntries(Object.values(MESH_TYPES).map(([type]) => [type, { schema: binary }]));
   return {
     operationId: 'resolve',
+    ...tagged('resolve'),
     summary: 'Resolve one pair of start and target; no state is kept.',
     description:
       'A message, or a form with one or more `start` files and as many `target` files (OBJ or PLY, concatenated in order) and `options`. A form is answered with a file of the kind of its first start and the report in the header `interstice-report`, or with a message where only that is accepted.',
@@ -70,6 +72,7 @@ export function resolveSchema(): Schema {
 export function checkSchema(): Schema {
   return {
     operationId: 'check',
+    ...tagged('resolve'),
     summary: 'Does this state, or this straight path, intersect?',
     description:
       'A message about a mesh or about a session, or a form with one or more `mesh` files (`start` means the same), optionally as many `pathEnd` files (`target` means the same), and `options`.',
@@ -99,6 +102,7 @@ export function checkSchema(): Schema {
 export function infoSchema(): Schema {
   return {
     operationId: 'getServerInfo',
+    ...tagged('server'),
     summary: 'What can this server do?',
     response: {
       200: {
@@ -115,5 +119,5 @@ export function healthSchema(summary: string): Schema {
     type: 'object',
     properties: { status: { type: 'string' }, reason: { type: 'string' } },
   };
-  return { summary, response: { 200: state, 503: state } };
+  return { ...tagged('server'), summary, response: { 200: state, 503: state } };
 }

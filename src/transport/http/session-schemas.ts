@@ -7,6 +7,7 @@ import {
   messageContent,
   refusals,
   reportHeaders,
+  tagged,
   timedHeaders,
 } from './schema-parts.js';
 
@@ -41,6 +42,7 @@ function operation(operationId: string, summary: string, answer: Answer, request
   const content = message === undefined ? {} : { content: { ...messageContent(message), ...bare } };
   return {
     operationId,
+    ...tagged('sessions'),
     summary,
     headers: { type: 'object', properties: routingHeader },
     ...request,

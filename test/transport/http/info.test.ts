@@ -48,6 +48,12 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
     '/v1/sessions/{id}/report',
     '/v1/sessions/{id}/steps',
   ]);
+  const chapters = document.tags.map(({ name }: { name: string }) => name);
+  for (const [path, methods] of Object.entries<Record<string, { tags?: string[] }>>(document.paths)) {
+    for (const [method, { tags = [] }] of Object.entries(methods)) {
+      t.ok(tags.length === 1 && chapters.includes(tags[0]), `${method} ${path} is in one chapter`);
+    }
+  }
   const schemas = document.components.schemas;
   for (const name of [...MESSAGES.keys(), ...ENUMS.keys(), 'Problem']) t.ok(schemas[name], name);
   t.match(schemas.Mesh.properties.triangles, {
@@ -89,6 +95,9 @@ t.test('the page at /docs needs no other server', async (t) => {
   const { app } = await openDoor(t);
   const page = await app.inject({ url: '/docs/' });
   t.equal(page.statusCode, 200);
+  const policy = String(page.headers['content-security-policy']);
+  t.match(policy, /default-src 'self'/);
+  t.notMatch(policy, /upgrade-insecure-requests|https:/, 'and loads by plain http from another machine');
   t.notMatch(page.body, /(src|href)="(https?:)?\/\//);
   const scripts = [...page.body.matchAll(/src="([^"]+)"/g)].map((match) => String(match[1]));
   t.ok(scripts.length > 0);
