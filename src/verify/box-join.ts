@@ -1,93 +1,137 @@
-import type { BoxTree } from './box-tree.js';
+import type { LeafElements } from './leaf-elements.js';
+import type { MeshTree } from './mesh-tree.js';
 
 /** How far apart along an axis two boxes may be and still be visited. A visitor may lower it while the join runs. */
 export interface Reach {
   gap: number;
 }
 
-type Visit = (i: number, j: number) => void;
-
-/** Visits all pairs (element of a, element of b) whose closed boxes are within reach of each other. */
-export function joinTrees(a: BoxTree, b: BoxTree, reach: Reach, visit: Visit): void {
-  runJoin(a, b, [0, 0], reach, visit);
-}
-
-/** Visits all unordered pairs of different elements whose closed boxes are within reach of each other, each once. */
-export function joinTree(tree: BoxTree, reach: Reach, visit: Visit): void {
-  const pending = [0];
-  while (pending.length > 0) {
-    const node = pending.pop() as number;
-    const right = tree.right[node];
-    if (right === 0) {
-      visitWithinLeaf(tree, node, reach, visit);
+/**
+ * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.
+ *
+ * @param boxes float64[6·M] of the tree's nodes
+ * @param skipsKinematic leaves out pairs of leaves that are both kinematic throughout
+ */
+export function joinLeaves(
+  { nodes, isKinematic }: MeshTree,
+  boxes: Float64Array,
+  reach: Reach,
+  skipsKinematic: boolean,
+  visit: (n: number, m: number) => void,
+): void {
+  const { right, size } = nodes;
+  let stack = new Uint32Array(256);
+  let top = 2;
+  while (top > 0) {
+    if (top + 6 > stack.length) stack = grow(stack);
+    const m = stack[--top];
+    const n = stack[--top];
+    if (skipsKinematic && isKinematic[n] === 1 && isKinematic[m] === 1) continue;
+    const rightN = right[n];
+    const rightM = right[m];
+    if (n === m) {
+      if (rightN === 0) {
+        visit(n, n);
+        continue;
+      }
+      stack[top++] = rightN;
+      stack[top++] = rightN;
+      stack[top++] = n + 1;
+      stack[top++] = n + 1;
+      // Neighbours first: a reach that shrinks does so early, before distant pairs are expanded.
+      stack[top++] = n + 1;
+      stack[top++] = rightN;
       continue;
     }
-    // Neighbours first: a reach that shrinks does so early, before distant pairs are expanded.
-    pending.push(right, node + 1);
-    runJoin(tree, tree, [node + 1, right], reach, visit);
-  }
-}
-
-function runJoin(a: BoxTree, b: BoxTree, stack: number[], reach: Reach, visit: Visit): void {
-  while (stack.length > 0) {
-    const m = stack.pop() as number;
-    const n = stack.pop() as number;
-    const rightA = a.right[n];
-    const rightB = b.right[m];
-    if (rightA === 0 && rightB === 0) {
-      // The reach may have shrunk since the pair was put down.
-      if (isWithin(a.nodes, 6 * n, b.nodes, 6 * m, reach.gap)) visitLeaves(a, n, b, m, reach, visit);
-    } else if (rightB === 0 || (rightA !== 0 && a.size[n] >= b.size[m])) {
-      if (isWithin(a.nodes, 6 * rightA, b.nodes, 6 * m, reach.gap)) stack.push(rightA, m);
-      if (isWithin(a.nodes, 6 * n + 6, b.nodes, 6 * m, reach.gap)) stack.push(n + 1, m);
+    // The reach may have shrunk since the pair was put down.
+    if (!isWithin(boxes, n, boxes, m, reach.gap)) continue;
+    if (rightN === 0 && rightM === 0) {
+      visit(n, m);
+    } else if (rightM === 0 || (rightN !== 0 && size[n] >= size[m])) {
+      stack[top++] = rightN;
+      stack[top++] = m;
+      stack[top++] = n + 1;
+      stack[top++] = m;
     } else {
-      if (isWithin(a.nodes, 6 * n, b.nodes, 6 * rightB, reach.gap)) stack.push(n, rightB);
-      if (isWithin(a.nodes, 6 * n, b.nodes, 6 * m + 6, reach.gap)) stack.push(n, m + 1);
+      stack[top++] = n;
+      stack[top++] = rightM;
+      stack[top++] = n;
+      stack[top++] = m + 1;
     }
   }
 }
 
-function visitLeaves(a: BoxTree, n: number, b: BoxTree, m: number, reach: Reach, visit: Visit): void {
-  const endA = a.first[n] + a.size[n];
-  const firstB = b.first[m];
-  const endB = firstB + b.size[m];
-  const boxes = b.boxes;
-  for (let p = a.first[n]; p < endA; p++) {
-    if (!isWithin(a.boxes, 6 * p, b.nodes, 6 * m, reach.gap)) continue;
-    const lowX = a.boxes[6 * p];
-    const lowY = a.boxes[6 * p + 1];
-    const lowZ = a.boxes[6 * p + 2];
-    const highX = a.boxes[6 * p + 3];
-    const highY = a.boxes[6 * p + 4];
-    const highZ = a.boxes[6 * p + 5];
-    for (let q = firstB; q < endB; q++) {
-      const at = 6 * q;
-      const gap = reach.gap;
-      if (lowX - boxes[at + 3] > gap || boxes[at] - highX > gap) continue;
-      if (lowY - boxes[at + 4] > gap || boxes[at + 1] - highY > gap) continue;
-      if (lowZ - boxes[at + 5] > gap || boxes[at + 2] - highZ > gap) continue;
-      visit(a.order[p], b.order[q]);
+/**
+ * Writes down the pairs (place in a, place in b) of two leaves whose closed boxes are within the gap of each other, less
+ * those with a common vertex.
+ *
+ * @param p leaf of a
+ * @param q leaf of b
+ * @param node index of q's box in `nodeBoxes`
+ * @param out uint32, room for all pairs of the two leaves
+ * @returns numbers written
+ */
+export function pairLeaves(
+  a: LeafElements,
+  p: number,
+  b: LeafElements,
+  q: number,
+  nodeBoxes: Float64Array,
+  node: number,
+  gap: number,
+  out: Uint32Array,
+): number {
+  const { boxes: boxesA, corners: cornersA } = a;
+  const { boxes: boxesB, corners: cornersB } = b;
+  const endA = a.start[p + 1];
+  const startB = b.start[q];
+  const endB = b.start[q + 1];
+  const isSelf = a === b && p === q;
+  let end = 0;
+  for (let i = a.start[p]; i < endA; i++) {
+    if (!isWithin(boxesA, i, nodeBoxes, node, gap)) continue;
+    const lowX = boxesA[6 * i];
+    const lowY = boxesA[6 * i + 1];
+    const lowZ = boxesA[6 * i + 2];
+    const highX = boxesA[6 * i + 3];
+    const highY = boxesA[6 * i + 4];
+    const highZ = boxesA[6 * i + 5];
+    const s = cornersA[3 * i];
+    const t = cornersA[3 * i + 1];
+    const u = cornersA[3 * i + 2];
+    for (let j = isSelf ? i + 1 : startB; j < endB; j++) {
+      const at = 6 * j;
+      // With a gap of 0 this is exact: a rounded difference of two doubles is positive only if the difference is.
+      if (lowX - boxesB[at + 3] > gap || boxesB[at] - highX > gap) continue;
+      if (lowY - boxesB[at + 4] > gap || boxesB[at + 1] - highY > gap) continue;
+      if (lowZ - boxesB[at + 5] > gap || boxesB[at + 2] - highZ > gap) continue;
+      const v = cornersB[3 * j];
+      const w = cornersB[3 * j + 1];
+      const x = cornersB[3 * j + 2];
+      // Most pairs of boxes that overlap are neighbours.
+      if (s === v || s === w || s === x || t === v || t === w || t === x || u === v || u === w || u === x) continue;
+      out[end++] = i;
+      out[end++] = j;
     }
   }
+  return end;
 }
 
-function visitWithinLeaf(tree: BoxTree, node: number, reach: Reach, visit: Visit): void {
-  const end = tree.first[node] + tree.size[node];
-  for (let p = tree.first[node]; p < end; p++) {
-    for (let q = p + 1; q < end; q++) {
-      if (isWithin(tree.boxes, 6 * p, tree.boxes, 6 * q, reach.gap)) visit(tree.order[p], tree.order[q]);
-    }
-  }
-}
-
-/** With gap = 0 this is exact: a rounded difference of two doubles is positive only if the difference is. */
 function isWithin(a: Float64Array, i: number, b: Float64Array, j: number, gap: number): boolean {
+  const n = 6 * i;
+  const m = 6 * j;
   return (
-    a[i] - b[j + 3] <= gap &&
-    b[j] - a[i + 3] <= gap &&
-    a[i + 1] - b[j + 4] <= gap &&
-    b[j + 1] - a[i + 4] <= gap &&
-    a[i + 2] - b[j + 5] <= gap &&
-    b[j + 2] - a[i + 5] <= gap
+    a[n] - b[m + 3] <= gap &&
+    b[m] - a[n + 3] <= gap &&
+    a[n + 1] - b[m + 4] <= gap &&
+    b[m + 1] - a[n + 4] <= gap &&
+    a[n + 2] - b[m + 5] <= gap &&
+    b[m + 2] - a[n + 5] <= gap
   );
+}
+
+function grow(stack: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
+  const larger = new Uint32Array(2 * stack.length);
+  larger.set(stack);
+  return larger;
 }

@@ -1,5 +1,3 @@
-import type { ElementSet } from './elements.js';
-
 /** Few enough that a leaf is cheaper to scan than to split, by measurement on cloth. */
 const LEAF_SIZE = 6;
 /** Elements 16 times larger or smaller than the rest get a subtree of their own, so they do not inflate its boxes. */
@@ -11,14 +9,10 @@ const LARGEST_CLASS = 3;
  */
 const MIDPOINT_DEPTH_FACTOR = 2;
 
-/** Bounding boxes of elements in a binary tree; a box is min xyz, max xyz. The left child of node n is node n + 1. */
+/** Boxes in a binary tree: which are below which node, not where. The left child of node n is node n + 1. */
 export interface BoxTree {
-  /** uint32[N] element index by place in the tree */
+  /** uint32[N] box by place in the tree */
   readonly order: Uint32Array;
-  /** float64[6·N] boxes of elements by place in the tree */
-  readonly boxes: Float64Array;
-  /** float64[6·M] boxes of nodes */
-  readonly nodes: Float64Array;
   /** uint32[M] first place of a node */
   readonly first: Uint32Array;
   /** uint32[M] places of a node */
@@ -27,33 +21,7 @@ export interface BoxTree {
   readonly right: Uint32Array;
 }
 
-/**
- * Boxes of elements over one or more states, exact: min and max do not round. A box over both ends of a straight path
- * contains the path, because every (1-t)·start + t·end lies between its ends.
- * @param states each float64[3·V]
- * @returns float64[6·N]
- */
-export function boundElements(set: ElementSet, states: readonly Float64Array[]): Float64Array {
-  const boxes = new Float64Array(6 * set.count);
-  for (let i = 0; i < set.count; i++) {
-    for (let axis = 0; axis < 3; axis++) {
-      let low = Infinity;
-      let high = -Infinity;
-      for (const x of states) {
-        for (let k = 0; k < set.size; k++) {
-          const value = x[3 * set.vertices[set.size * i + k] + axis];
-          if (value < low) low = value;
-          if (value > high) high = value;
-        }
-      }
-      boxes[6 * i + axis] = low;
-      boxes[6 * i + 3 + axis] = high;
-    }
-  }
-  return boxes;
-}
-
-/** @param boxes float64[6·N] by element, N ≥ 1 */
+/** @param boxes float64[6·N] min xyz, max xyz; N ≥ 1 */
 export function buildBoxTree(boxes: Float64Array): BoxTree {
   const count = boxes.length / 6;
   const builder = new TreeBuilder(boxes, count);
@@ -72,10 +40,7 @@ class TreeBuilder {
   private readonly midpointDepth: number;
   private used = 0;
 
-  constructor(
-    private readonly boxes: Float64Array,
-    count: number,
-  ) {
+  constructor(boxes: Float64Array, count: number) {
     this.sizeClass = classifySizes(boxes, count);
     this.order = sortByClass(this.sizeClass);
     this.centres = new Float64Array(3 * count);
@@ -104,51 +69,12 @@ class TreeBuilder {
 
   finish(): BoxTree {
     const { order, used } = this;
-    const boxes = new Float64Array(6 * order.length);
-    for (let place = 0; place < order.length; place++) {
-      const from = 6 * order[place];
-      const to = 6 * place;
-      boxes[to] = this.boxes[from];
-      boxes[to + 1] = this.boxes[from + 1];
-      boxes[to + 2] = this.boxes[from + 2];
-      boxes[to + 3] = this.boxes[from + 3];
-      boxes[to + 4] = this.boxes[from + 4];
-      boxes[to + 5] = this.boxes[from + 5];
-    }
     return {
       order,
-      boxes,
-      nodes: this.boundNodes(boxes),
-      first: this.first.subarray(0, used),
-      size: this.size.subarray(0, used),
-      right: this.right.subarray(0, used),
+      first: this.first.slice(0, used),
+      size: this.size.slice(0, used),
+      right: this.right.slice(0, used),
     };
-  }
-
-  private boundNodes(boxes: Float64Array): Float64Array {
-    const nodes = new Float64Array(6 * this.used);
-    // Children come after their parent, so backwards means bottom up.
-    for (let node = this.used - 1; node >= 0; node--) {
-      const right = this.right[node];
-      const at = 6 * node;
-      for (let axis = 0; axis < 3; axis++) {
-        let low = Infinity;
-        let high = -Infinity;
-        if (right !== 0) {
-          low = Math.min(nodes[at + 6 + axis], nodes[6 * right + axis]);
-          high = Math.max(nodes[at + 9 + axis], nodes[6 * right + 3 + axis]);
-        } else {
-          const end = this.first[node] + this.size[node];
-          for (let place = this.first[node]; place < end; place++) {
-            low = Math.min(low, boxes[6 * place + axis]);
-            high = Math.max(high, boxes[6 * place + 3 + axis]);
-          }
-        }
-        nodes[at + axis] = low;
-        nodes[at + 3 + axis] = high;
-      }
-    }
-    return nodes;
   }
 
   private partition(from: number, to: number, depth: number): number {

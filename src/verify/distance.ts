@@ -131,22 +131,21 @@ function visitClosePairs(
 ): void {
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
-  const search = new PairSearch(mesh, [x]);
+  const search = new PairSearch(mesh);
   const closest = new ClosestPoints();
   const points = new Float64Array(12);
   const skips = skipsKinematic(rules);
-  for (const relation of distanceRelations(collectElements(mesh))) {
+  const relations = distanceRelations(collectElements(mesh));
+  search.forEach([x], relations, reach, skips, (relation, i, j, isKinematic) => {
+    if (isKinematic && skips) return;
     const { code } = relation;
-    search.forEach(relation, reach, (i, j, isKinematic) => {
-      if (isKinematic && skips) return;
-      gather(x, relation, i, j, points);
-      closest.find(code, points);
-      // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
-      if (closest.distance > reach.gap) return;
-      const ids = idsOf(relation, i, j);
-      if (!isLeftOut(rules.leftOut, code, ids)) visitClose(code, ids, closest);
-    });
-  }
+    gather(x, relation, i, j, points);
+    closest.find(code, points);
+    // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
+    if (closest.distance > reach.gap) return;
+    const ids = idsOf(relation, i, j);
+    if (!isLeftOut(rules.leftOut, code, ids)) visitClose(code, ids, closest);
+  });
 }
 
 function checkReach(closerThan: number): void {

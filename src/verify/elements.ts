@@ -36,15 +36,23 @@ export interface MeshElements {
   readonly vertices: ElementSet;
 }
 
+/** Meshes do not change, so what is read off them is kept for as long as they live. */
+const collected = new WeakMap<CollisionMesh, MeshElements>();
+
+/** The same sets every time for one mesh. */
 export function collectElements(mesh: CollisionMesh): MeshElements {
+  const kept = collected.get(mesh);
+  if (kept) return kept;
   const rodStart = Math.min(mesh.rodStart, mesh.edges.length / 2);
-  return {
+  const elements = {
     edges: describe(mesh, mesh.edges, 2),
     triangles: describe(mesh, mesh.triangles, 3),
     rods: describe(mesh, mesh.edges.subarray(2 * rodStart), 2),
     particles: describe(mesh, mesh.particles, 1),
     vertices: describe(mesh, mesh.contactVertices, 1),
   };
+  collected.set(mesh, elements);
+  return elements;
 }
 
 function describe(mesh: CollisionMesh, vertices: Uint32Array, size: 1 | 2 | 3): ElementSet {
@@ -117,7 +125,11 @@ export class PairFilter {
 
   /** EXCLUDED: the elements share a vertex or belong to an ignored pair of parts. */
   classify(a: ElementSet, i: number, b: ElementSet, j: number): 0 | 1 | 2 {
-    if (sharesVertex(a, i, b, j)) return EXCLUDED;
+    return sharesVertex(a, i, b, j) ? EXCLUDED : this.classifyApart(a, i, b, j);
+  }
+
+  /** The same of elements that share no vertex. */
+  classifyApart(a: ElementSet, i: number, b: ElementSet, j: number): 0 | 1 | 2 {
     if (this.ignored.size > 0) {
       const p = a.parts[i];
       const q = b.parts[j];
@@ -127,18 +139,11 @@ export class PairFilter {
   }
 }
 
-/** Most pairs of boxes that overlap are neighbours, so this is written out: absent vertices repeat the last one. */
 function sharesVertex(a: ElementSet, i: number, b: ElementSet, j: number): boolean {
-  const first = a.size * i;
-  const second = b.size * j;
-  const r = b.vertices[second];
-  const s = b.size > 1 ? b.vertices[second + 1] : r;
-  const t = b.size > 2 ? b.vertices[second + 2] : s;
-  const p = a.vertices[first];
-  if (p === r || p === s || p === t) return true;
-  if (a.size === 1) return false;
-  const q = a.vertices[first + 1];
-  return q === r || q === s || q === t;
+  for (let k = a.size * i; k < a.size * (i + 1); k++) {
+    for (let n = b.size * j; n < b.size * (j + 1); n++) if (a.vertices[k] === b.vertices[n]) return true;
+  }
+  return false;
 }
 
 /**

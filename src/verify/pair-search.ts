@@ -1,48 +1,76 @@
 import type { CollisionMesh } from '../mesh/types.js';
-import { joinTree, joinTrees, type Reach } from './box-join.js';
-import { type BoxTree, boundElements, buildBoxTree } from './box-tree.js';
+import { spanStates } from './bounds.js';
+import { joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
+import { type LeafElements, placeElements } from './leaf-elements.js';
+import { openMeshTree } from './mesh-tree.js';
 import type { PairRules } from './types.js';
 
 /** @param isKinematic both elements are kinematic throughout */
-export type VisitPair = (i: number, j: number, isKinematic: boolean) => void;
+export type VisitPair = (relation: Relation, i: number, j: number, isKinematic: boolean) => void;
 
 /** Finds the pairs worth a test: boxes within reach, no common vertex, not of ignored parts. */
 export class PairSearch {
   private readonly filter: PairFilter;
-  private readonly trees = new Map<ElementSet, BoxTree>();
 
-  /** @param states each float64[3·V]; boxes enclose all of them and every straight path between them */
-  constructor(
-    mesh: CollisionMesh,
-    private readonly states: readonly Float64Array[],
-  ) {
+  constructor(private readonly mesh: CollisionMesh) {
     this.filter = new PairFilter(mesh);
   }
 
-  forEach({ a, b }: Relation, reach: Reach, visit: VisitPair): void {
-    const { filter } = this;
-    const classify = (i: number, j: number): void => {
-      const status = filter.classify(a, i, b, j);
-      if (status !== EXCLUDED) visit(i, j, status === KINEMATIC);
+  /**
+   * @param states each float64[3·V]; boxes enclose all of them and every straight path between them
+   * @param relations of the elements of the same mesh
+   * @param skipsKinematic pairs of two kinematic elements need not be visited; some still are
+   */
+  forEach(
+    states: readonly Float64Array[],
+    relations: readonly Relation[],
+    reach: Reach,
+    skipsKinematic: boolean,
+    visit: VisitPair,
+  ): void {
+    if (relations.length === 0) return;
+    const { lows, highs } = spanStates(states);
+    const { tree, boxes } = openMeshTree(this.mesh, lows, highs);
+    const placed = new Map<ElementSet, LeafElements>();
+    const place = (set: ElementSet): LeafElements => {
+      let elements = placed.get(set);
+      if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs)));
+      return elements;
     };
-    if (a === b) joinTree(this.treeOf(a), reach, classify);
-    else joinTrees(this.treeOf(a), this.treeOf(b), reach, classify);
+    const sides = relations.map((relation) => ({ relation, a: place(relation.a), b: place(relation.b) }));
+    const found = new Uint32Array(2 * Math.max(...sides.map(({ a, b }) => mostInLeaf(a) * mostInLeaf(b))));
+    const { leaf } = tree;
+    const handOn = ({ relation, a, b }: (typeof sides)[number], end: number): void => {
+      for (let k = 0; k < end; k += 2) {
+        const i = a.order[found[k]];
+        const j = b.order[found[k + 1]];
+        const status = this.filter.classifyApart(relation.a, i, relation.b, j);
+        if (status !== EXCLUDED) visit(relation, i, j, status === KINEMATIC);
+      }
+    };
+    joinLeaves(tree, boxes, reach, skipsKinematic, (n, m) => {
+      for (const side of sides) {
+        const { a, b } = side;
+        handOn(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
+        if (a !== b && n !== m) handOn(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
+      }
+    });
   }
 
   /** The same of given pairs, whose boxes are not looked at. @param pairs uint32[2·n] element of a, element of b */
-  forEachOf({ a, b }: Relation, pairs: Uint32Array, visit: VisitPair): void {
+  forEachOf(relation: Relation, pairs: Uint32Array, visit: VisitPair): void {
     for (let k = 0; k < pairs.length; k += 2) {
-      const status = this.filter.classify(a, pairs[k], b, pairs[k + 1]);
-      if (status !== EXCLUDED) visit(pairs[k], pairs[k + 1], status === KINEMATIC);
+      const status = this.filter.classify(relation.a, pairs[k], relation.b, pairs[k + 1]);
+      if (status !== EXCLUDED) visit(relation, pairs[k], pairs[k + 1], status === KINEMATIC);
     }
   }
+}
 
-  private treeOf(set: ElementSet): BoxTree {
-    let tree = this.trees.get(set);
-    if (!tree) this.trees.set(set, (tree = buildBoxTree(boundElements(set, this.states))));
-    return tree;
-  }
+function mostInLeaf({ start }: LeafElements): number {
+  let most = 0;
+  for (let n = 0; n + 1 < start.length; n++) most = Math.max(most, start[n + 1] - start[n]);
+  return most;
 }
 
 /** Are kinematic pairs left out? */

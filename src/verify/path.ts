@@ -33,7 +33,7 @@ export function testPath(
   checkRules(rules);
   const from = readPositions(mesh, start, 'start');
   const to = readPositions(mesh, end, 'end');
-  const search = new PairSearch(mesh, [from, to]);
+  const search = new PairSearch(mesh);
   const meeting = new PathMeeting();
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const pointsFrom = new Float64Array(12);
@@ -42,20 +42,20 @@ export function testPath(
   let collisionCount = 0;
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
-  for (const relation of scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements)) {
-    search.forEach(relation, { gap: 0 }, (i, j, isKinematic) => {
-      if (isKinematic && guarding?.has(relation, i, j) === false) return;
-      gather(from, relation, i, j, pointsFrom);
-      gather(to, relation, i, j, pointsTo);
-      const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
-      if (impact === undefined) return;
-      const finding = { code: relation.code, ids: idsOf(relation, i, j) };
-      if (isLeftOut(rules.leftOut, finding.code, finding.ids)) return;
-      collisionCount++;
-      if (earliestImpact === undefined || impact < earliestImpact) earliestImpact = impact;
-      listed.offer(finding);
-    });
-  }
+  const relations = scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements);
+  // Which kinematic pairs guard others is known only pair by pair, so the search passes none over.
+  search.forEach([from, to], relations, { gap: 0 }, false, (relation, i, j, isKinematic) => {
+    if (isKinematic && guarding?.has(relation, i, j) === false) return;
+    gather(from, relation, i, j, pointsFrom);
+    gather(to, relation, i, j, pointsTo);
+    const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
+    if (impact === undefined) return;
+    const finding = { code: relation.code, ids: idsOf(relation, i, j) };
+    if (isLeftOut(rules.leftOut, finding.code, finding.ids)) return;
+    collisionCount++;
+    if (earliestImpact === undefined || impact < earliestImpact) earliestImpact = impact;
+    listed.offer(finding);
+  });
   return {
     pathFree: collisionCount === 0,
     earliestImpact,

@@ -1,0 +1,154 @@
+import type { CollisionMesh } from '../mesh/types.js';
+import { boundCorners, boundRange, joinBoxes } from './bounds.js';
+import { type BoxTree, buildBoxTree } from './box-tree.js';
+import { type Carriers, collectCarriers } from './carriers.js';
+import { collectElements, type ElementSet, type MeshElements } from './elements.js';
+
+/** The elements of one set in the order of the leaves. */
+export interface Members {
+  /** uint32[N] element by place */
+  readonly order: Uint32Array;
+  /** uint32[L + 1] first place of a leaf */
+  readonly start: Uint32Array;
+}
+
+/**
+ * A tree has grown too loose for a state when its boxes, taken together, are this many times longer than in the state that
+ * it was built for. Building costs about as much as a search, so it must be worth one.
+ */
+const LOOSE = 1.5;
+
+/**
+ * One tree over all elements of a mesh, built for one state and good for all: a leaf has the same elements whatever the
+ * state, only its box moves. A search through a loose tree finds the same pairs, later.
+ */
+export class MeshTree {
+  readonly elements: MeshElements;
+  readonly nodes: BoxTree;
+  /** uint32[M] number of a leaf among the leaves; meaningless for other nodes */
+  readonly leaf: Uint32Array;
+  /** uint8[M] 1 = everything below is kinematic throughout */
+  readonly isKinematic: Uint8Array;
+  /** sum of the boxes' extents in the state that it was built for */
+  private readonly tightness: number;
+  private readonly carriers: Carriers;
+  /** uint32[3·N] corners of the carriers by place */
+  private readonly corners: Uint32Array;
+  /** uint32[N] leaf of a carrier */
+  private readonly leafOf: Uint32Array;
+  private readonly leafCount: number;
+  private readonly rodStart: number;
+  private readonly members = new Map<ElementSet, Members>();
+
+  constructor(
+    mesh: CollisionMesh,
+    elements: MeshElements,
+    carriers: Carriers,
+    lows: Float64Array,
+    highs: Float64Array,
+  ) {
+    this.elements = elements;
+    this.carriers = carriers;
+    this.rodStart = elements.edges.count - elements.rods.count;
+    const { count, corners } = carriers;
+    this.nodes = buildBoxTree(boundCorners(corners, lows, highs));
+    const { order, first, size, right } = this.nodes;
+    this.corners = new Uint32Array(3 * count);
+    for (let place = 0; place < count; place++) {
+      for (let k = 0; k < 3; k++) this.corners[3 * place + k] = corners[3 * order[place] + k];
+    }
+    this.leaf = new Uint32Array(right.length);
+    this.leafOf = new Uint32Array(count);
+    this.isKinematic = new Uint8Array(right.length);
+    let leaves = 0;
+    for (let node = 0; node < right.length; node++) {
+      if (right[node] !== 0) continue;
+      const end = first[node] + size[node];
+      for (let place = first[node]; place < end; place++) this.leafOf[order[place]] = leaves;
+      this.leaf[node] = leaves++;
+    }
+    this.leafCount = leaves;
+    for (let node = right.length - 1; node >= 0; node--) {
+      const isBoth = right[node] !== 0 && this.isKinematic[node + 1] === 1 && this.isKinematic[right[node]] === 1;
+      if (isBoth || (right[node] === 0 && this.isLeafKinematic(node, mesh.kinematic))) this.isKinematic[node] = 1;
+    }
+    this.tightness = sumOfExtents(this.bound(lows, highs));
+  }
+
+  /**
+   * @param lows float64[3·V] smallest coordinates that a vertex has in the states in question
+   * @param highs float64[3·V] largest
+   * @returns float64[6·M] boxes of nodes
+   */
+  bound(lows: Float64Array, highs: Float64Array): Float64Array {
+    const { first, size, right } = this.nodes;
+    const boxes = new Float64Array(6 * right.length);
+    // Children come after their parent, so backwards means bottom up.
+    for (let node = right.length - 1; node >= 0; node--) {
+      if (right[node] === 0) boundRange(this.corners, 3 * first[node], 3 * size[node], lows, highs, boxes, 6 * node);
+      else joinBoxes(boxes, 6 * node + 6, 6 * right[node], 6 * node);
+    }
+    return boxes;
+  }
+
+  isLooseIn(boxes: Float64Array): boolean {
+    return sumOfExtents(boxes) > LOOSE * this.tightness;
+  }
+
+  /** @param set one of {@link elements} */
+  membersOf(set: ElementSet): Members {
+    let members = this.members.get(set);
+    if (!members) this.members.set(set, (members = this.sort(set)));
+    return members;
+  }
+
+  private sort(set: ElementSet): Members {
+    const { leafOf } = this;
+    const { ofEdge, ofVertex } = this.carriers;
+    const offset = set === this.elements.rods ? this.rodStart : 0;
+    const leaves = new Uint32Array(set.count);
+    const start = new Uint32Array(this.leafCount + 1);
+    for (let i = 0; i < set.count; i++) {
+      const carrier = set.size === 3 ? i : set.size === 2 ? ofEdge[offset + i] : ofVertex[set.vertices[i]];
+      leaves[i] = leafOf[carrier];
+      start[leaves[i] + 1]++;
+    }
+    for (let n = 0; n < this.leafCount; n++) start[n + 1] += start[n];
+    const next = start.slice();
+    const order = new Uint32Array(set.count);
+    for (let i = 0; i < set.count; i++) order[next[leaves[i]]++] = i;
+    return { order, start };
+  }
+
+  private isLeafKinematic(node: number, kinematic: Uint8Array): boolean {
+    const from = 3 * this.nodes.first[node];
+    const end = from + 3 * this.nodes.size[node];
+    for (let k = from; k < end; k++) if (kinematic[this.corners[k]] === 0) return false;
+    return true;
+  }
+}
+
+/** Meshes do not change, so a tree lives as long as its mesh. */
+const trees = new WeakMap<CollisionMesh, MeshTree>();
+
+/** The tree of a mesh, and the boxes of its nodes: kept from the last search, or built anew where it has grown loose. */
+export function openMeshTree(
+  mesh: CollisionMesh,
+  lows: Float64Array,
+  highs: Float64Array,
+): { readonly tree: MeshTree; readonly boxes: Float64Array } {
+  const kept = trees.get(mesh);
+  const boxes = kept?.bound(lows, highs);
+  if (kept && boxes && !kept.isLooseIn(boxes)) return { tree: kept, boxes };
+  const tree = new MeshTree(mesh, collectElements(mesh), collectCarriers(mesh), lows, highs);
+  trees.set(mesh, tree);
+  return { tree, boxes: tree.bound(lows, highs) };
+}
+
+function sumOfExtents(boxes: Float64Array): number {
+  let sum = 0;
+  for (let at = 0; at < boxes.length; at += 6) {
+    sum += boxes[at + 3] - boxes[at] + (boxes[at + 4] - boxes[at + 1]) + (boxes[at + 5] - boxes[at + 2]);
+  }
+  return sum;
+}
