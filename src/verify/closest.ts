@@ -14,6 +14,12 @@ const SLIVER_SINE_SQUARED = 1e-8;
  * instead.
  */
 const VANISHING_SHARE = 2 ** -40;
+/**
+ * Margin, as a share of the pair's extent M, with which a plane that keeps two elements apart is believed. With u = 2^-53:
+ * sides (≤ 2M) are off by 4u·M, each component of their cross product n by 48u·M², |n| by 2^-46·M², and its product with
+ * an offset (≤ M) by 2^-44·M³. 2^-40 of M, M² and M³ cover these and the rounding of the bound itself.
+ */
+const PLANE_MARGIN = 2 ** -40;
 
 /**
  * The closest points of two elements. Every candidate is a true pair of points, so the distance is never below the true
@@ -41,8 +47,49 @@ export class ClosestPoints {
    * @param points float64[12] vertices of side a, then of side b, finite; unused places may hold anything
    */
   find(code: PairCode, points: Float64Array): void {
-    const { difference } = this;
+    this.findScaled(code, this.localise(code, points));
+  }
+
+  /**
+   * As {@link find}, but gives up on pairs of which a plane shows that they are farther apart.
+   *
+   * @param limit ≥ 0, may be Infinity
+   * @returns whether `distance` is at most the limit; if not, no field means anything
+   */
+  findWithin(code: PairCode, points: Float64Array, limit: number): boolean {
     const scale = this.localise(code, points);
+    if (scale === 1 && this.isBeyond(code, limit)) return false;
+    this.findScaled(code, scale);
+    return this.distance <= limit;
+  }
+
+  /**
+   * Is the computed distance certainly above the limit? An element on a plane and one that lies beside it wholly, or two
+   * edges on parallel planes, are as far apart as the planes: |n·w| / |n| with n across both. Written without the quotient,
+   * so that an n that is mostly rounding proves nothing.
+   */
+  private isBeyond(code: PairCode, limit: number): boolean {
+    if (code !== VERTEX_TRIANGLE && code !== EDGE_EDGE) return false;
+    const { local: x, extent } = this;
+    // Of a point, which is the origin, the triangle's first corner is the offset; of an edge from there, the other's end.
+    const w = code === VERTEX_TRIANGLE ? 3 : 6;
+    const ux = code === VERTEX_TRIANGLE ? x[6] - x[3] : x[3];
+    const uy = code === VERTEX_TRIANGLE ? x[7] - x[4] : x[4];
+    const uz = code === VERTEX_TRIANGLE ? x[8] - x[5] : x[5];
+    const vx = x[9] - x[w];
+    const vy = x[10] - x[w + 1];
+    const vz = x[11] - x[w + 2];
+    const nx = uy * vz - uz * vy;
+    const ny = uz * vx - ux * vz;
+    const nz = ux * vy - uy * vx;
+    const height = Math.abs(nx * x[w] + ny * x[w + 1] + nz * x[w + 2]);
+    const length = Math.sqrt(nx * nx + ny * ny + nz * nz);
+    const margin = PLANE_MARGIN * extent;
+    return height > (limit + margin) * (length + margin * extent) + margin * extent * extent;
+  }
+
+  private findScaled(code: PairCode, scale: number): void {
+    const { difference } = this;
     this.findLocal(code);
     // The square of the difference may underflow where that of the extent does not; hypot does not.
     this.distance =

@@ -140,9 +140,8 @@ function visitClosePairs(
     if (isKinematic && skips) return;
     const { code } = relation;
     gather(x, relation, i, j, points);
-    closest.find(code, points);
     // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
-    if (closest.distance > reach.gap) return;
+    if (!closest.findWithin(code, points, reach.gap)) return;
     const ids = idsOf(relation, i, j);
     if (!isLeftOut(rules.leftOut, code, ids)) visitClose(code, ids, closest);
   });
