@@ -51,7 +51,7 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     deflectedVertices: differences.deflectedVertices,
     distanceToTargetMax: differences.max,
     distanceToTargetRms: differences.rms,
-    maxStretch: measureStretch(mesh, answer, target, scale),
+    maxStretch: measureStretch(mesh, answer, target, scale, differences),
     ...(minDistance === undefined ? {} : { minDistance }),
     pairs: resolution.pairs,
     touchingPairs: resolution.touchingPairs,

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
+import type { CollisionMesh, Positions } from '../../src/mesh/types.js';
 import { compareToTarget, measureStretch } from '../../src/schedule/differences.js';
 import { seeded } from '../support/random.js';
 
@@ -11,6 +12,11 @@ const MESH = buildMesh({
 });
 const TARGET = Float64Array.of(0, 0, 0, 3, 0, 0, 0, 4, 0, 9, 9, 9);
 
+function stretchOf(mesh: CollisionMesh, answer: Positions, target: Positions, scale: number): number {
+  const off = compareToTarget(mesh, answer, target, { delta: 1, scale, isListed: false });
+  return measureStretch(mesh, answer, target, scale, off);
+}
+
 t.test('distances to the target', async (t) => {
   const answer = Float64Array.of(0, 0, 1, 3, 0, 0, 0, 4, 2, 9, 9, 9);
   const result = compareToTarget(MESH, answer, TARGET, { delta: 1, scale: 1, isListed: true });
@@ -20,6 +26,8 @@ t.test('distances to the target', async (t) => {
     max: 2,
     rms: Math.sqrt(5 / 4),
     distances: Float32Array.of(1, 0, 2, 0),
+    isOff: Uint8Array.of(1, 0, 1, 0),
+    offCount: 2,
   });
   t.equal(compareToTarget(MESH, answer, TARGET, { delta: 1, scale: 1, isListed: false }).distances, undefined);
 });
@@ -38,21 +46,35 @@ t.test('no unit is too large or too small, given the frame’s scale', async (t)
     const { max, rms } = compareToTarget(MESH, answer, target, { delta: unit, scale: 1 / unit, isListed: false });
     t.equal(max, 4 * unit);
     t.equal(rms, 2 * unit);
-    t.equal(measureStretch(MESH, answer, target, 1 / unit), 5 / 3);
+    t.equal(stretchOf(MESH, answer, target, 1 / unit), 5 / 3);
   }
 });
 
 t.test('stretch: the worst edge, without those that have no length in the target', async (t) => {
-  t.equal(measureStretch(MESH, TARGET, TARGET, 1), 1);
+  t.equal(stretchOf(MESH, TARGET, TARGET, 1), 1);
   const longer = TARGET.slice();
   longer[3] = 6;
-  t.equal(measureStretch(MESH, longer, TARGET, 1), 2);
+  t.equal(stretchOf(MESH, longer, TARGET, 1), 2);
+  const shorter = TARGET.slice();
+  shorter[3] = 1;
+  const far = Float64Array.of(0, 0, 0, 3, 0, 0, 0, 4, 0, 8, 8, 8);
+  t.equal(stretchOf(MESH, shorter, TARGET, 1), 1, 'the edge that stands is the longest');
+  t.equal(
+    stretchOf(
+      MESH,
+      far.map((x) => x / 2),
+      far,
+      1,
+    ),
+    0.5,
+    'no edge stands',
+  );
   const point = TARGET.slice().fill(0, 0, 9);
-  t.equal(measureStretch(MESH, TARGET, point, 1), 1, 'nothing to compare with');
+  t.equal(stretchOf(MESH, TARGET, point, 1), 1, 'nothing to compare with');
   const solid = buildMesh({ vertexCount: 4, tetrahedra: Uint32Array.of(0, 1, 2, 3) });
   const cube = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1);
   t.equal(
-    measureStretch(
+    stretchOf(
       solid,
       cube.map((x) => 3 * x),
       cube,
@@ -87,7 +109,7 @@ t.test('vertices that stand on their targets change no figure: as computed edge 
       const [i, j] = [mesh.edges[e]!, mesh.edges[e + 1]!];
       stretch = Math.max(stretch, squaredLength(answer, i, j) / squaredLength(target, i, j));
     }
-    t.equal(measureStretch(mesh, answer, target, 1), Math.sqrt(stretch));
+    t.equal(stretchOf(mesh, answer, target, 1), Math.sqrt(stretch));
     let sum = 0;
     for (let k = 0; k < answer.length; k++) sum += (answer[k]! - target[k]!) ** 2;
     const { rms } = compareToTarget(mesh, answer, target, { delta: 1, scale: 1, isListed: false });

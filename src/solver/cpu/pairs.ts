@@ -15,6 +15,8 @@ export const CORNERS = [4, 4, 3, 2] as const;
 
 export class PairSet {
   count = 0;
+  /** How many there are of each kind. Kept as pairs come and go: they are millions, and every report states these. */
+  readonly byKind = new Uint32Array(4);
   /** uint8[capacity] VT, EE, VE or VV */
   kind = new Uint8Array(0);
   /** int32[4·capacity] vertex slots, −1 where unused */
@@ -40,6 +42,7 @@ export class PairSet {
   push(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
     if (this.count === this.kind.length) this.#grow(this.count + 1);
     const p = this.count++;
+    this.byKind[kind]++;
     this.kind[p] = kind;
     this.vertex[4 * p] = v0;
     this.vertex[4 * p + 1] = v1;
@@ -60,17 +63,20 @@ export class PairSet {
 
   clear(): void {
     this.count = 0;
+    this.byKind.fill(0);
   }
 
   /** Drops every pair with a vertex that is not marked with `bit`; the others keep their order, normal and δ_p. */
   keepOnly(mark: Uint8Array, bit: number): void {
-    const { kind, vertex, normal, delta } = this;
+    const { kind, vertex, normal, delta, byKind } = this;
+    byKind.fill(0);
     let to = 0;
     for (let p = 0; p < this.count; p++) {
       let isKept = true;
       for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mark[vertex[s]] & bit) === 0) isKept = false;
       if (!isKept) continue;
       kind[to] = kind[p];
+      byKind[kind[p]]++;
       delta[to] = delta[p];
       this.stamp[to] = -1;
       for (let s = 0; s < 4; s++) vertex[4 * to + s] = vertex[4 * p + s];

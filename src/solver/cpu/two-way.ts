@@ -340,9 +340,7 @@ export class TwoWay {
   }
 
   #countPairs(counts: PairCounts): void {
-    const { pairs } = this.#proximity;
-    const byKind = [0, 0, 0, 0];
-    for (let p = 0; p < pairs.count; p++) byKind[pairs.kind[p]]++;
+    const { byKind } = this.#proximity.pairs;
     counts.vertexTriangle = byKind[VT];
     counts.edgeEdge = byKind[EE];
     counts.vertexEdge = byKind[VE];

@@ -25,6 +25,7 @@ t.test('pairs and what is kept of them survive growth', async (t) => {
   }
   for (const array of [pairs.distance, pairs.gap, pairs.error]) t.ok(array.length >= count);
   t.ok(pairs.weight.length >= 4 * count);
+  t.strictSame([...pairs.byKind], [1250, 1250, 1250, 1250]);
 });
 
 t.test('keepOnly keeps the pairs whose vertices are all marked, in order, with normal and δ_p', async (t) => {
@@ -49,6 +50,8 @@ t.test('keepOnly keeps the pairs whose vertices are all marked, in order, with n
       pairs.normal[3 * p],
     ]);
     t.strictSame(found, expected);
+    const ofKind = [0, 1, 2, 3].map((kind) => expected.filter(([one]) => one === kind).length);
+    t.strictSame([...pairs.byKind], ofKind);
     for (let p = 0; p < pairs.count; p++) {
       if (pairs.delta[p] !== 1 + pairs.normal[3 * p]) t.fail('δ_p of another pair');
       if (pairs.stamp[p] !== -1) t.fail('geometry is taken for current though it was not moved along');
@@ -66,4 +69,5 @@ t.test('clear forgets all pairs, and a pair that comes next has no old δ_p', as
   pairs.push(VV, 4, 5, -1, -1, 0, 0, 1);
   t.equal(pairs.delta[0], 0);
   t.equal(pairs.stamp[0], -1);
+  t.strictSame([...pairs.byKind], [0, 0, 0, 1]);
 });
