@@ -44,13 +44,19 @@ export const createMessage = ({ mesh, start }: Cloth): Uint8Array =>
 export interface StepTerms {
   /** seconds; what is later is refused (FAIL) */
   readonly deadline?: number | undefined;
+  readonly stepLimit?: number | undefined;
 }
 
-export const stepMessage = (sessionId: string, target: Float32Array, { deadline }: StepTerms = {}): Uint8Array =>
+export const stepMessage = (
+  sessionId: string,
+  target: Float32Array,
+  { deadline, stepLimit }: StepTerms = {},
+): Uint8Array =>
   encodeMessage('StepRequest', {
     sessionId,
     target: positions(target),
     ...(deadline === undefined ? {} : { timeBudget: durationOf(deadline), onBudget: 'FAIL' }),
+    ...(stepLimit === undefined ? {} : { override: { stepLimit } }),
   });
 
 export const resolveMessage = (cloth: Cloth, target: Float32Array, budget: number): Uint8Array =>

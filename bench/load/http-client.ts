@@ -1,4 +1,4 @@
-import { Agent, request } from 'node:http';
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
 import { timingsIn } from './http-driver.js';
 
 export interface HttpReply {
@@ -14,14 +14,20 @@ export class HttpClient {
 
   constructor(private readonly address: string) {}
 
-  post(path: string, body: Uint8Array, type = 'application/octet-stream'): Promise<HttpReply> {
+  /** @param more headers besides type and length */
+  post(
+    path: string,
+    body: Uint8Array,
+    type = 'application/octet-stream',
+    more: OutgoingHttpHeaders = {},
+  ): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
       const outgoing = request(
         `${this.address}${path}`,
         {
           agent: this.agent,
           method: 'POST',
-          headers: { 'content-type': type, 'content-length': body.byteLength },
+          headers: { 'content-type': type, 'content-length': body.byteLength, ...more },
         },
         (answer) => {
           const chunks: Buffer[] = [];

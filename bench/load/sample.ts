@@ -19,16 +19,28 @@ export interface Split {
   /** between client and door: all that the client waited and the server did not see */
   readonly transport: number;
   readonly decode: number;
-  /** to the engine, and back from it */
+  /** the checks of the numbers, and the way to the engine */
   readonly upload: number;
   readonly compute: number;
   readonly verify: number;
+  /** the way back from the engine, and measuring the answer for the report */
+  readonly readback: number;
   readonly encode: number;
   /** what no stage claims: threads, copies, book-keeping */
   readonly rest: number;
 }
 
-export const SPLIT_PARTS = ['queue', 'transport', 'decode', 'upload', 'compute', 'verify', 'encode', 'rest'] as const;
+export const SPLIT_PARTS = [
+  'queue',
+  'transport',
+  'decode',
+  'upload',
+  'compute',
+  'verify',
+  'readback',
+  'encode',
+  'rest',
+] as const;
 
 export function splitOf({ ms, timings = {} }: Sample): Split {
   const of = (...stages: string[]): number => stages.reduce((sum, stage) => sum + (timings[stage] ?? 0) / 1000, 0);
@@ -36,9 +48,10 @@ export function splitOf({ ms, timings = {} }: Sample): Split {
     queue: of('queue'),
     transport: ms - of('total'),
     decode: of('decode'),
-    upload: of('upload', 'readback'),
+    upload: of('upload'),
     compute: of('search', 'geometry', 'backward', 'forward'),
     verify: of('verify'),
+    readback: of('readback'),
     encode: of('encode'),
   };
   const known = of('queue', 'decode', 'upload', 'readback', ...WORK_STAGES, 'encode');

@@ -1,31 +1,21 @@
-import { asBuffer, makeCloth, stepMessage } from '../cloth.js';
+import { type Cloth, makeCloth } from '../cloth.js';
 import { startEcho } from '../echo-process.js';
-import { GrpcClient, readStep, timingsOf } from '../grpc-client.js';
-import { HttpClient } from '../http-client.js';
-import { overheadOf, percentile, type Sample, splitOf } from '../sample.js';
+import { percentile, splitOf } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { DOORS } from '../settings.js';
-import { StreamClient } from '../stream-client.js';
 import type { Row } from '../table.js';
+import { figuresOf, type Line, openLines } from './overhead-lines.js';
 
 /** What the service may add, as a share of the step and as a multiple of the echo. */
 const MOST_SHARE = 0.15;
 const MOST_ECHOES = 1.3;
 /** Rounds before those that count: code is compiled, buffers have grown, the session has a proximity set. */
-const WARM_UP = 2;
-/** However slow a step is, fewer make no median. */
-const LEAST_ROUNDS = 3;
-
-/** Sends one body and gives the answer back. */
-interface Line {
-  readonly door: string;
-  readonly echo: (body: Uint8Array) => Promise<unknown>;
-  readonly step: (body: Uint8Array) => Promise<Record<string, number> | undefined>;
-  readonly bodies: readonly Uint8Array[];
-  readonly echoes: number[];
-  readonly samples: Sample[];
-}
+const WARM_UP = 3;
+/** Whole steps, for the share: seconds each. */
+const WHOLE_ROUNDS = 3;
+/** Short steps, for the milliseconds. However slow they are, fewer make no median. */
+const LEAST_ROUNDS = 9;
 
 /** One client, one session a door; echo and step by turns, so that both see the same machine. */
 export async function overhead({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
@@ -34,105 +24,77 @@ export async function overhead({ settings, server, tell }: ScenarioInput): Promi
   const echo = await startEcho();
   tell(`opening sessions of ${cloth.vertices} vertices …`);
   const sessions = await openSessions(server.grpcAddress, cloth, DOORS.length);
-  const [http, unary, stream] = sessions as [string, string, string];
-  const clients = {
-    http: [new HttpClient(echo.address), new HttpClient(server.address)],
-    unary: [new GrpcClient(echo.grpcAddress), new GrpcClient(server.grpcAddress)],
-    stream: [new StreamClient(echo.grpcAddress), new StreamClient(server.grpcAddress)],
-  } as const;
-  const messages = (id: string) => cloth.targets.map((target) => stepMessage(id, target));
-  const path = (id: string) => `/v1/sessions/${id}/steps`;
-  const fresh = () => ({ echoes: [], samples: [] });
-  const lines: readonly Line[] = [
-    {
-      door: 'http',
-      bodies: cloth.targets.map(asBuffer),
-      echo: (body: Uint8Array) => clients.http[0].post(path(http), body),
-      step: async (body: Uint8Array) => (await clients.http[1].post(path(http), body)).timings,
-      ...fresh(),
-    },
-    {
-      door: 'unary',
-      bodies: messages(unary),
-      echo: (body: Uint8Array) => clients.unary[0].call('Step', body),
-      step: async (body: Uint8Array) => timingsOf(readStep((await clients.unary[1].call('Step', body)).bytes!)),
-      ...fresh(),
-    },
-    {
-      door: 'stream',
-      bodies: messages(stream),
-      echo: (body: Uint8Array) => clients.stream[0].send(body),
-      step: async (body: Uint8Array) => StreamClient.timingsOf(await clients.stream[1].send(body)),
-      ...fresh(),
-    },
-  ].filter(({ door }) => doors.some((name) => name === door));
+  const all = openLines(cloth, sessions, echo, server);
+  const lines = all.filter(({ door }) => doors.some((name) => name === door));
   try {
-    const end = performance.now() + seconds * 1000 * lines.length;
-    for (let round = 0; round < WARM_UP + LEAST_ROUNDS || performance.now() < end; round++) {
-      for (const line of lines) await measure(line, round);
-      tell(`round ${round + 1}: ${lines.map(({ samples }) => samples.at(-1)?.ms.toFixed(0) ?? 'warm-up').join(', ')}`);
-    }
+    await run(lines, { seconds, tell });
   } finally {
-    for (const pair of Object.values(clients)) for (const client of pair) client.close();
+    for (const line of all) line.close();
     await deleteSessions(server.grpcAddress, sessions);
     await echo.stop();
   }
+  return resultOf(cloth, lines);
+}
+
+async function run(
+  lines: readonly Line[],
+  { seconds, tell }: { readonly seconds: number; readonly tell: (line: string) => void },
+): Promise<void> {
+  let round = 0;
+  const turn = async (kind: 'warmUp' | 'whole' | 'short'): Promise<void> => {
+    const waited: string[] = [];
+    for (const line of lines) waited.push((await line.measure(round, kind)).toFixed(0));
+    round++;
+    tell(`round ${round} (${kind === 'warmUp' ? 'warm-up' : kind}): ${waited.join(', ')} ms`);
+  };
+  for (let n = 0; n < WHOLE_ROUNDS; n++) await turn('whole');
+  for (let n = 0; n < WARM_UP; n++) await turn('warmUp');
+  const end = performance.now() + seconds * 1000 * lines.length;
+  for (let n = 0; n < LEAST_ROUNDS || performance.now() < end; n++) await turn('short');
+}
+
+function resultOf(cloth: Cloth, lines: readonly Line[]): ScenarioResult {
   const rows = lines.map(rowOf);
   return {
     scenario: 'overhead',
-    tables: [{ heading: `Overhead of a step of ${cloth.vertices} vertices, medians in ms`, rows }],
+    tables: [
+      { heading: `Overhead of a step of ${cloth.vertices} vertices, medians in ms`, rows },
+      { heading: 'Where it goes, medians in ms, beside what the step is for', rows: lines.map(splitRowOf) },
+    ],
     verdicts: lines.flatMap(verdictsOn),
     details: {
       vertices: cloth.vertices,
       bytes: cloth.start.byteLength,
-      lines: lines.map(({ door, echoes, samples }) => ({ door, echoes, samples })),
+      lines: lines.map(({ door, echoes, short, whole }) => ({ door, echoes, short, whole })),
     },
   };
 }
 
-async function measure({ bodies, echo, step, echoes, samples }: Line, round: number): Promise<void> {
-  const body = bodies[round % 2]!;
-  let begun = performance.now();
-  await echo(body);
-  const echoed = performance.now() - begun;
-  begun = performance.now();
-  const timings = await step(body);
-  const ms = performance.now() - begun;
-  if (!timings) throw new Error('a step of the overhead scenario was refused');
-  if (round < WARM_UP) return;
-  echoes.push(echoed);
-  samples.push({ session: 0, ms, code: 'OK', timings });
-}
-
 const median = (values: readonly number[]): number => percentile(values, 50);
-
-function figuresOf({ echoes, samples }: Line) {
-  const added = median(samples.map(overheadOf));
-  return {
-    step: median(samples.map(({ ms }) => ms)),
-    echo: median(echoes),
-    added,
-    share: median(samples.map((sample) => overheadOf(sample) / sample.ms)),
-    echoesAdded: added / median(echoes),
-  };
-}
 
 function rowOf(line: Line): Row {
   const { step, echo, added, share, echoesAdded } = figuresOf(line);
-  const splits = line.samples.map(splitOf);
-  const part = (name: keyof ReturnType<typeof splitOf>) => median(splits.map((split) => split[name]));
   return {
     door: line.door,
-    rounds: line.samples.length,
-    step,
+    rounds: line.short.length,
+    'whole step': step,
     echo,
     added,
     '% of step': 100 * share,
     '× echo': echoesAdded,
+  };
+}
+
+function splitRowOf({ door, short }: Line): Row {
+  const splits = short.map(splitOf);
+  const part = (name: keyof ReturnType<typeof splitOf>) => median(splits.map((split) => split[name]));
+  return {
+    door,
     transport: part('transport'),
     decode: part('decode'),
     queue: part('queue'),
     upload: part('upload'),
+    readback: part('readback'),
     encode: part('encode'),
     rest: part('rest'),
     compute: part('compute'),
