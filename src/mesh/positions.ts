@@ -12,17 +12,23 @@ const AXES = ['x', 'y', 'z'] as const;
 /**
  * @param positions [3·V]
  * @param name what the array is called in messages, e.g. "target"
+ * @param measure how their box is found; whoever reads them for something else as well finds it on the way
  * @returns their box
  * @throws IntersticeError SIZE_MISMATCH, or NOT_FINITE naming the first vertex
  */
-export function checkPositions(positions: Positions, vertexCount: number, name: string): Box {
+export function checkPositions(
+  positions: Positions,
+  vertexCount: number,
+  name: string,
+  measure: (positions: Positions) => Box = measureBox,
+): Box {
   if (positions.length !== 3 * vertexCount) {
     throw new IntersticeError(
       'SIZE_MISMATCH',
       `${name} has ${positions.length} coordinates, expected ${3 * vertexCount}: three for each of the ${vertexCount} vertices`,
     );
   }
-  const box = measureBox(positions);
+  const box = measure(positions);
   // Least and largest do not lose a NaN, and have the infinite ones.
   if (box.every(Number.isFinite)) return box;
   for (let i = 0; i < positions.length; i++) {

@@ -12,8 +12,9 @@ import { StateTrail } from './state-trail.js';
 
 /** Everything that is known once the start has passed its checks. */
 export interface Prepared {
-  /** what is computed, as a request that stands for itself: for the reproduction of a finding */
-  readonly request: ResolveRequest;
+  /** What is computed, as a request that stands for itself, its positions its own: for the reproduction of a finding. */
+  readonly reproduce: () => ResolveRequest;
+  readonly include: ResolveRequest['include'];
   readonly mesh: CollisionMesh;
   readonly measures: MeshMeasures;
   readonly parameters: Parameters;
@@ -97,7 +98,7 @@ export async function computeAnswer(
   if (chosen.problem) {
     context.onFinding({
       ...chosen.problem,
-      request: prepared.request,
+      request: prepared.reproduce(),
       resolved: parameters,
       ...(rules.leftOut ? { leftOut: rules.leftOut.items } : {}),
       engine: engine.description.name,
@@ -127,7 +128,7 @@ export async function computeAnswer(
     verification: chosen.verification,
     timings,
     engine: engine.description.name,
-    isPerVertex: prepared.request.include?.vertices ?? false,
+    isPerVertex: prepared.include?.vertices ?? false,
     isRebuilt: prepared.isRebuilt?.() ?? false,
   });
   job.checkpoint('while the answer was verified');

@@ -1,6 +1,9 @@
 import { IntersticeError } from '../errors.js';
 import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import { findBounds } from '../mesh/measure.js';
+import { type Box, measureBox } from '../mesh/positions.js';
 import type { CollisionMesh, MeshInput, MeshMeasures, Positions } from '../mesh/types.js';
+import type { Frame } from '../solver/frame.js';
 import type {
   Engine,
   EnginePositions,
@@ -12,6 +15,7 @@ import type {
   VerifyLevel,
 } from '../solver/types.js';
 import type { StateFindings } from '../verify/types.js';
+import { scalarOf } from './include.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
 
 /** What is known of a state from its having been tested. */
@@ -41,6 +45,12 @@ export interface HeldMesh {
   readonly mesh: CollisionMesh;
 }
 
+/** What a step asks of its start: box and bounds (of the vertices that belong to an element) in the caller's unit. */
+export interface StartMeasures {
+  readonly box: Box;
+  readonly bounds: MeshMeasures['bounds'];
+}
+
 /** What an engine scene is made for; another mesh or frame needs another scene. */
 interface EngineSetup {
   readonly mesh: CollisionMesh;
@@ -60,6 +70,12 @@ export class ResidentScene {
   #held: HeldMesh;
   #state: HeldState;
   #fitted: FittedFrame | undefined;
+  /** found once for each state; undefined = not yet */
+  #startMeasures: StartMeasures | undefined;
+  /** of the held state under one frame */
+  #startImage: { readonly frame: Frame; readonly engine: EnginePositions } | undefined;
+  /** an array that {@link commit} has made, and may write into again */
+  #room: Positions | undefined;
   #scene: Scene | undefined;
   #setup: EngineSetup | undefined;
 
@@ -94,6 +110,7 @@ export class ResidentScene {
   replaceMesh(mesh: HeldMesh): void {
     this.#held = mesh;
     this.#state = { ...this.#state, verified: undefined };
+    this.#startMeasures = undefined;
     this.discard();
   }
 
@@ -103,14 +120,63 @@ export class ResidentScene {
    */
   replaceState(version: number, positions: Positions): void {
     this.#state = { version, positions, engine: undefined, verified: undefined };
+    this.#forgetStart();
     this.discard();
   }
 
-  /** The answer of a step becomes the state. */
+  /** The answer of a step becomes the state. Its positions are copied: they travel on. */
   commit(state: HeldState, fitted: FittedFrame): void {
-    this.#state = state;
+    // Into the memory of the state that it replaces, if that was made here: new memory costs more than the copy.
+    const { positions } = state;
+    const isRoom = this.#room?.length === positions.length && scalarOf(this.#room) === scalarOf(positions);
+    if (isRoom) this.#room!.set(positions);
+    else this.#room = positions.slice();
+    this.#state = { ...state, positions: this.#room! };
+    this.#forgetStart();
     this.#fitted = { frame: fitted.frame, scalar: fitted.scalar };
     this.hasLostDevice = false;
+  }
+
+  /** Of the held state. */
+  measureStart(): StartMeasures {
+    if (!this.#startMeasures) {
+      const { positions } = this.#state;
+      const box = measureBox(positions);
+      this.#startMeasures = { box, bounds: findBounds(this.#held.mesh, positions, box) };
+    }
+    return this.#startMeasures;
+  }
+
+  /**
+   * The held state's image under a frame: the engine's own state, if that is it bit for bit.
+   *
+   * @throws COORDINATE_RANGE
+   */
+  startUnder(frame: Frame): EnginePositions {
+    if (this.#startImage?.frame !== frame) {
+      const { engine, positions } = this.#state;
+      const isEngines = engine !== undefined && this.#fitted?.frame === frame && frame.isImage(positions, engine);
+      this.#startImage = { frame, engine: isEngines ? engine : frame.toEngine(positions, 'start') };
+    }
+    return this.#startImage.engine;
+  }
+
+  /**
+   * Finds out about the held state what its next step will ask for, if all stays as it is. For the time between an answer
+   * and the next request: whoever does not call it pays later, and gets the same, refusals included.
+   */
+  getReady(): void {
+    this.measureStart();
+    try {
+      if (this.#fitted) this.startUnder(this.#fitted.frame);
+    } catch (thrown) {
+      if (!(thrown instanceof IntersticeError)) throw thrown;
+    }
+  }
+
+  #forgetStart(): void {
+    this.#startMeasures = undefined;
+    this.#startImage = undefined;
   }
 
   /** Makes the engine's scene ready for these parameters; keeps its proximity set where that still holds. */

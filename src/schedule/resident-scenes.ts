@@ -17,6 +17,23 @@ export interface HeldVersions {
 /** The scenes that live in this worker, by key. */
 export class ResidentScenes {
   private readonly scenes = new Map<number, ResidentScene>();
+  private room = new Float32Array(0);
+
+  /**
+   * Memory for the image of one step's target, until the next step: the lane's jobs run one at a time, and memory that is
+   * new to the process costs as much as what is computed into it.
+   *
+   * @returns float32[length], with whatever is in it
+   */
+  lendRoom(length: number): Float32Array {
+    if (this.room.length < length) this.room = new Float32Array(length);
+    return this.room.subarray(0, length);
+  }
+
+  /** After an answer was sent: what can be done for the scene's next step before it comes. */
+  getReady(key: number): void {
+    this.scenes.get(key)?.getReady();
+  }
 
   heldOf(key: number): HeldVersions | undefined {
     const scene = this.scenes.get(key);

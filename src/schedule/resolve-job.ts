@@ -70,7 +70,8 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
 
   const { answer } = await computeAnswer(
     {
-      request,
+      reproduce: () => request,
+      include,
       mesh,
       measures,
       parameters,

@@ -117,7 +117,8 @@ export class StateTrail {
       kind: 'PATH',
       message: `${path.collisionCount} pairs may meet on piece ${this.accepted + 1} of the path`,
       statesAccepted: this.accepted,
-      before: this.last,
+      // The last may be the start, which the session's next answer is written over.
+      before: this.last.slice(),
       after: state,
       path,
     };

@@ -1,6 +1,6 @@
 import { findBounds } from '../mesh/measure.js';
-import { checkPositions, checkRange, measureBox } from '../mesh/positions.js';
-import type { MeshInput, Positions } from '../mesh/types.js';
+import { checkPositions, checkRange } from '../mesh/positions.js';
+import type { CollisionMesh, MeshInput, Positions } from '../mesh/types.js';
 import type { ResolveRequest } from '../session/types.js';
 import type { StateToMap } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
@@ -12,12 +12,13 @@ import { contactDistanceOf, scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
 import { settleRules } from './left-out.js';
 import type { StepMessage } from './messages.js';
-import type { ResidentScene } from './resident-scene.js';
+import type { ResidentScene, StartMeasures } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
 import { type ChosenFrame, frameFor } from './scene-frame.js';
 import type { StepOutcome } from './scene-tasks.js';
 import { checkEngineRounding, checkNarrowing, checkStart, refuseIntersecting } from './start-check.js';
 import { isEqual } from './state-trail.js';
+import { checkTarget } from './step-target.js';
 import { NAMED_PAIRS } from './verifier.js';
 
 /**
@@ -34,19 +35,19 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   const { measures } = scene;
   const isOwn = task.start === undefined || isSameState(task.start, scene.state.positions);
   const start = isOwn ? scene.state.positions : task.start!;
-  if (!isOwn) checkPositions(start, mesh.vertexCount, 'start');
-  const boxes = { start: measureBox(start), target: checkPositions(target, mesh.vertexCount, 'target') };
-  checkRange(start, target, 'target', boxes);
+  const { box, bounds } = isOwn ? scene.measureStart() : measureForeign(start, mesh);
+  const checked = checkTarget(target, mesh.vertexCount, scene.fitted?.frame, scenes);
+  checkRange(start, target, 'target', { start: box, target: checked.box });
   const { parameters, warnings } = resolveParameters(task.parameters, measures, context);
   const partWarnings = checkPartDistances(mesh, parameters, measures);
   const { activationDistance, kinematicPairs } = parameters;
   const { smallest: delta } = rangeOfDistances(mesh, activationDistance);
   const contactDistance = contactDistanceOf(include, activationDistance);
   const pairRules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS };
-  const bounds = findBounds(mesh, start, boxes.start);
   const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, delta, scalarOf(target));
-  const startEngine = chosen.frame.toEngine(start, 'start');
-  const targetEngine = chosen.frame.toEngine(target, 'target');
+  const { frame } = chosen;
+  const startEngine = isOwn ? scene.startUnder(frame) : frame.toEngine(start, 'start');
+  const targetEngine = checked.imageUnder(frame);
   const images = { start, startEngine, target, targetEngine };
   job.uploadMicroseconds = job.stopwatch.lap();
   job.checkpoint('before the start was checked');
@@ -67,14 +68,15 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   try {
     const { answer, engine, findings, checkMs } = await computeAnswer(
       {
-        request: requestOf(task, input, start),
+        reproduce: () => requestOf(task, input, start),
+        include,
         mesh,
         measures,
         parameters,
         parameterWarnings: [...warnings, ...partWarnings],
         contactDistance,
         rules,
-        frame: chosen.frame,
+        frame,
         images,
         startFindings,
         isRebuilt: () => task.wasLost || scene.hasLostDevice,
@@ -87,7 +89,7 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
     );
     const verified = findings && { level: parameters.verify, kinematicPairs, findings };
     const { leftOut } = rules;
-    scene.commit({ version: task.nextVersion, positions: answer.positions.slice(), engine, verified, leftOut }, chosen);
+    scene.commit({ version: task.nextVersion, positions: answer.positions, engine, verified, leftOut }, chosen);
     if (findings) scene.checkMs = checkMs;
     return { ...answer, residentBytes: scene.bytes };
   } catch (thrown) {
@@ -96,13 +98,22 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   }
 }
 
-/** The step as a resolve: what would have to be sent to see the same again. */
+/** Of a start that the session does not hold. @throws as checkPositions */
+function measureForeign(start: Positions, mesh: CollisionMesh): StartMeasures {
+  const box = checkPositions(start, mesh.vertexCount, 'start');
+  return { box, bounds: findBounds(mesh, start, box) };
+}
+
+/**
+ * The step as a resolve: what would have to be sent to see the same again. Start and target are copied: both lie in memory
+ * that later steps of the lane write into, and a finding is read after them.
+ */
 function requestOf(task: StepMessage, mesh: MeshInput, start: Positions): ResolveRequest {
   const { target, parameters, include, timeBudgetSeconds, onBudget } = task;
   return {
     mesh,
-    start,
-    target,
+    start: start.slice(),
+    target: target.slice(),
     parameters,
     ...(include ? { include } : {}),
     ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
@@ -187,7 +198,7 @@ async function checkWhatIsNew({
     !arePutBack &&
     engine !== undefined &&
     scene.fitted?.frame === chosen.frame &&
-    isEqual(engine, images.startEngine);
+    (engine === images.startEngine || isEqual(engine, images.startEngine));
   if (!isOwnImage) checkEngineRounding(mesh, chosen.frame, images, rules, verifier);
   checkNarrowing(mesh, chosen.frame, images, rules, verifier);
   return { startFindings: findings, rules };

@@ -89,6 +89,7 @@ async function work(message: JobMessage): Promise<void> {
   } catch (thrown) {
     send({ type: 'failed', error: describe(thrown), held: held() });
   }
+  if (message.kind === 'step') scenes.getReady(message.input.state.key);
 }
 
 async function doJob(message: JobMessage, context: JobContext): Promise<Jobs[keyof Jobs]['answer']> {

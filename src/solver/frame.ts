@@ -1,5 +1,5 @@
 import { IntersticeError } from '../errors.js';
-import { hasOnlyFinite } from '../mesh/positions.js';
+import type { Box } from '../mesh/positions.js';
 import type { MeshMeasures, Positions } from '../mesh/types.js';
 import type { EnginePositions } from './types.js';
 
@@ -81,21 +81,73 @@ export class Frame {
    * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
    */
   toEngine(positions: Positions, name = 'positions'): EnginePositions {
+    const engine = new Float32Array(positions.length);
+    this.refuseBeyondFloat32(this.mapInto(engine, positions), engine, name);
+    return engine;
+  }
+
+  /**
+   * The image of positions and, in the same pass, their box: what a step needs to know of a target is one reading of it.
+   *
+   * @param engine float32[3·V] receives the image; whether float32 could hold it {@link refuseBeyondFloat32} says
+   * @param positions [3·V], the caller's unit
+   * @returns the box of the positions, the caller's unit; of none: from +∞ to −∞
+   */
+  mapInto(engine: EnginePositions, positions: Positions): Box {
     const { scale } = this;
     const [ox, oy, oz] = this.origin;
-    const engine = new Float32Array(positions.length);
-    for (let i = 0; i < engine.length; i += 3) {
-      engine[i] = toNormal((positions[i]! - ox) * scale);
-      engine[i + 1] = toNormal((positions[i + 1]! - oy) * scale);
-      engine[i + 2] = toNormal((positions[i + 2]! - oz) * scale);
+    let [lowX, lowY, lowZ] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    let [highX, highY, highZ] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (let i = 0; i < positions.length; i += 3) {
+      const x = positions[i]!;
+      const y = positions[i + 1]!;
+      const z = positions[i + 2]!;
+      lowX = Math.min(lowX, x);
+      highX = Math.max(highX, x);
+      lowY = Math.min(lowY, y);
+      highY = Math.max(highY, y);
+      lowZ = Math.min(lowZ, z);
+      highZ = Math.max(highZ, z);
+      engine[i] = toNormal((x - ox) * scale);
+      engine[i + 1] = toNormal((y - oy) * scale);
+      engine[i + 2] = toNormal((z - oz) * scale);
     }
-    if (hasOnlyFinite(engine)) return engine;
+    return [lowX, lowY, lowZ, highX, highY, highZ];
+  }
+
+  /**
+   * @param box of the positions, by {@link mapInto}
+   * @param engine their image
+   * @param name what a refusal calls the positions
+   * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
+   */
+  refuseBeyondFloat32(box: Box, engine: EnginePositions, name: string): void {
+    // Every operation of the map is monotone, its roundings included: where the ends of the box have finite images, all
+    // have. Least and largest do not lose a NaN. A box of nothing has no ends.
+    const isHeld = (end: number, k: number) => Number.isFinite(Math.fround((end - this.origin[k % 3]!) * this.scale));
+    if (engine.length === 0 || box.every(isHeld)) return;
     const vertex = Math.floor(engine.findIndex((value) => !Number.isFinite(value)) / 3);
     throw new IntersticeError(
       'COORDINATE_RANGE',
       `${name}: vertex ${vertex} is so far from the mesh, compared with its median edge, that float32 cannot hold it`,
       { element: { kind: 'vertex', index: vertex, vertices: [vertex] } },
     );
+  }
+
+  /** Whether `engine` is the image of `positions` bit for bit: what {@link toEngine} would give. */
+  isImage(positions: Positions, engine: EnginePositions): boolean {
+    const { scale } = this;
+    const [ox, oy, oz] = this.origin;
+    for (let i = 0; i < positions.length; i += 3) {
+      if (
+        !isSameNormal(engine[i]!, toNormal((positions[i]! - ox) * scale)) ||
+        !isSameNormal(engine[i + 1]!, toNormal((positions[i + 1]! - oy) * scale)) ||
+        !isSameNormal(engine[i + 2]!, toNormal((positions[i + 2]! - oz) * scale))
+      ) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Whether `engine` is the exact image of `positions`: whether (x − o)·s was a float32 number everywhere. */
@@ -216,6 +268,11 @@ const SMALLEST_NORMAL = 2 ** -126;
 function toNormal(x: number): number {
   const value = Math.fround(x);
   return Math.abs(value) < SMALLEST_NORMAL ? 0 : value;
+}
+
+/** Bit for bit, for an image without −0: the comparison alone would take a −0 of the engine's for it. */
+function isSameNormal(value: number, image: number): boolean {
+  return value === image && (value !== 0 || Object.is(value, 0));
 }
 
 /** 2^±900 leaves room in double's exponents (−1074 … 1023) for a float32 number scaled either way, subnormal bits included */
