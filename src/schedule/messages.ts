@@ -30,6 +30,8 @@ export interface SceneDelta extends Pick<SceneState, 'key' | 'meshVersion' | 'st
 }
 
 export interface StepMessage extends Omit<StepTask, 'state'> {
+  /** [3·V] may lie in shared memory that is written again after this job: copied by whoever keeps it */
+  readonly target: Positions;
   readonly state: SceneDelta;
   readonly measures: MeshMeasures | undefined;
   /** the worker that had the scene died: it is built again without having been parked */

@@ -2,7 +2,7 @@ import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { IntersticeError } from '../errors.js';
 import type { EngineDescription } from '../solver/types.js';
 import type { EndMessage, JobMessage, WorkerMessage, WorkerSetup } from './messages.js';
-import { packCopies } from './transfer.js';
+import { Mailbox, packCopies } from './transfer.js';
 
 /** What the job that a worker is doing wants to hear. */
 export interface Listener {
@@ -19,6 +19,8 @@ export class PoolWorker {
   private readonly closesFirst: boolean;
   /** resolves once the engine is closed, or the thread gone */
   private readonly ended: Promise<void>;
+  /** the target of the step that it is doing */
+  private readonly mailbox = new Mailbox();
   private listener: Listener | undefined;
   private isGone = false;
   /** terminate() holds the process until the thread is gone; a last message of its job must not let go of it before */
@@ -92,9 +94,10 @@ export class PoolWorker {
   start(job: JobMessage, listener: Listener): void {
     this.listener = listener;
     this.hold();
-    const { flags, input, ...rest } = job;
+    // A step's target is read until its job ends and not kept; everything else may be, and needs memory of its own.
+    const input = job.kind === 'step' ? { ...job.input, target: this.mailbox.put(job.input.target) } : job.input;
     const { value, transfer } = packCopies(input);
-    this.thread.postMessage({ ...rest, flags, input: value }, transfer);
+    this.thread.postMessage({ ...job, input: value }, transfer);
   }
 
   /** The job is over; the thread may be given another one. */

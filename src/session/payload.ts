@@ -2,17 +2,23 @@ import type { CreateSessionRequest, StepRequest } from './types.js';
 
 type Bulk = Uint8Array | Uint32Array | Float32Array | Float64Array;
 
+/** A view of less than this share of its buffer is copied even if it need not be: it would keep all of the buffer alive. */
+const KEPT_SHARE = 0.9;
+
 /** %TypedArray%.prototype.slice: a Buffer's own `slice` copies nothing. */
 const sliceOf = Object.getPrototypeOf(Uint8Array.prototype).slice as (this: Bulk) => Bulk;
 
 /**
  * Plain data whose arrays are nobody else's: callers re-use their buffers, and a decoded array is a view into a whole
  * request body. Two names for one array stay two names for one copy.
+ *
+ * @param isHandedOver the arrays are nobody else's already: those that fill their buffers are kept as they are
  */
-export function ownCopy<T>(value: T): T {
+export function ownCopy<T>(value: T, isHandedOver = false): T {
   const copies = new Map<Bulk, Bulk>();
   const copy = (item: unknown): unknown => {
     if (isBulk(item)) {
+      if (isHandedOver && item.byteLength >= KEPT_SHARE * item.buffer.byteLength) return item;
       const own = copies.get(item) ?? sliceOf.call(item);
       copies.set(item, own);
       return own;

@@ -121,6 +121,7 @@ export class StepQueue {
           frame: verdict.frame,
           times: { receivedAt: call.receivedAt, queuedAt: call.queuedAt },
           requestId: call.context.requestId,
+          isHandedOver: call.context.isHandedOver === true,
           isWanted: () => !step.shared.isAbandoned,
           hooks: {
             signal: step.shared.signal,

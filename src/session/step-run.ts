@@ -26,6 +26,8 @@ export interface StepTurn {
   readonly frame: bigint;
   readonly times: Pick<StepTask, 'receivedAt' | 'queuedAt'>;
   readonly requestId: string | undefined;
+  /** the arrays of the request are nobody else's */
+  readonly isHandedOver: boolean;
   /** whether somebody still waits for the answer */
   readonly isWanted: () => boolean;
   readonly hooks: ScheduleHooks;
@@ -39,8 +41,8 @@ export interface StepTurn {
  */
 export async function runStep(session: Session, room: StepRoom, turn: StepTurn): Promise<ResolveAnswer> {
   const { schedule, residency } = room;
-  // Copied now: callers re-use their arrays, and these are kept until the next accepted step.
-  const request = ownCopy(turn.request);
+  // Copied now where callers may re-use their arrays: these are kept until the next accepted step.
+  const request = ownCopy(turn.request, turn.isHandedOver);
   const target = composeTarget(request, session.meshInput, session.target);
   const input = changeMesh(request, session.meshInput);
   const mesh = input && { version: session.nextVersion(), input };

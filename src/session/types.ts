@@ -297,6 +297,8 @@ export interface CallContext {
   readonly header?: ((name: string) => string | undefined) | undefined;
   /** aborted when the caller goes away: the computation stops at the next step and the call ends with CANCELLED */
   readonly signal?: AbortSignal;
+  /** the arrays of the request are nobody else's, now or later: the operation may keep them instead of copying them */
+  readonly isHandedOver?: boolean;
   /** performance.now() when the first byte of the request arrived; the time budget counts from here */
   readonly receivedAt?: number;
   readonly onProgress?: (progress: Progress) => void;

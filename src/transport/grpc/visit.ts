@@ -40,7 +40,8 @@ export class Visit {
 
   get context(): CallContext {
     const { caller, requestId, signal, receivedAt, header } = this;
-    return { caller, requestId, signal, receivedAt, header };
+    // The library reads every message into memory of its own, and forgets it when it has handed it over.
+    return { caller, requestId, signal, receivedAt, header, isHandedOver: true };
   }
 
   /** The status that ends this call. */

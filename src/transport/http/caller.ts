@@ -16,6 +16,8 @@ export function contextOf(request: FastifyRequest, reply: FastifyReply): CallCon
     requestId: request.id,
     signal: abortOnHangUp(reply),
     receivedAt: request.receivedAt,
+    // Bodies are read into memory of their own, and nothing looks at one after it was decoded.
+    isHandedOver: true,
     header: (name) => request.headers[name]?.toString(),
   };
 }
