@@ -1,4 +1,5 @@
-import { Client, type ClientDuplexStream, credentials, type ServiceError } from '@grpc/grpc-js';
+import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { SESSION_KEY } from '../../src/transport/grpc/door.js';
 import { SERVICE, SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
 import type { WireMessage } from '../../src/transport/json/wire.js';
 import { decodeMessage } from '../../src/transport/protobuf/codec.js';
@@ -27,14 +28,18 @@ export class GrpcClient {
     });
   }
 
-  call(name: keyof typeof SERVICE_DEFINITION & string, message: Uint8Array): Promise<Reply> {
+  /** @param session named ahead of the message, so that a refusal need not wait for it */
+  call(name: keyof typeof SERVICE_DEFINITION & string, message: Uint8Array, session?: string): Promise<Reply> {
     const { requestSerialize, responseDeserialize } = SERVICE_DEFINITION.Step;
+    const metadata = new Metadata();
+    if (session !== undefined) metadata.set(SESSION_KEY, session);
     return new Promise((resolve) => {
       this.client.makeUnaryRequest(
         `/${SERVICE}/${name}`,
         requestSerialize,
         responseDeserialize,
         message,
+        metadata,
         { deadline: Date.now() + PATIENCE_MS },
         (error, bytes) => resolve(error ? { code: codeOf(error), error } : { code: 'OK', bytes: bytes! }),
       );

@@ -33,7 +33,7 @@ export async function runUnary(load: GrpcLoad & { readonly concurrency: number }
       const target = cloth.targets[Math.floor(turn / mine.length) % 2]!;
       const message = stepMessage(sessions[session]!, target, load);
       const begun = performance.now();
-      const { code, bytes } = await client.call('Step', message);
+      const { code, bytes } = await client.call('Step', message, sessions[session]);
       const ms = performance.now() - begun;
       samples.push({ session, ms, code, timings: bytes && timingsOf(readStep(bytes)) });
       if (code !== 'OK') await wait(REFUSAL_PAUSE_MS);

@@ -11,4 +11,6 @@ export interface Claim {
 
 export interface ScheduleHooks extends JobHooks {
   readonly claim: Claim;
+  /** it was admitted when it came and has waited elsewhere since: it brings its place along, and is not refused for want of one */
+  readonly hasPlace?: boolean | undefined;
 }

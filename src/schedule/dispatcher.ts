@@ -42,6 +42,19 @@ export interface Group {
   readonly queue: FairQueue<PoolJob>;
 }
 
+/** What is known of work before it has come. */
+export interface Knock {
+  readonly tenant: string;
+  /** the scene key of the session that it is about, where that is known */
+  readonly session?: number | undefined;
+  /** the session's mesh, where that is known */
+  readonly mesh?: MeshInput | undefined;
+  /** of the request, where its head says so */
+  readonly bytes?: number | undefined;
+  /** a step: about a scene that exists already, known or not */
+  readonly isForScene: boolean;
+}
+
 /** Where a job belongs. */
 interface Place {
   readonly group: Group;
@@ -105,7 +118,11 @@ export class Dispatcher {
   }
 
   groupFor(mesh: MeshInput): Group {
-    return countElements(mesh) > (this.options.heavyElements ?? HEAVY_ELEMENTS) ? this.heavy : this.ordinary;
+    return countElements(mesh) > this.heavyElements ? this.heavy : this.ordinary;
+  }
+
+  private get heavyElements(): number {
+    return this.options.heavyElements ?? HEAVY_ELEMENTS;
   }
 
   /**
@@ -125,7 +142,8 @@ export class Dispatcher {
     try {
       this.refuseIfClosed();
       if (hooks.signal?.aborted) throw new IntersticeError('CANCELLED', 'the caller went away');
-      this.admit({ group, claim, record, isCounted: true });
+      if (hooks.hasPlace) this.bound.enterAnyway(claim.tenant);
+      else this.admit({ group, claim, record, isCounted: true });
     } catch (thrown) {
       if (record) this.ledger.cancel(record);
       throw thrown;
@@ -151,14 +169,39 @@ export class Dispatcher {
     await Promise.all(this.lanes.map((lane) => lane.worker?.terminate()));
   }
 
+  /**
+   * Says no to work of which little is known yet, where it would be refused if it came now. Takes no place: what is let
+   * through here is admitted, or refused, when it is whole.
+   *
+   * @throws QUEUE_FULL, DRAINING
+   */
+  knock({ tenant, session, mesh, bytes, isForScene }: Knock): void {
+    this.refuseIfClosed();
+    const claim: Claim = { tenant, priority: 'NORMAL', ...(session === undefined ? {} : { session }) };
+    const home = session === undefined ? undefined : this.ledger.find(session)?.home;
+    const isFree = (lane: Lane) => !lane.job && (!home || home === lane);
+    const groups = mesh ? [this.groupFor(mesh)] : this.groupsFor(bytes, isForScene);
+    if (groups.some(({ queue, lanes }) => !queue.isHeldUp(claim) && lanes.some(isFree))) return;
+    this.refuseUnlessIn(this.bound.knock(tenant));
+  }
+
+  /** Where work may belong whose mesh is not known yet. */
+  private groupsFor(bytes: number | undefined, isForScene: boolean): readonly Group[] {
+    // An element takes a byte at least in every format. A scene is heavy only if a heavy lane has been started for it.
+    const isOrdinary = isForScene
+      ? this.heavy.lanes.every(({ worker }) => !worker)
+      : bytes !== undefined && bytes <= this.heavyElements;
+    return isOrdinary ? [this.ordinary] : this.groups;
+  }
+
   /** @throws QUEUE_FULL */
   private admit({ group, claim, record }: Place): void {
     const isFree = (lane: Lane) => !lane.job && (!record || record.home === lane);
-    if (!group.queue.isHeldUp(claim) && group.lanes.some(isFree)) {
-      this.bound.enterAnyway(claim.tenant);
-      return;
-    }
-    const verdict = this.bound.enter(claim.tenant);
+    if (!group.queue.isHeldUp(claim) && group.lanes.some(isFree)) this.bound.enterAnyway(claim.tenant);
+    else this.refuseUnlessIn(this.bound.enter(claim.tenant));
+  }
+
+  private refuseUnlessIn(verdict: ReturnType<QueueBound['enter']>): void {
     if (verdict === 'IN') return;
     const waiting = this.waitingCount;
     throw new IntersticeError(

@@ -1,3 +1,5 @@
+type Verdict = 'IN' | 'FULL' | 'SHARE_USED';
+
 /**
  * Who may still come in when many wait? Counts only, no time and no memory.
  *
@@ -20,16 +22,19 @@ export class QueueBound {
   }
 
   /** Takes a place, or says why there is none. */
-  enter(tenant: string): 'IN' | 'FULL' | 'SHARE_USED' {
+  enter(tenant: string): Verdict {
+    const verdict = this.knock(tenant);
+    if (verdict === 'IN') this.enterAnyway(tenant);
+    return verdict;
+  }
+
+  /** Whether there is a place, without taking it. Who is turned away here counts as turned away. */
+  knock(tenant: string): Verdict {
     const own = this.waiting.get(tenant) ?? 0;
     const verdict =
       this.total >= this.most ? 'FULL' : this.othersWant(tenant) && own >= this.share ? 'SHARE_USED' : 'IN';
-    if (verdict !== 'IN') {
-      this.knocking.set(tenant, this.most);
-      return verdict;
-    }
-    this.enterAnyway(tenant);
-    return 'IN';
+    if (verdict !== 'IN') this.knocking.set(tenant, this.most);
+    return verdict;
   }
 
   /** For a job that need not wait for a place: it starts at once. */

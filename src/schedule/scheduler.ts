@@ -3,13 +3,13 @@ import type { MeshInput } from '../mesh/types.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../session/types.js';
 import type { EngineDescription } from '../solver/types.js';
 import type { Claim, ScheduleHooks } from './claim.js';
-import { Dispatcher, type SchedulerOptions } from './dispatcher.js';
+import { Dispatcher, type Knock, type SchedulerOptions } from './dispatcher.js';
 import type { Jobs } from './messages.js';
 import type { ResolveTask } from './resolve-job.js';
 import type { SceneRecord } from './scene-ledger.js';
 import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from './scene-tasks.js';
 
-export { HEAVY_ELEMENTS, type SchedulerOptions } from './dispatcher.js';
+export { HEAVY_ELEMENTS, type Knock, type SchedulerOptions } from './dispatcher.js';
 
 /**
  * Everything that computes goes through here: jobs wait in a fair, bounded queue for a lane, which is a thread with an engine
@@ -43,6 +43,11 @@ export class Scheduler {
    */
   hello(): Promise<EngineDescription> {
     return this.dispatcher.hello();
+  }
+
+  /** @throws what {@link Dispatcher.knock} refuses with */
+  knock(knock: Knock): void {
+    this.dispatcher.knock(knock);
   }
 
   /**

@@ -46,6 +46,13 @@ export class Creations {
     return entry.session ?? entry.shared;
   }
 
+  /** Whether the tenant has a key that stands for a session. */
+  has(tenant: string): boolean {
+    const start = JSON.stringify([tenant]).slice(0, -1);
+    for (const name of this.entries.keys()) if (name.startsWith(`${start},`)) return true;
+    return false;
+  }
+
   /** @param request with arrays of its own */
   begin(tenant: string, { request, shared }: Creation): void {
     this.entries.set(nameOf(tenant, request), { request, hash: undefined, shared, session: undefined });

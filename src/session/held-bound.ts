@@ -25,8 +25,14 @@ export class HeldSteps implements HeldBound {
   }
 
   enter(tenant: string): void {
+    this.knock(tenant);
+    this.bound.enter(tenant);
+  }
+
+  /** As {@link enter}, without taking a place. @throws QUEUE_FULL */
+  knock(tenant: string): void {
     const waiting = this.bound.count + this.schedule.waitingCount;
-    const verdict = waiting >= this.most ? 'FULL' : this.bound.enter(tenant);
+    const verdict = waiting >= this.most ? 'FULL' : this.bound.knock(tenant);
     if (verdict === 'IN') return;
     const why = verdict === 'FULL' ? `${waiting} requests are waiting already` : 'others wait for the places left';
     throw new IntersticeError('QUEUE_FULL', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -61,15 +61,7 @@ export class Registry {
    * @throws QUOTA_EXCEEDED
    */
   reserve(tenant: string, bytes: number): Reservation {
-    const { maxSessions, maxSessionsPerTenant } = this.quotas;
-    const own = (this.ofTenant.get(tenant)?.size ?? 0) + (this.reserved.get(tenant) ?? 0);
-    if (own >= maxSessionsPerTenant) {
-      throw exceeded(`you have ${own} sessions, and the limit for one tenant is ${maxSessionsPerTenant}`);
-    }
-    if (this.sessions.size + this.reservedCount >= maxSessions) {
-      throw exceeded(`this server holds as many sessions as it may, ${maxSessions}`);
-    }
-    this.refuseBytes(bytes);
+    this.refuseOneMore(tenant, bytes);
     this.book(tenant, 1, bytes);
     let isOpen = true;
     const release = () => {
@@ -90,6 +82,24 @@ export class Registry {
       },
       release,
     };
+  }
+
+  /**
+   * Whether there is room for another session, without taking it.
+   *
+   * @param bytes of host memory that it will take at least
+   * @throws QUOTA_EXCEEDED
+   */
+  refuseOneMore(tenant: string, bytes: number): void {
+    const { maxSessions, maxSessionsPerTenant } = this.quotas;
+    const own = (this.ofTenant.get(tenant)?.size ?? 0) + (this.reserved.get(tenant) ?? 0);
+    if (own >= maxSessionsPerTenant) {
+      throw exceeded(`you have ${own} sessions, and the limit for one tenant is ${maxSessionsPerTenant}`);
+    }
+    if (this.sessions.size + this.reservedCount >= maxSessions) {
+      throw exceeded(`this server holds as many sessions as it may, ${maxSessions}`);
+    }
+    this.refuseBytes(bytes);
   }
 
   /**

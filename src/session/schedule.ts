@@ -3,5 +3,15 @@ import type { Scheduler } from '../schedule/scheduler.js';
 /** What the session room needs of the schedule; tests put a fake in its place. */
 export type Schedule = Pick<
   Scheduler,
-  'hello' | 'resolve' | 'check' | 'open' | 'step' | 'park' | 'forget' | 'waitingCount' | 'runningCount' | 'close'
+  | 'hello'
+  | 'knock'
+  | 'resolve'
+  | 'check'
+  | 'open'
+  | 'step'
+  | 'park'
+  | 'forget'
+  | 'waitingCount'
+  | 'runningCount'
+  | 'close'
 >;

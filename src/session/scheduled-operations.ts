@@ -21,6 +21,7 @@ import type {
   CheckAnswer,
   CheckRequest,
   CreateSessionRequest,
+  Knock,
   ListSessionsAnswer,
   ListSessionsRequest,
   ResolveAnswer,
@@ -79,6 +80,16 @@ export class ScheduledOperations implements MeasuredOperations {
         if (!this.isClosed) log?.({ level: 'error', event: 'background', err }, `could not ${what}`);
       },
     });
+  }
+
+  knock(knock: Knock, context: CallContext = {}): void {
+    try {
+      this.room.knock(knock, this.admit(context));
+    } catch (thrown) {
+      // It counts as the operation that it would have been.
+      this.observation.request(knock.operation, context, () => Promise.reject(thrown)).catch(() => {});
+      throw thrown;
+    }
   }
 
   resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {

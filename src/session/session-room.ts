@@ -17,6 +17,7 @@ import type { StepRoom } from './step-run.js';
 import type {
   CheckAnswer,
   CreateSessionRequest,
+  Knock,
   Limits,
   ListSessionsAnswer,
   ListSessionsRequest,
@@ -76,6 +77,27 @@ export class SessionRoom {
     }
     const shared = known ?? this.begin(request, call);
     return (await shared.join({ signal })).value.describe();
+  }
+
+  /** As far as it can be said before the request has come. @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING */
+  knock({ operation, sessionId, bytes }: Knock, { tenant }: Call): void {
+    const { schedule, held } = this.options;
+    const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
+    if (operation === 'updateSession') return;
+    // Who has keys of idempotency may ask for a session that is there already, whatever else there is room for.
+    if (operation === 'createSession' && !this.creations.has(tenant)) this.registry.refuseOneMore(tenant, 1);
+    // Behind another step of its session it waits here, not in the schedule.
+    if (session && operation === 'step' && this.queues.get(session)!.isBusy) {
+      held.knock(tenant);
+      return;
+    }
+    schedule.knock({
+      tenant,
+      bytes,
+      isForScene: operation === 'step',
+      ...(session ? { mesh: session.meshInput } : {}),
+      ...(session && operation === 'step' ? { session: session.key } : {}),
+    });
   }
 
   get(id: string, { tenant }: Call): SessionInfo {

@@ -27,6 +27,8 @@ interface PendingStep {
   /** the one it asked for, or was given when it started */
   frame: bigint | undefined;
   isStarted: boolean;
+  /** it stood behind another one, and was given a place for that */
+  hasWaited: boolean;
 }
 
 /**
@@ -63,6 +65,11 @@ export class StepQueue {
     return await this.waitFor(step ?? this.add(request, call.tenant), caller, step === undefined);
   }
 
+  /** Whether a step that came now would have to wait for an earlier one of its session. */
+  get isBusy(): boolean {
+    return this.pending.length > 0;
+  }
+
   /** The session is gone: what waits is refused, what runs is stopped. */
   cancel(reason: IntersticeError): void {
     for (const step of [...this.pending]) step.shared.cancel(reason);
@@ -76,12 +83,14 @@ export class StepQueue {
   }
 
   private add(request: StepRequest, tenant: string): PendingStep {
-    if (this.pending.length > 0) this.bound.enter(tenant);
+    const hasWaited = this.pending.length > 0;
+    if (hasWaited) this.bound.enter(tenant);
     else this.onChange('busy');
     const step: PendingStep = {
       request,
       frame: request.frame,
       isStarted: false,
+      hasWaited,
       shared: new SharedCall<StepAnswer, StepCaller>(this.clock, () => {
         if (!step.isStarted) this.remove(step);
       }),
@@ -126,6 +135,8 @@ export class StepQueue {
           hooks: {
             signal: step.shared.signal,
             expiresAt,
+            // What was taken in is not refused later for want of room, after its time was spent on waiting.
+            hasPlace: step.hasWaited,
             claim: claimOf(call, request.priority, session.key),
             ...progressOf(step.shared.waiters),
             ...(call.context.onState ? { onState: call.context.onState } : {}),

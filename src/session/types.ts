@@ -306,8 +306,24 @@ export interface CallContext {
   readonly onState?: (positions: Positions) => void;
 }
 
+/** What a door knows of a request of which only the head has come. */
+export interface Knock {
+  readonly operation: 'resolve' | 'check' | 'createSession' | 'updateSession' | 'step';
+  /** where the head names it */
+  readonly sessionId?: string | undefined;
+  /** of the body, where the head says so */
+  readonly bytes?: number | undefined;
+}
+
 /** What the transports and the command line call. Every method throws IntersticeError. */
 export interface Operations {
+  /**
+   * Says no to a request whose body has not come yet, so that none is sent and read in vain. Nothing is promised to what it
+   * lets through: that is admitted, or refused, when it is whole.
+   *
+   * @throws DRAINING, SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED
+   */
+  knock(knock: Knock, context?: CallContext): void;
   resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer>;
   check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer>;
   createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo>;

@@ -194,6 +194,32 @@ t.test('a full queue refuses, and says when to come back', async (t) => {
   for (const one of work) t.equal((await refusalOf(one)).code, 'CANCELLED');
 });
 
+t.test('whether there is room is told before the work has come, and takes none', async (t) => {
+  const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
+  const small = { tenant: 'a', isForScene: false, bytes: 1000 };
+  for (let i = 0; i < 3; i++) scheduler.knock(small);
+  const abort = new AbortController();
+  const { running, hooks } = started();
+  const work = [resolve(scheduler, spike(1, 0.5), { ...hooks, signal: abort.signal })];
+  await running;
+  for (let i = 0; i < 3; i++) scheduler.knock(small);
+  work.push(resolve(scheduler, spike(1, 0.5), { signal: abort.signal }));
+  t.throws(() => scheduler.knock(small), { code: 'QUEUE_FULL', retryable: true });
+  t.throws(() => scheduler.knock({ tenant: 'a', isForScene: true }), { code: 'QUEUE_FULL' });
+  scheduler.knock({ tenant: 'a', isForScene: false });
+  t.pass('of unknown size it may be for a heavy lane, which is free');
+  const placed = scheduler.resolve(
+    { request: spike(1, 0.5), receivedAt: monotonicMs(), queuedAt: monotonicMs() },
+    { claim: CLAIM, hasPlace: true, signal: abort.signal },
+  );
+  t.equal(scheduler.waitingCount, 2, 'what has waited elsewhere is let in');
+  abort.abort();
+  for (const one of [...work, placed]) t.equal((await refusalOf(one)).code, 'CANCELLED');
+  scheduler.knock(small);
+  await scheduler.close();
+  t.throws(() => scheduler.knock(small), { code: 'DRAINING' });
+});
+
 t.test('jobs of one thread run in the order they came', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine', { maxQueue: 10 });
   const order: number[] = [];

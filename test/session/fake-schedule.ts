@@ -4,6 +4,7 @@ import type { ScheduleHooks } from '../../src/schedule/claim.js';
 import { hashContent } from '../../src/schedule/content-hash.js';
 import type { ResolveTask } from '../../src/schedule/resolve-job.js';
 import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../../src/schedule/scene-tasks.js';
+import type { Knock } from '../../src/schedule/scheduler.js';
 import type { SessionClock } from '../../src/session/clock.js';
 import type { Schedule } from '../../src/session/schedule.js';
 import type { CheckAnswer, MeshCheckRequest, Report, ResolveAnswer } from '../../src/session/types.js';
@@ -65,6 +66,7 @@ export class FakeSchedule implements Schedule {
   readonly opens: { readonly task: OpenTask; readonly hooks: ScheduleHooks; finish(): void; fail(r: unknown): void }[] =
     [];
   readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks }[] = [];
+  readonly knocks: Knock[] = [];
   readonly parked: number[] = [];
   readonly forgotten: number[] = [];
   waitingCount = 0;
@@ -74,6 +76,10 @@ export class FakeSchedule implements Schedule {
 
   async hello() {
     return { name: 'fake', adapter: '', software: true, maxBufferBytes: 0 };
+  }
+
+  knock(knock: Knock): void {
+    this.knocks.push(knock);
   }
 
   async resolve({ request }: ResolveTask): Promise<ResolveAnswer> {

@@ -4,6 +4,7 @@ import type {
   CheckAnswer,
   CheckRequest,
   CreateSessionRequest,
+  Knock,
   ListSessionsAnswer,
   ListSessionsRequest,
   Operations,
@@ -144,6 +145,16 @@ export class FakeOperations implements Operations {
   /** takes the place of the answer of a resolve */
   onResolve: ((request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>) | undefined;
   readiness: Promise<void> = Promise.resolve();
+
+  /** every call of {@link knock} */
+  readonly knocks: { knock: Knock; context: CallContext }[] = [];
+  /** refusal that every knock ends with */
+  shut: unknown;
+
+  knock(knock: Knock, context: CallContext = {}): void {
+    this.knocks.push({ knock, context });
+    if (this.shut !== undefined) throw this.shut;
+  }
 
   async resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {
     this.resolves.push({ request, context });

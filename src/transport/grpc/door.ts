@@ -6,12 +6,25 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { IntersticeError } from '../../errors.js';
+import type { Knock } from '../../session/types.js';
 import { logCall } from './call-log.js';
 import { refusalOfLibrary } from './library-status.js';
 import { type GrpcOptions, UPLOAD_TIMEOUT_MS } from './options.js';
 import { DETAILS_KEY } from './refusal.js';
 import { SERVICE } from './service.js';
 import { headerOf, isOk, rememberVisit, Visit } from './visit.js';
+
+/** Calls with a message worth refusing before it has come. */
+const KNOCKS: ReadonlyMap<string, Knock['operation']> = new Map<string, Knock['operation']>([
+  [`/${SERVICE}/Resolve`, 'resolve'],
+  [`/${SERVICE}/Check`, 'check'],
+  [`/${SERVICE}/CreateSession`, 'createSession'],
+  [`/${SERVICE}/UpdateSession`, 'updateSession'],
+  [`/${SERVICE}/Step`, 'step'],
+]);
+
+/** Metadata that names the session of a step ahead of its message: without it little can be said before that has come. */
+export const SESSION_KEY = 'interstice-session';
 
 /**
  * What every call meets first, before its message has arrived: a name, whether the server takes work, whose key it has.
@@ -57,6 +70,9 @@ export class Door {
         try {
           if (state.phase === 'draining') throw new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
           visit.caller = this.options.authenticate?.((name) => headerOf(metadata, name));
+          const operation = KNOCKS.get(path);
+          if (operation)
+            this.options.operations.knock({ operation, sessionId: headerOf(metadata, SESSION_KEY) }, visit.context);
         } catch (thrown) {
           call.sendStatus(visit.refuse(thrown));
           return;

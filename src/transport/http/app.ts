@@ -11,6 +11,7 @@ import { errors, problemOf, sendProblem, toRefusal } from './errors.js';
 import { health } from './health.js';
 import { identity, requestIdOf } from './identity.js';
 import { info } from './info.js';
+import { continues } from './knock.js';
 import { media } from './media.js';
 import { openapi } from './openapi.js';
 import type { DoorOptions } from './options.js';
@@ -49,6 +50,7 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
   app.addHook('onRequest', refuseHostless);
   await app.register(auth, options);
   await app.register(paths, options);
+  await app.register(continues);
   await app.register(media);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi);

@@ -9,6 +9,7 @@ import { contextOf } from './caller.js';
 import { FORM_TYPES, MESSAGE_TYPES } from './content-types.js';
 import { type FormLimits, readForm } from './form.js';
 import { joinMeshes, withKinematic } from './form-meshes.js';
+import { knockFor } from './knock.js';
 import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
 import { readMessage, sendMessage } from './message-body.js';
 import type { DoorOptions } from './options.js';
@@ -25,7 +26,8 @@ export async function check(app: FastifyInstance, { operations, maxMessageBytes 
     refuseBudgetHeaders(request);
     chooseType(request, ownTypeFirst(takeType(request, FORM_TYPES), MESSAGE_TYPES));
   };
-  app.post('/v1/check', { schema: checkSchema(), onRequest }, async (request, reply) => {
+  const hooks = [onRequest, knockFor(operations, 'check')];
+  app.post('/v1/check', { schema: checkSchema(), onRequest: hooks }, async (request, reply) => {
     const context = contextOf(request, reply);
     const own = takeType(request, FORM_TYPES);
     const input =

@@ -12,6 +12,7 @@ import { contextOf } from './caller.js';
 import { FORM_TYPES, MESH_TYPES, MESSAGE_TYPES } from './content-types.js';
 import { type FormLimits, readForm } from './form.js';
 import { joinMeshes, withKinematic } from './form-meshes.js';
+import { knockFor } from './knock.js';
 import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
 import { answerType, readMessage, sendReported, type Way } from './message-body.js';
 import type { DoorOptions } from './options.js';
@@ -33,7 +34,8 @@ export async function resolve(app: FastifyInstance, { operations, maxMessageByte
     const files = own === 'multipart/form-data' ? Object.values(MESH_TYPES).flat() : [];
     chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
   };
-  app.post('/v1/resolve', { schema: resolveSchema(), onRequest }, async (request, reply) => {
+  const hooks = [onRequest, knockFor(operations, 'resolve')];
+  app.post('/v1/resolve', { schema: resolveSchema(), onRequest: hooks }, async (request, reply) => {
     const context = contextOf(request, reply);
     const asked = request.isMultipart() ? await readAsForm(request, limits) : readAsMessage(request);
     const answer = await operations.resolve(withBudgetHeaders(request, asked.request), context);

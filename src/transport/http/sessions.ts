@@ -6,6 +6,7 @@ import { toCreateSessionRequest, toListSessionsRequest, toUpdateSessionRequest }
 import { refuseBudgetHeaders } from './budget.js';
 import { contextOf } from './caller.js';
 import { MESSAGE_TYPES } from './content-types.js';
+import { knockFor } from './knock.js';
 import { chooseType, refuseQuery } from './media.js';
 import { answerType, readMessage, sendMessage } from './message-body.js';
 import type { DoorOptions } from './options.js';
@@ -30,7 +31,8 @@ export async function sessions(app: FastifyInstance, { operations }: DoorOptions
     chooseType(request, MESSAGE_TYPES);
   };
 
-  app.post(ALL, { schema: schemas.createSchema(), onRequest: withBody }, async (request, reply) => {
+  const onCreate = [withBody, knockFor(operations, 'createSession')];
+  app.post(ALL, { schema: schemas.createSchema(), onRequest: onCreate }, async (request, reply) => {
     const context = contextOf(request, reply);
     const input = toCreateSessionRequest(readMessage(request, 'CreateSessionRequest').message);
     const session = await operations.createSession(input, context);
@@ -66,7 +68,8 @@ export async function sessions(app: FastifyInstance, { operations }: DoorOptions
     },
   );
 
-  app.patch<OfSession>(ONE, { schema: schemas.updateSchema(), onRequest: withBody }, async (request, reply) => {
+  const onUpdate = [withBody, knockFor(operations, 'updateSession')];
+  app.patch<OfSession>(ONE, { schema: schemas.updateSchema(), onRequest: onUpdate }, async (request, reply) => {
     const context = contextOf(request, reply);
     const { message } = readMessage(request, 'UpdateSessionRequest');
     const session = await operations.updateSession(toUpdateSessionRequest(message, request.params.id), context);

@@ -6,6 +6,7 @@ import { toStepRequest } from '../messages.js';
 import { withBudgetHeaders } from './budget.js';
 import { contextOf } from './caller.js';
 import { STEP_TYPES, type StepType } from './content-types.js';
+import { knockFor } from './knock.js';
 import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
 import { readMessage, sendReported } from './message-body.js';
 import type { DoorOptions } from './options.js';
@@ -23,7 +24,7 @@ export async function steps(app: FastifyInstance, { operations }: DoorOptions): 
   };
   app.post<{ Params: { id: string } }>(
     '/v1/sessions/:id/steps',
-    { schema: stepSchema(), onRequest },
+    { schema: stepSchema(), onRequest: [onRequest, knockFor(operations, 'step')] },
     async (request, reply) => {
       const context = contextOf(request, reply);
       const type = typeOfAnswer(request);

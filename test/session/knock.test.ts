@@ -1,0 +1,86 @@
+import t from 'tap';
+import { IntersticeError } from '../../src/errors.js';
+import type { Knock } from '../../src/session/types.js';
+import { LIMITS as openLimits, refusalOf } from '../support/job.js';
+import { settle } from './fake-schedule.js';
+import { opening, openRoom, stepOf, tenant } from './room.js';
+
+type Room = ReturnType<typeof openRoom>;
+
+const codeOf = ({ operations }: Room, knock: Knock, who = tenant('a')): string => {
+  try {
+    operations.knock(knock, who);
+    return 'OK';
+  } catch (thrown) {
+    return IntersticeError.from(thrown).code;
+  }
+};
+
+t.test('a session that is not there, or another tenant’s, is refused before its body', async (t) => {
+  const room = openRoom(t);
+  const { id } = await room.operations.createSession(opening(), tenant('a'));
+  for (const operation of ['step', 'updateSession'] as const) {
+    t.equal(codeOf(room, { operation, sessionId: id }), 'OK');
+    t.equal(codeOf(room, { operation, sessionId: id }, tenant('b')), 'SESSION_NOT_FOUND');
+    t.equal(codeOf(room, { operation, sessionId: 'f'.repeat(32) }), 'SESSION_NOT_FOUND');
+  }
+  await settle();
+  t.match(
+    room.events.filter((event) => event.type === 'request' && event.code !== 'OK'),
+    [{ operation: 'step', code: 'SESSION_NOT_FOUND', tenant: 'b' }, {}, {}, {}],
+    'counted as the operation that it would have been',
+  );
+});
+
+t.test('a session more than there may be is refused before its mesh, unless a key may stand for one', async (t) => {
+  const room = openRoom(t, { maxSessionsPerTenant: 1 });
+  const { operations } = room;
+  t.equal(codeOf(room, { operation: 'createSession' }), 'OK');
+  const { id } = await operations.createSession(opening(), tenant('a'));
+  t.equal(codeOf(room, { operation: 'createSession' }), 'QUOTA_EXCEEDED');
+  t.equal(codeOf(room, { operation: 'createSession' }, tenant('b')), 'OK');
+  await operations.deleteSession(id, tenant('a'));
+  const keyed = await operations.createSession(opening({ idempotencyKey: 'k' }), tenant('a'));
+  t.equal(codeOf(room, { operation: 'createSession' }), 'OK', 'its body may hold that key');
+  t.equal((await operations.createSession(opening({ idempotencyKey: 'k' }), tenant('a'))).id, keyed.id);
+  t.equal((await refusalOf(operations.createSession(opening(), tenant('a')))).code, 'QUOTA_EXCEEDED');
+});
+
+t.test(
+  'the schedule is asked with what is known; behind a step of its own a session is held to its own bound',
+  async (t) => {
+    const room = openRoom(t, { limits: { ...openLimits, maxQueue: 2 } });
+    const { schedule, operations } = room;
+    const session = await operations.createSession(opening(), tenant('a'));
+    t.equal(codeOf(room, { operation: 'step', sessionId: session.id, bytes: 36 }), 'OK');
+    t.match(schedule.knocks.at(-1), { tenant: 'a', session: 1, bytes: 36, isForScene: true, mesh: { vertexCount: 3 } });
+    t.equal(codeOf(room, { operation: 'resolve', bytes: 99 }), 'OK');
+    t.match(schedule.knocks.at(-1), { tenant: 'a', bytes: 99, isForScene: false });
+
+    schedule.isManual = true;
+    const knocksBefore = schedule.knocks.length;
+    const steps = [1, 2, 3].map((target) => operations.step(stepOf(session, target), tenant('a')));
+    t.equal(codeOf(room, { operation: 'step', sessionId: session.id }), 'QUEUE_FULL', 'one runs, two wait');
+    t.equal(schedule.knocks.length, knocksBefore);
+    for (let done = 0; done < steps.length; done++) {
+      await settle();
+      schedule.steps.at(-1)!.finish();
+      await steps[done];
+    }
+    t.equal(codeOf(room, { operation: 'step', sessionId: session.id }), 'OK');
+  },
+);
+
+t.test('a step that has waited behind another brings its place along', async (t) => {
+  const { schedule, operations } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const steps = [1, 2].map((target) => operations.step(stepOf(session, target)));
+  await settle();
+  t.equal(schedule.steps[0]?.hooks.hasPlace, false);
+  schedule.steps[0]!.finish();
+  await settle();
+  t.equal(schedule.steps[1]?.hooks.hasPlace, true);
+  schedule.steps[1]!.finish();
+  await Promise.all(steps);
+});
