@@ -35,6 +35,8 @@ export interface Config {
   readonly threads: number;
   readonly allowUnverified: boolean;
   readonly limits: Limits;
+  /** of an HTTP body in JSON; what is larger must come as protobuf, bare positions or files */
+  readonly maxJsonBytes: number;
   readonly maxSessionsPerTenant: number;
   /** 0 = no limit */
   readonly maxSessionBytes: number;
@@ -133,6 +135,7 @@ function readWork(read: Reader) {
       maxQueue: read.number(SETTINGS.maxQueue),
       maxTimeBudgetSeconds: read.number(SETTINGS.maxTimeBudgetSeconds),
     },
+    maxJsonBytes: read.number(SETTINGS.maxJsonBytes),
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
     maxSessionBytes: read.number(SETTINGS.maxSessionBytes),
     idleTimeoutSeconds: read.number(SETTINGS.idleTimeoutSeconds),

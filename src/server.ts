@@ -57,6 +57,7 @@ export async function startServer(
       state,
       log,
       maxMessageBytes: config.limits.maxMessageBytes,
+      maxJsonBytes: config.maxJsonBytes,
       authenticate: keys.ring?.authenticate,
       onAnswered: metrics.countAnswer,
     };

@@ -118,6 +118,13 @@ export const SETTINGS = {
     'bytes',
     'Largest request body or message taken.',
   ),
+  maxJsonBytes: number(
+    'INTERSTICE_MAX_JSON_BYTES',
+    32 * MiB,
+    [1024, 2 ** 29 - 24],
+    'bytes',
+    'Largest JSON body taken: it is parsed in one go, while nobody else is answered.',
+  ),
   maxQueue: number('INTERSTICE_MAX_QUEUE', 64, [0, 100_000], 'requests', 'Requests that may wait; more are refused.'),
   maxTimeBudgetSeconds: seconds(
     'INTERSTICE_MAX_TIME_BUDGET_SECONDS',

@@ -33,6 +33,11 @@ export function expiryOf({ receivedAt }: Call, timeBudgetSeconds: number | undef
   return timeBudgetSeconds === undefined ? undefined : receivedAt + timeBudgetSeconds * 1000;
 }
 
+/** @param expiresAt ms of the monotonic clock; undefined = never */
+export function isOver(expiresAt: number | undefined, clock: SessionClock): boolean {
+  return expiresAt !== undefined && clock.monotonicMs() >= expiresAt;
+}
+
 /** @param session the scene key of the session whose steps keep their order */
 export function claimOf({ context, tenant }: Call, asked: Priority = 'NORMAL', session?: number): Claim {
   const most = context.caller?.maxPriority ?? 'INTERACTIVE';

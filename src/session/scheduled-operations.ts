@@ -2,10 +2,11 @@ import { IntersticeError } from '../errors.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import type { ScheduleHooks } from '../schedule/claim.js';
 import { monotonicMs } from '../schedule/clock.js';
+import { deadlineExceeded } from '../schedule/deadline.js';
 import { defaultsOf } from '../solver/parameters.js';
 import type { EngineDescription } from '../solver/types.js';
 import { admitCheck, admitResolve } from './admission.js';
-import { type Call, claimOf, expiryOf, startCall } from './calls.js';
+import { type Call, claimOf, expiryOf, isOver, startCall } from './calls.js';
 import { realClock, type SessionClock } from './clock.js';
 import type { MeasuredOperations, OperationStats } from './events.js';
 import { FindingsRecorder } from './findings-recorder.js';
@@ -16,6 +17,7 @@ import { judgeProbe, probeRequest } from './probe.js';
 import { RequestTrace, type TracedRequest } from './request-trace.js';
 import type { Schedule } from './schedule.js';
 import { SessionRoom } from './session-room.js';
+import { SharedCall } from './shared-call.js';
 import type {
   CallContext,
   CheckAnswer,
@@ -206,9 +208,14 @@ export class ScheduledOperations implements MeasuredOperations {
       timeBudgetSeconds,
       onBudget,
     });
+    const expiresAt = expiryOf(call, timeBudgetSeconds);
+    const isHard = onBudget === 'FAIL';
+    // Who wants an answer in time or none is told at that time, whatever the work is doing.
+    const shared = new SharedCall<ResolveAnswer>(this.clock);
+    const end = shared.join({ signal: context.signal, expiresAt: isHard ? expiresAt : undefined });
     const hooks: ScheduleHooks = {
-      signal: context.signal,
-      expiresAt: expiryOf(call, timeBudgetSeconds),
+      signal: shared.signal,
+      expiresAt,
       onProgress: context.onProgress,
       onState: trace
         ? (positions) => {
@@ -219,7 +226,13 @@ export class ScheduledOperations implements MeasuredOperations {
       onFinding: (finding) => this.findings.record(finding),
       claim: claimOf(call, priority),
     };
-    const answer = await this.schedule.resolve({ request, receivedAt, queuedAt }, hooks);
+    this.schedule.resolve({ request, receivedAt, queuedAt }, hooks).then(
+      (answer) => shared.succeed(answer),
+      (reason: unknown) => shared.fail(reason),
+    );
+    const { value: answer } = await end;
+    // The worker was in time; its message may not have been, where this thread had much to do.
+    if (isHard && isOver(expiresAt, this.clock)) throw deadlineExceeded('on the way back from the engine');
     trace?.finish(answer);
     return answer;
   }

@@ -1,6 +1,7 @@
 import type { MeshInput, MeshMeasures, Positions } from '../mesh/types.js';
 import type { OpenAnswer, SceneState, StepOutcome } from '../schedule/scene-tasks.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';
+import { checkPartDistances } from '../solver/part-distances.js';
 import type { Parameters, ParametersInput } from '../solver/types.js';
 import type { LastStep } from './frames.js';
 import { bytesOf } from './payload.js';
@@ -187,7 +188,10 @@ export class Session {
   }): void {
     if (change.parameters) {
       const parameters = layOver(this.parameters, change.parameters);
-      const { parameters: resolved, warnings } = resolveParameters(parameters, measuresOf(this.summary), this.rules);
+      const measures = measuresOf(this.summary);
+      const { parameters: resolved, warnings } = resolveParameters(parameters, measures, this.rules);
+      // What every step would be refused with. The warnings of parts stay those of the mesh.
+      checkPartDistances({ parts: this.mesh.parts ?? [] }, resolved, measures);
       this.parameters = parameters;
       this.resolved = resolved;
       this.parameterWarnings = warnings;

@@ -105,7 +105,11 @@ export class SharedCall<T, W extends Waiter = Waiter> {
   private watch(place: Place<W>, expiresAt: number): void {
     const left = expiresAt - this.clock.monotonicMs();
     if (left > 0) place.stopTimer = this.clock.after(left, () => this.watch(place, expiresAt));
-    else this.leave(place, new IntersticeError('DEADLINE_EXCEEDED', 'the time budget was spent in the queue'));
+    else
+      this.leave(
+        place,
+        new IntersticeError('DEADLINE_EXCEEDED', 'the time budget was spent before there was an answer'),
+      );
   }
 
   private leave(place: Place<W>, reason: IntersticeError): void {

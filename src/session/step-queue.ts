@@ -1,5 +1,5 @@
 import { IntersticeError } from '../errors.js';
-import { type Call, claimOf } from './calls.js';
+import { type Call, claimOf, isOver } from './calls.js';
 import type { SessionClock } from './clock.js';
 import { checkFrame, isRetryOf, isSettled, judgeFrame } from './frames.js';
 import type { Session } from './session.js';
@@ -122,9 +122,11 @@ export class StepQueue {
       } else {
         step.frame = verdict.frame;
         const [first] = step.shared.waiters;
-        // From here on the schedule keeps the first caller's time.
-        step.shared.leaveTimeToWork();
         const { call, request, expiresAt } = first!;
+        // Who may be given a safe state is kept in time by the work; who wants an answer in time or none is told at that time,
+        // whatever the work is doing.
+        const isHard = request.onBudget === 'FAIL';
+        if (!isHard) step.shared.leaveTimeToWork();
         const answer = await runStep(session, room, {
           request,
           frame: verdict.frame,
@@ -132,6 +134,7 @@ export class StepQueue {
           requestId: call.context.requestId,
           isHandedOver: call.context.isHandedOver === true,
           isWanted: () => !step.shared.isAbandoned,
+          isLate: () => isHard && isOver(expiresAt, this.clock),
           hooks: {
             signal: step.shared.signal,
             expiresAt,

@@ -1,5 +1,6 @@
 import { IntersticeError } from '../errors.js';
 import type { ScheduleHooks } from '../schedule/claim.js';
+import { deadlineExceeded } from '../schedule/deadline.js';
 import type { StepOutcome, StepTask } from '../schedule/scene-tasks.js';
 import { bytesOf, ownCopy } from './payload.js';
 import type { Registry } from './registry.js';
@@ -30,6 +31,8 @@ export interface StepTurn {
   readonly isHandedOver: boolean;
   /** whether somebody still waits for the answer */
   readonly isWanted: () => boolean;
+  /** whether an answer is worth nothing any more, because it was asked for by a time or not at all */
+  readonly isLate: () => boolean;
   readonly hooks: ScheduleHooks;
 }
 
@@ -90,6 +93,8 @@ export async function runStep(session: Session, room: StepRoom, turn: StepTurn):
   try {
     outcome = await schedule.step(task, hooks);
     if (!turn.isWanted() || session.isGone) throw new IntersticeError('CANCELLED', 'the caller went away');
+    // The worker was in time; its message may not have been, where this thread had much to do.
+    if (turn.isLate()) throw deadlineExceeded('on the way back from the engine');
     residency.refuseHopeless(outcome.residentBytes);
   } catch (thrown) {
     // What the worker built for a parked session, or grew beyond what there is, would be counted nowhere.

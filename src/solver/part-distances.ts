@@ -39,7 +39,7 @@ export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Setting
  * @throws INVALID_PARAMETER for a δ beyond what lengths may be, or one that preset PAPER does not search as far as
  */
 export function checkPartDistances(
-  mesh: CollisionMesh,
+  mesh: Pick<CollisionMesh, 'parts'>,
   { preset, searchRadiusMin }: Parameters,
   measures: MeshMeasures,
 ): MeshWarning[] {

@@ -43,6 +43,11 @@ export class FakeClock implements SessionClock {
     this.now = end;
   }
 
+  /** As a thread that was held up sees it: the time has passed, no timer has fired yet. */
+  jump(ms: number): void {
+    this.now += ms;
+  }
+
   get timerCount(): number {
     return this.timers.size;
   }
@@ -82,7 +87,7 @@ export class FakeSchedule implements Schedule {
     this.knocks.push(knock);
   }
 
-  async resolve({ request }: ResolveTask): Promise<ResolveAnswer> {
+  async resolve({ request }: ResolveTask, _hooks: ScheduleHooks): Promise<ResolveAnswer> {
     return { positions: request.target.slice(), report: freshReport() };
   }
 

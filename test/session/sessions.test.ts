@@ -232,6 +232,24 @@ t.test('an update lays parameters over, and a refused one changes nothing', asyn
   t.match(schedule.steps[1]!.task.parameters, { damping: 0.5, stepLimit: 7 }, 'an override is for one step');
 });
 
+t.test('an update under which a part could not be stepped is refused, and changes nothing', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const { mesh } = opening();
+  const parts = mesh.parts!.map((part, k) => (k === 0 ? { ...part, activationDistance: 0.5 } : part));
+  const session = await operations.createSession(
+    opening({ mesh: { ...mesh, parts }, parameters: { activationDistance: 0.1 } }),
+  );
+  const { id: sessionId } = session;
+  const refusal = await refusalOf(operations.updateSession({ sessionId, label: 'b', parameters: { preset: 'PAPER' } }));
+  t.match(refusal, { code: 'INVALID_PARAMETER', message: /parts\[0\].activationDistance is 0.5.*PAPER/ });
+  t.match(refusal.hint, /searchRadiusMin/);
+  t.match(await operations.getSession(sessionId), { label: '', resolved: { preset: 'TUNED' } });
+  await operations.step(stepOf(session, 1));
+  t.notMatch(schedule.steps[0]?.task.parameters, { preset: 'PAPER' });
+  const wider = { preset: 'PAPER', searchRadiusMin: 0.5 } as const;
+  t.match(await operations.updateSession({ sessionId, parameters: wider }), { resolved: { preset: 'PAPER' } });
+});
+
 t.test('warnings of parameters go with the parameters, those of the mesh stay', async (t) => {
   const { operations, schedule } = openRoom(t);
   const message =

@@ -2,7 +2,7 @@ import t from 'tap';
 import { IntersticeError } from '../../src/errors.js';
 import type { StepRequest } from '../../src/session/types.js';
 import { LIMITS, refusalOf } from '../support/job.js';
-import { settle } from './fake-schedule.js';
+import { freshReport, settle } from './fake-schedule.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
 t.test('steps go on from each other', async (t) => {
@@ -316,6 +316,60 @@ t.test('a step that started is kept in time by the schedule, which may return a 
   clock.advance(2001);
   schedule.steps[0]!.finish();
   t.equal((await step).frame, 1n, 'accepted');
+});
+
+t.test('a step that must be in time or not at all is told in time, and its work stopped', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const step = refusalOf(operations.step(stepOf(session, 4, { timeBudgetSeconds: 2, onBudget: 'FAIL' })));
+  await settle();
+  clock.advance(2000);
+  t.match(await step, { code: 'DEADLINE_EXCEEDED' });
+  t.ok(schedule.steps[0]?.hooks.signal?.aborted);
+  t.equal((await operations.getSession(session.id)).frame, 0n);
+});
+
+t.test('an answer that comes back too late for FAIL is not accepted, though the timer has not fired', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  for (const [passed, isLate] of [
+    [1999, false],
+    [2000, true],
+  ] as const) {
+    const frame = BigInt(schedule.steps.length + 1);
+    const step = operations.step(stepOf(session, 4, { timeBudgetSeconds: 2, onBudget: 'FAIL' }));
+    await settle();
+    clock.jump(passed);
+    schedule.steps.at(-1)!.finish();
+    if (isLate) t.match(await refusalOf(step), { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
+    else t.equal((await step).frame, frame);
+    t.equal((await operations.getSession(session.id)).frame, 1n);
+  }
+});
+
+t.test('a resolve with FAIL is told in time, and its work stopped', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const { mesh, start, parameters } = opening();
+  const signals: (AbortSignal | undefined)[] = [];
+  schedule.resolve = (_task, { signal }) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  };
+  const request = { mesh, start, target: at(1), parameters, timeBudgetSeconds: 2, onBudget: 'FAIL' as const };
+  const refusal = refusalOf(operations.resolve(request));
+  await settle();
+  clock.advance(2000);
+  t.match(await refusal, { code: 'DEADLINE_EXCEEDED' });
+  t.equal(signals[0]?.aborted, true);
+
+  schedule.resolve = async () => {
+    clock.jump(2000);
+    return { positions: at(1), report: freshReport() };
+  };
+  t.match(await refusalOf(operations.resolve(request)), { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
+  t.same((await operations.resolve({ ...request, onBudget: 'RETURN_SAFE' })).positions, at(1));
 });
 
 t.test('steps that wait are bounded', async (t) => {

@@ -17,13 +17,13 @@ export async function openApp(t: Test, operations: Operations): Promise<FastifyI
 }
 
 /** A ready door on fake operations, closed with the test; its log lines are kept. */
-export async function openDoor(t: Test, maxMessageBytes = 65536) {
+export async function openDoor(t: Test, maxMessageBytes = 65536, maxJsonBytes?: number) {
   const operations = new FakeOperations();
   const state = new ServiceState();
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   state.move('ready', 'The service takes requests.');
-  const app = await buildHttpApp({ operations, state, maxMessageBytes, log });
+  const app = await buildHttpApp({ operations, state, maxMessageBytes, maxJsonBytes, log });
   await app.ready();
   t.teardown(() => app.close());
   return { app, operations, state, lines };

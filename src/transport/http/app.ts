@@ -40,7 +40,7 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
     http: { requireHostHeader: false },
     frameworkErrors: (thrown, request, reply) => {
       reply.header('x-request-id', request.id).header('interstice-version', packageVersion);
-      void sendProblem(reply, request, toRefusal(thrown, request, options.maxMessageBytes));
+      void sendProblem(reply, request, toRefusal(thrown, request, options));
     },
   });
   app.server.on('checkExpectation', refuseExpectation);
@@ -51,7 +51,7 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
   await app.register(auth, options);
   await app.register(paths, options);
   await app.register(continues);
-  await app.register(media);
+  await app.register(media, options);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi);
   for (const door of [health, info, resolve, check, sessions, steps]) await app.register(door, options);

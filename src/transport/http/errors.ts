@@ -28,12 +28,12 @@ function titleOf(error: IntersticeError): string {
 }
 
 /** Whatever was thrown, as one of our own errors. Fastify's and Node's refusals keep their meaning. */
-export function toRefusal(thrown: unknown, request: FastifyRequest, maxMessageBytes: number): IntersticeError {
+export function toRefusal(thrown: unknown, request: FastifyRequest, limits: BodyLimits): IntersticeError {
   if (thrown instanceof IntersticeError) return thrown;
   const error = thrown as Partial<FastifyError>;
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge(request.headers['content-length'], maxMessageBytes);
+      return tooLargeBody(request.headers, limits);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
       return unsupportedType(request.headers['content-type'], [...new Set([...FORM_TYPES, ...STEP_TYPES])]);
@@ -48,6 +48,24 @@ export function toRefusal(thrown: unknown, request: FastifyRequest, maxMessageBy
     });
   }
   return IntersticeError.from(thrown);
+}
+
+type BodyLimits = Pick<DoorOptions, 'maxMessageBytes' | 'maxJsonBytes'>;
+
+/** Largest body in JSON, bytes. */
+export const jsonLimitOf = ({ maxMessageBytes, maxJsonBytes = maxMessageBytes }: BodyLimits): number =>
+  Math.min(maxMessageBytes, maxJsonBytes);
+
+function tooLargeBody(headers: FastifyRequest['headers'], limits: BodyLimits): IntersticeError {
+  const { maxMessageBytes } = limits;
+  const limit = jsonLimitOf(limits);
+  const demand = headers['content-length'];
+  const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
+  if (!isJson || limit === maxMessageBytes) return tooLarge(demand, maxMessageBytes);
+  const { message } = tooLarge(demand, limit);
+  return new IntersticeError('TOO_LARGE', message.replace('The body', 'A body in JSON'), {
+    hint: `Send application/x-protobuf, bare positions or files, up to ${maxMessageBytes} bytes; or raise INTERSTICE_MAX_JSON_BYTES.`,
+  });
 }
 
 export function tooLarge(demand: string | number | undefined, limit: number): IntersticeError {
@@ -77,10 +95,10 @@ export function sendProblem(reply: FastifyReply, request: FastifyRequest, error:
 
 /** Every refusal leaves as a problem document; what nobody foresaw is logged with its cause. */
 export const errors = fp<DoorOptions>(
-  async (app, { log, maxMessageBytes }) => {
+  async (app, { log, ...limits }) => {
     app.decorateRequest('refusal', undefined);
     app.setErrorHandler((thrown, request, reply) => {
-      const error = toRefusal(thrown, request, maxMessageBytes);
+      const error = toRefusal(thrown, request, limits);
       if (error.code === 'INTERNAL') log.error({ requestId: request.id, err: thrown }, 'request failed');
       return sendProblem(reply, request, error);
     });

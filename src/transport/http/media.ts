@@ -4,7 +4,8 @@ import fp from 'fastify-plugin';
 import { IntersticeError } from '../../errors.js';
 import { parseJson } from '../json/parse.js';
 import type { BodyType } from './content-types.js';
-import { unsupportedType } from './errors.js';
+import { jsonLimitOf, unsupportedType } from './errors.js';
+import type { DoorOptions } from './options.js';
 
 /**
  * The first of the offered types that the caller accepts most.
@@ -39,8 +40,8 @@ export function takeType<T extends BodyType>(request: FastifyRequest, taken: rea
 }
 
 /** How bodies are read. Which of them a path takes it says itself, see {@link takeType}. */
-export const media = fp(
-  async (app) => {
+export const media = fp<DoorOptions>(
+  async (app, options) => {
     await app.register(accepts);
     app.removeAllContentTypeParsers();
     app.addHook('onRequest', async (request) => {
@@ -54,7 +55,7 @@ export const media = fp(
     });
     app.addContentTypeParser(
       'application/json',
-      { parseAs: 'buffer' },
+      { parseAs: 'buffer', bodyLimit: jsonLimitOf(options) },
       async (request: FastifyRequest, body: Buffer) => {
         const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
         if (charset !== undefined && !/^utf-?8$/i.test(charset)) {

@@ -9,6 +9,8 @@ export interface DoorOptions {
   readonly state: ServiceState;
   /** largest body, in bytes */
   readonly maxMessageBytes: number;
+  /** largest body in JSON, which is parsed in one go while nobody else is answered; default: as any other */
+  readonly maxJsonBytes?: number | undefined;
   readonly log: Logger;
   /** who calls; absent: everybody is welcome */
   readonly authenticate?: Authenticate | undefined;

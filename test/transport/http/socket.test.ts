@@ -115,6 +115,24 @@ t.test('too much is refused before it is read, announced or not', async (t) => {
   t.match(await hear(file, '"pairCount"'), /^HTTP\/1\.1 413/);
 });
 
+t.test('JSON has a limit of its own, and the refusal says what else to send', async (t) => {
+  const { app, operations } = await openDoor(t, 65536, 2048);
+  const payload = body.padEnd(2049);
+  const post = (type: string, payload: string | Buffer) =>
+    app.inject({ method: 'POST', url: '/v1/resolve', headers: { 'content-type': type }, payload });
+  const refused = await post('application/json; charset=utf-8', payload);
+  t.equal(refused.statusCode, 413);
+  t.match(refused.json(), {
+    code: 'TOO_LARGE',
+    message: /JSON may have 2048 bytes, but 2049/,
+    hint: /x-protobuf.*65536/,
+  });
+  t.equal(operations.resolves.length, 0);
+  t.equal((await post('application/json', payload.slice(0, 2048))).statusCode, 200);
+  const other = await post('application/x-protobuf', Buffer.alloc(2049));
+  t.notMatch(other.json(), { code: 'TOO_LARGE' }, 'it is read, and is no message');
+});
+
 t.test('a connection survives a refused form', async (t) => {
   const { origin } = await listen(t);
   for (let i = 0; i < 3; i++) {
