@@ -5,9 +5,11 @@
 // that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
 // x_i lies inside under any rounding: min(x, e) - reach <= x.
 //
-// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar, vertices. One thread a vertex.
+// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar, vertices; extent, which holds no box before.
+// One thread a vertex.
 // #include "common/groups.wgsl"
 // #include "common/search-control.wgsl"
+// #include "common/extent.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
 // f32[3V]
@@ -23,6 +25,8 @@
 @group(0) @binding(6) var<storage, read_write> bar: array<u32>;
 // three vec4f a vertex, for walk-pairs.wgsl: x, the box's lo and hi, each in one read
 @group(0) @binding(7) var<storage, read_write> vertices: array<vec4f>;
+// of all boxes (common/extent.wgsl)
+@group(0) @binding(8) var<storage, read_write> extent: array<atomic<u32>, 6>;
 
 @compute @workgroup_size(64)
 fn fillTrustBoxes(
@@ -42,26 +46,37 @@ fn fillTrustBoxes(
   let isKept = control.mode == SEARCH_PART && wanted[i] == 0u;
   bar[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
   vertices[3u * i] = vec4f(at, 0.0);
-  if (isKept) {
-    vertices[3u * i + 1u] = vec4f(box[6u * i], box[6u * i + 1u], box[6u * i + 2u], 0.0);
-    vertices[3u * i + 2u] = vec4f(box[6u * i + 3u], box[6u * i + 4u], box[6u * i + 5u], 0.0);
-    return;
-  }
   var lo = at;
   var hi = at;
-  if (control.isPoint == 0u && !(isStill && isKinematic)) {
-    let end = leapEnd(at, to);
-    lo = min(at, end) - control.reach;
-    hi = max(at, end) + control.reach;
+  if (isKept) {
+    lo = vec3f(box[6u * i], box[6u * i + 1u], box[6u * i + 2u]);
+    hi = vec3f(box[6u * i + 3u], box[6u * i + 4u], box[6u * i + 5u]);
+  } else {
+    if (control.isPoint == 0u && !(isStill && isKinematic)) {
+      let end = leapEnd(at, to);
+      lo = min(at, end) - control.reach;
+      hi = max(at, end) + control.reach;
+    }
+    box[6u * i] = lo.x;
+    box[6u * i + 1u] = lo.y;
+    box[6u * i + 2u] = lo.z;
+    box[6u * i + 3u] = hi.x;
+    box[6u * i + 4u] = hi.y;
+    box[6u * i + 5u] = hi.z;
   }
   vertices[3u * i + 1u] = vec4f(lo, 0.0);
   vertices[3u * i + 2u] = vec4f(hi, 0.0);
-  box[6u * i] = lo.x;
-  box[6u * i + 1u] = lo.y;
-  box[6u * i + 2u] = lo.z;
-  box[6u * i + 3u] = hi.x;
-  box[6u * i + 4u] = hi.y;
-  box[6u * i + 5u] = hi.z;
+  for (var c = 0u; c < 3u; c++) {
+    widen(c, keyOf(lo[c]));
+    widen(c + 3u, ~keyOf(hi[c]));
+  }
+}
+
+// Most boxes widen nothing, and a look costs less than an atomic minimum.
+fn widen(side: u32, key: u32) {
+  if (key < atomicLoad(&extent[side])) {
+    atomicMin(&extent[side], key);
+  }
 }
 
 // The largest part of a way in leaps under which its length is under one leap: below 1/sqrt(3), rounding included.

@@ -3,14 +3,16 @@
 // less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/kinematic-border.ts).
 //
 // In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
-// Out: tree, two vec4f a box: lo and the bits as a number, hi and the growth. Minima and maxima are exact; the growth is
-// rounded once.
+// Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
+// maxima are exact; the growth is rounded once.
 // #include "common/groups.wgsl"
 // #include "common/search-control.wgsl"
+// #include "common/extent.wgsl"
+// #include "common/cells.wgsl"
 
 struct Slots {
   count: u32,
-  // index of slot 0 in tree: the trees' nodes come first
+  // index of slot 0 in cells: the trees' nodes come first
   first: u32,
   // place of vertex 0's own δ in topology, 0 = one δ for all: half the element's largest is its growth then
   distances: u32,
@@ -24,6 +26,9 @@ struct Slots {
 @group(0) @binding(3) var<storage, read> box: array<f32>;
 @group(0) @binding(4) var<storage, read> bar: array<u32>;
 @group(0) @binding(5) var<storage, read_write> tree: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> cells: array<vec4u>;
+// of all boxes (boxes.wgsl)
+@group(0) @binding(7) var<storage, read> extent: array<u32, 6>;
 
 fn lowOf(v: u32) -> vec3f {
   return vec3f(box[6u * v], box[6u * v + 1u], box[6u * v + 2u]);
@@ -64,7 +69,22 @@ fn boxElements(
   if (control.skipsKinematic != 0u && isAtBorder(slot)) {
     bits &= ~PASSIVE;
   }
-  let at = 2u * (slots.first + slot);
-  tree[at] = vec4f(lo, f32(bits));
-  tree[at + 1u] = vec4f(hi, growth);
+  tree[2u * slot] = vec4f(lo, f32(bits));
+  tree[2u * slot + 1u] = vec4f(hi, growth);
+  cells[slots.first + slot] = cellsOf(lo, hi, bits);
+}
+
+// A grid finer than this share of the coordinates would be finer than they are.
+const FINEST: f32 = 1e-6;
+const SMALLEST_SIZE: f32 = 1e-20;
+
+fn cellsOf(lo: vec3f, hi: vec3f, bits: u32) -> vec4u {
+  // Halves: a difference of two coordinates might have no float32.
+  let origin = 0.5 * vec3f(valueOf(extent[0]), valueOf(extent[1]), valueOf(extent[2]));
+  let end = 0.5 * vec3f(valueOf(~extent[3]), valueOf(~extent[4]), valueOf(~extent[5]));
+  let size = max(max(end - origin, FINEST * max(abs(origin), abs(end))), vec3f(SMALLEST_SIZE));
+  let scale = f32(CELL_TOP - 1u) / size;
+  let low = clamp((0.5 * lo - origin) * scale, vec3f(0.0), vec3f(f32(CELL_TOP - 1u)));
+  let high = clamp((0.5 * hi - origin) * scale, vec3f(0.0), vec3f(f32(CELL_TOP - 1u)));
+  return packCells(vec3u(max(low - 1.0, vec3f(0.0))), vec3u(high + 1.0), bits);
 }

@@ -2,11 +2,12 @@
 // children 2k and 2k + 1 and has the bar bits that both have; leaf i, node width + i, bounds slots 8i to 8i + 7.
 //
 // A workgroup takes 64 neighbouring nodes and works upward to the one above them all: first from the slots (refitLeaves),
-// then from 128 nodes of a level that is done (refitNodes). In and out: tree. Empty nodes are inverted.
+// then from 128 nodes of a level that is done (refitNodes). In and out: cells (common/cells.wgsl).
 // #include "common/groups.wgsl"
+// #include "common/cells.wgsl"
 
 struct Refit {
-  // index of node 0 and of slot 0 in tree
+  // index of node 0 and of slot 0 in cells
   nodes: u32,
   slots: u32,
   count: u32,
@@ -15,59 +16,32 @@ struct Refit {
 }
 
 @group(0) @binding(0) var<uniform> refit: Refit;
-@group(0) @binding(1) var<storage, read_write> tree: array<vec4f>;
+@group(0) @binding(1) var<storage, read_write> cells: array<vec4u>;
 
 const LEAF_SIZE: u32 = 8u;
-// The largest float32 stands for infinity, which WGSL does not promise; all bits of a bar set.
-const FAR: f32 = 3.4028234e38;
-const ALL_BITS: u32 = 3u;
 
-struct Node {
-  lo: vec3f,
-  hi: vec3f,
-  bits: u32,
-}
-
-var<workgroup> level: array<Node, 64>;
-
-fn emptyNode() -> Node {
-  return Node(vec3f(FAR), vec3f(-FAR), ALL_BITS);
-}
-
-fn joined(a: Node, b: Node) -> Node {
-  return Node(min(a.lo, b.lo), max(a.hi, b.hi), a.bits & b.bits);
-}
-
-fn readNode(k: u32) -> Node {
-  let lo = tree[2u * k];
-  return Node(lo.xyz, tree[2u * k + 1u].xyz, u32(lo.w));
-}
-
-fn writeNode(k: u32, node: Node) {
-  tree[2u * (refit.nodes + k)] = vec4f(node.lo, f32(node.bits));
-  tree[2u * (refit.nodes + k) + 1u] = vec4f(node.hi, 0.0);
-}
+var<workgroup> level: array<vec4u, 64>;
 
 // Writes this group's share of the level of `width` nodes and of all levels above it that the group covers alone.
-fn climb(width: u32, group: u32, thread: u32, own: Node) {
+fn climb(width: u32, group: u32, thread: u32, own: vec4u) {
   var across = width;
   var mine = min(64u, width);
   if (thread < mine) {
     level[thread] = own;
-    writeNode(across + group * mine + thread, own);
+    cells[refit.nodes + across + group * mine + thread] = own;
   }
   while (mine > 1u) {
     mine /= 2u;
     across /= 2u;
-    var node = emptyNode();
+    var node = CELLS_NONE;
     workgroupBarrier();
     if (thread < mine) {
-      node = joined(level[2u * thread], level[2u * thread + 1u]);
+      node = joinedCells(level[2u * thread], level[2u * thread + 1u]);
     }
     workgroupBarrier();
     if (thread < mine) {
       level[thread] = node;
-      writeNode(across + group * mine + thread, node);
+      cells[refit.nodes + across + group * mine + thread] = node;
     }
   }
 }
@@ -84,11 +58,11 @@ fn refitLeaves(
     return;
   }
   let leaf = group * 64u + thread;
-  var own = emptyNode();
+  var own = CELLS_NONE;
   if (leaf < refit.width) {
     let first = leaf * LEAF_SIZE;
     for (var s = first; s < min(refit.count, first + LEAF_SIZE); s++) {
-      own = joined(own, readNode(refit.slots + s));
+      own = joinedCells(own, cells[refit.slots + s]);
     }
   }
   climb(refit.width, group, thread, own);
@@ -106,10 +80,10 @@ fn refitNodes(
     return;
   }
   let k = group * 64u + thread;
-  var own = emptyNode();
+  var own = CELLS_NONE;
   if (k < width) {
     let child = refit.nodes + refit.width + 2u * k;
-    own = joined(readNode(child), readNode(child + 1u));
+    own = joinedCells(cells[child], cells[child + 1u]);
   }
   climb(width, group, thread, own);
 }

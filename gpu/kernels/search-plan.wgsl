@@ -5,9 +5,10 @@
 // P stays invalid from the first dispatch to the last: new boxes with the old P would be unsafe.
 //
 // In: control, fixed (workgroups of each dispatch; 0 where the demand decides), offsets (after the prefix sum), total.
-// Out: sizes (indirect arguments, three words a dispatch), control.
+// Out: sizes (indirect arguments, three words a dispatch), control; extent and the count of chunks, for a search anew.
 // #include "common/scan-levels.wgsl"
 // #include "common/search-control.wgsl"
+// #include "common/extent.wgsl"
 
 struct Plan {
   // dispatches before settleSearch, and in all
@@ -24,6 +25,8 @@ struct Plan {
   state: u32,
   wantsSearch: u32,
   pairDemand: u32,
+  // word of offsets that counts the chunks of finds that were taken (walk-pairs.wgsl)
+  chunks: u32,
 }
 
 // What control.wgsl calls RUNNING
@@ -33,10 +36,11 @@ const IS_RUNNING: u32 = 0u;
 @group(0) @binding(1) var<storage, read_write> control: SearchControl;
 @group(0) @binding(2) var<storage, read> fixed: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
-@group(0) @binding(4) var<storage, read> offsets: array<u32>;
+@group(0) @binding(4) var<storage, read_write> offsets: array<u32>;
 @group(0) @binding(5) var<storage, read> total: array<u32>;
 // Control of the steps (common/control.wgsl), or any buffer
 @group(0) @binding(6) var<storage, read_write> status: array<u32>;
+@group(0) @binding(7) var<storage, read_write> extent: array<u32, 6>;
 
 const THREADS: u32 = 64u;
 
@@ -80,6 +84,10 @@ fn planSearch() {
       writeSize(d, 0u);
     }
     return;
+  }
+  offsets[plan.chunks] = 0u;
+  for (var side = 0u; side < 6u; side++) {
+    extent[side] = EXTENT_NONE;
   }
   control.oldPairs = select(0u, control.pairCount, control.mode == SEARCH_PART);
   control.entries = addSaturating(control.oldPairs, control.queries);

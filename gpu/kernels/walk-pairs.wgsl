@@ -1,31 +1,34 @@
 // Proximity search, one thread a query: walks a tree without a stack, looks closer at every element whose box overlaps,
 // and counts what belongs into P, or writes it (mirrors Bvh.forEachOverlap in src/solver/cpu/bvh.ts and Sink in
 // src/solver/cpu/search.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
-// it ends back at 1.
+// it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
 //
 // Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a bar bit or a
-// vertex in common, belong to two ignored parts or are left out (src/mesh/left-out-pairs.ts). A pair is dropped only if n, the direction of its closest points,
-// keeps it further apart than the cut wherever in the boxes its vertices are: lo - hi > cut + 16 u L, where L bounds the
-// terms of every height used, u = 2^-23.
+// vertex in common, belong to two ignored parts or are left out (src/mesh/left-out-pairs.ts). A pair is dropped only if n,
+// the direction of its closest points, keeps it further apart than the cut wherever in the boxes its vertices are:
+// lo - hi > cut + 16 u L, where L bounds the terms of every height used, u = 2^-23.
 //
 // Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently, and
 // a pair that is counted once and not written, or the reverse, would tear P.
 //
-// Counting leaves each query's first STASH finds behind the offsets: where those are all, writing need not walk again.
+// Counting keeps what it finds, so that writing need not walk again: seven to a chunk of eight words, the last of which
+// says where the next seven are. A query has one chunk, and takes more from a common store while there are any; where they
+// are stored depends on who came first, what is found does not.
 //
-// In: walk, control, topology, tree, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each query's
-// offset on, in walk order, with their normal, delta_p = 0 and their kind.
+// In: walk, control, topology, tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
+// query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
 // #include "common/groups.wgsl"
 // #include "common/search-control.wgsl"
 // #include "common/closest.wgsl"
+// #include "common/cells.wgsl"
+// #include "common/pair-rules.wgsl"
 
-// VT, EE, VE or VV
+// VT, EE, or POINT: a free point against rods or other points, which are rods from a point to itself.
 override KIND: u32;
 
 const VT: u32 = 0u;
 const EE: u32 = 1u;
-const VE: u32 = 2u;
-const VV: u32 = 3u;
+const POINT: u32 = 2u;
 
 struct Walk {
   // 0: count, 1: write
@@ -40,7 +43,7 @@ struct Walk {
   otherSlot: u32,
   otherCount: u32,
   leaves: u32,
-  // index of slot 0 in tree
+  // index of slot 0 in cells
   boxes: u32,
   // places in topology: part of each vertex, first of each part's ignored parts, the lists (ascending)
   hasIgnored: u32,
@@ -49,31 +52,40 @@ struct Walk {
   ignored: u32,
   // vertices of a pair
   corners: u32,
-  // where in offsets the finds are kept: the n-th of a query at stash + n * queries + query
-  stash: u32,
+  // word of offsets that counts the chunks that were taken; the chunks follow, first one a query, then as many more
+  chunks: u32,
   // places in topology (gpu/search/topology-tail.ts): δ of vertex 0, 0 = one δ for all; marks of the vertices that are in
   // some pair that is left out; keys of these pairs, of this kind, ascending
   distances: u32,
   marks: u32,
   leftOutFirst: u32,
   leftOutCount: u32,
+  // what P calls these pairs, and 1 = the tree is that of the queries themselves
+  kind: u32,
+  isSelf: u32,
 }
 
-// Finds that are kept of a query (gpu/search/dispatch-plan.ts has the same number); more are found again.
-const STASH: u32 = 16u;
+// Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
+const CHUNK: u32 = 8u;
+const FINDS: u32 = CHUNK - 1u;
+// There was no chunk left: what the query finds is found again.
+const NO_CHUNK: u32 = 0xffffffffu;
 // Candidates that a thread walks on to before it looks closer.
-const PENDING: u32 = 8u;
+const PENDING: u32 = 16u;
 
 @group(0) @binding(0) var<uniform> walk: Walk;
 @group(0) @binding(1) var<uniform> control: SearchControl;
 @group(0) @binding(2) var<storage, read> topology: array<u32>;
+// two vec4f a slot (element-boxes.wgsl)
 @group(0) @binding(3) var<storage, read> tree: array<vec4f>;
+// nodes and slots (common/cells.wgsl)
+@group(0) @binding(4) var<storage, read> cells: array<vec4u>;
 // three vec4f a vertex: x, its box's lo and hi (boxes.wgsl)
-@group(0) @binding(4) var<storage, read> vertices: array<vec4f>;
-@group(0) @binding(5) var<storage, read_write> offsets: array<u32>;
-@group(0) @binding(6) var<storage, read_write> pairVertex: array<vec4i>;
-@group(0) @binding(7) var<storage, read_write> pairInfo: array<u32>;
-@group(0) @binding(8) var<storage, read_write> pairNormal: array<vec4f>;
+@group(0) @binding(5) var<storage, read> vertices: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> offsets: array<atomic<u32>>;
+@group(0) @binding(7) var<storage, read_write> pairVertex: array<vec4i>;
+@group(0) @binding(8) var<storage, read_write> pairInfo: array<u32>;
+@group(0) @binding(9) var<storage, read_write> pairNormal: array<vec4f>;
 
 // 16 u
 const MARGIN: f32 = 1.9073486328125e-6;
@@ -86,6 +98,10 @@ fn cornersOf(slot: u32) -> vec3u {
 
 fn positionOf(v: u32) -> vec3f {
   return vertices[3u * v].xyz;
+}
+
+fn wordOf(chunk: u32, place: u32) -> u32 {
+  return walk.chunks + 1u + CHUNK * chunk + place;
 }
 
 struct Found {
@@ -103,37 +119,38 @@ fn walkPairs(
   if (q >= walk.ownCount) {
     return;
   }
-  let isSelf = KIND == EE || KIND == VV;
+  let isSelf = walk.isSelf != 0u;
   let slot = walk.ownSlot + q;
-  let ownLo = tree[2u * (walk.boxes + slot)];
-  let ownHi = tree[2u * (walk.boxes + slot) + 1u];
-  let hi = ownHi.xyz;
-  // Half of either side's δ: their sum is the mean of both, the δ of the pair.
-  let growth = ownHi.w;
-  let lo = ownLo.xyz;
-  let bits = u32(ownLo.w);
+  let ownCells = cells[walk.boxes + slot];
+  let limit = limitOf(ownCells.xyz);
+  let bits = ownCells.w;
+  let ownLo = tree[2u * slot].xyz;
+  let ownHi = tree[2u * slot + 1u];
   let own = cornersOf(slot);
-  // In a tree against itself everything before the query has been paired already.
-  let firstLeaf = select(0u, q / 8u, isSelf);
-  let firstOther = select(0u, q + 1u, isSelf);
-  let depth = countLeadingZeros(walk.leaves);
   let query = walk.firstQuery + q;
   let entry = control.oldPairs + query;
   let isWriting = walk.isWriting != 0u;
   var at = 0u;
   var kept = 0u;
   if (isWriting) {
-    at = offsets[entry];
+    at = atomicLoad(&offsets[entry]);
     var end = control.demand;
     if (query + 1u < control.queries) {
-      end = offsets[entry + 1u];
+      end = atomicLoad(&offsets[entry + 1u]);
     }
     kept = end - at;
   }
-  let isKept = isWriting && kept <= STASH;
+  let isKept = isWriting && (kept <= FINDS || atomicLoad(&offsets[wordOf(query, FINDS)]) != NO_CHUNK);
+  // What is kept: the chunk in use, and how many of its finds have been read or written.
+  var chunk = query;
+  var used = 0u;
   var count = 0u;
   // The walk: the node to look at, 0 at its end; the next element of a leaf, and how many of that leaf are left.
-  var k = select(1u, 0u, isKept);
+  var k = select(1u, walk.leaves + q / 8u, isSelf);
+  if (isKept) {
+    k = 0u;
+  }
+  let firstOther = select(0u, q + 1u, isSelf);
   var element = 0u;
   var left = 0u;
   var pending: array<u32, PENDING>;
@@ -143,61 +160,96 @@ fn walkPairs(
     var found = 0u;
     if (isKept) {
       while (found < PENDING && count + found < kept) {
-        pending[found] = offsets[walk.stash + (count + found) * control.queries + query];
+        if (used == FINDS) {
+          chunk = atomicLoad(&offsets[wordOf(chunk, FINDS)]);
+          used = 0u;
+        }
+        pending[found] = atomicLoad(&offsets[wordOf(chunk, used)]);
+        used++;
         found++;
       }
     }
     while (found < PENDING && (k != 0u || left != 0u)) {
       let isElement = left != 0u;
-      let box = 2u * select(walk.nodes + k, walk.boxes + walk.otherSlot + element, isElement);
-      let boxLo = tree[box];
-      let boxHi = tree[box + 1u].xyz;
-      let overlaps = all(boxLo.xyz <= hi) && all(boxHi >= lo) && (bits & u32(boxLo.w)) == 0u;
+      let box = cells[select(walk.nodes + k, walk.boxes + walk.otherSlot + element, isElement)];
+      let overlaps = overlapsInCells(limit, box.xyz) && (bits & box.w) == 0u;
       if (isElement) {
-        if (overlaps && !sharesVertex(slotsOf(own, cornersOf(walk.otherSlot + element)))) {
+        if (overlaps) {
           pending[found] = element;
           found++;
         }
         element++;
         left--;
       } else {
-        let lastLeaf = ((k + 1u) << (countLeadingZeros(k) - depth)) - 1u - walk.leaves;
-        let isHit = overlaps && lastLeaf >= firstLeaf;
         let isLeaf = k >= walk.leaves;
-        let begin = (k - walk.leaves) * 8u;
-        if (isHit && isLeaf) {
+        if (overlaps && isLeaf) {
+          let begin = (k - walk.leaves) * 8u;
           element = max(begin, firstOther);
           left = max(min(begin + 8u, walk.otherCount), element) - element;
         }
         let next = (k + 1u) >> countTrailingZeros(k + 1u);
-        k = select(select(next, 0u, next == 1u), 2u * k, isHit && !isLeaf);
+        k = select(select(next, 0u, next == 1u), 2u * k, overlaps && !isLeaf);
       }
     }
     if (found == 0u) {
       break;
     }
+    // Of what overlaps in cells, what overlaps and is no neighbour.
+    if (!isKept) {
+      let candidates = found;
+      found = 0u;
+      for (var n = 0u; n < candidates; n++) {
+        let other = walk.otherSlot + pending[n];
+        let overlaps = all(tree[2u * other].xyz <= ownHi.xyz) && all(tree[2u * other + 1u].xyz >= ownLo);
+        if (overlaps && !sharesVertex(slotsOf(own, cornersOf(other)))) {
+          pending[found] = pending[n];
+          found++;
+        }
+      }
+    }
     for (var n = 0u; n < found; n++) {
-      let slots = slotsOf(own, cornersOf(walk.otherSlot + pending[n]));
+      let other = walk.otherSlot + pending[n];
+      let slots = slotsOf(own, cornersOf(other));
       var cut = control.cut;
       if (walk.distances != 0u && control.isPoint == 0u) {
-        cut = growth + tree[2u * (walk.boxes + walk.otherSlot + pending[n]) + 1u].w;
+        cut = ownHi.w + tree[2u * other + 1u].w;
       }
-      let closer = lookCloser(slots, cut);
+      // What was kept belongs: of that only n is wanted.
+      let closer = lookCloser(slots, cut, select(walk.corners, 0u, isKept));
       if (isKept || (closer.belongs && !isIgnored(slots) && !isLeftOut(slots))) {
         if (isWriting) {
           pairVertex[at + count] = unusedMarked(slots);
-          pairInfo[at + count] = KIND;
+          pairInfo[at + count] = walk.kind;
           pairNormal[at + count] = vec4f(closer.normal, 0.0);
-        } else if (count < STASH) {
-          offsets[walk.stash + count * control.queries + query] = pending[n];
+        } else {
+          if (used == FINDS && chunk != NO_CHUNK) {
+            chunk = nextChunk(chunk, query);
+            used = 0u;
+          }
+          if (chunk != NO_CHUNK) {
+            atomicStore(&offsets[wordOf(chunk, used)], pending[n]);
+            used++;
+          }
         }
         count++;
       }
     }
   }
   if (!isWriting) {
-    offsets[entry] = count;
+    atomicStore(&offsets[entry], count);
   }
+}
+
+// Takes a chunk from the store and hangs it on another one; NO_CHUNK, also on the query's own, when all are taken.
+fn nextChunk(chunk: u32, query: u32) -> u32 {
+  var next = control.queries + atomicAdd(&offsets[walk.chunks], 1u);
+  var holder = chunk;
+  if (next >= 2u * control.queries) {
+    next = NO_CHUNK;
+    holder = query;
+  }
+  atomicStore(&offsets[wordOf(holder, FINDS)], next);
+  return next;
 }
 
 // Vertex slots of a pair, side a first; unused ones repeat the last vertex.
@@ -209,13 +261,7 @@ fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
 }
 
 fn unusedMarked(slots: vec4u) -> vec4i {
-  if (KIND == VE) {
-    return vec4i(vec3i(slots.xyz), -1);
-  }
-  if (KIND == VV) {
-    return vec4i(vec2i(slots.xy), -1, -1);
-  }
-  return vec4i(slots);
+  return select(vec4i(-1), vec4i(slots), vec4u(0u, 1u, 2u, 3u) < vec4u(walk.corners));
 }
 
 // Free points are in no other element, so only elements of triangles and edges can meet in a vertex.
@@ -229,96 +275,8 @@ fn sharesVertex(v: vec4u) -> bool {
   return false;
 }
 
-fn partOf(v: u32) -> u32 {
-  return topology[walk.parts + v];
-}
-
-// One side wholly in part p, the other wholly in part q, and (p, q) is listed (ignoredParts in proximity.ts).
-fn isIgnored(v: vec4u) -> bool {
-  if (walk.hasIgnored == 0u) {
-    return false;
-  }
-  let p = partOf(v.x);
-  let q = partOf(v.w);
-  let second = partOf(v.y);
-  if (partOf(v.z) != q || second != select(q, p, KIND == EE)) {
-    return false;
-  }
-  var first = topology[walk.ignoredFirst + p];
-  var end = topology[walk.ignoredFirst + p + 1u];
-  while (first < end) {
-    let middle = (first + end) / 2u;
-    let part = topology[walk.ignored + middle];
-    if (part == q) {
-      return true;
-    }
-    if (part < q) {
-      first = middle + 1u;
-    } else {
-      end = middle;
-    }
-  }
-  return false;
-}
-
-fn isMarked(v: u32) -> bool {
-  return (topology[walk.marks + v / 32u] & (1u << (v % 32u))) != 0u;
-}
-
-// Each side ascending, the lower edge first: one pair has one key.
-fn leftOutKey(v: vec4u) -> vec4u {
-  if (KIND == EE) {
-    let first = vec2u(min(v.x, v.y), max(v.x, v.y));
-    let second = vec2u(min(v.z, v.w), max(v.z, v.w));
-    let isOrdered = first.x < second.x || (first.x == second.x && first.y < second.y);
-    return select(vec4u(second, first), vec4u(first, second), isOrdered);
-  }
-  if (KIND == VV) {
-    return vec4u(min(v.x, v.y), vec3u(max(v.x, v.y)));
-  }
-  let lo = min(v.y, min(v.z, v.w));
-  let hi = max(v.y, max(v.z, v.w));
-  // An edge repeats its second vertex.
-  return vec4u(v.x, lo, select(v.y + v.z + v.w - lo - hi, hi, KIND == VE), hi);
-}
-
-fn comesBefore(p: vec4u, q: vec4u) -> bool {
-  if (p.x != q.x) {
-    return p.x < q.x;
-  }
-  if (p.y != q.y) {
-    return p.y < q.y;
-  }
-  if (p.z != q.z) {
-    return p.z < q.z;
-  }
-  return p.w < q.w;
-}
-
-fn isLeftOut(v: vec4u) -> bool {
-  if (walk.leftOutCount == 0u || !(isMarked(v.x) && isMarked(v.y) && isMarked(v.z) && isMarked(v.w))) {
-    return false;
-  }
-  let key = leftOutKey(v);
-  var first = 0u;
-  var end = walk.leftOutCount;
-  while (first < end) {
-    let middle = (first + end) / 2u;
-    let at = walk.leftOutFirst + 4u * middle;
-    let other = vec4u(topology[at], topology[at + 1u], topology[at + 2u], topology[at + 3u]);
-    if (all(other == key)) {
-      return true;
-    }
-    if (comesBefore(other, key)) {
-      first = middle + 1u;
-    } else {
-      end = middle;
-    }
-  }
-  return false;
-}
-
-fn lookCloser(v: vec4u, cut: f32) -> Found {
+// Whether a pair belongs into P, judged by its first `corners` vertices, and n.
+fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   let a = positionOf(v.x);
   let b = positionOf(v.y);
   var near: Closest;
@@ -326,10 +284,8 @@ fn lookCloser(v: vec4u, cut: f32) -> Found {
     near = closestVertexTriangle(a, b, positionOf(v.z), positionOf(v.w));
   } else if (KIND == EE) {
     near = closestEdgeEdge(a, b, positionOf(v.z), positionOf(v.w));
-  } else if (KIND == VE) {
-    near = closestVertexEdge(a, b, positionOf(v.z));
   } else {
-    near = closestVertexVertex(a, b);
+    near = closestVertexEdge(a, b, positionOf(v.z));
   }
   let d = near.difference;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
@@ -347,7 +303,7 @@ fn lookCloser(v: vec4u, cut: f32) -> Found {
   // length the compiler does not know: unrolled, it would double the kernel.
   var lowA = vec2f(FAR, 0.0);
   var highB = vec2f(FAR, 0.0);
-  for (var k = 0u; k < walk.corners; k++) {
+  for (var k = 0u; k < corners; k++) {
     let isSideA = k == 0u || (k == 1u && KIND == EE);
     let height = lowest(v[k], a, select(-n, n, isSideA));
     lowA = select(lowA, lower(lowA, height), isSideA);

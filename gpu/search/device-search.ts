@@ -6,7 +6,7 @@ import { BUFFER_USAGE } from '../flags.js';
 import { DeviceScan, DISPATCH_BYTES, scanLevels } from '../scan.js';
 import type { DeviceMemory } from '../step/ledger.js';
 import { CONTROL_BYTES, type ControlValues, controlOf, controlWord, encodeField, type SearchMode } from './control.js';
-import { type DispatchPlan, planDispatches, type SearchStatus, STASH, UNIFORM_STRIDE } from './dispatch-plan.js';
+import { type DispatchPlan, findWords, planDispatches, type SearchStatus, UNIFORM_STRIDE } from './dispatch-plan.js';
 import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from './kernel.js';
 import { SearchKernels } from './kernels.js';
 import { layOutSearch, type SearchLayout } from './layout.js';
@@ -63,7 +63,12 @@ export class DeviceSearch {
   #tail: TopologyTail;
   #settings: Settings;
   #leftOut: LeftOutPairs | undefined;
+  /** float32[8·slots] grown boxes of the elements */
   readonly #tree: GPUBuffer;
+  /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/common/cells.wgsl) */
+  readonly #cells: GPUBuffer;
+  /** uint32[6] what bounds all boxes (gpu/kernels/common/extent.wgsl) */
+  readonly #extent: GPUBuffer;
   /** float32[12·V] by vertex: x and its box as the walks read them, in words of four */
   readonly #vertices: GPUBuffer;
   /** bound where there is no status block */
@@ -71,9 +76,9 @@ export class DeviceSearch {
   /** live as long as the pair buffers */
   #bound: GPUBuffer[] = [];
   #scan: DeviceScan | undefined;
-  /** counts of the queries and, from word `stash` on, their first finds */
+  /** counts of the queries and, from word `finds` on, what they found */
   #offsets: GPUBuffer | undefined;
-  #stash = 0;
+  #finds = 0;
   /** dispatches before and after the prefix sum */
   #counting: Dispatch[] = [];
   #writing: Dispatch[] = [];
@@ -106,7 +111,9 @@ export class DeviceSearch {
     this.bar = own('bar', 4 * vertexCount, STORAGE | COPY_SRC);
     this.#tail = this.#composeTail(undefined);
     this.#topology = this.#makeTopology();
-    this.#tree = own('search trees', 32 * (layout.nodes + layout.slots), STORAGE | COPY_SRC);
+    this.#tree = own('search boxes', 32 * layout.slots, STORAGE);
+    this.#cells = own('search trees', 16 * (layout.nodes + layout.slots), STORAGE);
+    this.#extent = own('search extent', 24, STORAGE);
     this.#vertices = own('search vertices', 48 * vertexCount, STORAGE);
     this.#spare = own('search status', 16, STORAGE);
     this.#write({
@@ -142,7 +149,7 @@ export class DeviceSearch {
    */
   rebind(): void {
     const earlier = this.#offsets;
-    const earlierStash = this.#stash;
+    const earlierFinds = this.#finds;
     const kept = this.#bound.filter((buffer) => buffer !== earlier);
     this.#bound = earlier ? [earlier] : [];
     for (const buffer of kept) this.#memory.free(buffer);
@@ -154,8 +161,8 @@ export class DeviceSearch {
     const { queries } = this.layout;
     const encoder = device.createCommandEncoder();
     encoder.copyBufferToBuffer(earlier, 0, this.#offsets as GPUBuffer, 0, 4 * queries);
-    const finds = 4 * STASH * queries;
-    encoder.copyBufferToBuffer(earlier, 4 * earlierStash, this.#offsets as GPUBuffer, 4 * this.#stash, finds);
+    const finds = 4 * findWords(queries);
+    encoder.copyBufferToBuffer(earlier, 4 * earlierFinds, this.#offsets as GPUBuffer, 4 * this.#finds, finds);
     device.queue.submit([encoder.finish()]);
     this.#bound = this.#bound.filter((buffer) => buffer !== earlier);
     this.#memory.free(earlier);
@@ -171,10 +178,10 @@ export class DeviceSearch {
     this.#write({ capacity: pairCapacity, pairCount: 0, isValid: 0 });
     const entries = pairCapacity + this.layout.queries;
     const plan = planDispatches(this.layout, scanLevels(entries), entries, this.#status, this.#tail);
-    this.#stash = entries;
+    this.#finds = entries;
     const offsets = this.#bind(
       'search offsets',
-      4 * (entries + STASH * this.layout.queries),
+      4 * (entries + findWords(this.layout.queries)),
       STORAGE | COPY_SRC | COPY_DST,
     );
     this.#offsets = offsets;
@@ -289,6 +296,7 @@ export class DeviceSearch {
     const named = {
       ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork, ...own },
       ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree, vertices: this.#vertices },
+      ...{ cells: this.#cells, extent: this.#extent },
       ...{ plan: ranges[0], slots: ranges[1], status: this.#status?.buffer ?? this.#spare },
     };
     let slot = 0;

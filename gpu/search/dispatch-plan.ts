@@ -5,8 +5,13 @@ import type { TopologyTail } from './topology-tail.js';
 /** Threads of a workgroup in the kernels that run a thread a vertex, a slot, a query or a pair. */
 const THREADS = 64;
 
-/** Finds that counting keeps of each query, so that writing need not walk again (walk-pairs.wgsl has the same number). */
-export const STASH = 16;
+/** Words of a chunk of finds that counting keeps, so that writing need not walk again (walk-pairs.wgsl has the same number). */
+const CHUNK_WORDS = 8;
+/** Each query has a chunk, and as many more are in a store for all. */
+const CHUNKS_A_QUERY = 2;
+
+/** Words of what counting keeps of so many queries: how many chunks of the store were taken, and the chunks. */
+export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_A_QUERY * queries;
 
 /** What every implementation lets a uniform binding start at. */
 export const UNIFORM_STRIDE = 256;
@@ -36,12 +41,12 @@ export interface DispatchPlan {
 
 /**
  * @param levels of the prefix sum over old pairs and queries
- * @param stash word of `offsets` from which on finds are kept: STASH words a query
+ * @param finds word of `offsets` from which on finds are kept: findWords(queries)
  */
 export function planDispatches(
   layout: SearchLayout,
   levels: number,
-  stash: number,
+  finds: number,
   status: SearchStatus | undefined,
   tail: TopologyTail,
 ): DispatchPlan {
@@ -59,11 +64,11 @@ export function planDispatches(
   const plan = [gather, groups.length, mark, scan, levels, gather, gather + 1];
   const statusWords = status ? [1, status.state, status.wantsSearch, status.pairDemand] : [0, 0, 0, 0];
   const uniforms = [
-    [...plan, ...statusWords],
+    [...plan, ...statusWords, finds],
     [slots, nodes, tail.distances, layout.border],
     ...refits.map((refit) => refitWords(layout, refit)),
-    ...walks.map((walk) => walkWords(layout, walk, stash, tail, false)),
-    ...walks.map((walk) => walkWords(layout, walk, stash, tail, true)),
+    ...walks.map((walk) => walkWords(layout, walk, finds, tail, false)),
+    ...walks.map((walk) => walkWords(layout, walk, finds, tail, true)),
   ];
   return { groups, scan, gather, uniforms };
 }
@@ -78,7 +83,7 @@ const refitWords = ({ nodes }: SearchLayout, { set, width }: RefitPass): number[
 const walkWords = (
   layout: SearchLayout,
   { kind, own, other, firstQuery }: WalkPass,
-  stash: number,
+  finds: number,
   { distances, marks, keys }: TopologyTail,
   isWriting: boolean,
 ): number[] => [
@@ -96,9 +101,11 @@ const walkWords = (
   layout.ignoredFirst,
   layout.ignored,
   CORNERS[kind],
-  stash,
+  finds,
   distances,
   marks,
   keys[kind].first,
   keys[kind].count,
+  kind,
+  own === other ? 1 : 0,
 ];

@@ -3,7 +3,7 @@ import { ScanKernels } from '../scan.js';
 import { Kernel } from './kernel.js';
 import type { SearchLayout } from './layout.js';
 
-/** All kernels of a search. Walks are compiled once for each kind of pair, on first need. */
+/** All kernels of a search. Walks are compiled for each kind of pair on first need. */
 export class SearchKernels {
   static readonly #loaded = new WeakMap<GPUDevice, Promise<SearchKernels>>();
 
@@ -51,7 +51,7 @@ export class SearchKernels {
     return [
       ...[plan, scanBlocks, addBlocks, this.planSearch, this.settleSearch, this.fillTrustBoxes, this.boxElements],
       ...[this.refitLeaves, this.refitNodes, this.markKept, this.gatherKept, this.settlePairs],
-      ...(await Promise.all([VT, EE, VE, VV].map((kind) => this.#walk(kind)))),
+      ...(await Promise.all([VT, EE, VE].map((kind) => this.#walk(kind)))),
     ];
   }
 
@@ -61,7 +61,9 @@ export class SearchKernels {
     return new Map(await Promise.all(kinds.map(async (kind) => [kind, await this.#walk(kind)] as const)));
   }
 
-  #walk(kind: number): Promise<Kernel> {
+  /** Points against points are walked by the kernel for points against rods. */
+  #walk(ofKind: number): Promise<Kernel> {
+    const kind = ofKind === VV ? VE : ofKind;
     let kernel = this.#walks.get(kind);
     if (!kernel) {
       kernel = Kernel.load(this.device, 'walk-pairs', ['walkPairs'], { KIND: kind }).then(([loaded]) => loaded);

@@ -52,7 +52,7 @@ export interface SearchLayout {
   /** 0 = there is none */
   readonly border: number;
   readonly slots: number;
-  /** boxes before that of slot 0: the nodes of all trees */
+  /** nodes of all trees, which come before slot 0 where both are kept together */
   readonly nodes: number;
   readonly queries: number;
   readonly refits: readonly RefitPass[];

@@ -1,0 +1,91 @@
+// Pairs that are left out whatever their distance: of two ignored parts, or named one by one. For walk-pairs.wgsl, whose
+// uniform `walk` says where in `topology` the lists are.
+
+fn partOf(v: u32) -> u32 {
+  return topology[walk.parts + v];
+}
+
+// One side wholly in part p, the other wholly in part q, and (p, q) is listed (ignoredParts in proximity.ts).
+fn isIgnored(v: vec4u) -> bool {
+  if (walk.hasIgnored == 0u) {
+    return false;
+  }
+  let p = partOf(v.x);
+  let q = partOf(v.w);
+  let second = partOf(v.y);
+  if (partOf(v.z) != q || second != select(q, p, KIND == EE)) {
+    return false;
+  }
+  var first = topology[walk.ignoredFirst + p];
+  var end = topology[walk.ignoredFirst + p + 1u];
+  while (first < end) {
+    let middle = (first + end) / 2u;
+    let part = topology[walk.ignored + middle];
+    if (part == q) {
+      return true;
+    }
+    if (part < q) {
+      first = middle + 1u;
+    } else {
+      end = middle;
+    }
+  }
+  return false;
+}
+
+fn isMarked(v: u32) -> bool {
+  return (topology[walk.marks + v / 32u] & (1u << (v % 32u))) != 0u;
+}
+
+// Each side ascending, the lower edge first: one pair has one key.
+fn leftOutKey(v: vec4u) -> vec4u {
+  if (KIND == EE) {
+    let first = vec2u(min(v.x, v.y), max(v.x, v.y));
+    let second = vec2u(min(v.z, v.w), max(v.z, v.w));
+    let isOrdered = first.x < second.x || (first.x == second.x && first.y < second.y);
+    return select(vec4u(second, first), vec4u(first, second), isOrdered);
+  }
+  if (walk.corners == 2u) {
+    return vec4u(min(v.x, v.y), vec3u(max(v.x, v.y)));
+  }
+  let lo = min(v.y, min(v.z, v.w));
+  let hi = max(v.y, max(v.z, v.w));
+  // An edge repeats its second vertex.
+  return vec4u(v.x, lo, select(v.y + v.z + v.w - lo - hi, hi, KIND == POINT), hi);
+}
+
+fn comesBefore(p: vec4u, q: vec4u) -> bool {
+  if (p.x != q.x) {
+    return p.x < q.x;
+  }
+  if (p.y != q.y) {
+    return p.y < q.y;
+  }
+  if (p.z != q.z) {
+    return p.z < q.z;
+  }
+  return p.w < q.w;
+}
+
+fn isLeftOut(v: vec4u) -> bool {
+  if (walk.leftOutCount == 0u || !(isMarked(v.x) && isMarked(v.y) && isMarked(v.z) && isMarked(v.w))) {
+    return false;
+  }
+  let key = leftOutKey(v);
+  var first = 0u;
+  var end = walk.leftOutCount;
+  while (first < end) {
+    let middle = (first + end) / 2u;
+    let at = walk.leftOutFirst + 4u * middle;
+    let other = vec4u(topology[at], topology[at + 1u], topology[at + 2u], topology[at + 3u]);
+    if (all(other == key)) {
+      return true;
+    }
+    if (comesBefore(other, key)) {
+      first = middle + 1u;
+    } else {
+      end = middle;
+    }
+  }
+  return false;
+}
