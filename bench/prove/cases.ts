@@ -12,7 +12,8 @@ import {
   type Variation,
 } from './scenes/variation.js';
 
-export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION';
+/** WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is */
+export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'WHOLE_SESSION';
 
 /** One thing to try; the id and the seed are all that is needed to try it again. */
 export interface ProveCase {
@@ -39,6 +40,7 @@ const PLAIN_SHARE = 0.35;
  * everything; the rest is drawn from the seed.
  */
 export function* makeCases(seed: number, realScenes: readonly string[], hasSessions: boolean): Generator<ProveCase> {
+  if (hasSessions) yield wholeSession(seed);
   const generated = Object.keys(GENERATED);
   const corners = Object.keys(CORNERS) as Corner[];
   for (let n = 0; ; n++) {
@@ -64,4 +66,17 @@ export function* makeCases(seed: number, realScenes: readonly string[], hasSessi
     };
     yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation };
   }
+}
+
+/** The first case of every campaign: hundreds of frames in one session, on a mesh so small that they cost seconds. */
+function wholeSession(seed: number): ProveCase {
+  const variation: Variation = {
+    scalar: SCALARS[seed % SCALARS.length],
+    scale: 1,
+    offset: 0,
+    preset: 'TUNED',
+    extreme: 'NONE',
+    corner: 'DEFAULT',
+  };
+  return { id: 'whole-handkerchiefs', scene: 'handkerchiefs', seed, mode: 'WHOLE_SESSION', door: 'JSON', variation };
 }

@@ -1,6 +1,7 @@
 import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
 import { Client } from './client.js';
 import { assert, assertSafe, makeScene, targetOf } from './fault-tools.js';
+import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
 import type { ProveScene } from './scenes/builder.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
@@ -19,8 +20,6 @@ interface Fault {
   readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
 }
 
-const DAWN =
-  'Dawn ends the whole process where a thread of it ends in the middle of its work: the kill of the server, above';
 const NO_DEVICE = 'this engine has no device';
 
 /** What can go wrong around the engine; what was answered stays true and nothing unsafe is ever sent. */
@@ -32,14 +31,13 @@ const FAULTS: readonly Fault[] = [
   {
     name: 'a thread is killed at any moment',
     needsSessions: true,
-    run: workerKilled,
-    only: { engine: 'cpu', because: DAWN },
+    // Dawn ends the whole process where a thread of it ends in the middle of its work.
+    run: (engine, random) => (engine === 'cpu' ? workerKilled : threadKilledWithProcess)(engine, random),
   },
   {
     name: 'a thread runs out of memory',
     needsSessions: true,
-    run: outOfMemory,
-    only: { engine: 'cpu', because: DAWN },
+    run: (engine, random) => (engine === 'cpu' ? outOfMemory : threadStarvedWithProcess)(engine, random),
   },
   {
     name: 'the device is lost at any moment',

@@ -24,7 +24,26 @@ const mutant = (
   edits: readonly Edit[],
   scenes: readonly string[],
   caughtBy: readonly string[],
-): Mutant => ({ name, fault, edits: [...edits, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu' });
+  how: Pick<Mutant, 'corner' | 'mode'> = {},
+): Mutant => ({ name, fault, edits: [...edits, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu', ...how });
+
+const openBoxes: readonly Edit[] = [
+  {
+    file: 'gpu/kernels/commit.wgsl',
+    search: '(parameters.hasBoxes == 1u && !isInBox(i, written))',
+    replacement: '(parameters.hasBoxes == 2u && !isInBox(i, written))',
+  },
+  {
+    file: 'gpu/kernels/guard.wgsl',
+    search: 'let q = 6u * i;',
+    replacement: 'let q = 6u * i;\n      motion[i].guard = box[q];',
+  },
+  {
+    file: 'gpu/kernels/guard.wgsl',
+    search: 'alpha = min(alpha, boxShare(here.z, to.z, box[q + 2u], box[q + 5u]));',
+    replacement: 'alpha = 1.0;',
+  },
+];
 
 export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
@@ -83,23 +102,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-boxes-not-kept',
     'vertices leave their trust boxes, so that pairs outside P can meet',
-    [
-      {
-        file: 'gpu/kernels/commit.wgsl',
-        search: '(parameters.hasBoxes == 1u && !isInBox(i, written))',
-        replacement: '(parameters.hasBoxes == 2u && !isInBox(i, written))',
-      },
-      {
-        file: 'gpu/kernels/guard.wgsl',
-        search: 'let q = 6u * i;',
-        replacement: 'let q = 6u * i;\n      motion[i].guard = box[q];',
-      },
-      {
-        file: 'gpu/kernels/guard.wgsl',
-        search: 'alpha = min(alpha, boxShare(here.z, to.z, box[q + 2u], box[q + 5u]));',
-        replacement: 'alpha = 1.0;',
-      },
-    ],
+    openBoxes,
     ['soup', 'sandInABag', 'layers'],
     [MEETING, TUNNEL, FLOOR, PATH],
   ),
@@ -120,5 +123,79 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     ],
     ['matryoshka', 'layers', 'soup'],
     [MEETING, TUNNEL, FLOOR, PATH],
+  ),
+  mutant(
+    'kernel-forgotten-border',
+    'the search leaves out every pair of kinematic elements, also those that guard the cloth at their border',
+    [
+      {
+        file: 'gpu/kernels/element-boxes.wgsl',
+        search: 'if (control.skipsKinematic != 0u && isAtBorder(slot)) {',
+        replacement: 'if (control.skipsKinematic == 77u && isAtBorder(slot)) {',
+      },
+    ],
+    ['heldBorders'],
+    [MEETING, PATH],
+  ),
+  mutant(
+    'kernel-no-growth',
+    'hulls of trust boxes are not grown by half of δ, so that pairs outside P are disjoint and no more',
+    [
+      {
+        file: 'gpu/kernels/element-boxes.wgsl',
+        search: 'var growth = control.growth;',
+        replacement: 'var growth = 0.0 * control.growth;',
+      },
+    ],
+    ['closingGrains'],
+    [FLOOR],
+    { corner: 'NO_LEAP' },
+  ),
+  mutant(
+    'kernel-touching-pairs-move',
+    'pairs without a certificate do not stop their vertices',
+    [
+      {
+        file: 'gpu/kernels/bound.wgsl',
+        search: 'pairWork[p].slots = vec4f(0.0);',
+        replacement:
+          'pairWork[p].slots = vec4f(NO_BOUND);\n    pairWork[p].first = -3.0e38;\n    pairWork[p].second = 3.0e38;\n    pairWork[p].third = 0.0;',
+      },
+      {
+        file: 'gpu/kernels/bound.wgsl',
+        search: 'atomicMin(&motion[ids[s]].alpha, 0u);',
+        replacement: 'atomicMin(&motion[ids[s]].alpha, 0x3f800000u);',
+      },
+    ],
+    ['slivers'],
+    [FLOOR, MEETING, PATH],
+  ),
+  mutant(
+    'kernel-cut-pairs',
+    'the search forgets what it finds beyond some number of pairs',
+    [
+      {
+        file: 'gpu/kernels/search-plan.wgsl',
+        search: 'control.demand = total[0];',
+        replacement: 'control.demand = select(total[0], min(total[0], 300u), total[0] <= control.capacity);',
+      },
+    ],
+    ['layers', 'matryoshka'],
+    [MEETING, TUNNEL, FLOOR, PATH],
+  ),
+  mutant(
+    'kernel-stale-proximity-set',
+    'a session uses its proximity set again although vertices have left their boxes, and their boxes are not kept',
+    [
+      ...openBoxes,
+      {
+        file: 'gpu/kernels/begin.wgsl',
+        search: 'isInvalid = !(all(here >= lo) && all(here <= hi)) ||',
+        replacement: 'isInvalid = (false && !(all(here >= lo) && all(here <= hi))) ||',
+      },
+    ],
+    ['soup', 'layers'],
+    [MEETING, TUNNEL, FLOOR, PATH],
+    { mode: 'SESSION' },
   ),
 ];

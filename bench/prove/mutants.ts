@@ -1,4 +1,5 @@
 import type { Edit, Plant } from './planting.js';
+import type { Corner } from './scenes/variation.js';
 
 /**
  * A fault that is planted to see whether the campaign notices. Patches of a copy of the build, never switches in the
@@ -17,6 +18,7 @@ export interface Mutant extends Plant {
   readonly scalar?: 'FLOAT32' | 'FLOAT64';
   readonly offset?: number;
   readonly mode?: 'SESSION';
+  readonly corner?: Corner;
 }
 
 const FORWARD = 'src/solver/cpu/forward.js';
@@ -267,5 +269,69 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [{ file: SEARCH, search: 'sink.add(VV,', replacement: 'void (VV,' }],
     scenes: ['gatheringGrains'],
     caughtBy: [FLOOR, PATH, MEETING],
+  },
+  {
+    name: 'forgotten-border',
+    fault: 'the search leaves out every pair of kinematic elements, also those that guard the cloth at their border',
+    edits: [
+      {
+        file: 'src/solver/cpu/proximity.js',
+        search: 'settings.skipKinematicPairs ? findKinematicBorder(mesh) : undefined',
+        replacement: 'undefined',
+      },
+    ],
+    scenes: ['heldBorders'],
+    caughtBy: [MEETING, PATH],
+  },
+  {
+    name: 'no-growth',
+    fault: 'hulls of trust boxes are not grown by half of δ, so that pairs outside P are disjoint and no more',
+    edits: [{ file: 'src/solver/cpu/boxes.js', search: ': f(settings.delta / 2);', replacement: ': 0;' }],
+    scenes: ['closingGrains'],
+    caughtBy: [FLOOR],
+    corner: 'NO_LEAP',
+  },
+  {
+    name: 'touching-pairs-move',
+    fault: 'pairs without a certificate do not stop their vertices',
+    edits: [{ file: FORWARD, search: 'this.#freeze(input, p);', replacement: '' }],
+    scenes: ['slivers'],
+    caughtBy: [FLOOR, MEETING, PATH],
+  },
+  {
+    name: 'cut-pairs',
+    fault: 'a search that passes its budget leaves P as far as it got',
+    edits: [
+      {
+        file: 'src/solver/cpu/proximity.js',
+        search: 'const PAIRS_AT_LEAST = 1 << 16;',
+        replacement: 'const PAIRS_AT_LEAST = 1 << 6;',
+      },
+      {
+        file: 'src/solver/cpu/proximity.js',
+        search: 'const PAIRS_PER_VERTEX = 64;',
+        replacement: 'const PAIRS_PER_VERTEX = 1;',
+      },
+      {
+        file: 'src/solver/cpu/proximity.js',
+        search: 'if (thrown instanceof PairBudgetExceeded)\n                return false;',
+        replacement: 'if (thrown instanceof PairBudgetExceeded)\n                return true;',
+      },
+    ],
+    scenes: ['layers', 'matryoshka'],
+    caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
+  },
+  {
+    name: 'unseen-rounding',
+    fault: 'what rounding to float32 does to the start is not looked at',
+    edits: [
+      {
+        file: 'src/schedule/start-check.js',
+        search: 'if (frame.isExact(start, startEngine))',
+        replacement: 'if (true)',
+      },
+    ],
+    scenes: ['hairsBreadth'],
+    caughtBy: [MEETING, PATH, FLOOR],
   },
 ];

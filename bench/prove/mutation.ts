@@ -117,7 +117,7 @@ function caseOf(mutant: Mutant, scene: string, seed: number): ProveCase {
       scalar: mutant.scalar ?? 'FLOAT64',
       preset: 'TUNED',
       extreme: 'NONE',
-      corner: 'DEFAULT',
+      corner: mutant.corner ?? 'DEFAULT',
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Positions } from '../../../src/mesh/types.js';
+import { leastDistance } from './least-distance.js';
 import type { Surface } from './surface.js';
 
 /** What the only right reply to a request is, worked out from the request alone. */
@@ -31,6 +32,23 @@ export function expectReply(surface: Surface, start: Positions, delta: number | 
   if (ulp > (chosen / 64) * (1 - SLACK)) return 'EITHER';
   const engineUlp = extent * 2 ** -23;
   return chosen > 16 * 8 * Math.sqrt(3) * engineUlp * 1.01 ? 'ANSWER' : 'EITHER';
+}
+
+/**
+ * Whether some pair is so close that float32 coordinates, from the middle of the mesh, may not tell its sides apart: then
+ * TOLERANCE_TOO_SMALL is as right as an answer.
+ */
+export function isWithinRounding(surface: Surface, start: Positions, kinematicPairs: 'SKIP' | 'PROTECT'): boolean {
+  let extent = 0;
+  for (let c = 0; c < 3; c++) {
+    let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const [v] of surface.vertices) {
+      low = Math.min(low, start[3 * v + c]);
+      high = Math.max(high, start[3 * v + c]);
+    }
+    extent = Math.max(extent, high - low);
+  }
+  return leastDistance(surface, start, 2 * Math.sqrt(3) * extent * 2 ** -24, { kinematicPairs }) !== undefined;
 }
 
 /** Two medians of the same lengths, summed in another order, differ by rounding. */

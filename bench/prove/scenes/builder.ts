@@ -11,6 +11,8 @@ export interface ProveScene {
   /** float64[3·V] */
   readonly target: Float64Array;
   readonly invariants: readonly Invariant[];
+  /** false where gaps are smaller than the jitter of repeats; default true */
+  readonly isJittered?: boolean;
 }
 
 /** Collects vertices and elements of every codimension. */

@@ -1,5 +1,6 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
+import { closingGrains, hairsBreadth, handkerchiefs, heldBorders, slivers } from './telling.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
 
@@ -338,4 +339,9 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   pinch,
   gatheringGrains,
   crossed,
+  heldBorders,
+  closingGrains,
+  slivers,
+  hairsBreadth,
+  handkerchiefs,
 };

@@ -71,7 +71,8 @@ export function vary(scene: ProveScene, variation: Variation, random: Random): S
   const { scale, offset, scalar } = variation;
   const turn = randomTurn(random);
   // A millionth of a metre: another scene for every repeat, and far less than the gaps of the scenes.
-  const jitter = scene.start.map(() => JITTER * (random.next() - 0.5));
+  const amount = scene.isJittered === false ? 0 : JITTER;
+  const jitter = scene.start.map(() => amount * (random.next() - 0.5));
   const start = scene.start.map((p, i) => p + jitter[i]);
   const target = makeExtreme(
     start,

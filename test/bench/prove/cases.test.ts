@@ -26,7 +26,11 @@ t.test('a few hundred cases have a little of everything', async (t) => {
   const cases = take(1, 600, ['dress', 'bunny']);
   const has = (of: (prove: ProveCase) => unknown) => new Set(cases.map(of));
   t.equal(has(({ scene }) => scene).size, Object.keys(GENERATED).length + 2);
-  t.equal(has(({ mode, door }) => `${door} ${mode}`).size, 9);
+  t.equal(
+    has(({ mode, door }) => `${door} ${mode}`).size,
+    10,
+    'three modes through three doors, and the whole session',
+  );
   t.equal(has(({ variation }) => variation.corner).size, Object.keys(CORNERS).length);
   t.equal(has(({ variation }) => variation.scale).size, SCALES.length);
   t.equal(has(({ variation }) => variation.offset).size, OFFSETS.length);
@@ -43,4 +47,10 @@ t.test('generated scenes start free of intersections, but for the one that is me
       else t.equal(count, 0, `${name}, seed ${seed}`);
     }
   }
+});
+
+t.test('every campaign begins with a session that is carried to its end', async (t) => {
+  t.match(take(3, 1), [{ mode: 'WHOLE_SESSION', scene: 'handkerchiefs' }]);
+  const [first] = makeCases(3, [], false);
+  t.equal(first.mode, 'RESOLVE', 'none where there are no sessions');
 });

@@ -1,0 +1,153 @@
+import { Builder, type Point, type ProveScene } from './builder.js';
+import type { Random } from './random.js';
+
+/*
+ * Scenes that tell: each leans on one rule of the method, so that an engine without this rule fails in it. They are cases
+ * of the campaign as all others are.
+ */
+
+const EDGE = 0.01;
+/** δ of a mesh whose median edge is EDGE */
+const DELTA = 0.1 * EDGE;
+/** Half a side of a trust box without a leap: ρ = 1.8 δ */
+const REACH = 1.8 * DELTA;
+
+/**
+ * Cloths that are held along a border, and the held borders run into each other and into a kinematic plate: all elements
+ * that touch first are kinematic, and they guard the cloths that hang on them.
+ */
+export function heldBorders(random: Random): ProveScene {
+  const b = new Builder();
+  const side = random.between(-0.012, 0.012);
+  const height = random.between(0.002, 0.006);
+  const fall = height + random.between(0.008, 0.02);
+  // Lies flat, held along x = 0.
+  b.sheet(
+    5,
+    6,
+    (u, v) => [5 * EDGE * u, 6 * EDGE * (v - 0.5), 0],
+    (u, v) => [5 * EDGE * u, 6 * EDGE * (v - 0.5), 0],
+    (u) => u === 0,
+  );
+  // Stands on end above that border, across it, held along its lower side, and comes down.
+  const standing = (drop: number) => {
+    const shift = random.between(-0.004, 0.004);
+    return (u: number, v: number): Point => [
+      4 * EDGE * (u - 0.6) + shift,
+      side + 0.1 * EDGE * u,
+      height + 3 * EDGE * v - drop,
+    ];
+  };
+  const place = standing(0);
+  b.sheet(
+    4,
+    3,
+    place,
+    (u, v) => [place(u, v)[0], place(u, v)[1], place(u, v)[2] - fall],
+    (_, v) => v === 0,
+  );
+  // A plate below, most of it beside the cloth, comes up against the held corners.
+  const plate =
+    (rise: number) =>
+    (u: number, v: number): Point => [0.06 * (u - 0.96), side + 0.025 + 0.02 * v, -height + rise];
+  b.sheet(2, 2, plate(0), plate(fall), () => true);
+  return b.build();
+}
+
+/**
+ * Grains in twos that come together, each two about as far apart as two trust boxes are wide: many boxes are disjoint by less
+ * than a floor, and only the growth of the search keeps their grains further apart.
+ */
+export function closingGrains(random: Random): ProveScene {
+  const b = new Builder();
+  for (let k = 0; k < 1200; k++) {
+    const middle: Point = [0.03 * (k % 35), 0.03 * Math.floor(k / 35), 0];
+    const [x, y, z] = [random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)];
+    const apart = random.between(2, 3.5) * REACH;
+    const half = apart / 2 / (Math.hypot(x, y, z) || 1);
+    for (const sign of [-1, 1]) {
+      b.particle([middle[0] + sign * half * x, middle[1] + sign * half * y, middle[2] + sign * half * z], middle);
+    }
+  }
+  // What grains have none of, and δ is made from: edges.
+  for (let k = 0; k < 3; k++)
+    b.strand([
+      [-0.1, 0.02 * k, 0],
+      [-0.1 + EDGE, 0.02 * k, 0],
+    ]);
+  return b.build();
+}
+
+/**
+ * Slivers of two metres, three by three, millionths of a metre apart and nearly along each other. Rounding hides on which
+ * side the closest are, so that no plane can be certified and they must not move at all; the others' nearest points are so
+ * inexact that the direction between them is no normal of a plane that parts them. The outer ones are
+ * kinematic and close on the one between them, all of them on ways of their own along each other.
+ */
+export function slivers(random: Random): ProveScene {
+  const b = new Builder();
+  const sliver = (turn: number, z: number, way: Point, isKinematic: boolean): void => {
+    const at = (x: number, y: number): number => {
+      const p: Point = [x * Math.cos(turn) - y * Math.sin(turn), x * Math.sin(turn) + y * Math.cos(turn), z];
+      return b.vertex(p, [p[0] + way[0], p[1] + way[1], p[2] + way[2]], isKinematic);
+    };
+    b.triangle(at(-1, 0), at(1, 0.003), at(random.between(-0.5, 0.5), 0.02));
+  };
+  for (let k = 0; k < 10; k++) {
+    const z = 0.06 * (k - 5);
+    const gap = 10 ** random.between(-6, -4);
+    const along = (up: number): Point => [random.between(-0.02, 0.02), random.between(-0.02, 0.02), up];
+    const push = random.between(0, 0.004);
+    sliver(random.between(-0.02, -0.002), z - gap, along(push), true);
+    sliver(0, z, along(0), false);
+    sliver(random.between(0.002, 0.02), z + gap, along(-push), true);
+  }
+  // Ordinary edges, from which δ is made.
+  for (let k = 0; k < 80; k++)
+    b.strand([
+      [0.02 * k - 0.8, 0.3, 0],
+      [0.02 * k - 0.8 + EDGE, 0.3, 0],
+    ]);
+  return { ...b.build(), isJittered: false };
+}
+
+/**
+ * Grains far from the middle of the mesh, so close above a triangle each that float64 can tell their side and float32
+ * cannot: an engine that rounds begins with some of them below. Either the request is refused for it, or they stay above.
+ */
+export function hairsBreadth(random: Random): ProveScene {
+  const b = new Builder();
+  const edge = 2e-3;
+  for (const side of [-1, 1]) {
+    for (let k = 0; k < 20; k++) {
+      const slope = random.between(-0.3, 0.3);
+      const put = (x: number, y: number, lift: number): Point => [
+        side + x,
+        0.01 * k + y,
+        slope * x - 0.4 * slope * y + lift,
+      ];
+      const corners = [put(0, 0, 0), put(edge, 0, 0), put(0, edge, 0)].map((p) => b.vertex(p));
+      b.triangle(corners[0], corners[1], corners[2]);
+      const [x, y] = [random.between(0.2, 0.4) * edge, random.between(0.2, 0.4) * edge];
+      const gap = 10 ** random.between(-9, -7.5);
+      b.particle(put(x, y, gap), put(x, y, random.between(-1e-3, 1e-3)));
+    }
+  }
+  return { ...b.build(), isJittered: false };
+}
+
+/** Two small cloths, a rod and a grain that change places: as much as a frame of milliseconds can hold. */
+export function handkerchiefs(random: Random): ProveScene {
+  const b = new Builder();
+  const n = 3;
+  const apart = random.between(0.003, 0.006);
+  const sheet =
+    (z: number) =>
+    (u: number, v: number): Point => [n * EDGE * (u - 0.5), n * EDGE * (v - 0.5), z];
+  b.sheet(n, n, sheet(0), sheet(2 * apart), (u, v) => u === 0 && v === 0);
+  b.sheet(n, n, sheet(apart), sheet(-apart));
+  const rod = (z: number): Point[] => [0, 1, 2].map((k): Point => [EDGE * (k - 1), random.between(-1e-3, 1e-3), z]);
+  b.strand(rod(2 * apart), rod(-2 * apart));
+  b.particle([0.003, 0.004, 3 * apart], [0.003, 0.004, -3 * apart]);
+  return b.build();
+}
