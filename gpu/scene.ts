@@ -1,7 +1,6 @@
 import { IntersticeError } from '../src/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
-import { servesBoth } from '../src/solver/cpu/two-way.js';
-import { type Settings, toSettings } from '../src/solver/settings.js';
+import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
 import type { EngineUnits, Parameters, Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
 import { SceneBuffers } from './scene-buffers.js';
 import { type ControlBlock, toResolution } from './step/answer.js';

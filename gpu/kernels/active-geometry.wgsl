@@ -4,7 +4,7 @@
 // that run in step would wait for it all the same.
 //
 // In: ways, pairs. Out: rows' first third (see common/list-pair.wgsl). Mirrors ActivePairs.gather and staleGap
-// (src/solver/cpu/active-pairs.ts, two-way.ts).
+// (src/solver/cpu/active-pairs.ts, contact-candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"

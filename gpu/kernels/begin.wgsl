@@ -3,8 +3,8 @@
 // stood still were left out of P. Guard RADIUS: the boxes are the points of the search, and what counts is how far the
 // vertices have come since.
 //
-// In: start, goal, box, inverseMass. Out: progress, control. Mirrors TwoWay.#beginResiduals and Proximity.isValidFor
-// (src/solver/cpu/two-way.ts, proximity.ts).
+// In: start, goal, box, inverseMass. Out: progress, control. Mirrors Residuals.begin and Proximity.isValidFor
+// (src/solver/cpu/residuals.ts, proximity.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"

@@ -2,7 +2,7 @@
 // back; then r ← r (1 − α) (Eq. 17), 0 where y is reached to rounding.
 //
 // In: y, next, box. In and out: x, motion, progress, control (maximum of r, number of unfinished vertices, largest move).
-// Mirrors Forward.#commit and TwoWay.#updateResiduals (src/solver/cpu/forward.ts, two-way.ts).
+// Mirrors Forward.#commit and Residuals.update (src/solver/cpu/forward.ts, residuals.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"

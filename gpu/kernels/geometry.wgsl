@@ -2,7 +2,7 @@
 // (method.md 4.3), δ_p where it is not known yet, and the mark of those with gap < δ_p (activation, Eqs. 10–12).
 //
 // In: x, start, rows' first third, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairWork.
-// Mirrors TwoWay.#findContacts and pairDelta (src/solver/cpu/two-way.ts, contacts.ts).
+// Mirrors ContactCandidates.find and pairDelta (src/solver/cpu/contact-candidates.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"

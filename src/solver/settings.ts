@@ -53,3 +53,16 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
     scale: units.scale,
   };
 }
+
+/** Whether a proximity set found under `a` is what a search under `b` vouches for: all that boxes and search look at. */
+export function servesBoth(a: Settings, b: Settings): boolean {
+  return (
+    a.delta === b.delta &&
+    a.reach === b.reach &&
+    a.leap === b.leap &&
+    a.searchRadiusMin === b.searchRadiusMin &&
+    a.searchRadiusMax === b.searchRadiusMax &&
+    a.guard === b.guard &&
+    a.skipKinematicPairs === b.skipKinematicPairs
+  );
+}
