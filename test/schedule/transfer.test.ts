@@ -1,6 +1,6 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import t from 'tap';
-import { buffersOf, packCopies } from '../../src/schedule/transfer.js';
+import { buffersOf, Mailbox, packCopies } from '../../src/schedule/transfer.js';
 
 t.test('requests travel as copies: the caller keeps its arrays', async (t) => {
   const body = new ArrayBuffer(1 << 20);
@@ -40,3 +40,26 @@ t.test('answers travel as they are, each buffer once', async (t) => {
   t.ok(buffers.includes(buffer));
   t.ok(buffers.includes(value.other.buffer));
 });
+
+t.test(
+  'what lies in a mailbox is seen by the other thread, and is written over by what is put there next',
+  async (t) => {
+    const mailbox = new Mailbox();
+    const first = mailbox.put(Float64Array.of(1, 2, 3));
+    t.same(first, Float64Array.of(1, 2, 3));
+    const { value, transfer } = packCopies({ target: first });
+    t.equal(value.target, first, 'it is not copied again');
+    t.same(transfer, []);
+    const { port1, port2 } = new MessageChannel();
+    port1.postMessage(value, transfer);
+    const received = receiveMessageOnPort(port2)?.message as typeof value;
+    port1.close();
+    const own = Float32Array.of(7, 8);
+    const second = mailbox.put(own);
+    t.same(second, own);
+    t.equal(second.buffer, first.buffer, 'memory is new only once');
+    t.same(new Float32Array(received.target.buffer, 0, 2), own);
+    t.same(mailbox.put(new Float32Array(9).fill(5)), new Float32Array(9).fill(5), 'more than there was room for');
+    t.same(own, Float32Array.of(7, 8), 'the caller keeps its array');
+  },
+);

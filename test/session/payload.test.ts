@@ -66,6 +66,18 @@ t.test('an own copy holds its numbers and nothing else', async (t) => {
   t.equal(ownCopy({ b: Buffer.from([1, 2]) }).b.buffer.byteLength, 2, 'a Buffer too is copied out of its pool');
 });
 
+t.test('what was handed over is kept as it is, unless it would keep much more than itself alive', async (t) => {
+  const body = new ArrayBuffer(1000);
+  const [most, some] = [new Float32Array(body, 40, 240), new Float32Array(body, 40, 200)];
+  const kept = ownCopy({ most, list: [{ most }] }, true);
+  t.equal(kept.most, most);
+  t.equal(kept.list[0]!.most, most);
+  const copy = ownCopy({ some }, true).some;
+  t.equal(copy.buffer.byteLength, 800);
+  t.equal(ownCopy({ b: Buffer.from([1, 2]) }, true).b.buffer.byteLength, 2, 'Node’s pool belongs to others too');
+  t.not(ownCopy({ most }).most, most, 'nothing is kept unless it was handed over');
+});
+
 t.test('bytes of memory, each buffer once', async (t) => {
   const array = new Float32Array(4);
   t.equal(bytesOf(array, { a: array, b: [new Uint8Array(3)] }, undefined, 'text'), 19);

@@ -23,6 +23,19 @@ t.test('steps go on from each other', async (t) => {
   t.match(schedule.steps[0]!.hooks.claim, { tenant: 'default', session: 1, priority: 'NORMAL' });
 });
 
+t.test('a target is the session’s own: copied, unless the caller handed it over', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  const target = at(4);
+  await operations.step({ sessionId: session.id, target });
+  t.not(schedule.steps[0]!.task.target, target);
+  target.fill(9);
+  await operations.step(stepOf(session, undefined));
+  t.same(schedule.steps[1]!.task.target, at(4), 'what the caller writes later changes nothing');
+  await operations.step({ sessionId: session.id, target }, { isHandedOver: true });
+  t.equal(schedule.steps[2]!.task.target, target);
+});
+
 t.test('without a target before the first step: the start', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening({ start: at(3) }));

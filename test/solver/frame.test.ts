@@ -56,6 +56,30 @@ t.test('a float32 start is mapped without rounding, centred or not', async (t) =
   }
 });
 
+t.test('an image is known bit for bit, −0 and subnormals included', async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  for (let round = 0; round < 50; round++) {
+    const isSingle = round % 2 === 0;
+    const values = Array.from({ length: 30 }, () => (random() < 0.2 ? 0 : 20 * random() - 10));
+    const positions = isSingle ? Float32Array.from(values) : Float64Array.from(values);
+    const frame = fit(positions, 0.01);
+    const engine = frame.toEngine(positions);
+    t.ok(frame.isImage(positions, engine));
+    const k = random.int(30);
+    const changed = engine.slice();
+    changed[k] = engine[k] === 0 ? -0 : Math.fround(engine[k]! * (1 + 2 ** -23));
+    t.notOk(frame.isImage(positions, changed), `coordinate ${k} of round ${round}`);
+    const box = frame.mapInto(changed, positions);
+    t.same(box, boundsOf(positions));
+    t.same(changed, engine);
+  }
+  const frame = fit(Float32Array.of(0, 0, 0, 1, 1, 1), 1);
+  const tiny = Float32Array.of(2 ** -140, -(2 ** -140), -0);
+  t.ok(frame.isImage(tiny, Float32Array.of(0, 0, 0)));
+  t.notOk(frame.isImage(tiny, Float32Array.of(2 ** -140, 0, 0)));
+});
+
 t.test('the origin of an axis is its centre exactly when that costs no bit', async (t) => {
   const originOf = (min: number, max: number) => fit(Float32Array.of(min, 0, 0, max, 0, 0), 1).origin[0];
   t.equal(originOf(10, 20), 15);

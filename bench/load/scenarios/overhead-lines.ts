@@ -8,10 +8,10 @@ import { StreamClient } from '../stream-client.js';
 
 /**
  * The limit of a short step. What a step costs besides search, geometry, backward, forward and verification does not depend
- * on how many iterations it makes; after two at least as many vertices are still under way as after all of them, which makes the
+ * on how many iterations it makes; after one more vertices are still under way than after all of them, which makes the
  * report dearer, never cheaper.
  */
-const SHORT_LIMIT = 2;
+const SHORT_LIMIT = 1;
 
 type Body = Uint8Array;
 type Timings = Record<string, number> | undefined;

@@ -1,0 +1,96 @@
+import t from 'tap';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { between, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
+import { spike } from '../support/job.js';
+import { DirectSession } from '../support/scenes.js';
+
+/** The spike with its tip this high above the floor. */
+const tipAt = (height: number) => spike(height, 0).start;
+const HEIGHTS = [0.24, 0.235, 0.1, 0.2, -0.5, 0.25];
+
+t.test(
+  'an answer that was sent is never written over by a later one, nor is the start that came with the session',
+  async (t) => {
+    const opening = spike(0.25, 0);
+    const start = opening.start.slice();
+    const session = new DirectSession(opening, createCpuEngine());
+    await session.open();
+    const sent = [];
+    for (const height of HEIGHTS) {
+      const { positions } = await session.step(tipAt(height));
+      sent.push({ positions, copy: positions.slice() });
+    }
+    for (const { positions, copy } of sent) t.same(positions, copy);
+    t.same(opening.start, start);
+  },
+);
+
+t.test('what is found out between two steps changes no answer', async (t) => {
+  const sessions = [0, 1].map(() => new DirectSession(spike(0.25, 0), createCpuEngine()));
+  for (const session of sessions) await session.open();
+  const [ready, late] = sessions as [DirectSession, DirectSession];
+  for (const height of HEIGHTS) {
+    ready.scenes.getReady(ready.state.key);
+    const [a, b] = [await ready.step(tipAt(height)), await late.step(tipAt(height))];
+    t.same(a.positions, b.positions);
+    t.same({ ...a.report, timings: 0 }, { ...b.report, timings: 0 });
+  }
+  ready.scenes.getReady(-1);
+});
+
+t.test('an engine that ends with −0 starts from +0 the next time, as if its scene had been lost', async (t) => {
+  const starts: Float32Array[] = [];
+  const engine = fakeEngine((step) => {
+    starts.push(step.x.slice());
+    return resolution(
+      step,
+      step.y.map((y) => (y === 0 ? -0 : y)),
+      'CONVERGED',
+      1,
+    );
+  });
+  const session = new DirectSession(spike(1, 0), engine);
+  await session.open();
+  await session.step(tipAt(0.9));
+  await session.step(tipAt(0.8));
+  t.ok(starts[1]!.includes(0));
+  t.notOk(starts[1]!.some((x) => Object.is(x, -0)));
+});
+
+t.test('sessions of different sizes that share a lane answer as each would alone', async (t) => {
+  const big = () => {
+    const { mesh, start } = spike(1, 0);
+    return {
+      mesh: { ...mesh, vertexCount: mesh.vertexCount + 3 },
+      start: Float32Array.of(...start, 9, 9, 9, 8, 8, 8, 7, 7, 7),
+    };
+  };
+  const halfway = () => fakeEngine((step) => resolution(step, between(step.x, step.y, 0.5), 'STALLED', 1));
+  const targetOf = (isBig: boolean, height: number) =>
+    isBig ? Float32Array.of(...tipAt(height), 9, 9, 9, 8, 8, 8, 7, 7, height) : tipAt(height);
+  const small = new DirectSession(spike(1, 0), halfway());
+  const other = new DirectSession(big(), halfway());
+  const alone = [new DirectSession(spike(1, 0), halfway()), new DirectSession(big(), halfway())];
+  // One lane: its scenes share what they are lent.
+  Object.assign(other, { scenes: small.scenes });
+  for (const session of [small, other, ...alone]) await session.open();
+  for (const height of [0.9, 0.7, 0.8]) {
+    for (const [k, session] of [small, other].entries()) {
+      const expected = await alone[k]!.step(targetOf(k === 1, height));
+      t.same((await session.step(targetOf(k === 1, height))).positions, expected.positions);
+    }
+  }
+});
+
+t.test('a finding keeps its numbers through the steps that follow', async (t) => {
+  const session = new DirectSession(spike(0.25, 0), fakeEngine(stepping(4)));
+  await session.open();
+  await session.step(tipAt(0.24));
+  await session.step(tipAt(-0.15), { parameters: { verify: 'PATH' } });
+  const [finding] = session.findings;
+  t.equal(finding?.kind, 'PATH');
+  const before = structuredClone(finding);
+  for (const height of [0.2, 0.21, 0.22]) await session.step(tipAt(height));
+  t.same(finding, before);
+  t.same(finding?.request.start, tipAt(0.24));
+});
