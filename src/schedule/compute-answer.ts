@@ -1,6 +1,6 @@
 import type { CollisionMesh, MeshMeasures, MeshWarning } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
-import type { ResolveAnswer, ResolveRequest, Timings } from '../session/types.js';
+import type { ResolveAnswer, ResolveRequest, Timings, Warning } from '../session/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
 import type { EnginePositions, Parameters, Resolution, StageTimings, StepInput } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
@@ -107,7 +107,11 @@ export async function computeAnswer(
   }
   trail.announce(chosen.positions);
   const check = stopwatch.lap();
-  const minDistance = measureMinDistance({ mesh, parameters, rules, verifier, answer: chosen.positions });
+  job.checkpoint('while the answer was verified');
+  const isMeasured = deadline.hasTimeForDistances();
+  const minDistance = isMeasured
+    ? measureMinDistance({ mesh, parameters, rules, verifier, answer: chosen.positions })
+    : undefined;
   const { contactDistance } = prepared;
   const contacts =
     contactDistance === undefined ? undefined : verifier.findContacts(mesh, chosen.positions, rules, contactDistance);
@@ -119,6 +123,7 @@ export async function computeAnswer(
     measures: prepared.measures,
     parameters,
     parameterWarnings: prepared.parameterWarnings,
+    budgetWarnings: warningsOfBudget(job, resolution, isMeasured),
     scale: frame.scale,
     target: images.target,
     answer: chosen.positions,
@@ -147,6 +152,32 @@ export async function computeAnswer(
     findings: chosen.findings,
     checkMs: check / 1000,
   };
+}
+
+/** Where a budget was too small for what was asked: what took it, and what was left out for it. */
+function warningsOfBudget(job: JobRun, { status, steps }: Resolution, isMeasured: boolean): Warning[] {
+  const warnings: Warning[] = [];
+  const { timeBudgetSeconds } = job.times;
+  if (status === 'DEADLINE' && steps === 0) {
+    const { queue, decode, upload, verify } = job.openingTimings();
+    const seconds = (microseconds: number) => `${(microseconds / 1e6).toFixed(3)} s`;
+    warnings.push({
+      code: 'BUDGET_SPENT_ON_CHECKS',
+      message:
+        `no step was made in the time budget of ${timeBudgetSeconds} s: ${seconds(queue + decode)} passed before the work began, ` +
+        `${seconds(upload)} went into the mesh and its numbers, ${seconds(verify)} into the checks of the start; ` +
+        'the test of an answer takes as long again',
+      count: 1,
+    });
+  }
+  if (!isMeasured) {
+    warnings.push({
+      code: 'MIN_DISTANCE_NOT_MEASURED',
+      message: `min_distance was left out: measuring it would have ended after the time budget of ${timeBudgetSeconds} s`,
+      count: 1,
+    });
+  }
+  return warnings;
 }
 
 function sumOf({ search, geometry, backward, forward }: StageTimings): number {

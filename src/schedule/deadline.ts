@@ -8,7 +8,8 @@ import type { OnBudget } from '../session/types.js';
  * - A step is taken to last as long as the longest of the last {@link RECENT_STEPS}, the time between two questions: the
  *   first one searches everything, later ones hardly anything, so what was long ago says little.
  * - The rest is taken from this very request: the answer's test costs what the start's cost, the report a little
- *   more than that, and the transport has to encode: {@link RESERVE_PER_CHECK}.
+ *   more than that, and the transport has to encode: {@link RESERVE_PER_CHECK}. Where so much is not left, steps come
+ *   before the report's smallest distance, which is then not measured: {@link LEAN_RESERVE_PER_CHECK}.
  *
  * An estimate, not a promise: RETURN_SAFE may end a little late, but never with an unverified answer.
  */
@@ -16,6 +17,7 @@ export class Deadline {
   private readonly endsAt: number;
   private readonly isHard: boolean;
   private reserve = 0;
+  private checkMs = 0;
   private readonly recentSteps: number[] = [];
   private lastAsked: number | undefined;
 
@@ -36,7 +38,12 @@ export class Deadline {
     if (late >= 0) throw deadlineExceeded(where);
   }
 
-  /** The same, where only a caller who asked for FAIL is refused: there is a safe state to return. */
+  /** Whether the report's smallest distance could still be measured in time; nobody needs it in order to go on. */
+  hasTimeForDistances(): boolean {
+    return this.hasTimeFor(this.checkMs * DISTANCES_PER_CHECK);
+  }
+
+  /** As {@link refuseIfOver}, where only a caller who asked for FAIL is refused: there is a safe state to return. */
   refuseIfOverAndHard(where: string): void {
     if (this.isHard) this.refuseIfOver(where);
   }
@@ -44,7 +51,10 @@ export class Deadline {
   /** @param checkMs how long the exact test of the caller's start took */
   reserveAfter(checkMs: number): void {
     // With FAIL a late answer is worth as little as none, so no time is kept back for it.
-    this.reserve = this.isHard ? 0 : checkMs * RESERVE_PER_CHECK;
+    this.checkMs = checkMs;
+    const reserve = checkMs * RESERVE_PER_CHECK;
+    if (this.isHard) this.reserve = 0;
+    else this.reserve = this.hasTimeFor(reserve) ? reserve : checkMs * LEAN_RESERVE_PER_CHECK;
   }
 
   /** To be asked between steps. */
@@ -56,11 +66,19 @@ export class Deadline {
     const step = this.isHard ? 0 : Math.max(0, ...this.recentSteps);
     return now + step + this.reserve >= this.endsAt;
   }
+
+  private hasTimeFor(milliseconds: number): boolean {
+    return this.now() + milliseconds < this.endsAt;
+  }
 }
 
 /** in units of the start's exact test: that of the answer 1, minDistance about 1.3 (both build the same kind of tree), the
  *  rest of the report, mapping and encoding 0.7 */
 const RESERVE_PER_CHECK = 3;
+/** the same without minDistance */
+const LEAN_RESERVE_PER_CHECK = 1.7;
+/** of minDistance, in the same unit */
+const DISTANCES_PER_CHECK = 1.3;
 
 /** Steps that an estimate of the next one looks back on. */
 const RECENT_STEPS = 4;

@@ -15,6 +15,8 @@ export interface ReportInput {
   readonly measures: MeshMeasures;
   readonly parameters: Parameters;
   readonly parameterWarnings: readonly MeshWarning[];
+  /** of a time budget that was too small */
+  readonly budgetWarnings: readonly Warning[];
   readonly scale: number;
   readonly target: Positions;
   readonly answer: Positions;
@@ -65,6 +67,7 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
       ...warningsOf(mesh, input.measures, input.parameterWarnings),
       ...ignored.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
+      ...input.budgetWarnings,
     ],
     sessionRebuilt: input.isRebuilt,
     engine: input.engine,

@@ -51,6 +51,8 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
   const targetEngine = frame.toEngine(target, 'target');
   job.uploadMicroseconds = job.stopwatch.lap();
   job.checkpoint('before the start was checked');
+  // Nothing is known to be safe yet, so there is nothing to return: what is over now is over before the long check.
+  job.deadline.refuseIfOver('before the start was checked');
 
   const images = { startEngine, targetEngine, start, target };
   const startFindings = await checkStart(mesh, start, pairRules, verifier, parameters.onIntersectingStart);

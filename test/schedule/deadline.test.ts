@@ -1,5 +1,6 @@
 import t from 'tap';
 import { Deadline } from '../../src/schedule/deadline.js';
+import { exactVerifier, type Verifier } from '../../src/schedule/verifier.js';
 import type { ResolveRequest } from '../../src/session/types.js';
 import { type Behaviour, fakeEngine, stepping } from '../support/fake-engine.js';
 import { type FakeClock, refusalOf, runJob, spike } from '../support/job.js';
@@ -96,6 +97,76 @@ t.test('RETURN_SAFE: a start check that ate the budget leaves the start', async 
   const { answer } = await runJob(request, engine, { clock });
   t.match(answer.report, { status: 'DEADLINE', steps: 0 });
   t.same(answer.positions, request.start);
+});
+
+/** The exact verifier, each of whose tests takes so much of the clock. */
+function slow(clock: FakeClock, ms: { readonly state: number; readonly distances: number }): Verifier {
+  const { findIntersections, findDistances } = exactVerifier;
+  return {
+    ...exactVerifier,
+    findIntersections: (...state) => {
+      clock.time += ms.state;
+      return findIntersections(...state);
+    },
+    findDistances: (...state) => {
+      clock.time += ms.distances;
+      return findDistances(...state);
+    },
+  };
+}
+
+t.test('RETURN_SAFE: what the checks took is said, and nothing long is begun that nobody needs', async (t) => {
+  const clock = { time: 0 };
+  const request = budgeted('RETURN_SAFE');
+  const verifier = slow(clock, { state: 400, distances: 520 });
+  const { answer } = await runJob(request, fakeEngine(ticking(clock)), { clock, verifier });
+  const { report } = answer;
+  t.match(report, { status: 'DEADLINE', steps: 0 });
+  t.same(answer.positions, request.start);
+  t.equal(clock.time, 400, 'the check of the start alone: the start needs no second one, its distances are left out');
+  t.equal(report.timings.verify, 400_000);
+  t.equal(report.minDistance, undefined);
+  const messages = Object.fromEntries(report.warnings.map(({ code, message }) => [code, message]));
+  t.match(messages.BUDGET_SPENT_ON_CHECKS, /budget of 0\.45 s.*0\.400 s into the checks of the start/);
+  t.match(messages.MIN_DISTANCE_NOT_MEASURED, /0\.45 s/);
+});
+
+t.test('RETURN_SAFE: steps come before the smallest distance, and the answer is tested in time', async (t) => {
+  const clock = { time: 0 };
+  const verifier = slow(clock, { state: 100, distances: 130 });
+  const { answer } = await runJob(budgeted('RETURN_SAFE', 0.39), fakeEngine(ticking(clock)), { clock, verifier });
+  t.match(answer.report, { status: 'DEADLINE', steps: 1, minDistance: undefined });
+  t.same(
+    answer.report.warnings.map(({ code }) => code),
+    ['MIN_DISTANCE_NOT_MEASURED'],
+  );
+  t.equal(clock.time, 300, 'checked, one step, checked');
+  const more = { time: 0 };
+  const measured = await runJob(budgeted('RETURN_SAFE', 0.75), fakeEngine(ticking(more)), {
+    clock: more,
+    verifier: slow(more, { state: 100, distances: 130 }),
+  });
+  t.equal(measured.answer.report.status, 'DEADLINE');
+  t.same(measured.answer.report.warnings, [], 'with time for all of it nothing is left out');
+  const steps = measured.answer.report.steps;
+  t.equal(more.time, 100 + 100 * steps + 100 + 130);
+  t.ok(steps > 0 && more.time <= 750);
+});
+
+t.test('a budget that was spent before anything is known to be safe is refused before the long check', async (t) => {
+  const clock = { time: 0 };
+  const verifier = slow(clock, { state: 400, distances: 0 });
+  const request = budgeted('RETURN_SAFE');
+  const late: ResolveRequest = {
+    ...request,
+    get parameters() {
+      clock.time = 450;
+      return request.parameters;
+    },
+  };
+  const error = await refusalOf(runJob(late, fakeEngine(stepping(1)), { clock, verifier }));
+  t.match(error, { code: 'DEADLINE_EXCEEDED', message: /before the start was checked/ });
+  t.equal(clock.time, 450);
 });
 
 t.test('FAIL: nothing changed', async (t) => {
