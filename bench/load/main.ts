@@ -9,6 +9,7 @@ import { fairness } from './scenarios/fairness.js';
 import { mixed } from './scenarios/mixed.js';
 import { overhead } from './scenarios/overhead.js';
 import { sweep } from './scenarios/sweep.js';
+import { readServed, type Served } from './served.js';
 import { HELP, type LoadSettings, readSettings, type Scenario, UsageError } from './settings.js';
 import { formatTable } from './table.js';
 
@@ -25,14 +26,19 @@ const tell = (line: string): void => {
 
 /** Every scenario has a service of its own: what one leaves behind must not colour the next. */
 async function runScenario(scenario: Scenario, settings: LoadSettings): Promise<ScenarioResult & { engine: string }> {
-  const server = await ServerProcess.start({ engine: settings.engine });
+  const served: Served[] = [];
+  const onLine = (line: string): void => {
+    const answer = readServed(line);
+    if (answer) served.push(answer);
+  };
+  const server = await ServerProcess.start({ engine: settings.engine, onLine });
   const giveUp = (signal: NodeJS.Signals): void => {
     void server.kill().then(() => process.exit(128 + constants.signals[signal]));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, giveUp);
   try {
     const info = (await (await fetch(`${server.address}/v1`)).json()) as { engines: { name: string }[] };
-    const result = await RUNS[scenario]({ settings, server, tell });
+    const result = await RUNS[scenario]({ settings, server, served, tell });
     return { ...result, engine: info.engines[0]?.name ?? settings.engine };
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, giveUp);

@@ -1,10 +1,13 @@
 import type { ServerProcess } from '../prove/server.js';
+import type { Served } from './served.js';
 import type { LoadSettings } from './settings.js';
 import type { Row } from './table.js';
 
 export interface ScenarioInput {
   readonly settings: LoadSettings;
   readonly server: ServerProcess;
+  /** every answer so far, as the service saw it; grows while it works */
+  readonly served: readonly Served[];
   readonly tell: (line: string) => void;
 }
 

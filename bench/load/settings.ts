@@ -38,7 +38,7 @@ Starts the real service in a process of its own on loopback and puts load on its
   --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed)
   --concurrency LIST  connections, or calls at a time (default 1,4,16; sweep only)
   --door LIST         ${DOORS.join(', ')} (default all)
-  --seconds N         of each measurement (default 5; fairness takes eight times as long, mixed four times)
+  --seconds N         of each measurement (default 5; fairness and mixed take four times as long)
   --deadline N        seconds that a step may take in the flood of fairness (default 10)
   --triangles N       of the large resolve in mixed (default 1000000)
   --out FILE          where the JSON goes (default bench/results/DATE-load-ENGINE.json); "" for nowhere

@@ -6,15 +6,15 @@ import { percentile, type Sample, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 
-/** A measurement of many sessions must see several steps of each. */
-const LONGER = 8;
-/** Longest that a refusal may take to be one "at once", ms: it shares the thread with uploads that are read. */
+/** A measurement of many sessions must see several steps of each; with opening and warming up this makes about a minute. */
+const LONGER = 4;
+/** Longest that the service may take to refuse "at once", ms. */
 const AT_ONCE_MS = 250;
 /** Calls that each session has on its way where more is asked than the queue holds. Unary: a stream answers in order. */
 const FLOOD = 4;
 
 /** Many sessions with one call each at a time, then with more than the queue holds. */
-export async function fairness({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
+export async function fairness({ settings, server, served, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { deadline, sessions: [count = 64] = [], vertices = 5000 } = settings;
   const seconds = settings.seconds * LONGER;
   const cloth = makeCloth(vertices);
@@ -29,33 +29,37 @@ export async function fairness({ settings, server, tell }: ScenarioInput): Promi
   tell(`one call a session at a time, ${seconds} s …`);
   const calm = await measure(() => runUnary({ ...load, concurrency: count }));
   tell(`${FLOOD} calls a session at a time, ${seconds} s …`);
+  const servedBefore = served.length;
   const flood = await measure(() => runUnary({ ...load, deadline, concurrency: FLOOD * count }));
   const most = await watch.stop();
+  const inFlood = served.slice(servedBefore);
   await deleteSessions(server.grpcAddress, sessions);
   const after = await settleHoldings(server);
 
-  const perSession = sessions.map((_, i) => countAccepted(calm.samples, i));
+  const perSession = sessions.map((_, i) => paceOf(calm.samples, i));
   const median = percentile(perSession, 50);
   const slowest = Math.min(...perSession);
+  const refusals = inFlood.filter(({ code }) => code === 'QUEUE_FULL').map(({ ms }) => ms);
+  const tooLate = inFlood.filter(({ code }) => code === 'DEADLINE_EXCEEDED').map(({ ms }) => ms);
   const [calmSummary, floodSummary] = [calm, flood].map(({ samples, seconds }) => summarise(samples, seconds)) as [
     ReturnType<typeof summarise>,
     ReturnType<typeof summarise>,
   ];
   const verdicts: Verdict[] = [
     {
-      bar: 'no starvation: the slowest session makes at least half the steps of the median one',
+      bar: 'no starvation: the slowest session goes at least half as fast as the median one',
       isMet: slowest * 2 >= median,
-      measured: `slowest ${slowest}, median ${median}, fastest ${Math.max(...perSession)} steps`,
+      measured: `slowest ${slowest.toFixed(3)}, median ${median.toFixed(3)}, fastest ${Math.max(...perSession).toFixed(3)} steps/s, ${calmSummary.accepted} steps in all`,
     },
     {
       bar: `p99 of accepted steps within the deadline of ${deadline} s, which counts from receipt, in the flood`,
       isMet: servedP99(flood.samples) <= deadline * 1000,
-      measured: `${servedP99(flood.samples).toFixed(0)} ms from receipt, ${floodSummary.p99.toFixed(0)} ms for the client`,
+      measured: `${servedP99(flood.samples).toFixed(0)} ms from receipt, ${floodSummary.p99.toFixed(0)} ms for the client; refused at the deadline: ${told(tooLate)}`,
     },
     {
-      bar: `what does not fit is refused at once (p99 of QUEUE_FULL under ${AT_ONCE_MS} ms)`,
-      isMet: refusalTime(flood.samples, 99) < AT_ONCE_MS,
-      measured: `${JSON.stringify(floodSummary.refused)}, p50 ${refusalTime(flood.samples, 50).toFixed(0)} ms, p99 ${refusalTime(flood.samples, 99).toFixed(0)} ms`,
+      bar: `what does not fit is refused at once (p99 of QUEUE_FULL under ${AT_ONCE_MS} ms at the service)`,
+      isMet: refusals.length === 0 || percentile(refusals, 99) < AT_ONCE_MS,
+      measured: `at the service ${told(refusals)}; for the client, on the same cores, ${told(refusalTimes(flood.samples))}; ${JSON.stringify(floodSummary.refused)}`,
     },
     {
       bar: 'nothing is left: sessions, queue and device bytes are where they were',
@@ -88,6 +92,7 @@ export async function fairness({ settings, server, tell }: ScenarioInput): Promi
       perSession,
       calm: calmSummary,
       flood: floodSummary,
+      refusedAtService: { p50: percentile(refusals, 50), p99: percentile(refusals, 99), count: refusals.length },
       before,
       opened,
       most,
@@ -102,8 +107,12 @@ async function measure(run: () => Promise<Sample[]>): Promise<{ samples: Sample[
   return { samples, seconds: (performance.now() - begun) / 1000 };
 }
 
-const countAccepted = (samples: readonly Sample[], session: number): number =>
-  samples.filter((sample) => sample.session === session && sample.code === 'OK').length;
+/** Steps a second of one session, whose next call goes out when the last one is back: finer than a count of few steps. */
+function paceOf(samples: readonly Sample[], session: number): number {
+  const own = samples.filter((sample) => sample.session === session);
+  const accepted = own.filter(({ code }) => code === 'OK').length;
+  return accepted === 0 ? 0 : (1000 * accepted) / own.reduce((sum, { ms }) => sum + ms, 0);
+}
 
 /** From receipt to the answer's last byte made, ms. */
 const servedP99 = (samples: readonly Sample[]): number =>
@@ -112,8 +121,10 @@ const servedP99 = (samples: readonly Sample[]): number =>
     99,
   );
 
-/** 0 when nothing was refused for want of room. */
-function refusalTime(samples: readonly Sample[], percent: number): number {
-  const times = samples.filter(({ code }) => code === 'QUEUE_FULL').map(({ ms }) => ms);
-  return times.length === 0 ? 0 : percentile(times, percent);
-}
+const refusalTimes = (samples: readonly Sample[]): number[] =>
+  samples.filter(({ code }) => code === 'QUEUE_FULL').map(({ ms }) => ms);
+
+const told = (times: readonly number[]): string =>
+  times.length === 0
+    ? 'none'
+    : `${times.length}, p50 ${percentile(times, 50).toFixed(1)} ms, p99 ${percentile(times, 99).toFixed(1)} ms`;
