@@ -53,6 +53,8 @@ export interface Knock {
   readonly bytes?: number | undefined;
   /** a step: about a scene that exists already, known or not */
   readonly isForScene: boolean;
+  /** others that were let through a moment ago, and have not come yet */
+  readonly ahead: number;
 }
 
 /** Where a job belongs. */
@@ -175,14 +177,16 @@ export class Dispatcher {
    *
    * @throws QUEUE_FULL, DRAINING
    */
-  knock({ tenant, session, mesh, bytes, isForScene }: Knock): void {
+  knock({ tenant, session, mesh, bytes, isForScene, ahead }: Knock): void {
     this.refuseIfClosed();
     const claim: Claim = { tenant, priority: 'NORMAL', ...(session === undefined ? {} : { session }) };
     const home = session === undefined ? undefined : this.ledger.find(session)?.home;
     const isFree = (lane: Lane) => !lane.job && (!home || home === lane);
     const groups = mesh ? [this.groupFor(mesh)] : this.groupsFor(bytes, isForScene);
-    if (groups.some(({ queue, lanes }) => !queue.isHeldUp(claim) && lanes.some(isFree))) return;
-    this.refuseUnlessIn(this.bound.knock(tenant));
+    const fit = groups.filter(({ queue }) => !queue.isHeldUp(claim)).flatMap(({ lanes }) => lanes.filter(isFree));
+    // Those ahead take the free lanes first.
+    if (ahead < fit.length) return;
+    this.refuseUnlessIn(this.bound.knock(tenant, ahead - fit.length));
   }
 
   /** Where work may belong whose mesh is not known yet. */

@@ -28,11 +28,15 @@ export class QueueBound {
     return verdict;
   }
 
-  /** Whether there is a place, without taking it. Who is turned away here counts as turned away. */
-  knock(tenant: string): Verdict {
+  /**
+   * Whether there is a place, without taking it. Who is turned away here counts as turned away.
+   *
+   * @param ahead others that were let through, and have not come yet
+   */
+  knock(tenant: string, ahead = 0): Verdict {
     const own = this.waiting.get(tenant) ?? 0;
     const verdict =
-      this.total >= this.most ? 'FULL' : this.othersWant(tenant) && own >= this.share ? 'SHARE_USED' : 'IN';
+      this.total + ahead >= this.most ? 'FULL' : this.othersWant(tenant) && own >= this.share ? 'SHARE_USED' : 'IN';
     if (verdict !== 'IN') this.knocking.set(tenant, this.most);
     return verdict;
   }

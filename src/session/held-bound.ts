@@ -29,9 +29,9 @@ export class HeldSteps implements HeldBound {
     this.bound.enter(tenant);
   }
 
-  /** As {@link enter}, without taking a place. @throws QUEUE_FULL */
-  knock(tenant: string): void {
-    const waiting = this.bound.count + this.schedule.waitingCount;
+  /** As {@link enter}, without taking a place. @param ahead let through, and not here yet @throws QUEUE_FULL */
+  knock(tenant: string, ahead = 0): void {
+    const waiting = this.bound.count + this.schedule.waitingCount + ahead;
     const verdict = waiting >= this.most ? 'FULL' : this.bound.knock(tenant);
     if (verdict === 'IN') return;
     const why = verdict === 'FULL' ? `${waiting} requests are waiting already` : 'others wait for the places left';

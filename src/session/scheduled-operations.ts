@@ -84,9 +84,9 @@ export class ScheduledOperations implements MeasuredOperations {
     });
   }
 
-  knock(knock: Knock, context: CallContext = {}): void {
+  knock(knock: Knock, context: CallContext = {}): () => void {
     try {
-      this.room.knock(knock, this.admit(context));
+      return this.room.knock(knock, this.admit(context));
     } catch (thrown) {
       // It counts as the operation that it would have been.
       this.observation.request(knock.operation, context, () => Promise.reject(thrown)).catch(() => {});

@@ -1,5 +1,6 @@
 import { IntersticeError } from '../errors.js';
 import { admitCreation, admitSessionCheck, admitStep, admitUpdate } from './admission.js';
+import { Announced } from './announced.js';
 import { type Call, claimOf, expiryOf } from './calls.js';
 import type { SessionClock } from './clock.js';
 import { Creations } from './creations.js';
@@ -47,12 +48,14 @@ export class SessionRoom {
   readonly registry: Registry;
   readonly residency: Residency;
   private readonly creations = new Creations();
+  private readonly announced: Announced;
   private readonly idle: IdleWatch;
   private readonly queues = new Map<Session, StepQueue>();
   private readonly stepRoom: StepRoom;
 
   constructor(private readonly options: SessionRoomOptions) {
     const { schedule, limits, quotas, onChange } = options;
+    this.announced = new Announced(options.clock);
     this.registry = new Registry(quotas);
     this.residency = new Residency(
       this.registry,
@@ -80,24 +83,27 @@ export class SessionRoom {
   }
 
   /** As far as it can be said before the request has come. @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING */
-  knock({ operation, sessionId, bytes }: Knock, { tenant }: Call): void {
+  knock({ operation, sessionId, bytes }: Knock, { tenant }: Call): () => void {
     const { schedule, held } = this.options;
     const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
-    if (operation === 'updateSession') return;
+    if (operation === 'updateSession') return () => {};
+    const ahead = this.announced.count;
     // Who has keys of idempotency may ask for a session that is there already, whatever else there is room for.
     if (operation === 'createSession' && !this.creations.has(tenant)) this.registry.refuseOneMore(tenant, 1);
     // Behind another step of its session it waits here, not in the schedule.
     if (session && operation === 'step' && this.queues.get(session)!.isBusy) {
-      held.knock(tenant);
-      return;
+      held.knock(tenant, ahead);
+      return this.announced.add();
     }
     schedule.knock({
       tenant,
       bytes,
+      ahead,
       isForScene: operation === 'step',
       ...(session ? { mesh: session.meshInput } : {}),
       ...(session && operation === 'step' ? { session: session.key } : {}),
     });
+    return this.announced.add();
   }
 
   get(id: string, { tenant }: Call): SessionInfo {

@@ -321,9 +321,10 @@ export interface Operations {
    * Says no to a request whose body has not come yet, so that none is sent and read in vain. Nothing is promised to what it
    * lets through: that is admitted, or refused, when it is whole.
    *
+   * @returns to be called when the request is whole, or gone: until then, or for some seconds, it is counted on
    * @throws DRAINING, SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED
    */
-  knock(knock: Knock, context?: CallContext): void;
+  knock(knock: Knock, context?: CallContext): () => void;
   resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer>;
   check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer>;
   createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo>;

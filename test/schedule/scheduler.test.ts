@@ -196,7 +196,9 @@ t.test('a full queue refuses, and says when to come back', async (t) => {
 
 t.test('whether there is room is told before the work has come, and takes none', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
-  const small = { tenant: 'a', isForScene: false, bytes: 1000 };
+  const small = { tenant: 'a', isForScene: false, bytes: 1000, ahead: 0 };
+  t.throws(() => scheduler.knock({ ...small, ahead: 2 }), { code: 'QUEUE_FULL' }, 'one lane, one place, two ahead');
+  scheduler.knock({ ...small, ahead: 1 });
   for (let i = 0; i < 3; i++) scheduler.knock(small);
   const abort = new AbortController();
   const { running, hooks } = started();
@@ -205,8 +207,8 @@ t.test('whether there is room is told before the work has come, and takes none',
   for (let i = 0; i < 3; i++) scheduler.knock(small);
   work.push(resolve(scheduler, spike(1, 0.5), { signal: abort.signal }));
   t.throws(() => scheduler.knock(small), { code: 'QUEUE_FULL', retryable: true });
-  t.throws(() => scheduler.knock({ tenant: 'a', isForScene: true }), { code: 'QUEUE_FULL' });
-  scheduler.knock({ tenant: 'a', isForScene: false });
+  t.throws(() => scheduler.knock({ tenant: 'a', isForScene: true, ahead: 0 }), { code: 'QUEUE_FULL' });
+  scheduler.knock({ tenant: 'a', isForScene: false, ahead: 0 });
   t.pass('of unknown size it may be for a heavy lane, which is free');
   const placed = scheduler.resolve(
     { request: spike(1, 0.5), receivedAt: monotonicMs(), queuedAt: monotonicMs() },

@@ -9,7 +9,7 @@ type Room = ReturnType<typeof openRoom>;
 
 const codeOf = ({ operations }: Room, knock: Knock, who = tenant('a')): string => {
   try {
-    operations.knock(knock, who);
+    operations.knock(knock, who)();
     return 'OK';
   } catch (thrown) {
     return IntersticeError.from(thrown).code;
@@ -84,3 +84,24 @@ t.test('a step that has waited behind another brings its place along', async (t)
   schedule.steps[1]!.finish();
   await Promise.all(steps);
 });
+
+t.test(
+  'a crowd that comes at once is not let through for one place; who does not come soon is not counted on',
+  async (t) => {
+    const { operations, schedule, clock } = openRoom(t);
+    const knock = () => operations.knock({ operation: 'resolve' });
+    const ahead = () => schedule.knocks.at(-1)?.ahead;
+    const arrivals = [knock(), knock(), knock()];
+    t.equal(ahead(), 2);
+    arrivals[0]!();
+    arrivals[0]!();
+    knock();
+    t.equal(ahead(), 2, 'one has come, however often it says so');
+    clock.advance(5000);
+    knock();
+    t.equal(ahead(), 0);
+    arrivals[1]!();
+    knock();
+    t.equal(ahead(), 1, 'who comes after all counts no second time');
+  },
+);

@@ -151,9 +151,18 @@ export class FakeOperations implements Operations {
   /** refusal that every knock ends with */
   shut: unknown;
 
-  knock(knock: Knock, context: CallContext = {}): void {
+  /** how many that were let through have not come yet */
+  expected = 0;
+
+  knock(knock: Knock, context: CallContext = {}): () => void {
     this.knocks.push({ knock, context });
     if (this.shut !== undefined) throw this.shut;
+    this.expected++;
+    let isOut = false;
+    return () => {
+      if (!isOut) this.expected--;
+      isOut = true;
+    };
   }
 
   async resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {

@@ -60,6 +60,7 @@ export class Door {
     const { state, uploadTimeoutMs = UPLOAD_TIMEOUT_MS } = this.options;
     let visit: Visit | undefined;
     let upload: NodeJS.Timeout | undefined;
+    let arrived = () => {};
     const { maxMessageBytes } = this.options;
     giveDetails(call, maxMessageBytes, () => visit);
     const listener: ServerListener = {
@@ -71,8 +72,8 @@ export class Door {
           if (state.phase === 'draining') throw new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
           visit.caller = this.options.authenticate?.((name) => headerOf(metadata, name));
           const operation = KNOCKS.get(path);
-          if (operation)
-            this.options.operations.knock({ operation, sessionId: headerOf(metadata, SESSION_KEY) }, visit.context);
+          const sessionId = headerOf(metadata, SESSION_KEY);
+          if (operation) arrived = this.options.operations.knock({ operation, sessionId }, visit.context);
         } catch (thrown) {
           call.sendStatus(visit.refuse(thrown));
           return;
@@ -83,12 +84,14 @@ export class Door {
       },
       onReceiveMessage: (message, next) => {
         clearTimeout(upload);
+        arrived();
         visit!.bytesIn += (message as Uint8Array).byteLength;
         next(message);
       },
       // The library says so once at the end of every call, however it ended.
       onCancel: () => {
         clearTimeout(upload);
+        arrived();
         visit!.end(call.getDeadline());
         if (!isStream) state.leave();
         logCall(this.options, visit!);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server } from 'node:http';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Knock, Operations } from '../../session/types.js';
 
@@ -9,9 +9,9 @@ import type { Knock, Operations } from '../../session/types.js';
  * finds the refusal and not a reset.
  */
 export function knockFor(operations: Operations, operation: Knock['operation']) {
-  return async (request: FastifyRequest): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id } = request.params as { id?: string };
-    operations.knock(
+    const arrived = operations.knock(
       { operation, sessionId: id, bytes: announcedBytes(request.raw) },
       {
         caller: request.caller,
@@ -20,8 +20,14 @@ export function knockFor(operations: Operations, operation: Knock['operation']) 
         header: (name) => request.headers[name]?.toString(),
       },
     );
+    // A form is read by its handler: it counts as here before it is.
+    arrivals.set(request.raw, arrived);
+    reply.raw.once('close', arrived);
   };
 }
+
+/** What is to be told when a body has been read. */
+const arrivals = new WeakMap<IncomingMessage, () => void>();
 
 /** undefined for a body that comes in chunks */
 function announcedBytes({ headers }: IncomingMessage): number | undefined {
@@ -29,8 +35,8 @@ function announcedBytes({ headers }: IncomingMessage): number | undefined {
 }
 
 /**
- * `expect: 100-continue` (curl sends it with every large body): the body is asked for only when nothing speaks against the
- * request; Node would ask for every one.
+ * Bodies on their way. With `expect: 100-continue` (curl sends it with every large body) the body is asked for only when
+ * nothing speaks against the request; Node would ask for every one. A body that has come is not counted on any more.
  */
 export const continues = fp(
   async (app) => {
@@ -40,6 +46,7 @@ export const continues = fp(
       waiting.add(request);
       server.emit('request', request, response);
     });
+    app.addHook('preHandler', async (request) => arrivals.get(request.raw)?.());
     app.addHook('preParsing', async (request, reply) => {
       if (waiting.delete(request.raw)) reply.raw.writeContinue();
     });

@@ -50,4 +50,7 @@ t.test('a client with a large message finds the refusal, and its connection goes
   await state.idle();
   operations.shut = undefined;
   t.equal((await callRaw(client, 'GetServerInfo', new Uint8Array())).error, undefined);
+  await callRaw(client, 'Resolve', new Uint8Array());
+  await state.idle();
+  t.equal(operations.expected, 0);
 });

@@ -106,6 +106,8 @@ t.test('expect: 100-continue: the body is asked for only when it is wanted', asy
   const asked = new Promise<void>((resolve) => taken.socket.once('data', () => resolve()));
   taken.socket.write(head('/v1/sessions/ab/steps', expecting));
   await asked;
+  t.equal(operations.expected, 1, 'counted on until it has come');
   taken.socket.write(Buffer.from(Float32Array.of(1, 2, 3).buffer));
   t.match(await taken.heard, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 /);
+  t.equal(operations.expected, 0);
 });
