@@ -194,22 +194,12 @@ fn walkPairs(
     if (found == 0u) {
       break;
     }
-    // Of what overlaps in cells, what overlaps and is no neighbour.
-    if (!isKept) {
-      let candidates = found;
-      found = 0u;
-      for (var n = 0u; n < candidates; n++) {
-        let other = walk.otherSlot + pending[n];
-        let overlaps = all(tree[2u * other].xyz <= ownHi.xyz) && all(tree[2u * other + 1u].xyz >= ownLo);
-        if (overlaps && !sharesVertex(slotsOf(own, cornersOf(other)))) {
-          pending[found] = pending[n];
-          found++;
-        }
-      }
-    }
     for (var n = 0u; n < found; n++) {
       let other = walk.otherSlot + pending[n];
       let slots = slotsOf(own, cornersOf(other));
+      if (!isKept && (!overlapsExactly(ownLo, ownHi.xyz, other) || sharesVertex(slots))) {
+        continue;
+      }
       var cut = control.cut;
       if (walk.distances != 0u && control.isPoint == 0u) {
         cut = ownHi.w + tree[2u * other + 1u].w;
@@ -262,6 +252,10 @@ fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
 
 fn unusedMarked(slots: vec4u) -> vec4i {
   return select(vec4i(-1), vec4i(slots), vec4u(0u, 1u, 2u, 3u) < vec4u(walk.corners));
+}
+
+fn overlapsExactly(lo: vec3f, hi: vec3f, slot: u32) -> bool {
+  return all(tree[2u * slot].xyz <= hi) && all(tree[2u * slot + 1u].xyz >= lo);
 }
 
 // Free points are in no other element, so only elements of triangles and edges can meet in a vertex.
