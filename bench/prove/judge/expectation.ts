@@ -9,7 +9,7 @@ export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
  * δ has to be 64 ulp of the caller's scalar at the largest coordinate (the floor is 4 of them and δ is 16 floors), and
  * the engine has to hold the mesh in float32. Where the second may decide, both replies are right.
  *
- * @param delta in the caller's unit; undefined = a tenth of the median edge of the moving part
+ * @param delta in the caller's unit; undefined = a tenth of the median edge of the moving part, or of the grains' spacing
  */
 export function expectReply(surface: Surface, start: Positions, delta: number | undefined): Expectation {
   const chosen = delta ?? 0.1 * medianLength(surface, start);
@@ -56,9 +56,21 @@ const SLACK = 1e-6;
 
 function medianLength(surface: Surface, x: Positions): number {
   const { lengths, kinematic } = surface;
+  if (lengths.length === 0) return medianSpacing(surface, x);
   const dynamic = lengths.filter(([a, b]) => !kinematic[a] || !kinematic[b]);
   const measured = (dynamic.length > 0 ? dynamic : lengths)
     .map(([a, b]) => Math.hypot(...[0, 1, 2].map((c) => x[3 * a + c] - x[3 * b + c])))
     .sort((p, q) => p - q);
   return measured[Math.floor(measured.length / 2)] ?? 0;
+}
+
+/** Grains alone have no edges: what counts is how far each is from the next. */
+function medianSpacing({ particles }: Surface, x: Positions): number {
+  const apart = (a: number, b: number) => Math.hypot(...[0, 1, 2].map((c) => x[3 * a + c] - x[3 * b + c]));
+  const nearest = particles
+    .map(([v]) =>
+      particles.reduce((least, [other]) => (other === v ? least : Math.min(least, apart(v, other))), Infinity),
+    )
+    .sort((p, q) => p - q);
+  return nearest[Math.floor(nearest.length / 2)] ?? 0;
 }

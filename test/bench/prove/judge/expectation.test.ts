@@ -1,0 +1,24 @@
+import t from 'tap';
+import { expectReply, isWithinRounding } from '../../../../bench/prove/judge/expectation.js';
+import { readSurface } from '../../../../bench/prove/judge/surface.js';
+import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
+import { Random } from '../../../../bench/prove/scenes/random.js';
+
+t.test('grains alone have a tolerance of their own: their spacing', async (t) => {
+  const { mesh, start } = GENERATED.gatheringGrains(new Random(1));
+  const surface = readSurface(mesh);
+  t.equal(expectReply(surface, Float32Array.from(start), undefined), 'ANSWER');
+  const far = Float32Array.from(start, (p) => p + 1e5);
+  t.equal(expectReply(surface, far, undefined), 'TOLERANCE_TOO_SMALL');
+});
+
+t.test('what only float64 can tell apart may be refused, and nothing else', async (t) => {
+  for (const [name, expected] of [
+    ['hairsBreadth', true],
+    ['layers', false],
+    ['slivers', false],
+  ] as const) {
+    const { mesh, start } = GENERATED[name](new Random(2));
+    t.equal(isWithinRounding(readSurface(mesh), start, 'SKIP'), expected, name);
+  }
+});
