@@ -10,10 +10,10 @@ const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 
 /** Any step's number; what counts is that control and pairs agree. */
 const CLOCK = 7;
-/** Words of the structs Motion, VertexProgress and PairWork (gpu/kernels/common/pair.wgsl) and of their fields used here. */
+/** Words of the structs Motion, VertexProgress and Limit (gpu/kernels/common/pair.wgsl) and of their fields used here. */
 const MOTION = { words: 4, alpha: 0, limiter: 2, flags: 3 } as const;
 const PROGRESS = { words: 4, residual: 0 } as const;
-const PAIR_WORK = { words: 16, first: 8, second: 9, third: 10, mark: 11, slots: 12 } as const;
+const LIMIT = { words: 4, low: 0, high: 1, error: 2, entry: 3 } as const;
 const MOVING = 1;
 const NO_PAIR = 0xffffffff;
 /** above every α: the slot bounds nothing */
@@ -60,7 +60,7 @@ async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitC
       padded(
         CONTROL.pack({ pairCount: cases.pairs, pairCapacity: cases.pairs, activeCount: cases.pairs, clock: CLOCK }),
       ),
-      STORAGE,
+      STORAGE | UNIFORM,
     ),
     x: create(cases.x.buffer, STORAGE | COPY_SRC),
     y: create(cases.y.buffer, STORAGE),
@@ -69,10 +69,9 @@ async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitC
     motion: create(packMotion(cases), STORAGE | COPY_SRC),
     progress: create(packProgress(vertices), STORAGE | COPY_SRC),
     pairVertex: create(Int32Array.from({ length: vertices }, (_, v) => v).buffer, STORAGE),
-    // The list of all pairs; kind 0, in the bits above the index: vertex and triangle.
-    rows: create(Uint32Array.from({ length: cases.pairs }, (_, p) => p).buffer, STORAGE),
     pairNormal: create(packNormals(cases), STORAGE),
-    pairWork: create(packLimits(cases), STORAGE),
+    limits: create(packLimits(cases), STORAGE),
+    bounds: create(new Float32Array(PROOF_POINTS * cases.pairs).fill(NO_BOUND).buffer, STORAGE),
   };
   const readback = device.createBuffer({ size: 56 * vertices, usage: COPY_DST | MAP_READ });
   owned.push(readback);
@@ -142,16 +141,16 @@ function packNormals({ normals, pairs }: CommitCases): ArrayBuffer {
   return floats.buffer;
 }
 
+/** The list of all pairs; kind 0, in the bits above the index: vertex and triangle. */
 function packLimits({ pairs, low, high, error }: CommitCases): ArrayBuffer {
-  const floats = new Float32Array(PAIR_WORK.words * pairs);
+  const floats = new Float32Array(LIMIT.words * pairs);
   const words = new Uint32Array(floats.buffer);
   for (let p = 0; p < pairs; p++) {
-    const at = PAIR_WORK.words * p;
-    floats[at + PAIR_WORK.first] = low[p];
-    floats[at + PAIR_WORK.second] = high[p];
-    floats[at + PAIR_WORK.third] = error[p];
-    words[at + PAIR_WORK.mark] = CLOCK;
-    floats.fill(NO_BOUND, at + PAIR_WORK.slots, at + PAIR_WORK.slots + PROOF_POINTS);
+    const at = LIMIT.words * p;
+    floats[at + LIMIT.low] = low[p];
+    floats[at + LIMIT.high] = high[p];
+    floats[at + LIMIT.error] = error[p];
+    words[at + LIMIT.entry] = p;
   }
   return floats.buffer;
 }

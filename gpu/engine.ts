@@ -8,7 +8,7 @@ import { proveCommit } from './commit-proof.js';
 import { loadProvenKernels } from './filter/proof.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
 import { LiveDevice } from './live-device.js';
-import { FIRST_PAIRS, GpuScene, type SearchPlace } from './scene.js';
+import { GpuScene, type SearchPlace } from './scene.js';
 import { proveAdapter } from './self-proof.js';
 import { DeviceLedger, type MemoryWatch } from './step/ledger.js';
 
@@ -30,6 +30,8 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly maxDeviceBytes?: number | undefined;
   /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests take fewer, to see it grow. */
   readonly firstPairs?: number;
+  /** candidates of a step that a scene has room for at first. Default what its pairs leave room for; for tests. */
+  readonly firstCandidates?: number;
   /**
    * Takes the time of each stage on the device, where it has time stamps, with a pass for each stage of a step. Without it
    * all of a request's time on the device counts as `forward`. Default false.
@@ -106,14 +108,14 @@ class WebGpuEngine implements GpuEngine {
    */
   async open(...[mesh, parameters, units]: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
-    const { search = 'DEVICE', firstPairs = FIRST_PAIRS } = this.#options;
+    const { search = 'DEVICE' } = this.#options;
     const place = device.forScene();
     const gpu = place.memory.device;
     const create = async (): Promise<GpuScene> => {
       gpu.pushErrorScope('out-of-memory');
       let scene: GpuScene;
       try {
-        scene = new GpuScene(place, mesh, toSettings(parameters, units), search, firstPairs);
+        scene = new GpuScene(place, mesh, toSettings(parameters, units), search, this.#options);
       } catch (thrown) {
         await gpu.popErrorScope();
         throw thrown;

@@ -6,14 +6,36 @@ import type { DeviceMemory } from './step/ledger.js';
 import { CANDIDATE_SLOTS, STEP_SLOTS } from './step/slots.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = USAGE;
+const PAIR_STATE = STORAGE | COPY_SRC | COPY_DST;
 
-/** Bytes of struct PairWork in gpu/kernels/common/pair.wgsl. */
-const PAIR_WORK_BYTES = 64;
+/** Bytes a pair of each buffer that holds something of every pair; those of the two shared ones are the forward step's. */
+const PAIR_BYTES = {
+  pairVertex: 16,
+  pairInfo: 4,
+  pairNormal: 16,
+  pairGeometry: 8,
+  candidates: 16,
+  contacts: 16,
+} as const;
+/** Bytes a candidate of the two shared buffers: struct Candidate, and the words of gpu/kernels/common/contact-words.wgsl. */
+const CANDIDATE_BYTES = { candidates: 64, contacts: 60 } as const;
+/** Pairs a candidate for which the shared buffers have room without being larger than the forward step needs them. */
+const PAIRS_A_CANDIDATE = 4;
+
+/** Bytes a pair of the largest pair buffer, and a candidate of the larger shared one. */
+export const LARGEST_PAIR_BYTES = Math.max(...Object.values(PAIR_BYTES));
+export const LARGEST_CANDIDATE_BYTES = Math.max(...Object.values(CANDIDATE_BYTES));
+
+/** Buffers that kernels bind by another name: `target` is a reserved word of WGSL, the others are shared (pair.wgsl). */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  goal: 'target',
+  limits: 'candidates',
+  bounds: 'contacts',
+  listed: 'contacts',
+};
+
 /** Bytes of the structs Motion, ContactList and VertexProgress there. */
 const VERTEX_STRUCT_BYTES = 16;
-
-/** Contacts of one vertex in a sweep, as in gpu/kernels/common/pair.wgsl. */
-const CONTACTS_PER_VERTEX = 24;
 
 /** Stride of the ranges in `edgeRanges`: what every implementation lets a uniform binding start at. */
 export const EDGE_RANGE_STRIDE = 256;
@@ -22,9 +44,10 @@ export const EDGE_RANGE_STRIDE = 256;
  * Everything of one scene that lives on the device, by the names that the kernels use.
  *
  * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
- * wanted uint32[V]; motion, lists, progress structs of 16 bytes. Per pair, with room for `pairCapacity`: pairVertex
- * int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0), pairWork, list
- * uint32[4], rows uint32[3], links uint32[5]. Per vertex also chosen uint32[24], ways float32[8].
+ * wanted uint32[V]; motion, lists, progress structs of 16 bytes; ways float32[8]. Per pair, with room for `pairCapacity`:
+ * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
+ * pairGeometry. Two buffers serve twice a step (pair.wgsl): `candidates` and `contacts` with room for `candidateCapacity`
+ * candidates of the backward step, then `limits` and `bounds` of 16 bytes a pair for the forward step.
  */
 export class SceneBuffers {
   readonly parameters: GPUBuffer;
@@ -44,7 +67,6 @@ export class SceneBuffers {
   readonly lists: GPUBuffer;
   readonly progress: GPUBuffer;
   readonly ways: GPUBuffer;
-  readonly chosen: GPUBuffer;
   edgeEnds!: GPUBuffer;
   edgeRow!: GPUBuffer;
   edgeLambda!: GPUBuffer;
@@ -53,19 +75,30 @@ export class SceneBuffers {
   pairVertex!: GPUBuffer;
   pairInfo!: GPUBuffer;
   pairNormal!: GPUBuffer;
-  pairWork!: GPUBuffer;
-  list!: GPUBuffer;
-  rows!: GPUBuffer;
-  links!: GPUBuffer;
+  pairGeometry!: GPUBuffer;
+  candidates!: GPUBuffer;
+  contacts!: GPUBuffer;
   pairCapacity = 0;
+  candidateCapacity = 0;
   /** counts how often the pair buffers were replaced: bind groups of an older generation are void */
   generation = 0;
 
   readonly #memory: DeviceMemory;
   readonly #all = new Set<GPUBuffer>();
 
-  constructor(memory: DeviceMemory, mesh: CollisionMesh, edges: EdgePlan, pairCapacity: number) {
+  readonly #pairsACandidate: number;
+
+  /** @param firstCandidates room for so many, whatever the pairs; undefined = what the memory of the pairs has room for */
+  constructor(
+    memory: DeviceMemory,
+    mesh: CollisionMesh,
+    edges: EdgePlan,
+    pairCapacity: number,
+    firstCandidates: number | undefined = undefined,
+  ) {
     this.#memory = memory;
+    this.#pairsACandidate = firstCandidates === undefined ? PAIRS_A_CANDIDATE : Number.POSITIVE_INFINITY;
+    this.candidateCapacity = firstCandidates ?? 0;
     const v = mesh.vertexCount;
     const state = STORAGE | COPY_SRC | COPY_DST;
     this.parameters = this.#add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
@@ -88,7 +121,6 @@ export class SceneBuffers {
     this.wanted = this.#add('wanted', 4 * v, state);
     this.motion = this.#add('motion', VERTEX_STRUCT_BYTES * v, state);
     this.lists = this.#add('lists', VERTEX_STRUCT_BYTES * v, state);
-    this.chosen = this.#add('chosen', 4 * CONTACTS_PER_VERTEX * v, STORAGE);
     this.progress = this.#add('progress', VERTEX_STRUCT_BYTES * v, state);
     this.ways = this.#add('ways', 2 * 16 * v, STORAGE);
     memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
@@ -117,36 +149,52 @@ export class SceneBuffers {
     this.generation++;
   }
 
-  /** Replaces the pair buffers by larger ones. What they held is lost: P must be found or uploaded anew. */
+  /**
+   * Replaces the pair buffers by larger ones. What they held is lost: P must be found or uploaded anew. Room for candidates
+   * grows with it.
+   */
   reservePairs(capacity: number): void {
     if (capacity <= this.pairCapacity) return;
-    for (const buffer of [
-      this.pairVertex,
-      this.pairInfo,
-      this.pairNormal,
-      this.pairWork,
-      this.list,
-      this.rows,
-      this.links,
-    ]) {
+    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairGeometry]) {
       if (buffer) this.#drop(buffer);
     }
-    const state = STORAGE | COPY_SRC | COPY_DST;
-    this.pairVertex = this.#add('pairVertex', 16 * capacity, state);
-    this.pairInfo = this.#add('pairInfo', 4 * capacity, state);
-    this.pairNormal = this.#add('pairNormal', 16 * capacity, state);
-    this.pairWork = this.#add('pairWork', PAIR_WORK_BYTES * capacity, state);
-    this.list = this.#add('list', 16 * capacity, STORAGE);
-    this.rows = this.#add('rows', 12 * capacity + 4, state);
-    this.links = this.#add('links', 20 * capacity, STORAGE);
+    this.pairVertex = this.#add('pairVertex', PAIR_BYTES.pairVertex * capacity, PAIR_STATE);
+    this.pairInfo = this.#add('pairInfo', PAIR_BYTES.pairInfo * capacity, PAIR_STATE);
+    this.pairNormal = this.#add('pairNormal', PAIR_BYTES.pairNormal * capacity, PAIR_STATE);
+    this.pairGeometry = this.#add('pairGeometry', PAIR_BYTES.pairGeometry * capacity, PAIR_STATE);
     this.pairCapacity = capacity;
+    this.#share(this.#candidatesWith(capacity, this.candidateCapacity));
+  }
+
+  /** Room for more candidates. P stays as it is; what a step has found of contacts so far is lost. */
+  reserveCandidates(capacity: number): void {
+    if (capacity > this.candidateCapacity) this.#share(capacity);
+  }
+
+  /** Bytes that would be allocated beyond those that are, with room for so many. */
+  bytesToGrow(pairs: number, candidates: number): number {
+    const later = bytesOf(pairs, this.#candidatesWith(pairs, candidates));
+    return later - bytesOf(this.pairCapacity, this.candidateCapacity);
+  }
+
+  /** Room for candidates beside so many pairs. One at least: kernels bind nothing shorter. */
+  #candidatesWith(pairs: number, candidates: number): number {
+    return Math.max(1, candidates, Math.floor(pairs / this.#pairsACandidate));
+  }
+
+  /** The two buffers that both halves of a step use, each as large as the half that needs more of it. */
+  #share(candidates: number): void {
+    for (const buffer of [this.candidates, this.contacts]) if (buffer) this.#drop(buffer);
+    const [own, words] = sharedBytes(this.pairCapacity, candidates);
+    this.candidates = this.#add('candidates', own, PAIR_STATE);
+    this.contacts = this.#add('contacts', words, PAIR_STATE);
+    this.candidateCapacity = candidates;
     this.generation++;
   }
 
   /** The buffer that a kernel's binding names. @throws Error for a name that no buffer has */
   named(binding: string): GPUBuffer {
-    // `target` is a reserved word of WGSL.
-    const name = binding === 'goal' ? 'target' : binding;
+    const name = OTHER_NAMES[binding] ?? binding;
     const buffer = (this as unknown as Record<string, unknown>)[name];
     if (!this.#all.has(buffer as GPUBuffer)) throw new Error(`a kernel binds "${binding}", which no scene buffer is`);
     return buffer as GPUBuffer;
@@ -167,6 +215,19 @@ export class SceneBuffers {
     this.#all.delete(buffer);
     this.#memory.free(buffer);
   }
+}
+
+function sharedBytes(pairs: number, candidates: number): [number, number] {
+  return [
+    Math.max(PAIR_BYTES.candidates * pairs, CANDIDATE_BYTES.candidates * candidates),
+    Math.max(PAIR_BYTES.contacts * pairs, CANDIDATE_BYTES.contacts * candidates),
+  ];
+}
+
+function bytesOf(pairs: number, candidates: number): number {
+  const { pairVertex, pairInfo, pairNormal, pairGeometry } = PAIR_BYTES;
+  const [own, words] = sharedBytes(pairs, candidates);
+  return (pairVertex + pairInfo + pairNormal + pairGeometry) * pairs + own + words;
 }
 
 /** The ranges of a step's first sweep, wide colours and then the tail, and of its later sweeps (struct EdgeRange). */

@@ -20,13 +20,21 @@ import { uploadParameters, uploadRequest } from './step/upload.js';
 /** Steps recorded between two looks at the status block. */
 export const BATCH = 8;
 
-/** Marks in the pairs leave 30 bits to the clock; it starts again, with clean marks, when a request begins beyond half. */
+/** Stamps in the pairs are uint32; the clock starts again, with clean stamps, when a request begins beyond this. */
 const CLOCK_LIMIT = 2 ** 29;
 
 /** Room for this many pairs at first; grown to the demand. */
 export const FIRST_PAIRS = 4096;
 
 export type { SearchPlace };
+
+/** What a scene has room for at first; tests take less, to see it grow. */
+export interface FirstRoom {
+  /** default FIRST_PAIRS */
+  readonly firstPairs?: number | undefined;
+  /** candidates of a step; default what the memory of the pairs has room for */
+  readonly firstCandidates?: number | undefined;
+}
 
 export interface SceneDevice {
   readonly memory: DeviceMemory;
@@ -61,6 +69,8 @@ export class GpuScene implements Scene {
   #wantedSettings: Settings | undefined;
   #control: ControlBlock = {};
   #mostContacts = 0;
+  /** the step to be recorded next was begun, and had no room for its candidates */
+  #goesOn = false;
   #isClosed = false;
   #isBusy = false;
 
@@ -69,14 +79,14 @@ export class GpuScene implements Scene {
     mesh: CollisionMesh,
     settings: Settings,
     place: SearchPlace,
-    firstPairs = FIRST_PAIRS,
+    { firstPairs = FIRST_PAIRS, firstCandidates }: FirstRoom = {},
   ) {
     this.#device = device;
     this.#mesh = mesh;
     this.#settings = settings;
     this.#place = place;
     this.#edges = planEdges(mesh, settings.sigma > 0);
-    this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, firstPairs);
+    this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, firstPairs, firstCandidates);
     this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
     this.#reader = new Reader(device.memory);
     const { memory, hasTimings } = device;
@@ -180,6 +190,7 @@ export class GpuScene implements Scene {
     // Not known to be good until it is asked for: the search may throw half way.
     this.#hasPairs = false;
     this.#hasPairs = (await this.#search.beginRequest(this.#settings, input)) && hadPairs;
+    this.#goesOn = false;
     let encoder = this.#begin(input.x, target);
     const isAhead = this.#place === 'DEVICE' && input.onState === undefined;
     let ahead: Batch | undefined;
@@ -205,11 +216,8 @@ export class GpuScene implements Scene {
       wasStopped = input.shouldStop?.() ?? false;
       if (wasStopped) break;
       const paused = performance.now();
-      this.#hasPairs = false;
-      if (state === STATE.NEEDS_SEARCH) {
-        this.#writeControl(await this.#search.searchOnHost(this.#control, this.#settings));
-        this.#hasPairs = true;
-      } else this.#writeControl(await this.#search.makeRoom(this.#control));
+      this.#goesOn = state === STATE.NEEDS_CANDIDATES;
+      this.#writeControl(await this.#unpause(state));
       timings.search += 1000 * (performance.now() - paused);
       this.#pass(encoder, (pass) => this.#recorder.arm(pass));
     }
@@ -217,6 +225,21 @@ export class GpuScene implements Scene {
     // Without time stamps nobody knows how the device's time divides.
     if (!this.#batches.isTimed) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
     return await this.#answer(target, timings, wasStopped);
+  }
+
+  /** Does what a run has paused for; the control block to go on with. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
+  async #unpause(state: number): Promise<ControlBlock> {
+    const hadPairs = this.#hasPairs;
+    this.#hasPairs = false;
+    let control: ControlBlock;
+    if (state === STATE.NEEDS_SEARCH) {
+      control = await this.#search.searchOnHost(this.#control, this.#settings);
+      this.#hasPairs = true;
+    } else if (state === STATE.NEEDS_CANDIDATES) {
+      control = await this.#search.makeRoomForCandidates(this.#control);
+      this.#hasPairs = hadPairs;
+    } else control = await this.#search.makeRoom(this.#control);
+    return control;
   }
 
   #newEncoder(): GPUCommandEncoder {
@@ -242,7 +265,7 @@ export class GpuScene implements Scene {
     });
     const { clock = 0, pairCount = 0, radius = 0 } = this.#control;
     const isWorn = clock > CLOCK_LIMIT;
-    if (isWorn) encoder.clearBuffer(this.#buffers.pairWork);
+    if (isWorn) encoder.clearBuffer(this.#buffers.pairGeometry);
     this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
     this.#pass(encoder, (pass) => this.#recorder.begin(pass, this.#mesh.vertexCount));
     return encoder;
@@ -250,14 +273,16 @@ export class GpuScene implements Scene {
 
   #writeControl(values: Record<string, number>): void {
     this.#control = { ...values, steps: values.steps ?? 0, searches: values.searches ?? 0 };
-    const packed = CONTROL.pack({ ...values, pairCapacity: this.#buffers.pairCapacity });
+    const { pairCapacity, candidateCapacity } = this.#buffers;
+    const packed = CONTROL.pack({ ...values, pairCapacity, candidateCapacity });
     this.#device.memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
   }
 
   #recordSteps(encoder: GPUCommandEncoder, count: number): void {
     const { sweeps, forward } = this.#settings;
     const shape = { sweeps, slides: forward === 'PLANAR', isWide: this.#mostContacts > TAIL_ROWS };
-    this.#batches.record(encoder, count, shape, this.#search.onDevice);
+    this.#batches.record(encoder, count, shape, this.#search.onDevice, this.#goesOn);
+    this.#goesOn = false;
   }
 
   /** Waits for a status block and tells the caller of the steps that it reports; true = the run is over. */

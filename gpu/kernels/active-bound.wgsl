@@ -2,8 +2,8 @@
 // geometry is stale is passed over if its last normal keeps it further than δ apart for every α up to the guard's,
 // rounding included (safety rule 11).
 //
-// In: ways, pairs, pairWork.stamp. Out: rows' first third (see common/list-pair.wgsl). Mirrors the
-// first half of Forward.#bound (src/solver/cpu/forward.ts).
+// In: ways, pairs, pairGeometry.stamp. Out: limits.entry, control.listedCount; the list is in no order. Mirrors the first
+// half of Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"
@@ -12,16 +12,15 @@
 // #include "common/lengths.wgsl"
 // #include "common/heights.wgsl"
 // #include "common/row-index.wgsl"
-@group(0) @binding(1) var<uniform> control: ControlView;
+@group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(6) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(7) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(8) var<storage, read> pairWork: array<PairWork>;
-@group(0) @binding(9) var<storage, read_write> rows: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read> pairGeometry: array<PairGeometry>;
+@group(0) @binding(9) var<storage, read_write> limits: array<Limit>;
 // #include "common/ways.wgsl"
 // #include "common/corners-at.wgsl"
-// #include "common/list-pair.wgsl"
 
 // How far a vertex gets along n at the guard's α, and what its rounding is measured by: Σ |n_c D_c|.
 fn wayOf(v: i32, n: vec3f) -> vec2f {
@@ -70,10 +69,10 @@ fn listForBound(
     return;
   }
   let kind = pairInfo[p] & KIND_MASK;
-  if (parameters.isPlanar == 1u && pairWork[p].stamp != control.clock) {
+  if (parameters.isPlanar == 1u && pairGeometry[p].stamp != control.clock) {
     if (staysApart(ids, kind, pairNormal[p].xyz)) {
       return;
     }
   }
-  listPair(p, kind);
+  limits[atomicAdd(&control.listedCount, 1u)].entry = entryOf(p, kind);
 }

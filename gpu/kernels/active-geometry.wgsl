@@ -3,7 +3,7 @@
 // rounding is far below δ/2. A list, because most pairs of P are passed over and the work on the others is long: threads
 // that run in step would wait for it all the same.
 //
-// In: ways, pairs. Out: rows' first third (see common/list-pair.wgsl). Mirrors ActivePairs.gather and staleGap
+// In: ways, pairs. Out: listed, control.listedCount; the list is in no order. Mirrors ActivePairs.gather and staleGap
 // (src/solver/cpu/active-pairs.ts, contact-candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -12,15 +12,15 @@
 // #include "common/corners.wgsl"
 // #include "common/heights.wgsl"
 // #include "common/row-index.wgsl"
-@group(0) @binding(1) var<uniform> control: ControlView;
+@group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(7) var<storage, read_write> rows: array<atomic<u32>>;
+// u32[P] entries
+@group(0) @binding(7) var<storage, read_write> listed: array<u32>;
 // #include "common/ways.wgsl"
 // #include "common/corners-at.wgsl"
-// #include "common/list-pair.wgsl"
 
 // A stale normal that shows a gap above this multiple of δ rules a contact out.
 const STALE_GAP: f32 = 1.5;
@@ -45,5 +45,5 @@ fn listForGeometry(
   if (measureHeights(kind, cornersOfX(ids), pairNormal[p].xyz).gap > STALE_GAP * delta) {
     return;
   }
-  listPair(p, kind);
+  listed[atomicAdd(&control.listedCount, 1u)] = entryOf(p, kind);
 }

@@ -1,18 +1,17 @@
 // Takes over the list that active-geometry.wgsl or active-bound.wgsl has filled, by one thread: its length, and the size of
 // the dispatches over it. The next list begins empty.
 //
-// In and out: rows (word 3P: the list's length so far), control. Out: candidateArguments.
+// In and out: control. Out: candidateArguments.
 // #include "common/dispatch.wgsl"
 // #include "common/control.wgsl"
 // #include "common/slots.wgsl"
 @group(0) @binding(0) var<storage, read_write> control: Control;
-@group(0) @binding(1) var<storage, read_write> rows: array<u32>;
-@group(0) @binding(2) var<storage, read_write> candidateArguments: array<u32>;
+@group(0) @binding(1) var<storage, read_write> candidateArguments: array<u32>;
 
 @compute @workgroup_size(1)
 fn planActive() {
-  let count = rows[3u * control.pairCapacity];
-  rows[3u * control.pairCapacity] = 0u;
+  let count = atomicLoad(&control.listedCount);
+  atomicStore(&control.listedCount, 0u);
   control.activeCount = count;
   let folded = foldedGroups(count);
   candidateArguments[3u * ACTIVE] = folded.x;

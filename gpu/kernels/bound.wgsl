@@ -8,8 +8,8 @@
 // so that one plane parts both sides all along the linear piece, for every combination of the other vertices' α.
 // Isotropic rule: |α_i D_i| ≤ γ (g − floor)/2. A pair without a certificate freezes its vertices.
 //
-// In: ways, pairVertex, rows' first third. In and out: pairNormal (when measured here), motion.alpha
-// (atomicMin on bits of numbers in [0, 1]). Out: pairWork: limits of the check and the bounds, under the mark `clock`.
+// In: ways, pairVertex, limits.entry. In and out: pairNormal and pairGeometry (when measured here), motion.alpha (atomicMin
+// on bits of numbers in [0, 1]). Out: limits, for the check; bounds on α of the four slots, NO_BOUND where there is none.
 // Mirrors Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -19,11 +19,12 @@
 // #include "common/row-index.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
-@group(0) @binding(4) var<storage, read_write> motion: array<Motion>;
-@group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(6) var<storage, read> rows: array<u32>;
-@group(0) @binding(7) var<storage, read_write> pairNormal: array<vec4f>;
-@group(0) @binding(8) var<storage, read_write> pairWork: array<PairWork>;
+@group(0) @binding(3) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(5) var<storage, read_write> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> pairGeometry: array<PairGeometry>;
+@group(0) @binding(7) var<storage, read_write> limits: array<Limit>;
+@group(0) @binding(8) var<storage, read_write> bounds: array<vec4f>;
 // #include "common/ways.wgsl"
 // #include "common/corners-at.wgsl"
 
@@ -78,8 +79,9 @@ fn bound(
   if (n >= control.activeCount) {
     return;
   }
-  let p = rows[n] & INDEX_MASK;
-  let kind = (rows[n] >> KIND_SHIFT) & KIND_MASK;
+  let entry = limits[n].entry;
+  let p = pairOf(entry);
+  let kind = kindOf(entry);
   let ids = pairVertex[p];
   let corners = cornersOf(kind);
   let sideA = sideAOf(kind);
@@ -88,8 +90,9 @@ fn bound(
   var heights = measureHeights(kind, points, normal.xyz);
   var wish = wishOf(ids, normal.xyz, corners);
   var gap: f32;
-  if (pairWork[p].stamp == control.clock) {
-    gap = min(heights.gap, pairWork[p].distance);
+  let known = pairGeometry[p];
+  if (known.stamp == control.clock) {
+    gap = min(heights.gap, known.distance);
   } else {
     let measured = measurePair(kind, points, normal.xyz);
     normal = vec4f(measured.normal, normal.w);
@@ -97,16 +100,11 @@ fn bound(
     gap = measured.gap;
     wish = wishOf(ids, measured.normal, corners);
     pairNormal[p] = normal;
-    pairWork[p].weight = measured.weight;
-    pairWork[p].distance = measured.distance;
-    pairWork[p].gap = gap;
-    pairWork[p].error = heights.error;
-    pairWork[p].stamp = control.clock;
+    pairGeometry[p] = PairGeometry(measured.distance, control.clock);
   }
-  pairWork[p].mark = control.clock;
   if (!(gap > 2.0 * heights.error)) {
     atomicAdd(&control.touchingCount, 1u);
-    pairWork[p].slots = vec4f(0.0);
+    bounds[n] = vec4f(0.0);
     for (var s = 0u; s < corners; s++) {
       atomicMin(&motion[ids[s]].alpha, 0u);
     }
@@ -114,7 +112,7 @@ fn bound(
   }
   let room = max(0.0, gap - parameters.floor);
   var share = 0.5;
-  var bounds = vec4f(NO_BOUND);
+  var most = vec4f(NO_BOUND);
   if (parameters.isPlanar == 1u) {
     let approach = select(wish.along, -wish.along, vec4u(0u, 1u, 2u, 3u) < vec4u(sideA));
     let seen = approach * wish.guard;
@@ -127,10 +125,10 @@ fn bound(
         ub = max(ub, seen[s]);
       }
     }
-    let most = max(ua, ub);
-    if (most > 0.0) {
+    let larger = max(ua, ub);
+    if (larger > 0.0) {
       // By the larger one first: the sum of both need not be finite.
-      share = (ua / most) / (ua / most + ub / most);
+      share = (ua / larger) / (ua / larger + ub / larger);
     }
     for (var s = 0u; s < corners; s++) {
       if (!(approach[s] > 0.0)) {
@@ -138,22 +136,22 @@ fn bound(
       }
       let slack = select(heights.hi - heights.h[s], heights.h[s] - heights.lo, s < sideA);
       let part = select(1.0 - share, share, s < sideA);
-      bounds[s] = boundOf(parameters.gamma * part * room + parameters.gamma * slack, approach[s]);
-      keepBound(ids[s], bounds[s]);
+      most[s] = boundOf(parameters.gamma * part * room + parameters.gamma * slack, approach[s]);
+      keepBound(ids[s], most[s]);
     }
   } else {
     for (var s = 0u; s < corners; s++) {
       if (wish.travel[s] > 0.0) {
-        bounds[s] = boundOf(0.5 * parameters.gamma * room, wish.travel[s]);
-        keepBound(ids[s], bounds[s]);
+        most[s] = boundOf(0.5 * parameters.gamma * room, wish.travel[s]);
+        keepBound(ids[s], most[s]);
       }
     }
   }
   // ext_side = s_side (g − floor) + (min(g, floor) − floor/2)/2: together at most g − floor/2, so that the half-spaces of
   // the check are disjoint whatever rounding did to the bounds.
   let reserve = 0.5 * max(0.0, min(gap, parameters.floor) - 0.5 * parameters.floor);
-  pairWork[p].first = heights.lo - (share * room + reserve);
-  pairWork[p].second = heights.hi + ((1.0 - share) * room + reserve);
-  pairWork[p].third = heights.error;
-  pairWork[p].slots = bounds;
+  let low = heights.lo - (share * room + reserve);
+  let high = heights.hi + ((1.0 - share) * room + reserve);
+  limits[n] = Limit(low, high, heights.error, entry);
+  bounds[n] = most;
 }

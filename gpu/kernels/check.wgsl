@@ -8,7 +8,7 @@
 //
 // Also names the first pair that gave each vertex its α.
 //
-// In: x, next, rows' first third, pairVertex, pairNormal, pairWork. Out: motion.flags, motion.limiter. Mirrors Forward.#check
+// In: x, next, limits, bounds, pairVertex, pairNormal. Out: motion.flags, motion.limiter. Mirrors Forward.#check
 // (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/control.wgsl"
@@ -16,13 +16,13 @@
 // #include "common/corners.wgsl"
 // #include "common/heights.wgsl"
 // #include "common/row-index.wgsl"
-@group(0) @binding(1) var<storage, read> control: ControlView;
+@group(0) @binding(1) var<uniform> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> next: array<f32>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(5) var<storage, read> rows: array<u32>;
-@group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(7) var<storage, read> pairWork: array<PairWork>;
+@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read> limits: array<Limit>;
+@group(0) @binding(7) var<storage, read> bounds: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> motion: array<Motion>;
 
 @compute @workgroup_size(64)
@@ -31,12 +31,14 @@ fn check(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let listed = linearIndex(group, groups, local);
-  if (listed >= control.activeCount) {
+  let place = linearIndex(group, groups, local);
+  if (place >= control.activeCount) {
     return;
   }
-  let p = rows[listed] & INDEX_MASK;
-  let kind = (rows[listed] >> KIND_SHIFT) & KIND_MASK;
+  let limit = limits[place];
+  let bound = bounds[place];
+  let p = pairOf(limit.entry);
+  let kind = kindOf(limit.entry);
   let ids = pairVertex[p];
   let corners = cornersOf(kind);
   let sideA = sideAOf(kind);
@@ -46,7 +48,7 @@ fn check(
   for (var s = 0u; s < corners; s++) {
     let v = ids[s];
     let bits = atomicLoad(&motion[v].alpha);
-    if (pairWork[p].slots[s] <= 1.0 && (bitcast<u32>(pairWork[p].slots[s]) & 0x7fffffffu) == bits) {
+    if (bound[s] <= 1.0 && (bitcast<u32>(bound[s]) & 0x7fffffffu) == bits) {
       atomicMin(&motion[v].limiter, p);
     }
     if (bits == 0u || (atomicLoad(&motion[v].flags) & MOVING) == 0u) {
@@ -55,8 +57,8 @@ fn check(
     let k = 3u * u32(v);
     let d = vec3f(next[k], next[k + 1u], next[k + 2u]) - origin;
     let height = heightOf(n, d);
-    let error = max(pairWork[p].third, ERROR_FACTOR * spreadOf(n, d));
-    let holds = select(height <= pairWork[p].second - error, height >= pairWork[p].first + error, s < sideA);
+    let error = max(limit.error, ERROR_FACTOR * spreadOf(n, d));
+    let holds = select(height <= limit.high - error, height >= limit.low + error, s < sideA);
     if (!holds) {
       atomicOr(&motion[v].flags, REVERTED);
       atomicMin(&motion[v].limiter, p);

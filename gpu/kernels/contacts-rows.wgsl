@@ -1,8 +1,7 @@
 // Rows of the contacts that are kept, one thread each: c = d − δ_p, K = Σ w |J|² with inverse masses w (Eqs. 9–12), λ = 0.
 //
-// In: the kept pairs in rows' last third, x, pairs, inverseMass. Out: pairWork (first = λ, second = K, third = c, slots =
-// inverse masses), rows' first third: index of the pair, kind in bits 29 and 30. Mirrors Contacts.#addRow
-// (src/solver/cpu/contacts.ts).
+// In: the kept candidates (contacts: queue), x, pairs, inverseMass. In and out: candidates. Out: contacts: row. Mirrors
+// Contacts.#addRow (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"
@@ -12,14 +11,15 @@
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(4) var<storage, read> pairInfo: array<u32>;
-@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> pairWork: array<PairWork>;
-@group(0) @binding(7) var<storage, read> inverseMass: array<f32>;
-@group(0) @binding(8) var<storage, read_write> rows: array<u32>;
+@group(0) @binding(4) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(5) var<storage, read_write> candidates: array<Candidate>;
+@group(0) @binding(6) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(7) var<storage, read_write> contacts: array<u32>;
 // #include "common/corners-of-x.wgsl"
 // #include "common/contact-row.wgsl"
 // #include "common/row-index.wgsl"
+// #include "common/rng.wgsl"
+// #include "common/contact-words.wgsl"
 
 @compute @workgroup_size(64)
 fn contactRows(
@@ -31,11 +31,13 @@ fn contactRows(
   if (n >= atomicLoad(&control.keptCount)) {
     return;
   }
-  let p = rows[2u * control.pairCapacity + n];
-  let kind = pairInfo[p] & KIND_MASK;
+  let c = contacts[queueAt(n)];
+  let entry = candidates[c].entry;
+  let p = pairOf(entry);
+  let kind = kindOf(entry);
   let ids = pairVertex[p];
-  let weight = pairWork[p].weight;
-  let distance = pairWork[p].distance;
+  let weight = candidates[c].weight;
+  let distance = candidates[c].distance;
   let normal = pairNormal[p];
   let row = jacobianOf(kind, cornersOfX(ids), weight, distance, normal.xyz);
   var masses = vec4f(0.0);
@@ -49,9 +51,10 @@ fn contactRows(
   if (!(stiffness > 0.0)) {
     return;
   }
-  pairWork[p].first = 0.0;
-  pairWork[p].second = stiffness;
-  pairWork[p].third = distance - normal.w;
-  pairWork[p].slots = masses;
-  rows[atomicAdd(&control.rowCount, 1u)] = p | (kind << KIND_SHIFT);
+  candidates[c].masses = masses;
+  candidates[c].place = placeOf(p, control.pairCount, control.clock);
+  candidates[c].lambda = 0.0;
+  candidates[c].stiffness = stiffness;
+  candidates[c].excess = distance - normal.w;
+  contacts[rowAt(atomicAdd(&control.rowCount, 1u))] = c;
 }

@@ -1,6 +1,7 @@
 // What comes next, by one thread: takes over what a step counted, decides whether the run is over or a search is due, and
 // writes the sizes of the next step's dispatches, all zero when nothing is to run. `decide` closes a step, `open` opens a
-// request, `arm` lets a run go on that had paused, `afterSearch` takes over what a search on the device found.
+// request, `arm` lets a run go on that had paused, `afterSearch` takes over what a search on the device found,
+// `afterGeometry` what geometry found.
 //
 // In and out: control. Out: stepArguments, candidateArguments. Mirrors the loop of TwoWay.resolve,
 // ProgressWatch.wantsSearch and judge (src/solver/cpu/two-way.ts, progress-watch.ts).
@@ -61,6 +62,7 @@ fn clearCounters() {
   atomicStore(&control.hasMoved, 0u);
   atomicStore(&control.residualSum, 0u);
   atomicStore(&control.residualSumHigh, 0u);
+  atomicStore(&control.listedCount, 0u);
   atomicStore(&control.candidateCount, 0u);
   atomicStore(&control.listTop, 0u);
   atomicStore(&control.keptCount, 0u);
@@ -191,4 +193,24 @@ fn afterSearch() {
     }
   }
   writeArguments();
+}
+
+// More candidates than there is room for: nothing of this step has moved x yet, nor will, and once there is room it goes on
+// from here, its geometry measured again from the same x.
+@compute @workgroup_size(1)
+fn afterGeometry() {
+  if (control.state != RUNNING) {
+    return;
+  }
+  let found = atomicLoad(&control.candidateCount);
+  if (found > control.candidateCapacity) {
+    control.state = NEEDS_CANDIDATES;
+    control.candidateDemand = found;
+    writeArguments();
+    return;
+  }
+  let folded = foldedGroups(found);
+  candidateArguments[3u * CANDIDATES] = folded.x;
+  candidateArguments[3u * CANDIDATES + 1u] = folded.y;
+  candidateArguments[3u * CANDIDATES + 2u] = 1u;
 }

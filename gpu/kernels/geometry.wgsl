@@ -1,21 +1,24 @@
 // Geometry of the pairs that may be contacts, one thread a listed pair (active-geometry.wgsl): closest points, certified normal and gap at x
-// (method.md 4.3), δ_p where it is not known yet, and the mark of those with gap < δ_p (activation, Eqs. 10–12).
+// (method.md 4.3), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
 //
-// In: x, start, rows' first third, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairWork.
-// Mirrors ContactCandidates.find and pairDelta (src/solver/cpu/contact-candidates.ts, contacts.ts).
+// In: ways, start, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairGeometry; candidates, as many as
+// there is room for, and control.candidateCount, which counts on beyond that. Mirrors ContactCandidates.find and pairDelta
+// (src/solver/cpu/contact-candidates.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/measure.wgsl"
-@group(0) @binding(1) var<storage, read> control: ControlView;
-@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(3) var<storage, read> start: array<f32>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(5) var<storage, read> rows: array<u32>;
-@group(0) @binding(7) var<storage, read_write> pairNormal: array<vec4f>;
-@group(0) @binding(8) var<storage, read_write> pairWork: array<PairWork>;
-// #include "common/corners-of-x.wgsl"
+@group(0) @binding(5) var<storage, read> listed: array<u32>;
+@group(0) @binding(6) var<storage, read_write> pairNormal: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> pairGeometry: array<PairGeometry>;
+@group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
+// #include "common/ways.wgsl"
+// #include "common/corners-at.wgsl"
 // #include "common/row-index.wgsl"
 
 // d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests.
@@ -47,6 +50,17 @@ fn distanceOfPair(kind: u32, ids: vec4i) -> f32 {
   return 0.5 * (side.x + side.y);
 }
 
+// A vertex of enough weight can be pushed, or a stuck one has to know of the pair (slide.wgsl).
+fn isOfUse(ids: vec4i, weight: vec4f) -> bool {
+  for (var s = 0u; s < 4u; s++) {
+    let sort = select(0.0, abs(ways[2u * u32(max(ids[s], 0))].w), ids[s] >= 0);
+    if (sort == STUCK_WAY || (sort == MOVABLE_WAY && weight[s] >= MIN_MOVABLE_WEIGHT)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 @compute @workgroup_size(64)
 fn geometry(
   @builtin(workgroup_id) group: vec3u,
@@ -57,8 +71,9 @@ fn geometry(
   if (n >= control.activeCount) {
     return;
   }
-  let p = rows[n] & INDEX_MASK;
-  let kind = (rows[n] >> KIND_SHIFT) & KIND_MASK;
+  let entry = listed[n];
+  let p = pairOf(entry);
+  let kind = kindOf(entry);
   let ids = pairVertex[p];
   let corners = cornersOfX(ids);
   let stored = pairNormal[p];
@@ -74,10 +89,15 @@ fn geometry(
     isCandidate = measured.gap < own;
   }
   pairNormal[p] = vec4f(measured.normal, own);
-  pairWork[p].weight = measured.weight;
-  pairWork[p].distance = measured.distance;
-  pairWork[p].gap = measured.gap;
-  pairWork[p].error = measured.heights.error;
-  pairWork[p].stamp = control.clock;
-  pairWork[p].mark = select(0u, CANDIDATE | control.clock, isCandidate);
+  pairGeometry[p] = PairGeometry(measured.distance, control.clock);
+  if (!isCandidate || !isOfUse(ids, measured.weight)) {
+    return;
+  }
+  let place = atomicAdd(&control.candidateCount, 1u);
+  if (place < control.candidateCapacity) {
+    candidates[place].weight = measured.weight;
+    candidates[place].entry = entry;
+    candidates[place].distance = measured.distance;
+    candidates[place].isUnique = 0u;
+  }
 }

@@ -23,6 +23,8 @@
 @group(0) @binding(6) var<storage, read_write> motion: array<Motion>;
 @group(0) @binding(7) var<storage, read_write> ways: array<vec4f>;
 
+// #include "common/ways.wgsl"
+
 // Keeps α clear of the face under any rounding of the quotient, the product and the sum.
 const FACE_SHARE: f32 = 0.99999;
 
@@ -70,7 +72,7 @@ fn guard(
       }
     }
   }
-  ways[2u * i] = vec4f(here, select(0.0, 1.0, isMoving));
+  ways[2u * i] = vec4f(here, select(-IMMOVABLE_WAY, IMMOVABLE_WAY, isMoving));
   ways[2u * i + 1u] = vec4f(to - here, alpha);
   motion[i].guard = alpha;
   atomicStore(&motion[i].alpha, bitcast<u32>(alpha) & 0x7fffffffu);

@@ -1,6 +1,6 @@
 // Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pairs.ts): markKept marks
-// those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them, in order, to where geometry
-// of the current step is kept (none is valid during a search), and settlePairs copies them back to the front of P and
+// those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them, in order, to where steps keep
+// what they compute (nothing of it is valid during a search), and settlePairs copies them back to the front of P and
 // clears the geometry of every pair, old and new.
 //
 // All copies go through u32: a float32 load may change bits that are no number.
@@ -18,10 +18,13 @@
 @group(0) @binding(3) var<storage, read_write> pairInfo: array<u32>;
 // f32[4P] normal and delta_p, as bits
 @group(0) @binding(4) var<storage, read_write> pairNormal: array<vec4u>;
-// Four vec4 a pair of what a step computes of it; here room for nine words of a pair
-@group(0) @binding(5) var<storage, read_write> pairWork: array<vec4u>;
+// Two words a pair of what a step computes of it; here room for pairInfo
+@group(0) @binding(5) var<storage, read_write> pairGeometry: array<vec2u>;
+// Memory of the steps (common/pair.wgsl), which none of them needs during a search; here room for pairVertex, pairNormal
+@group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
+@group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
 // u32[V]
-@group(0) @binding(6) var<storage, read> bar: array<u32>;
+@group(0) @binding(8) var<storage, read> bar: array<u32>;
 
 fn isKept(v: i32) -> bool {
   return v < 0 || (bar[max(v, 0)] & KEPT) != 0u;
@@ -52,9 +55,9 @@ fn gatherKept(
     return;
   }
   let to = offsets[p];
-  pairWork[4u * to] = vec4u(pairVertex[p]);
-  pairWork[4u * to + 1u] = pairNormal[p];
-  pairWork[4u * to + 2u] = vec4u(pairInfo[p]);
+  keptVertex[to] = vec4u(pairVertex[p]);
+  keptNormal[to] = pairNormal[p];
+  pairGeometry[to].x = pairInfo[p];
 }
 
 @compute @workgroup_size(64)
@@ -68,12 +71,10 @@ fn settlePairs(
     return;
   }
   if (p < control.kept) {
-    pairVertex[p] = vec4i(pairWork[4u * p]);
-    pairNormal[p] = pairWork[4u * p + 1u];
-    pairInfo[p] = pairWork[4u * p + 2u].x;
+    pairVertex[p] = vec4i(keptVertex[p]);
+    pairNormal[p] = keptNormal[p];
+    pairInfo[p] = pairGeometry[p].x;
   }
   // No step has the clock 0: nothing of the geometry is current.
-  for (var k = 0u; k < 4u; k++) {
-    pairWork[4u * p + k] = vec4u(0u);
-  }
+  pairGeometry[p] = vec2u(0u);
 }

@@ -14,6 +14,8 @@
 @group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(8) var<storage, read_write> ways: array<vec4f>;
 
+// #include "common/ways.wgsl"
+
 @compute @workgroup_size(64)
 fn prepare(
   @builtin(workgroup_id) group: vec3u,
@@ -29,7 +31,8 @@ fn prepare(
   let isMovable = inverseMass[i] > 0.0;
   let isStuck = isMovable && progress[i].stuck == STUCK_STEPS;
   atomicStore(&motion[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
-  ways[2u * i] = vec4f(x[k], x[k + 1u], x[k + 2u], select(0.0, 1.0, moves));
+  let sort = select(select(IMMOVABLE_WAY, MOVABLE_WAY, isMovable), STUCK_WAY, isStuck);
+  ways[2u * i] = vec4f(x[k], x[k + 1u], x[k + 2u], select(-sort, sort, moves));
   atomicStore(&lists[i].count, 0u);
   lists[i].offset = 0u;
   atomicStore(&lists[i].cursor, 0u);

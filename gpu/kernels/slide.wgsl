@@ -3,7 +3,7 @@
 // vertex's whole motion by one α, so that at the floor a small approaching part stops the tangential part as well. y is
 // guidance; the bound and the check that follow keep the path safe as ever.
 //
-// In: x, motion.flags, pairs, lists, list. In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
+// In: x, motion.flags, pairs, lists, candidates, contacts (list). In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -13,15 +13,17 @@
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
 @group(0) @binding(3) var<storage, read> motion: array<MotionView>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
-@group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(7) var<storage, read_write> lists: array<ContactList>;
-@group(0) @binding(8) var<storage, read> list: array<u32>;
+@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
+@group(0) @binding(7) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(8) var<storage, read> contacts: array<u32>;
+// #include "common/row-index.wgsl"
 // #include "common/corners-of-x.wgsl"
 
-fn slideAlong(p: u32, i: u32) {
+fn slideAlong(entry: u32, i: u32) {
+  let p = pairOf(entry);
   let ids = pairVertex[p];
-  let kind = pairInfo[p] & KIND_MASK;
+  let kind = kindOf(entry);
   let n = pairNormal[p].xyz;
   let heights = measureHeights(kind, cornersOfX(ids), n);
   let room = 0.5 * parameters.gamma * max(0.0, heights.gap - parameters.floor);
@@ -59,13 +61,16 @@ fn slide(
   var least = 0u;
   for (var n = 0u; n < length; n++) {
     var p = NO_PAIR;
+    var next = 0u;
     for (var k = 0u; k < length; k++) {
-      let q = list[lists[i].offset + k];
-      if (q >= least) {
-        p = min(p, q);
+      let entry = candidates[contacts[lists[i].offset + k]].entry;
+      let q = pairOf(entry);
+      if (q >= least && q < p) {
+        p = q;
+        next = entry;
       }
     }
-    slideAlong(p, i);
+    slideAlong(next, i);
     least = p + 1u;
   }
 }

@@ -13,7 +13,6 @@ var<workgroup> tail: u32;
 
 @compute @workgroup_size(THREADS)
 fn sweepTail(@builtin(local_invocation_index) local: u32) {
-  let queue = control.pairCapacity;
   if (local == 0u) {
     head = control.queueEnd;
   }
@@ -30,7 +29,7 @@ fn sweepTail(@builtin(local_invocation_index) local: u32) {
     }
     rounds++;
     for (var n = begin + local; n < end; n += THREADS) {
-      project(rows[queue + n]);
+      project(n);
     }
     begin = end;
     storageBarrier();

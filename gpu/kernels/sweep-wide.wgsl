@@ -14,6 +14,6 @@ fn sweepRound(
 ) {
   let n = control.queueBegin + linearIndex(group, groups, local);
   if (n < control.queueEnd) {
-    project(rows[control.pairCapacity + n]);
+    project(n);
   }
 }

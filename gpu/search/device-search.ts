@@ -30,8 +30,11 @@ export interface SearchBuffers {
   readonly pairVertex: GPUBuffer;
   readonly pairInfo: GPUBuffer;
   readonly pairNormal: GPUBuffer;
-  /** 64 bytes a pair, all 0 after a search */
-  readonly pairWork: GPUBuffer;
+  /** 8 bytes a pair, all 0 after a search */
+  readonly pairGeometry: GPUBuffer;
+  /** 16 bytes a pair at least, of which nothing is kept over a search */
+  readonly candidates: GPUBuffer;
+  readonly contacts: GPUBuffer;
   readonly pairCapacity: number;
 }
 
@@ -80,6 +83,7 @@ export class DeviceSearch {
   #offsets: GPUBuffer | undefined;
   #finds = 0;
   /** dispatches before and after the prefix sum */
+  #assembleAgain: () => void = () => undefined;
   #counting: Dispatch[] = [];
   #writing: Dispatch[] = [];
 
@@ -204,7 +208,14 @@ export class DeviceSearch {
       offset: UNIFORM_STRIDE * n,
       size: 16 * Math.ceil(words.length / 4),
     }));
-    this.#assemble(plan, { offsets, sizes, fixed, total: this.#scan.total }, ranges);
+    const own = { offsets, sizes, fixed, total: this.#scan.total };
+    this.#assembleAgain = () => this.#assemble(plan, own, ranges);
+    this.#assembleAgain();
+  }
+
+  /** To be called when only `candidates` and `contacts` were replaced: P stays as it is. */
+  rebindShared(): void {
+    this.#assembleAgain();
   }
 
   /** Asks the next recorded search for something, unless a status block does. Lengths in engine units. */
@@ -292,9 +303,10 @@ export class DeviceSearch {
     const kernels = this.#kernels;
     const { device } = this.#memory;
     const { refits, walks } = this.layout;
-    const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork } = this.#buffers;
+    const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairGeometry } = this.#buffers;
     const named = {
-      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairWork, ...own },
+      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairGeometry, ...own },
+      ...{ keptVertex: this.#buffers.candidates, keptNormal: this.#buffers.contacts },
       ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree, vertices: this.#vertices },
       ...{ cells: this.#cells, extent: this.#extent },
       ...{ plan: ranges[0], slots: ranges[1], status: this.#status?.buffer ?? this.#spare },

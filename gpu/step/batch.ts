@@ -48,17 +48,27 @@ export class BatchRecorder {
     return this.#clock !== undefined;
   }
 
-  /** @param search undefined where the host searches */
-  record(encoder: GPUCommandEncoder, count: number, shape: StepShape, search: DeviceProximity | undefined): void {
+  /**
+   * @param search undefined where the host searches
+   * @param goesOn the first of these steps began before (StepRecorder.step); no search is due in it
+   */
+  record(
+    encoder: GPUCommandEncoder,
+    count: number,
+    shape: StepShape,
+    search: DeviceProximity | undefined,
+    goesOn: boolean,
+  ): void {
     const passes = new PassSequence(encoder, this.#clock);
     for (let n = 0; n < count; n++) {
       const before = this.#recorder.dispatches;
-      if (search) {
+      const isFirst = goesOn && n === 0;
+      if (search && !isFirst) {
         const pass = passes.enter('search');
         search.record(pass);
         this.#recorder.afterSearch(pass);
       }
-      this.#recorder.step((stage) => passes.enter(stage), shape);
+      this.#recorder.step((stage) => passes.enter(stage), shape, isFirst);
       this.dispatchesPerStep = this.#recorder.dispatches - before + (search?.dispatches ?? 0);
     }
     passes.end();

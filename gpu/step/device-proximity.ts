@@ -3,7 +3,7 @@ import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
-import type { SceneBuffers } from '../scene-buffers.js';
+import { LARGEST_PAIR_BYTES, type SceneBuffers } from '../scene-buffers.js';
 import { SEARCH_MODE } from '../search/control.js';
 import { DeviceSearch } from '../search/device-search.js';
 import { CONTROL } from './fields.js';
@@ -15,14 +15,14 @@ const PAIRS_PER_VERTEX = 64;
 /** Small meshes may have this many pairs whatever their vertex count. */
 const PAIRS_AT_LEAST = 1 << 16;
 
-/** Room beyond the demand, so that the next search need not ask again. */
-const SPARE_ROOM = 1.25;
+/**
+ * Room beyond the demand, so that the next search need not ask again: a quarter of it, as long as that is little memory,
+ * and a sixteenth where pairs are most of a scene's memory. A partial search that has to ask begins anew with everything.
+ */
+const spareRoom = (demand: number): number => Math.ceil(Math.max(demand / 16, Math.min(demand / 4, 16_384)));
 
-/** Bytes that one more pair takes in all buffers together: those of the scene, the search's offsets and their sums. */
-const BYTES_A_PAIR = 156;
-
-/** Bytes of pairWork, the largest of the pair buffers, per pair. */
-const LARGEST_PAIR_BYTES = 64;
+/** Bytes that one more pair takes in the search's own buffers: its offset, and a share of the sums over them. */
+const SEARCH_BYTES_A_PAIR = 5;
 
 /**
  * The device's own search with the policy around it: how long a leap may be, how much room P gets. Mirrors
@@ -50,7 +50,7 @@ export class DeviceProximity {
     this.#search = search;
     this.#buffers = buffers;
     this.#settings = settings;
-    this.#limit = Math.min(PAIR_LIMIT, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES / SPARE_ROOM));
+    this.#limit = Math.min(PAIR_LIMIT, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES));
     this.#comfortable = Math.min(this.#limit, Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * mesh.contactVertices.length));
     this.#leap = settings.leap;
     this.#reach = settings.reach;
@@ -103,6 +103,11 @@ export class DeviceProximity {
     this.#search.record(pass);
   }
 
+  /** To be called when the buffers that steps share with a search were replaced, and P was not. */
+  rebindShared(): void {
+    this.#search.rebindShared();
+  }
+
   /** Dispatches that record() records. */
   get dispatches(): number {
     return this.#search.dispatches;
@@ -117,9 +122,11 @@ export class DeviceProximity {
    */
   makeRoom(demand: number): boolean {
     if (demand <= this.#comfortable || (this.#isSmallest && demand <= this.#limit)) {
-      const capacity = Math.min(Math.ceil(SPARE_ROOM * demand), this.#limit);
+      const capacity = Math.min(demand + spareRoom(demand), this.#limit);
       // Asked for in one sum before the old buffers go: a refusal half way would leave the scene without any.
-      const more = BYTES_A_PAIR * (capacity - this.#buffers.pairCapacity) + this.#search.carriedBytes;
+      const { pairCapacity, candidateCapacity } = this.#buffers;
+      const offsets = SEARCH_BYTES_A_PAIR * (capacity - pairCapacity) + this.#search.carriedBytes;
+      const more = this.#buffers.bytesToGrow(capacity, candidateCapacity) + offsets;
       this.#memory.ledger.admit(more, `room for ${capacity} pairs`);
       this.#buffers.reservePairs(capacity);
       this.#search.rebind();

@@ -59,5 +59,6 @@ export const STATE = {
   AT_STEP_LIMIT: 3,
   NEEDS_SEARCH: 4,
   NEEDS_ROOM: 5,
+  NEEDS_CANDIDATES: 6,
 } as const;
 export const SEARCH = { NONE: 0, PART: 1, ALL: 2, RESUME: 3 } as const;

@@ -5,7 +5,7 @@ import { COMPUTE_STAGE } from './flags.js';
 const ENTRIES = {
   begin: ['begin'],
   'pairs-reset': ['forget', 'countKinds'],
-  decide: ['decide', 'open', 'arm', 'afterSearch'],
+  decide: ['decide', 'open', 'arm', 'afterSearch', 'afterGeometry'],
   'edges-rows': ['edgeRows'],
   'edges-wide': ['edgesWide'],
   'edges-tail': ['edgesTail'],

@@ -10,8 +10,8 @@ import type { StepRecorder } from './recorder.js';
 const STRUCT_WORDS = 4;
 const LIMITER_WORD = 2;
 
-/** Bytes of PairWork, and of `distance` in it. */
-const PAIR_WORK = { bytes: 64, distance: 16 } as const;
+/** Bytes of PairGeometry, whose first word is the distance. */
+const GEOMETRY_BYTES = 8;
 
 export interface FinalState {
   readonly control: ControlBlock;
@@ -51,7 +51,7 @@ export async function readFinalState(
 
 async function namePairs(
   memory: DeviceMemory,
-  { pairVertex, pairInfo, pairNormal, pairWork }: SceneBuffers,
+  { pairVertex, pairInfo, pairNormal, pairGeometry }: SceneBuffers,
   reader: Reader,
   indices: readonly number[],
 ): Promise<ElementPair[]> {
@@ -63,7 +63,7 @@ async function namePairs(
       { buffer: pairVertex, offset: 16 * p, bytes: 16 },
       { buffer: pairInfo, offset: 4 * p, bytes: 4 },
       { buffer: pairNormal, offset: 16 * p, bytes: 16 },
-      { buffer: pairWork, offset: PAIR_WORK.bytes * p + PAIR_WORK.distance, bytes: 4 },
+      { buffer: pairGeometry, offset: GEOMETRY_BYTES * p, bytes: 4 },
     ]),
   );
   memory.device.queue.submit([encoder.finish()]);

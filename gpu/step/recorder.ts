@@ -67,10 +67,14 @@ export class StepRecorder {
     if (pairCount > 0) this.#direct(pass, 'countKinds', pairCount);
   }
 
-  /** The stages of a step in order; `enter` gives the pass of the stage that begins. */
-  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape): void {
+  /**
+   * The stages of a step in order; `enter` gives the pass of the stage that begins.
+   *
+   * @param goesOn the step began before, and had no room for its candidates: y is past its edge sweep
+   */
+  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape, goesOn: boolean): void {
     let pass: GPUComputePassEncoder;
-    if (this.#edges.count > 0) {
+    if (this.#edges.count > 0 && !goesOn) {
       pass = enter('backward');
       this.edgeSweep(pass, true);
     }
@@ -109,7 +113,8 @@ export class StepRecorder {
   }
 
   selectContacts(pass: GPUComputePassEncoder): void {
-    this.#overCandidates(pass, 'count', CANDIDATE_SLOTS.ACTIVE);
+    this.#direct(pass, 'afterGeometry', 1);
+    this.#overCandidates(pass, 'count', CANDIDATE_SLOTS.CANDIDATES);
     this.#indirect(pass, 'offsets', STEP_SLOTS.VERTICES);
     for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows', 'listRows', 'linkRows'] as const) {
       this.#overCandidates(pass, entry, CANDIDATE_SLOTS.CANDIDATES);

@@ -2,13 +2,16 @@ import { IntersticeError } from '../../src/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { StepInput } from '../../src/solver/types.js';
-import type { SceneBuffers } from '../scene-buffers.js';
+import { LARGEST_CANDIDATE_BYTES, type SceneBuffers } from '../scene-buffers.js';
 import type { ControlBlock } from './answer.js';
 import { DeviceProximity } from './device-proximity.js';
 import { SEARCH, STATE } from './fields.js';
 import { HostSearch } from './host-search.js';
 import type { DeviceMemory } from './ledger.js';
 import type { Reader } from './reader.js';
+
+/** Room beyond the demand, so that the next step need not ask again. */
+const SPARE_CANDIDATES = 1.25;
 
 /** Where P is searched: on the device, or by the reference engine's search on the host, for which a run pauses. */
 export type SearchPlace = 'DEVICE' | 'HOST';
@@ -75,6 +78,34 @@ export class SceneSearch {
     // Old pairs are gone with their buffers: only a search that wanted none of them can go on where it stopped.
     const next = hasRoom && wantsSearch === SEARCH.ALL ? SEARCH.RESUME : SEARCH.ALL;
     return { ...control, state: STATE.RUNNING, wantsSearch: next };
+  }
+
+  /**
+   * The run has paused in a step that found more candidates than there is room for: P is as it was.
+   *
+   * @returns the control block to go on with, in the same step
+   * @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY
+   */
+  async makeRoomForCandidates(control: ControlBlock): Promise<ControlBlock> {
+    const { candidateDemand } = control;
+    const buffers = this.#buffers;
+    const limit = Math.floor(this.#memory.largestBinding / LARGEST_CANDIDATE_BYTES);
+    if (candidateDemand > limit) {
+      throw new IntersticeError(
+        'TOO_LARGE',
+        `a step has ${candidateDemand} pairs closer than the activation distance, more than the ${limit} that this device holds`,
+        { hint: 'Use a smaller activation distance, or send fewer elements that lie on top of each other.' },
+      );
+    }
+    const capacity = Math.min(Math.ceil(SPARE_CANDIDATES * candidateDemand), limit);
+    // Asked for before the old buffers go: a refusal half way would leave the scene without any.
+    const more = buffers.bytesToGrow(buffers.pairCapacity, capacity);
+    this.#memory.ledger.admit(more, `room for ${capacity} candidates`);
+    await this.withRoom(`${capacity} candidates`, () => {
+      buffers.reserveCandidates(capacity);
+      this.onDevice?.rebindShared();
+    });
+    return { ...control, state: STATE.RUNNING };
   }
 
   /**

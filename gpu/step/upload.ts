@@ -33,8 +33,6 @@ export function uploadRequest(
   queue.writeBuffer(buffers.target, 0, Float32Array.from(target));
   encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
   encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
-  // The length of the list of pairs (active-plan.wgsl): no request is to begin with what another left.
-  encoder.clearBuffer(buffers.rows, 12 * buffers.pairCapacity, 4);
 }
 
 /** Writes the parameter block, and the δ of each vertex where parts have one of their own. */

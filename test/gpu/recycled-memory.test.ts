@@ -102,7 +102,10 @@ else {
     watch.listen();
     const clean = await resolveOf(makePlainCloth());
     const { all, found } = await watch.search();
-    t.ok(all.includes('x') && all.includes('pairWork') && all.length > 20, `${all.length} new buffers were read back`);
+    t.ok(
+      all.includes('x') && all.includes('candidates') && all.length > 20,
+      `${all.length} new buffers were read back`,
+    );
     t.same(found, []);
     const memory = memoryOf(clean);
     t.ok(memory.length >= 3);

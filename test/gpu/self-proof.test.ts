@@ -45,7 +45,7 @@ const FAULTS: readonly {
   {
     name: 'the check forgets its own rounding',
     file: 'check',
-    from: 'let error = max(pairWork[p].third, ERROR_FACTOR * spreadOf(n, d));',
+    from: 'let error = max(limit.error, ERROR_FACTOR * spreadOf(n, d));',
     to: 'let error = 0.0;',
     verdict: /broke its half-space/,
   },

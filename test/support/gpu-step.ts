@@ -21,9 +21,33 @@ export interface StageInput {
   readonly clock: number;
 }
 
-type BufferName = 'x' | 'y' | 'next' | 'motion' | 'pairWork' | 'pairNormal' | 'control' | 'rows' | 'progress';
+type BufferName =
+  | 'x'
+  | 'y'
+  | 'next'
+  | 'motion'
+  | 'pairGeometry'
+  | 'pairNormal'
+  | 'control'
+  | 'candidates'
+  | 'contacts'
+  | 'progress';
 
 /** One step's buffers with given contents: runs stages one by one and reads what they leave. */
+/** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
+const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
+/** Where contact-words.wgsl has the candidates that are kept, and those that are rows, in candidateCapacity words. */
+const CONTACT_SECTIONS = { queue: 13, row: 14 } as const;
+const INDEX_MASK = 0x1fffffff;
+
+/** What geometry lists of a pair. */
+export interface FoundCandidate {
+  readonly pair: number;
+  readonly distance: number;
+  /** float32[4] */
+  readonly weight: Float32Array;
+}
+
 export class StageBench {
   readonly recorder: StepRecorder;
   readonly edges: EdgePlan;
@@ -35,7 +59,7 @@ export class StageBench {
     const { mesh, settings, pairs, clock } = input;
     this.#memory = memory;
     this.edges = planEdges(mesh, settings.sigma > 0);
-    this.#buffers = new SceneBuffers(memory, mesh, this.edges, Math.max(16, pairs.count));
+    this.#buffers = new SceneBuffers(memory, mesh, this.edges, Math.max(16, pairs.count), pairs.count);
     this.#reader = new Reader(memory);
     this.recorder = new StepRecorder(kernels, this.#buffers, this.edges);
     const { queue } = memory.device;
@@ -78,7 +102,13 @@ export class StageBench {
     queue.writeBuffer(
       buffers.control,
       0,
-      CONTROL.pack({ clock, pairCount: pairs.count, pairCapacity: buffers.pairCapacity, radius: s.searchRadiusMax }),
+      CONTROL.pack({
+        clock,
+        pairCount: pairs.count,
+        pairCapacity: buffers.pairCapacity,
+        candidateCapacity: buffers.candidateCapacity,
+        radius: s.searchRadiusMax,
+      }),
     );
     const slots = new Uint32Array(3 * (STEP_SLOTS.FIRST_EDGES + this.edges.wideColours));
     const write = (slot: number, [gx, gy]: readonly [number, number]) => slots.set([gx, gy, 1], 3 * slot);
@@ -125,6 +155,29 @@ export class StageBench {
 
   async words(name: BufferName): Promise<Uint32Array> {
     return new Uint32Array(await this.read(name));
+  }
+
+  /** What geometry listed, as it is numbered. To be asked before the forward step, which uses the same memory. */
+  async candidates(): Promise<FoundCandidate[]> {
+    const { candidateCount } = await this.control();
+    const floats = await this.floats('candidates');
+    const words = new Uint32Array(floats.buffer);
+    return Array.from({ length: candidateCount }, (_, n) => {
+      const at = CANDIDATE.words * n;
+      return {
+        pair: words[at + CANDIDATE.entry] & INDEX_MASK,
+        distance: floats[at + CANDIDATE.distance],
+        weight: floats.slice(at + CANDIDATE.weight, at + CANDIDATE.weight + 4),
+      };
+    });
+  }
+
+  /** Pairs of the candidates in a section of the contact words: those that were kept, until they are rows, or the rows. */
+  async pairsIn(section: keyof typeof CONTACT_SECTIONS, count: number): Promise<number[]> {
+    const candidates = await this.candidates();
+    const from = CONTACT_SECTIONS[section] * this.#buffers.candidateCapacity;
+    const words = (await this.words('contacts')).slice(from, from + count);
+    return [...words].map((n) => candidates[n].pair);
   }
 
   async control(): Promise<Record<string, number>> {

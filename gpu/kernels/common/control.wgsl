@@ -11,6 +11,9 @@ struct Control {
   pairCapacity: u32,
   // pairs that the last search found, which may be more than there is room for
   pairDemand: u32,
+  candidateCapacity: u32,
+  // candidates that a step found, when there is no room for them
+  candidateDemand: u32,
   // NO_SEARCH, SEARCH_PART, SEARCH_ALL or SEARCH_RESUME, for the step to come
   wantsSearch: u32,
   // 1 = P and boxes are valid for the start of this request
@@ -41,6 +44,8 @@ struct Control {
   hasMoved: atomic<u32>,
   residualSum: atomic<u32>,
   residualSumHigh: atomic<u32>,
+  // pairs in the list that active-geometry or active-bound is making
+  listedCount: atomic<u32>,
   candidateCount: atomic<u32>,
   listTop: atomic<u32>,
   keptCount: atomic<u32>,
@@ -68,9 +73,10 @@ const RUNNING: u32 = 0u;
 const CONVERGED: u32 = 1u;
 const STALLED: u32 = 2u;
 const AT_STEP_LIMIT: u32 = 3u;
-// paused: the host has to search, or to make room for pairDemand pairs
+// paused: the host has to search, or to make room for pairDemand pairs, or for candidateDemand candidates
 const NEEDS_SEARCH: u32 = 4u;
 const NEEDS_ROOM: u32 = 5u;
+const NEEDS_CANDIDATES: u32 = 6u;
 
 const NO_SEARCH: u32 = 0u;
 const SEARCH_PART: u32 = 1u;
@@ -87,6 +93,8 @@ struct ControlView {
   pairCount: u32,
   pairCapacity: u32,
   pairDemand: u32,
+  candidateCapacity: u32,
+  candidateDemand: u32,
   wantsSearch: u32,
   isReused: u32,
   radius: f32,
@@ -110,6 +118,7 @@ struct ControlView {
   hasMoved: u32,
   residualSum: u32,
   residualSumHigh: u32,
+  listedCount: u32,
   candidateCount: u32,
   listTop: u32,
   keptCount: u32,

@@ -14,29 +14,49 @@ fn sideAOf(kind: u32) -> u32 {
   return select(1u, 2u, kind == EE);
 }
 
-// What a step computes of a pair. Two marks tell what is current: `stamp` (weight, distance, gap, error belong to the x
-// of that step) and `mark`. The last eight words serve twice, first the backward step, then the forward step.
-struct PairWork {
+// What is kept of a pair's geometry: it belongs to the x of the step with the clock `stamp`.
+struct PairGeometry {
+  distance: f32,
+  stamp: u32,
+}
+
+// Memory that serves twice a step. The backward step works on few pairs, its candidates, with much to remember of each; the
+// forward step on nearly all of P, with little. Candidates and limits share one buffer, contact words (contact-words.wgsl)
+// and bounds the other, and both are sized for whoever needs more.
+
+// A pair closer than its δ_p in this step: what may become a contact. Numbered as the threads came; nothing that is decided
+// depends on the number.
+struct Candidate {
   // closest-point weights; each side sums to 1
   weight: vec4f,
+  // of a row: inverse masses of the slots, 0 where the weight is 0
+  masses: vec4f,
+  // index of the pair and its kind (row-index.wgsl)
+  entry: u32,
   distance: f32,
-  // certified gap along the pair's normal, and the rounding bound e of each signed height
-  gap: f32,
-  error: f32,
-  stamp: u32,
-  // backward: λ | forward: no corner of side a may sink below this
-  first: f32,
-  // backward: K = Σ w |J|² | forward: no corner of side b may rise above this
-  second: f32,
-  // backward: c(x) = d − δ_p | forward: e
-  third: f32,
-  // clock of the step, with CANDIDATE or UNIQUE while the backward step chooses its contacts
-  mark: u32,
-  // backward: inverse masses of the slots, 0 where the weight is 0 | forward: bound on α of the slots, NO_BOUND where none
-  slots: vec4f,
+  // 1 = no nearer candidate has the same vertices
+  isUnique: u32,
+  // of a row: its place in the order of the sweep, λ, K = Σ w |J|² and c(x) = d − δ_p
+  place: u32,
+  lambda: f32,
+  stiffness: f32,
+  excess: f32,
+  spare: u32,
 }
-const CANDIDATE: u32 = 0x80000000u;
-const UNIQUE: u32 = 0xc0000000u;
+
+// A pair that the forward step looks at, in the order of its list.
+struct Limit {
+  // no corner of side a may sink below low, none of side b may rise above high
+  low: f32,
+  high: f32,
+  // e at x
+  error: f32,
+  // index of the pair and its kind (row-index.wgsl)
+  entry: u32,
+}
+
+// A contact whose movable vertices all carry less weight than this is left to the forward step.
+const MIN_MOVABLE_WEIGHT: f32 = 0.05;
 // A contact is listed at a movable vertex only if it is among this many closest there.
 const CONTACTS_PER_VERTEX: u32 = 24u;
 const NO_BOUND: f32 = 2.0;

@@ -6,7 +6,7 @@ const VERTICES: u32 = 1u;
 const PAIRS: u32 = 2u;
 const SEARCH: u32 = 3u;
 const FIRST_EDGES: u32 = 4u;
-// In candidateArguments: a thread a candidate, written by contacts-offsets; a thread a contact of a round of the sweep,
+// In candidateArguments: a thread a candidate, written by decide (afterGeometry); a thread a contact of a round of the sweep,
 // written by sweep-open; a thread a pair of the list of those to look at, written by active-plan
 const CANDIDATES: u32 = 0u;
 const WIDE: u32 = 1u;

@@ -6,26 +6,26 @@
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> pairWork: array<PairWork>;
-// of contacts-links.wgsl
-@group(0) @binding(7) var<storage, read_write> links: array<atomic<u32>>;
-// second third: the queue, a round's contacts behind those of the round before
-@group(0) @binding(8) var<storage, read_write> rows: array<u32>;
+@group(0) @binding(6) var<storage, read_write> candidates: array<Candidate>;
+// of contacts-links.wgsl: followers, waits, and the queue, a round's contacts behind those of the round before
+@group(0) @binding(7) var<storage, read_write> contacts: array<atomic<u32>>;
 // #include "common/corners.wgsl"
 // #include "common/corners-of-x.wgsl"
 // #include "common/closest.wgsl"
 // #include "common/contact-row.wgsl"
 // #include "common/row-index.wgsl"
+// #include "common/contact-words.wgsl"
 
-// Runs a contact, and puts those that waited for nothing else into the queue.
-fn project(entry: u32) {
-  let p = entry & INDEX_MASK;
+// Runs the contact at this place of the queue, and puts those that waited for nothing else into the queue.
+fn project(n: u32) {
+  let c = atomicLoad(&contacts[queueAt(n)]);
+  let entry = candidates[c].entry;
+  let p = pairOf(entry);
   let ids = pairVertex[p];
-  let masses = pairWork[p].slots;
-  let kind = (entry >> KIND_SHIFT) & KIND_MASK;
-  let weight = pairWork[p].weight;
-  let row = jacobianOf(kind, cornersOfX(ids), weight, pairWork[p].distance, pairNormal[p].xyz);
-  var value = pairWork[p].third;
+  let masses = candidates[c].masses;
+  let weight = candidates[c].weight;
+  let row = jacobianOf(kindOf(entry), cornersOfX(ids), weight, candidates[c].distance, pairNormal[p].xyz);
+  var value = candidates[c].excess;
   for (var s = 0u; s < 4u; s++) {
     if (weight[s] > 0.0) {
       let k = 3u * u32(ids[s]);
@@ -33,11 +33,11 @@ fn project(entry: u32) {
       value += dot3(row.j[s], vec3f(y[k] - x[k], y[k + 1u] - x[k + 1u], y[k + 2u] - x[k + 2u]));
     }
   }
-  let old = pairWork[p].first;
-  let lambda = max(0.0, old - value / pairWork[p].second);
+  let old = candidates[c].lambda;
+  let lambda = max(0.0, old - value / candidates[c].stiffness);
   let change = lambda - old;
   if (change != 0.0) {
-    pairWork[p].first = lambda;
+    candidates[c].lambda = lambda;
   }
   for (var s = 0u; s < 4u; s++) {
     if (masses[s] > 0.0) {
@@ -48,19 +48,19 @@ fn project(entry: u32) {
         y[k + 1u] += push * row.j[s].y;
         y[k + 2u] += push * row.j[s].z;
       }
-      release(atomicLoad(&links[4u * p + s]));
+      release(atomicLoad(&contacts[followerAt(c, s)]));
     }
   }
 }
 
 // One contact less that this one waits for.
-fn release(entry: u32) {
-  if (entry == NO_ENTRY) {
+fn release(c: u32) {
+  if (c == NO_FOLLOWER) {
     return;
   }
-  let state = atomicAdd(&links[4u * control.pairCapacity + (entry & INDEX_MASK)], 1u) + 1u;
+  let state = atomicAdd(&contacts[waitsAt(c)], 1u) + 1u;
   let waits = state >> WAITS_SHIFT;
   if ((state & 0xffffu) == waits * (control.sweepsDone + 1u)) {
-    rows[control.pairCapacity + atomicAdd(&control.queueTail, 1u)] = entry;
+    atomicStore(&contacts[queueAt(atomicAdd(&control.queueTail, 1u))], c);
   }
 }

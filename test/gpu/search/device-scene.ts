@@ -21,7 +21,7 @@ export interface Found {
   readonly vertex: Int32Array;
   readonly info: Uint32Array;
   readonly normal: Float32Array;
-  readonly work: Uint32Array;
+  readonly geometry: Uint32Array;
 }
 
 export async function readBuffer(device: GPUDevice, buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
@@ -54,7 +54,9 @@ export class DeviceScene {
   pairVertex!: GPUBuffer;
   pairInfo!: GPUBuffer;
   pairNormal!: GPUBuffer;
-  pairWork!: GPUBuffer;
+  pairGeometry!: GPUBuffer;
+  candidates!: GPUBuffer;
+  contacts!: GPUBuffer;
   pairCapacity = 0;
   search!: DeviceSearch;
 
@@ -91,9 +93,15 @@ export class DeviceScene {
     return this.#memory.device.queue;
   }
 
+  /** Everything that grows with P. */
+  get pairBuffers(): readonly GPUBuffer[] {
+    const { pairVertex, pairInfo, pairNormal, pairGeometry, candidates, contacts } = this;
+    return [pairVertex, pairInfo, pairNormal, pairGeometry, candidates, contacts];
+  }
+
   /** New pair buffers, every byte 0xab, so that what a search did not write shows. */
   reserve(capacity: number): void {
-    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork]) {
+    for (const buffer of this.pairBuffers) {
       if (buffer) this.#memory.free(buffer);
     }
     const fresh = (label: string, bytes: number): GPUBuffer => {
@@ -104,7 +112,9 @@ export class DeviceScene {
     this.pairVertex = fresh('pairVertex', 16 * capacity);
     this.pairInfo = fresh('pairInfo', 4 * capacity);
     this.pairNormal = fresh('pairNormal', 16 * capacity);
-    this.pairWork = fresh('pairWork', 64 * capacity);
+    this.pairGeometry = fresh('pairGeometry', 8 * capacity);
+    this.candidates = fresh('candidates', 16 * capacity);
+    this.contacts = fresh('contacts', 16 * capacity);
     this.pairCapacity = capacity;
     this.search?.rebind();
   }
@@ -144,13 +154,13 @@ export class DeviceScene {
       vertex: new Int32Array(await bytes(this.pairVertex, 16 * count)),
       info: new Uint32Array(await bytes(this.pairInfo, 4 * count)),
       normal: new Float32Array(await bytes(this.pairNormal, 16 * count)),
-      work: new Uint32Array(await bytes(this.pairWork, 64 * count)),
+      geometry: new Uint32Array(await bytes(this.pairGeometry, 8 * count)),
     };
   }
 
   close(): void {
     this.search.destroy();
     for (const buffer of [this.x, this.y, this.inverseMass, this.wanted, this.box]) this.#memory.free(buffer);
-    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairWork]) this.#memory.free(buffer);
+    for (const buffer of this.pairBuffers) this.#memory.free(buffer);
   }
 }

@@ -13,10 +13,7 @@ const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());
 
 const CLOCK = 7;
-/** Words of PairWork, and the marks and limits of gpu/kernels/common/pair.wgsl and contacts-select.wgsl. */
-const WORK = { words: 16, weight: 0, distance: 4, mark: 11 } as const;
-const CANDIDATE = (0x80000000 | CLOCK) >>> 0;
-const INDEX_MASK = 0x1fffffff;
+/** Limits of gpu/kernels/common/pair.wgsl. */
 const CONTACTS_PER_VERTEX = 24;
 const MIN_MOVABLE_WEIGHT = Math.fround(0.05);
 
@@ -41,28 +38,23 @@ else {
     });
     t.teardown(() => bench.close());
     bench.run((pass) => bench.recorder.findContacts(pass));
-    const work = await bench.floats('pairWork');
-    const marks = await bench.words('pairWork');
+    const found = new Map((await bench.candidates()).map((candidate) => [candidate.pair, candidate]));
     bench.run((pass) => bench.recorder.selectContacts(pass));
-    const { keptCount } = await bench.control();
-    // The last third: those that are kept. Its beginning depends on the room there is.
-    const capacity = marks.length / WORK.words;
-    const kept = (await bench.words('rows')).slice(2 * capacity, 2 * capacity + keptCount);
+    const { keptCount, rowCount } = await bench.control();
+    const kept = await bench.pairsIn('row', rowCount);
+    t.equal(rowCount, keptCount, 'every contact that is kept becomes a row');
 
     const ids = (p: number) => [0, 1, 2, 3].map((s) => pairs.vertex[4 * p + s]);
-    const weight = (p: number, s: number) => work[WORK.words * p + WORK.weight + s];
+    const weight = (p: number, s: number) => found.get(p)?.weight[s] ?? 0;
     const isMovable = (v: number) => v >= 0 && mesh.inverseMasses[v] > 0;
-    const distance = (p: number) => work[WORK.words * p + WORK.distance];
+    const distance = (p: number) => found.get(p)?.distance ?? Number.NaN;
     const features = (p: number) =>
       ids(p)
         .filter((_, s) => weight(p, s) > 0)
         .sort((a, b) => a - b)
         .join();
-    const candidates = Array.from({ length: pairs.count }, (_, p) => p).filter(
-      (p) =>
-        marks[WORK.words * p + WORK.mark] === CANDIDATE &&
-        ids(p).some((v, s) => isMovable(v) && weight(p, s) >= MIN_MOVABLE_WEIGHT),
-    );
+    const candidates = [...found.keys()];
+    t.ok(candidates.every((p) => ids(p).some((v, s) => isMovable(v) && weight(p, s) >= MIN_MOVABLE_WEIGHT)));
     candidates.sort((p, q) => distance(p) - distance(q) || p - q);
     const seen = new Set<string>();
     const unique = candidates.filter((p) => !seen.has(features(p)) && seen.add(features(p)));
@@ -75,7 +67,7 @@ else {
     });
     t.ok(unique.length < candidates.length, `${candidates.length - unique.length} duplicates`);
     t.ok(expected.length < unique.length && expected.length > 0, `${unique.length - expected.length} beyond the limit`);
-    const ascending = (list: Iterable<number>) => [...list].map((p) => p & INDEX_MASK).sort((a, b) => a - b);
+    const ascending = (list: Iterable<number>) => [...list].sort((a, b) => a - b);
     t.strictSame(ascending(kept), ascending(expected));
   });
 }

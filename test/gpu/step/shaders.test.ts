@@ -36,11 +36,17 @@ t.test('bindings are found by name, kind and index, also in what is included', a
 
 t.test('no kernel of a step binds more storage buffers than every implementation allows', async (t) => {
   for (const file of [
+    'prepare',
+    'active-geometry',
     'geometry',
+    'active-bound',
     'bound',
     'check',
     'contacts-select',
     'contacts-rows',
+    'contacts-links',
+    'keep-pairs',
+    'decide',
     'sweep-wide',
     'sweep-tail',
     'slide',

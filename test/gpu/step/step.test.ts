@@ -21,9 +21,12 @@ const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());
 
 const CLOCK = 7;
-/** Words of PairWork and Motion (gpu/kernels/common/pair.wgsl). */
-const WORK = { words: 16, weight: 0, distance: 4, gap: 5, error: 6, stamp: 7, mark: 11 } as const;
+/** Words of PairGeometry, Limit and Motion (gpu/kernels/common/pair.wgsl). */
+const GEOMETRY = { words: 2, distance: 0, stamp: 1 } as const;
+const LIMIT = { words: 4, low: 0, high: 1, error: 2, entry: 3 } as const;
 const MOTION_WORDS = 4;
+/** As in pair.wgsl: a contact whose movable vertices all weigh less is no candidate. */
+const MIN_MOVABLE_WEIGHT = 0.05;
 
 interface Fixture {
   readonly mesh: CollisionMesh;
@@ -98,16 +101,19 @@ else {
     const f = fixture();
     const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
     bench.run((pass) => bench.recorder.findContacts(pass));
-    const work = await bench.floats('pairWork');
-    const marks = await bench.words('pairWork');
+    const geometry = await bench.floats('pairGeometry');
+    const stamps = new Uint32Array(geometry.buffer);
     const normal = await bench.floats('pairNormal');
+    const found = new Map((await bench.candidates()).map((candidate) => [candidate.pair, candidate]));
+    t.equal(found.size, (await bench.control()).candidateCount, 'every candidate is listed once');
     let contacts = 0;
     let measured = 0;
     let touching = 0;
     for (let p = 0; p < f.pairs.count; p++) {
-      const at = WORK.words * p;
-      const isFresh = marks[at + WORK.stamp] === CLOCK;
-      const isContact = marks[at + WORK.mark] === (0x80000000 | CLOCK) >>> 0 && isFresh;
+      const at = GEOMETRY.words * p;
+      const isFresh = stamps[at + GEOMETRY.stamp] === CLOCK;
+      const candidate = found.get(p);
+      if (candidate && !isFresh) t.fail(`pair ${p} was not measured, but is a candidate`);
       if (!isActive(f, f.x, f.y, p)) {
         if (isFresh) t.fail(`pair ${p} does not move, but was measured`);
         continue;
@@ -119,24 +125,29 @@ else {
         continue;
       }
       measured++;
-      const e = work[at + WORK.error];
-      const n = normal.subarray(4 * p, 4 * p + 3);
-      const exact = exactGap(f, p, n);
-      if (work[at + WORK.gap] > exact + 2 * e) t.fail(`pair ${p}: gap ${work[at + WORK.gap]}, exactly ${exact}`);
-      // Measured again from the same normal in float32: within the bound that both claim.
-      const v = f.pairs.vertex.subarray(4 * p, 4 * p + 4);
-      measureHeights(f.x, f.pairs.kind[p], v[0], v[1], v[2], v[3], n[0], n[1], n[2]);
-      if (Math.abs(heights.error - e) > 1e-6 * heights.error) t.fail(`pair ${p}: e ${e} instead of ${heights.error}`);
+      const exact = exactGap(f, p, normal.subarray(4 * p, 4 * p + 3));
       const slack = 1e-5 + 1e-4 * distance[p];
-      if (Math.abs(work[at + WORK.distance] - distance[p]) > slack)
-        t.fail(`pair ${p}: distance ${work[at + WORK.distance]}`);
-      if (work[at + WORK.gap] < gap[p] - slack) t.fail(`pair ${p}: gap ${work[at + WORK.gap]}, reference ${gap[p]}`);
+      const measuredDistance = geometry[at + GEOMETRY.distance];
+      if (Math.abs(measuredDistance - distance[p]) > slack) t.fail(`pair ${p}: distance ${measuredDistance}`);
+      if (Math.min(exact, measuredDistance) < gap[p] - slack)
+        t.fail(`pair ${p}: the normal shows a gap of ${exact}, the reference's ${gap[p]}`);
+      if (candidate && candidate.distance !== measuredDistance) t.fail(`pair ${p}: candidate at ${candidate.distance}`);
       if (!(gap[p] > 2 * f.pairs.error[p])) touching++;
       const own = pairDelta(f.pairs, p, f.x, f.settings.delta);
       if (Math.abs(gap[p] - own) < slack) continue;
       const expected = gap[p] < own && gap[p] < f.settings.delta && distance[p] > 0;
-      if (expected !== isContact) t.fail(`pair ${p}: contact ${isContact}, reference ${expected}`);
-      if (isContact) contacts++;
+      if (candidate && !expected) t.fail(`pair ${p} is a candidate, but no contact of the reference`);
+      if (candidate) contacts++;
+      if (!expected || candidate) continue;
+      // Left out because nobody would be pushed by it: only then.
+      const weight = f.pairs.weight.subarray(4 * p, 4 * p + 4);
+      const heaviest = Math.max(
+        ...[0, 1, 2, 3].map((s) => {
+          const v = f.pairs.vertex[4 * p + s];
+          return v >= 0 && f.mesh.inverseMasses[v] > 0 ? weight[s] : 0;
+        }),
+      );
+      if (heaviest > MIN_MOVABLE_WEIGHT + 1e-3) t.fail(`pair ${p} is missing, with a movable weight of ${heaviest}`);
     }
     t.ok(measured > 300 && contacts > 100, `${measured} pairs measured, ${contacts} contacts, ${touching} touching`);
     bench.close();
@@ -145,7 +156,7 @@ else {
   for (const contact of ['GAP', 'VOLUME'] as const) {
     t.test(`the contact sweep, ${contact}: same contacts, same pushes, whatever way it is run`, async (t) => {
       const f = fixture({ contact });
-      const runs: { y: Float32Array; rows: Uint32Array }[] = [];
+      const runs: { y: Float32Array; rows: number[] }[] = [];
       let control: Record<string, number> = {};
       let delta: Float32Array = new Float32Array(0);
       for (const isWide of [false, true]) {
@@ -158,13 +169,13 @@ else {
         });
         control = await bench.control();
         delta = await bench.floats('pairNormal');
-        runs.push({ y: await bench.floats('y'), rows: (await bench.words('rows')).slice(0, control.rowCount) });
+        runs.push({ y: await bench.floats('y'), rows: await bench.pairsIn('row', control.rowCount) });
         bench.close();
       }
       t.ok(Buffer.from(runs[0].y.buffer).equals(Buffer.from(runs[1].y.buffer)), 'one workgroup or many: same bytes');
-      const rows = [...runs[0].rows].map((entry) => entry & 0x1fffffff).sort((a, b) => a - b);
+      const rows = runs[0].rows.sort((a, b) => a - b);
       t.strictSame(
-        [...runs[1].rows].map((entry) => entry & 0x1fffffff).sort((a, b) => a - b),
+        runs[1].rows.sort((a, b) => a - b),
         rows,
       );
       // The reference, on the same contacts: those that the device calls candidates are checked in the test above.
@@ -204,16 +215,13 @@ else {
       bench.recorder.selectContacts(pass);
       bench.recorder.slide(pass);
     });
-    const marks = await bench.words('pairWork');
+    const list = (await bench.candidates()).map(({ pair }) => pair).sort((p, q) => p - q);
     const normal = await bench.floats('pairNormal');
     const y = await bench.floats('y');
     bench.close();
     // The device's own candidates and normals: what is compared is the slide.
-    const list: number[] = [];
     for (let p = 0; p < f.pairs.count; p++) {
       for (let c = 0; c < 3; c++) f.pairs.normal[3 * p + c] = normal[4 * p + c];
-      const mark = marks[WORK.words * p + WORK.mark];
-      if (mark >= 0x80000000 && (mark & 0x3fffffff) === CLOCK) list.push(p);
     }
     const { vertexCount, inverseMasses } = f.mesh;
     const held = new Forward(vertexCount);
@@ -244,6 +252,7 @@ else {
       const moved = await bench.floats('x');
       const normal = await bench.floats('pairNormal');
       const control = await bench.control();
+      const limits = await bench.floats('candidates');
       const { mesh, pairs, settings } = f;
       const reference = new Forward(mesh.vertexCount);
       const x = Float32Array.from(f.x);
@@ -284,6 +293,21 @@ else {
         if (!(after > 0)) t.fail(`pair ${p} has gap ${after} after the step, ${heights.gap} before`);
       }
       t.ok(apart > 300, `${apart} pairs are apart`);
+      // Limits of the check: e as the reference has it, and half-spaces that do not meet.
+      const entries = new Uint32Array(limits.buffer);
+      for (let place = 0; place < control.activeCount; place++) {
+        const at = LIMIT.words * place;
+        const p = entries[at + LIMIT.entry] & 0x1fffffff;
+        const n = normal.subarray(4 * p, 4 * p + 3);
+        const v = pairs.vertex.subarray(4 * p, 4 * p + 4);
+        measureHeights(f.x, pairs.kind[p], v[0], v[1], v[2], v[3], n[0], n[1], n[2]);
+        const touches = !(heights.gap > 2 * heights.error);
+        if (touches) continue;
+        const [low, high, e] = [limits[at + LIMIT.low], limits[at + LIMIT.high], limits[at + LIMIT.error]];
+        if (Math.abs(heights.error - e) > 1e-6 * heights.error) t.fail(`pair ${p}: e ${e} instead of ${heights.error}`);
+        if (!(low + e >= high - e)) t.fail(`pair ${p}: side a may sink to ${low}, side b rise to ${high}`);
+      }
+      t.ok(control.activeCount > 300, `${control.activeCount} pairs have limits`);
       bench.close();
     });
   }

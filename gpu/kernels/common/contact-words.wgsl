@@ -1,0 +1,36 @@
+// Where what lies in `contacts`, u32[15C], C = control.candidateCapacity. Candidates are meant by their number.
+//
+//   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order
+//   keys       4C  beside each entry of list its key, until the contacts are chosen; then four followers of each candidate
+//   rowsAt     4C  rows of the vertices, in the room of their lists
+//   waits       C  of each row: how many it waits for in the upper half, how many of those have run, over all sweeps of
+//                  the step, in the lower one
+//   queue       C  candidates that are kept, until they are rows; then the sweep's queue
+//   row         C  candidates that are rows
+const CONTACT_WORDS: u32 = 15u;
+const WAITS_SHIFT: u32 = 16u;
+const NO_FOLLOWER: u32 = 0xffffffffu;
+
+fn keyAt(place: u32) -> u32 {
+  return 4u * control.candidateCapacity + place;
+}
+
+fn followerAt(candidate: u32, slot: u32) -> u32 {
+  return 4u * control.candidateCapacity + 4u * candidate + slot;
+}
+
+fn rowsAt(place: u32) -> u32 {
+  return 8u * control.candidateCapacity + place;
+}
+
+fn waitsAt(candidate: u32) -> u32 {
+  return 12u * control.candidateCapacity + candidate;
+}
+
+fn queueAt(n: u32) -> u32 {
+  return 13u * control.candidateCapacity + n;
+}
+
+fn rowAt(n: u32) -> u32 {
+  return 14u * control.candidateCapacity + n;
+}
