@@ -10,18 +10,34 @@ const SOON_MS = 5000;
 export class Announced {
   count = 0;
 
+  /** how many of them are steps of a session, by its key */
+  private readonly ofSession = new Map<number, number>();
+
   constructor(private readonly clock: SessionClock) {}
 
-  /** @returns to be called when the request is whole, or gone; further calls do nothing */
-  add(): () => void {
-    this.count++;
+  /** Whether a step of this session is on its way. */
+  has(session: number): boolean {
+    return this.ofSession.has(session);
+  }
+
+  /** @param session of a step @returns to be called when the request is whole, or gone; further calls do nothing */
+  add(session?: number): () => void {
+    this.book(session, 1);
     let isOut = false;
     const leave = () => {
-      if (!isOut) this.count--;
+      if (!isOut) this.book(session, -1);
       isOut = true;
       callOff();
     };
     const callOff = this.clock.after(SOON_MS, leave);
     return leave;
+  }
+
+  private book(session: number | undefined, change: 1 | -1): void {
+    this.count += change;
+    if (session === undefined) return;
+    const own = (this.ofSession.get(session) ?? 0) + change;
+    if (own > 0) this.ofSession.set(session, own);
+    else this.ofSession.delete(session);
   }
 }

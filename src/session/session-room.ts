@@ -90,10 +90,11 @@ export class SessionRoom {
     const ahead = this.announced.count;
     // Who has keys of idempotency may ask for a session that is there already, whatever else there is room for.
     if (operation === 'createSession' && !this.creations.has(tenant)) this.registry.refuseOneMore(tenant, 1);
-    // Behind another step of its session it waits here, not in the schedule.
-    if (session && operation === 'step' && this.queues.get(session)!.isBusy) {
+    // Behind another step of its session, one on its way included, it waits here, not in the schedule.
+    const step = operation === 'step' ? session : undefined;
+    if (step && (this.queues.get(step)!.isBusy || this.announced.has(step.key))) {
       held.knock(tenant, ahead);
-      return this.announced.add();
+      return this.announced.add(step.key);
     }
     schedule.knock({
       tenant,
@@ -101,9 +102,9 @@ export class SessionRoom {
       ahead,
       isForScene: operation === 'step',
       ...(session ? { mesh: session.meshInput } : {}),
-      ...(session && operation === 'step' ? { session: session.key } : {}),
+      ...(step ? { session: step.key } : {}),
     });
-    return this.announced.add();
+    return this.announced.add(step?.key);
   }
 
   get(id: string, { tenant }: Call): SessionInfo {

@@ -105,3 +105,15 @@ t.test(
     t.equal(ahead(), 1, 'who comes after all counts no second time');
   },
 );
+
+t.test('behind a step that is on its way a session is held to its own bound', async (t) => {
+  const room = openRoom(t, { limits: { ...openLimits, maxQueue: 1 } });
+  const { operations, schedule } = room;
+  const { id } = await operations.createSession(opening(), tenant('a'));
+  const arrived = operations.knock({ operation: 'step', sessionId: id }, tenant('a'));
+  t.equal(schedule.knocks.length, 1);
+  t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'QUEUE_FULL');
+  t.equal(schedule.knocks.length, 1, 'the schedule was not asked');
+  arrived();
+  t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'OK');
+});
