@@ -4,7 +4,7 @@ import type { SceneDevice } from './scene.js';
 import { SearchKernels } from './search/kernels.js';
 import { StepKernels } from './step/kernels.js';
 import { type DeviceLedger, DeviceMemory, type MemoryWatch } from './step/ledger.js';
-import { warmUp } from './warm-up.js';
+import { warmUpSearch, warmUpStep } from './warm-up.js';
 
 /** How long a failure waits for the news that its device is gone, before it passes for a fault of its own. */
 const LOSS_NOTICE_MS = 200;
@@ -55,14 +55,15 @@ export class LiveDevice {
    */
   static async open(opened: OpenedAdapter, ledger: DeviceLedger, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
-    const [step, search] = await Promise.all([StepKernels.compile(device), SearchKernels.load(device)]);
+    const searching = SearchKernels.load(device).then((search) => warmUpSearch(device, search));
+    const [step] = await Promise.all([StepKernels.compile(device), searching]);
     const live = new LiveDevice(
       new DeviceMemory(device, ledger, options.largestBinding, options.watch),
       step,
       lost,
       options.timings === true,
     );
-    await live.during(warmUp(device, step, search));
+    await live.during(warmUpStep(device, step));
     live.assertUsable();
     return live;
   }

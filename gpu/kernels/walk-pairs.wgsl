@@ -23,12 +23,11 @@
 // #include "common/cells.wgsl"
 // #include "common/pair-rules.wgsl"
 
-// VT, EE, or POINT: a free point against rods or other points, which are rods from a point to itself.
+// VT, or EE: edges, rods and free points, which are edges from a vertex to itself, against each other.
 override KIND: u32;
 
 const VT: u32 = 0u;
 const EE: u32 = 1u;
-const POINT: u32 = 2u;
 
 struct Walk {
   // 0: count, 1: write
@@ -50,8 +49,6 @@ struct Walk {
   parts: u32,
   ignoredFirst: u32,
   ignored: u32,
-  // vertices of a pair
-  corners: u32,
   // word of offsets that counts the chunks that were taken; the chunks follow, first one a query, then as many more
   chunks: u32,
   // places in topology (gpu/search/topology-tail.ts): δ of vertex 0, 0 = one δ for all; marks of the vertices that are in
@@ -60,9 +57,11 @@ struct Walk {
   marks: u32,
   leftOutFirst: u32,
   leftOutCount: u32,
-  // what P calls these pairs, and 1 = the tree is that of the queries themselves
+  // what P calls these pairs
   kind: u32,
+  // 1 = the tree is that of the queries themselves; 1 = the queries are free points
   isSelf: u32,
+  isOfPoints: u32,
 }
 
 // Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
@@ -205,10 +204,10 @@ fn walkPairs(
         cut = ownHi.w + tree[2u * other + 1u].w;
       }
       // What was kept belongs: of that only n is wanted.
-      let closer = lookCloser(slots, cut, select(walk.corners, 0u, isKept));
+      let closer = lookCloser(slots, cut, select(4u, 0u, isKept));
       if (isKept || (closer.belongs && !isIgnored(slots) && !isLeftOut(slots))) {
         if (isWriting) {
-          pairVertex[at + count] = unusedMarked(slots);
+          pairVertex[at + count] = asInPairs(slots);
           pairInfo[at + count] = walk.kind;
           pairNormal[at + count] = vec4f(closer.normal, 0.0);
         } else {
@@ -242,44 +241,44 @@ fn nextChunk(chunk: u32, query: u32) -> u32 {
   return next;
 }
 
-// Vertex slots of a pair, side a first; unused ones repeat the last vertex.
+// Vertex slots of a pair, side a first: one and three, or two and two.
 fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
-  if (KIND == EE) {
-    return vec4u(own.xy, other.xy);
+  if (KIND == VT) {
+    return vec4u(own.x, other);
   }
-  return vec4u(own.x, other);
+  return vec4u(own.xy, other.xy);
 }
 
-fn unusedMarked(slots: vec4u) -> vec4i {
-  return select(vec4i(-1), vec4i(slots), vec4u(0u, 1u, 2u, 3u) < vec4u(walk.corners));
+// As P has them: each vertex once, then -1.
+fn asInPairs(v: vec4u) -> vec4i {
+  if (walk.isOfPoints == 0u) {
+    return vec4i(v);
+  }
+  return vec4i(i32(v.x), i32(v.z), select(i32(v.w), -1, v.w == v.z), -1);
 }
 
 fn overlapsExactly(lo: vec3f, hi: vec3f, slot: u32) -> bool {
   return all(tree[2u * slot].xyz <= hi) && all(tree[2u * slot + 1u].xyz >= lo);
 }
 
-// Free points are in no other element, so only elements of triangles and edges can meet in a vertex.
 fn sharesVertex(v: vec4u) -> bool {
   if (KIND == VT) {
     return v.x == v.y || v.x == v.z || v.x == v.w;
   }
-  if (KIND == EE) {
-    return v.x == v.z || v.x == v.w || v.y == v.z || v.y == v.w;
-  }
-  return false;
+  return v.x == v.z || v.x == v.w || v.y == v.z || v.y == v.w;
 }
 
-// Whether a pair belongs into P, judged by its first `corners` vertices, and n.
+// Whether a pair belongs into P, judged by its first `corners` slots, and n.
 fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   let a = positionOf(v.x);
   let b = positionOf(v.y);
   var near: Closest;
   if (KIND == VT) {
     near = closestVertexTriangle(a, b, positionOf(v.z), positionOf(v.w));
-  } else if (KIND == EE) {
-    near = closestEdgeEdge(a, b, positionOf(v.z), positionOf(v.w));
+  } else if (walk.isOfPoints != 0u) {
+    near = closestVertexEdge(a, positionOf(v.z), positionOf(v.w));
   } else {
-    near = closestVertexEdge(a, b, positionOf(v.z));
+    near = closestEdgeEdge(a, b, positionOf(v.z), positionOf(v.w));
   }
   let d = near.difference;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));

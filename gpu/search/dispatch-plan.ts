@@ -1,4 +1,4 @@
-import { CORNERS } from '../../src/solver/cpu/pairs.js';
+import { VE, VV } from '../../src/solver/cpu/pairs.js';
 import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
 import type { TopologyTail } from './topology-tail.js';
 
@@ -100,7 +100,6 @@ const walkWords = (
   layout.parts,
   layout.ignoredFirst,
   layout.ignored,
-  CORNERS[kind],
   finds,
   distances,
   marks,
@@ -108,4 +107,5 @@ const walkWords = (
   keys[kind].count,
   kind,
   own === other ? 1 : 0,
+  kind === VE || kind === VV ? 1 : 0,
 ];

@@ -51,7 +51,7 @@ export class SearchKernels {
     return [
       ...[plan, scanBlocks, addBlocks, this.planSearch, this.settleSearch, this.fillTrustBoxes, this.boxElements],
       ...[this.refitLeaves, this.refitNodes, this.markKept, this.gatherKept, this.settlePairs],
-      ...(await Promise.all([VT, EE, VE].map((kind) => this.#walk(kind)))),
+      ...(await Promise.all([VT, EE].map((kind) => this.#walk(kind)))),
     ];
   }
 
@@ -61,9 +61,9 @@ export class SearchKernels {
     return new Map(await Promise.all(kinds.map(async (kind) => [kind, await this.#walk(kind)] as const)));
   }
 
-  /** Points against points are walked by the kernel for points against rods. */
+  /** Free points are walked by the kernel of edges. */
   #walk(ofKind: number): Promise<Kernel> {
-    const kind = ofKind === VV ? VE : ofKind;
+    const kind = ofKind === VT ? VT : EE;
     let kernel = this.#walks.get(kind);
     if (!kernel) {
       kernel = Kernel.load(this.device, 'walk-pairs', ['walkPairs'], { KIND: kind }).then(([loaded]) => loaded);

@@ -1,7 +1,7 @@
 import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
 
-/** Words of a pair that is left out: its vertices in the order of leftOutKey (walk-pairs.wgsl). */
+/** Words of a pair that is left out: its vertices in the order of leftOutKey (common/pair-rules.wgsl). */
 const KEY_WORDS = 4;
 
 /** Vertices marked in one word. */
@@ -67,11 +67,15 @@ function kindOf(a: readonly number[], b: readonly number[]): number {
   return b.length === 3 ? VT : b.length === 2 ? VE : VV;
 }
 
-/** Side a, then side b, each ascending as they come; the last vertex repeated where there are fewer than four. */
+/**
+ * Side a, then side b, each ascending as they come. A free point is an edge from itself to itself, and of two edges the
+ * lower one comes first.
+ */
 function paddedKey(a: readonly number[], b: readonly number[]): number[] {
-  const key = [...a, ...b];
-  while (key.length < KEY_WORDS) key.push(key[key.length - 1]!);
-  return key;
+  if (b.length === 3) return [...a, ...b];
+  const [p, q] = [a, b].map((side) => [side[0]!, side.at(-1)!]);
+  const isOrdered = p![0]! < q![0]! || (p![0] === q![0] && p![1]! < q![1]!);
+  return isOrdered ? [...p!, ...q!] : [...q!, ...p!];
 }
 
 function compareKeys(p: readonly number[], q: readonly number[]): number {

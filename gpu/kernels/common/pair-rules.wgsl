@@ -24,11 +24,8 @@ fn isIgnored(v: vec4u) -> bool {
     if (part == q) {
       return true;
     }
-    if (part < q) {
-      first = middle + 1u;
-    } else {
-      end = middle;
-    }
+    first = select(first, middle + 1u, part < q);
+    end = select(middle, end, part < q);
   }
   return false;
 }
@@ -37,7 +34,7 @@ fn isMarked(v: u32) -> bool {
   return (topology[walk.marks + v / 32u] & (1u << (v % 32u))) != 0u;
 }
 
-// Each side ascending, the lower edge first: one pair has one key.
+// Each side ascending, the lower edge first: one pair has one key. The host pads the sides of free points as these are.
 fn leftOutKey(v: vec4u) -> vec4u {
   if (KIND == EE) {
     let first = vec2u(min(v.x, v.y), max(v.x, v.y));
@@ -45,30 +42,20 @@ fn leftOutKey(v: vec4u) -> vec4u {
     let isOrdered = first.x < second.x || (first.x == second.x && first.y < second.y);
     return select(vec4u(second, first), vec4u(first, second), isOrdered);
   }
-  if (walk.corners == 2u) {
-    return vec4u(min(v.x, v.y), vec3u(max(v.x, v.y)));
-  }
   let lo = min(v.y, min(v.z, v.w));
   let hi = max(v.y, max(v.z, v.w));
-  // An edge repeats its second vertex.
-  return vec4u(v.x, lo, select(v.y + v.z + v.w - lo - hi, hi, KIND == POINT), hi);
+  return vec4u(v.x, lo, v.y + v.z + v.w - lo - hi, hi);
 }
 
+// All of it at once: branches would cost more to compile than they spare.
 fn comesBefore(p: vec4u, q: vec4u) -> bool {
-  if (p.x != q.x) {
-    return p.x < q.x;
-  }
-  if (p.y != q.y) {
-    return p.y < q.y;
-  }
-  if (p.z != q.z) {
-    return p.z < q.z;
-  }
-  return p.w < q.w;
+  let less = p < q;
+  let same = p == q;
+  return less.x | (same.x & (less.y | (same.y & (less.z | (same.z & less.w)))));
 }
 
 fn isLeftOut(v: vec4u) -> bool {
-  if (walk.leftOutCount == 0u || !(isMarked(v.x) && isMarked(v.y) && isMarked(v.z) && isMarked(v.w))) {
+  if (walk.leftOutCount == 0u || !(isMarked(v.x) & isMarked(v.w))) {
     return false;
   }
   let key = leftOutKey(v);
@@ -81,11 +68,9 @@ fn isLeftOut(v: vec4u) -> bool {
     if (all(other == key)) {
       return true;
     }
-    if (comesBefore(other, key)) {
-      first = middle + 1u;
-    } else {
-      end = middle;
-    }
+    let isBefore = comesBefore(other, key);
+    first = select(first, middle + 1u, isBefore);
+    end = select(middle, end, isBefore);
   }
   return false;
 }

@@ -48,7 +48,7 @@ t.test('keys lie behind the mesh, by kind, ascending', async (t) => {
     { first: 110, count: 1 },
     { first: 114, count: 0 },
   ]);
-  t.same([...words.subarray(2)], [8, 1, 2, 3, 9, 1, 2, 3, 35, 6, 7, 7]);
+  t.same([...words.subarray(2)], [8, 1, 2, 3, 9, 1, 2, 3, 6, 7, 35, 35]);
   t.same([...words.subarray(0, 2)], [0b11_1100_1110, 0b1000]);
   t.equal(composeTail(100, 40, undefined, undefined).words.length, 0);
   t.equal(composeTail(100, 3, Float32Array.of(1, 2, 3), undefined).distances, 100);
