@@ -13,7 +13,7 @@ const PAIR_BYTES = {
   pairVertex: 16,
   pairInfo: 4,
   pairNormal: 16,
-  pairGeometry: 8,
+  pairDistance: 4,
   candidates: 16,
   contacts: 16,
 } as const;
@@ -46,7 +46,7 @@ export const EDGE_RANGE_STRIDE = 256;
  * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
  * wanted uint32[V]; motion, lists, progress structs of 16 bytes; ways float32[8]. Per pair, with room for `pairCapacity`:
  * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
- * pairGeometry. Two buffers serve twice a step (pair.wgsl): `candidates` and `contacts` with room for `candidateCapacity`
+ * pairDistance float32. Two buffers serve twice a step (pair.wgsl): `candidates` and `contacts` with room for `candidateCapacity`
  * candidates of the backward step, then `limits` and `bounds` of 16 bytes a pair for the forward step.
  */
 export class SceneBuffers {
@@ -75,7 +75,7 @@ export class SceneBuffers {
   pairVertex!: GPUBuffer;
   pairInfo!: GPUBuffer;
   pairNormal!: GPUBuffer;
-  pairGeometry!: GPUBuffer;
+  pairDistance!: GPUBuffer;
   candidates!: GPUBuffer;
   contacts!: GPUBuffer;
   pairCapacity = 0;
@@ -155,13 +155,13 @@ export class SceneBuffers {
    */
   reservePairs(capacity: number): void {
     if (capacity <= this.pairCapacity) return;
-    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairGeometry]) {
+    for (const buffer of [this.pairVertex, this.pairInfo, this.pairNormal, this.pairDistance]) {
       if (buffer) this.#drop(buffer);
     }
     this.pairVertex = this.#add('pairVertex', PAIR_BYTES.pairVertex * capacity, PAIR_STATE);
     this.pairInfo = this.#add('pairInfo', PAIR_BYTES.pairInfo * capacity, PAIR_STATE);
     this.pairNormal = this.#add('pairNormal', PAIR_BYTES.pairNormal * capacity, PAIR_STATE);
-    this.pairGeometry = this.#add('pairGeometry', PAIR_BYTES.pairGeometry * capacity, PAIR_STATE);
+    this.pairDistance = this.#add('pairDistance', PAIR_BYTES.pairDistance * capacity, PAIR_STATE);
     this.pairCapacity = capacity;
     this.#share(this.#candidatesWith(capacity, this.candidateCapacity));
   }
@@ -225,9 +225,9 @@ function sharedBytes(pairs: number, candidates: number): [number, number] {
 }
 
 function bytesOf(pairs: number, candidates: number): number {
-  const { pairVertex, pairInfo, pairNormal, pairGeometry } = PAIR_BYTES;
+  const { pairVertex, pairInfo, pairNormal, pairDistance } = PAIR_BYTES;
   const [own, words] = sharedBytes(pairs, candidates);
-  return (pairVertex + pairInfo + pairNormal + pairGeometry) * pairs + own + words;
+  return (pairVertex + pairInfo + pairNormal + pairDistance) * pairs + own + words;
 }
 
 /** The ranges of a step's first sweep, wide colours and then the tail, and of its later sweeps (struct EdgeRange). */

@@ -20,7 +20,7 @@ import { uploadParameters, uploadRequest } from './step/upload.js';
 /** Steps recorded between two looks at the status block. */
 export const BATCH = 8;
 
-/** Stamps in the pairs are uint32; the clock starts again, with clean stamps, when a request begins beyond this. */
+/** Stamps in the pairs have 30 bits; the clock starts again, with a new P, when a request begins beyond half of them. */
 const CLOCK_LIMIT = 2 ** 29;
 
 /** Room for this many pairs at first; grown to the demand. */
@@ -265,7 +265,7 @@ export class GpuScene implements Scene {
     });
     const { clock = 0, pairCount = 0, radius = 0 } = this.#control;
     const isWorn = clock > CLOCK_LIMIT;
-    if (isWorn) encoder.clearBuffer(this.#buffers.pairGeometry);
+    if (isWorn) this.#hasPairs = false;
     this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
     this.#pass(encoder, (pass) => this.#recorder.begin(pass, this.#mesh.vertexCount));
     return encoder;

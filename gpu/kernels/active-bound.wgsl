@@ -2,7 +2,7 @@
 // geometry is stale is passed over if its last normal keeps it further than δ apart for every α up to the guard's,
 // rounding included (safety rule 11).
 //
-// In: ways, pairs, pairGeometry.stamp. Out: limits.entry, control.listedCount; the list is in no order. Mirrors the first
+// In: ways, pairs, pairInfo. Out: limits.entry, control.listedCount; the list is in no order. Mirrors the first
 // half of Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -17,8 +17,7 @@
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(6) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(7) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(8) var<storage, read> pairGeometry: array<PairGeometry>;
-@group(0) @binding(9) var<storage, read_write> limits: array<Limit>;
+@group(0) @binding(8) var<storage, read_write> limits: array<Limit>;
 // #include "common/ways.wgsl"
 // #include "common/corners-at.wgsl"
 
@@ -69,10 +68,11 @@ fn listForBound(
     return;
   }
   let kind = pairInfo[p] & KIND_MASK;
-  if (parameters.isPlanar == 1u && pairGeometry[p].stamp != control.clock) {
+  let isCurrent = (pairInfo[p] >> STAMP_SHIFT) == control.clock;
+  if (parameters.isPlanar == 1u && !isCurrent) {
     if (staysApart(ids, kind, pairNormal[p].xyz)) {
       return;
     }
   }
-  limits[atomicAdd(&control.listedCount, 1u)].entry = entryOf(p, kind);
+  limits[atomicAdd(&control.listedCount, 1u)].entry = entryOf(p, kind) | select(0u, IS_CURRENT, isCurrent);
 }

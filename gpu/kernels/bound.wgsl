@@ -8,7 +8,7 @@
 // so that one plane parts both sides all along the linear piece, for every combination of the other vertices' α.
 // Isotropic rule: |α_i D_i| ≤ γ (g − floor)/2. A pair without a certificate freezes its vertices.
 //
-// In: ways, pairVertex, limits.entry. In and out: pairNormal and pairGeometry (when measured here), motion.alpha (atomicMin
+// In: ways, pairVertex, limits.entry. In and out: pairNormal and pairDistance (when measured here), motion.alpha (atomicMin
 // on bits of numbers in [0, 1]). Out: limits, for the check; bounds on α of the four slots, NO_BOUND where there is none.
 // Mirrors Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
@@ -22,7 +22,7 @@
 @group(0) @binding(3) var<storage, read_write> motion: array<Motion>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read_write> pairNormal: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> pairGeometry: array<PairGeometry>;
+@group(0) @binding(6) var<storage, read_write> pairDistance: array<f32>;
 @group(0) @binding(7) var<storage, read_write> limits: array<Limit>;
 @group(0) @binding(8) var<storage, read_write> bounds: array<vec4f>;
 // #include "common/ways.wgsl"
@@ -90,9 +90,8 @@ fn bound(
   var heights = measureHeights(kind, points, normal.xyz);
   var wish = wishOf(ids, normal.xyz, corners);
   var gap: f32;
-  let known = pairGeometry[p];
-  if (known.stamp == control.clock) {
-    gap = min(heights.gap, known.distance);
+  if ((entry & IS_CURRENT) != 0u) {
+    gap = min(heights.gap, pairDistance[p]);
   } else {
     let measured = measurePair(kind, points, normal.xyz);
     normal = vec4f(measured.normal, normal.w);
@@ -100,7 +99,7 @@ fn bound(
     gap = measured.gap;
     wish = wishOf(ids, measured.normal, corners);
     pairNormal[p] = normal;
-    pairGeometry[p] = PairGeometry(measured.distance, control.clock);
+    pairDistance[p] = measured.distance;
   }
   if (!(gap > 2.0 * heights.error)) {
     atomicAdd(&control.touchingCount, 1u);

@@ -1,9 +1,9 @@
 // Geometry of the pairs that may be contacts, one thread a listed pair (active-geometry.wgsl): closest points, certified normal and gap at x
 // (method.md 4.3), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
 //
-// In: ways, start, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairGeometry; candidates, as many as
-// there is room for, and control.candidateCount, which counts on beyond that. Mirrors ContactCandidates.find and pairDelta
-// (src/solver/cpu/contact-candidates.ts, contacts.ts).
+// In: ways, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
+// candidates, as many as there is room for, and control.candidateCount, which counts on beyond that. Mirrors
+// ContactCandidates.find and pairDelta (src/solver/cpu/contact-candidates.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/control.wgsl"
@@ -11,11 +11,11 @@
 // #include "common/measure.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
-@group(0) @binding(3) var<storage, read> start: array<f32>;
-@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
-@group(0) @binding(5) var<storage, read> listed: array<u32>;
+@group(0) @binding(3) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(4) var<storage, read> listed: array<u32>;
+@group(0) @binding(5) var<storage, read_write> pairInfo: array<u32>;
 @group(0) @binding(6) var<storage, read_write> pairNormal: array<vec4f>;
-@group(0) @binding(7) var<storage, read_write> pairGeometry: array<PairGeometry>;
+@group(0) @binding(7) var<storage, read_write> pairDistance: array<f32>;
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
 // #include "common/ways.wgsl"
 // #include "common/corners-at.wgsl"
@@ -27,8 +27,7 @@ const RECOVERY: f32 = 1.1;
 const MIN_DELTA_SHARE: f32 = 0.25;
 
 fn pointOfStart(v: i32) -> vec3f {
-  let k = 3u * u32(max(v, 0));
-  return vec3f(start[k], start[k + 1u], start[k + 2u]);
+  return ways[2u * u32(max(v, 0)) + 1u].xyz;
 }
 
 fn cornersOfStart(ids: vec4i) -> Corners {
@@ -43,7 +42,7 @@ fn distanceOfPair(kind: u32, ids: vec4i) -> f32 {
   var side = vec2f(0.0);
   for (var s = 0u; s < 4u; s++) {
     if (ids[s] >= 0) {
-      let distance = start[3u * parameters.vertexCount + u32(ids[s])];
+      let distance = ways[2u * u32(ids[s]) + 1u].w;
       side = select(vec2f(side.x, max(side.y, distance)), vec2f(max(side.x, distance), side.y), s < sideAOf(kind));
     }
   }
@@ -89,7 +88,8 @@ fn geometry(
     isCandidate = measured.gap < own;
   }
   pairNormal[p] = vec4f(measured.normal, own);
-  pairGeometry[p] = PairGeometry(measured.distance, control.clock);
+  pairDistance[p] = measured.distance;
+  pairInfo[p] = kind | (control.clock << STAMP_SHIFT);
   if (!isCandidate || !isOfUse(ids, measured.weight)) {
     return;
   }

@@ -18,13 +18,16 @@
 @group(0) @binding(3) var<storage, read_write> pairInfo: array<u32>;
 // f32[4P] normal and delta_p, as bits
 @group(0) @binding(4) var<storage, read_write> pairNormal: array<vec4u>;
-// Two words a pair of what a step computes of it; here room for pairInfo
-@group(0) @binding(5) var<storage, read_write> pairGeometry: array<vec2u>;
-// Memory of the steps (common/pair.wgsl), which none of them needs during a search; here room for pairVertex, pairNormal
+// f32[P] of the steps, which none of them needs during a search; here room for pairInfo
+@group(0) @binding(5) var<storage, read_write> pairDistance: array<u32>;
+// Memory of the steps (common/pair.wgsl) as well; here room for pairVertex, pairNormal
 @group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
 // u32[V]
 @group(0) @binding(8) var<storage, read> bar: array<u32>;
+
+// of pairInfo, as in common/pair.wgsl
+const KIND_MASK: u32 = 3u;
 
 fn isKept(v: i32) -> bool {
   return v < 0 || (bar[max(v, 0)] & KEPT) != 0u;
@@ -57,7 +60,7 @@ fn gatherKept(
   let to = offsets[p];
   keptVertex[to] = vec4u(pairVertex[p]);
   keptNormal[to] = pairNormal[p];
-  pairGeometry[to].x = pairInfo[p];
+  pairDistance[to] = pairInfo[p];
 }
 
 @compute @workgroup_size(64)
@@ -73,8 +76,8 @@ fn settlePairs(
   if (p < control.kept) {
     pairVertex[p] = vec4i(keptVertex[p]);
     pairNormal[p] = keptNormal[p];
-    pairInfo[p] = pairGeometry[p].x;
+    // Without the stamp: of the geometry nothing is current.
+    pairInfo[p] = pairDistance[p] & KIND_MASK;
   }
-  // No step has the clock 0: nothing of the geometry is current.
-  pairGeometry[p] = vec2u(0u);
+  pairDistance[p] = 0u;
 }

@@ -1,11 +1,12 @@
 // Opens the contact part of a step, one thread a vertex: who moves (y ≠ x after the edge sweep), who can be moved at all,
 // who is stuck, empty contact lists.
 //
-// In: x, y, inverseMass, progress.stuck. Out: motion.flags, ways (common/ways.wgsl), lists. Mirrors TwoWay.#markMoving
+// In: start, x, y, inverseMass, progress.stuck. Out: motion.flags, ways (common/ways.wgsl), lists. Mirrors TwoWay.#markMoving
 // (src/solver/cpu/two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
+@group(0) @binding(1) var<storage, read> start: array<f32>;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> y: array<f32>;
 @group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
@@ -33,6 +34,11 @@ fn prepare(
   atomicStore(&motion[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
   let sort = select(select(IMMOVABLE_WAY, MOVABLE_WAY, isMovable), STUCK_WAY, isStuck);
   ways[2u * i] = vec4f(x[k], x[k + 1u], x[k + 2u], select(-sort, sort, moves));
+  var delta = parameters.delta;
+  if (parameters.hasDistances != 0u) {
+    delta = start[3u * parameters.vertexCount + i];
+  }
+  ways[2u * i + 1u] = vec4f(start[k], start[k + 1u], start[k + 2u], delta);
   atomicStore(&lists[i].count, 0u);
   lists[i].offset = 0u;
   atomicStore(&lists[i].cursor, 0u);

@@ -30,8 +30,8 @@ export interface SearchBuffers {
   readonly pairVertex: GPUBuffer;
   readonly pairInfo: GPUBuffer;
   readonly pairNormal: GPUBuffer;
-  /** 8 bytes a pair, all 0 after a search */
-  readonly pairGeometry: GPUBuffer;
+  /** 4 bytes a pair, all 0 after a search */
+  readonly pairDistance: GPUBuffer;
   /** 16 bytes a pair at least, of which nothing is kept over a search */
   readonly candidates: GPUBuffer;
   readonly contacts: GPUBuffer;
@@ -303,9 +303,9 @@ export class DeviceSearch {
     const kernels = this.#kernels;
     const { device } = this.#memory;
     const { refits, walks } = this.layout;
-    const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairGeometry } = this.#buffers;
+    const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance } = this.#buffers;
     const named = {
-      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairGeometry, ...own },
+      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance, ...own },
       ...{ keptVertex: this.#buffers.candidates, keptNormal: this.#buffers.contacts },
       ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree, vertices: this.#vertices },
       ...{ cells: this.#cells, extent: this.#extent },

@@ -17,9 +17,9 @@ const PAIRS_AT_LEAST = 1 << 16;
 
 /**
  * Room beyond the demand, so that the next search need not ask again: a quarter of it, as long as that is little memory,
- * and a sixteenth where pairs are most of a scene's memory. A partial search that has to ask begins anew with everything.
+ * and a thirty-second where pairs are most of a scene's memory. A partial search that has to ask begins anew with everything.
  */
-const spareRoom = (demand: number): number => Math.ceil(Math.max(demand / 16, Math.min(demand / 4, 16_384)));
+const spareRoom = (demand: number): number => Math.ceil(Math.max(demand / 32, Math.min(demand / 4, 8_192)));
 
 /** Bytes that one more pair takes in the search's own buffers: its offset, and a share of the sums over them. */
 const SEARCH_BYTES_A_PAIR = 5;

@@ -10,9 +10,6 @@ import type { StepRecorder } from './recorder.js';
 const STRUCT_WORDS = 4;
 const LIMITER_WORD = 2;
 
-/** Bytes of PairGeometry, whose first word is the distance. */
-const GEOMETRY_BYTES = 8;
-
 export interface FinalState {
   readonly control: ControlBlock;
   readonly positions: Float32Array;
@@ -51,7 +48,7 @@ export async function readFinalState(
 
 async function namePairs(
   memory: DeviceMemory,
-  { pairVertex, pairInfo, pairNormal, pairGeometry }: SceneBuffers,
+  { pairVertex, pairInfo, pairNormal, pairDistance }: SceneBuffers,
   reader: Reader,
   indices: readonly number[],
 ): Promise<ElementPair[]> {
@@ -63,7 +60,7 @@ async function namePairs(
       { buffer: pairVertex, offset: 16 * p, bytes: 16 },
       { buffer: pairInfo, offset: 4 * p, bytes: 4 },
       { buffer: pairNormal, offset: 16 * p, bytes: 16 },
-      { buffer: pairGeometry, offset: GEOMETRY_BYTES * p, bytes: 4 },
+      { buffer: pairDistance, offset: 4 * p, bytes: 4 },
     ]),
   );
   memory.device.queue.submit([encoder.finish()]);

@@ -14,11 +14,8 @@ fn sideAOf(kind: u32) -> u32 {
   return select(1u, 2u, kind == EE);
 }
 
-// What is kept of a pair's geometry: it belongs to the x of the step with the clock `stamp`.
-struct PairGeometry {
-  distance: f32,
-  stamp: u32,
-}
+// Above the kind in pairInfo: the clock of the step to whose x the pair's normal and pairDistance belong. A search leaves 0.
+const STAMP_SHIFT: u32 = 2u;
 
 // Memory that serves twice a step. The backward step works on few pairs, its candidates, with much to remember of each; the
 // forward step on nearly all of P, with little. Candidates and limits share one buffer, contact words (contact-words.wgsl)
@@ -51,7 +48,7 @@ struct Limit {
   high: f32,
   // e at x
   error: f32,
-  // index of the pair and its kind (row-index.wgsl)
+  // index of the pair, its kind, and whether it was measured in this step (row-index.wgsl)
   entry: u32,
 }
 

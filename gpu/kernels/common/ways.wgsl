@@ -1,8 +1,8 @@
 // For kernels that bind ways: two vec4f a vertex, so that what a pair needs of one is read at once. Written by
-// prepare.wgsl (the first) and guard.wgsl (both):
+// prepare.wgsl and guard.wgsl:
 //
 //   x, and what the vertex is: above 0 = it moves; by size IMMOVABLE, MOVABLE or STUCK, the last two in prepare's only
-//   y − x, α of the guard
+//   y − x, α of the guard; before the forward step: position at the start of the request, δ of the vertex
 const IMMOVABLE_WAY: f32 = 1.0;
 const MOVABLE_WAY: f32 = 2.0;
 const STUCK_WAY: f32 = 3.0;

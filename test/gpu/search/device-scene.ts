@@ -21,7 +21,7 @@ export interface Found {
   readonly vertex: Int32Array;
   readonly info: Uint32Array;
   readonly normal: Float32Array;
-  readonly geometry: Uint32Array;
+  readonly distance: Uint32Array;
 }
 
 export async function readBuffer(device: GPUDevice, buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
@@ -54,7 +54,7 @@ export class DeviceScene {
   pairVertex!: GPUBuffer;
   pairInfo!: GPUBuffer;
   pairNormal!: GPUBuffer;
-  pairGeometry!: GPUBuffer;
+  pairDistance!: GPUBuffer;
   candidates!: GPUBuffer;
   contacts!: GPUBuffer;
   pairCapacity = 0;
@@ -95,8 +95,8 @@ export class DeviceScene {
 
   /** Everything that grows with P. */
   get pairBuffers(): readonly GPUBuffer[] {
-    const { pairVertex, pairInfo, pairNormal, pairGeometry, candidates, contacts } = this;
-    return [pairVertex, pairInfo, pairNormal, pairGeometry, candidates, contacts];
+    const { pairVertex, pairInfo, pairNormal, pairDistance, candidates, contacts } = this;
+    return [pairVertex, pairInfo, pairNormal, pairDistance, candidates, contacts];
   }
 
   /** New pair buffers, every byte 0xab, so that what a search did not write shows. */
@@ -112,7 +112,7 @@ export class DeviceScene {
     this.pairVertex = fresh('pairVertex', 16 * capacity);
     this.pairInfo = fresh('pairInfo', 4 * capacity);
     this.pairNormal = fresh('pairNormal', 16 * capacity);
-    this.pairGeometry = fresh('pairGeometry', 8 * capacity);
+    this.pairDistance = fresh('pairDistance', 4 * capacity);
     this.candidates = fresh('candidates', 16 * capacity);
     this.contacts = fresh('contacts', 16 * capacity);
     this.pairCapacity = capacity;
@@ -154,7 +154,7 @@ export class DeviceScene {
       vertex: new Int32Array(await bytes(this.pairVertex, 16 * count)),
       info: new Uint32Array(await bytes(this.pairInfo, 4 * count)),
       normal: new Float32Array(await bytes(this.pairNormal, 16 * count)),
-      geometry: new Uint32Array(await bytes(this.pairGeometry, 8 * count)),
+      distance: new Uint32Array(await bytes(this.pairDistance, 4 * count)),
     };
   }
 

@@ -231,7 +231,7 @@ if (device) {
     compare(t, fresh, find(0.05 - CUT_ROUNDING), find(0.05 + CUT_ROUNDING));
     t.equal(new Set(keys).size, keys.length, 'no pair is both kept and found');
     t.ok(
-      after.geometry.every((word) => word === 0),
+      after.distance.every((word) => word === 0),
       'no geometry is current',
     );
   });
@@ -314,7 +314,7 @@ if (device) {
     t.strictSame(resumed.vertex, whole.vertex);
     t.strictSame(resumed.info, whole.info);
     t.strictSame(resumed.normal, whole.normal);
-    t.ok(resumed.geometry.every((word) => word === 0));
+    t.ok(resumed.distance.every((word) => word === 0));
     tight.close();
     roomy.close();
   });
@@ -374,7 +374,7 @@ if (device) {
     }
     const [first, second] = results;
     t.ok(first.count > 100);
-    for (const name of ['box', 'bar', 'vertex', 'info', 'normal', 'geometry'] as const) {
+    for (const name of ['box', 'bar', 'vertex', 'info', 'normal', 'distance'] as const) {
       t.equal(Buffer.compare(Buffer.from(first[name].buffer), Buffer.from(second[name].buffer)), 0, name);
     }
   });

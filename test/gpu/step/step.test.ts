@@ -21,10 +21,10 @@ const { gpu, options } = await openTestDevice();
 t.teardown(() => gpu?.close());
 
 const CLOCK = 7;
-/** Words of PairGeometry, Limit and Motion (gpu/kernels/common/pair.wgsl). */
-const GEOMETRY = { words: 2, distance: 0, stamp: 1 } as const;
+/** Words of Limit and Motion, and the stamp in pairInfo (gpu/kernels/common/pair.wgsl). */
 const LIMIT = { words: 4, low: 0, high: 1, error: 2, entry: 3 } as const;
 const MOTION_WORDS = 4;
+const STAMP_SHIFT = 2;
 /** As in pair.wgsl: a contact whose movable vertices all weigh less is no candidate. */
 const MIN_MOVABLE_WEIGHT = 0.05;
 
@@ -101,8 +101,8 @@ else {
     const f = fixture();
     const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
     bench.run((pass) => bench.recorder.findContacts(pass));
-    const geometry = await bench.floats('pairGeometry');
-    const stamps = new Uint32Array(geometry.buffer);
+    const distances = await bench.floats('pairDistance');
+    const info = await bench.words('pairInfo');
     const normal = await bench.floats('pairNormal');
     const found = new Map((await bench.candidates()).map((candidate) => [candidate.pair, candidate]));
     t.equal(found.size, (await bench.control()).candidateCount, 'every candidate is listed once');
@@ -110,8 +110,8 @@ else {
     let measured = 0;
     let touching = 0;
     for (let p = 0; p < f.pairs.count; p++) {
-      const at = GEOMETRY.words * p;
-      const isFresh = stamps[at + GEOMETRY.stamp] === CLOCK;
+      const isFresh = info[p] >>> STAMP_SHIFT === CLOCK;
+      if ((info[p] & 3) !== f.pairs.kind[p]) t.fail(`pair ${p} lost its kind`);
       const candidate = found.get(p);
       if (candidate && !isFresh) t.fail(`pair ${p} was not measured, but is a candidate`);
       if (!isActive(f, f.x, f.y, p)) {
@@ -127,7 +127,7 @@ else {
       measured++;
       const exact = exactGap(f, p, normal.subarray(4 * p, 4 * p + 3));
       const slack = 1e-5 + 1e-4 * distance[p];
-      const measuredDistance = geometry[at + GEOMETRY.distance];
+      const measuredDistance = distances[p];
       if (Math.abs(measuredDistance - distance[p]) > slack) t.fail(`pair ${p}: distance ${measuredDistance}`);
       if (Math.min(exact, measuredDistance) < gap[p] - slack)
         t.fail(`pair ${p}: the normal shows a gap of ${exact}, the reference's ${gap[p]}`);
