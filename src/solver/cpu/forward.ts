@@ -1,7 +1,7 @@
 import type { ForwardRule } from '../types.js';
 import { boxBound, isInBox } from './boxes.js';
 import { heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
-import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+import { CORNERS, EE, type PairSet, SIDE_A } from './pairs.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 
 const f = Math.fround;
@@ -130,26 +130,40 @@ export class Forward {
    * bound nor violate anything. Heights along a vertex's way are linear, so both ends suffice.
    */
   #staysApart({ x, y, pairs, delta }: ForwardInput, p: number): boolean {
-    const nx = pairs.normal[3 * p];
-    const ny = pairs.normal[3 * p + 1];
-    const nz = pairs.normal[3 * p + 2];
+    const { vertex, normal } = pairs;
     const kind = pairs.kind[p];
-    const sideA = SIDE_A[kind];
-    const corners = CORNERS[kind];
-    const { vertex } = pairs;
-    const o = 3 * vertex[4 * p];
-    let lo = Number.POSITIVE_INFINITY;
+    const nx = normal[3 * p];
+    const ny = normal[3 * p + 1];
+    const nz = normal[3 * p + 2];
+    const q = 4 * p;
+    const o = 3 * vertex[q];
+    const ox = x[o];
+    const oy = x[o + 1];
+    const oz = x[o + 2];
+    // The first corner is the origin of the heights, so only where it goes counts.
+    const to0 = this.alphaGuard[vertex[q]] * (nx * (y[o] - ox) + ny * (y[o + 1] - oy) + nz * (y[o + 2] - oz));
+    let lo = to0 < 0 ? to0 : 0;
     let hi = Number.NEGATIVE_INFINITY;
-    for (let s = 0; s < corners; s++) {
-      const v = vertex[4 * p + s];
+    const corners = CORNERS[kind];
+    for (let s = 1; s < corners; s++) {
+      const v = vertex[q + s];
       const k = 3 * v;
-      const from = nx * (x[k] - x[o]) + ny * (x[k + 1] - x[o + 1]) + nz * (x[k + 2] - x[o + 2]);
-      const way = nx * (y[k] - x[k]) + ny * (y[k + 1] - x[k + 1]) + nz * (y[k + 2] - x[k + 2]);
-      const to = from + this.alphaGuard[v] * way;
-      if (s < sideA) lo = Math.min(lo, from, to);
-      else hi = Math.max(hi, from, to);
+      const px = x[k];
+      const py = x[k + 1];
+      const pz = x[k + 2];
+      const from = nx * (px - ox) + ny * (py - oy) + nz * (pz - oz);
+      const to = from + this.alphaGuard[v] * (nx * (y[k] - px) + ny * (y[k + 1] - py) + nz * (y[k + 2] - pz));
+      if (s === 1 && kind === EE) {
+        if (from < lo) lo = from;
+        if (to < lo) lo = to;
+      } else {
+        if (from > hi) hi = from;
+        if (to > hi) hi = to;
+        // Further corners of side b only raise hi.
+        if (!(lo - hi > delta)) return false;
+      }
     }
-    return lo - hi > delta;
+    return true;
   }
 
   #freeze({ pairs }: ForwardInput, p: number): void {
