@@ -296,7 +296,11 @@ if (device) {
     roomy.place(x, y);
     roomy.search.ask(SEARCH_MODE.ALL);
     const whole = await roomy.run();
-    // Some queries find more than is kept of them, and have to walk again.
+    // More is found than two chunks of seven a query can keep: some queries run out of chunks, and have to walk again.
+    t.ok(
+      whole.count > 14 * roomy.search.layout.queries,
+      `${whole.count} pairs of ${roomy.search.layout.queries} queries`,
+    );
     const finds = new Map<number, number>();
     for (let p = 0; p < whole.count; p++) {
       const first = whole.vertex[4 * p];
