@@ -80,6 +80,7 @@ else {
     const room = 3 * VERTICES + 61;
     const buffers = {
       parameters: upload('parameters', PARAMETERS.pack({ vertexCount: VERTICES }), UNIFORM),
+      start: upload('start', x.buffer),
       x: upload('x', x.buffer),
       y: upload('y', y.buffer),
       motion: upload('motion', motion.buffer),
@@ -113,6 +114,7 @@ else {
     const stained = () => new Uint32Array(4 * VERTICES).fill(SENTINEL).buffer;
     const buffers = {
       parameters: upload('parameters', PARAMETERS.pack({ vertexCount: VERTICES }), UNIFORM),
+      start: upload('start', x.buffer),
       x: upload('x', x.buffer),
       y: upload('y', y.buffer),
       inverseMass: upload('inverseMass', inverseMass.buffer),
