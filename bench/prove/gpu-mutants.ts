@@ -149,7 +149,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     ],
     ['closingGrains'],
     [FLOOR],
-    { corner: 'NO_LEAP' },
+    { corner: 'ONE_SHORT_STEP' },
   ),
   mutant(
     'kernel-touching-pairs-move',

@@ -289,7 +289,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'src/solver/cpu/boxes.js', search: ': f(settings.delta / 2);', replacement: ': 0;' }],
     scenes: ['closingGrains'],
     caughtBy: [FLOOR],
-    corner: 'NO_LEAP',
+    corner: 'ONE_SHORT_STEP',
   },
   {
     name: 'touching-pairs-move',

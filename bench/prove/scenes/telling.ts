@@ -56,11 +56,11 @@ export function heldBorders(random: Random): ProveScene {
 
 /**
  * Grains in twos that come together, each two about as far apart as two trust boxes are wide: many boxes are disjoint by less
- * than a floor, and only the growth of the search keeps their grains further apart.
+ * than a floor, and only the growth of the search keeps their grains further apart. A second step would part them again.
  */
 export function closingGrains(random: Random): ProveScene {
   const b = new Builder();
-  for (let k = 0; k < 1200; k++) {
+  for (let k = 0; k < 2000; k++) {
     const middle: Point = [0.03 * (k % 35), 0.03 * Math.floor(k / 35), 0];
     const [x, y, z] = [random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)];
     const apart = random.between(2, 3.5) * REACH;

@@ -28,6 +28,7 @@ export const EXTREMES: readonly Extreme[] = ['NONE', 'NONE', 'NONE', 'FAR', 'POI
 export const CORNERS = {
   DEFAULT: {},
   ONE_STEP: { stepLimit: 1 },
+  ONE_SHORT_STEP: { stepLimit: 1, leap: 0 },
   THREE_STEPS: { stepLimit: 3 },
   NO_STRETCH: { stretchLimit: 0 },
   TIGHT_STRETCH: { stretchLimit: 1.0001 },
