@@ -157,9 +157,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/bound.wgsl',
-        search: 'pairWork[p].slots = vec4f(0.0);',
-        replacement:
-          'pairWork[p].slots = vec4f(NO_BOUND);\n    pairWork[p].first = -3.0e38;\n    pairWork[p].second = 3.0e38;\n    pairWork[p].third = 0.0;',
+        search: 'bounds[n] = vec4f(0.0);',
+        replacement: 'bounds[n] = vec4f(NO_BOUND);\n    limits[n] = Limit(-3.0e38, 3.0e38, 0.0, entry);',
       },
       {
         file: 'gpu/kernels/bound.wgsl',

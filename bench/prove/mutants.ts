@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'blind-verifier',
     fault: 'the verifier finds nothing, so intersecting starts are accepted',
-    edits: [{ file: 'src/verify/state.js', search: 'intersectionCount++;\n            listed', replacement: 'listed' }],
+    edits: [{ file: 'src/verify/state.js', search: 'intersectionCount++;\n        listed', replacement: 'listed' }],
     scenes: ['crossed'],
     caughtBy: ['an intersecting start is refused'],
     isVerified: true,
@@ -166,8 +166,8 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/verify/state.js',
-        search: 'intersectionCount++;\n            listed',
-        replacement: 'if ((i + j) % 4 !== 0) intersectionCount++;\n            listed',
+        search: 'intersectionCount++;\n        listed',
+        replacement: 'if ((i + j) % 4 !== 0) intersectionCount++;\n        listed',
       },
     ],
     scenes: ['crossed'],
@@ -202,8 +202,10 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/schedule/differences.js',
-        search: 'e < edges.length; e += 2)',
-        replacement: 'e < edges.length; e += 4)',
+        search:
+          'e < edges.length; e += 2) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
+        replacement:
+          'e < edges.length; e += 4) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
       },
     ],
     scenes: ['soup', 'layers', 'hair'],

@@ -11,7 +11,7 @@ t.setTimeout(120_000);
 const SCENES = 500;
 /** The first ones fill caches: the driver's, the binding's, V8's. */
 const SETTLING = 150;
-/** What the resident set may grow by over the rest; a leak of one scene's buffers alone would be ten times that. */
+/** What the resident set may grow by over the rest; scenes that stayed would take over four times that. */
 const GROWTH_BYTES = 24 * 2 ** 20;
 
 setFlagsFromString('--expose-gc');
@@ -48,7 +48,7 @@ else {
     const growth = (await residentBytes()) - settled;
     t.equal(engine.ledger.total, base);
     t.ok(growth < GROWTH_BYTES, `the process grew by ${growth} bytes`);
-    t.ok(sceneBytes > 5 * GROWTH_BYTES, `kept, the scenes would have taken ${sceneBytes}`);
+    t.ok(sceneBytes > 4 * GROWTH_BYTES, `kept, the scenes would have taken ${sceneBytes}`);
     t.comment(`grew by ${growth} bytes over ${SCENES - SETTLING} scenes of ${sceneBytes} bytes together`);
   });
 }
