@@ -4,7 +4,7 @@ import type { ProveCase } from './cases.js';
 import type { Door, Refusal, Reply } from './door.js';
 import type { DoorName } from './doors.js';
 import { type Finding, judgeAnswer } from './judge/answer-judge.js';
-import { expectReply, isWithinRounding } from './judge/expectation.js';
+import { expectReply, hasNoDefault, isWithinRounding } from './judge/expectation.js';
 import type { Invariant } from './judge/invariants.js';
 import { findCollisions } from './judge/path-judge.js';
 import { findMeetings } from './judge/state-judge.js';
@@ -146,7 +146,8 @@ class Trial implements Judge {
     if (isMeeting && pairCount !== meetings.length) {
       tally.find('INTERSECTING_START counts the pairs', `told ${pairCount}, are ${meetings.length}`);
     }
-    if (!isTolerance && !isMeeting) tally.find('a right request is answered', `${code}: ${message}`);
+    const isInvalid = code === 'INVALID_PARAMETER' && hasNoDefault(surface, start, this.#deltaAsked());
+    if (!isTolerance && !isMeeting && !isInvalid) tally.find('a right request is answered', `${code}: ${message}`);
     return true;
   }
 

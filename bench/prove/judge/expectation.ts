@@ -51,6 +51,11 @@ export function isWithinRounding(surface: Surface, start: Positions, kinematicPa
   return leastDistance(surface, start, 2 * Math.sqrt(3) * extent * 2 ** -24, { kinematicPairs }) !== undefined;
 }
 
+/** Whether the default of δ is 0, because rounding has taken the edges their lengths: INVALID_PARAMETER is right then. */
+export function hasNoDefault(surface: Surface, start: Positions, delta: number | undefined): boolean {
+  return delta === undefined && medianLength(surface, start) === 0;
+}
+
 /** Two medians of the same lengths, summed in another order, differ by rounding. */
 const SLACK = 1e-6;
 

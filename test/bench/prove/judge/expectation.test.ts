@@ -1,5 +1,5 @@
 import t from 'tap';
-import { expectReply, isWithinRounding } from '../../../../bench/prove/judge/expectation.js';
+import { expectReply, hasNoDefault, isWithinRounding } from '../../../../bench/prove/judge/expectation.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
@@ -21,4 +21,13 @@ t.test('what only float64 can tell apart may be refused, and nothing else', asyn
     const { mesh, start } = GENERATED[name](new Random(2));
     t.equal(isWithinRounding(readSurface(mesh), start, 'SKIP'), expected, name);
   }
+});
+
+t.test('edges that rounding has made points leave no default', async (t) => {
+  const { mesh, start } = GENERATED.layers(new Random(2));
+  const surface = readSurface(mesh);
+  const collapsed = Float32Array.from(start, (p) => 1e4 + 1e-3 * p);
+  t.equal(hasNoDefault(surface, collapsed, undefined), true);
+  t.equal(hasNoDefault(surface, collapsed, 1e-3), false);
+  t.equal(hasNoDefault(surface, start, undefined), false);
 });
