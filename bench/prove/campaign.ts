@@ -11,6 +11,7 @@ import { Random } from './scenes/random.js';
 import { findRealScenes } from './scenes/real.js';
 import { ServerProcess } from './server.js';
 import type { ProveSettings } from './settings.js';
+import { describeThrown } from './thrown.js';
 import { type Bench, type Outcome, tryCase } from './try-case.js';
 
 export interface CaseFinding extends Finding {
@@ -148,7 +149,7 @@ function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: stri
 function crashed(error: unknown, server: ServerProcess): Outcome {
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
   const fate = server.isAlive ? '' : `; the service ended: ${server.log.slice(-3).join(' ')}`;
-  const details = `${error instanceof Error ? (error.stack ?? error.message) : String(error)}${cause}${fate}`;
+  const details = `${describeThrown(error)}${cause}${fate}`;
   return {
     findings: [{ promise: 'the service answers', details }],
     endings: { CRASHED: 1 },

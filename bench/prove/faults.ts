@@ -5,6 +5,7 @@ import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-proces
 import type { ProveScene } from './scenes/builder.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
+import { describeThrown } from './thrown.js';
 
 export interface FaultResult {
   readonly name: string;
@@ -67,11 +68,7 @@ export async function runFaults(
     else {
       result = await run(engine, new Random(seed)).then(
         (details): FaultResult => ({ name, result: 'HELD', details }),
-        (error: unknown): FaultResult => ({
-          name,
-          result: 'BROKEN',
-          details: error instanceof Error ? (error.stack ?? error.message) : String(error),
-        }),
+        (error: unknown): FaultResult => ({ name, result: 'BROKEN', details: describeThrown(error) }),
       );
     }
     results.push(result);
