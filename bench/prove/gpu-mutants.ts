@@ -175,8 +175,13 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/search-plan.wgsl',
-        search: 'control.demand = total[0];',
-        replacement: 'control.demand = select(total[0], min(total[0], 300u), total[0] <= control.capacity);',
+        search: '  tellDemand(control.demand);',
+        replacement: '  tellDemand(min(control.demand, 300u));',
+      },
+      {
+        file: 'gpu/kernels/search-plan.wgsl',
+        search: 'control.pairCount = control.demand;',
+        replacement: 'control.pairCount = min(control.demand, 300u);',
       },
     ],
     ['layers', 'matryoshka'],
