@@ -2,9 +2,13 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Bvh, LEAF_SIZE } from '../../src/solver/cpu/bvh.js';
 import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
 import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
+import { findSeams } from '../../src/solver/part-seams.js';
 
 /** Slots marked in one word. */
 const MARKS_A_WORD = 32;
+
+/** Top bit of a vertex's part (common/pair-rules.wgsl); there are far fewer parts. */
+const ON_SEAM = 0x80000000;
 
 /** Nodes of one level that a workgroup of refit.wgsl takes. */
 const REFIT_NODES = 64;
@@ -41,7 +45,7 @@ export interface WalkPass {
 export interface SearchLayout {
   readonly vertexCount: number;
   /** uint32: three vertices a slot, repeated where an element has fewer; then, if parts are ignored, the part of each
-   *  vertex, the first of each part's ignored parts and an end, and the lists, ascending; then, if a kinematic region has
+   *  vertex (its top bit: on a seam, src/solver/part-seams.ts), the first of each part's ignored parts and an end, and the lists, ascending; then, if a kinematic region has
    *  a border, a bit a slot, 1 = at the border (src/solver/kinematic-border.ts) */
   readonly topology: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
@@ -185,9 +189,10 @@ function refitPasses(set: ElementSet): RefitPass[] {
 }
 
 function ignoredLists(
-  { vertexCount, parts, partOfVertex, ignoredPartPairs }: CollisionMesh,
+  mesh: CollisionMesh,
   from: number,
 ): { words: Uint32Array; places: Pick<SearchLayout, 'hasIgnored' | 'parts' | 'ignoredFirst' | 'ignored'> } {
+  const { vertexCount, parts, partOfVertex, ignoredPartPairs } = mesh;
   if (ignoredPartPairs.length === 0) {
     return { words: new Uint32Array(0), places: { hasIgnored: false, parts: 0, ignoredFirst: 0, ignored: 0 } };
   }
@@ -200,7 +205,8 @@ function ignoredLists(
   for (const partner of partners) firsts.push(firsts[firsts.length - 1] + partner.size);
   const lists = partners.flatMap((partner) => [...partner].sort((p, q) => p - q));
   const words = new Uint32Array(vertexCount + firsts.length + lists.length);
-  words.set(partOfVertex);
+  const isOnSeam = findSeams(mesh);
+  for (let v = 0; v < vertexCount; v++) words[v] = isOnSeam[v] === 1 ? partOfVertex[v] | ON_SEAM : partOfVertex[v];
   words.set(firsts, vertexCount);
   words.set(lists, vertexCount + firsts.length);
   const ignoredFirst = from + vertexCount;

@@ -3,7 +3,6 @@ import { countComponents } from './components.js';
 import { collectEdges } from './edges.js';
 import { copyElements } from './elements.js';
 import { checkSizes } from './limits.js';
-import { refuseSpanning } from './spanning-elements.js';
 import type { CollisionMesh, MeshInput, MeshLimits, MeshWarning } from './types.js';
 import {
   assignParts,
@@ -21,7 +20,7 @@ import {
  * @param limits refused before anything of the demanded size is allocated
  * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE
  *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); the
- *   element at fault is named in the caller's numbering; UNIMPLEMENTED (ignored parts that share elements)
+ *   element at fault is named in the caller's numbering
  */
 export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh {
   checkSizes(input, limits);
@@ -35,13 +34,6 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
   const tetrahedra = copyElements(input.tetrahedra, 'tetrahedron', vertexCount);
   const kinematic = readKinematic(input);
   const partOfVertex = assignParts(parts, vertexCount);
-  for (const [corners, size, kind] of [
-    [sentTriangles, 3, 'triangle'],
-    [segments, 2, 'segment'],
-    [tetrahedra, 4, 'tetrahedron'],
-  ] as const) {
-    refuseSpanning(corners, size, kind, parts, partOfVertex, ignoredPartPairs);
-  }
 
   const triangles = addBoundaryFaces(sentTriangles, tetrahedra, vertexCount);
   const { edges, rodStart, innerEdges } = collectEdges(triangles, segments, tetrahedra, vertexCount);

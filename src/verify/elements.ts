@@ -1,6 +1,7 @@
 import { IntersticeError } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import { EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } from './pair-kinds.js';
+import { SeamElements } from './seam-elements.js';
 import type { PairRules } from './types.js';
 
 /** Elements of one kind: points, edges or triangles, by their vertices. */
@@ -113,9 +114,12 @@ export const KINEMATIC = 2;
 export class PairFilter {
   private readonly ignored = new Set<number>();
   private readonly partCount: number;
+  private readonly seams: SeamElements | undefined;
 
-  constructor(mesh: CollisionMesh) {
+  /** @param keepsGuards pairs of ignored parts that guard others count as well */
+  constructor(mesh: CollisionMesh, keepsGuards = false) {
     this.partCount = mesh.parts.length;
+    this.seams = keepsGuards && mesh.ignoredPartPairs.length > 0 ? new SeamElements(mesh) : undefined;
     for (let k = 0; k + 1 < mesh.ignoredPartPairs.length; k += 2) {
       const p = mesh.ignoredPartPairs[k];
       const q = mesh.ignoredPartPairs[k + 1];
@@ -133,7 +137,8 @@ export class PairFilter {
     if (this.ignored.size > 0) {
       const p = a.parts[i];
       const q = b.parts[j];
-      if (p >= 0 && q >= 0 && this.ignored.has(p * this.partCount + q)) return EXCLUDED;
+      const isIgnored = p >= 0 && q >= 0 && this.ignored.has(p * this.partCount + q);
+      if (isIgnored && !this.seams?.has(a, i) && !this.seams?.has(b, j)) return EXCLUDED;
     }
     return a.kinematic[i] === 1 && b.kinematic[j] === 1 ? KINEMATIC : EXAMINED;
   }

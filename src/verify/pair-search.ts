@@ -13,8 +13,12 @@ export type VisitPair = (relation: Relation, i: number, j: number, isKinematic: 
 export class PairSearch {
   private readonly filter: PairFilter;
 
-  constructor(private readonly mesh: CollisionMesh) {
-    this.filter = new PairFilter(mesh);
+  /** @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (seam-elements.ts) */
+  constructor(
+    private readonly mesh: CollisionMesh,
+    keepsGuards = false,
+  ) {
+    this.filter = new PairFilter(mesh, keepsGuards);
   }
 
   /**

@@ -208,6 +208,48 @@ export function crossedWaistband(): SceneBuilder {
   return scene;
 }
 
+/** A triangle's edge rises into another triangle through a side whose part it ignores; the third corner is in a third part. */
+export function edgeIntoSeam(): SceneBuilder {
+  const scene = new SceneBuilder();
+  const [a, b] = [scene.vertex([0, 0, 0]), scene.vertex([1, 0, 0])];
+  scene.part('side');
+  scene.triangle(a, b, scene.vertex([0.5, 1, 0]));
+  scene.part('corner');
+  const rising: Point[] = [
+    [0.5, -0.2, 0.3],
+    [0.5, -0.2, -0.3],
+    [0.5, -1, 0],
+  ];
+  const [c, d, e] = rising.map(([x, y, z]) => scene.vertex([x, y, z], [x, y + 0.5, z]));
+  scene.triangle(c, d, e);
+  scene.part('rising');
+  scene.ignoreParts(0, 2);
+  return scene;
+}
+
+/**
+ * Two panels, sewn together along one side, that lie on one another and ignore each other, and a ball's worth of sheet
+ * below that ignores one of them: the pocket closes, the panels pass through each other, the seam does not.
+ */
+export function sewnPocket(): SceneBuilder {
+  const scene = new SceneBuilder();
+  const n = 10;
+  const upper = scene.sheet(n, (u, v) => ({ at: [u, 0.1 + 0.2 * v, v], to: [u, -0.1 - 0.2 * v, v] }));
+  scene.part('upper');
+  const lower = scene.sheet(n, (u, v) => ({ at: [u, -0.1 - 0.2 * v, v], to: [u, 0.1 + 0.2 * v, v] }));
+  scene.part('lower');
+  for (let i = 0; i < n; i++) {
+    const [a, b] = [i * (n + 1), (i + 1) * (n + 1)];
+    scene.triangle(upper + a, upper + b, lower + a);
+    scene.triangle(upper + b, lower + b, lower + a);
+  }
+  scene.sheet(4, (u, v) => ({ at: [u, -0.6, v], to: [u, 0.3, v] }));
+  scene.part('below');
+  scene.ignoreParts(0, 1);
+  scene.ignoreParts(1, 2);
+  return scene;
+}
+
 const made = (scene: SceneBuilder) => scene.build();
 
 export const CASES: readonly ResolveCase[] = [
@@ -230,6 +272,12 @@ export const CASES: readonly ResolveCase[] = [
     ...made(edgeIntoBorder()),
     parameters: { activationDistance: 0.05 },
   },
+  {
+    name: 'an edge into a side that it ignores, of a triangle that it does not',
+    ...made(edgeIntoSeam()),
+    parameters: { activationDistance: 0.05 },
+  },
+  { name: 'a pocket whose panels ignore each other', ...made(sewnPocket()), parameters: { activationDistance: 0.01 } },
   {
     name: 'a waistband that a plate crosses',
     ...made(crossedWaistband()),

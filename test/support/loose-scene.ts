@@ -20,13 +20,15 @@ export interface LooseOptions {
   readonly still?: number;
   /** share of the elements of which each vertex is kinematic or not by itself */
   readonly border?: number;
-  /** elements are dealt to this many parts, and pairs of the first two are ignored */
+  /** elements are dealt to this many parts, the first two ignore each other and the third itself */
   readonly parts?: number;
+  /** parts begin in the middle of elements, which therefore lie in two of them */
+  readonly isSewn?: boolean;
 }
 
 /** Triangles (some in twos with a common edge), rods and swarms of free points thrown into a cube; they may well intersect. */
 export function looseScene(random: Random, options: LooseOptions): LooseScene {
-  const { elements, side, travel, kinematic = 0, still = 0, border = 0, parts = 0 } = options;
+  const { elements, side, travel, kinematic = 0, still = 0, border = 0, parts = 0, isSewn = false } = options;
   const triangles: number[] = [];
   const segments: number[] = [];
   const particles: number[] = [];
@@ -35,7 +37,9 @@ export function looseScene(random: Random, options: LooseOptions): LooseScene {
   const isKinematic: number[] = [];
   const firstVertices: number[] = [];
   for (let e = 0; e < elements; e++) {
-    if (parts > 0 && e % Math.ceil(elements / parts) === 0) firstVertices.push(isKinematic.length);
+    if (parts > 0 && e % Math.ceil(elements / parts) === 0) {
+      firstVertices.push(isKinematic.length + (isSewn && e > 0 ? 1 : 0));
+    }
     const centre = [0, 1, 2].map(() => side * random.between(-0.5, 0.5));
     const isFixed = random() < kinematic ? 1 : 0;
     // Drawn only where asked for, so that the other scenes of a seed stay as they are.

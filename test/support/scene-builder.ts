@@ -1,4 +1,4 @@
-import type { MeshInput } from '../../src/mesh/types.js';
+import type { MeshInput, PartInput } from '../../src/mesh/types.js';
 
 export type Point = readonly [number, number, number];
 
@@ -11,6 +11,18 @@ export class SceneBuilder {
   readonly #particles: number[] = [];
   readonly #tetrahedra: number[] = [];
   readonly #kinematic: number[] = [];
+  readonly #parts: PartInput[] = [];
+  readonly #ignoredPartPairs: number[] = [];
+
+  /** What was added since the last part, or the start, is a part of its own. */
+  part(name: string): void {
+    const firstVertex = this.#parts.reduce((sum, { vertexCount }) => sum + vertexCount, 0);
+    this.#parts.push({ name, firstVertex, vertexCount: this.#kinematic.length - firstVertex });
+  }
+
+  ignoreParts(a: number, b: number): void {
+    this.#ignoredPartPairs.push(a, b);
+  }
 
   vertex(at: Point, to: Point = at, kinematic = false): number {
     this.start.push(...at);
@@ -102,6 +114,8 @@ export class SceneBuilder {
         particles: Uint32Array.from(this.#particles),
         tetrahedra: Uint32Array.from(this.#tetrahedra),
         kinematic: Uint8Array.from(this.#kinematic),
+        parts: this.#parts,
+        ignoredPartPairs: Uint32Array.from(this.#ignoredPartPairs),
       },
       start: Float64Array.from(this.start),
       target: Float64Array.from(this.target),

@@ -3,7 +3,7 @@ import type { PairKind } from '../../src/errors.js';
 import { findDistances } from '../../src/verify/distance.js';
 import { pathMeets, testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
-import { mayBeSkipped } from '../support/kinematic-oracle.js';
+import { isOfIgnoredParts, mayBeIgnored, mayBeSkipped } from '../support/guarding-oracle.js';
 import { type Random, seeded } from '../support/random.js';
 import { makeMesh, PROTECT, SKIP } from './make-mesh.js';
 import { forEachDistancePair, nameOf } from './oracle.js';
@@ -292,6 +292,40 @@ t.test('SKIP: of kinematic pairs those count that guard a promised pair of an ed
     t.same(collisions.map(({ kind, a, b }) => nameOf(kind, a, b)).sort(), expected.sort());
   }
   t.ok(kept > 10 && skipped > 10, `${kept} kinematic pairs counted, ${skipped} did not`);
+});
+
+t.test('of ignored parts those pairs count that guard an element in two parts', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  let [kept, ignored] = [0, 0];
+  for (let round = 0; round < 6; round++) {
+    const mesh = makeMesh({
+      vertexCount: 40,
+      triangles: Array.from({ length: 22 }, (_, k) => [k, k + 1, k + 2]).flat(),
+      segments: Array.from({ length: 10 }, (_, k) => 25 + k),
+      particles: [35, 36, 37, 38, 39],
+      parts: Array.from({ length: 40 }, (_, v) => Math.floor(v / 4)),
+      ignoredPartPairs: Array.from({ length: 10 }, (_, p) => [p, (p + 2) % 10, p, (p + 3) % 10, p, p]).flat(),
+    });
+    const start = Float64Array.from({ length: 120 }, () => random.between(-1, 1));
+    const end = start.map((value) => value + random.between(-0.6, 0.6));
+    const expected: string[] = [];
+    forEachDistancePair(mesh, (kind, a, b) => {
+      const pick = (x: Float64Array): Float64Array =>
+        points(...[...a, ...b].flatMap((v) => [...x.subarray(3 * v, 3 * v + 3)]));
+      if (pathMeets(kind as PairKind, pick(start), pick(end)) === undefined) return;
+      if (mayBeIgnored(mesh, { a, b })) ignored++;
+      else expected.push(nameOf(kind, a, b));
+      if (isOfIgnoredParts(mesh, { a, b }) && !mayBeIgnored(mesh, { a, b })) kept++;
+    });
+    const { collisions } = testPath(mesh, start, end, { ...SKIP, maxPairs: 10_000 });
+    const told = new Set(collisions.map(({ kind, a, b }) => nameOf(kind, a, b)));
+    t.same(
+      expected.filter((name) => !told.has(name)),
+      [],
+    );
+  }
+  t.ok(kept > 10 && ignored > 10, `${kept} pairs of ignored parts counted, ${ignored} did not`);
 });
 
 t.test(

@@ -1,9 +1,9 @@
 import { isPromised, type Surface } from './surface.js';
 
 /**
- * Which pairs may not meet on a path. Besides the promised ones these are, under SKIP, pairs of kinematic elements in which
- * a promised pair of an edge and a triangle can begin to meet: a vertex and a triangle through an edge at the vertex, two
- * edges through a triangle at one of them.
+ * Which pairs may not meet on a path. Besides the promised ones these are pairs of kinematic elements under SKIP, and of
+ * ignored parts, in which a promised pair of an edge and a triangle can begin to meet: a vertex and a triangle through an edge
+ * at the vertex, two edges through a triangle at one of them.
  */
 export class GuardedPairs {
   readonly #edgesAt = new Map<number, (readonly number[])[]>();
@@ -23,8 +23,7 @@ export class GuardedPairs {
 
   has(a: readonly number[], b: readonly number[]): boolean {
     if (this.#isPromised(a, b)) return true;
-    // What shares a vertex or belongs to ignored parts is left out always; the rest is kinematic.
-    if (!isPromised(this.surface, a, b, 'PROTECT')) return false;
+    if (a.some((v) => b.includes(v))) return false;
     if (b.length === 3) return listed(this.#edgesAt, a[0]).some((edge) => this.#isPromised(edge, b));
     if (a.length !== 2) return false;
     return (

@@ -1,31 +1,41 @@
 // Pairs that are left out whatever their distance: of two ignored parts, or named one by one. For walk-pairs.wgsl, whose
 // uniform `walk` says where in `topology` the lists are.
 
-fn partOf(v: u32) -> u32 {
-  return topology[walk.parts + v];
+// The part of each; its top bit says that the vertex is on a seam.
+fn partsOf(v: vec4u) -> vec4u {
+  return vec4u(
+    topology[walk.parts + v.x],
+    topology[walk.parts + v.y],
+    topology[walk.parts + v.z],
+    topology[walk.parts + v.w],
+  );
 }
 
-// One side wholly in part p, the other wholly in part q, and (p, q) is listed (ignoredParts in proximity.ts).
+// One side wholly in part p, the other wholly in part q, (p, q) is listed, and no side that is a vertex or an edge lies on
+// a seam (ignoredParts in proximity.ts).
 fn isIgnored(v: vec4u) -> bool {
   if (walk.hasIgnored == 0u) {
     return false;
   }
-  let p = partOf(v.x);
-  let q = partOf(v.w);
-  let second = partOf(v.y);
-  if (partOf(v.z) != q || second != select(q, p, KIND == EE)) {
+  let words = partsOf(v);
+  let part = words & vec4u(0x7fffffffu);
+  let seam = words >> vec4u(31u);
+  let p = part.x;
+  let q = part.w;
+  let isOnSeam = select(seam.x, (seam.x & seam.y) | (seam.z & seam.w), KIND == EE) != 0u;
+  if (isOnSeam || part.z != q || part.y != select(q, p, KIND == EE)) {
     return false;
   }
   var first = topology[walk.ignoredFirst + p];
   var end = topology[walk.ignoredFirst + p + 1u];
   while (first < end) {
     let middle = (first + end) / 2u;
-    let part = topology[walk.ignored + middle];
-    if (part == q) {
+    let listed = topology[walk.ignored + middle];
+    if (listed == q) {
       return true;
     }
-    first = select(first, middle + 1u, part < q);
-    end = select(middle, end, part < q);
+    first = select(first, middle + 1u, listed < q);
+    end = select(middle, end, listed < q);
   }
   return false;
 }

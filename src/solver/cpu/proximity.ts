@@ -3,6 +3,7 @@ import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { findKinematicBorder } from '../kinematic-border.js';
 import { distancesByVertex } from '../part-distances.js';
+import { findSeams } from '../part-seams.js';
 import type { Settings } from '../settings.js';
 import { KEPT, PASSIVE } from './bars.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
@@ -231,7 +232,10 @@ function has(leftOut: LeftOutPairs, kind: number, v0: number, v1: number, v2: nu
   return kind === VE ? leftOut.hasVertexEdge(v0, v1, v2) : leftOut.hasVertexVertex(v0, v1);
 }
 
-/** A pair is ignored iff one side lies wholly in part p, the other wholly in part q, and (p, q) is listed. */
+/**
+ * A pair is ignored iff one side lies wholly in part p, the other wholly in part q, (p, q) is listed, and no side that is a
+ * vertex or an edge lies on a seam (part-seams.ts).
+ */
 function ignoredParts(mesh: CollisionMesh): PairRules['isIgnored'] {
   if (mesh.ignoredPartPairs.length === 0) return undefined;
   const partCount = mesh.parts.length;
@@ -243,12 +247,20 @@ function ignoredParts(mesh: CollisionMesh): PairRules['isIgnored'] {
     ignored.add(q * partCount + p);
   }
   const { partOfVertex } = mesh;
+  const isOnSeam = findSeams(mesh);
   return (kind, v0, v1, v2, v3) => {
     const corner = [v0, v1, v2, v3];
     const sideA = SIDE_A[kind];
+    const corners = CORNERS[kind];
     const a = partOfVertex[v0];
     const b = partOfVertex[corner[sideA]];
-    for (let s = 1; s < CORNERS[kind]; s++) if (partOfVertex[corner[s]] !== (s < sideA ? a : b)) return false;
-    return ignored.has(a * partCount + b);
+    let [seamA, seamB] = [1, corners - sideA < 3 ? 1 : 0];
+    for (let s = 0; s < corners; s++) {
+      const vertex = corner[s];
+      if (partOfVertex[vertex] !== (s < sideA ? a : b)) return false;
+      if (s < sideA) seamA &= isOnSeam[vertex];
+      else seamB &= isOnSeam[vertex];
+    }
+    return (seamA | seamB) === 0 && ignored.has(a * partCount + b);
   };
 }

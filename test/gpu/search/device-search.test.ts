@@ -53,9 +53,13 @@ function searchOnCpu(
 /** How often a pair was ignored. */
 let ignored = 0;
 
-/** Both sides wholly in a part, and the two parts in the list, looked up the slow way. */
-function ignoring({ partOfVertex, ignoredPartPairs }: CollisionMesh): PairRules['isIgnored'] {
+/** Both sides wholly in a part, the two parts in the list, and no edge or vertex on a seam, looked up the slow way. */
+function ignoring({ edges, partOfVertex, ignoredPartPairs }: CollisionMesh): PairRules['isIgnored'] {
+  const isOnSeam = (v: number): boolean =>
+    edges.some((end, k) => end === v && partOfVertex[edges[k ^ 1]] !== partOfVertex[v]);
   return (kind, ...ids) => {
+    const sides = [ids.slice(0, SIDE_A[kind]), ids.slice(SIDE_A[kind], CORNERS[kind])];
+    if (sides.some((side) => side.length < 3 && side.every(isOnSeam))) return false;
     const parts = ids.slice(0, CORNERS[kind]).map((v) => partOfVertex[v]);
     const a = new Set(parts.slice(0, SIDE_A[kind]));
     const b = new Set(parts.slice(SIDE_A[kind]));
@@ -177,6 +181,10 @@ if (device) {
     ignored = 0;
     const with4 = await check(t, { ...options, parts: 4 });
     t.ok(with4.count > 100 && ignored > 100, `${with4.count} pairs, ${ignored} looked at and ignored`);
+    ignored = 0;
+    const every = Array.from({ length: 16 }, (_, p) => [p, (p + 1) % 16, p, (p + 2) % 16, p, p]).flat();
+    const sewn = await check(t, { ...options, parts: 16, isSewn: true }, {}, Uint32Array.from(every));
+    t.ok(sewn.count > 100 && ignored > 100, `sewn together: ${sewn.count} pairs, ${ignored} looked at and ignored`);
   });
 
   t.test('a partial search takes over what keeps its box, in order, and finds the rest anew', async (t) => {

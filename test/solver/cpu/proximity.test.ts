@@ -5,7 +5,7 @@ import type { PairSet } from '../../../src/solver/cpu/pairs.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { PairBudgetExceeded } from '../../../src/solver/cpu/search.js';
 import type { Settings } from '../../../src/solver/settings.js';
-import { mayBeSkipped } from '../../support/kinematic-oracle.js';
+import { isOfIgnoredParts, mayBeIgnored, mayBeSkipped } from '../../support/guarding-oracle.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
 import { SceneBuilder } from '../../support/scene-builder.js';
@@ -244,18 +244,32 @@ t.test('pairs of ignored parts are left out, and only they', async (t) => {
   );
 });
 
-t.test('an element that lies in two parts is ignored by none', async (t) => {
-  const built = buildMesh({
-    vertexCount: 4,
-    segments: Uint32Array.of(0, 1, 2, 3),
-    parts: [0, 1, 2, 3].map((v) => ({ name: `${v}`, firstVertex: v, vertexCount: 1 })),
-  });
-  // buildMesh refuses such a mesh, for triangles' sake.
-  const mesh = { ...built, ignoredPartPairs: Uint32Array.of(0, 2, 0, 3, 1, 2) };
-  const proximity = new Proximity(mesh, settings);
-  const x = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 0.1, 0, 1, 0.1, 0);
-  proximity.renew(x, x);
-  t.equal(proximity.pairs.count, 1);
+t.test('ignored parts that share elements: what guards such an element is kept', async (t) => {
+  let [kept, leftOut] = [0, 0];
+  for (let round = 0; round < 6; round++) {
+    const scene = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 20, isSewn: true });
+    const { x, y } = scene;
+    const all = Array.from({ length: 20 }, (_, p) => [p, (p + 1 + random.int(3)) % 20, p, p]).flat();
+    const mesh = { ...scene.mesh, ignoredPartPairs: Uint32Array.from(all) };
+    const proximity = new Proximity(mesh, settings);
+    proximity.renew(x, y);
+    t.strictSame(
+      missing(mesh, proximity, settings.delta, (pair) => mayBeIgnored(mesh, pair)),
+      [],
+    );
+    const found = new Set(keysOf(proximity.pairs));
+    const goesElsewhere = (v: number): boolean =>
+      [...mesh.edges.keys()].some(
+        (k) => mesh.edges[k] === v && mesh.partOfVertex[mesh.edges[k ^ 1]] !== mesh.partOfVertex[v],
+      );
+    for (const pair of allPairs(mesh).filter((other) => isOfIgnoredParts(mesh, other))) {
+      if (found.has(pair.key)) {
+        kept++;
+        t.ok([...pair.a, ...pair.b].some(goesElsewhere), `${pair.key} lies next to a seam`);
+      } else leftOut++;
+    }
+  }
+  t.ok(kept > 10 && leftOut > 100, `${kept} pairs of ignored parts were kept, ${leftOut} left out`);
 });
 
 const crowd = (count: number): { mesh: CollisionMesh; x: Float32Array; y: Float32Array } => {

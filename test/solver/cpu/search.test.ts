@@ -5,7 +5,7 @@ import { EE, PairSet, SIDE_A, VE, VV } from '../../../src/solver/cpu/pairs.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
 import { findKinematicBorder } from '../../../src/solver/kinematic-border.js';
 import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
-import { mayBeSkipped } from '../../support/kinematic-oracle.js';
+import { mayBeSkipped } from '../../support/guarding-oracle.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';

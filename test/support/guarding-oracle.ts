@@ -10,9 +10,27 @@ interface Pair {
  * Whether a pair may be left out under SKIP, from the contract alone: both elements are kinematic throughout, and so are
  * both elements of every edge-triangle pair that could begin to meet in this one.
  */
-export function mayBeSkipped(mesh: CollisionMesh, { a, b }: Pair): boolean {
+export function mayBeSkipped(mesh: CollisionMesh, pair: Pair): boolean {
   const isFixed = (element: readonly number[]): boolean => element.every((v) => mesh.kinematic[v] !== 0);
-  if (!isFixed(a) || !isFixed(b)) return false;
+  return dependents(mesh, pair).every(({ a, b }) => isFixed(a) && isFixed(b));
+}
+
+/** The same of ignored parts: it and every edge-triangle pair that could begin to meet in it lie wholly in two of them. */
+export function mayBeIgnored(mesh: CollisionMesh, pair: Pair): boolean {
+  return dependents(mesh, pair).every((dependent) => isOfIgnoredParts(mesh, dependent));
+}
+
+/** One element wholly in a part, the other wholly in another or the same, and the two parts in the list. */
+export function isOfIgnoredParts({ partOfVertex, ignoredPartPairs }: CollisionMesh, { a, b }: Pair): boolean {
+  const p = partOfVertex[a[0]];
+  const q = partOfVertex[b[0]];
+  if (a.some((v) => partOfVertex[v] !== p) || b.some((v) => partOfVertex[v] !== q)) return false;
+  return rowsOf(ignoredPartPairs, 2).some(([m, n]) => (m === p && n === q) || (m === q && n === p));
+}
+
+/** A pair and the edge-triangle pairs that could begin to meet in it. */
+function dependents(mesh: CollisionMesh, pair: Pair): Pair[] {
+  const { a, b } = pair;
   const guarded: Pair[] = [];
   if (a.length === 1 && b.length === 3) {
     for (const edge of rowsOf(mesh.edges, 2)) if (edge.includes(a[0])) guarded.push({ a: edge, b });
@@ -22,9 +40,7 @@ export function mayBeSkipped(mesh: CollisionMesh, { a, b }: Pair): boolean {
       if (a.every((v) => triangle.includes(v))) guarded.push({ a: b, b: triangle });
     }
   }
-  return guarded
-    .filter((pair) => !pair.a.some((v) => pair.b.includes(v)))
-    .every((pair) => isFixed(pair.a) && isFixed(pair.b));
+  return [pair, ...guarded.filter((other) => !other.a.some((v) => other.b.includes(v)))];
 }
 
 function rowsOf(list: Uint32Array, size: number): number[][] {
