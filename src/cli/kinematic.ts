@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { IntersticeError } from '../errors.js';
+import { UsageError } from './exit-codes.js';
 import { openingFailure } from './input-files.js';
 
 /**
@@ -43,7 +44,12 @@ function markRange(content: string, where: string, marks: Uint8Array): void {
 /** {@link markKinematicList} on a file. */
 export async function markKinematicFile(path: string, marks: Uint8Array): Promise<void> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw openingFailure(error, path);
+    const failure = openingFailure(error, path);
+    if (!(failure instanceof UsageError) || !/^\d+([-:,]\d*)*$/.test(path)) throw failure;
+    throw new UsageError(
+      `${failure.message} --kinematic takes a file that lists ids or ranges a line; --kinematic-from N marks every vertex from N on.`,
+      failure.command,
+    );
   });
   markKinematicList(text, path, marks);
 }
