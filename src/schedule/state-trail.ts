@@ -14,7 +14,7 @@ export interface TrailOptions {
   readonly verifier: Verifier;
   /** which pairs are tested on every piece of the path; undefined = none */
   readonly scope: 'all' | 'codimensional' | undefined;
-  /** every state in the answer's scalar, start first; not written to afterwards */
+  /** every state in the answer's scalar, start first, which keeps its own if that is wider; not written to afterwards */
   readonly onState: ((positions: Positions) => void) | undefined;
 }
 
@@ -44,7 +44,10 @@ export class StateTrail {
     // The path begins at the caller's own start, whose scalar may be wider than the answer's.
     this.last = options.images.start;
     if (!options.onState) return;
-    this.announced = this.map(options.images.startEngine);
+    // A start in doubles stands for itself: rounded to a narrower answer it would be another state, and the piece from the
+    // one to the other would be missing from the path that is told.
+    const { start, startEngine } = options.images;
+    this.announced = start instanceof Float64Array ? start : this.map(startEngine);
     options.onState(this.announced);
   }
 

@@ -310,6 +310,13 @@ t.test('states: the start first, every step, the answer last, in the target’s 
     [1, 0.875, 0.75, 0.625, 0.5],
   );
 
+  const wide = { ...spike(1, 0.5), start: Float64Array.from(spike(1, 0.5).start, (x) => x + 1e-12) };
+  const narrowed: (Float32Array | Float64Array)[] = [];
+  const { answer: single } = await runJob(wide, fakeEngine(stepping(2)), { onState: (state) => narrowed.push(state) });
+  t.same(narrowed[0], wide.start, 'a start in doubles is not rounded to a float32 answer');
+  t.same(narrowed.at(-1), single.positions);
+  t.ok(single.positions instanceof Float32Array);
+
   const still: unknown[] = [];
   await runJob(spike(1, 0), fakeEngine(stepping(0)), { onState: (state) => still.push(state) });
   t.equal(still.length, 1, 'no step, one state');
