@@ -6,6 +6,7 @@ import { checkSizes } from './limits.js';
 import type { CollisionMesh, MeshInput, MeshLimits, MeshWarning } from './types.js';
 import {
   assignParts,
+  checkFlags,
   checkParts,
   invertMasses,
   nameVertex,
@@ -32,6 +33,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
   const segments = copyElements(input.segments, 'segment', vertexCount);
   const sentParticles = copyElements(input.particles, 'particle', vertexCount);
   const tetrahedra = copyElements(input.tetrahedra, 'tetrahedron', vertexCount);
+  if (input.kinematic) checkFlags(input.kinematic);
   const kinematic = readKinematic(input);
   const partOfVertex = assignParts(parts, vertexCount);
 

@@ -2,8 +2,9 @@ import { IntersticeError } from '../errors.js';
 import type { Positions } from './types.js';
 import { nameVertex } from './vertex-data.js';
 
-/** Extents that a target may be away from the start's centre: beyond it single precision cannot resolve the start. */
-export const MAX_TARGET_EXTENTS = 1e12;
+/** Extents that a start may be away from the origin, and a target from the start's centre: beyond it doubles cannot resolve
+ *  the one, nor single precision the way to the other. */
+export const MAX_EXTENTS_AWAY = 1e12;
 /** Largest magnitude of any coordinate, in its own unit: products of four stay finite in double precision. */
 export const MAX_COORDINATE = 1e30;
 
@@ -62,14 +63,22 @@ export function checkRange(
   if (largestIn(box) > MAX_COORDINATE) checkMagnitude(start, 'start');
   if (largestIn(reached) > MAX_COORDINATE) checkMagnitude(target, name);
   const { centre, extent } = centreOf(box);
-  const limit = MAX_TARGET_EXTENTS * extent;
+  const limit = MAX_EXTENTS_AWAY * extent;
+  if (largestIn(box) > limit) {
+    const i = start.findIndex((coordinate) => Math.abs(coordinate) > limit);
+    throw new IntersticeError(
+      'COORDINATE_RANGE',
+      `${nameCoordinate('start', i)} is ${start[i]}; the limit is ${MAX_EXTENTS_AWAY} times the extent of ${extent}`,
+      { element: nameVertex(Math.floor(i / 3)), hint: 'Move the mesh closer to the origin.' },
+    );
+  }
   if (reached.every((end, k) => Math.abs(end - centre[k % 3]!) <= limit)) return;
   for (let i = 0; i < target.length; i++) {
     const distance = Math.abs(target[i]! - centre[i % 3]!);
     if (distance <= limit) continue;
     throw new IntersticeError(
       'COORDINATE_RANGE',
-      `${nameCoordinate(name, i)} is ${target[i]}, which is ${distance} away from the centre of the start; the limit is ${MAX_TARGET_EXTENTS} times its extent of ${extent}`,
+      `${nameCoordinate(name, i)} is ${target[i]}, which is ${distance} away from the centre of the start; the limit is ${MAX_EXTENTS_AWAY} times its extent of ${extent}`,
       { element: nameVertex(Math.floor(i / 3)) },
     );
   }

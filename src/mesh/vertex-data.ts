@@ -5,6 +5,21 @@ import type { MeshInput, PartInput } from './types.js';
 const FLOAT32_MIN_NORMAL = 2 ** -126;
 const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
 
+/**
+ * A flag is 0 or 1: any other byte is a mistake (floats sent as bytes, a mask of 255), and taking it for either would guess.
+ *
+ * @throws IntersticeError INVALID_MESH, naming the vertex
+ */
+export function checkFlags(kinematic: Uint8Array): void {
+  const vertex = kinematic.findIndex((flag) => flag > 1);
+  if (vertex < 0) return;
+  throw new IntersticeError(
+    'INVALID_MESH',
+    `kinematic of vertex ${vertex} is ${kinematic[vertex]}; it must be 0 or 1`,
+    { element: nameVertex(vertex), hint: 'Send one byte a vertex: 1 for obstacles and pins, 0 for all others.' },
+  );
+}
+
 /** uint8[V], 1 = kinematic by itself or by its part. */
 export function readKinematic(input: MeshInput): Uint8Array {
   const kinematic = new Uint8Array(input.vertexCount);

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../errors.js';
 import type { MeshInput, Positions } from '../mesh/types.js';
-import { invertMasses, nameVertex, readKinematic } from '../mesh/vertex-data.js';
+import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
 import type { ParametersInput } from '../solver/types.js';
 import type { PartTarget, StepRequest } from './types.js';
 
@@ -50,15 +50,7 @@ function checkPartTargets(partTargets: readonly PartTarget[], mesh: MeshInput): 
 
 function checkKinematic(kinematic: Uint8Array, vertexCount: number): void {
   checkLength('kinematic', kinematic.length, vertexCount);
-  const vertex = kinematic.findIndex((flag) => flag > 1);
-  if (vertex < 0) return;
-  throw new IntersticeError(
-    'INVALID_MESH',
-    `kinematic of vertex ${vertex} is ${kinematic[vertex]}; it must be 0 or 1`,
-    {
-      element: nameVertex(vertex),
-    },
-  );
+  checkFlags(kinematic);
 }
 
 function checkLength(name: string, length: number, expected: number): void {

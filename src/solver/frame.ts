@@ -237,16 +237,17 @@ export function floorOf(delta: number, frame: Frame, scalar: 'FLOAT32' | 'FLOAT6
   const floor = Math.max(delta / 100, rounding);
   if (floor > delta / FLOORS_PER_DELTA) {
     const smallest = roundUpForReading(FLOORS_PER_DELTA * rounding);
-    const reason =
-      storage >= 4 * ulp
-        ? 'the engine computes in float32, and the mesh is very large for it'
-        : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
+    const isEngines = storage >= 4 * ulp;
+    const reason = isEngines
+      ? 'the engine computes in float32, and the mesh is very large for it'
+      : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
+    // A caller who sends doubles already must not be told to: the engine has centred them, and holds no more.
+    const wider = scalar === 'FLOAT32' ? ', send float64' : '';
+    const nearer = scalar === 'FLOAT32' || !isEngines ? ', or move the mesh closer to the origin' : '';
     throw new IntersticeError(
       'TOLERANCE_TOO_SMALL',
       `activationDistance ${delta} is less than can be kept apart here (${reason}); the smallest that would do is ${smallest}`,
-      {
-        hint: `Ask for an activationDistance of at least ${smallest}, send float64, or move the mesh closer to the origin.`,
-      },
+      { hint: `Ask for an activationDistance of at least ${smallest}${wider}${nearer}.` },
     );
   }
   return floor * frame.scale;

@@ -206,7 +206,7 @@ t.test("the caller's arrays are neither changed nor kept", async (t) => {
     particles: ids(),
     tetrahedra: ids(),
     masses: Float32Array.of(1, 2, 3, 4, 5),
-    kinematic: Uint8Array.of(0, 0, 0, 0, 7),
+    kinematic: Uint8Array.of(0, 0, 0, 0, 1),
     parts: [{ name: 'all', firstVertex: 0, vertexCount: 5 }],
     ignoredPartPairs: ids(0, 0),
   };

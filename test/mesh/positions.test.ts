@@ -29,6 +29,16 @@ t.test('a target within 1e12 extents of the centre is taken, beyond it is not', 
   }
 });
 
+t.test('a start further than 1e12 extents from the origin is refused', async (t) => {
+  const beside = (x: number): Float64Array => Float64Array.of(x, 0, 0, x + 2, 1, 1);
+  t.doesNotThrow(() => checkRange(beside(1.9e12), beside(1.9e12), 'target'));
+  t.throws(() => checkRange(beside(2.1e12), beside(2.1e12), 'target'), {
+    code: 'COORDINATE_RANGE',
+    message: /x coordinate of vertex 0 of start/,
+    element: { kind: 'vertex', index: 0 },
+  });
+});
+
 t.test('a start without extent is measured by its coordinates, or by 1', async (t) => {
   const point = Float64Array.of(-4, 2, 0);
   t.doesNotThrow(() => checkRange(point, Float64Array.of(4e12 - 4, 0, 0), 'target'));

@@ -18,9 +18,17 @@ t.test('uniform masses give exactly 1, whatever the mass', async (t) => {
 });
 
 t.test('all vertices may be kinematic', async (t) => {
-  const mesh = buildMesh({ ...masses(1, 2, 3, 4), kinematic: new Uint8Array(4).fill(255) });
+  const mesh = buildMesh({ ...masses(1, 2, 3, 4), kinematic: new Uint8Array(4).fill(1) });
   t.same([...mesh.inverseMasses], [0, 0, 0, 0]);
   t.same([...mesh.kinematic], [1, 1, 1, 1]);
+});
+
+t.test('a kinematic flag is 0 or 1', async (t) => {
+  t.throws(() => buildMesh({ ...triangle, kinematic: Uint8Array.of(0, 1, 255, 1) }), {
+    code: 'INVALID_MESH',
+    message: 'kinematic of vertex 2 is 255; it must be 0 or 1',
+    element: { kind: 'vertex', index: 2 },
+  });
 });
 
 t.test('masses that are none are refused, for kinematic vertices too', async (t) => {

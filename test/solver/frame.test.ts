@@ -217,6 +217,11 @@ t.test('a δ that rounding would decide is refused with the smallest that would 
   t.doesNotThrow(() => floorOf(smallest, away, 'FLOAT32'), 'and that one does');
   t.throws(() => floorOf(smallest * 0.98, away, 'FLOAT32'));
   t.doesNotThrow(() => floorOf(0.1, away, 'FLOAT64'));
+  t.match(error.hint, /send float64/);
+  const doubles = fit(Float64Array.of(1e12, 0, 0, 1e12 + 1, 0, 0), 1);
+  const still = caught(() => floorOf(1e-3, doubles, 'FLOAT64'));
+  t.match(still.hint, /move the mesh closer/);
+  t.notMatch(still.hint, /float64/, 'what was done is not advised');
 
   const random = seeded();
   t.comment(`seed ${random.seed}`);
