@@ -30,6 +30,8 @@ export interface EngineRun {
   readonly steps: number;
   readonly reused: number;
   readonly pieces: number;
+  /** answers during which pairs were left out because they intersected at the start */
+  readonly ignoring: number;
   readonly checks: number;
   readonly sessions: boolean;
   readonly endings: Readonly<Record<string, number>>;
@@ -120,6 +122,7 @@ function emptyRun(engine: string): Growing {
     steps: 0,
     reused: 0,
     pieces: 0,
+    ignoring: 0,
     checks: 0,
     sessions: false,
     endings: {},
@@ -135,7 +138,7 @@ function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: stri
   const way = `${prove.door} ${prove.mode}`;
   run.byWay[way] = (run.byWay[way] ?? 0) + 1;
   if (outcome.findings.length > 0) run.failed++;
-  for (const name of ['answers', 'steps', 'reused', 'pieces', 'checks'] as const) run[name] += outcome[name];
+  for (const name of ['answers', 'steps', 'reused', 'pieces', 'ignoring', 'checks'] as const) run[name] += outcome[name];
   for (const [how, count] of Object.entries(outcome.endings)) run.endings[how] = (run.endings[how] ?? 0) + count;
   for (const finding of outcome.findings) {
     run.findings.push({ ...finding, engine: run.engine, case: prove });
@@ -157,6 +160,7 @@ function crashed(error: unknown, server: ServerProcess): Outcome {
     steps: 0,
     reused: 0,
     pieces: 0,
+    ignoring: 0,
     checks: 0,
   };
 }

@@ -1,5 +1,5 @@
 import { DOORS, type DoorName } from './doors.js';
-import { GENERATED } from './scenes/generated.js';
+import { GENERATED, TANGLED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import {
   CORNERS,
@@ -12,8 +12,11 @@ import {
   type Variation,
 } from './scenes/variation.js';
 
-/** WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is */
-export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'WHOLE_SESSION';
+/**
+ * WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is. ROUGH_SESSION: the same,
+ * shorter, with something going wrong in every other frame.
+ */
+export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'WHOLE_SESSION' | 'ROUGH_SESSION';
 
 /** One thing to try; the id and the seed are all that is needed to try it again. */
 export interface ProveCase {
@@ -32,6 +35,10 @@ const LONG_EVERY = 4;
 /** Real inputs are larger; every so many-th case is one of them. */
 const REAL_EVERY = 7;
 const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
+/** Shares of the cases that ask for what few callers do. */
+const NARROWED_SHARE = 0.3;
+const OWN_DISTANCES_SHARE = 0.25;
+const IGNORING_SHARE = 0.15;
 /** Share of plain cases: where nothing is strange the engine does most. */
 const PLAIN_SHARE = 0.35;
 
@@ -40,7 +47,7 @@ const PLAIN_SHARE = 0.35;
  * everything; the rest is drawn from the seed.
  */
 export function* makeCases(seed: number, realScenes: readonly string[], hasSessions: boolean): Generator<ProveCase> {
-  if (hasSessions) yield wholeSession(seed);
+  if (hasSessions) yield* wholeSessions(seed);
   const generated = Object.keys(GENERATED);
   const corners = Object.keys(CORNERS) as Corner[];
   for (let n = 0; ; n++) {
@@ -64,13 +71,37 @@ export function* makeCases(seed: number, realScenes: readonly string[], hasSessi
       extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
       corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
     };
-    yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation };
+    const special = withSpecials(variation, scene, random);
+    yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation: special };
   }
 }
 
-/** The first case of every campaign: hundreds of frames in one session, on a mesh so small that they cost seconds. */
-function wholeSession(seed: number): ProveCase {
-  const variation: Variation = {
+/** What may be asked for besides: another scalar for the answer, parts with a δ of their own, pairs to be left out. */
+function withSpecials(variation: Variation, scene: string, random: Random): Variation {
+  const { scalar, preset, corner } = variation;
+  const [narrowed, own, ignoring] = [random.next(), random.next(), random.next()];
+  // PAPER refuses a part whose δ is beyond Dmin, which follows the parameters' δ.
+  const mayHaveOwn = preset === 'TUNED' || !['THIN', 'THICK'].includes(corner);
+  // The path test of PATH leaves out what it finds touching besides, which the judge cannot know.
+  const mayIgnore = corner !== 'PATH';
+  return {
+    ...variation,
+    ...(scalar === 'FLOAT64' && narrowed < NARROWED_SHARE ? { isNarrowed: true } : {}),
+    ...(mayHaveOwn && own < OWN_DISTANCES_SHARE ? { hasPartDistances: true } : {}),
+    ...(mayIgnore && ignoring < (TANGLED.includes(scene) ? TANGLED_SHARE : IGNORING_SHARE) ? { isIgnoring: true } : {}),
+  };
+}
+
+/** Where pairs intersect at the start most are to be left out; the others have to be refused. */
+const TANGLED_SHARE = 0.7;
+
+/**
+ * The first cases of every campaign: sessions that are carried to their end, on meshes so small that they cost seconds: one
+ * as callers have it, one whose mesh is tangled at the start and is drawn apart and pushed together, and one of mixed
+ * elements close to each other, parts with distances of their own and, some of the time, answers in float32.
+ */
+function* wholeSessions(seed: number): Generator<ProveCase> {
+  const plain: Variation = {
     scalar: SCALARS[seed % SCALARS.length],
     scale: 1,
     offset: 0,
@@ -78,5 +109,15 @@ function wholeSession(seed: number): ProveCase {
     extreme: 'NONE',
     corner: 'DEFAULT',
   };
-  return { id: 'whole-handkerchiefs', scene: 'handkerchiefs', seed, mode: 'WHOLE_SESSION', door: 'JSON', variation };
+  const whole = (scene: string, mode: Mode, door: DoorName, variation: Variation): ProveCase => ({
+    id: `whole-${scene}`,
+    scene,
+    seed,
+    mode,
+    door,
+    variation,
+  });
+  yield whole('handkerchiefs', 'WHOLE_SESSION', 'JSON', plain);
+  yield whole('tangle', 'ROUGH_SESSION', 'PROTOBUF', { ...plain, scalar: 'FLOAT64', isIgnoring: true });
+  yield whole('neighbours', 'ROUGH_SESSION', 'GRPC', { ...plain, scalar: 'FLOAT64', hasPartDistances: true });
 }

@@ -15,6 +15,7 @@ export interface WireReport {
   readonly distanceToTargetRms: number;
   readonly maxStretch: number;
   readonly minDistance?: number;
+  readonly ignoredPairCount: string;
   readonly verification: { readonly performed: string; readonly intersections: string; readonly fellBack: boolean };
   readonly resolved: {
     readonly activationDistance: number;

@@ -1,4 +1,4 @@
-import { FLOOR, MEETING, type Mutant, PATH, TUNNEL } from './mutants.js';
+import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, TUNNEL } from './mutants.js';
 import type { Edit } from './planting.js';
 
 /*
@@ -24,7 +24,7 @@ const mutant = (
   edits: readonly Edit[],
   scenes: readonly string[],
   caughtBy: readonly string[],
-  how: Pick<Mutant, 'corner' | 'mode'> = {},
+  how: Pick<Mutant, 'sent' | 'mode'> = {},
 ): Mutant => ({ name, fault, edits: [...edits, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu', ...how });
 
 const openBoxes: readonly Edit[] = [
@@ -149,7 +149,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     ],
     ['closingGrains'],
     [FLOOR],
-    { corner: 'ONE_SHORT_STEP' },
+    { sent: { corner: 'ONE_SHORT_STEP' } },
   ),
   mutant(
     'kernel-touching-pairs-move',
@@ -201,5 +201,42 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     ['soup', 'layers'],
     [MEETING, TUNNEL, FLOOR, PATH],
     { mode: 'SESSION' },
+  ),
+  mutant(
+    'kernel-no-check',
+    'what a step has written is not read again; bounds are as they should be',
+    [noCheck],
+    ['slidingGrains'],
+    [MEETING, PATH, FLOOR],
+    { sent: CRAWLING },
+  ),
+  mutant(
+    'kernel-no-error-bound',
+    'heights over a plane count as exact: e = 0, in the certificate and in the check',
+    [
+      {
+        file: 'gpu/kernels/common/heights.wgsl',
+        search: 'const ERROR_FACTOR: f32 = 9.5367431640625e-7;',
+        replacement: 'const ERROR_FACTOR: f32 = 0.0;',
+      },
+    ],
+    ['stacked', 'longRods'],
+    [MEETING, PATH, FLOOR],
+    { sent: { scalar: 'FLOAT32' } },
+  ),
+  mutant(
+    'kernel-distance-for-gap',
+    'the computed distance is believed in the place of the gap that a plane certifies',
+    [
+      {
+        file: 'gpu/kernels/bound.wgsl',
+        search: 'gap = min(heights.gap, pairDistance[p]);',
+        replacement: 'gap = pairDistance[p];',
+      },
+      { file: 'gpu/kernels/bound.wgsl', search: 'gap = measured.gap;', replacement: 'gap = measured.distance;' },
+    ],
+    ['longRods', 'stacked'],
+    [MEETING, PATH, FLOOR],
+    { sent: { scalar: 'FLOAT32' } },
   ),
 ];

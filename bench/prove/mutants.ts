@@ -1,5 +1,6 @@
 import type { Edit, Plant } from './planting.js';
-import type { Corner } from './scenes/variation.js';
+import type { Mode } from './cases.js';
+import type { Variation } from './scenes/variation.js';
 
 /**
  * A fault that is planted to see whether the campaign notices. Patches of a copy of the build, never switches in the
@@ -15,10 +16,9 @@ export interface Mutant extends Plant {
   readonly caughtBy: readonly string[];
   /** as callers have it: the service verifies; without it the judge is alone with the engine */
   readonly isVerified?: boolean;
-  readonly scalar?: 'FLOAT32' | 'FLOAT64';
-  readonly offset?: number;
-  readonly mode?: 'SESSION';
-  readonly corner?: Corner;
+  readonly mode?: Mode;
+  /** how the scenes are sent: what differs from float64 numbers as the scene has them */
+  readonly sent?: Partial<Variation>;
 }
 
 const FORWARD = 'src/solver/cpu/forward.js';
@@ -27,6 +27,9 @@ export const MEETING = 'no intersections in the answer';
 export const TUNNEL = 'nothing tunnels';
 export const FLOOR = 'half of the floor is kept';
 export const PATH = 'no collisions on the path';
+
+/** Steps so small that each is rounded, with a floor as low as it may be. */
+export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
 
 const noCheck: Edit = { file: FORWARD, search: 'if (!holds) {', replacement: 'if (false) {' };
 const noBound: Edit = {
@@ -149,8 +152,7 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['layers', 'spike', 'matryoshka'],
     caughtBy: [MEETING, FLOOR, TUNNEL],
-    scalar: 'FLOAT64',
-    offset: 1e4,
+    sent: { offset: 1e4 },
   },
   {
     name: 'blind-verifier',
@@ -249,8 +251,7 @@ export const MUTANTS: readonly Mutant[] = [
     scenes: ['layers'],
     caughtBy: ['TOLERANCE_TOO_SMALL where the scalar is too coarse', 'a right request is answered', MEETING],
     isVerified: true,
-    scalar: 'FLOAT32',
-    offset: 1e4,
+    sent: { scalar: 'FLOAT32', offset: 1e4 },
   },
   {
     name: 'stale-proximity-set',
@@ -291,7 +292,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'src/solver/cpu/boxes.js', search: ': f(settings.delta / 2);', replacement: ': 0;' }],
     scenes: ['closingGrains'],
     caughtBy: [FLOOR],
-    corner: 'ONE_SHORT_STEP',
+    sent: { corner: 'ONE_SHORT_STEP' },
   },
   {
     name: 'touching-pairs-move',
@@ -335,5 +336,85 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['hairsBreadth'],
     caughtBy: [MEETING, PATH, FLOOR],
+  },
+  {
+    name: 'unseen-narrowing',
+    fault: 'what rounding to a float32 answer does to a float64 start is not looked at',
+    edits: [
+      {
+        file: 'src/schedule/start-check.js',
+        search: 'if (!(start instanceof Float64Array && target instanceof Float32Array))',
+        replacement: 'if (true)',
+      },
+    ],
+    scenes: ['neighbours'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { isNarrowed: true, offset: 130 },
+  },
+  {
+    name: 'no-check',
+    fault: 'what a step has written is not read again; bounds are as they should be',
+    edits: [noCheck],
+    scenes: ['slidingGrains'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: CRAWLING,
+  },
+  {
+    name: 'no-error-bound',
+    fault: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
+    edits: [
+      {
+        file: 'src/solver/cpu/certificate.js',
+        search: 'heights.error = f(8 * UNIT_ROUNDOFF * reach);',
+        replacement: 'heights.error = 0;',
+      },
+      {
+        file: FORWARD,
+        search: 'const bound = Math.max(error,',
+        replacement: 'const bound = 0 * Math.max(error,',
+      },
+    ],
+    scenes: ['stacked', 'longRods'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { scalar: 'FLOAT32' },
+  },
+  {
+    name: 'distance-for-gap',
+    fault: 'the computed distance is believed in the place of the gap that a plane certifies',
+    edits: [{ file: FORWARD, search: 'const gap = pairs.gap[p];', replacement: 'const gap = pairs.distance[p];' }],
+    scenes: ['longRods', 'stacked'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { scalar: 'FLOAT32' },
+  },
+  {
+    name: 'left-out-for-ever',
+    fault: 'a pair that was left out because it intersected is never guarded again',
+    edits: [
+      {
+        file: 'src/schedule/left-out.js',
+        search: 'items.push(...findNear(mesh, start, parted, floor));',
+        replacement: 'items.push(...parted);',
+      },
+    ],
+    scenes: ['tangle'],
+    caughtBy: ['report: ignoredPairCount', MEETING, PATH],
+    mode: 'WHOLE_SESSION',
+    isVerified: true,
+    sent: { isIgnoring: true },
+  },
+  {
+    name: 'left-out-too-much',
+    fault: 'every pair of vertices and triangles that both have to do with an intersection is left out',
+    edits: [
+      {
+        file: 'src/mesh/left-out-pairs.js',
+        search: 'this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k))',
+        replacement: 'this.knows(a, i, j, k)',
+      },
+    ],
+    scenes: ['tangle'],
+    caughtBy: [MEETING, PATH],
+    mode: 'WHOLE_SESSION',
+    sent: { isIgnoring: true },
   },
 ];

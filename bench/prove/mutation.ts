@@ -113,11 +113,12 @@ function caseOf(mutant: Mutant, scene: string, seed: number): ProveCase {
     door: 'JSON',
     variation: {
       scale: 1,
-      offset: mutant.offset ?? 0,
-      scalar: mutant.scalar ?? 'FLOAT64',
+      offset: 0,
+      scalar: 'FLOAT64',
       preset: 'TUNED',
       extreme: 'NONE',
-      corner: mutant.corner ?? 'DEFAULT',
+      corner: 'DEFAULT',
+      ...mutant.sent,
     },
   };
 }

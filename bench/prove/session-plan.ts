@@ -1,4 +1,4 @@
-import type { MeshInput, Positions } from '../../src/mesh/types.js';
+import type { Positions } from '../../src/mesh/types.js';
 import type { Surface } from './judge/surface.js';
 import type { Random } from './scenes/random.js';
 
@@ -19,50 +19,64 @@ export type Move =
   /** other kinematic vertices from now on */
   | 'PIN'
   /** the last frame once more, with the same payload; then with another; then an older frame */
-  | 'AGAIN';
+  | 'AGAIN'
+  /** the client hangs up, and sends the frame again: the same payload, or another */
+  | 'HANG_UP'
+  /** steps that have to be refused and change nothing */
+  | 'REFUSED'
+  /** the session is closed, and made again from the last answer */
+  | 'RENEW'
+  /** a target in float32, where all others are float64 */
+  | 'NARROW'
+  /** nothing for a while, so that the session may be parked or expire */
+  | 'WAIT';
 
 const SHARES: readonly (readonly [Move, number])[] = [
-  ['DRIFT', 0.38],
-  ['DRIFT_FAST', 0.2],
-  ['REST', 0.1],
+  ['DRIFT', 0.34],
+  ['DRIFT_FAST', 0.16],
+  ['REST', 0.08],
   ['STAY', 0.05],
   ['PARTS', 0.1],
   ['BACK', 0.06],
   ['PIN', 0.05],
-  ['AGAIN', 0.06],
+  ['AGAIN', 0.05],
+  ['HANG_UP', 0.04],
+  ['REFUSED', 0.03],
+  ['RENEW', 0.02],
+  ['NARROW', 0.02],
+];
+
+/** A life in which something goes wrong in every other frame. */
+const ROUGH_SHARES: readonly (readonly [Move, number])[] = [
+  ['DRIFT', 0.25],
+  ['DRIFT_FAST', 0.1],
+  ['PARTS', 0.05],
+  ['BACK', 0.05],
+  ['AGAIN', 0.1],
+  ['HANG_UP', 0.2],
+  ['REFUSED', 0.1],
+  ['RENEW', 0.05],
+  ['WAIT', 0.1],
 ];
 
 /** The first frames are plain, so that there is something to go back to. */
 const PLAIN_FRAMES = 3;
 
-export function drawMove(frame: number, random: Random): Move {
+export function drawMove(frame: number, random: Random, isRough = false): Move {
   let rest = random.next();
   if (frame <= PLAIN_FRAMES) return 'DRIFT';
-  for (const [move, share] of SHARES) {
+  for (const [move, share] of isRough ? ROUGH_SHARES : SHARES) {
     rest -= share;
     if (rest < 0) return move;
   }
   return 'DRIFT';
 }
 
-/** The mesh in three parts of about the same size, so that there are part targets to send. */
-export function withParts(mesh: MeshInput): MeshInput {
-  if (mesh.parts || mesh.vertexCount < 3) return mesh;
-  const cuts = [0, 1, 2, 3].map((k) => Math.round((k * mesh.vertexCount) / 3));
-  const parts = [0, 1, 2].map((k) => ({
-    name: `part ${k}`,
-    firstVertex: cuts[k],
-    vertexCount: cuts[k + 1] - cuts[k],
-    kinematic: false,
-  }));
-  return { ...mesh, parts };
-}
-
 /** There and back again, with a tremble: neighbouring frames are close, so that proximity sets can be used again. */
 export function aimAt(start: Positions, target: Positions, frame: number, random: Random): Positions {
   const share = Math.sin(frame * 0.06) ** 2;
   const tremble = 1e-3 * random.between(-1, 1);
-  const y = start instanceof Float64Array ? new Float64Array(start.length) : new Float32Array(start.length);
+  const y = target instanceof Float64Array ? new Float64Array(start.length) : new Float32Array(start.length);
   for (let i = 0; i < y.length; i++) y[i] = start[i] + (share + tremble) * (target[i] - start[i]);
   return y;
 }

@@ -5,14 +5,16 @@ import type { Door, Refusal, Reply } from './door.js';
 import type { DoorName } from './doors.js';
 import { type Finding, judgeAnswer } from './judge/answer-judge.js';
 import { expectReply, hasNoDefault, isWithinRounding } from './judge/expectation.js';
+import { floorAtMost, ulpOf } from './judge/floor.js';
 import type { Invariant } from './judge/invariants.js';
+import { LeftOutMemory } from './judge/left-out.js';
 import { findCollisions } from './judge/path-judge.js';
 import { findMeetings } from './judge/state-judge.js';
 import { readSurface, type Surface } from './judge/surface.js';
 import type { ProveScene } from './scenes/builder.js';
 import { Random } from './scenes/random.js';
-import { parametersOf, vary } from './scenes/variation.js';
-import { type Judge, trySession } from './session-trial.js';
+import { parametersOf, vary, withParts } from './scenes/variation.js';
+import { type Judge, type JudgedStep, trySession } from './session-trial.js';
 import { takeTrace } from './trace-files.js';
 
 export interface Outcome {
@@ -24,6 +26,8 @@ export interface Outcome {
   readonly reused: number;
   /** linear pieces of paths that were judged */
   readonly pieces: number;
+  /** answers during which pairs were left out because they intersected */
+  readonly ignoring: number;
   /** how often the service's own check was compared with the judge */
   readonly checks: number;
 }
@@ -39,10 +43,12 @@ export interface Bench {
   readonly traceFolder: string | undefined;
   /** asks for answers that the service has not looked at, so that the judge is alone */
   readonly isUnverified: boolean;
+  /** ms that a session may be left alone in a rough session; absent = none expires or is parked here */
+  readonly longestWait?: number;
 }
 
-/** Frames of a session that is carried to its end. */
-const WHOLE_FRAMES = 240;
+/** Frames of sessions that are carried to their end. */
+const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 60 };
 
 class Tally {
   readonly findings: Finding[] = [];
@@ -51,6 +57,7 @@ class Tally {
   steps = 0;
   reused = 0;
   pieces = 0;
+  ignoring = 0;
   checks = 0;
 
   end(how: string): void {
@@ -65,18 +72,23 @@ class Tally {
 /** Sends one case and judges everything that comes back. */
 export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench): Promise<Outcome> {
   const random = new Random(prove.seed ^ 0x5bd1e995);
-  const { start, target } = vary(scene, prove.variation, random);
-  const asked = parametersOf(prove.variation);
+  // Bits that matter are not scaled.
+  const variation = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
+  const { start, target } = vary(scene, variation, random);
+  const asked = parametersOf(variation);
   const parameters: ParametersInput = bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
+  const isPlain = prove.mode === 'RESOLVE' && !variation.hasPartDistances;
+  const mesh = isPlain ? scene.mesh : withParts(scene.mesh, variation, random);
   const tally = new Tally();
-  const trial = new Trial(prove, scene, bench, parameters, readSurface(scene.mesh), tally);
+  const trial = new Trial(prove, scene, mesh, bench, parameters, tally);
   if (prove.mode === 'RESOLVE') await trial.resolve(start, target);
   else await trial.session(start, target, random);
   return tally;
 }
 
 class Trial implements Judge {
-  readonly #mesh: MeshInput;
+  readonly #surface: Surface;
+  readonly #isIgnoring: boolean;
   readonly #door: Door;
   readonly #invariants: readonly Invariant[];
   readonly #verify: 'STATE' | 'PATH' | 'NONE';
@@ -86,12 +98,13 @@ class Trial implements Judge {
   constructor(
     private readonly prove: ProveCase,
     scene: ProveScene,
+    private readonly mesh: MeshInput,
     private readonly bench: Bench,
     private readonly parameters: ParametersInput,
-    private readonly surface: Surface,
     private readonly tally: Tally,
   ) {
-    this.#mesh = scene.mesh;
+    this.#surface = readSurface(mesh);
+    this.#isIgnoring = parameters.onIntersectingStart === 'IGNORE_PAIRS';
     this.#door = bench.doors[prove.door];
     this.#invariants = scene.invariants;
     this.#verify = (parameters.verify as 'PATH' | 'NONE' | undefined) ?? 'STATE';
@@ -100,22 +113,26 @@ class Trial implements Judge {
 
   async resolve(start: Positions, target: Positions): Promise<void> {
     const requestId = this.nameRequest();
-    const reply = await this.#door.resolve(this.#mesh, start, target, this.parameters, { requestId });
-    if (this.isRefusedRightly(this.surface, start, reply)) return;
-    const answer = this.judge(this.surface, start, target, reply, requestId);
+    const surface = this.#surface;
+    const reply = await this.#door.resolve(this.mesh, start, target, this.parameters, { requestId });
+    if (this.isRefusedRightly(surface, start, reply, target)) return;
+    const answer = this.judge({ surface, start, target, reply, requestIds: [requestId] });
     // Where all vertices end in one point, or fly far, nearly every pair meets, and counting them takes minutes.
     const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
 
   async session(start: Positions, target: Positions, random: Random): Promise<void> {
-    const { bench, surface, parameters } = this;
-    const isWhole = this.prove.mode === 'WHOLE_SESSION';
+    const { bench, parameters, mesh, prove } = this;
+    const { mode } = prove;
+    const isRough = mode === 'ROUGH_SESSION';
+    const isWhole = mode === 'WHOLE_SESSION' || isRough;
     const until = isWhole ? Number.POSITIVE_INFINITY : bench.until;
-    const frames = isWhole ? WHOLE_FRAMES : this.prove.mode === 'LONG_SESSION' ? bench.longFrames : bench.frames;
-    const terms = { door: this.#door, mesh: this.#mesh, surface, start, target, parameters, frames, until, random };
-    await trySession(terms, this);
-    if (isWhole && this.tally.reused === 0)
+    const frames = isWhole ? WHOLE_FRAMES[mode] : mode === 'LONG_SESSION' ? bench.longFrames : bench.frames;
+    const longestWait = bench.longestWait ?? 0;
+    const sent = { door: this.#door, mesh, surface: this.#surface, start, target, parameters };
+    await trySession({ ...sent, frames, until, random, isRough, longestWait }, this);
+    if (mode === 'WHOLE_SESSION' && this.tally.reused === 0)
       this.find('proximity sets are used again', `in none of ${this.tally.answers} answers of one session`);
   }
 
@@ -127,10 +144,16 @@ class Trial implements Judge {
     this.tally.find(promise, details);
   }
 
-  isRefusedRightly(surface: Surface, start: Positions, reply: Reply | { readonly refusal: Refusal }): boolean {
+  isRefusedRightly(
+    surface: Surface,
+    start: Positions,
+    reply: Reply | { readonly refusal: Refusal },
+    target: Positions = start,
+  ): boolean {
     const { tally } = this;
-    const meetings = findMeetings(surface, start, this.#rules);
-    const expected = expectReply(surface, start, this.#deltaAsked());
+    const meetings = this.#isIgnoring ? [] : findMeetings(surface, start, this.#rules);
+    const isSingle = target instanceof Float32Array;
+    const expected = expectReply(surface, start, this.#deltaAsked(), isSingle);
     if (!('refusal' in reply)) {
       if (meetings.length > 0) tally.find('an intersecting start is refused', `${meetings.length} pairs meet in it`);
       if (expected === 'TOLERANCE_TOO_SMALL')
@@ -139,9 +162,14 @@ class Trial implements Judge {
     }
     const { code, message, pairCount } = reply.refusal;
     tally.end(code);
+    // What is left out may be as close as it likes.
+    const excused = this.#isIgnoring
+      ? new LeftOutMemory().settle(surface, start, this.#rules, 0).excused
+      : undefined;
+    const judged: Surface = excused ? { ...surface, excused } : surface;
     const isTolerance =
       code === 'TOLERANCE_TOO_SMALL' &&
-      (expected !== 'ANSWER' || isWithinRounding(surface, start, this.#rules.kinematicPairs));
+      (expected !== 'ANSWER' || isWithinRounding(judged, start, this.#rules.kinematicPairs, isSingle));
     const isMeeting = code === 'INTERSECTING_START' && meetings.length > 0 && expected !== 'TOLERANCE_TOO_SMALL';
     if (isMeeting && pairCount !== meetings.length) {
       tally.find('INTERSECTING_START counts the pairs', `told ${pairCount}, are ${meetings.length}`);
@@ -158,13 +186,7 @@ class Trial implements Judge {
   }
 
   /** @returns the positions of the answer, if there was one */
-  judge(
-    surface: Surface,
-    start: Positions,
-    target: Positions,
-    reply: Reply,
-    requestId?: string,
-  ): Positions | undefined {
+  judge({ surface: whole, start, target, reply, requestIds = [], memory }: JudgedStep): Positions | undefined {
     const { tally, bench } = this;
     if ('refusal' in reply) {
       tally.end(reply.refusal.code);
@@ -172,31 +194,46 @@ class Trial implements Judge {
       return undefined;
     }
     const { positions, report } = reply.answer;
-    const question = { surface, start, target, invariants: this.#invariants, verify: this.#verify };
+    const floor = floorAtMost(whole, start, report.resolved.activationDistance, target instanceof Float32Array);
+    const leftOut = this.#isIgnoring
+      ? (memory ?? new LeftOutMemory()).settle(whole, start, this.#rules, floor)
+      : undefined;
+    const surface: Surface = leftOut ? { ...whole, excused: leftOut.excused } : whole;
+    const question = { surface, start, target, invariants: this.#invariants, verify: this.#verify, leftOut };
     tally.findings.push(...judgeAnswer(question, reply.answer));
     tally.answers++;
     tally.steps += report.steps;
     if (report.proximitySetReused) tally.reused++;
+    if (leftOut && leftOut.most > 0) tally.ignoring++;
     tally.end(report.status);
-    const states = bench.traceFolder && requestId ? takeTrace(bench.traceFolder, requestId) : undefined;
+    const { traceFolder } = bench;
+    // A frame that was answered for a sender who had gone has its path under that one's name.
+    const traces = traceFolder ? requestIds.map((id) => takeTrace(traceFolder, id)) : [];
+    const states = traces.findLast((trace) => trace !== undefined);
     if (states) this.#judgePath(surface, states, start, positions);
     return positions;
   }
 
   #judgePath(surface: Surface, states: readonly Positions[], start: Positions, answer: Positions): void {
     const { tally } = this;
+    const [first] = states;
     const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
-    if (!same(states[0], start)) tally.find('a path begins at the start', 'the first state of the trace is another');
+    // Where the answer's scalar is narrower the path begins with the piece that rounds the start to it.
+    const isNarrowed = start instanceof Float64Array && first instanceof Float32Array;
+    const isNear = (p: number, i: number) => Math.abs(p - start[i]) <= 2 * ulpOf(start, true);
+    if (isNarrowed ? !first.every(isNear) : !same(first, start))
+      tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
       tally.find('a path ends at the answer', 'the last state of the trace is another');
-    for (let k = 1; k < states.length; k++) {
-      const collisions = findCollisions(surface, states[k - 1], states[k], this.#rules);
+    const path = isNarrowed ? [start, ...states] : states;
+    for (let k = 1; k < path.length; k++) {
+      const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules);
       tally.pieces++;
       if (collisions.length === 0) continue;
       const { a, b, time } = collisions[0];
       tally.find(
         'no collisions on the path',
-        `piece ${k} of ${states.length - 1}: ${collisions.length} pairs, first ${a.join(',')} with ${b.join(',')} from t = ${time}`,
+        `piece ${k} of ${path.length - 1}: ${collisions.length} pairs, first ${a.join(',')} with ${b.join(',')} from t = ${time}`,
       );
       return;
     }
@@ -204,10 +241,10 @@ class Trial implements Judge {
 
   /** The service's check of a state, and of a path, against the judge's. */
   async #compareChecks(answer: Positions, target: Positions): Promise<void> {
-    const { surface, tally } = this;
+    const { tally } = this;
     if (this.#rules.kinematicPairs !== 'SKIP') return;
-    const meetings = findMeetings(surface, target, this.#rules);
-    const { count, pathFree } = await this.#door.check(this.#mesh, target, answer);
+    const meetings = findMeetings(this.#surface, target, this.#rules);
+    const { count, pathFree } = await this.#door.check(this.mesh, target, answer);
     tally.checks++;
     if (count !== meetings.length) tally.find('check counts the pairs', `told ${count}, are ${meetings.length}`);
     if (pathFree === true && meetings.length > 0) tally.find('check: a path is free', 'it begins with an intersection');

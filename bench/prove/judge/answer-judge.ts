@@ -1,9 +1,11 @@
 import type { Positions } from '../../../src/mesh/types.js';
 import type { Answer } from '../door.js';
+import { FLOOR_PER_DELTA, ulpOf } from './floor.js';
 import { type Invariant, measureInvariant } from './invariants.js';
 import { leastDistance } from './least-distance.js';
+import type { LeftOut } from './left-out.js';
 import { findMeetings } from './state-judge.js';
-import type { Surface } from './surface.js';
+import { distanceRange, type Surface } from './surface.js';
 
 export interface Question {
   readonly surface: Surface;
@@ -12,6 +14,8 @@ export interface Question {
   readonly invariants: readonly Invariant[];
   /** the level of verification that was asked for */
   readonly verify: 'STATE' | 'PATH' | 'NONE';
+  /** under IGNORE_PAIRS; the surface then has these as excused */
+  readonly leftOut?: LeftOut | undefined;
 }
 
 /** One thing that is wrong with an answer: the name of the promise and the numbers. */
@@ -22,7 +26,6 @@ export interface Finding {
 
 /** The floor is δ/100 at least and the commit check leaves half of it; a tenth is for what lies between a certified gap and a distance. */
 const KEPT_OF_FLOOR = 0.45;
-const FLOOR_PER_DELTA = 0.01;
 
 /** Judges an answer on the numbers that were sent, from the request and the answer alone. */
 export function judgeAnswer(question: Question, { positions, report }: Answer): Finding[] {
@@ -65,7 +68,7 @@ const SUM_ROUNDING = 1e-9;
 const near = (a: number, b: number, size: number): boolean =>
   Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b)) + 64 * 2 ** -53 * size;
 
-function judgeReport({ surface, target, verify }: Question, { positions, report }: Answer, find: Find): void {
+function judgeReport({ surface, target, verify, leftOut }: Question, { positions, report }: Answer, find: Find): void {
   const { verification, resolved } = report;
   if (verification.intersections !== '0') find('report: intersections 0', verification.intersections);
   if (verification.fellBack) find('the engine was never caught', 'fellBack is set');
@@ -101,6 +104,12 @@ function judgeReport({ surface, target, verify }: Question, { positions, report 
   if (report.status === 'STEP_LIMIT' && report.steps !== resolved.stepLimit) {
     find('report: STEP_LIMIT', `${report.steps} steps of ${resolved.stepLimit}`);
   }
+  const { fewest, most } = leftOut ?? { fewest: 0, most: 0 };
+  const ignored = Number(report.ignoredPairCount);
+  if (!(ignored >= fewest && ignored <= most)) {
+    const are = fewest === most ? `${most}` : `between ${fewest} and ${most}`;
+    find('report: ignoredPairCount', `told ${report.ignoredPairCount}, are ${are}`);
+  }
   if (report.minDistance !== undefined && !(report.minDistance > 0)) {
     find('report: minDistance', `${report.minDistance} between elements that do not meet`);
   }
@@ -109,7 +118,8 @@ function judgeReport({ surface, target, verify }: Question, { positions, report 
 function judgeDistance({ surface, start }: Question, { positions, report }: Answer, find: Find): void {
   const { resolved } = report;
   const delta = resolved.activationDistance;
-  const reach = resolved.preset === 'PAPER' ? resolved.searchRadiusMax : resolved.reach + delta;
+  const { smallest, largest: widest } = distanceRange(surface, delta);
+  const reach = resolved.preset === 'PAPER' ? resolved.searchRadiusMax : resolved.reach + widest;
   const rules = { kinematicPairs: resolved.kinematicPairs };
   const least = leastDistance(surface, positions, reach, rules);
   const told = report.minDistance;
@@ -118,11 +128,14 @@ function judgeDistance({ surface, start }: Question, { positions, report }: Answ
   } else if (least !== undefined && told !== undefined && !near(least, told, largest(positions))) {
     find('report: minDistance', `told ${told}, is ${least}`);
   }
-  const floor = FLOOR_PER_DELTA * delta;
+  const floor = FLOOR_PER_DELTA * smallest;
   if (least === undefined || least >= KEPT_OF_FLOOR * floor) return;
   // A start may be closer than the floor; it must not get closer still.
   const before = leastDistance(surface, start, floor, rules);
-  if (before === undefined || least < KEPT_OF_FLOOR * before) {
+  // An answer in a narrower scalar than the start's is rounded to it, whatever the engine did.
+  const isNarrowed = start instanceof Float64Array && positions instanceof Float32Array;
+  const rounding = isNarrowed ? 2 * Math.sqrt(3) * ulpOf(positions, true) : 0;
+  if (least + rounding < KEPT_OF_FLOOR * (before ?? floor)) {
     find(
       'half of the floor is kept',
       `least distance ${least}, floor at least ${floor}, start ${before ?? 'above it'}`,

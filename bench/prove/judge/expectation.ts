@@ -1,6 +1,6 @@
 import type { Positions } from '../../../src/mesh/types.js';
 import { leastDistance } from './least-distance.js';
-import type { Surface } from './surface.js';
+import { distanceRange, type Surface } from './surface.js';
 
 /** What the only right reply to a request is, worked out from the request alone. */
 export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
@@ -10,9 +10,15 @@ export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
  * the engine has to hold the mesh in float32. Where the second may decide, both replies are right.
  *
  * @param delta in the caller's unit; undefined = a tenth of the median edge of the moving part, or of the grains' spacing
+ * @param isSingle the target is float32, and so will the answer be
  */
-export function expectReply(surface: Surface, start: Positions, delta: number | undefined): Expectation {
-  const chosen = delta ?? 0.1 * medianLength(surface, start);
+export function expectReply(
+  surface: Surface,
+  start: Positions,
+  delta: number | undefined,
+  isSingle = start instanceof Float32Array,
+): Expectation {
+  const { smallest: chosen } = distanceRange(surface, delta ?? 0.1 * medianLength(surface, start));
   let largest = 0;
   let extent = 0;
   for (let c = 0; c < 3; c++) {
@@ -26,7 +32,7 @@ export function expectReply(surface: Surface, start: Positions, delta: number | 
     const isCentred = start instanceof Float64Array || (low > 0 && high <= 2 * low) || (high < 0 && low >= 2 * high);
     extent = Math.max(extent, isCentred ? high - low : Math.max(Math.abs(low), Math.abs(high)));
   }
-  const digits = start instanceof Float64Array ? 52 : 23;
+  const digits = isSingle ? 23 : 52;
   const ulp = largest === 0 ? 0 : 2 ** (Math.floor(Math.log2(largest)) - digits);
   if (ulp > (chosen / 64) * (1 + SLACK)) return 'TOLERANCE_TOO_SMALL';
   if (ulp > (chosen / 64) * (1 - SLACK)) return 'EITHER';
@@ -35,20 +41,27 @@ export function expectReply(surface: Surface, start: Positions, delta: number | 
 }
 
 /**
- * Whether some pair is so close that float32 coordinates, from the middle of the mesh, may not tell its sides apart: then
- * TOLERANCE_TOO_SMALL is as right as an answer.
+ * Whether some pair is so close that float32 coordinates, from the middle of the mesh, may not tell its sides apart, or that
+ * those of a float32 answer do not: then TOLERANCE_TOO_SMALL is as right as an answer.
  */
-export function isWithinRounding(surface: Surface, start: Positions, kinematicPairs: 'SKIP' | 'PROTECT'): boolean {
-  let extent = 0;
+export function isWithinRounding(
+  surface: Surface,
+  start: Positions,
+  kinematicPairs: 'SKIP' | 'PROTECT',
+  isSingle = start instanceof Float32Array,
+): boolean {
+  let size = 0;
   for (let c = 0; c < 3; c++) {
     let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const [v] of surface.vertices) {
       low = Math.min(low, start[3 * v + c]);
       high = Math.max(high, start[3 * v + c]);
     }
-    extent = Math.max(extent, high - low);
+    // Rounded twice then: to the engine's numbers and to the answer's.
+    const isNarrowed = isSingle && start instanceof Float64Array;
+    size = Math.max(size, high - low, ...(isNarrowed ? [1.5 * Math.abs(low), 1.5 * Math.abs(high)] : []));
   }
-  return leastDistance(surface, start, 2 * Math.sqrt(3) * extent * 2 ** -24, { kinematicPairs }) !== undefined;
+  return leastDistance(surface, start, 2 * Math.sqrt(3) * size * 2 ** -24, { kinematicPairs }) !== undefined;
 }
 
 /** Whether the default of δ is 0, because rounding has taken the edges their lengths: INVALID_PARAMETER is right then. */

@@ -1,4 +1,5 @@
 import type { MeshInput } from '../../../src/mesh/types.js';
+import type { Excused } from './left-out.js';
 
 /**
  * What can touch in a mesh, derived from the request alone: the judge does not trust the service's reading of it. A set
@@ -23,6 +24,10 @@ export interface Surface {
   readonly partOf: Int32Array;
   /** "p q" with p ≤ q */
   readonly ignoredParts: ReadonlySet<string>;
+  /** δ of each part, the caller's unit; undefined = that of the parameters */
+  readonly partDistances: readonly (number | undefined)[];
+  /** what a request under IGNORE_PAIRS does not promise */
+  readonly excused?: Excused;
 }
 
 const rows = (list: Uint32Array | undefined, size: number): number[][] =>
@@ -99,10 +104,21 @@ export function readSurface(mesh: MeshInput): Surface {
     kinematic,
     partOf,
     ignoredParts: new Set(rows(mesh.ignoredPartPairs, 2).map(keyOf)),
+    partDistances: mesh.parts?.map(({ activationDistance }) => activationDistance) ?? [],
   };
 }
 
-/** Whether the contract promises anything of this pair: no common vertex, not both kinematic under SKIP, not ignored. */
+/** Smallest and largest δ of a mesh's parts; that of the parameters where it has none. */
+export function distanceRange({ partDistances }: Surface, delta: number): { smallest: number; largest: number } {
+  if (partDistances.length === 0) return { smallest: delta, largest: delta };
+  const all = partDistances.map((own) => own ?? delta);
+  return { smallest: Math.min(...all), largest: Math.max(...all) };
+}
+
+/**
+ * Whether the contract promises anything of this pair: no common vertex, not both kinematic under SKIP, not ignored, not left
+ * out because of what intersects in the start.
+ */
 export function isPromised(
   surface: Surface,
   a: readonly number[],
@@ -110,8 +126,9 @@ export function isPromised(
   kinematicPairs: 'SKIP' | 'PROTECT',
 ): boolean {
   for (const v of a) if (b.includes(v)) return false;
-  const { kinematic, partOf, ignoredParts } = surface;
+  const { kinematic, partOf, ignoredParts, excused } = surface;
   if (kinematicPairs === 'SKIP' && a.every((v) => kinematic[v]) && b.every((v) => kinematic[v])) return false;
+  if (excused?.has(a, b)) return false;
   if (ignoredParts.size === 0) return true;
   const [p, q] = [partOf[a[0]], partOf[b[0]]];
   const isWhole = a.every((v) => partOf[v] === p) && b.every((v) => partOf[v] === q);

@@ -13,6 +13,8 @@ export interface ProveScene {
   readonly invariants: readonly Invariant[];
   /** false where gaps are smaller than the jitter of repeats; default true */
   readonly isJittered?: boolean;
+  /** true where coordinates are float32 numbers whose last bits matter: they are sent as they are, in metres */
+  readonly isExact?: boolean;
 }
 
 /** Collects vertices and elements of every codimension. */

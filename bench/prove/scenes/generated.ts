@@ -1,5 +1,7 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
+import { bordersUnderBodies, neighbours, tangle } from './contract.js';
 import type { Random } from './random.js';
+import { longRods, slidingGrains, stacked } from './roundings.js';
 import { closingGrains, hairsBreadth, handkerchiefs, heldBorders, slivers } from './telling.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
@@ -344,4 +346,13 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   slivers,
   hairsBreadth,
   handkerchiefs,
+  tangle,
+  neighbours,
+  bordersUnderBodies,
+  longRods,
+  slidingGrains,
+  stacked,
 };
+
+/** Those that intersect at the start. */
+export const TANGLED: readonly string[] = ['crossed', 'tangle'];

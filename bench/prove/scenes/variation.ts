@@ -1,3 +1,4 @@
+import type { MeshInput } from '../../../src/mesh/types.js';
 import type { ParametersInput } from '../../../src/solver/types.js';
 import type { ProveScene } from './builder.js';
 import type { Random } from './random.js';
@@ -13,6 +14,12 @@ export interface Variation {
   /** how the target is made extreme; NONE = as the scene has it */
   readonly extreme: Extreme;
   readonly corner: Corner;
+  /** the target is float32, and so the answer, where start and target would be float64 */
+  readonly isNarrowed?: true;
+  /** the mesh has parts with activation distances of their own */
+  readonly hasPartDistances?: true;
+  /** IGNORE_PAIRS: pairs that intersect in the start are left out */
+  readonly isIgnoring?: true;
 }
 
 export type Extreme = 'NONE' | 'FAR' | 'POINT' | 'MIRROR' | 'NOISE' | 'SAME';
@@ -47,19 +54,43 @@ export const CORNERS = {
   STRICT_END: { residualTolerance: 1e-9, stepLimit: 120 },
   PATH: { verify: 'PATH' },
   PROTECT: { kinematicPairs: 'PROTECT' },
+  CRAWL: { activationDistance: 5e-5, reach: 1e-5, leap: 0, stepLimit: 80 },
 } as const satisfies Readonly<Record<string, ParametersInput>>;
 
 const LENGTHS = ['activationDistance', 'reach', 'leap'] as const;
 const TUNED_ONLY: readonly string[] = ['reach', 'leap'];
 
 /** @returns the parameters of a request, lengths in the caller's unit */
-export function parametersOf({ preset, corner, scale }: Variation): ParametersInput {
+export function parametersOf({ preset, corner, scale, isIgnoring }: Variation): ParametersInput {
   const chosen: Record<string, unknown> = { ...CORNERS[corner] };
   for (const name of LENGTHS) {
     if (typeof chosen[name] === 'number') chosen[name] = (chosen[name] as number) * scale;
     if (preset === 'PAPER' && TUNED_ONLY.includes(name)) delete chosen[name];
   }
+  if (isIgnoring) chosen.onIntersectingStart = 'IGNORE_PAIRS';
   return { preset, metresPerUnit: 1 / scale, stepLimit: 200, ...chosen } as ParametersInput;
+}
+
+/** Metres. PAPER takes none beyond Dmin, which is two of its default. */
+const PART_DISTANCES = { TUNED: [3e-4, 1e-3, 4e-3], PAPER: [5e-4, 1e-3, 2e-3] } as const;
+/** The middle part keeps that of the parameters. */
+const OWN_DISTANCE = [true, false, true];
+
+/** The mesh in three parts of about the same size, some with a δ of their own where the variation says so. */
+export function withParts(mesh: MeshInput, variation: Variation, random: Random): MeshInput {
+  if (mesh.parts || mesh.vertexCount < 3) return mesh;
+  const { hasPartDistances, preset, scale } = variation;
+  const cuts = [0, 1, 2, 3].map((k) => Math.round((k * mesh.vertexCount) / 3));
+  const parts = [0, 1, 2].map((k) => ({
+    name: `part ${k}`,
+    firstVertex: cuts[k],
+    vertexCount: cuts[k + 1] - cuts[k],
+    kinematic: false,
+    ...(hasPartDistances && OWN_DISTANCE[k]
+      ? { activationDistance: scale * random.pick(PART_DISTANCES[preset]) }
+      : {}),
+  }));
+  return { ...mesh, parts };
 }
 
 export interface SentScene {
@@ -69,7 +100,9 @@ export interface SentScene {
 
 /** The numbers that are sent: jittered, turned at random, made extreme, scaled, moved away, rounded to their scalar. */
 export function vary(scene: ProveScene, variation: Variation, random: Random): SentScene {
-  const { scale, offset, scalar } = variation;
+  const { scalar, isNarrowed } = variation;
+  if (scene.isExact) return asItIs(scene, variation, random);
+  const { scale, offset } = variation;
   const turn = randomTurn(random);
   // A millionth of a metre: another scene for every repeat, and far less than the gaps of the scenes.
   const amount = scene.isJittered === false ? 0 : JITTER;
@@ -81,16 +114,27 @@ export function vary(scene: ProveScene, variation: Variation, random: Random): S
     variation.extreme,
     random,
   );
-  const move = (p: Float64Array) => {
+  const move = (p: Float64Array, isSingle: boolean) => {
     const moved = new Float64Array(p.length);
     for (let v = 0; v < p.length; v += 3) {
       for (let c = 0; c < 3; c++) {
         moved[v + c] = offset + scale * (turn[3 * c] * p[v] + turn[3 * c + 1] * p[v + 1] + turn[3 * c + 2] * p[v + 2]);
       }
     }
-    return scalar === 'FLOAT32' ? Float32Array.from(moved) : moved;
+    return isSingle ? Float32Array.from(moved) : moved;
   };
-  return { start: move(start), target: move(target) };
+  const isSingle = scalar === 'FLOAT32';
+  return { start: move(start, isSingle), target: move(target, isSingle || isNarrowed === true) };
+}
+
+/** A scene whose very bits matter: neither turned nor moved, nor in another unit. */
+function asItIs({ start, target }: ProveScene, { scalar, isNarrowed, extreme }: Variation, random: Random): SentScene {
+  const goal = makeExtreme(start, target, extreme, random);
+  const isSingle = scalar === 'FLOAT32';
+  return {
+    start: isSingle ? Float32Array.from(start) : start,
+    target: isSingle || isNarrowed ? Float32Array.from(goal) : goal,
+  };
 }
 
 const JITTER = 1e-6;

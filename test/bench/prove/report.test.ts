@@ -10,6 +10,7 @@ const run = {
   steps: 1,
   reused: 1,
   pieces: 1,
+  ignoring: 1,
   checks: 1,
   sessions: true,
   endings: { CONVERGED: 9 },

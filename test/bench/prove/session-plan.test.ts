@@ -2,25 +2,42 @@ import t from 'tap';
 import { readSurface } from '../../../bench/prove/judge/surface.js';
 import { GENERATED } from '../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../bench/prove/scenes/random.js';
-import { drawMove, holdPins, pinSome, withParts } from '../../../bench/prove/session-plan.js';
+import { type Variation, withParts } from '../../../bench/prove/scenes/variation.js';
+import { drawMove, holdPins, pinSome } from '../../../bench/prove/session-plan.js';
 
 t.test('a long session makes every move, after a plain beginning', async (t) => {
   const random = new Random(3);
-  const moves = Array.from({ length: 300 }, (_, k) => drawMove(k + 1, random));
+  const moves = Array.from({ length: 600 }, (_, k) => drawMove(k + 1, random));
   t.same(moves.slice(0, 3), ['DRIFT', 'DRIFT', 'DRIFT']);
-  t.same([...new Set(moves)].sort(), ['AGAIN', 'BACK', 'DRIFT', 'DRIFT_FAST', 'PARTS', 'PIN', 'REST', 'STAY']);
+  const usual = ['AGAIN', 'BACK', 'DRIFT', 'DRIFT_FAST', 'HANG_UP', 'NARROW', 'PARTS', 'PIN', 'REFUSED', 'RENEW'];
+  t.same([...new Set(moves)].sort(), [...usual, 'REST', 'STAY']);
+  const rough = new Set(Array.from({ length: 300 }, (_, k) => drawMove(k + 4, random, true)));
+  for (const move of ['HANG_UP', 'REFUSED', 'RENEW', 'AGAIN', 'WAIT'] as const) t.ok(rough.has(move), move);
 });
 
-t.test('parts cover the vertices in order', async (t) => {
+const variation: Variation = {
+  scale: 10,
+  offset: 0,
+  scalar: 'FLOAT64',
+  preset: 'PAPER',
+  extreme: 'NONE',
+  corner: 'DEFAULT',
+};
+
+t.test('parts cover the vertices in order, with distances of their own where they are asked for', async (t) => {
   const { mesh } = GENERATED.soup(new Random(1));
-  const { parts = [] } = withParts(mesh);
+  const { parts = [] } = withParts(mesh, variation, new Random(1));
   t.equal(parts.length, 3);
   let next = 0;
-  for (const { firstVertex, vertexCount } of parts) {
+  for (const { firstVertex, vertexCount, activationDistance } of parts) {
     t.equal(firstVertex, next);
+    t.equal(activationDistance, undefined);
     next += vertexCount;
   }
   t.equal(next, mesh.vertexCount);
+  const own = withParts(mesh, { ...variation, hasPartDistances: true }, new Random(1)).parts ?? [];
+  t.match(own, [{ activationDistance: Number }, { activationDistance: undefined }, { activationDistance: Number }]);
+  for (const { activationDistance = 0 } of own) t.ok(activationDistance <= 0.02, 'two of the default, in this unit');
 });
 
 t.test('pins add no element that is kinematic as a whole, and stay where they are', async (t) => {

@@ -27,6 +27,7 @@ const report: WireReport = {
   distanceToTargetMax: 0,
   distanceToTargetRms: 0,
   maxStretch: 1,
+  ignoredPairCount: '0',
   verification: { performed: 'STATE', intersections: '0', fellBack: false },
   resolved: {
     activationDistance: 0.1,

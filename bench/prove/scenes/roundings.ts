@@ -1,0 +1,133 @@
+import { Builder, type Point, type ProveScene } from './builder.js';
+import type { Random } from './random.js';
+
+/*
+ * Scenes that lean on what the method says of rounding. Their coordinates are float32 numbers whose last bits matter, so
+ * they are sent as they are (isExact).
+ */
+
+const f = Math.fround;
+const single = (p: Point): Point => [f(p[0]), f(p[1]), f(p[2])];
+const unit = (p: Point): Point => {
+  const length = Math.hypot(...p);
+  return [p[0] / length, p[1] / length, p[2] / length];
+};
+const minus = (a: Point, b: Point): Point => [a[0] - b[0], a[1] - b[1], a[2] - b[2]];
+const dot = (a: Point, b: Point): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a: Point, b: Point): Point => [
+  a[1] * b[2] - a[2] * b[1],
+  a[2] * b[0] - a[0] * b[2],
+  a[0] * b[1] - a[1] * b[0],
+];
+const along = (a: Point, d: Point, s: number): Point => [a[0] + s * d[0], a[1] + s * d[1], a[2] + s * d[2]];
+const anyDirection = (random: Random): Point =>
+  unit([random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)]);
+
+/** Edges from which δ is made, and which are in nobody's way. */
+function ordinaryEdges(b: Builder, count: number, edge: number): void {
+  for (let k = 0; k < count; k++) {
+    const at: Point = single([0.03 * (k % 50) - 0.7, 0.7, 0.02 * Math.floor(k / 50)]);
+    b.strand([at, single([at[0], at[1] + edge, at[2]])]);
+  }
+}
+
+/**
+ * Rods of two metres with a grain beside each, so close that the direction between their nearest points is known to a
+ * thousandth: a plane across it does not part them. One end of the rod goes to where the rod sweeps the grain.
+ */
+export function longRods(random: Random): ProveScene {
+  const b = new Builder();
+  const way = anyDirection(random);
+  const across = unit(cross(way, anyDirection(random)));
+  const third = cross(way, across);
+  for (let k = 0; k < 40; k++) {
+    const up = unit(cross(way, anyDirection(random)));
+    const middle = along(along([0, 0, 0], across, 0.05 * (k % 7) - 0.15), third, 0.05 * Math.floor(k / 7) - 0.15);
+    const [p, q] = [single(along(middle, way, -1)), single(along(middle, way, 1))];
+    const apart = 10 ** random.between(-4.3, -3.5);
+    const at = along(p, minus(q, p), random.between(0.4, 0.6));
+    const grain = single(along(at, up, apart));
+    const lift = 3e-3;
+    const isFirst = random.next() < 0.5;
+    const rod = [p, q].map((end, i) => b.vertex(end, (i === 0) === isFirst ? single(along(end, up, lift)) : end));
+    b.segment(rod[0], rod[1]);
+    b.particle(grain);
+  }
+  ordinaryEdges(b, 60, 0.01);
+  return { ...b.build(), isJittered: false, isExact: true };
+}
+
+/**
+ * Grains that slide over triangles, a metre from the middle of the mesh and less than the last bit of a coordinate above
+ * them: a step that is written without being read again ends on either side.
+ */
+export function slidingGrains(random: Random): ProveScene {
+  const b = new Builder();
+  const size = 0.002;
+  for (let k = 0; k < 60; k++) {
+    const middle: Point = [k % 2 === 0 ? -1 : 1, 0.06 * (k % 12) - 0.4, 0.06 * Math.floor(k / 12)];
+    const normal = anyDirection(random);
+    const first = unit(cross(normal, anyDirection(random)));
+    const second = cross(normal, first);
+    const put = (s: number, t: number): Point => single(along(along(middle, first, s * size), second, t * size));
+    const corners = [put(-0.4, -0.4), put(0.6, -0.4), put(-0.4, 0.6)];
+    const exact = unit(cross(minus(corners[1], corners[0]), minus(corners[2], corners[0])));
+    const height = (p: Point) => dot(minus(p, corners[0]), exact);
+    // The numbers that float32 has there lie at all heights: any that is above by less than one of its steps.
+    let grain: Point | undefined;
+    for (let n = 0; n < 400; n++) {
+      const at = put(random.between(-0.25, -0.15), random.between(-0.25, -0.15));
+      if (height(at) > 5e-9 && height(at) < 3e-8) {
+        grain = at;
+        break;
+      }
+    }
+    if (!grain) continue;
+    for (const [i, v] of corners.map((corner) => b.vertex(corner, corner, true)).entries()) {
+      if (i === 2) b.triangle(v - 2, v - 1, v);
+    }
+    const slide = along(along(grain, first, random.between(0, 0.05)), second, 0.05);
+    b.particle(grain, single(along(slide, exact, -height(slide))));
+  }
+  ordinaryEdges(b, 200, 0.01);
+  return { ...b.build(), isJittered: false, isExact: true };
+}
+
+/**
+ * Slivers of two metres, nearly along each other and less than a millionth of a metre apart, that slide: heights over a
+ * plane between them are rounded by as much as they are apart.
+ */
+export function stacked(random: Random): ProveScene {
+  const b = new Builder();
+  const normal = anyDirection(random);
+  const way = unit(cross(normal, anyDirection(random)));
+  const across = cross(normal, way);
+  for (let k = 0; k < 24; k++) {
+    const middle = along([0, 0, 0], normal, 0.01 * k - 0.12);
+    const put = (s: number, t: number, up: number): Point =>
+      single(along(along(along(middle, way, s), across, t), normal, up));
+    const low = [put(-1, 0, 0), put(1, 0.003, 0), put(random.between(-0.5, 0.5), 0.02, 0)];
+    const exact = unit(cross(minus(low[1], low[0]), minus(low[2], low[0])));
+    const height = (p: Point) => dot(minus(p, low[0]), exact);
+    const limit = 10 ** random.between(-7.6, -6.6);
+    const above = (s: number, t: number): Point | undefined => {
+      for (let n = 0; n < 200; n++) {
+        const p = put(s + random.between(-1e-3, 1e-3), t, random.between(-2, 2) * limit);
+        if (height(p) > 0.2 * limit && height(p) < limit) return p;
+      }
+      return undefined;
+    };
+    const high = [above(-1, 0.018), above(1, 0.001), above(random.between(-0.5, 0.5), -0.004)];
+    if (high.includes(undefined)) continue;
+    const slide = along([0, 0, 0], way, random.between(-0.3, 0.3));
+    const [a, c, d] = low.map((p) => b.vertex(p, p, true));
+    b.triangle(a, c, d);
+    const [g, h, i] = (high as Point[]).map((p) => {
+      const to: Point = [p[0] + slide[0], p[1] + slide[1], p[2] + slide[2]];
+      return b.vertex(p, single(along(to, exact, height(p) - height(to))));
+    });
+    b.triangle(g, h, i);
+  }
+  ordinaryEdges(b, 120, 0.01);
+  return { ...b.build(), isJittered: false, isExact: true };
+}
