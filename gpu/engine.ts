@@ -37,6 +37,8 @@ export interface GpuEngineOptions extends AdapterOptions {
    * all of a request's time on the device counts as `forward`. Default false.
    */
   readonly timings?: boolean;
+  /** whether scenes submit steps before they know that they are needed (SceneDevice); default: on hardware. For tests. */
+  readonly runsAhead?: boolean;
   /** bytes of the largest binding, where that is less than the device allows: for tests */
   readonly largestBinding?: number;
   /** sees every buffer of a scene come and go: for tests */

@@ -16,6 +16,8 @@ export interface LiveDeviceOptions {
   readonly watch?: MemoryWatch | undefined;
   /** scenes take the time of each stage where the device has time stamps */
   readonly timings?: boolean | undefined;
+  /** see SceneDevice; default: on hardware. Tests of hardware's way on a software adapter set it. */
+  readonly runsAhead?: boolean | undefined;
 }
 
 /** A device with its kernels, and whether it can still be used. */
@@ -27,17 +29,17 @@ export class LiveDevice {
   /** why it is not to be used any more */
   #fault: IntersticeError | undefined;
   readonly #atWork = new Set<Promise<unknown>>();
-  readonly #hasTimings: boolean;
+  readonly #manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>;
 
   private constructor(
     memory: DeviceMemory,
     kernels: StepKernels,
     lost: Promise<GPUDeviceLostInfo>,
-    hasTimings: boolean,
+    manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
   ) {
     this.memory = memory;
     this.kernels = kernels;
-    this.#hasTimings = hasTimings;
+    this.#manner = manner;
     this.gone = lost.then(({ reason, message }) => {
       this.#fault ??= new IntersticeError('DEVICE_LOST', `the device was lost: ${message || reason}`);
     });
@@ -57,12 +59,10 @@ export class LiveDevice {
     const { device, lost } = await opened.requestDevice();
     const searching = SearchKernels.load(device).then((search) => warmUpSearch(device, search));
     const [step] = await Promise.all([StepKernels.compile(device), searching]);
-    const live = new LiveDevice(
-      new DeviceMemory(device, ledger, options.largestBinding, options.watch),
-      step,
-      lost,
-      options.timings === true,
-    );
+    const live = new LiveDevice(new DeviceMemory(device, ledger, options.largestBinding, options.watch), step, lost, {
+      hasTimings: options.timings === true,
+      runsAhead: options.runsAhead ?? !opened.description.software,
+    });
     await live.during(warmUpStep(device, step));
     live.assertUsable();
     return live;
@@ -82,7 +82,7 @@ export class LiveDevice {
     return {
       memory: this.memory.fork(),
       kernels: this.kernels,
-      hasTimings: this.#hasTimings,
+      ...this.#manner,
       assertAlive: () => this.assertUsable(),
       during: (work) => this.during(work),
     };

@@ -41,6 +41,12 @@ export interface SceneDevice {
   readonly kernels: StepKernels;
   /** the time of each stage is taken, where the device has time stamps */
   readonly hasTimings: boolean;
+  /**
+   * Steps are recorded in batches, and the next batch is submitted before the status of the last is known. Where a look at
+   * the status costs more than a step it must be; where the device is this machine's own processor, every dispatch that
+   * turns out to have nothing to do costs a tenth of a millisecond, and a look next to nothing.
+   */
+  readonly runsAhead: boolean;
   /** @throws DEVICE_LOST with the reason when the device is gone, or what it reported when it cannot be trusted */
   assertAlive(): void;
   /** Waits for work on the device; what fails because the device is gone is DEVICE_LOST, whatever failed first. */
@@ -64,6 +70,7 @@ export class GpuScene implements Scene {
   readonly #search: SceneSearch;
   /** what x on the device holds, when that is known */
   #resident: Float32Array | undefined;
+  readonly #residentRoom: Float32Array;
   #hasPairs = false;
   /** what configure asked for, until the next resolve begins */
   #wantedSettings: Settings | undefined;
@@ -85,6 +92,7 @@ export class GpuScene implements Scene {
     this.#mesh = mesh;
     this.#settings = settings;
     this.#place = place;
+    this.#residentRoom = new Float32Array(3 * mesh.vertexCount);
     this.#edges = planEdges(mesh, settings.sigma > 0);
     this.#buffers = new SceneBuffers(device.memory, mesh, this.#edges, firstPairs, firstCandidates);
     this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
@@ -109,6 +117,11 @@ export class GpuScene implements Scene {
   /** Dispatches of the step recorded last, with those of a search: what a step costs even where there is nothing to do. */
   get dispatchesPerStep(): number {
     return this.#batches.dispatchesPerStep;
+  }
+
+  /** Steps that the device was given since the scene was opened, those that turned out to have nothing to do included. */
+  get submittedSteps(): number {
+    return this.#batches.submittedSteps;
   }
 
   /** Calls of mapAsync since the scene was opened. */
@@ -183,7 +196,6 @@ export class GpuScene implements Scene {
 
   async #run(input: StepInput): Promise<Resolution> {
     const timings: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
-    const target = Float32Array.from(input.y);
     const began = performance.now();
     await this.#reconfigure();
     const hadPairs = this.#hasPairs;
@@ -191,28 +203,30 @@ export class GpuScene implements Scene {
     this.#hasPairs = false;
     this.#hasPairs = (await this.#search.beginRequest(this.#settings, input)) && hadPairs;
     this.#goesOn = false;
-    let encoder = this.#begin(input.x, target);
-    const isAhead = this.#place === 'DEVICE' && input.onState === undefined;
-    let ahead: Batch | undefined;
+    let encoder = this.#begin(input.x, input.y);
+    const { runsAhead } = this.#device;
+    const batch = runsAhead && input.onState === undefined ? BATCH : 1;
+    const mostUnderWay = runsAhead && this.#place === 'DEVICE' && input.onState === undefined ? 2 : 1;
+    /** submitted and not looked at, oldest first */
+    let underWay: Batch[] = [];
     let wasStopped = false;
     for (;;) {
       wasStopped = input.shouldStop?.() ?? false;
-      if (!wasStopped) this.#recordSteps(encoder, input.onState ? 1 : BATCH);
-      let reading = this.#batches.submit(encoder, input.onState !== undefined);
-      encoder = this.#newEncoder();
-      if (isAhead && !wasStopped) {
-        const earlier = ahead;
-        ahead = reading;
-        if (earlier === undefined) continue;
-        reading = earlier;
+      const count = wasStopped ? 0 : Math.min(batch, this.#stepsLeft(underWay));
+      // With no step to record there is still the opening of the request, or what it has come to, to look at.
+      if (count > 0 || underWay.length === 0) {
+        this.#recordSteps(encoder, count);
+        underWay.push(this.#batches.submit(encoder, count, input.onState !== undefined));
+        encoder = this.#newEncoder();
+        if (count > 0 && underWay.length < mostUnderWay) continue;
       }
-      const isOver = await this.#takeStatus(reading, input, timings);
+      const isOver = await this.#takeStatus(underWay.shift()!, input, timings);
       if (wasStopped || isOver) break;
       const { state } = this.#control;
       if (state === STATE.RUNNING) continue;
       // Paused: what was recorded ahead did nothing.
-      ahead?.reading.discard();
-      ahead = undefined;
+      for (const { reading } of underWay) reading.discard();
+      underWay = [];
       wasStopped = input.shouldStop?.() ?? false;
       if (wasStopped) break;
       const paused = performance.now();
@@ -221,10 +235,10 @@ export class GpuScene implements Scene {
       timings.search += 1000 * (performance.now() - paused);
       this.#pass(encoder, (pass) => this.#recorder.arm(pass));
     }
-    ahead?.reading.discard();
+    for (const { reading } of underWay) reading.discard();
     // Without time stamps nobody knows how the device's time divides.
     if (!this.#batches.isTimed) timings.forward += Math.max(0, 1000 * (performance.now() - began) - timings.search);
-    return await this.#answer(target, timings, wasStopped);
+    return await this.#answer(timings, wasStopped);
   }
 
   /** Does what a run has paused for; the control block to go on with. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
@@ -267,7 +281,7 @@ export class GpuScene implements Scene {
     const isWorn = clock > CLOCK_LIMIT;
     if (isWorn) this.#hasPairs = false;
     this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
-    this.#pass(encoder, (pass) => this.#recorder.begin(pass, this.#mesh.vertexCount));
+    this.#batches.recordOpening(encoder);
     return encoder;
   }
 
@@ -278,7 +292,13 @@ export class GpuScene implements Scene {
     this.#device.memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
   }
 
+  /** Steps that the limit leaves beyond those that were submitted: any more would do nothing, at the cost of their dispatches. */
+  #stepsLeft(underWay: readonly Batch[]): number {
+    return underWay.reduce((left, { steps }) => left - steps, this.#settings.stepLimit - this.#control.steps!);
+  }
+
   #recordSteps(encoder: GPUCommandEncoder, count: number): void {
+    if (count === 0) return;
     const { sweeps, forward } = this.#settings;
     const shape = { sweeps, slides: forward === 'PLANAR', isWide: this.#mostContacts > TAIL_ROWS };
     this.#batches.record(encoder, count, shape, this.#search.onDevice, this.#goesOn);
@@ -306,15 +326,16 @@ export class GpuScene implements Scene {
     return state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;
   }
 
-  async #answer(target: Float32Array, timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
+  async #answer(timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
     const final = await readFinalState(this.#device.memory, this.#buffers, this.#recorder, this.#reader, {
       vertexCount: this.#mesh.vertexCount,
       pairCount: this.#hasPairs ? this.#control.pairCount : 0,
       epsilon: this.#settings.epsilon,
     });
     this.#control = final.control;
-    // A copy: the caller may write to what it gets.
-    this.#resident = final.positions.slice();
-    return toResolution({ ...final, target, timings, wasStopped });
+    // A copy, for the caller may write to what it gets; into memory of its own, for new memory costs more than the copy.
+    this.#resident = this.#residentRoom;
+    this.#resident.set(final.positions);
+    return toResolution({ ...final, timings, wasStopped });
   }
 }

@@ -1,4 +1,4 @@
-// Small passes over P, one thread a pair. `forget`: a request that takes over P measures δ_p anew, from its own start.
+// Small passes over P. `forget`, one thread a pair: a request that takes over P measures δ_p anew, from its own start.
 // `countKinds`: how many pairs there are of each kind, for the report.
 //
 // In: pairInfo. In and out: pairNormal.w, control.
@@ -8,8 +8,6 @@
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(3) var<storage, read_write> pairNormal: array<vec4f>;
-
-var<workgroup> kinds: array<atomic<u32>, 4>;
 
 @compute @workgroup_size(64)
 fn forget(
@@ -23,21 +21,29 @@ fn forget(
   }
 }
 
+// Each thread counts for itself a pair in so many: adding up within a workgroup would need a barrier, which costs a
+// software adapter fifty times what the counting does.
 @compute @workgroup_size(64)
 fn countKinds(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let p = linearIndex(group, groups, local);
-  if (p < control.pairCount) {
-    atomicAdd(&kinds[pairInfo[p] & KIND_MASK], 1u);
+  let threads = 64u * groups.x * groups.y;
+  var kinds = vec4u(0u);
+  for (var p = linearIndex(group, groups, local); p < control.pairCount; p += threads) {
+    kinds[pairInfo[p] & KIND_MASK] += 1u;
   }
-  workgroupBarrier();
-  if (local == 0u) {
-    atomicAdd(&control.vertexTriangle, atomicLoad(&kinds[VT]));
-    atomicAdd(&control.edgeEdge, atomicLoad(&kinds[EE]));
-    atomicAdd(&control.vertexEdge, atomicLoad(&kinds[VE]));
-    atomicAdd(&control.vertexVertex, atomicLoad(&kinds[VV]));
+  if (kinds[VT] > 0u) {
+    atomicAdd(&control.vertexTriangle, kinds[VT]);
+  }
+  if (kinds[EE] > 0u) {
+    atomicAdd(&control.edgeEdge, kinds[EE]);
+  }
+  if (kinds[VE] > 0u) {
+    atomicAdd(&control.vertexEdge, kinds[VE]);
+  }
+  if (kinds[VV] > 0u) {
+    atomicAdd(&control.vertexVertex, kinds[VV]);
   }
 }

@@ -19,22 +19,26 @@ export function statusOf(state: number, wasStopped: boolean): Status {
   throw new Error(`the run ended in state ${state}`);
 }
 
-/** The pairs that bounded the vertices with the largest residuals in the last step: up to LIMITING_PAIRS indices into P. */
+/**
+ * The pairs that bounded the vertices with the largest residuals in the last step: up to LIMITING_PAIRS indices into P.
+ *
+ * @param limiterOf the pair that bounded a vertex
+ */
 export function worstPairs(
   residuals: Float32Array,
-  limiter: Uint32Array,
+  limiterOf: (vertex: number) => number,
   epsilon: number,
   pairCount: number,
 ): number[] {
   const worst: number[] = [];
   for (let i = 0; i < residuals.length; i++) {
-    if (residuals[i] < epsilon || limiter[i] === NO_PAIR) continue;
+    if (residuals[i] < epsilon || limiterOf(i) === NO_PAIR) continue;
     let n = worst.length;
     while (n > 0 && residuals[worst[n - 1]] < residuals[i]) n--;
     if (n < LIMITING_PAIRS) worst.splice(n, 0, i);
     if (worst.length > LIMITING_PAIRS) worst.pop();
   }
-  return [...new Set(worst.map((i) => limiter[i]))].filter((p) => p < pairCount);
+  return [...new Set(worst.map(limiterOf))].filter((p) => p < pairCount);
 }
 
 /** @param parts of one pair: 16 bytes of pairVertex, 4 of pairInfo, 16 of pairNormal, 4 its distance */
@@ -51,32 +55,21 @@ export function namePair(parts: readonly ArrayBuffer[]): ElementPair {
   };
 }
 
-/** uint8[V] 1 = all three coordinates are those of the target */
-export function arrivedAt(x: Float32Array, target: Float32Array): Uint8Array {
-  const arrived = new Uint8Array(x.length / 3);
-  for (let i = 0, k = 0; i < arrived.length; i++, k += 3) {
-    arrived[i] = x[k] === target[k] && x[k + 1] === target[k + 1] && x[k + 2] === target[k + 2] ? 1 : 0;
-  }
-  return arrived;
-}
-
 export interface AnswerParts {
   readonly control: ControlBlock;
   readonly positions: Float32Array;
   readonly residuals: Float32Array;
-  readonly target: Float32Array;
   readonly limitingPairs: readonly ElementPair[];
   readonly timings: StageTimings;
   readonly wasStopped: boolean;
 }
 
 export function toResolution(parts: AnswerParts): Resolution {
-  const { control, positions, residuals, target, limitingPairs, timings, wasStopped } = parts;
+  const { control, positions, residuals, limitingPairs, timings, wasStopped } = parts;
   return {
     status: statusOf(control.state, wasStopped),
     positions,
     residuals,
-    arrived: arrivedAt(positions, target),
     steps: control.steps,
     searches: control.searches,
     proximitySetReused: control.isReused === 1,

@@ -10,6 +10,8 @@ import { StageClock, type StampedPasses } from './stage-clock.js';
 /** Steps that were submitted, and what will be read of them. */
 export interface Batch {
   readonly reading: Reading;
+  /** how many */
+  readonly steps: number;
   readonly stamped: StampedPasses | undefined;
   readonly withPositions: boolean;
 }
@@ -18,6 +20,8 @@ export interface Batch {
 export class BatchRecorder {
   /** dispatches of the step recorded last, with those of a search */
   dispatchesPerStep = 0;
+  /** steps submitted since the scene was opened, those that turned out to have nothing to do included */
+  submittedSteps = 0;
 
   readonly #memory: DeviceMemory;
   readonly #buffers: SceneBuffers;
@@ -48,6 +52,13 @@ export class BatchRecorder {
     return this.#clock !== undefined;
   }
 
+  /** What opens a request, before its first step. */
+  recordOpening(encoder: GPUCommandEncoder): void {
+    const passes = new PassSequence(encoder, this.#clock);
+    this.#recorder.begin((stage) => passes.enter(stage), this.#vertexCount);
+    passes.end();
+  }
+
   /**
    * @param search undefined where the host searches
    * @param goesOn the first of these steps began before (StepRecorder.step); no search is due in it
@@ -74,8 +85,8 @@ export class BatchRecorder {
     passes.end();
   }
 
-  /** Submits, with copies of the status block, and of x where it is asked for. */
-  submit(encoder: GPUCommandEncoder, withPositions: boolean): Batch {
+  /** Submits so many recorded steps, with copies of the status block, and of x where it is asked for. */
+  submit(encoder: GPUCommandEncoder, steps: number, withPositions: boolean): Batch {
     const { control, x } = this.#buffers;
     const stamped = this.#clock?.resolve(encoder);
     const slices = [{ buffer: control, bytes: CONTROL.bytes }];
@@ -83,7 +94,8 @@ export class BatchRecorder {
     if (withPositions) slices.push({ buffer: x, bytes: 12 * this.#vertexCount });
     const reading = this.#reader.record(encoder, slices);
     this.#memory.device.queue.submit([encoder.finish()]);
-    return { reading, stamped, withPositions };
+    this.submittedSteps += steps;
+    return { reading, steps, stamped, withPositions };
   }
 
   close(): void {

@@ -8,6 +8,7 @@ import type { StepRecorder } from './recorder.js';
 
 /** Words of Motion and VertexProgress, and where those wanted on the host lie in them. */
 const STRUCT_WORDS = 4;
+const RESIDUAL_WORD = 0;
 const LIMITER_WORD = 2;
 
 export interface FinalState {
@@ -37,13 +38,18 @@ export async function readFinalState(
     { buffer: buffers.motion, bytes: 4 * STRUCT_WORDS * vertexCount },
   ]);
   memory.device.queue.submit([encoder.finish()]);
-  const [block, x, progress, motion] = await reading.wait();
-  const control = CONTROL.unpack(block);
-  const residuals = everyFourth(new Float32Array(progress), 0);
-  const limiter = everyFourth(new Uint32Array(motion), LIMITER_WORD);
-  const worst = control.steps > 0 ? worstPairs(residuals, limiter, input.epsilon, control.pairCount) : [];
-  const limitingPairs = await namePairs(memory, buffers, reader, worst);
-  return { control, positions: new Float32Array(x), residuals, limitingPairs };
+  // Out of the very memory that the device has copied to: most of it is looked at once, and memory that is new to the process
+  // costs more than what is done with it.
+  const { worst, ...final } = await reading.look((range, [toControl, toX, toProgress, toMotion]) => {
+    const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
+    const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
+    const residuals = residualsIn(new Float32Array(range, toProgress, STRUCT_WORDS * vertexCount));
+    const motion = new Uint32Array(range, toMotion, STRUCT_WORDS * vertexCount);
+    const limiterOf = (vertex: number) => motion[STRUCT_WORDS * vertex + LIMITER_WORD];
+    const worst = control.steps > 0 ? worstPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
+    return { control, positions, residuals, worst };
+  });
+  return { ...final, limitingPairs: await namePairs(memory, buffers, reader, worst) };
 }
 
 async function namePairs(
@@ -68,6 +74,9 @@ async function namePairs(
   return indices.map((_, n) => namePair(parts.slice(4 * n, 4 * n + 4)));
 }
 
-function everyFourth<T extends Float32Array | Uint32Array>(words: T, word: number): T {
-  return words.filter((_, n) => n % STRUCT_WORDS === word) as T;
+/** float32[V] */
+function residualsIn(progress: Float32Array): Float32Array {
+  const residuals = new Float32Array(progress.length / STRUCT_WORDS);
+  for (let i = 0, n = RESIDUAL_WORD; i < residuals.length; i++, n += STRUCT_WORDS) residuals[i] = progress[n];
+  return residuals;
 }

@@ -10,6 +10,12 @@ export interface Slice {
 export interface Reading {
   /** maps the copies: one ArrayBuffer a slice */
   wait(): Promise<ArrayBuffer[]>;
+  /**
+   * Maps the copies and looks at them where they are.
+   *
+   * @param use gets the memory, which is gone when it returns, and where each slice begins in it, in bytes
+   */
+  look<T>(use: (range: ArrayBuffer, offsets: readonly number[]) => T): Promise<T>;
   /** nobody wants them */
   discard(): void;
 }
@@ -31,26 +37,23 @@ export class Reader {
   record(encoder: GPUCommandEncoder, slices: readonly Slice[]): Reading {
     const total = slices.reduce((sum, { bytes }) => sum + bytes, 0);
     const staging = this.#take(total);
+    const offsets: number[] = [];
     let at = 0;
     for (const { buffer, bytes, offset = 0 } of slices) {
       if (bytes > 0) encoder.copyBufferToBuffer(buffer, offset, staging, at, bytes);
+      offsets.push(at);
       at += bytes;
     }
-    const wait = async (): Promise<ArrayBuffer[]> => {
+    const look: Reading['look'] = async (use) => {
       this.maps++;
       await staging.mapAsync(MAP_READ_MODE);
-      const range = staging.getMappedRange();
-      const parts: ArrayBuffer[] = [];
-      let start = 0;
-      for (const { bytes } of slices) {
-        parts.push(range.slice(start, start + bytes));
-        start += bytes;
-      }
+      const used = use(staging.getMappedRange(), offsets);
       staging.unmap();
       this.#put(staging);
-      return parts;
+      return used;
     };
-    return { wait, discard: () => this.#put(staging) };
+    const wait = () => look((range) => slices.map(({ bytes }, n) => range.slice(offsets[n], offsets[n] + bytes)));
+    return { wait, look, discard: () => this.#put(staging) };
   }
 
   close(): void {

@@ -10,6 +10,9 @@ const EDGE_RANGE_BYTES = 32;
 /** Rounds of whole dispatches before one workgroup takes what is left of a sweep over many contacts. */
 export const WIDE_ROUNDS = 24;
 
+/** Threads that count the pairs by kind: enough to hide the memory behind, few enough for all of them to add to four sums. */
+const MOST_COUNTERS = 1 << 14;
+
 export interface StepShape {
   readonly sweeps: number;
   /** half-space rule: stuck vertices slide */
@@ -41,10 +44,11 @@ export class StepRecorder {
     this.#edges = edges;
   }
 
-  /** Opens a request: residuals, re-use of P, edge constraints, the first step's sizes. */
-  begin(pass: GPUComputePassEncoder, vertexCount: number): void {
+  /** Opens a request: edge constraints, residuals, re-use of P, the first step's sizes. Stages as in TwoWay.resolve. */
+  begin(enter: (stage: Stage) => GPUComputePassEncoder, vertexCount: number): void {
+    if (this.#edges.count > 0) this.linearise(enter('backward'));
+    const pass = enter('search');
     this.#direct(pass, 'begin', vertexCount);
-    this.linearise(pass);
     this.#direct(pass, 'open', 1);
     this.#indirect(pass, 'forget', STEP_SLOTS.PAIRS);
   }
@@ -64,7 +68,7 @@ export class StepRecorder {
   }
 
   countKinds(pass: GPUComputePassEncoder, pairCount: number): void {
-    if (pairCount > 0) this.#direct(pass, 'countKinds', pairCount);
+    if (pairCount > 0) this.#direct(pass, 'countKinds', Math.min(pairCount, MOST_COUNTERS));
   }
 
   /**

@@ -30,7 +30,7 @@ export function packParameters(
   const s = settings;
   let largest = 0;
   const distances = distancesByVertex(mesh, settings);
-  for (const value of start) largest = Math.max(largest, Math.abs(value));
+  for (let k = 0; k < start.length; k++) largest = Math.max(largest, Math.abs(start[k]));
   return PARAMETERS.pack({
     vertexCount: mesh.vertexCount,
     edgeCount: edges.count,

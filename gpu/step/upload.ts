@@ -27,12 +27,17 @@ export function uploadRequest(
   if (isResident) {
     encoder.copyBufferToBuffer(buffers.x, 0, buffers.start, 0, bytes);
   } else {
-    queue.writeBuffer(buffers.start, 0, Float32Array.from(start));
+    queue.writeBuffer(buffers.start, 0, inOwnMemory(start));
     encoder.copyBufferToBuffer(buffers.start, 0, buffers.x, 0, bytes);
   }
-  queue.writeBuffer(buffers.target, 0, Float32Array.from(target));
+  queue.writeBuffer(buffers.target, 0, inOwnMemory(target));
   encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
   encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
+}
+
+/** The queue takes no shared memory. */
+function inOwnMemory(array: Float32Array): Float32Array<ArrayBuffer> {
+  return array.buffer instanceof ArrayBuffer ? (array as Float32Array<ArrayBuffer>) : Float32Array.from(array);
 }
 
 /** Writes the parameter block, and the δ of each vertex where parts have one of their own. */

@@ -76,8 +76,6 @@ export interface Resolution {
   readonly positions: EnginePositions;
   /** float32[V] r of Eq. 17 */
   readonly residuals: Float32Array;
-  /** uint8[V] 1 = the vertex stands on its target, bit for bit */
-  readonly arrived: Uint8Array;
   readonly steps: number;
   readonly searches: number;
   readonly proximitySetReused: boolean;

@@ -41,7 +41,7 @@ else {
         'residual is the largest of all',
       );
       if (kinematicArrive) {
-        const late = judged.resolution.arrived.filter((arrived, i) => !arrived && judged.mesh.kinematic[i] === 1);
+        const late = judged.arrived.filter((arrived, i) => !arrived && judged.mesh.kinematic[i] === 1);
         t.equal(late.length, 0, 'kinematic vertices stand on their targets');
       }
     });

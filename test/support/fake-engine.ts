@@ -53,18 +53,15 @@ export function fakeEngine(
 
 export function resolution(step: StepInput, positions: EnginePositions, status: Status, steps: number): Resolution {
   const vertexCount = positions.length / 3;
-  const arrived = new Uint8Array(vertexCount);
   const residuals = new Float32Array(vertexCount);
   for (let v = 0; v < vertexCount; v++) {
-    arrived[v] = [0, 1, 2].every((k) => positions[3 * v + k] === step.y[3 * v + k]) ? 1 : 0;
-    residuals[v] = arrived[v] ? 0 : 1;
+    residuals[v] = [0, 1, 2].every((k) => positions[3 * v + k] === step.y[3 * v + k]) ? 0 : 1;
   }
   const unfinishedVertices = residuals.reduce((sum, r) => sum + r, 0);
   return {
     status,
     positions,
     residuals,
-    arrived,
     steps,
     searches: 1,
     proximitySetReused: false,

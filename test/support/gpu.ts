@@ -15,7 +15,7 @@ export interface TestEngine {
 }
 
 /**
- * Opens the first adapter, a software one as well. Close the engine in a teardown.
+ * Opens the first adapter, a software one as well, to be worked with as hardware is. Close the engine in a teardown.
  *
  * @throws Error with the reason where an adapter is required and there is none
  */
@@ -23,7 +23,12 @@ export async function openTestEngine(
   search?: SearchPlace,
   special: Partial<GpuEngineOptions> = {},
 ): Promise<TestEngine> {
-  const { engine, reason } = await createGpuEngine({ allowSoftware: true, ...(search ? { search } : {}), ...special });
+  const { engine, reason } = await createGpuEngine({
+    allowSoftware: true,
+    runsAhead: true,
+    ...(search ? { search } : {}),
+    ...special,
+  });
   if (engine) return { engine, options: {} };
   if (isRequired) throw new Error(`INTERSTICE_REQUIRE_GPU=1, but ${reason}`);
   return { engine: undefined, options: { skip: reason } };

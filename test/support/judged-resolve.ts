@@ -12,6 +12,8 @@ export interface Judged {
   readonly resolution: Resolution;
   /** double[3·V], caller's unit */
   readonly positions: Float64Array;
+  /** by vertex: it stands on its target, bit for bit */
+  readonly arrived: readonly boolean[];
   /** intersections over all states, and collisions over all linear pieces of the path, as the engine computed them */
   readonly intersections: number;
   readonly collisions: number;
@@ -57,5 +59,9 @@ export async function resolveJudged(
     },
   });
   scene.close();
-  return { mesh, resolution, positions: frame.toDouble(resolution.positions), intersections, collisions };
+  const { positions } = resolution;
+  const arrived = Array.from({ length: mesh.vertexCount }, (_, i) =>
+    [0, 1, 2].every((axis) => Object.is(positions[3 * i + axis], y[3 * i + axis])),
+  );
+  return { mesh, resolution, positions: frame.toDouble(positions), arrived, intersections, collisions };
 }

@@ -52,13 +52,6 @@ export class Residuals {
   }
 }
 
-/** uint8[V] 1 = the vertex stands on its target, bit for bit */
-export function findArrived(x: Float32Array, target: Float32Array): Uint8Array {
-  const arrived = new Uint8Array(x.length / 3);
-  for (let i = 0, k = 0; i < arrived.length; i++, k += 3) arrived[i] = isThere(x, target, k) ? 1 : 0;
-  return arrived;
-}
-
 function isThere(x: Float32Array, y: Float32Array, k: number): boolean {
   return x[k] === y[k] && x[k + 1] === y[k + 1] && x[k + 2] === y[k + 2];
 }

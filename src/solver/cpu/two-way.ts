@@ -10,7 +10,7 @@ import { Forward } from './forward.js';
 import { countPairs, nameLimitingPairs } from './pair-report.js';
 import { ProgressWatch } from './progress-watch.js';
 import { Proximity } from './proximity.js';
-import { findArrived, Residuals } from './residuals.js';
+import { Residuals } from './residuals.js';
 import { Slide } from './slide.js';
 import { StageClock } from './stage-clock.js';
 
@@ -160,7 +160,6 @@ export class TwoWay {
       status,
       positions: x,
       residuals: residuals.r.slice(),
-      arrived: findArrived(x, target),
       steps,
       searches,
       proximitySetReused: isReused,
