@@ -71,7 +71,7 @@ class StepStream {
   async #begin(bytes: Uint8Array, sequence: number, receivedAt: number): Promise<StepAnswer> {
     const { operations, state } = this.options;
     if (state.phase === 'draining') throw new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
-    const message = decodeMessage('StepRequest', bytes);
+    const message = decodeMessage('StepRequest', bytes, true);
     const named = this.#sessionId;
     this.#sessionId ??= text(message.sessionId);
     const request = toStepRequest(message, { sessionId: named, takesProgress: true });

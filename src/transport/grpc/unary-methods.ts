@@ -32,7 +32,7 @@ export function unaryMethods(operations: Operations): Readonly<Record<UnaryName,
       return encodeStamped('ResolveResponse', fromResolveAnswer(answer), answer, receivedAt(context));
     },
     Step: async (bytes, context) => {
-      const answer = await operations.step(toStepRequest(decodeMessage('StepRequest', bytes)), context);
+      const answer = await operations.step(toStepRequest(decodeMessage('StepRequest', bytes, true)), context);
       return encodeStamped('StepResponse', fromStepAnswer(answer), answer, receivedAt(context));
     },
     Check: async (bytes, context) => {

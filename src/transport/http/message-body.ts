@@ -22,7 +22,7 @@ export interface Received {
  */
 export function readMessage(request: FastifyRequest, name: string): Received {
   if (takeType(request, MESSAGE_TYPES) === 'application/x-protobuf') {
-    return { message: decodeMessage(name, request.body as Buffer), arrays: false };
+    return { message: decodeMessage(name, request.body as Buffer, true), arrays: false };
   }
   const { message, usedArrays } = decodeJson(name, request.body);
   return { message, arrays: usedArrays };

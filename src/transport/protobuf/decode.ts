@@ -2,6 +2,7 @@ import { IntersticeError } from '../../errors.js';
 import { LONGEST_DURATION_SECONDS } from '../json/scalars.js';
 import { type FieldShape, type MessageShape, messageShape } from '../json/schema.js';
 import type { WireMessage, WireTime, WireValue } from '../json/wire.js';
+import { alignInPlace } from './align.js';
 import { StrictReader, UnreadField } from './reader.js';
 import { STATIC_CODE } from './static-code.js';
 
@@ -11,10 +12,11 @@ import { STATIC_CODE } from './static-code.js';
  * ones included: who reads them knows their path.
  *
  * @param type message of the contract
+ * @param isOwn nobody else looks at `bytes`, now or later: large bulk fields are moved to where typed arrays can lie
  * @throws MALFORMED_BODY (cut off, a length beyond the end, a wire type that the field does not have, invalid UTF-8, a
  *   duration out of range), UNKNOWN_FIELD, TOO_LARGE (more fields than {@link StrictReader} reads)
  */
-export function decodeMessage(type: string, bytes: Uint8Array): WireMessage {
+export function decodeMessage(type: string, bytes: Uint8Array, isOwn = false): WireMessage {
   const shape = messageShape(type);
   const reader = new StrictReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   let decoded: object;
@@ -23,7 +25,7 @@ export function decodeMessage(type: string, bytes: Uint8Array): WireMessage {
   } catch (thrown) {
     throw refusalOf(thrown, type, reader.pos);
   }
-  return toWire(shape, decoded as Record<string, unknown>, '');
+  return toWire(shape, decoded as Record<string, unknown>, '', isOwn);
 }
 
 function refusalOf(thrown: unknown, type: string, offset: number): IntersticeError {
@@ -52,23 +54,24 @@ function refusalOf(thrown: unknown, type: string, offset: number): IntersticeErr
 }
 
 /** From the library's terms (prototypes full of defaults, Long) into ours. */
-function toWire(shape: MessageShape, decoded: Record<string, unknown>, path: string): WireMessage {
+function toWire(shape: MessageShape, decoded: Record<string, unknown>, path: string, isOwn: boolean): WireMessage {
   const message: Record<string, WireValue> = {};
   for (const field of shape.fields) {
     if (!Object.hasOwn(decoded, field.jsonName)) continue;
     const value = decoded[field.jsonName];
     const at = path === '' ? field.jsonName : `${path}.${field.jsonName}`;
-    if (!field.isRepeated) message[field.jsonName] = toWireValue(field, value, at);
+    if (!field.isRepeated) message[field.jsonName] = toWireValue(field, value, at, isOwn);
     else if ((value as unknown[]).length > 0) {
-      message[field.jsonName] = (value as unknown[]).map((item, i) => toWireValue(field, item, `${at}[${i}]`));
+      message[field.jsonName] = (value as unknown[]).map((item, i) => toWireValue(field, item, `${at}[${i}]`, isOwn));
     }
   }
   return message;
 }
 
-function toWireValue(field: FieldShape, value: unknown, path: string): WireValue {
+function toWireValue(field: FieldShape, value: unknown, path: string, isOwn: boolean): WireValue {
   const kind = field.kind;
-  if (kind.of === 'message') return toWire(messageShape(kind.type), value as Record<string, unknown>, path);
+  if (kind.of === 'message') return toWire(messageShape(kind.type), value as Record<string, unknown>, path, isOwn);
+  if (kind.of === 'bulk' && isOwn) return alignInPlace(value as Uint8Array);
   if (kind.of === 'duration' || kind.of === 'timestamp') return toTime(kind.of, value as object, path);
   return isLong(value) ? toBigInt(value) : (value as WireValue);
 }
