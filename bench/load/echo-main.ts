@@ -1,7 +1,8 @@
 import { openEcho } from './echo.js';
 
-/** A process of its own, like the service: says where it listens, and ends when its input does. */
-const echo = await openEcho();
-process.stdout.write(`${JSON.stringify({ address: echo.address, grpcAddress: echo.grpcAddress })}\n`);
+/** A process of its own, like the service: says where its echoes listen, and ends when its input does. */
+const [echo, late] = await Promise.all([openEcho(), openEcho({ isLate: true })]);
+const addressesOf = ({ address, grpcAddress }: typeof echo) => ({ address, grpcAddress });
+process.stdout.write(`${JSON.stringify({ echo: addressesOf(echo), late: addressesOf(late) })}\n`);
 process.stdin.resume();
-process.stdin.once('end', () => void echo.close());
+process.stdin.once('end', () => void Promise.all([echo.close(), late.close()]));

@@ -5,9 +5,10 @@ import { pino } from 'pino';
 import { channelOptions } from '../../src/transport/grpc/channel-options.js';
 import { widenConnections, widenStreams } from '../../src/transport/grpc/flow-control.js';
 import { SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
+import { LateAnswers } from './late-echo.js';
 
 /**
- * The baseline of the overhead: bare servers of the same libraries with the same transport settings, which send back what
+ * The baselines of the overhead: bare servers of the same libraries with the same transport settings, which send back what
  * they are sent. Nothing of it is in the product; the paths are those of the service so that the same clients can be used.
  */
 
@@ -19,21 +20,28 @@ export interface EchoAddresses {
 /** Largest message of either, bytes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
-export async function openEcho(): Promise<EchoAddresses & { close(): Promise<void> }> {
+/** @param isLate answers come as late as the service's: {@link LateAnswers} */
+export async function openEcho({ isLate = false } = {}): Promise<EchoAddresses & { close(): Promise<void> }> {
+  const late = isLate ? new LateAnswers() : undefined;
   const app = Fastify({ logger: false, bodyLimit: MAX_BYTES });
   app.addContentTypeParser('application/octet-stream', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
   app.post('/v1/sessions/:id/steps', async (request, reply) =>
-    reply.type('application/octet-stream').send(request.body),
+    reply.type('application/octet-stream').send(late ? await late.make(request.body as Buffer) : request.body),
   );
   await app.listen({ host: '127.0.0.1', port: 0 });
 
   const log = pino({ level: 'warn' }, process.stderr);
   const server = new Server(channelOptions(MAX_BYTES));
-  const unary: handleUnaryCall<Uint8Array, Uint8Array> = (call, done) => done(null, call.request);
+  const answerOf = (bytes: Uint8Array, send: (answer: Uint8Array) => void): void => {
+    if (late) void late.make(bytes).then(send);
+    else send(bytes);
+  };
+  const unary: handleUnaryCall<Uint8Array, Uint8Array> = (call, done) =>
+    answerOf(call.request, (answer) => done(null, answer));
   const stream: handleBidiStreamingCall<Uint8Array, Uint8Array> = (call) => {
-    call.on('data', (bytes: Uint8Array) => call.write(bytes));
+    call.on('data', (bytes: Uint8Array) => answerOf(bytes, (answer) => call.write(answer)));
     call.on('end', () => call.end());
   };
   server.addService(
@@ -53,6 +61,7 @@ export async function openEcho(): Promise<EchoAddresses & { close(): Promise<voi
     close: async () => {
       server.forceShutdown();
       await app.close();
+      await late?.close();
     },
   };
 }

@@ -1,76 +1,74 @@
 import type { ServerProcess } from '../../prove/server.js';
 import { asBuffer, type Cloth, stepMessage } from '../cloth.js';
 import type { EchoAddresses } from '../echo.js';
+import type { Echoes } from '../echo-process.js';
 import { GrpcClient, readStep, timingsOf } from '../grpc-client.js';
 import { HttpClient } from '../http-client.js';
+import { readWork } from '../late-echo.js';
 import { overheadOf, percentile, type Sample } from '../sample.js';
 import { StreamClient } from '../stream-client.js';
 
-/**
- * The limit of a short step. What a step costs besides search, geometry, backward, forward and verification does not depend
- * on how many iterations it makes; after one more vertices are still under way than after all of them, which makes the
- * report dearer, never cheaper.
- */
+/** The limit of a short step: of all steps the one after which the fewest vertices stand on their targets. */
 const SHORT_LIMIT = 1;
 
 type Body = Uint8Array;
 type Timings = Record<string, number> | undefined;
 
-/** How one door is asked: the same bytes to the echo and to the service. */
+/** Whole steps end where the method ends them, short ones after one iteration. */
+export const KINDS = ['whole', 'short'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A client of one door: the same bytes go to the echoes and to the service. */
+interface DoorClient {
+  /** @returns what came back */
+  send(body: Body, isShort: boolean): Promise<Uint8Array>;
+  /** @returns what the answer says of its time; undefined of a refusal */
+  step(body: Body, isShort: boolean): Promise<Timings>;
+  close(): void;
+}
+
 interface Door {
   readonly door: string;
-  readonly echo: (body: Body, isShort: boolean) => Promise<unknown>;
-  readonly step: (body: Body, isShort: boolean) => Promise<Timings>;
-  /** by turns, whole and short */
-  readonly whole: readonly Body[];
-  readonly short: readonly Body[];
-  readonly close: () => void;
+  readonly echo: DoorClient;
+  readonly late: DoorClient;
+  readonly service: DoorClient;
+  /** by turns */
+  readonly bodies: Readonly<Record<Kind, readonly Body[]>>;
+}
+
+/** One round: the same bytes to all three, ms. */
+export interface Round {
+  readonly echo: number;
+  /** without what its thread worked */
+  readonly late: number;
+  readonly step: Sample;
 }
 
 /** One door with what was measured at it. */
 export interface Line {
   readonly door: string;
-  /** ms of the echoes beside the short steps */
-  readonly echoes: readonly number[];
-  readonly short: readonly Sample[];
-  readonly whole: readonly Sample[];
-  /** One echo and one step, either first by turns. @returns ms of the step */
-  measure(round: number, kind: 'warmUp' | 'whole' | 'short'): Promise<number>;
+  readonly rounds: Readonly<Record<Kind, readonly Round[]>>;
+  /** The echoes and a step, echoes first by turns. @param counts whether it is kept @returns ms of the step */
+  measure(round: number, kind: Kind, counts: boolean): Promise<number>;
   close(): void;
 }
 
-/** @param sessions one for each door: http, unary, stream */
-export function openLines(
-  cloth: Cloth,
-  sessions: readonly string[],
-  echo: EchoAddresses,
-  server: Pick<ServerProcess, 'address' | 'grpcAddress'>,
-): Line[] {
-  const [http, unary, stream] = sessions as [string, string, string];
-  return [
-    httpDoor(cloth, http, echo.address, server.address),
-    unaryDoor(cloth, unary, echo.grpcAddress, server.grpcAddress),
-    streamDoor(cloth, stream, echo.grpcAddress, server.grpcAddress),
-  ].map(lineOf);
-}
+type Addresses = Pick<ServerProcess, 'address' | 'grpcAddress'> | EchoAddresses;
 
-function httpDoor({ targets }: Cloth, session: string, echoAddress: string, address: string): Door {
-  const [echo, service] = [new HttpClient(echoAddress), new HttpClient(address)];
-  const path = `/v1/sessions/${session}/steps`;
-  const override = { 'interstice-override': JSON.stringify({ stepLimit: SHORT_LIMIT }) };
-  const post = (client: HttpClient, body: Body, isShort: boolean) =>
-    client.post(path, body, 'application/octet-stream', isShort ? override : {});
-  const bodies = targets.map(asBuffer);
-  return {
-    door: 'http',
-    whole: bodies,
-    short: bodies,
-    echo: (body, isShort) => post(echo, body, isShort),
-    step: async (body, isShort) => (await post(service, body, isShort)).timings,
-    close: () => {
-      for (const client of [echo, service]) client.close();
-    },
-  };
+/** @param sessions one for each door: http, unary, stream */
+export function openLines(cloth: Cloth, sessions: readonly string[], echoes: Echoes, server: Addresses): Line[] {
+  const [http, unary, stream] = sessions as [string, string, string];
+  const everywhere = (open: (addresses: Addresses) => DoorClient) => ({
+    echo: open(echoes.echo),
+    late: open(echoes.late),
+    service: open(server),
+  });
+  const bare = cloth.targets.map(asBuffer);
+  return [
+    { door: 'http', bodies: { whole: bare, short: bare }, ...everywhere((at) => httpClient(at, http)) },
+    { door: 'unary', bodies: messagesOf(cloth, unary), ...everywhere(unaryClient) },
+    { door: 'stream', bodies: messagesOf(cloth, stream), ...everywhere(streamClient) },
+  ].map(lineOf);
 }
 
 const messagesOf = ({ targets }: Cloth, session: string) => ({
@@ -78,82 +76,88 @@ const messagesOf = ({ targets }: Cloth, session: string) => ({
   short: targets.map((target) => stepMessage(session, target, { stepLimit: SHORT_LIMIT })),
 });
 
-function unaryDoor(cloth: Cloth, session: string, echoAddress: string, address: string): Door {
-  const [echo, service] = [new GrpcClient(echoAddress), new GrpcClient(address)];
+function httpClient({ address }: Addresses, session: string): DoorClient {
+  const client = new HttpClient(address);
+  const override = { 'interstice-override': JSON.stringify({ stepLimit: SHORT_LIMIT }) };
+  const post = (body: Body, isShort: boolean) =>
+    client.post(`/v1/sessions/${session}/steps`, body, 'application/octet-stream', isShort ? override : {});
   return {
-    door: 'unary',
-    ...messagesOf(cloth, session),
-    echo: (body) => echo.call('Step', body),
+    send: async (body, isShort) => (await post(body, isShort)).body,
+    step: async (body, isShort) => (await post(body, isShort)).timings,
+    close: () => client.close(),
+  };
+}
+
+function unaryClient({ grpcAddress }: Addresses): DoorClient {
+  const client = new GrpcClient(grpcAddress);
+  const send = async (body: Body) => (await client.call('Step', body)).bytes;
+  return {
+    send: async (body) => (await send(body))!,
     step: async (body) => {
-      const { bytes } = await service.call('Step', body);
+      const bytes = await send(body);
       return bytes && timingsOf(readStep(bytes));
     },
-    close: () => {
-      for (const client of [echo, service]) client.close();
-    },
+    close: () => client.close(),
   };
 }
 
-function streamDoor(cloth: Cloth, session: string, echoAddress: string, address: string): Door {
-  const [echo, service] = [new StreamClient(echoAddress), new StreamClient(address)];
+function streamClient({ grpcAddress }: Addresses): DoorClient {
+  const client = new StreamClient(grpcAddress);
   return {
-    door: 'stream',
-    ...messagesOf(cloth, session),
-    echo: (body) => echo.send(body),
-    step: async (body) => StreamClient.timingsOf(await service.send(body)),
-    close: () => {
-      for (const client of [echo, service]) client.close();
-    },
+    send: (body) => client.send(body),
+    step: async (body) => StreamClient.timingsOf(await client.send(body)),
+    close: () => client.close(),
   };
 }
 
-function lineOf(door: Door): Line {
-  const echoes: number[] = [];
-  const samples = { short: [] as Sample[], whole: [] as Sample[] };
+function lineOf({ door, bodies, echo, late, service }: Door): Line {
+  const rounds: Record<Kind, Round[]> = { whole: [], short: [] };
   return {
-    door: door.door,
-    echoes,
-    ...samples,
-    measure: async (round, kind) => {
-      const isShort = kind !== 'whole';
-      const body = (isShort ? door.short : door.whole)[round % 2]!;
-      const echo = async (): Promise<number> => {
-        const begun = performance.now();
-        await door.echo(body, isShort);
-        return performance.now() - begun;
-      };
-      const step = async (): Promise<Sample> => {
-        const begun = performance.now();
-        const timings = await door.step(body, isShort);
-        const ms = performance.now() - begun;
-        if (!timings) throw new Error('a step of the overhead scenario was refused');
-        return { session: 0, ms, code: 'OK', timings };
+    door,
+    rounds,
+    measure: async (round, kind, counts) => {
+      const isShort = kind === 'short';
+      const body = bodies[kind][round % 2]!;
+      const echoed = async () => {
+        const [ms] = await timed(() => echo.send(body, isShort));
+        const [lateMs, answer] = await timed(() => late.send(body, isShort));
+        return { echo: ms, late: lateMs - readWork(answer) };
       };
       // Whoever comes second finds the caches of client and kernel as the first has left them. Two rounds have one order,
       // so that neither target goes with one of them.
       const isEchoFirst = Math.floor(round / 2) % 2 === 0;
-      let echoed = isEchoFirst ? await echo() : 0;
-      const sample = await step();
-      if (!isEchoFirst) echoed = await echo();
-      if (kind === 'short') echoes.push(echoed);
-      if (kind !== 'warmUp') samples[kind].push(sample);
-      return sample.ms;
+      const before = isEchoFirst ? await echoed() : undefined;
+      const [ms, timings] = await timed(() => service.step(body, isShort));
+      if (!timings) throw new Error('a step of the overhead scenario was refused');
+      const echoes = before ?? (await echoed());
+      if (counts) rounds[kind].push({ ...echoes, step: { session: 0, ms, code: 'OK', timings } });
+      return ms;
     },
-    close: door.close,
+    close: () => {
+      for (const client of [echo, late, service]) client.close();
+    },
   };
 }
 
-const median = (values: readonly number[]): number => percentile(values, 50);
+async function timed<T>(work: () => Promise<T>): Promise<[ms: number, value: T]> {
+  const begun = performance.now();
+  const value = await work();
+  return [performance.now() - begun, value];
+}
 
-/** ms, but for the two ratios. The share is that of whole steps, the rest comes from the many short ones. */
-export function figuresOf({ echoes, short, whole }: Pick<Line, 'echoes' | 'short' | 'whole'>) {
-  const added = median(short.map(overheadOf));
-  const echo = median(echoes);
+/** Medians, ms, but for the share and the ratios. */
+export function figuresOf(rounds: readonly Round[]) {
+  const median = (of: (round: Round) => number): number => percentile(rounds.map(of), 50);
+  const added = median(({ step }) => overheadOf(step));
+  const echo = median((round) => round.echo);
+  const late = median((round) => round.late);
   return {
-    step: median(whole.map(({ ms }) => ms)),
+    step: median(({ step }) => step.ms),
     echo,
+    late,
     added,
-    share: median(whole.map((sample) => overheadOf(sample) / sample.ms)),
+    share: median(({ step }) => overheadOf(step) / step.ms),
     echoesAdded: added / echo,
+    latesAdded: added / late,
   };
 }
