@@ -119,7 +119,8 @@ export interface EngineUnits {
 
 /** One mesh, resident in an engine. Steps run one at a time. */
 export interface Scene {
-  /** bytes that the scene holds, on its device or on the host; an estimate where an engine cannot count them */
+  /** bytes that the scene holds between two resolves, on its device or on the host, its mesh included where it keeps that;
+   *  an estimate where an engine cannot count them */
   readonly bytes: number;
   resolve(step: StepInput): Promise<Resolution>;
   /**
@@ -137,6 +138,8 @@ export interface Engine {
    * to; elsewhere (a device, which would have to stop after every step) only when something needs the states.
    */
   readonly hasCheapStates?: boolean;
+  /** bytes that resolves of all its scenes share, kept from one to the next; absent = none */
+  readonly sharedBytes?: number;
   /** @param parameters lengths in the caller's unit */
   open(mesh: CollisionMesh, parameters: Parameters, units: EngineUnits): Promise<Scene>;
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import type { PairSet } from './pairs.js';
 
 /**
  * Which pairs a step has to look at: those with a vertex that moves. While much moves, P is scanned; once little does,
- * the pairs of each moving vertex are gathered through an incidence list built once per search. Both ways give the same
+ * the pairs of each moving vertex are gathered through an incidence list built once for each P, which is told by its revision. Both ways give the same
  * pairs in the same (ascending) order.
  */
 export class ActivePairs {
@@ -10,18 +10,23 @@ export class ActivePairs {
   list = new Uint32Array(0);
   count = 0;
 
-  readonly #vertexCount: number;
-  #offsets: Uint32Array | undefined;
+  /** of the P that the incidence list is of; 0 = there is none */
+  #revision = 0;
+  #offsets = new Uint32Array(0);
   #incident = new Uint32Array(0);
   #marked = new Uint8Array(0);
 
-  constructor(vertexCount: number) {
-    this.#vertexCount = vertexCount;
+  get bytes(): number {
+    return this.list.byteLength + this.#offsets.byteLength + this.#incident.byteLength + this.#marked.byteLength;
   }
 
-  /** Forgets the incidence list: P has changed. */
-  invalidate(): void {
-    this.#offsets = undefined;
+  release(): void {
+    this.list = new Uint32Array(0);
+    this.count = 0;
+    this.#revision = 0;
+    this.#offsets = new Uint32Array(0);
+    this.#incident = new Uint32Array(0);
+    this.#marked = new Uint8Array(0);
   }
 
   /** @param moving uint8[V] 1 = the vertex moves; movingCount of them */
@@ -29,7 +34,7 @@ export class ActivePairs {
     if (this.list.length < pairs.count) this.list = new Uint32Array(pairs.kind.length);
     this.count = 0;
     // A scan reads every pair once; gathering pays when few vertices move. The share is a matter of speed only.
-    if (movingCount * 32 > this.#vertexCount) this.#scan(pairs, moving);
+    if (movingCount * 32 > moving.length) this.#scan(pairs, moving);
     else this.#collect(pairs, moving);
   }
 
@@ -47,11 +52,11 @@ export class ActivePairs {
   }
 
   #collect(pairs: PairSet, moving: Uint8Array): void {
-    const offsets = this.#incidence(pairs);
+    const offsets = this.#incidence(pairs, moving.length);
     if (this.#marked.length < pairs.count) this.#marked = new Uint8Array(pairs.kind.length);
     const marked = this.#marked;
     let count = 0;
-    for (let v = 0; v < this.#vertexCount; v++) {
+    for (let v = 0; v < moving.length; v++) {
       if (!moving[v]) continue;
       for (let n = offsets[v]; n < offsets[v + 1]; n++) {
         const p = this.#incident[n];
@@ -65,16 +70,17 @@ export class ActivePairs {
     this.count = count;
   }
 
-  #incidence(pairs: PairSet): Uint32Array {
-    if (this.#offsets) return this.#offsets;
-    const offsets = new Uint32Array(this.#vertexCount + 1);
+  #incidence(pairs: PairSet, vertexCount: number): Uint32Array {
+    if (this.#revision === pairs.revision) return this.#offsets;
+    const offsets = new Uint32Array(vertexCount + 1);
     const { vertex, count } = pairs;
     for (let s = 0; s < 4 * count; s++) if (vertex[s] >= 0) offsets[vertex[s] + 1]++;
-    for (let v = 0; v < this.#vertexCount; v++) offsets[v + 1] += offsets[v];
-    this.#incident = new Uint32Array(offsets[this.#vertexCount]);
+    for (let v = 0; v < vertexCount; v++) offsets[v + 1] += offsets[v];
+    if (this.#incident.length < offsets[vertexCount]) this.#incident = new Uint32Array(offsets[vertexCount]);
     const fill = offsets.slice();
     for (let s = 0; s < 4 * count; s++) if (vertex[s] >= 0) this.#incident[fill[vertex[s]]++] = s >> 2;
     this.#offsets = offsets;
+    this.#revision = pairs.revision;
     return offsets;
   }
 }

@@ -9,7 +9,8 @@ export const LEAF_SIZE = 8;
 const LEAF_SHIFT = 3;
 
 export class Bvh {
-  /** primitives in leaf order: order[s] is the primitive in position s */
+  // Arrays are as long as the largest set so far needed; N and m are those of this one.
+  /** uint32[N] primitives in leaf order: order[s] is the primitive in position s */
   order = new Uint32Array(0);
   /** float32[6·N] boxes in leaf order: lo xyz, hi xyz */
   box = new Float32Array(0);
@@ -23,6 +24,11 @@ export class Bvh {
   leaves = 1;
   count = 0;
 
+  get bytes(): number {
+    const { order, box, bar, node, nodeBar } = this;
+    return order.byteLength + box.byteLength + bar.byteLength + node.byteLength + nodeBar.byteLength;
+  }
+
   /**
    * @param count N
    * @param box float32[6·N] lo xyz, hi xyz of each primitive, finite
@@ -32,10 +38,12 @@ export class Bvh {
     this.count = count;
     const leafCount = Math.max(1, Math.ceil(count / LEAF_SIZE));
     this.leaves = 1 << (32 - Math.clz32(leafCount - 1));
-    if (this.order.length !== count) {
+    if (this.order.length < count) {
       this.order = new Uint32Array(count);
       this.box = new Float32Array(6 * count);
       this.bar = new Uint8Array(count);
+    }
+    if (this.nodeBar.length < 2 * this.leaves) {
       this.node = new Float32Array(12 * this.leaves);
       this.nodeBar = new Uint8Array(2 * this.leaves);
     }

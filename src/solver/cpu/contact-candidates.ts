@@ -3,6 +3,7 @@ import { measurePair } from './certificate.js';
 import { pairDelta } from './contacts.js';
 import { distanceOfPair } from './pair-distances.js';
 import { type PairSet, VE, VT, VV } from './pairs.js';
+import { Scratch } from './scratch.js';
 
 /** A stale normal that shows a gap above this multiple of δ rules a contact out without new geometry. */
 const STALE_GAP = 1.5;
@@ -12,6 +13,8 @@ export class ContactCandidates {
   /** uint32[count] indices into P, ascending */
   list = new Uint32Array(0);
   count = 0;
+
+  constructor(private readonly scratch = new Scratch()) {}
 
   /**
    * Looks through the active pairs; leaves fresh geometry of those that were near enough to measure.
@@ -28,7 +31,7 @@ export class ContactCandidates {
     delta: number,
     distances: Float32Array | undefined,
   ): void {
-    if (this.list.length < active.count) this.list = new Uint32Array(pairs.kind.length);
+    if (this.list.length < active.count) this.list = this.scratch.uint32('candidates', pairs.count);
     const candidates = this.list;
     let found = 0;
     let range = delta;

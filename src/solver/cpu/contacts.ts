@@ -4,6 +4,7 @@ import { closest } from './closest.js';
 import { type Colouring, colourContacts } from './colouring.js';
 import { addVolumeTerm } from './contact-volume.js';
 import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+import { Scratch } from './scratch.js';
 
 /** No more than this many contacts guide one vertex, the nearest first: safety is not affected, colours are bounded. */
 export const CONTACTS_PER_VERTEX = 24;
@@ -57,10 +58,12 @@ export class Contacts {
   readonly #inverseMass: Float32Array;
   readonly #form: ContactForm;
   readonly #tally: Int32Array;
+  readonly #scratch: Scratch;
 
-  constructor(inverseMass: Float32Array, form: ContactForm) {
+  constructor(inverseMass: Float32Array, form: ContactForm, scratch = new Scratch()) {
     this.#inverseMass = inverseMass;
-    this.#tally = new Int32Array(inverseMass.length);
+    this.#tally = scratch.int32('contact tally', inverseMass.length).fill(0);
+    this.#scratch = scratch;
     this.#form = form;
   }
 
@@ -146,11 +149,12 @@ export class Contacts {
   #reserve(rows: number): void {
     if (this.value.length >= rows) return;
     const capacity = Math.max(256, 2 * rows);
-    this.corner = new Int32Array(4 * capacity);
-    this.jacobian = new Float32Array(12 * capacity);
-    this.value = new Float32Array(capacity);
-    this.#stiffness = new Float32Array(capacity);
-    this.#lambda = new Float32Array(capacity);
+    const scratch = this.#scratch;
+    this.corner = scratch.int32('contact corners', 4 * capacity);
+    this.jacobian = scratch.float32('contact jacobians', 12 * capacity);
+    this.value = scratch.float32('contact values', capacity);
+    this.#stiffness = scratch.float32('contact stiffness', capacity);
+    this.#lambda = scratch.float32('contact lambda', capacity);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CollisionMesh } from '../../mesh/types.js';
-import { type Colouring, colourEdges } from './colouring.js';
+import { colourEdges } from './colouring.js';
+import { Scratch } from './scratch.js';
 
 /**
  * Edge length constraints (Eq. 13), linearised at the target y* as the paper says, in metres instead of ratios:
@@ -10,41 +11,48 @@ import { type Colouring, colourEdges } from './colouring.js';
  * length in the target have no constraint.
  */
 export class EdgeLengths {
-  /** uint32[2·n] edges that can be constrained: contact edges and those inside solids, with a dynamic vertex */
-  readonly #corner: Uint32Array;
-  readonly #colouring: Colouring;
+  readonly colours: number;
   readonly #inverseMass: Float32Array;
-  /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
-  readonly #row: Float32Array;
-  /** float32[n] λ, in sweep order */
-  readonly #lambda: Float32Array;
-  /** uint32[2·n] vertices in sweep order */
+  /** uint32[2·n] vertices in sweep order, of edges that can be constrained: contact edges and those inside solids, with a
+   *  dynamic vertex */
   readonly #ends: Uint32Array;
+  // Of one request:
+  /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
+  #row = new Float32Array(0);
+  /** float32[n] λ, in sweep order */
+  #lambda = new Float32Array(0);
 
   constructor(mesh: CollisionMesh) {
     this.#inverseMass = mesh.inverseMasses;
-    this.#corner = movableEdges(mesh);
-    const count = this.#corner.length / 2;
-    this.#colouring = colourEdges(this.#corner, mesh.inverseMasses);
-    this.#row = new Float32Array(4 * count);
-    this.#lambda = new Float32Array(count);
-    this.#ends = new Uint32Array(2 * count);
-    for (let n = 0; n < count; n++) {
-      const e = this.#colouring.order[n];
-      this.#ends[2 * n] = this.#corner[2 * e];
-      this.#ends[2 * n + 1] = this.#corner[2 * e + 1];
-    }
+    const corner = movableEdges(mesh);
+    const { colours, order } = colourEdges(corner, mesh.inverseMasses);
+    this.colours = colours;
+    this.#ends = new Uint32Array(corner.length);
+    order.forEach((e, n) => {
+      this.#ends[2 * n] = corner[2 * e];
+      this.#ends[2 * n + 1] = corner[2 * e + 1];
+    });
   }
 
-  get colours(): number {
-    return this.#colouring.colours;
+  /** of what it keeps between requests, besides the mesh's own */
+  get bytes(): number {
+    return this.#ends.byteLength;
   }
 
-  /** Linearises at the target y*, once a request. @param sigma σ > 1 */
-  linearise(target: Float32Array, sigma: number): void {
-    const row = this.#row;
+  /** Between requests: gives back what the last one was lent. */
+  rest(): void {
+    this.#row = new Float32Array(0);
+    this.#lambda = new Float32Array(0);
+  }
+
+  /** Linearises at the target y*, once a request. @param sigma σ > 1 @param scratch lends the rows until {@link rest} */
+  linearise(target: Float32Array, sigma: number, scratch = new Scratch()): void {
     const ends = this.#ends;
-    for (let n = 0; n < this.#lambda.length; n++) {
+    const count = ends.length / 2;
+    const row = scratch.float32('edge rows', 4 * count);
+    this.#row = row;
+    this.#lambda = scratch.float32('edge lambda', count).fill(0);
+    for (let n = 0; n < count; n++) {
       const i = 3 * ends[2 * n];
       const j = 3 * ends[2 * n + 1];
       const dx = target[i] - target[j];

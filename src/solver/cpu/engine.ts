@@ -2,6 +2,7 @@ import os from 'node:os';
 import { toSettings } from '../settings.js';
 import type { Engine, EngineDescription, Scene } from '../types.js';
 import { TwoWay } from './two-way.js';
+import { Workspace } from './workspace.js';
 
 /**
  * The reference engine: every stage in plain TypeScript, one thread, float32 where the kernels are. It computes
@@ -14,19 +15,30 @@ export function createCpuEngine(): Engine {
     software: true,
     maxBufferBytes: 2 ** 32 - 1,
   };
+  // A resolve is one synchronous call, so scenes cannot meet in it.
+  const workspace = new Workspace();
+  const scenes = new Set<TwoWay>();
   return {
     description,
     hasCheapStates: true,
     async open(mesh, parameters, units): Promise<Scene> {
-      const solver = new TwoWay(mesh, toSettings(parameters, units));
+      const solver = new TwoWay(mesh, toSettings(parameters, units), workspace);
+      scenes.add(solver);
       return {
         get bytes() {
           return solver.bytes;
         },
         resolve: async (step) => solver.resolve(step),
         configure: (parameters, units) => solver.configure(toSettings(parameters, units)),
-        close: () => undefined,
+        close: () => {
+          if (!scenes.delete(solver)) return;
+          // Kept for those that are left, unless none of them needs as much.
+          if (![...scenes].some(({ size }) => size >= solver.size)) workspace.release();
+        },
       };
+    },
+    get sharedBytes() {
+      return workspace.bytes;
     },
     close: async () => undefined,
   };

@@ -2,6 +2,7 @@ import type { ForwardRule } from '../types.js';
 import { boxBound, isInBox } from './boxes.js';
 import { heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
 import { CORNERS, EE, type PairSet, SIDE_A } from './pairs.js';
+import { Scratch } from './scratch.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 
 const f = Math.fround;
@@ -65,12 +66,14 @@ export class Forward {
   /** float32[3·n] per bounded pair: lo − ext_a, hi + ext_b, e */
   #limits = new Float32Array(0);
   #boundedCount = 0;
+  readonly #scratch: Scratch;
 
-  constructor(vertexCount: number) {
-    this.alpha = new Float32Array(vertexCount);
-    this.alphaGuard = new Float32Array(vertexCount);
-    this.limiter = new Int32Array(vertexCount);
-    this.#next = new Float32Array(3 * vertexCount);
+  constructor(vertexCount: number, scratch = new Scratch()) {
+    this.alpha = scratch.float32('alpha', vertexCount).fill(0);
+    this.alphaGuard = scratch.float32('alpha of the guard', vertexCount).fill(0);
+    this.limiter = scratch.int32('limiter', vertexCount).fill(-1);
+    this.#next = scratch.float32('next', 3 * vertexCount);
+    this.#scratch = scratch;
   }
 
   advance(input: ForwardInput): void {
@@ -310,8 +313,8 @@ export class Forward {
 
   #reserve(count: number): void {
     if (this.#bounded.length >= count) return;
-    this.#bounded = new Uint32Array(2 * count);
-    this.#limits = new Float32Array(6 * count);
+    this.#bounded = this.#scratch.uint32('bounded', count);
+    this.#limits = this.#scratch.float32('limits', 3 * count);
   }
 }
 

@@ -13,8 +13,13 @@ export const VV = 3;
 export const SIDE_A = [1, 2, 1, 1] as const;
 export const CORNERS = [4, 4, 3, 2] as const;
 
+/** Revisions are given once in this thread, so that sets of different scenes cannot be taken for one another. */
+let revisionsGiven = 0;
+
 export class PairSet {
   count = 0;
+  /** names the list of pairs: another one after every {@link clear} and {@link keepOnly} */
+  revision = ++revisionsGiven;
   /** How many there are of each kind. Kept as pairs come and go: they are millions, and every report states these. */
   readonly byKind = new Uint32Array(4);
   /** uint8[capacity] VT, EE, VE or VV */
@@ -63,12 +68,40 @@ export class PairSet {
 
   clear(): void {
     this.count = 0;
+    this.revision = ++revisionsGiven;
     this.byKind.fill(0);
+  }
+
+  /** Forgets all pairs, and the room made for them. */
+  release(): void {
+    this.clear();
+    this.#makeRoom(0);
+  }
+
+  /** Takes over pairs that were kept elsewhere, under the revision they had; δ_p and geometry are undefined. */
+  load(
+    revision: number,
+    count: number,
+    byKind: Uint32Array,
+    kind: Uint8Array,
+    vertex: Int32Array,
+    normal: Float32Array,
+  ): void {
+    this.count = 0;
+    if (this.kind.length < count) this.#makeRoom(count);
+    this.kind.set(kind.subarray(0, count));
+    this.vertex.set(vertex.subarray(0, 4 * count));
+    this.normal.set(normal.subarray(0, 3 * count));
+    this.stamp.fill(-1, 0, count);
+    this.byKind.set(byKind);
+    this.count = count;
+    this.revision = revision;
   }
 
   /** Drops every pair with a vertex that is not marked with `bit`; the others keep their order, normal and δ_p. */
   keepOnly(mark: Uint8Array, bit: number): void {
     const { kind, vertex, normal, delta, byKind } = this;
+    this.revision = ++revisionsGiven;
     byKind.fill(0);
     let to = 0;
     for (let p = 0; p < this.count; p++) {
@@ -87,23 +120,23 @@ export class PairSet {
   }
 
   #grow(demand: number): void {
-    const capacity = Math.max(1024, demand, this.kind.length * 2);
-    const kind = new Uint8Array(capacity);
-    const vertex = new Int32Array(4 * capacity);
-    const normal = new Float32Array(3 * capacity);
-    kind.set(this.kind);
-    vertex.set(this.vertex);
-    normal.set(this.normal);
-    this.kind = kind;
-    this.vertex = vertex;
-    this.normal = normal;
-    const delta = new Float32Array(capacity);
-    delta.set(this.delta);
-    this.delta = delta;
-    const stamp = new Int32Array(capacity);
-    stamp.set(this.stamp);
-    this.stamp = stamp;
-    // Pairs arrive during a search only, when no geometry is valid yet: nothing to copy.
+    const { kind, vertex, normal, delta, stamp } = this;
+    // Pairs arrive during a search only, when no geometry is valid yet: of that there is nothing to copy.
+    this.#makeRoom(Math.max(1024, demand, kind.length * 2));
+    this.kind.set(kind);
+    this.vertex.set(vertex);
+    this.normal.set(normal);
+    this.delta.set(delta);
+    this.stamp.set(stamp);
+  }
+
+  /** New arrays, with nothing in them. */
+  #makeRoom(capacity: number): void {
+    this.kind = new Uint8Array(capacity);
+    this.vertex = new Int32Array(4 * capacity);
+    this.normal = new Float32Array(3 * capacity);
+    this.delta = new Float32Array(capacity);
+    this.stamp = new Int32Array(capacity);
     this.weight = new Float32Array(4 * capacity);
     this.distance = new Float32Array(capacity);
     this.gap = new Float32Array(capacity);

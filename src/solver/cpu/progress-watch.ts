@@ -1,6 +1,7 @@
 import type { Settings } from '../settings.js';
 import type { Forward } from './forward.js';
 import type { PairSet } from './pairs.js';
+import { Scratch } from './scratch.js';
 import { distanceAt } from './vertices.js';
 
 /** Steps over which stagnation is judged. */
@@ -41,12 +42,12 @@ export class ProgressWatch {
   #windowSteps = 0;
   #hasForcedSearch = false;
 
-  constructor(vertexCount: number, settings: Settings) {
+  constructor(vertexCount: number, settings: Settings, scratch = new Scratch()) {
     this.#settings = settings;
-    this.#stopped = new Uint8Array(vertexCount);
-    this.#concerned = new Uint8Array(vertexCount);
-    this.wanted = new Uint8Array(vertexCount);
-    this.#windowStart = new Float32Array(3 * vertexCount);
+    this.#stopped = scratch.uint8('stopped', vertexCount).fill(0);
+    this.#concerned = scratch.uint8('concerned', vertexCount).fill(0);
+    this.wanted = scratch.uint8('wanted', vertexCount).fill(0);
+    this.#windowStart = scratch.float32('start of the window', 3 * vertexCount).fill(0);
   }
 
   begin(x: Float32Array, residual: Float32Array): void {

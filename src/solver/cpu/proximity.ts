@@ -7,9 +7,11 @@ import { findSeams } from '../part-seams.js';
 import type { Settings } from '../settings.js';
 import { KEPT, PASSIVE } from './bars.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
-import { CORNERS, EE, PairSet, SIDE_A, VE, VT } from './pairs.js';
+import { CORNERS, EE, type PairSet, SIDE_A, VE, VT } from './pairs.js';
+import { RestingPairs } from './resting-pairs.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
+import { Workspace } from './workspace.js';
 
 /** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
 const PAIRS_PER_VERTEX = 64;
@@ -20,10 +22,7 @@ const PAIRS_AT_LEAST = 1 << 16;
 /** Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap. */
 const PARTIAL_SHARE = 0.3;
 
-/** Bytes an element that the search keeps: two nodes of a tree with a box of six floats and two links each. */
-const SEARCH_BYTES = 64;
-
-/** What one scene may hold: about 90 bytes each, 2 GiB in all. */
+/** What one scene may hold: 29 bytes each at rest, 65 to 130 more at work, 3 GiB in all. */
 export const PAIR_LIMIT = 24_000_000;
 
 /**
@@ -32,7 +31,8 @@ export const PAIR_LIMIT = 24_000_000;
  * failed search nothing is valid.
  */
 export class Proximity {
-  readonly pairs = new PairSet();
+  /** P of the request at work, {@link wake} to {@link rest}; in memory that is shared with other scenes of the engine */
+  readonly pairs: PairSet;
   readonly boxes: TrustBoxes;
   /** D(l): every pair outside P is at least this far apart (guard RADIUS) */
   radius = 0;
@@ -41,6 +41,7 @@ export class Proximity {
   readonly #mesh: CollisionMesh;
   readonly #settings: Settings;
   readonly #search: ProximitySearch;
+  readonly #resting = new RestingPairs();
   readonly #ofIgnoredParts: PairRules['isIgnored'];
   #rules: PairRules;
   /** what P was searched without, besides pairs of ignored parts */
@@ -53,10 +54,12 @@ export class Proximity {
   #leap: number;
   #reach: number;
 
-  constructor(mesh: CollisionMesh, settings: Settings) {
+  /** @param workspace its own by default: then it may be used without {@link wake} and {@link rest} */
+  constructor(mesh: CollisionMesh, settings: Settings, workspace = new Workspace()) {
     this.#mesh = mesh;
     this.#settings = settings;
-    this.#search = new ProximitySearch(mesh);
+    this.pairs = workspace.pairs;
+    this.#search = new ProximitySearch(mesh, workspace.trees);
     this.boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
     this.#bar = new Uint8Array(mesh.vertexCount);
     this.#searched = settings.guard === 'RADIUS' ? new Float32Array(3 * mesh.vertexCount) : new Float32Array(0);
@@ -69,15 +72,38 @@ export class Proximity {
     this.#reach = settings.reach;
   }
 
-  /** of P, the boxes and the trees of the search, from the lengths of their arrays */
+  /** of what is kept between requests, from the lengths of the arrays */
   get bytes(): number {
+    const { border, distances } = this.#rules;
     return (
-      this.pairs.bytes +
+      this.#resting.bytes +
       this.boxes.box.byteLength +
       this.#bar.byteLength +
       this.#searched.byteLength +
-      SEARCH_BYTES * (this.#mesh.triangles.length / 3 + this.#mesh.edges.length / 2 + this.#mesh.contactVertices.length)
+      (border ? border.contactVertices.byteLength + border.edges.byteLength : 0) +
+      (distances?.byteLength ?? 0)
     );
+  }
+
+  /** how many pairs are kept between requests */
+  get restingCount(): number {
+    return this.#resting.count;
+  }
+
+  /** A request begins: `pairs` becomes this P. */
+  wake(): void {
+    this.#resting.wake(this.pairs);
+  }
+
+  /** The request is over, and `pairs` may become another's. */
+  rest(): void {
+    this.#resting.take(this.pairs);
+  }
+
+  /** After a request that failed: P is void, and not kept. */
+  forsake(): void {
+    this.isValid = false;
+    this.#resting.drop();
   }
 
   /**

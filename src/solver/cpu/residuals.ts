@@ -1,4 +1,5 @@
 import { UNIT_ROUNDOFF } from './certificate.js';
+import { Scratch } from './scratch.js';
 
 /** A vertex closer to its target than this many u·X has arrived as far as float32 can tell; r becomes 0. */
 const ARRIVAL_ROUNDING = 4;
@@ -13,8 +14,8 @@ export class Residuals {
   unfinished = 0;
   #arrivedWithin = 0;
 
-  constructor(vertexCount: number) {
-    this.r = new Float32Array(vertexCount);
+  constructor(vertexCount: number, scratch = new Scratch()) {
+    this.r = scratch.float32('residuals', vertexCount).fill(0);
   }
 
   /** r ← 1, but 0 where the target is the start, bit for bit. */

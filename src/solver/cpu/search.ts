@@ -22,22 +22,43 @@ export interface PairRules {
 /** Thrown halfway when P passes its budget; the caller tries again with smaller boxes. */
 export class PairBudgetExceeded {}
 
+/** One tree each for the vertices, triangles, edges and free points, built anew by every search: memory, and nothing else. */
+export class SearchTrees {
+  vertices = new Bvh();
+  triangles = new Bvh();
+  edges = new Bvh();
+  particles = new Bvh();
+  /** of the primitives that a tree is being built of: float32[6·N] and uint8[N] */
+  box = new Float32Array(0);
+  bar = new Uint8Array(0);
+
+  get bytes(): number {
+    const { vertices, triangles, edges, particles, box, bar } = this;
+    const ofTrees = vertices.bytes + triangles.bytes + edges.bytes + particles.bytes;
+    return ofTrees + box.byteLength + bar.byteLength;
+  }
+
+  release(): void {
+    this.vertices = new Bvh();
+    this.triangles = new Bvh();
+    this.edges = new Bvh();
+    this.particles = new Bvh();
+    this.box = new Float32Array(0);
+    this.bar = new Uint8Array(0);
+  }
+}
+
 /**
  * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, less those that a direction n
  * keeps further apart than the cut over all box corners. Appends to P in a fixed order (kind, then as the trees pair up).
- * One tree each for the vertices, triangles, edges and free points.
  */
 export class ProximitySearch {
   readonly #mesh: CollisionMesh;
-  readonly #vertices = new Bvh();
-  readonly #triangles = new Bvh();
-  readonly #edges = new Bvh();
-  readonly #particles = new Bvh();
-  #box = new Float32Array(0);
-  #bar = new Uint8Array(0);
+  readonly #trees: SearchTrees;
 
-  constructor(mesh: CollisionMesh) {
+  constructor(mesh: CollisionMesh, trees = new SearchTrees()) {
     this.#mesh = mesh;
+    this.#trees = trees;
   }
 
   /**
@@ -47,20 +68,23 @@ export class ProximitySearch {
    */
   search(boxes: TrustBoxes, x: Float32Array, cut: number, rules: PairRules, budget: number, pairs: PairSet): void {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
-    this.#build(this.#vertices, contactVertices, 1, boxes, rules, rules.border?.contactVertices);
-    this.#build(this.#triangles, triangles, 3, boxes, rules);
-    this.#build(this.#edges, edges, 2, boxes, rules, rules.border?.edges);
+    const trees = this.#trees;
+    this.#build(trees.vertices, contactVertices, 1, boxes, rules, rules.border?.contactVertices);
+    this.#build(trees.triangles, triangles, 3, boxes, rules);
+    this.#build(trees.edges, edges, 2, boxes, rules, rules.border?.edges);
     const sink = new Sink(boxes.box, x, cut, rules, budget, pairs);
-    const edgeOrder = this.#edges.order;
-    this.#vertices.forEachOverlap(this.#triangles, (s, t) => {
-      const a = contactVertices[this.#vertices.order[s]];
-      const corner = 3 * this.#triangles.order[t];
+    const vertexOrder = trees.vertices.order;
+    const triangleOrder = trees.triangles.order;
+    const edgeOrder = trees.edges.order;
+    trees.vertices.forEachOverlap(trees.triangles, (s, t) => {
+      const a = contactVertices[vertexOrder[s]];
+      const corner = 3 * triangleOrder[t];
       const i = triangles[corner];
       const j = triangles[corner + 1];
       const k = triangles[corner + 2];
       if (a !== i && a !== j && a !== k) sink.add(VT, a, i, j, k);
     });
-    this.#edges.forEachOverlap(this.#edges, (s, t) => {
+    trees.edges.forEachOverlap(trees.edges, (s, t) => {
       const e = 2 * edgeOrder[s];
       const other = 2 * edgeOrder[t];
       const a = edges[e];
@@ -70,16 +94,16 @@ export class ProximitySearch {
       if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
     });
     if (particles.length === 0) return;
-    this.#build(this.#particles, particles, 1, boxes, rules);
-    const pointOrder = this.#particles.order;
+    this.#build(trees.particles, particles, 1, boxes, rules);
+    const pointOrder = trees.particles.order;
     // Free points against rods: a triangle's edges belong to the triangle and are covered by VT.
     if (2 * rodStart < edges.length) {
-      this.#particles.forEachOverlap(this.#edges, (s, t) => {
+      trees.particles.forEachOverlap(trees.edges, (s, t) => {
         const e = edgeOrder[t];
         if (e >= rodStart) sink.add(VE, particles[pointOrder[s]], edges[2 * e], edges[2 * e + 1], -1);
       });
     }
-    this.#particles.forEachOverlap(this.#particles, (s, t) => {
+    trees.particles.forEachOverlap(trees.particles, (s, t) => {
       sink.add(VV, particles[pointOrder[s]], particles[pointOrder[t]], -1, -1);
     });
   }
@@ -94,11 +118,12 @@ export class ProximitySearch {
     border?: Uint8Array,
   ): void {
     const count = corner.length / size;
-    if (this.#bar.length < count) {
-      this.#box = new Float32Array(6 * count);
-      this.#bar = new Uint8Array(count);
+    const trees = this.#trees;
+    if (trees.bar.length < count) {
+      trees.box = new Float32Array(6 * count);
+      trees.bar = new Uint8Array(count);
     }
-    const out = this.#box;
+    const { box: out, bar: bars } = trees;
     const { box } = boxes;
     for (let e = 0; e < count; e++) {
       let bits = 0xff;
@@ -119,9 +144,9 @@ export class ProximitySearch {
         out[6 * e + 3 + c] = hi + growth;
       }
       for (let s = 0; s < size; s++) bits &= bar[corner[size * e + s]];
-      this.#bar[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
+      bars[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
     }
-    tree.build(count, out, this.#bar);
+    tree.build(count, out, bars);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Settings } from '../settings.js';
 import { heights, measureAlongNormal } from './certificate.js';
 import type { Forward } from './forward.js';
 import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+import { Scratch } from './scratch.js';
 
 /** A vertex that got less than this share of its way … */
 const STUCK_SHARE = 0.01;
@@ -25,9 +26,9 @@ export class Slide {
   readonly #stuck: Uint8Array;
   #count = 0;
 
-  constructor(vertexCount: number, settings: Settings) {
+  constructor(vertexCount: number, settings: Settings, scratch = new Scratch()) {
     this.#settings = settings;
-    this.#stuck = new Uint8Array(vertexCount);
+    this.#stuck = scratch.uint8('stuck', vertexCount).fill(0);
   }
 
   begin(): void {

@@ -1,18 +1,14 @@
+import { bytesOfMesh } from '../../mesh/bytes.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type Settings, servesBoth } from '../settings.js';
 import type { Resolution, Status, StepInput } from '../types.js';
-import { ActivePairs } from './active-pairs.js';
-import { ContactCandidates } from './contact-candidates.js';
-import { Contacts } from './contacts.js';
 import { EdgeLengths } from './edges.js';
-import { Forward } from './forward.js';
 import { countPairs, nameLimitingPairs } from './pair-report.js';
-import { ProgressWatch } from './progress-watch.js';
 import { Proximity } from './proximity.js';
-import { Residuals } from './residuals.js';
-import { Slide } from './slide.js';
 import { StageClock } from './stage-clock.js';
+import { Stages } from './stages.js';
+import type { Workspace } from './workspace.js';
 
 interface NextSearch {
   readonly isDue: boolean;
@@ -33,75 +29,73 @@ export class TwoWay {
   #leastDelta: number;
   #proximity: Proximity;
   #edges: EdgeLengths | undefined;
-  #contacts: Contacts;
-  readonly #forward: Forward;
-  readonly #active: ActivePairs;
-  #watch: ProgressWatch;
-  #slide: Slide;
-  readonly #moving: Uint8Array;
-  readonly #residuals: Residuals;
-  readonly #candidates = new ContactCandidates();
-  /** counts every step of every request: tells stale pair geometry from current */
+  readonly #workspace: Workspace;
+  /** counts every step of every request: the seed of their orders, and what tells stale pair geometry from current */
   #step = 0;
 
-  constructor(mesh: CollisionMesh, settings: Settings) {
-    const vertexCount = mesh.vertexCount;
+  /** @param workspace of the engine; no other scene computes in it while this one does */
+  constructor(mesh: CollisionMesh, settings: Settings, workspace: Workspace) {
     this.#mesh = mesh;
     this.#settings = settings;
+    this.#workspace = workspace;
     this.#distances = distancesByVertex(mesh, settings);
     this.#leastDelta = leastOf(this.#distances, settings.delta);
-    this.#proximity = new Proximity(mesh, settings);
+    this.#proximity = new Proximity(mesh, settings, workspace);
     this.#edges = settings.sigma > 0 ? new EdgeLengths(mesh) : undefined;
-    this.#contacts = new Contacts(mesh.inverseMasses, settings.contact);
-    this.#forward = new Forward(vertexCount);
-    this.#active = new ActivePairs(vertexCount);
-    this.#watch = new ProgressWatch(vertexCount, settings);
-    this.#slide = new Slide(vertexCount, settings);
-    this.#moving = new Uint8Array(vertexCount);
-    this.#residuals = new Residuals(vertexCount);
   }
 
   /**
-   * Other settings from the next resolve on. What a stage remembers within one request is begun anew by every request, so
-   * those stages are simply replaced; what outlives requests is the proximity set, kept as long as nothing changed that it
-   * was found with, and the static colouring of the edges.
+   * Other settings from the next resolve on. What outlives requests is the proximity set, kept as long as nothing changed
+   * that it was found with, and the static colouring of the edges.
    */
   configure(settings: Settings): void {
-    const vertexCount = this.#mesh.vertexCount;
-    if (!servesBoth(this.#settings, settings)) this.#proximity = new Proximity(this.#mesh, settings);
+    if (!servesBoth(this.#settings, settings)) {
+      this.#proximity = new Proximity(this.#mesh, settings, this.#workspace);
+    }
     if (settings.sigma > 0) this.#edges ??= new EdgeLengths(this.#mesh);
     else this.#edges = undefined;
-    if (settings.contact !== this.#settings.contact) {
-      this.#contacts = new Contacts(this.#mesh.inverseMasses, settings.contact);
-    }
-    this.#watch = new ProgressWatch(vertexCount, settings);
-    this.#slide = new Slide(vertexCount, settings);
     this.#distances = distancesByVertex(this.#mesh, settings);
     this.#leastDelta = leastOf(this.#distances, settings.delta);
     this.#settings = settings;
   }
 
-  /**
-   * An estimate: what grows with the scene (pairs, boxes, rows, the mesh's own arrays), counted from the lengths of the
-   * arrays; what a search allocates and drops again is not in it.
-   */
+  /** of what is kept between requests, the mesh included, from the lengths of the arrays */
   get bytes(): number {
     return (
-      this.#proximity.bytes +
-      PER_VERTEX_BYTES * this.#mesh.vertexCount +
-      this.#candidates.list.byteLength +
-      meshBytes(this.#mesh)
+      this.#proximity.bytes + (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0) + bytesOfMesh(this.#mesh)
     );
+  }
+
+  /** Vertices and pairs: which of two scenes asks more of the workspace. */
+  get size(): number {
+    return this.#mesh.vertexCount + this.#proximity.restingCount;
   }
 
   /** @throws TOO_LARGE when the proximity set does not fit; the scene can be used on */
   resolve(input: StepInput): Resolution {
+    const proximity = this.#proximity;
+    return this.#workspace.lend(() => {
+      try {
+        proximity.wake();
+        const resolution = this.#run(input, new Stages(this.#mesh, this.#settings, this.#workspace));
+        proximity.rest();
+        return resolution;
+      } catch (thrown) {
+        proximity.forsake();
+        throw thrown;
+      } finally {
+        this.#edges?.rest();
+      }
+    });
+  }
+
+  #run(input: StepInput, stages: Stages): Resolution {
     const clock = new StageClock();
     const { epsilon, stepLimit } = this.#settings;
     const { x: start, y: target } = input;
     const x = Float32Array.from(start);
     const y = Float32Array.from(target);
-    const residuals = this.#residuals;
+    const { residuals, forward, watch, slide } = stages;
     const proximity = this.#proximity;
     const counts = { activeContacts: 0, colours: 0 };
     let status: Status = 'STEP_LIMIT';
@@ -114,10 +108,9 @@ export class TwoWay {
     let next: NextSearch = { isDue: !isReused, wanted: undefined };
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
-    this.#edges?.linearise(target, this.#settings.sigma);
-    this.#watch.begin(x, residuals.r);
-    this.#slide.begin();
-    this.#forward.touching = 0;
+    this.#edges?.linearise(target, this.#settings.sigma, this.#workspace.scratch);
+    watch.begin(x, residuals.r);
+    slide.begin();
     clock.lap('backward');
 
     for (;;) {
@@ -134,21 +127,20 @@ export class TwoWay {
       this.#step++;
       if (next.isDue) {
         proximity.renew(x, y, next.wanted);
-        this.#active.invalidate();
         searches++;
         clock.lap('search');
       }
-      this.#backward(x, y, start, target, clock, counts);
-      this.#advance(x, y);
-      residuals.update(x, y, this.#forward.alpha, epsilon);
-      this.#slide.observe(this.#forward, residuals.r, this.#moving);
+      this.#backward(stages, x, y, start, target, clock, counts);
+      this.#advance(stages, x, y);
+      residuals.update(x, y, forward.alpha, epsilon);
+      slide.observe(forward, residuals.r, stages.moving);
       steps++;
-      next = this.#nextSearch();
+      next = this.#nextSearch(stages);
       clock.lap('forward');
       input.onState?.(x);
       input.onProgress?.({ steps, residual: residuals.largest, unfinishedVertices: residuals.unfinished });
       clock.restart();
-      const verdict = residuals.largest < epsilon ? 'going' : this.#watch.judge(x, residuals.r);
+      const verdict = residuals.largest < epsilon ? 'going' : watch.judge(x, residuals.r);
       clock.lap('forward');
       if (verdict === 'search') next = { isDue: true, wanted: undefined };
       if (verdict === 'stalled') {
@@ -166,14 +158,15 @@ export class TwoWay {
       residual: residuals.largest,
       unfinishedVertices: residuals.unfinished,
       pairs: { ...countPairs(proximity.pairs), ...counts },
-      touchingPairs: this.#forward.touching,
-      limitingPairs: nameLimitingPairs(proximity.pairs, residuals.r, this.#forward.limiter, epsilon),
+      touchingPairs: forward.touching,
+      limitingPairs: nameLimitingPairs(proximity.pairs, residuals.r, forward.limiter, epsilon),
       timings: clock.timings,
     };
   }
 
   /** y ← Backward(y, x, y*, P): λ = 0; edge lengths first, contacts last, as many sweeps as asked. */
   #backward(
+    stages: Stages,
     x: Float32Array,
     y: Float32Array,
     start: Float32Array,
@@ -187,40 +180,41 @@ export class TwoWay {
     this.#edges?.sweep(y);
     clock.lap('backward');
 
-    this.#active.gather(pairs, this.#moving, this.#markMoving(x, y));
-    this.#candidates.find(pairs, this.#active, x, start, this.#step, delta, this.#distances);
+    const { active, candidates, contacts, slide } = stages;
+    active.gather(pairs, stages.moving, stages.markMoving(x, y));
+    candidates.find(pairs, active, x, start, this.#step, delta, this.#distances);
     clock.lap('geometry');
 
-    const { list, count } = this.#candidates;
-    const contacts = this.#contacts;
+    const { list, count } = candidates;
     contacts.assemble(pairs, list, count, x, this.#step);
     contacts.sweep(x, y);
     for (let n = 1; n < sweeps; n++) {
       this.#edges?.sweep(y);
       contacts.sweep(x, y);
     }
-    if (forward === 'PLANAR') this.#slide.apply(pairs, list, count, x, y, this.#mesh.inverseMasses);
+    if (forward === 'PLANAR') slide.apply(pairs, list, count, x, y, this.#mesh.inverseMasses);
     restoreOverflow(y, target);
     counts.activeContacts = Math.max(counts.activeContacts, contacts.count);
     counts.colours = Math.max(counts.colours, contacts.colouring.colours);
     clock.lap('backward');
   }
 
-  #advance(x: Float32Array, y: Float32Array): void {
+  #advance(stages: Stages, x: Float32Array, y: Float32Array): void {
     const { pairs, boxes, radius } = this.#proximity;
-    const { guard, gamma, floor, forward } = this.#settings;
+    const { active, moving } = stages;
+    const { guard, gamma, floor, forward: rule } = this.#settings;
     // A pair that stays this far apart is passed over: with the floor well below it, none is worth a bound.
     const delta = this.#leastDelta;
-    this.#active.gather(pairs, this.#moving, this.#markMoving(x, y));
-    this.#forward.advance({
+    active.gather(pairs, moving, stages.markMoving(x, y));
+    stages.forward.advance({
       x,
       y,
       pairs,
-      active: this.#active.list,
-      activeCount: this.#active.count,
-      moving: this.#moving,
+      active: active.list,
+      activeCount: active.count,
+      moving,
       step: this.#step,
-      rule: forward,
+      rule,
       gamma,
       delta,
       floor,
@@ -230,36 +224,16 @@ export class TwoWay {
   }
 
   /** Is P to be found anew before the next step: all of it, or what only some vertices need? */
-  #nextSearch(): NextSearch {
+  #nextSearch({ forward, moving, residuals, watch }: Stages): NextSearch {
     const { guard, searchRadiusMin } = this.#settings;
     const proximity = this.#proximity;
     if (guard === 'RADIUS') {
-      proximity.radius -= 2 * this.#forward.largestMove;
+      proximity.radius -= 2 * forward.largestMove;
       return { isDue: proximity.radius < searchRadiusMin, wanted: undefined };
     }
-    const isDue = this.#watch.wantsSearch(this.#residuals.r, this.#forward, this.#moving, proximity.pairs);
-    return { isDue, wanted: this.#watch.wanted };
+    const isDue = watch.wantsSearch(residuals.r, forward, moving, proximity.pairs);
+    return { isDue, wanted: watch.wanted };
   }
-
-  #markMoving(x: Float32Array, y: Float32Array): number {
-    const moving = this.#moving;
-    let count = 0;
-    for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
-      const moves = x[k] !== y[k] || x[k + 1] !== y[k + 1] || x[k + 2] !== y[k + 2] ? 1 : 0;
-      moving[i] = moves;
-      count += moves;
-    }
-    return count;
-  }
-}
-
-/** Bytes a vertex of what the stages keep: residual, moving, limits and α of the forward step, marks, the watch's window. */
-const PER_VERTEX_BYTES = 96;
-
-function meshBytes(mesh: CollisionMesh): number {
-  let bytes = 0;
-  for (const part of Object.values(mesh)) if (ArrayBuffer.isView(part)) bytes += part.byteLength;
-  return bytes;
 }
 
 function leastOf(distances: Float32Array | undefined, delta: number): number {

@@ -28,7 +28,7 @@ const listOf = (active: ActivePairs): number[] => [...active.list.subarray(0, ac
 t.test('many moving or few: the pairs with a moving vertex, ascending', async (t) => {
   for (let round = 0; round < 60; round++) {
     const pairs = makePairs(random, random.int(2000), VERTICES);
-    const active = new ActivePairs(VERTICES);
+    const active = new ActivePairs();
     // 1/32 of the vertices is where gathering takes over from scanning.
     for (const share of [0, 0.003, 0.02, 0.03, 0.04, 0.5, 1]) {
       const moving = Uint8Array.from({ length: VERTICES }, () => (random() < share ? 1 : 0));
@@ -44,8 +44,8 @@ t.test('both ways give the same list', async (t) => {
     const vertices = 33 + random.int(300);
     const pairs = makePairs(random, 500, vertices);
     const moving = Uint8Array.from({ length: vertices }, () => (random() < 0.1 ? 1 : 0));
-    const scanned = new ActivePairs(vertices);
-    const gathered = new ActivePairs(vertices);
+    const scanned = new ActivePairs();
+    const gathered = new ActivePairs();
     // What is said to move decides how it is done; the marks decide what is found.
     scanned.gather(pairs, moving, vertices);
     gathered.gather(pairs, moving, 1);
@@ -53,12 +53,11 @@ t.test('both ways give the same list', async (t) => {
   }
 });
 
-t.test('a new P is looked at after invalidate, also a larger or a smaller one', async (t) => {
-  const active = new ActivePairs(VERTICES);
+t.test('a new P is looked at anew without being told, also a larger or a smaller one', async (t) => {
+  const active = new ActivePairs();
   const pairs = new PairSet();
   for (const count of [100, 3000, 0, 1500, 10]) {
     makePairs(random, count, VERTICES, pairs);
-    active.invalidate();
     for (let n = 0; n < 3; n++) {
       const moving = new Uint8Array(VERTICES);
       for (let k = 0; k < 5; k++) moving[random.int(VERTICES)] = 1;

@@ -1,0 +1,58 @@
+import { ActivePairs } from './active-pairs.js';
+import { PairSet } from './pairs.js';
+import { Scratch } from './scratch.js';
+import { SearchTrees } from './search.js';
+
+/**
+ * Beyond this a request's memory is not kept for the next one: a set of millions of pairs takes a second and more to
+ * find, and new memory for it a twentieth of that.
+ */
+export const KEPT_BYTES = 256 * 2 ** 20;
+
+/**
+ * What a request needs while it is at work, for all scenes of one engine together: an engine computes one request at a
+ * time, start to end. Nothing in it means anything to the next request, except that P may still stand in `pairs`
+ * (RestingPairs.wake) and that `active` knows by the revision of P whether its incidence list is of that.
+ */
+export class Workspace {
+  readonly scratch = new Scratch();
+  /** P of the scene that is at work, or was last */
+  readonly pairs = new PairSet();
+  readonly active = new ActivePairs();
+  readonly trees = new SearchTrees();
+
+  #isLent = false;
+
+  /**
+   * Lends it for the time of one call.
+   *
+   * @throws Error when it is lent already: a request that begins another one in its callbacks would find its memory changed
+   */
+  lend<T>(work: () => T): T {
+    if (this.#isLent) throw new Error('a resolve began while another one of the same engine was at work');
+    this.#isLent = true;
+    try {
+      const result = work();
+      if (this.bytes > KEPT_BYTES) this.release();
+      return result;
+    } catch (thrown) {
+      // Halfway through a stage the memory may hold anything.
+      this.release();
+      throw thrown;
+    } finally {
+      this.#isLent = false;
+    }
+  }
+
+  get bytes(): number {
+    return this.scratch.bytes + this.pairs.bytes + this.active.bytes + this.trees.bytes;
+  }
+
+  /** The memory goes back; the next request begins with none. */
+  release(): void {
+    this.scratch.release();
+    this.pairs.release();
+    this.active.release();
+    this.trees.release();
+  }
+}

@@ -1,0 +1,161 @@
+import t from 'tap';
+import { SCENES } from '../../../examples/scenes/index.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { measureMesh } from '../../../src/mesh/measure.js';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import { KEPT_BYTES, Workspace } from '../../../src/solver/cpu/workspace.js';
+import { Frame, floorOf } from '../../../src/solver/frame.js';
+import { resolveParameters } from '../../../src/solver/parameters.js';
+import type { Engine, Resolution, Scene } from '../../../src/solver/types.js';
+
+interface Opened {
+  readonly scene: Scene;
+  readonly vertices: number;
+  readonly x: Float32Array;
+  readonly y: Float32Array;
+}
+
+async function open(engine: Engine, name: string, vertices: number, share = 1): Promise<Opened> {
+  const { vertexCount, triangles, start, target } = SCENES[name]!(vertices);
+  const mesh = buildMesh({ vertexCount, triangles });
+  const from = Float64Array.from(start);
+  const to = from.map((value, k) => value + share * (target[k]! - value));
+  const measures = measureMesh(mesh, from);
+  const { parameters } = resolveParameters({ stepLimit: 40 }, measures);
+  const frame = Frame.fit(from, measures.medianEdge, measures.bounds);
+  const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
+  const scene = await engine.open(mesh, parameters, units);
+  return { scene, vertices: vertexCount, x: frame.toEngine(from), y: frame.toEngine(to) };
+}
+
+const outcomeOf = ({ timings, ...rest }: Resolution) => ({ ...rest, timings: typeof timings });
+
+t.test('scenes of one engine answer by turns, bit for bit, what each answers with an engine of its own', async (t) => {
+  const engine = createCpuEngine();
+  const wanted = [
+    ['layers', 200],
+    ['layers', 450],
+    ['sleeve', 600],
+    ['layers', 200],
+  ] as const;
+  const together: Opened[] = [];
+  const alone: Opened[] = [];
+  for (const [name, vertices] of wanted) {
+    together.push(await open(engine, name, vertices));
+    alone.push(await open(createCpuEngine(), name, vertices));
+  }
+  const states = wanted.map((_, k) => together[k]!.x);
+  for (let round = 0; round < 5; round++) {
+    for (const [k, { scene, x, y }] of together.entries()) {
+      // On towards the target; then only a few vertices, so that the pairs are gathered; then back.
+      const few = states[k]!.map((value, at) => (at < 9 ? y[at]! : value));
+      const target = round < 2 ? y : round < 4 ? few : x;
+      const one = await scene.resolve({ x: states[k]!, y: target });
+      const other = await alone[k]!.scene.resolve({ x: states[k]!, y: target });
+      t.same(outcomeOf(one), outcomeOf(other), `round ${round}, scene ${k}`);
+      states[k] = one.positions;
+    }
+  }
+});
+
+t.test('a resting scene holds under 31 bytes a pair and 250 a vertex', async (t) => {
+  // Two layers that meet: what a session of the load test holds, at an eighth of its size, and the densest there is.
+  const { scene, vertices, x, y } = await open(createCpuEngine(), 'layers', 1250, 0.5);
+  t.ok(scene.bytes <= 250 * vertices, `${scene.bytes / vertices} bytes a vertex before the first step`);
+  const { pairs, positions } = await scene.resolve({ x, y });
+  const count = pairs.vertexTriangle + pairs.edgeEdge;
+  t.ok(count > 10 * vertices, `${count} pairs`);
+  t.ok(scene.bytes <= 250 * vertices + 31 * count, `${scene.bytes} bytes of ${vertices} vertices and ${count} pairs`);
+  await scene.resolve({ x: positions, y: x });
+  const { pairs: last } = await scene.resolve({ x, y: x });
+  const rest = last.vertexTriangle + last.edgeEdge;
+  t.ok(scene.bytes <= 250 * vertices + 29 * (1.25 * rest + 1), `${scene.bytes} bytes with ${rest} pairs`);
+});
+
+t.test('what resolves share goes with the last scene, and with the one that needed it', async (t) => {
+  const engine = createCpuEngine();
+  t.equal(engine.sharedBytes, 0);
+  const small = await open(engine, 'layers', 200);
+  const large = await open(engine, 'layers', 1000);
+  await small.scene.resolve(small);
+  const ofSmall = engine.sharedBytes!;
+  await large.scene.resolve(large);
+  t.ok(engine.sharedBytes! > ofSmall);
+  large.scene.close();
+  t.equal(engine.sharedBytes, 0);
+  const before = await small.scene.resolve(small);
+  t.ok(before.proximitySetReused === false || before.steps > 0);
+  t.ok(engine.sharedBytes! > 0 && engine.sharedBytes! <= ofSmall * 1.5);
+  const passing = await open(engine, 'layers', 50);
+  await passing.scene.resolve(passing);
+  passing.scene.close();
+  t.ok(engine.sharedBytes! > 0, 'a smaller one that leaves takes nothing away');
+  small.scene.close();
+  t.equal(engine.sharedBytes, 0);
+  small.scene.close();
+});
+
+t.test('a proximity set survives that its scene had to make room', async (t) => {
+  const engine = createCpuEngine();
+  const one = await open(engine, 'layers', 200, 0.3);
+  const other = await open(engine, 'layers', 300);
+  const { positions } = await one.scene.resolve(one);
+  await other.scene.resolve(other);
+  other.scene.close();
+  t.equal(engine.sharedBytes, 0, 'the memory it was found in is gone');
+  t.equal((await one.scene.resolve({ x: positions, y: one.x })).proximitySetReused, true);
+});
+
+t.test('a step that fails leaves the shared memory clean, and its own set void', async (t) => {
+  const engine = createCpuEngine();
+  const [one, other] = [await open(engine, 'layers', 200), await open(engine, 'layers', 200)];
+  const expected = outcomeOf(await (await open(createCpuEngine(), 'layers', 200)).scene.resolve(one));
+  await other.scene.resolve(other);
+  const failing = {
+    ...one,
+    onState: () => {
+      throw new Error('planted');
+    },
+  };
+  await t.rejects(one.scene.resolve(failing), { message: 'planted' });
+  t.equal(engine.sharedBytes, 0);
+  const again = await one.scene.resolve(one);
+  t.equal(again.proximitySetReused, false);
+  const fresh = await (await open(engine, 'layers', 200)).scene.resolve(one);
+  t.same(outcomeOf(fresh), expected);
+});
+
+t.test('two requests cannot be at work in one engine', async (t) => {
+  const engine = createCpuEngine();
+  const [one, other] = [await open(engine, 'layers', 50), await open(engine, 'layers', 50)];
+  let inner: Promise<unknown> | undefined;
+  const outer = one.scene.resolve({
+    ...one,
+    onProgress: () => {
+      inner ??= other.scene.resolve(other);
+    },
+  });
+  await outer;
+  await t.rejects(inner!, { message: /while another one of the same engine was at work/ });
+});
+
+t.test('memory beyond what is kept goes back after the request, also after one that failed', async (t) => {
+  const workspace = new Workspace();
+  const much = () => workspace.scratch.uint8('much', KEPT_BYTES + 1);
+  t.equal(workspace.lend(much).length, KEPT_BYTES + 1);
+  t.equal(workspace.bytes, 0);
+  t.ok(workspace.lend(() => workspace.scratch.uint8('little', 100)));
+  t.equal(workspace.bytes, 100);
+  t.throws(
+    () =>
+      workspace.lend(() => {
+        throw new Error('planted');
+      }),
+    { message: 'planted' },
+  );
+  t.equal(workspace.bytes, 0);
+  t.ok(
+    workspace.lend(() => true),
+    'and it may be lent again',
+  );
+});
