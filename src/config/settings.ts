@@ -157,7 +157,7 @@ export const SETTINGS = {
     0,
     [0, MOST_BYTES],
     'bytes',
-    'What engines may hold for sessions; beyond it the least recently used are parked. 0 = no limit.',
+    'What lanes may hold for sessions, on the device and on the host; beyond it the least recently used are parked. 0 = no limit.',
   ),
   maxSessionBytes: number(
     'INTERSTICE_MAX_SESSION_BYTES',

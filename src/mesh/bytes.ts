@@ -1,12 +1,16 @@
-import type { CollisionMesh, MeshInput } from './types.js';
-
-/** Bytes of the arrays of a mesh, as it was sent or as it was built; of both together where each array is counted once. */
-export function bytesOfMesh(...meshes: readonly (CollisionMesh | MeshInput)[]): number {
+/**
+ * Bytes of memory that the typed arrays in values keep: looks into plain data, arrays, maps and objects of classes (fields
+ * that are truly private excepted), counts each buffer once, and all of it where an array is a view of a part.
+ */
+export function bytesOf(...values: unknown[]): number {
   const buffers = new Set<ArrayBufferLike>();
-  for (const mesh of meshes) {
-    for (const part of Object.values(mesh)) if (ArrayBuffer.isView(part)) buffers.add(part.buffer);
-  }
-  let bytes = 0;
-  for (const buffer of buffers) bytes += buffer.byteLength;
-  return bytes;
+  const visit = (item: unknown): void => {
+    if (ArrayBuffer.isView(item)) buffers.add(item.buffer);
+    else if (item instanceof Map) for (const part of item.values()) visit(part);
+    else if (typeof item === 'object' && item !== null) for (const part of Object.values(item)) visit(part);
+  };
+  values.forEach(visit);
+  let sum = 0;
+  for (const buffer of buffers) sum += buffer.byteLength;
+  return sum;
 }

@@ -82,7 +82,12 @@ export class Metrics {
     const gauges: readonly [name: string, help: string, of: (stats: OperationStats) => number][] = [
       ['queue_waiting', 'Jobs that wait for a thread.', ({ waiting }) => waiting],
       ['jobs_running', 'Jobs on a thread.', ({ running }) => running],
-      ['device_bytes', 'What engines hold for sessions.', ({ residentBytes }) => residentBytes],
+      [
+        'device_bytes',
+        'What lanes hold for sessions, on devices and on the host.',
+        ({ residentBytes }) => residentBytes,
+      ],
+      ['shared_bytes', 'What lanes keep for whatever job is next.', ({ sharedBytes }) => sharedBytes],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
     ];
     for (const [name, help, of] of gauges) this.gauge(name, help, (gauge) => gauge.set(of(read())));

@@ -103,6 +103,11 @@ export class Dispatcher {
     return this.lanes.filter((lane) => lane.job).length;
   }
 
+  /** bytes that lanes keep for whatever job is next: bounded by the largest scene on each, freed with the last one */
+  get sharedBytes(): number {
+    return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
+  }
+
   get isClosed(): boolean {
     return this.hasClosed;
   }

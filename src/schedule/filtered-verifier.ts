@@ -53,6 +53,12 @@ export class FilteredStates {
     return doubtful ? decideDoubtful(mesh, positions, rules, doubtful) : findIntersections(mesh, positions, rules);
   }
 
+  /** Gives back what is kept for a mesh. */
+  forget(mesh: CollisionMesh): void {
+    this.filters.get(mesh)?.close();
+    this.filters.delete(mesh);
+  }
+
   close(): void {
     for (const filter of this.filters.values()) filter.close();
     this.filters.clear();
@@ -63,7 +69,7 @@ export class FilteredStates {
     try {
       return await (await this.filterOf(mesh)).findDoubtful(positions);
     } catch (thrown) {
-      this.drop(mesh);
+      this.forget(mesh);
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       if (!this.hasWarned) this.warn(`states are tested on the host alone where the device cannot help: ${reason}`);
       this.hasWarned = true;
@@ -78,14 +84,9 @@ export class FilteredStates {
     this.filters.set(mesh, filter);
     for (const oldest of this.filters.keys()) {
       if (this.filters.size <= MOST_FILTERS) break;
-      this.drop(oldest);
+      this.forget(oldest);
     }
     return filter;
-  }
-
-  private drop(mesh: CollisionMesh): void {
-    this.filters.get(mesh)?.close();
-    this.filters.delete(mesh);
   }
 }
 

@@ -84,8 +84,16 @@ export type WorkerMessage =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'state'; readonly positions: Positions }
   | { readonly type: 'finding'; readonly finding: Finding }
-  | { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer']; readonly held: HeldVersions | undefined }
-  | { readonly type: 'failed'; readonly error: PlainError; readonly held: HeldVersions | undefined };
+  | (JobEnd & { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer'] })
+  | (JobEnd & { readonly type: 'failed'; readonly error: PlainError });
+
+/** What is said at the end of every job. */
+interface JobEnd {
+  /** of the scene that the job was about */
+  readonly held: HeldVersions | undefined;
+  /** bytes that the thread keeps for whatever job is next, whosever it is */
+  readonly sharedBytes: number;
+}
 
 /**
  * The words that the two threads share during one job. A worker computes without returning to its event loop, so no

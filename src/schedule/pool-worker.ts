@@ -22,6 +22,8 @@ export class PoolWorker {
   /** the target of the step that it is doing */
   private readonly mailbox = new Mailbox();
   private listener: Listener | undefined;
+  /** of the thread, as it said at the end of its last job */
+  private keptBytes = 0;
   private isGone = false;
   /** terminate() holds the process until the thread is gone; a last message of its job must not let go of it before */
   private isEnding = false;
@@ -61,7 +63,10 @@ export class PoolWorker {
       if (message.type === 'hello') greet(message.engine);
       else if (message.type === 'ended') noteEnd();
       else if (message.type === 'refused') die(IntersticeError.fromPlain(message.error));
-      else this.listener?.receive(message);
+      else {
+        if (message.type === 'done' || message.type === 'failed') this.keptBytes = message.sharedBytes;
+        this.listener?.receive(message);
+      }
     });
     // An error is what killed the thread; its exit follows, and comes alone when something ended the thread on purpose.
     this.thread.on('error', (error) => die(explain(error)));
@@ -75,6 +80,11 @@ export class PoolWorker {
       ),
     );
     this.thread.unref();
+  }
+
+  /** bytes kept for whatever job is next, on both sides */
+  get sharedBytes(): number {
+    return this.keptBytes + this.mailbox.bytes;
   }
 
   get isBusy(): boolean {
@@ -95,6 +105,8 @@ export class PoolWorker {
     this.listener = listener;
     this.hold();
     // A step's target is read until its job ends and not kept; everything else may be, and needs memory of its own.
+    // A scene goes, and it may be the one that needed so much; the next step takes what it needs.
+    if (job.kind === 'park') this.mailbox.release();
     const input = job.kind === 'step' ? { ...job.input, target: this.mailbox.put(job.input.target) } : job.input;
     const { value, transfer } = packCopies(input);
     this.thread.postMessage({ ...job, input: value }, transfer);

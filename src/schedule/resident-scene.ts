@@ -1,4 +1,5 @@
 import { IntersticeError } from '../errors.js';
+import { bytesOf } from '../mesh/bytes.js';
 import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import { findBounds } from '../mesh/measure.js';
 import { type Box, measureBox } from '../mesh/positions.js';
@@ -14,6 +15,7 @@ import type {
   StepInput,
   VerifyLevel,
 } from '../solver/types.js';
+import { keptFor } from '../verify/mesh-tree.js';
 import type { StateFindings } from '../verify/types.js';
 import { scalarOf } from './include.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
@@ -101,9 +103,19 @@ export class ResidentScene {
     return this.#fitted;
   }
 
-  /** bytes of the engine's scene, 0 while there is none */
+  /**
+   * All that lives as long as this scene does: the engine's scene, the mesh as sent and as built, what the verifier keeps
+   * for it, the state with its images. What all scenes of a lane share is not in it (ResidentScenes.sharedBytes).
+   */
   get bytes(): number {
-    return this.#scene?.bytes ?? 0;
+    const { mesh, input } = this.#held;
+    const { positions, engine } = this.#state;
+    const image = this.#startImage?.engine;
+    // The next step's start is mapped when the answer has left: counted before, so that the count does not change by it.
+    const toCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
+    return (
+      bytesOf(mesh, input, keptFor(mesh), positions, this.#room, engine, image) + toCome + (this.#scene?.bytes ?? 0)
+    );
   }
 
   /** Another mesh (kinematic flags, masses): nothing that was found with the old one holds. */

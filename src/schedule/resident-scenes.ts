@@ -46,9 +46,20 @@ export class ResidentScenes {
     this.scenes.set(key, scene);
   }
 
+  /** Also gives back the memory that was lent: the next step takes what it needs, and the largest may just have gone. */
   drop(key: number): void {
     this.scenes.get(key)?.discard();
     this.scenes.delete(key);
+    this.room = new Float32Array(0);
+  }
+
+  find(key: number): ResidentScene | undefined {
+    return this.scenes.get(key);
+  }
+
+  /** bytes that are kept for whichever scene is next */
+  get sharedBytes(): number {
+    return this.room.byteLength;
   }
 
   /**

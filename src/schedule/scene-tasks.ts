@@ -31,7 +31,7 @@ export interface OpenAnswer {
   readonly summary: MeshSummary;
   readonly resolved: Parameters;
   readonly warnings: readonly Warning[];
-  /** bytes that the scene holds in its worker, on the device or on the host */
+  /** bytes that the scene holds in its worker, on the device and on the host */
   readonly residentBytes: number;
 }
 

@@ -31,6 +31,11 @@ export class Scheduler {
     return this.dispatcher.runningCount;
   }
 
+  /** As {@link Dispatcher.sharedBytes}. */
+  get sharedBytes(): number {
+    return this.dispatcher.sharedBytes;
+  }
+
   /** Scenes that are remembered: resident, parked, or with work waiting. */
   get sceneCount(): number {
     return this.dispatcher.ledger.size;

@@ -34,6 +34,15 @@ export function packCopies<T>(value: T): { readonly value: T; readonly transfer:
 export class Mailbox {
   private memory = new SharedArrayBuffer(0);
 
+  get bytes(): number {
+    return this.memory.byteLength;
+  }
+
+  /** Between two jobs: the memory goes back as soon as the other thread has let go of it as well. */
+  release(): void {
+    this.memory = new SharedArrayBuffer(0);
+  }
+
   /** @returns the same numbers in the shared memory, until the next array is put there */
   put<T extends Float32Array | Float64Array>(array: T): T {
     if (this.memory.byteLength < array.byteLength) this.memory = new SharedArrayBuffer(array.byteLength);

@@ -12,6 +12,8 @@ export interface Verifier {
   findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): StateFindings;
   /** The same, where there is a faster way than on this thread; see {@link testState}. */
   readonly testState?: (mesh: CollisionMesh, positions: Positions, rules: PairRules) => Promise<StateFindings>;
+  /** A mesh whose states will not be tested again: what is kept for it on a device can go. */
+  readonly forget?: (mesh: CollisionMesh) => void;
   findDistances(mesh: CollisionMesh, positions: Positions, rules: PairRules, closerThan: number): DistanceFindings;
   findContacts(mesh: CollisionMesh, positions: Positions, rules: PairRules, closerThan: number): Contacts;
   testPath(
@@ -29,7 +31,11 @@ export const exactVerifier: Verifier = { findIntersections, findDistances, findC
 export function verifierFor(engine: Engine): Verifier {
   if (!canFilter(engine)) return exactVerifier;
   const states = new FilteredStates(engine);
-  return { ...exactVerifier, testState: (...state) => states.findIntersections(...state) };
+  return {
+    ...exactVerifier,
+    testState: (...state) => states.findIntersections(...state),
+    forget: (mesh) => states.forget(mesh),
+  };
 }
 
 /** {@link findIntersections} by the verifier's fastest way. */

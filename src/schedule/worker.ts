@@ -59,6 +59,9 @@ const engine = await openEngineOrEnd();
 const scenes = new ResidentScenes();
 const verifier = verifierFor(engine);
 
+/** What this thread keeps for whatever job is next. */
+const sharedBytes = (): number => scenes.sharedBytes + (engine.sharedBytes ?? 0);
+
 async function work(message: JobMessage): Promise<void> {
   const flags = new JobFlags(message.flags);
   let sent = 0;
@@ -85,9 +88,9 @@ async function work(message: JobMessage): Promise<void> {
   const held = () => (key === undefined ? undefined : scenes.heldOf(key));
   try {
     const answer = await doJob(message, context);
-    send({ type: 'done', answer, held: held() }, true);
+    send({ type: 'done', answer, held: held(), sharedBytes: sharedBytes() }, true);
   } catch (thrown) {
-    send({ type: 'failed', error: describe(thrown), held: held() });
+    send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
   }
   if (message.kind === 'step') scenes.getReady(message.input.state.key);
 }
@@ -102,9 +105,13 @@ async function doJob(message: JobMessage, context: JobContext): Promise<Jobs[key
       return openJob(message.input, scenes, context);
     case 'step':
       return stepJob(message.input, scenes, context);
-    case 'park':
-      scenes.drop(message.input.key);
+    case 'park': {
+      const { key } = message.input;
+      const mesh = scenes.find(key)?.held.mesh;
+      if (mesh) verifier.forget?.(mesh);
+      scenes.drop(key);
       return null;
+    }
   }
 }
 

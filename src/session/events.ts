@@ -55,8 +55,10 @@ export interface OperationStats {
   /** open sessions, parked ones included */
   readonly sessions: number;
   readonly parked: number;
-  /** bytes that engines hold for sessions */
+  /** bytes that lanes hold for sessions, on devices and on the host: scenes, meshes, states, the verifier's trees */
   readonly residentBytes: number;
+  /** bytes that lanes keep for whatever job is next, whosever it is */
+  readonly sharedBytes: number;
   /** bytes that the session room holds: meshes, committed states, last requests and answers */
   readonly hostBytes: number;
 }

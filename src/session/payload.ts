@@ -30,19 +30,6 @@ export function ownCopy<T>(value: T, isHandedOver = false): T {
   return copy(value) as T;
 }
 
-/** Bytes of memory that the arrays of plain data keep, each buffer counted once. */
-export function bytesOf(...values: unknown[]): number {
-  const buffers = new Set<ArrayBufferLike>();
-  const visit = (item: unknown): void => {
-    if (isBulk(item)) buffers.add(item.buffer);
-    else if (typeof item === 'object' && item !== null) for (const part of Object.values(item)) visit(part);
-  };
-  values.forEach(visit);
-  let sum = 0;
-  for (const buffer of buffers) sum += buffer.byteLength;
-  return sum;
-}
-
 /**
  * Whether two steps ask for the same answer: target, start, mesh changes, parameters and what to include, compared by
  * content. How long the caller would wait and how urgently is no part of it: a client that tries again has less time left.

@@ -13,5 +13,6 @@ export type Schedule = Pick<
   | 'forget'
   | 'waitingCount'
   | 'runningCount'
+  | 'sharedBytes'
   | 'close'
 >;

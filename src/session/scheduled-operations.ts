@@ -173,6 +173,7 @@ export class ScheduledOperations implements MeasuredOperations {
       sessions: sessions.length,
       parked: sessions.filter(({ residency }) => residency === 'PARKED').length,
       residentBytes: residency.deviceBytes,
+      sharedBytes: this.schedule.sharedBytes,
       hostBytes: registry.hostBytes,
     };
   }

@@ -1,10 +1,10 @@
+import { bytesOf } from '../mesh/bytes.js';
 import type { MeshInput, MeshMeasures, Positions } from '../mesh/types.js';
 import type { OpenAnswer, SceneState, StepOutcome } from '../schedule/scene-tasks.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances } from '../solver/part-distances.js';
 import type { Parameters, ParametersInput } from '../solver/types.js';
 import type { LastStep } from './frames.js';
-import { bytesOf } from './payload.js';
 import { layOver } from './step-input.js';
 import type { MeshSummary, Report, Residency, ResolveAnswer, SessionInfo, StepRequest, Warning } from './types.js';
 

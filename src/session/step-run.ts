@@ -1,8 +1,9 @@
 import { IntersticeError } from '../errors.js';
+import { bytesOf } from '../mesh/bytes.js';
 import type { ScheduleHooks } from '../schedule/claim.js';
 import { deadlineExceeded } from '../schedule/deadline.js';
 import type { StepOutcome, StepTask } from '../schedule/scene-tasks.js';
-import { bytesOf, ownCopy } from './payload.js';
+import { ownCopy } from './payload.js';
 import type { Registry } from './registry.js';
 import type { RequestTrace, TracedRequest } from './request-trace.js';
 import type { Residency } from './residency.js';

@@ -119,8 +119,8 @@ export interface EngineUnits {
 
 /** One mesh, resident in an engine. Steps run one at a time. */
 export interface Scene {
-  /** bytes that the scene holds between two resolves, on its device or on the host, its mesh included where it keeps that;
-   *  an estimate where an engine cannot count them */
+  /** bytes that the scene holds between two resolves besides its mesh, on its device or on the host; an estimate where an
+   *  engine cannot count them */
   readonly bytes: number;
   resolve(step: StepInput): Promise<Resolution>;
   /**

@@ -56,6 +56,11 @@ export function collectElements(mesh: CollisionMesh): MeshElements {
   return elements;
 }
 
+/** What {@link collectElements} keeps for a mesh, if it was asked. */
+export function keptElements(mesh: CollisionMesh): MeshElements | undefined {
+  return collected.get(mesh);
+}
+
 function describe(mesh: CollisionMesh, vertices: Uint32Array, size: 1 | 2 | 3): ElementSet {
   const count = vertices.length / size;
   const kinematic = new Uint8Array(count).fill(1);

@@ -2,7 +2,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import { boundCorners, boundRange, joinBoxes } from './bounds.js';
 import { type BoxTree, buildBoxTree } from './box-tree.js';
 import { type Carriers, collectCarriers } from './carriers.js';
-import { collectElements, type ElementSet, type MeshElements } from './elements.js';
+import { collectElements, type ElementSet, keptElements, type MeshElements } from './elements.js';
 
 /** The elements of one set in the order of the leaves. */
 export interface Members {
@@ -143,6 +143,11 @@ export function openMeshTree(
   const tree = new MeshTree(mesh, collectElements(mesh), collectCarriers(mesh), lows, highs);
   trees.set(mesh, tree);
   return { tree, boxes: tree.bound(lows, highs) };
+}
+
+/** All that this room keeps for a mesh, as long as the mesh lives; arrays of the mesh itself are among it. */
+export function keptFor(mesh: CollisionMesh): readonly unknown[] {
+  return [trees.get(mesh), keptElements(mesh)];
 }
 
 function sumOfExtents(boxes: Float64Array): number {

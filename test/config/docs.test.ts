@@ -22,7 +22,15 @@ t.test('the settings of the guide are those of the program', async (t) => {
 
 t.test('the guide names every metric, and no other', async (t) => {
   const metrics = new Metrics();
-  metrics.watch(() => ({ waiting: 0, running: 0, sessions: 0, parked: 0, residentBytes: 0, hostBytes: 0 }));
+  metrics.watch(() => ({
+    waiting: 0,
+    running: 0,
+    sessions: 0,
+    parked: 0,
+    residentBytes: 0,
+    sharedBytes: 0,
+    hostBytes: 0,
+  }));
   metrics.watchState({ phase: 'ready', inFlight: 0 });
   const own = [...(await metrics.text()).matchAll(/^# TYPE (interstice_\w+)/gm)].map(([, name]) => name).sort();
   const named = [...new Set([...guide.matchAll(/`(interstice_\w+)`/g)].map(([, name]) => name))].sort();

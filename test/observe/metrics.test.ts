@@ -48,7 +48,15 @@ t.test('known events make known numbers', async (t) => {
 
 t.test('gauges tell the moment at which somebody asks', async (t) => {
   const metrics = new Metrics();
-  const stats = { waiting: 1, running: 2, sessions: 5, parked: 2, residentBytes: 100, hostBytes: 200 };
+  const stats = {
+    waiting: 1,
+    running: 2,
+    sessions: 5,
+    parked: 2,
+    residentBytes: 100,
+    sharedBytes: 150,
+    hostBytes: 200,
+  };
   const state = { phase: 'starting', inFlight: 3 };
   metrics.watch(() => stats);
   metrics.watchState(state);
@@ -59,6 +67,7 @@ t.test('gauges tell the moment at which somebody asks', async (t) => {
     'interstice_sessions{residency="resident"} 3',
     'interstice_sessions{residency="parked"} 2',
     'interstice_device_bytes 100',
+    'interstice_shared_bytes 150',
     'interstice_host_bytes 200',
     'interstice_ready 0',
     'interstice_requests_in_flight 3',

@@ -116,6 +116,24 @@ t.test('filters of the last few meshes are kept, older ones closed', async (t) =
   t.equal(closed, 6);
 });
 
+t.test('the filter of a mesh that is gone is closed, and made anew should it come back', async (t) => {
+  let closed = 0;
+  const engine = engineWith(() => ({
+    findDoubtful: async () => ({ pairsTested: 0, pairs: new Uint32Array(0) }),
+    close: () => closed++,
+  }));
+  const states = new FilteredStates(engine);
+  const [one, other] = [grid(0).mesh, grid(0).mesh];
+  for (const each of [one, other]) await states.findIntersections(each, x, PROTECT);
+  states.forget(one);
+  states.forget(one);
+  t.equal(closed, 1);
+  await states.findIntersections(other, x, PROTECT);
+  t.equal(engine.opened(), 2, 'the other one is still there');
+  await states.findIntersections(one, x, PROTECT);
+  t.equal(engine.opened(), 3);
+});
+
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());
 

@@ -1,5 +1,8 @@
 import t from 'tap';
+import { SCENES } from '../../examples/scenes/index.js';
+import { bytesOf } from '../../src/mesh/bytes.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { keptFor } from '../../src/verify/mesh-tree.js';
 import { between, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
 import { spike } from '../support/job.js';
 import { DirectSession } from '../support/scenes.js';
@@ -93,4 +96,51 @@ t.test('a finding keeps its numbers through the steps that follow', async (t) =>
   for (const height of [0.2, 0.21, 0.22]) await session.step(tipAt(height));
   t.same(finding, before);
   t.same(finding?.request.start, tipAt(0.24));
+});
+
+/** Two layers of cloth that meet, as many vertices as asked for. */
+function layers(vertices: number) {
+  const { vertexCount, triangles, start, target } = SCENES.layers!(vertices);
+  const from = Float32Array.from(start);
+  const meeting = from.map((value, k) => value + 0.5 * (target[k]! - value));
+  return { vertexCount, mesh: { vertexCount, triangles }, start: from, parameters: {}, meeting };
+}
+
+t.test('a resting session holds under 31 bytes a pair and 450 a vertex, all counted', async (t) => {
+  const scene = layers(1250);
+  const session = new DirectSession(scene, createCpuEngine());
+  const opened = await session.open();
+  const { report, residentBytes } = await session.step(scene.meeting);
+  const pairs = report.pairs.vertexTriangle + report.pairs.edgeEdge;
+  t.comment(`${scene.vertexCount} vertices, ${pairs} pairs: ${opened.residentBytes} bytes, then ${residentBytes}`);
+  t.ok(opened.residentBytes <= 450 * scene.vertexCount, `${opened.residentBytes / scene.vertexCount} bytes a vertex`);
+  t.ok(residentBytes >= 29 * pairs, 'the pairs are in it');
+  t.ok(residentBytes <= 31 * pairs + 450 * scene.vertexCount, `${residentBytes} bytes`);
+});
+
+t.test('what the verifier keeps for a mesh, the mesh and the state are counted', async (t) => {
+  const scene = layers(200);
+  const session = new DirectSession(scene, fakeEngine(stepping(1)));
+  await session.open();
+  const { residentBytes } = await session.step(scene.meeting);
+  const held = session.scenes.find(session.state.key)!;
+  const { mesh, input } = held.held;
+  const tree = bytesOf(keptFor(mesh)) - bytesOf(mesh.edges, mesh.triangles, mesh.contactVertices, mesh.particles);
+  t.ok(tree > 20 * scene.vertexCount, `${tree} bytes of trees`);
+  const state = held.state.positions.byteLength;
+  t.ok(residentBytes >= tree + bytesOf(mesh, input) + state, `${residentBytes} bytes`);
+  session.scenes.getReady(session.state.key);
+  t.equal(held.bytes, residentBytes, 'what is done between two steps was counted before');
+});
+
+t.test('the memory that a lane lends for targets is counted, and goes back when a scene goes', async (t) => {
+  const session = new DirectSession(spike(1, 0), fakeEngine(stepping(1)));
+  await session.open();
+  t.equal(session.scenes.sharedBytes, 0);
+  await session.step(tipAt(0.9));
+  await session.step(tipAt(0.8));
+  t.equal(session.scenes.sharedBytes, 4 * spike(1, 0).start.length);
+  session.scenes.drop(session.state.key);
+  t.equal(session.scenes.sharedBytes, 0);
+  t.equal(session.scenes.heldOf(session.state.key), undefined);
 });

@@ -355,6 +355,30 @@ t.test('small jobs go on while a heavy one runs, and heavy ones wait for each ot
   for (const work of [huge, next]) t.equal((await refusalOf(work)).code, 'CANCELLED');
 });
 
+t.test('what lanes keep for the next job is told, and is gone with the last session', async (t) => {
+  const scheduler = new Scheduler({
+    engine: { module: new URL('../../src/solver/cpu/engine.js', import.meta.url).href, factory: 'createCpuEngine' },
+    limits: LIMITS,
+    allowUnverified: false,
+    threads: 1,
+    maxQueue: 4,
+  });
+  t.teardown(() => scheduler.close());
+  t.equal(scheduler.sharedBytes, 0);
+  const request = spike(0.25, 0);
+  const scene = sceneOf(request);
+  await scheduler.open(openTask(scene), { claim: CLAIM });
+  const { target } = spike(0.25, 0.2);
+  await scheduler.step(stepTask(scene, target), { claim: CLAIM });
+  t.ok(scheduler.sharedBytes > target.byteLength, 'mailbox, image and what the engine computes in');
+  await scheduler.park(scene.key);
+  t.equal(scheduler.sharedBytes, 0);
+  await scheduler.step(stepTask(scene, target), { claim: CLAIM });
+  t.ok(scheduler.sharedBytes > target.byteLength);
+  await scheduler.forget(scene.key);
+  t.equal(scheduler.sharedBytes, 0);
+});
+
 t.test('a session: opened, stepped, parked, stepped, forgotten', async (t) => {
   const scheduler = schedulerOf(t, 'createMortalEngine');
   let scene = sceneOf(flyer());

@@ -63,3 +63,15 @@ t.test(
     t.same(own, Float32Array.of(7, 8), 'the caller keeps its array');
   },
 );
+
+t.test('a mailbox says what it holds, and gives it back', async (t) => {
+  const mailbox = new Mailbox();
+  t.equal(mailbox.bytes, 0);
+  mailbox.put(new Float64Array(10));
+  mailbox.put(new Float32Array(3));
+  t.equal(mailbox.bytes, 80, 'room for the largest so far');
+  mailbox.release();
+  t.equal(mailbox.bytes, 0);
+  t.same(mailbox.put(Float32Array.of(1, 2)), Float32Array.of(1, 2));
+  t.equal(mailbox.bytes, 8);
+});

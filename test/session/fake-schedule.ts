@@ -76,6 +76,7 @@ export class FakeSchedule implements Schedule {
   readonly forgotten: number[] = [];
   waitingCount = 0;
   runningCount = 0;
+  sharedBytes = 0;
   residentBytes: (key: number) => number = () => 100;
   warnings: OpenAnswer['warnings'] = [];
 

@@ -1,4 +1,3 @@
-import { bytesOfMesh } from '../../mesh/bytes.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type Settings, servesBoth } from '../settings.js';
@@ -59,11 +58,9 @@ export class TwoWay {
     this.#settings = settings;
   }
 
-  /** of what is kept between requests, the mesh included, from the lengths of the arrays */
+  /** of what is kept between requests besides the mesh, from the lengths of the arrays */
   get bytes(): number {
-    return (
-      this.#proximity.bytes + (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0) + bytesOfMesh(this.#mesh)
-    );
+    return this.#proximity.bytes + (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0);
   }
 
   /** Vertices and pairs: which of two scenes asks more of the workspace. */
