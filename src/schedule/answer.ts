@@ -3,6 +3,7 @@ import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Verification } from '../session/types.js';
 import type { EnginePositions, Parameters } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
+import { unlessOver } from './deadline.js';
 import type { Problem } from './finding.js';
 import { isEqual, type StateTrail } from './state-trail.js';
 import { testState, type Verifier } from './verifier.js';
@@ -16,11 +17,16 @@ export interface ChosenAnswer {
   readonly findings: StateFindings | undefined;
   /** the first thing that was wrong with the engine's answer */
   readonly problem: Problem | undefined;
+  /** the budget ended a test on the way: what the engine had reached is not known to be safe, and the start is the answer */
+  readonly isCutShort: boolean;
+  /** a state was tested, if not to the end: the time says how long that takes */
+  readonly wasTested: boolean;
 }
 
 /**
  * The newest state that verifies, in the numbers that will be sent. Normally the engine's last; an earlier one only after
- * a finding, at worst the start, which was tested before anything moved.
+ * a finding, at worst the start, which was tested before anything moved. The start as well where the budget ends a test: one
+ * state less would take as long again.
  *
  * Codimensional pairs need no distance test of their own: "no common point" is decided exactly, and is distance > 0.
  */
@@ -36,19 +42,39 @@ export async function chooseAnswer(input: {
   const { mesh, start, startFindings, trail, parameters, rules, verifier } = input;
   const isTested = parameters.verify !== 'NONE';
   let problem = trail.problem;
+  const verificationBy = (findings: StateFindings): Verification => ({
+    performed: parameters.verify,
+    pairsTested: findings.pairsTested,
+    doubtfulPairs: findings.doubtfulPairs,
+    intersections: 0,
+    fellBack: problem !== undefined,
+  });
   for (const { positions, engine } of trail.candidates()) {
     // The same numbers need no second test.
     const isStart = isEqual(positions, start);
-    const findings = !isTested ? UNTESTED : isStart ? startFindings : await testState(verifier, mesh, positions, rules);
-    if (findings.intersectionCount === 0) {
-      const verification = {
-        performed: parameters.verify,
-        pairsTested: findings.pairsTested,
-        doubtfulPairs: findings.doubtfulPairs,
-        intersections: 0,
-        fellBack: problem !== undefined,
+    const findings = !isTested
+      ? UNTESTED
+      : isStart
+        ? startFindings
+        : await unlessOver(() => testState(verifier, mesh, positions, rules));
+    if (!findings) {
+      const begin = trail.startCandidate();
+      // In a narrower scalar the start has passed the test of the piece that leads there (checkNarrowing), and no other.
+      const known = isEqual(begin.positions, start) ? startFindings : undefined;
+      return {
+        ...begin,
+        verification: verificationBy(startFindings),
+        findings: known,
+        problem,
+        isCutShort: true,
+        wasTested: true,
       };
-      return { positions, engine, verification, findings: isTested ? findings : undefined, problem };
+    }
+    if (findings.intersectionCount === 0) {
+      const tested = isTested ? findings : undefined;
+      const verification = verificationBy(findings);
+      const wasTested = isTested && !isStart;
+      return { positions, engine, verification, findings: tested, problem, isCutShort: trail.wasStopped, wasTested };
     }
     problem ??= {
       kind: 'STATE',

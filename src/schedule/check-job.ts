@@ -1,19 +1,19 @@
 import { IntersticeError } from '../errors.js';
 import { buildMesh } from '../mesh/build.js';
 import { checkPositions, checkRange } from '../mesh/positions.js';
-import type { MeshLimits } from '../mesh/types.js';
 import type { CheckAnswer, MeshCheckRequest } from '../session/types.js';
 import type { PairRules } from '../verify/types.js';
-import { NAMED_PAIRS, type Verifier } from './verifier.js';
+import { cancelled, type JobContext } from './job-run.js';
+import { NAMED_PAIRS } from './verifier.js';
 
 /**
  * Does this state, or this straight path, intersect? Counts are complete, lists hold at most `maxPairs`.
  *
- * @throws IntersticeError: the mesh's and the positions' refusals, INVALID_PARAMETER
+ * @throws IntersticeError: the mesh's and the positions' refusals, INVALID_PARAMETER, CANCELLED
  */
 export function checkJob(
   request: MeshCheckRequest,
-  { limits, verifier }: { readonly limits: MeshLimits; readonly verifier: Verifier },
+  { limits, verifier, isCancelled }: Pick<JobContext, 'limits' | 'verifier' | 'isCancelled'>,
 ): CheckAnswer {
   const { positions, pathEnd, reportPairsCloserThan } = request;
   const maxPairs = request.maxPairs ?? NAMED_PAIRS;
@@ -35,7 +35,11 @@ export function checkJob(
     checkPositions(pathEnd, mesh.vertexCount, 'pathEnd');
     checkRange(positions, pathEnd, 'pathEnd');
   }
-  const rules: PairRules = { kinematicPairs: request.kinematicPairs ?? 'SKIP', maxPairs };
+  const checkpoint = (): void => {
+    if (isCancelled()) throw cancelled();
+  };
+  checkpoint();
+  const rules: PairRules = { kinematicPairs: request.kinematicPairs ?? 'SKIP', maxPairs, checkpoint };
   const state = verifier.findIntersections(mesh, positions, rules);
   const near =
     reportPairsCloserThan === undefined

@@ -5,9 +5,9 @@ import type { Frame, StateToMap } from '../solver/frame.js';
 import type { EnginePositions, Parameters, Resolution, StageTimings, StepInput } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { chooseAnswer } from './answer.js';
-import { deadlineExceeded } from './deadline.js';
+import { deadlineExceeded, unlessOver } from './deadline.js';
 import { cancelled, type JobRun } from './job-run.js';
-import { buildReport, measureMinDistance } from './report.js';
+import { buildReport, measureMinDistance, progressUnknown } from './report.js';
 import { StateTrail } from './state-trail.js';
 
 /** Everything that is known once the start has passed its checks. */
@@ -35,8 +35,10 @@ export interface Computed {
   readonly engine: EnginePositions;
   /** of the exact test of the answer; undefined = not tested */
   readonly findings: StateFindings | undefined;
-  /** ms that the test of the answer took */
-  readonly checkMs: number;
+  /** ms that the test of the answer took; undefined = there was nothing to test */
+  readonly checkMs: number | undefined;
+  /** the budget ended that test, which would have taken longer */
+  readonly isCutShort: boolean;
 }
 
 /**
@@ -51,8 +53,9 @@ export async function computeAnswer(
   job: JobRun,
   run: (step: StepInput) => Promise<Resolution>,
 ): Promise<Computed> {
-  const { mesh, parameters, rules, frame, images } = prepared;
+  const { mesh, parameters, frame, images } = prepared;
   const { context, deadline, stopwatch } = job;
+  const rules: PairRules = { ...prepared.rules, checkpoint: job.during('while the answer was verified') };
   const { verifier, now, engine } = context;
   const scope = scopeOf(mesh, parameters);
   const trail = new StateTrail({ mesh, frame, images, rules, verifier, scope, onState: context.onState });
@@ -66,7 +69,8 @@ export async function computeAnswer(
     x: images.startEngine,
     y: images.targetEngine,
     ...(rules.leftOut ? { leftOut: rules.leftOut } : {}),
-    shouldStop: () => context.isCancelled() || trail.problem !== undefined || deadline.isDue(),
+    shouldStop: () => context.isCancelled() || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
+    shouldAbandon: () => context.isCancelled() || deadline.isLate(),
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
     ...(isListening
       ? {
@@ -108,13 +112,17 @@ export async function computeAnswer(
   trail.announce(chosen.positions);
   const check = stopwatch.lap();
   job.checkpoint('while the answer was verified');
-  const isMeasured = deadline.hasTimeForDistances();
-  const minDistance = isMeasured
-    ? measureMinDistance({ mesh, parameters, rules, verifier, answer: chosen.positions })
+  const measured = deadline.hasTimeForDistances()
+    ? await unlessOver(() => ({
+        minDistance: measureMinDistance({ mesh, parameters, rules, verifier, answer: chosen.positions }),
+      }))
     : undefined;
   const { contactDistance } = prepared;
   const contacts =
-    contactDistance === undefined ? undefined : verifier.findContacts(mesh, chosen.positions, rules, contactDistance);
+    contactDistance === undefined
+      ? undefined
+      : await unlessOver(() => verifier.findContacts(mesh, chosen.positions, rules, contactDistance));
+  job.checkpoint('while the answer was verified');
 
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
   timings.verify += opening + pieces + check + stopwatch.lap();
@@ -123,13 +131,19 @@ export async function computeAnswer(
     measures: prepared.measures,
     parameters,
     parameterWarnings: prepared.parameterWarnings,
-    budgetWarnings: warningsOfBudget(job, resolution, isMeasured),
+    budgetWarnings: warningsOfBudget(job, resolution, {
+      isCutShort: chosen.isCutShort,
+      isMeasured: measured !== undefined,
+      lacksContacts: contactDistance !== undefined && contacts === undefined,
+    }),
     scale: frame.scale,
     target: images.target,
     answer: chosen.positions,
-    minDistance,
+    minDistance: measured?.minDistance,
     leftOut: rules.leftOut,
-    resolution,
+    resolution: chosen.isCutShort
+      ? { ...resolution, status: 'DEADLINE', ...progressUnknown(chosen.positions, images.target) }
+      : resolution,
     verification: chosen.verification,
     timings,
     engine: engine.description.name,
@@ -150,15 +164,28 @@ export async function computeAnswer(
     },
     engine: chosen.engine,
     findings: chosen.findings,
-    checkMs: check / 1000,
+    checkMs: chosen.wasTested ? check / 1000 : undefined,
+    isCutShort: chosen.isCutShort,
   };
 }
 
 /** Where a budget was too small for what was asked: what took it, and what was left out for it. */
-function warningsOfBudget(job: JobRun, { status, steps }: Resolution, isMeasured: boolean): Warning[] {
+function warningsOfBudget(
+  job: JobRun,
+  { status, steps }: Resolution,
+  left: { readonly isCutShort: boolean; readonly isMeasured: boolean; readonly lacksContacts: boolean },
+): Warning[] {
   const warnings: Warning[] = [];
   const { timeBudgetSeconds } = job.times;
-  if (status === 'DEADLINE' && steps === 0) {
+  if (left.isCutShort) {
+    warnings.push({
+      code: 'BUDGET_SPENT_ON_CHECKS',
+      message:
+        `the time budget of ${timeBudgetSeconds} s ended while the outcome of ${steps} ${steps === 1 ? 'step' : 'steps'} was tested: ` +
+        'the start, which is known to be safe, is the answer',
+      count: 1,
+    });
+  } else if (status === 'DEADLINE' && steps === 0) {
     const { queue, decode, upload, verify } = job.openingTimings();
     const seconds = (microseconds: number) => `${(microseconds / 1e6).toFixed(3)} s`;
     warnings.push({
@@ -170,7 +197,14 @@ function warningsOfBudget(job: JobRun, { status, steps }: Resolution, isMeasured
       count: 1,
     });
   }
-  if (!isMeasured) {
+  if (left.lacksContacts) {
+    warnings.push({
+      code: 'CONTACTS_NOT_MEASURED',
+      message: `contacts were left out: finding them would have ended after the time budget of ${timeBudgetSeconds} s`,
+      count: 1,
+    });
+  }
+  if (!left.isMeasured) {
     warnings.push({
       code: 'MIN_DISTANCE_NOT_MEASURED',
       message: `min_distance was left out: measuring it would have ended after the time budget of ${timeBudgetSeconds} s`,

@@ -67,6 +67,11 @@ export class Deadline {
     return now + step + this.reserve >= this.endsAt;
   }
 
+  /** To be asked within a step: what is kept back for the answer would have to begin now. */
+  isLate(): boolean {
+    return this.now() + this.reserve >= this.endsAt;
+  }
+
   private hasTimeFor(milliseconds: number): boolean {
     return this.now() + milliseconds < this.endsAt;
   }
@@ -85,4 +90,19 @@ const RECENT_STEPS = 4;
 
 export function deadlineExceeded(where: string): IntersticeError {
   return new IntersticeError('DEADLINE_EXCEEDED', `the time budget was spent ${where}`);
+}
+
+/** What `work` gives, or undefined where the budget ended it on the way. @throws whatever else it ends with */
+export async function unlessOver<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (thrown) {
+    if (thrown instanceof IntersticeError && thrown.code === 'DEADLINE_EXCEEDED') return undefined;
+    throw thrown;
+  }
+}
+
+/** Thrown by a checkpoint (JobRun), not by the test itself. */
+export function isCheckStopped(thrown: unknown): boolean {
+  return thrown instanceof IntersticeError && (thrown.code === 'DEADLINE_EXCEEDED' || thrown.code === 'CANCELLED');
 }

@@ -68,6 +68,20 @@ export class JobRun {
     this.deadline.refuseIfOverAndHard(where);
   }
 
+  /**
+   * The checkpoint of a long test (PairRules): a test that nobody waits for any more, or that would end after the budget,
+   * ends here.
+   *
+   * @throws (the function) CANCELLED; DEADLINE_EXCEEDED whatever the caller asked for. Who has a safe state to return
+   * catches it ({@link unlessOver}).
+   */
+  during(where: string): () => void {
+    return () => {
+      if (this.context.isCancelled()) throw cancelled();
+      this.deadline.refuseIfOver(where);
+    };
+  }
+
   /** Everything since the last lap was a check of the start. @returns µs of this lap */
   lapChecks(): number {
     const lap = this.stopwatch.lap();

@@ -39,7 +39,8 @@ export async function openJob(
   const measures = opening ?? measureMesh(mesh, start);
   const { parameters, warnings } = resolveParameters(requested, measures, context);
   const partWarnings = checkPartDistances(mesh, parameters, measures);
-  const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
+  const checkpoint = job.during('while the start was checked');
+  const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
   const bounds = opening ? findBounds(mesh, start) : measures.bounds;
   const { smallest: delta } = rangeOfDistances(mesh, parameters.activationDistance);
   const chosen = frameFor(undefined, start, measures.medianEdge, bounds, delta, scalarOf(start));

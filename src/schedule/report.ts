@@ -112,7 +112,7 @@ function statusOf(resolution: Resolution, verification: Verification): Report['s
 }
 
 /** The engine's r belongs to a state that was not sent. What is known of the one that was: who stands on the target. */
-function progressUnknown(
+export function progressUnknown(
   answer: Positions,
   target: Positions,
 ): Pick<Resolution, 'residual' | 'residuals' | 'unfinishedVertices'> {

@@ -43,7 +43,9 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
   const { parameters, warnings } = resolveParameters(request.parameters, measures, context);
   const partWarnings = checkPartDistances(mesh, parameters, measures);
   const contactDistance = contactDistanceOf(include, parameters.activationDistance);
-  const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS };
+  // Nothing is known to be safe before these checks end: where the budget ends first, there is nothing to return.
+  const checkpoint = job.during('while the start was checked');
+  const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
   const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
   const { smallest } = rangeOfDistances(mesh, parameters.activationDistance);
   const floor = floorOf(smallest, frame, scalarOf(target));

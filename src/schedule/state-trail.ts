@@ -2,7 +2,8 @@ import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
 import type { EnginePositions } from '../solver/types.js';
-import type { PairRules } from '../verify/types.js';
+import type { PairRules, PathFindings } from '../verify/types.js';
+import { isCheckStopped } from './deadline.js';
 import type { Problem } from './finding.js';
 import { NAMED_PAIRS, type Verifier } from './verifier.js';
 
@@ -38,6 +39,7 @@ export class StateTrail {
   private announced: Positions | undefined;
   private accepted = 0;
   private found: Problem | undefined;
+  private isStopped = false;
 
   constructor(private readonly options: TrailOptions) {
     this.lastEngine = options.images.startEngine;
@@ -56,13 +58,18 @@ export class StateTrail {
     return this.found;
   }
 
+  /** The test of a piece was stopped on the way (the caller has gone, the budget is spent): no state is accepted after it. */
+  get wasStopped(): boolean {
+    return this.isStopped;
+  }
+
   get statesAccepted(): number {
     return this.accepted;
   }
 
   /** @param x the next state; copied */
   accept(x: EnginePositions): void {
-    if (this.found) return;
+    if (this.found || this.isStopped) return;
     if (!hasOnlyFinite(x)) {
       this.found = {
         kind: 'NOT_FINITE',
@@ -95,7 +102,12 @@ export class StateTrail {
   /** What can be answered, best first: the accepted states from the newest, then the start; in the answer's scalar. */
   *candidates(): Generator<{ readonly positions: Positions; readonly engine: EnginePositions }> {
     for (let k = this.kept.length - 1; k >= 0; k--) yield this.candidate(this.kept[k]!);
-    yield this.candidate(this.options.images.startEngine);
+    yield this.startCandidate();
+  }
+
+  /** The last of the candidates, which was tested before anything moved. */
+  startCandidate(): { readonly positions: Positions; readonly engine: EnginePositions } {
+    return this.candidate(this.options.images.startEngine);
   }
 
   /** Passes the answer on as the last state, unless it was passed on already. */
@@ -112,10 +124,10 @@ export class StateTrail {
   }
 
   private testPiece(state: Positions): boolean {
-    const { mesh, rules, verifier, scope } = this.options;
+    const { scope } = this.options;
     if (scope === undefined) return true;
-    const path = verifier.testPath(mesh, this.last, state, { ...rules, maxPairs: NAMED_PAIRS }, scope);
-    if (path.pathFree) return true;
+    const path = this.findMeetings(state, scope);
+    if (!path || path.pathFree) return path !== undefined;
     this.found = {
       kind: 'PATH',
       message: `${path.collisionCount} pairs may meet on piece ${this.accepted + 1} of the path`,
@@ -126,6 +138,19 @@ export class StateTrail {
       path,
     };
     return false;
+  }
+
+  /** Between the last state and this one; undefined = it was stopped. An engine in the middle of its work is not the place
+   *  to throw: it is told to stop, as for a problem. */
+  private findMeetings(state: Positions, scope: 'all' | 'codimensional'): PathFindings | undefined {
+    const { mesh, rules, verifier } = this.options;
+    try {
+      return verifier.testPath(mesh, this.last, state, { ...rules, maxPairs: NAMED_PAIRS }, scope);
+    } catch (thrown) {
+      if (!isCheckStopped(thrown)) throw thrown;
+      this.isStopped = true;
+      return undefined;
+    }
   }
 }
 

@@ -43,7 +43,8 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   const { activationDistance, kinematicPairs } = parameters;
   const { smallest: delta } = rangeOfDistances(mesh, activationDistance);
   const contactDistance = contactDistanceOf(include, activationDistance);
-  const pairRules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS };
+  const checkpoint = job.during('while the start was checked');
+  const pairRules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
   const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, delta, scalarOf(target));
   const { frame } = chosen;
   const startEngine = isOwn ? scene.startUnder(frame) : frame.toEngine(start, 'start');
@@ -66,7 +67,7 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
 
   let hasRun = false;
   try {
-    const { answer, engine, findings, checkMs } = await computeAnswer(
+    const { answer, engine, findings, checkMs, isCutShort } = await computeAnswer(
       {
         reproduce: () => requestOf(task, input, start),
         include,
@@ -90,7 +91,8 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
     const verified = findings && { level: parameters.verify, kinematicPairs, findings };
     const { leftOut } = rules;
     scene.commit({ version: task.nextVersion, positions: answer.positions, engine, verified, leftOut }, chosen);
-    if (findings) scene.checkMs = checkMs;
+    // Of a test that the budget ended only the least is known.
+    if (checkMs !== undefined) scene.checkMs = isCutShort ? Math.max(scene.checkMs, checkMs) : checkMs;
     return { ...answer, residentBytes: scene.bytes };
   } catch (thrown) {
     if (hasRun) scene.discard();

@@ -96,6 +96,11 @@ export interface StepInput {
   readonly leftOut?: LeftOutPairs | undefined;
   /** between steps: true → stop with status DEADLINE (a safe state) */
   readonly shouldStop?: () => boolean;
+  /**
+   * Within a step, as often as the engine can afford: true → the step is given up, and the state before it is the outcome,
+   * with status DEADLINE. An engine whose steps are short need not ask.
+   */
+  readonly shouldAbandon?: () => boolean;
   readonly onProgress?: (progress: Progress) => void;
   /** every accepted state after x, in order; the array is reused, copy what you keep */
   readonly onState?: (x: EnginePositions) => void;

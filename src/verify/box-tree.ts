@@ -21,10 +21,16 @@ export interface BoxTree {
   readonly right: Uint32Array;
 }
 
-/** @param boxes float64[6·N] min xyz, max xyz; N ≥ 1 */
-export function buildBoxTree(boxes: Float64Array): BoxTree {
+/** Elements from which a node takes long enough to be split that somebody may want to stop before it. */
+const CHECKPOINT_SIZE = 4096;
+
+/**
+ * @param boxes float64[6·N] min xyz, max xyz; N ≥ 1
+ * @param checkpoint called before every long piece of work; may throw
+ */
+export function buildBoxTree(boxes: Float64Array, checkpoint: () => void = () => {}): BoxTree {
   const count = boxes.length / 6;
-  const builder = new TreeBuilder(boxes, count);
+  const builder = new TreeBuilder(boxes, count, checkpoint);
   builder.split(0, count);
   return builder.finish();
 }
@@ -40,7 +46,11 @@ class TreeBuilder {
   private readonly midpointDepth: number;
   private used = 0;
 
-  constructor(boxes: Float64Array, count: number) {
+  constructor(
+    boxes: Float64Array,
+    count: number,
+    private readonly checkpoint: () => void,
+  ) {
     this.sizeClass = classifySizes(boxes, count);
     this.order = sortByClass(this.sizeClass);
     this.centres = new Float64Array(3 * count);
@@ -61,6 +71,7 @@ class TreeBuilder {
     this.first[node] = from;
     this.size[node] = to - from;
     if (to - from <= LEAF_SIZE) return node;
+    if (to - from > CHECKPOINT_SIZE) this.checkpoint();
     const middle = this.partition(from, to, depth);
     this.split(from, middle, depth + 1);
     this.right[node] = this.split(middle, to, depth + 1);

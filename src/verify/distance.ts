@@ -131,7 +131,7 @@ function visitClosePairs(
 ): void {
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
-  const search = new PairSearch(mesh);
+  const search = new PairSearch(mesh, rules.checkpoint);
   const closest = new ClosestPoints();
   const points = new Float64Array(12);
   const skips = skipsKinematic(rules);

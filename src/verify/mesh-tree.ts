@@ -46,12 +46,13 @@ export class MeshTree {
     carriers: Carriers,
     lows: Float64Array,
     highs: Float64Array,
+    checkpoint?: () => void,
   ) {
     this.elements = elements;
     this.carriers = carriers;
     this.rodStart = elements.edges.count - elements.rods.count;
     const { count, corners } = carriers;
-    this.nodes = buildBoxTree(boundCorners(corners, lows, highs));
+    this.nodes = buildBoxTree(boundCorners(corners, lows, highs), checkpoint);
     const { order, first, size, right } = this.nodes;
     this.corners = new Uint32Array(3 * count);
     for (let place = 0; place < count; place++) {
@@ -131,16 +132,21 @@ export class MeshTree {
 /** Meshes do not change, so a tree lives as long as its mesh. */
 const trees = new WeakMap<CollisionMesh, MeshTree>();
 
-/** The tree of a mesh, and the boxes of its nodes: kept from the last search, or built anew where it has grown loose. */
+/**
+ * The tree of a mesh, and the boxes of its nodes: kept from the last search, or built anew where it has grown loose.
+ *
+ * @param checkpoint called every so often; where it throws, the tree that was kept stays
+ */
 export function openMeshTree(
   mesh: CollisionMesh,
   lows: Float64Array,
   highs: Float64Array,
+  checkpoint?: () => void,
 ): { readonly tree: MeshTree; readonly boxes: Float64Array } {
   const kept = trees.get(mesh);
   const boxes = kept?.bound(lows, highs);
   if (kept && boxes && !kept.isLooseIn(boxes)) return { tree: kept, boxes };
-  const tree = new MeshTree(mesh, collectElements(mesh), collectCarriers(mesh), lows, highs);
+  const tree = new MeshTree(mesh, collectElements(mesh), collectCarriers(mesh), lows, highs, checkpoint);
   trees.set(mesh, tree);
   return { tree, boxes: tree.bound(lows, highs) };
 }

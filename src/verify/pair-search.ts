@@ -9,13 +9,21 @@ import type { PairRules } from './types.js';
 /** @param isKinematic both elements are kinematic throughout */
 export type VisitPair = (relation: Relation, i: number, j: number, isKinematic: boolean) => void;
 
+/** Leaf pairs, or given pairs, between two calls of a checkpoint: less than a millisecond, and no clock for each pair. */
+const CHECKPOINT_INTERVAL = 256;
+
 /** Finds the pairs worth a test: boxes within reach, no common vertex, not of ignored parts. */
 export class PairSearch {
   private readonly filter: PairFilter;
+  private sinceCheckpoint = 0;
 
-  /** @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (seam-elements.ts) */
+  /**
+   * @param checkpoint of {@link PairRules}
+   * @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (seam-elements.ts)
+   */
   constructor(
     private readonly mesh: CollisionMesh,
+    private readonly checkpoint: () => void = () => {},
     keepsGuards = false,
   ) {
     this.filter = new PairFilter(mesh, keepsGuards);
@@ -34,11 +42,13 @@ export class PairSearch {
     visit: VisitPair,
   ): void {
     if (relations.length === 0) return;
+    this.checkpoint();
     const { lows, highs } = spanStates(states);
-    const { tree, boxes } = openMeshTree(this.mesh, lows, highs);
+    const { tree, boxes } = openMeshTree(this.mesh, lows, highs, this.checkpoint);
     const placed = new Map<ElementSet, LeafElements>();
     const place = (set: ElementSet): LeafElements => {
       let elements = placed.get(set);
+      this.checkpoint();
       if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs)));
       return elements;
     };
@@ -54,6 +64,7 @@ export class PairSearch {
       }
     };
     joinLeaves(tree, boxes, reach, skipsKinematic, (n, m) => {
+      this.count();
       for (const side of sides) {
         const { a, b } = side;
         handOn(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
@@ -65,9 +76,16 @@ export class PairSearch {
   /** The same of given pairs, whose boxes are not looked at. @param pairs uint32[2·n] element of a, element of b */
   forEachOf(relation: Relation, pairs: Uint32Array, visit: VisitPair): void {
     for (let k = 0; k < pairs.length; k += 2) {
+      this.count();
       const status = this.filter.classify(relation.a, pairs[k], relation.b, pairs[k + 1]);
       if (status !== EXCLUDED) visit(relation, pairs[k], pairs[k + 1], status === KINEMATIC);
     }
+  }
+
+  private count(): void {
+    if (++this.sinceCheckpoint < CHECKPOINT_INTERVAL) return;
+    this.sinceCheckpoint = 0;
+    this.checkpoint();
   }
 }
 

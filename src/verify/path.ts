@@ -33,7 +33,7 @@ export function testPath(
   checkRules(rules);
   const from = readPositions(mesh, start, 'start');
   const to = readPositions(mesh, end, 'end');
-  const search = new PairSearch(mesh, true);
+  const search = new PairSearch(mesh, rules.checkpoint, true);
   const meeting = new PathMeeting();
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const pointsFrom = new Float64Array(12);

@@ -39,7 +39,7 @@ export function testState(
 ): StateFindings {
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
-  const search = new PairSearch(mesh);
+  const search = new PairSearch(mesh, rules.checkpoint);
   const meeting = new ExactMeeting(x);
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const skips = skipsKinematic(rules);

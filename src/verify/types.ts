@@ -8,6 +8,11 @@ export interface PairRules {
   readonly maxPairs: number;
   /** pairs that intersected at the start: neither they nor what depends on them is a finding */
   readonly leftOut?: LeftOutPairs | undefined;
+  /**
+   * Called every so often while pairs are looked for, a millisecond or so apart; what it throws ends the test, and nothing of
+   * the test remains. No part of what is found.
+   */
+  readonly checkpoint?: (() => void) | undefined;
 }
 
 export interface StateFindings {

@@ -7,7 +7,10 @@ import { LIMITS, spike } from '../support/job.js';
 
 function check(height: number, more: Partial<CheckRequest> = {}) {
   const { mesh, start } = spike(height, 0);
-  return checkJob({ mesh, positions: start, ...more }, { limits: LIMITS, verifier: exactVerifier });
+  return checkJob(
+    { mesh, positions: start, ...more },
+    { limits: LIMITS, verifier: exactVerifier, isCancelled: () => false },
+  );
 }
 
 t.test('a free state', async (t) => {
