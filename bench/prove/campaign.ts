@@ -138,7 +138,8 @@ function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: stri
   const way = `${prove.door} ${prove.mode}`;
   run.byWay[way] = (run.byWay[way] ?? 0) + 1;
   if (outcome.findings.length > 0) run.failed++;
-  for (const name of ['answers', 'steps', 'reused', 'pieces', 'ignoring', 'checks'] as const) run[name] += outcome[name];
+  for (const name of ['answers', 'steps', 'reused', 'pieces', 'ignoring', 'checks'] as const)
+    run[name] += outcome[name];
   for (const [how, count] of Object.entries(outcome.endings)) run.endings[how] = (run.endings[how] ?? 0) + count;
   for (const finding of outcome.findings) {
     run.findings.push({ ...finding, engine: run.engine, case: prove });

@@ -1,5 +1,5 @@
-import type { Edit, Plant } from './planting.js';
 import type { Mode } from './cases.js';
+import type { Edit, Plant } from './planting.js';
 import type { Variation } from './scenes/variation.js';
 
 /**

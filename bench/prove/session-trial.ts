@@ -238,7 +238,8 @@ class RunningSession {
     const { door, random } = this.terms;
     const frame = this.#frame + 1n;
     const requestIds = [this.judge.nameRequest(), this.judge.nameRequest()];
-    const other = random.next() < 0.5 ? undefined : this.#hold(aimAt(this.terms.start, this.terms.target, 2 * step, random));
+    const other =
+      random.next() < 0.5 ? undefined : this.#hold(aimAt(this.terms.start, this.terms.target, 2 * step, random));
     const result = await hangUp(door, this.#id, frame, [aim, other], random.between(0, this.#usual), requestIds);
     if (result === undefined) {
       this.judge.find('a frame that was hung up on is answered when it is sent again', `frame ${frame}`);

@@ -61,7 +61,8 @@ export async function hangUp(
     const reply = await door.step(id, frame, target, {}, { requestId: secondId });
     if (!isTransient(reply)) return { target, reply };
     // The first one is being computed, or was in time after all.
-    if ('refusal' in reply && reply.refusal.code === 'FRAME_CONFLICT') target = target === first ? (other ?? first) : first;
+    if ('refusal' in reply && reply.refusal.code === 'FRAME_CONFLICT')
+      target = target === first ? (other ?? first) : first;
     await wait(PAUSE_MS);
   }
   return undefined;

@@ -163,9 +163,7 @@ class Trial implements Judge {
     const { code, message, pairCount } = reply.refusal;
     tally.end(code);
     // What is left out may be as close as it likes.
-    const excused = this.#isIgnoring
-      ? new LeftOutMemory().settle(surface, start, this.#rules, 0).excused
-      : undefined;
+    const excused = this.#isIgnoring ? new LeftOutMemory().settle(surface, start, this.#rules, 0).excused : undefined;
     const judged: Surface = excused ? { ...surface, excused } : surface;
     const isTolerance =
       code === 'TOLERANCE_TOO_SMALL' &&

@@ -172,7 +172,7 @@ export async function computeAnswer(
 /** Where a budget was too small for what was asked: what took it, and what was left out for it. */
 function warningsOfBudget(
   job: JobRun,
-  { status, steps }: Resolution,
+  { status, steps, timings }: Resolution,
   left: { readonly isCutShort: boolean; readonly isMeasured: boolean; readonly lacksContacts: boolean },
 ): Warning[] {
   const warnings: Warning[] = [];
@@ -192,7 +192,8 @@ function warningsOfBudget(
       code: 'BUDGET_SPENT_ON_CHECKS',
       message:
         `no step was made in the time budget of ${timeBudgetSeconds} s: ${seconds(queue + decode)} passed before the work began, ` +
-        `${seconds(upload)} went into the mesh and its numbers, ${seconds(verify)} into the checks of the start; ` +
+        `${seconds(upload)} went into the mesh and its numbers, ${seconds(verify)} into the checks of the start, ` +
+        `${seconds(sumOf(timings))} into a step that could not be ended; ` +
         'the test of an answer takes as long again',
       count: 1,
     });

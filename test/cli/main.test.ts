@@ -78,7 +78,10 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
     [['resolve', 'a.obj', 'none.obj'], /cannot read none\.obj: there is no such file/],
     [['resolve', 'a.obj', 'b.obj', '--options', 'none.json'], /cannot read none\.json/],
     [['resolve', 'a.obj', 'b.obj', '--kinematic', 'none.txt'], /cannot read none\.txt: there is no such file\.\n/],
-    [['resolve', 'a.obj', 'b.obj', '--kinematic', '4-'], /no such file\. --kinematic takes a file .* --kinematic-from N/],
+    [
+      ['resolve', 'a.obj', 'b.obj', '--kinematic', '4-'],
+      /no such file\. --kinematic takes a file .* --kinematic-from N/,
+    ],
     [['resolve', 'a.obj', 'b.obj', '--trace', 'busy'], /it holds mine\.txt/],
     [['resolve', 'a.obj', 'b.obj', '--trace', 'a.obj'], /no folder/],
     [['resolve', 'a.obj', 'b.obj', '--server', 'http://h', '--trace', 't'], /--trace cannot be used with --server/],

@@ -2,7 +2,7 @@ import t from 'tap';
 import { Deadline } from '../../src/schedule/deadline.js';
 import { exactVerifier, type Verifier } from '../../src/schedule/verifier.js';
 import type { ResolveRequest } from '../../src/session/types.js';
-import { type Behaviour, fakeEngine, stepping } from '../support/fake-engine.js';
+import { type Behaviour, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
 import { type FakeClock, refusalOf, runJob, spike } from '../support/job.js';
 
 t.test('without a budget nothing is ever due', async (t) => {
@@ -97,6 +97,34 @@ t.test('RETURN_SAFE: a start check that ate the budget leaves the start', async 
   const { answer } = await runJob(request, engine, { clock });
   t.match(answer.report, { status: 'DEADLINE', steps: 0 });
   t.same(answer.positions, request.start);
+});
+
+t.test('RETURN_SAFE: a step is given up when the rest of the budget is needed for what comes after it', async (t) => {
+  const clock = { time: 0 };
+  const verifier = slow(clock, { state: 50, distances: 0 });
+  // One endless step, in which an hour passes unless it is given up.
+  const endless: Behaviour = (step) => {
+    while (clock.time < 3_600_000) {
+      clock.time += 10;
+      if (step.shouldAbandon?.()) return resolution(step, step.x.slice(), 'DEADLINE', 0);
+    }
+    return resolution(step, step.y.slice(), 'CONVERGED', 1);
+  };
+  const { answer } = await runJob(budgeted('RETURN_SAFE'), fakeEngine(endless), { clock, verifier });
+  t.match(answer.report, { status: 'DEADLINE', steps: 0 });
+  t.equal(clock.time, 300, '150 of 450 ms are kept back: three times what the test of the start took');
+  const hard = { time: 0 };
+  const error = await refusalOf(
+    runJob(
+      budgeted('FAIL'),
+      fakeEngine((step) => {
+        hard.time = 450;
+        return resolution(step, step.x.slice(), step.shouldAbandon?.() ? 'DEADLINE' : 'STALLED', 0);
+      }),
+      { clock: hard },
+    ),
+  );
+  t.equal(error.code, 'DEADLINE_EXCEEDED');
 });
 
 /** The exact verifier, each of whose tests takes so much of the clock. */

@@ -14,7 +14,13 @@ type Elements = readonly number[];
 function servingPairs(a: Elements, b: Elements): (readonly [Elements, Elements])[] {
   if (a.length !== 2 || b.length !== 3) return [[a, b]];
   const [i, j, k] = b;
-  return [[[a[0]], b], [[a[1]], b], [a, [i, j]], [a, [j, k]], [a, [k, i]]];
+  return [
+    [[a[0]], b],
+    [[a[1]], b],
+    [a, [i, j]],
+    [a, [j, k]],
+    [a, [k, i]],
+  ];
 }
 
 const idsOf = (element: Elements): string => [...element].sort((p, q) => p - q).join(' ');

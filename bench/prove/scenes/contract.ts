@@ -13,7 +13,11 @@ export function tangle(random: Random): ProveScene {
   const b = new Builder();
   const n = 5;
   const wave = random.between(0.0005, 0.004);
-  const flat = (u: number, v: number): Point => [n * EDGE * (u - 0.5), n * EDGE * (v - 0.5), wave * Math.sin(8 * u + 5 * v)];
+  const flat = (u: number, v: number): Point => [
+    n * EDGE * (u - 0.5),
+    n * EDGE * (v - 0.5),
+    wave * Math.sin(8 * u + 5 * v),
+  ];
   b.sheet(n, n, flat, flat, (u, v) => u === 0 && (v === 0 || v === 1));
   const tilt = random.between(0.4, 1.3);
   const shift = random.between(-0.35, 0.35) * EDGE;
@@ -121,7 +125,8 @@ export function bordersUnderBodies(random: Random): ProveScene {
       b.vertex([at[0] + dx, at[1] + dy, at[2] + dz], [to[0] + dx, to[1] + dy, to[2] + dz], true);
     if (k === 0) b.triangle(corner(0, 0, 0), corner(0.009, 0.002, 0.012), corner(-0.006, 0.004, 0.011));
     else if (k === 1) b.segment(corner(-0.006, 0.001, 0), corner(0.007, -0.002, 0.002));
-    else if (k === 2) b.tetrahedron(corner(0, 0, 0), corner(0.008, 0, 0.01), corner(-0.005, 0.006, 0.01), corner(-0.004, -0.006, 0.01));
+    else if (k === 2)
+      b.tetrahedron(corner(0, 0, 0), corner(0.008, 0, 0.01), corner(-0.005, 0.006, 0.01), corner(-0.004, -0.006, 0.01));
     else b.particle(at, to, true);
   }
   return b.build();

@@ -86,9 +86,7 @@ export function withParts(mesh: MeshInput, variation: Variation, random: Random)
     firstVertex: cuts[k],
     vertexCount: cuts[k + 1] - cuts[k],
     kinematic: false,
-    ...(hasPartDistances && OWN_DISTANCE[k]
-      ? { activationDistance: scale * random.pick(PART_DISTANCES[preset]) }
-      : {}),
+    ...(hasPartDistances && OWN_DISTANCE[k] ? { activationDistance: scale * random.pick(PART_DISTANCES[preset]) } : {}),
   }));
   return { ...mesh, parts };
 }

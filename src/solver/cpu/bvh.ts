@@ -7,6 +7,8 @@
  */
 export const LEAF_SIZE = 8;
 const LEAF_SHIFT = 3;
+/** some 10,000 pairs where everything is in contact: about ten milliseconds */
+const LEAVES_A_PULSE = 64;
 
 export class Bvh {
   // Arrays are as long as the largest set so far needed; N and m are those of this one.
@@ -102,14 +104,17 @@ export class Bvh {
    * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those
    * with a bar bit in common. With other === this every unordered pair of two different positions comes once, s < t.
    * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
+   *
+   * @param pulse called every so many leaves; may throw
    */
-  forEachOverlap(other: Bvh, visit: (s: number, t: number) => void): void {
+  forEachOverlap(other: Bvh, visit: (s: number, t: number) => void, pulse: () => void = () => {}): void {
     if (this.count === 0 || other.count === 0) return;
     const isSelf = other === this;
     const { node: tree, nodeBar: treeBar, leaves } = other;
     const depth = Math.clz32(leaves);
     const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
     for (let own = 0; own < ownLeaves; own++) {
+      if (own % LEAVES_A_PULSE === 0) pulse();
       const o = 6 * (this.leaves + own);
       const lx = this.node[o];
       const ly = this.node[o + 1];

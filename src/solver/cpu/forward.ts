@@ -28,7 +28,12 @@ export interface ForwardInput {
   readonly box: Float32Array | undefined;
   /** guard RADIUS: D(l), the radius in which P is complete */
   readonly radius: number;
+  /** called every so often before anything moves; may throw */
+  readonly pulse?: (() => void) | undefined;
 }
+
+/** some ten milliseconds of pairs that are measured for the first time */
+const PAIRS_A_PULSE = 16_384;
 
 /**
  * The forward step (Eq. 14–17, method.md 4.2): how far each vertex may go from x_i towards y_i without CCD.
@@ -106,11 +111,12 @@ export class Forward {
   }
 
   #bound(input: ForwardInput): void {
-    const { x, pairs, active, activeCount, step, rule, floor } = input;
+    const { x, pairs, active, activeCount, step, rule, floor, pulse } = input;
     this.touching = 0;
     this.#boundedCount = 0;
     this.#reserve(activeCount);
     for (let n = 0; n < activeCount; n++) {
+      if (n % PAIRS_A_PULSE === 0) pulse?.();
       const p = active[n];
       if (pairs.stamp[p] !== step) {
         if (rule === 'PLANAR' && this.#staysApart(input, p)) continue;

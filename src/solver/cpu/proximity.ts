@@ -153,14 +153,15 @@ export class Proximity {
    * that were disjoint or in P.
    *
    * @param wanted uint8[V] 1 = needs a new box; undefined = everything anew
-   * @throws TOO_LARGE when P does not fit even with the smallest boxes
+   * @param pulse called every so often
+   * @throws TOO_LARGE when P does not fit even with the smallest boxes; what `pulse` throws: nothing is valid then
    */
-  renew(x: Float32Array, y: Float32Array, wanted?: Uint8Array): void {
+  renew(x: Float32Array, y: Float32Array, wanted?: Uint8Array, pulse?: () => void): void {
     const settings = this.#settings;
     const isPartial =
       this.isValid && settings.guard === 'BOXES' && wanted !== undefined && isFew(wanted, PARTIAL_SHARE);
     this.isValid = false;
-    if (!isPartial || !this.#searchPart(x, y, wanted)) this.#searchAll(x, y);
+    if (!isPartial || !this.#searchPart(x, y, wanted, pulse)) this.#searchAll(x, y, pulse);
     if (settings.guard === 'RADIUS') {
       this.#searched.set(x);
       this.radius = settings.searchRadiusMax;
@@ -169,31 +170,31 @@ export class Proximity {
   }
 
   /** Returns false if P passed its budget: it is then to be found anew. */
-  #searchPart(x: Float32Array, y: Float32Array, wanted: Uint8Array): boolean {
+  #searchPart(x: Float32Array, y: Float32Array, wanted: Uint8Array, pulse?: () => void): boolean {
     this.#mark(x, y, wanted);
     this.pairs.keepOnly(this.#bar, KEPT);
-    return this.#attempt(x, y, this.#partialBudget);
+    return this.#attempt(x, y, this.#partialBudget, pulse);
   }
 
-  #searchAll(x: Float32Array, y: Float32Array): void {
+  #searchAll(x: Float32Array, y: Float32Array, pulse?: () => void): void {
     this.#mark(x, y, undefined);
     for (;;) {
       this.pairs.clear();
       const isSmallest = this.#settings.guard === 'RADIUS' || this.#leap === 0;
       const budget = isSmallest ? PAIR_LIMIT : this.#comfortable;
-      if (this.#attempt(x, y, budget)) break;
+      if (this.#attempt(x, y, budget, pulse)) break;
       this.#shrink();
     }
     // Where even the smallest boxes have more pairs than is comfortable, renewing a part must not fail for that reason.
     this.#partialBudget = Math.min(PAIR_LIMIT, Math.max(this.#comfortable, 2 * this.pairs.count));
   }
 
-  #attempt(x: Float32Array, y: Float32Array, budget: number): boolean {
+  #attempt(x: Float32Array, y: Float32Array, budget: number, pulse?: () => void): boolean {
     const settings = this.#settings;
     const cut = settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta;
     fillTrustBoxes(this.boxes, x, y, this.#mesh.kinematic, settings, this.#leap, this.#reach, this.#bar);
     try {
-      this.#search.search(this.boxes, x, cut, this.#rules, budget, this.pairs);
+      this.#search.search(this.boxes, x, cut, this.#rules, budget, this.pairs, pulse);
       return true;
     } catch (thrown) {
       if (thrown instanceof PairBudgetExceeded) return false;

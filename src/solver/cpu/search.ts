@@ -64,48 +64,74 @@ export class ProximitySearch {
   /**
    * @param x float32[3·V] current state
    * @param cut pairs certainly further apart than this, wherever in their boxes they are, are left out
-   * @throws PairBudgetExceeded with P in an undefined state
+   * @param pulse called every so often
+   * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */
-  search(boxes: TrustBoxes, x: Float32Array, cut: number, rules: PairRules, budget: number, pairs: PairSet): void {
+  search(
+    boxes: TrustBoxes,
+    x: Float32Array,
+    cut: number,
+    rules: PairRules,
+    budget: number,
+    pairs: PairSet,
+    pulse?: () => void,
+  ): void {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
     const trees = this.#trees;
     this.#build(trees.vertices, contactVertices, 1, boxes, rules, rules.border?.contactVertices);
     this.#build(trees.triangles, triangles, 3, boxes, rules);
+    pulse?.();
     this.#build(trees.edges, edges, 2, boxes, rules, rules.border?.edges);
     const sink = new Sink(boxes.box, x, cut, rules, budget, pairs);
     const vertexOrder = trees.vertices.order;
     const triangleOrder = trees.triangles.order;
     const edgeOrder = trees.edges.order;
-    trees.vertices.forEachOverlap(trees.triangles, (s, t) => {
-      const a = contactVertices[vertexOrder[s]];
-      const corner = 3 * triangleOrder[t];
-      const i = triangles[corner];
-      const j = triangles[corner + 1];
-      const k = triangles[corner + 2];
-      if (a !== i && a !== j && a !== k) sink.add(VT, a, i, j, k);
-    });
-    trees.edges.forEachOverlap(trees.edges, (s, t) => {
-      const e = 2 * edgeOrder[s];
-      const other = 2 * edgeOrder[t];
-      const a = edges[e];
-      const b = edges[e + 1];
-      const c = edges[other];
-      const d = edges[other + 1];
-      if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
-    });
+    trees.vertices.forEachOverlap(
+      trees.triangles,
+      (s, t) => {
+        const a = contactVertices[vertexOrder[s]];
+        const corner = 3 * triangleOrder[t];
+        const i = triangles[corner];
+        const j = triangles[corner + 1];
+        const k = triangles[corner + 2];
+        if (a !== i && a !== j && a !== k) sink.add(VT, a, i, j, k);
+      },
+      pulse,
+    );
+    trees.edges.forEachOverlap(
+      trees.edges,
+      (s, t) => {
+        const e = 2 * edgeOrder[s];
+        const other = 2 * edgeOrder[t];
+        const a = edges[e];
+        const b = edges[e + 1];
+        const c = edges[other];
+        const d = edges[other + 1];
+        if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
+      },
+      pulse,
+    );
     if (particles.length === 0) return;
     this.#build(trees.particles, particles, 1, boxes, rules);
     const pointOrder = trees.particles.order;
     // Free points against rods: a triangle's edges belong to the triangle and are covered by VT.
     if (2 * rodStart < edges.length) {
-      trees.particles.forEachOverlap(trees.edges, (s, t) => {
-        const e = edgeOrder[t];
-        if (e >= rodStart) sink.add(VE, particles[pointOrder[s]], edges[2 * e], edges[2 * e + 1], -1);
-      });
+      trees.particles.forEachOverlap(
+        trees.edges,
+        (s, t) => {
+          const e = edgeOrder[t];
+          if (e >= rodStart) sink.add(VE, particles[pointOrder[s]], edges[2 * e], edges[2 * e + 1], -1);
+        },
+        pulse,
+      );
     }
-    trees.particles.forEachOverlap(trees.particles, (s, t) => {
-      sink.add(VV, particles[pointOrder[s]], particles[pointOrder[t]], -1, -1);
-    });
+    trees.particles.forEachOverlap(
+      trees.particles,
+      (s, t) => {
+        sink.add(VV, particles[pointOrder[s]], particles[pointOrder[t]], -1, -1);
+      },
+      pulse,
+    );
   }
 
   /** @param border uint8 by element; undefined = none is at the border */

@@ -15,6 +15,9 @@ interface NextSearch {
   readonly wanted: Uint8Array | undefined;
 }
 
+/** A step that was given up halfway: nothing has moved in it. */
+class StepAbandoned {}
+
 /**
  * Algorithm 1 on one mesh: backward and forward steps in turn over a proximity set that is searched rarely and kept
  * between requests. Single-threaded and synchronous; `resolve` may be called again with the next request.
@@ -103,6 +106,9 @@ export class TwoWay {
     proximity.beginRequest(input.leftOut);
     const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
     let next: NextSearch = { isDue: !isReused, wanted: undefined };
+    const pulse = (): void => {
+      if (input.shouldAbandon?.()) throw new StepAbandoned();
+    };
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
     this.#edges?.linearise(target, this.#settings.sigma, this.#workspace.scratch);
@@ -122,13 +128,20 @@ export class TwoWay {
       }
       clock.restart();
       this.#step++;
-      if (next.isDue) {
-        proximity.renew(x, y, next.wanted);
-        searches++;
-        clock.lap('search');
+      try {
+        if (next.isDue) {
+          this.#search(x, y, next.wanted, pulse);
+          searches++;
+          clock.lap('search');
+        }
+        this.#backward(stages, x, y, start, target, clock, counts);
+        this.#advance(stages, x, y, pulse);
+      } catch (thrown) {
+        if (!(thrown instanceof StepAbandoned)) throw thrown;
+        clock.lap(proximity.isValid ? 'forward' : 'search');
+        status = 'DEADLINE';
+        break;
       }
-      this.#backward(stages, x, y, start, target, clock, counts);
-      this.#advance(stages, x, y);
       residuals.update(x, y, forward.alpha, epsilon);
       slide.observe(forward, residuals.r, stages.moving);
       steps++;
@@ -159,6 +172,15 @@ export class TwoWay {
       limitingPairs: nameLimitingPairs(proximity.pairs, residuals.r, forward.limiter, epsilon),
       timings: clock.timings,
     };
+  }
+
+  /** What a search leaves that did not come to its end is no P: nobody may name a pair of it. */
+  #search(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined, pulse: () => void): void {
+    try {
+      this.#proximity.renew(x, y, wanted, pulse);
+    } finally {
+      if (!this.#proximity.isValid) this.#proximity.pairs.clear();
+    }
   }
 
   /** y ← Backward(y, x, y*, P): λ = 0; edge lengths first, contacts last, as many sweeps as asked. */
@@ -196,7 +218,7 @@ export class TwoWay {
     clock.lap('backward');
   }
 
-  #advance(stages: Stages, x: Float32Array, y: Float32Array): void {
+  #advance(stages: Stages, x: Float32Array, y: Float32Array, pulse: () => void): void {
     const { pairs, boxes, radius } = this.#proximity;
     const { active, moving } = stages;
     const { guard, gamma, floor, forward: rule } = this.#settings;
@@ -217,6 +239,7 @@ export class TwoWay {
       floor,
       box: guard === 'BOXES' ? boxes.box : undefined,
       radius,
+      pulse,
     });
   }
 

@@ -25,15 +25,18 @@ t.test('what intersects is excused, with all that rests on the same pairs, and n
   t.same(findMeetings(surface, at(-0.1), rules).length, 2);
 });
 
-t.test('a pair that has parted is guarded from the first start on in which all of its five are beyond the floor', async (t) => {
-  const memory = new LeftOutMemory();
-  memory.settle(surface, at(-0.1), rules, 0.01);
-  const near = memory.settle(surface, at(0.005), rules, 0.01);
-  t.match(near, { fewest: 0, most: 6 });
-  t.ok(near.excused.has([3], [0, 1, 2]));
-  t.match(memory.settle(surface, at(0.02), rules, 0.01), { fewest: 0, most: 0 });
-  t.match(memory.settle(surface, at(0.005), rules, 0.01), { most: 0 }, 'and stays guarded when it comes near again');
-  memory.settle(surface, at(-0.1), rules, 0.01);
-  memory.forget();
-  t.match(memory.settle(surface, at(0.005), rules, 0.01), { most: 0 }, 'nothing is remembered of another start');
-});
+t.test(
+  'a pair that has parted is guarded from the first start on in which all of its five are beyond the floor',
+  async (t) => {
+    const memory = new LeftOutMemory();
+    memory.settle(surface, at(-0.1), rules, 0.01);
+    const near = memory.settle(surface, at(0.005), rules, 0.01);
+    t.match(near, { fewest: 0, most: 6 });
+    t.ok(near.excused.has([3], [0, 1, 2]));
+    t.match(memory.settle(surface, at(0.02), rules, 0.01), { fewest: 0, most: 0 });
+    t.match(memory.settle(surface, at(0.005), rules, 0.01), { most: 0 }, 'and stays guarded when it comes near again');
+    memory.settle(surface, at(-0.1), rules, 0.01);
+    memory.forget();
+    t.match(memory.settle(surface, at(0.005), rules, 0.01), { most: 0 }, 'nothing is remembered of another start');
+  },
+);
