@@ -36,6 +36,7 @@ function prepare({ request }: Case): EngineCase {
 class Runs {
   readonly #open: number[] = [];
   readonly #walls: number[] = [];
+  readonly #processors: number[] = [];
   readonly #stages: Record<(typeof ENGINE_STAGES)[number], number[]> = {
     search: [],
     geometry: [],
@@ -57,12 +58,15 @@ class Runs {
     const scene = await this.named.engine.open(mesh, parameters, units);
     try {
       const opened = performance.now();
+      const usage = process.cpuUsage();
       const resolution = await scene.resolve({ x, y });
       const done = performance.now();
+      const { user, system } = process.cpuUsage(usage);
       this.#fingerprints.add(fingerprint(resolution));
       if (!isCounted) return;
       this.#open.push(opened - since);
       this.#walls.push(done - opened);
+      this.#processors.push((user + system) / 1000);
       for (const stage of ENGINE_STAGES) this.#stages[stage].push(resolution.timings[stage] / 1000);
       this.#last = { resolution, bytes: scene.bytes, dispatches: dispatchesOf(scene) };
     } finally {
@@ -96,6 +100,7 @@ class Runs {
       isRepeatable: this.#fingerprints.size === 1,
       engineOnly: {
         openMilliseconds: spreadOf(this.#open),
+        processorMilliseconds: spreadOf(this.#processors),
         stageMillisecondsPerStep: inStages / perStep,
         bytes,
         contacts: pairs.activeContacts,

@@ -38,6 +38,8 @@ export interface Measurement {
 export interface EngineFigures {
   /** opening the scene: what a session pays once */
   readonly openMilliseconds: Spread;
+  /** of the processors, over all threads of the process: what others on the machine do is not in it */
+  readonly processorMilliseconds?: Spread;
   /** sum of the stages: on a device with time stamps its own time, without waiting and copies */
   readonly stageMillisecondsPerStep: number;
   /** that the scene held after the last run */
@@ -112,9 +114,16 @@ export async function measure(
 /**
  * Exponent p of time ~ vertices^p, the slope of the least-squares line through the logarithms; undefined with fewer
  * than two sizes.
+ *
+ * @param timeOf undefined = not measured, and then there is no exponent
  */
-export function growthExponent(measurements: readonly Measurement[]): number | undefined {
-  const points = measurements.map((m) => [Math.log(m.vertices), Math.log(m.milliseconds.median)] as const);
+export function growthExponent(
+  measurements: readonly Measurement[],
+  timeOf: (measurement: Measurement) => number | undefined = (m) => m.milliseconds.median,
+): number | undefined {
+  const times = measurements.map(timeOf);
+  if (!times.every((time) => time !== undefined)) return undefined;
+  const points = measurements.map((m, k) => [Math.log(m.vertices), Math.log(times[k])] as const);
   const mean = (pick: 0 | 1) => points.reduce((sum, point) => sum + point[pick], 0) / points.length;
   const [mx, my] = [mean(0), mean(1)];
   const spread = points.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);

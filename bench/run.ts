@@ -21,7 +21,7 @@ const tell = (text: string): void => {
   process.stderr.write(`${text}\n`);
 };
 
-/** How the time grows with the size of each scene that was measured at several sizes. */
+/** How the times grow with the size of each scene that was measured at several sizes. */
 function growthOf(measurements: readonly Measurement[]): string[] {
   const series = new Map<string, Measurement[]>();
   for (const m of measurements) {
@@ -29,8 +29,18 @@ function growthOf(measurements: readonly Measurement[]): string[] {
     series.set(name, [...(series.get(name) ?? []), m]);
   }
   return [...series].flatMap(([name, members]) => {
-    const exponent = growthExponent(members);
-    return exponent === undefined ? [] : [`${name}: time grows as vertices^${exponent.toFixed(2)}`];
+    const processor = (m: Measurement) => m.engineOnly?.processorMilliseconds?.median;
+    const perStep = (m: Measurement) => {
+      const time = processor(m);
+      return time === undefined ? undefined : time / Math.max(1, m.steps);
+    };
+    return Object.entries({
+      time: growthExponent(members),
+      'processor time': growthExponent(members, processor),
+      'processor time a step': growthExponent(members, perStep),
+    }).flatMap(([what, exponent]) =>
+      exponent === undefined ? [] : [`${name}: ${what} grows as vertices^${exponent.toFixed(2)}`],
+    );
   });
 }
 

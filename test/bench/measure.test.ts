@@ -29,6 +29,13 @@ t.test('median and spread', async (t) => {
 t.test('growth is the exponent of a power law', async (t) => {
   const square = [100, 1000, 10_000].map((n) => measurement(n, n * n * 1e-3));
   t.ok(Math.abs((growthExponent(square) ?? 0) - 2) < 1e-12);
+  const linear = (m: Measurement) => m.vertices / 7;
+  t.ok(Math.abs((growthExponent(square, linear) ?? 0) - 1) < 1e-12, 'of whatever time is asked for');
+  t.equal(
+    growthExponent(square, (m) => (m.vertices > 100 ? 1 : undefined)),
+    undefined,
+    'one that was not measured says nothing',
+  );
   t.equal(growthExponent([measurement(100, 5)]), undefined, 'one size says nothing');
   t.equal(growthExponent([measurement(100, 5), measurement(100, 6)]), undefined);
 });
