@@ -1,5 +1,6 @@
 import { IntersticeError } from '../src/errors.js';
 import type { OpenedAdapter } from './adapter.js';
+import { Rest } from './rest.js';
 import type { SceneDevice } from './scene.js';
 import { SearchKernels } from './search/kernels.js';
 import { StepKernels } from './step/kernels.js';
@@ -30,16 +31,20 @@ export class LiveDevice {
   #fault: IntersticeError | undefined;
   readonly #atWork = new Set<Promise<unknown>>();
   readonly #manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>;
+  /** undefined where the device computes on processors of its own: then asking it all the time is the fastest */
+  readonly #rest: Rest | undefined;
 
   private constructor(
     memory: DeviceMemory,
     kernels: StepKernels,
     lost: Promise<GPUDeviceLostInfo>,
     manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
+    rest: Rest | undefined,
   ) {
     this.memory = memory;
     this.kernels = kernels;
     this.#manner = manner;
+    this.#rest = rest;
     this.gone = lost.then(({ reason, message }) => {
       this.#fault ??= new IntersticeError('DEVICE_LOST', `the device was lost: ${message || reason}`);
     });
@@ -57,12 +62,13 @@ export class LiveDevice {
    */
   static async open(opened: OpenedAdapter, ledger: DeviceLedger, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
+    const rest = opened.description.software ? new Rest() : undefined;
     const searching = SearchKernels.load(device).then((search) => warmUpSearch(device, search));
-    const [step] = await Promise.all([StepKernels.compile(device), searching]);
-    const live = new LiveDevice(new DeviceMemory(device, ledger, options.largestBinding, options.watch), step, lost, {
-      hasTimings: options.timings === true,
-      runsAhead: options.runsAhead ?? !opened.description.software,
-    });
+    const loading = Promise.all([StepKernels.compile(device), searching]);
+    const [step] = await (rest ? rest.during(loading) : loading);
+    const manner = { hasTimings: options.timings === true, runsAhead: options.runsAhead ?? !opened.description.software };
+    const memory = new DeviceMemory(device, ledger, options.largestBinding, options.watch);
+    const live = new LiveDevice(memory, step, lost, manner, rest);
     await live.during(warmUpStep(device, step));
     live.assertUsable();
     return live;
@@ -97,7 +103,7 @@ export class LiveDevice {
   async during<T>(work: Promise<T>): Promise<T> {
     this.#atWork.add(work);
     try {
-      return await work;
+      return await (this.#rest ? this.#rest.during(work) : work);
     } catch (thrown) {
       if (!(thrown instanceof IntersticeError)) await this.#awaitNews();
       if (this.#fault && !(thrown instanceof IntersticeError)) throw this.#withCause(this.#fault, thrown);

@@ -1,0 +1,59 @@
+import t from 'tap';
+import { LONGEST_MS, Rest } from '../../gpu/rest.js';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A rest that takes no time, and what it was asked for. */
+function makeRest() {
+  const pauses: number[] = [];
+  const clock = { now: 0 };
+  const rest = new Rest(
+    (milliseconds) => pauses.push(milliseconds),
+    () => clock.now,
+  );
+  return { rest, pauses, clock };
+}
+
+t.test('rests on the turns of the event loop while something is waited for, and on no other', async (t) => {
+  const { rest, pauses } = makeRest();
+  await turn();
+  t.equal(pauses.length, 0);
+  let finish = (_value: string): void => {};
+  const waiting = rest.during(new Promise<string>((resolve) => (finish = resolve)));
+  for (let n = 0; n < 5; n++) await turn();
+  t.ok(pauses.length >= 4, `${pauses.length} rests in five turns`);
+  finish('done');
+  t.equal(await waiting, 'done');
+  const rests = pauses.length;
+  for (let n = 0; n < 3; n++) await turn();
+  t.equal(pauses.length, rests);
+});
+
+t.test('a rest is a share of the time waited, up to the longest', async (t) => {
+  const { rest, pauses, clock } = makeRest();
+  clock.now = 1000;
+  void rest.during(new Promise(() => {}));
+  await turn();
+  clock.now = 1000 + LONGEST_MS;
+  await turn();
+  clock.now = 1e6;
+  await turn();
+  await turn();
+  t.equal(pauses[0], 0);
+  t.ok(pauses.some((pause) => pause > 0 && pause < LONGEST_MS / 2));
+  t.equal(pauses.at(-1), LONGEST_MS);
+});
+
+t.test('what fails fails, and ends the rest; what else is waited for keeps it', async (t) => {
+  const { rest, pauses } = makeRest();
+  void rest.during(new Promise(() => {}));
+  await t.rejects(rest.during(Promise.reject(new Error('planned'))), /planned/);
+  const before = pauses.length;
+  for (let n = 0; n < 3; n++) await turn();
+  t.ok(pauses.length > before);
+});
+
+t.test('a thread sleeps as long as it is asked to', async (t) => {
+  const rest = new Rest();
+  t.equal(await rest.during(turn().then(() => 7)), 7);
+});
