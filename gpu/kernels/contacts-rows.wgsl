@@ -39,13 +39,15 @@ fn contactRows(
   let weight = candidates[c].weight;
   let distance = candidates[c].distance;
   let normal = pairNormal[p];
-  let row = jacobianOf(kind, cornersOfX(ids), weight, distance, normal.xyz);
+  let row = jacobianOf(kind, cornersOfX(kind, ids), weight, distance, normal.xyz);
   var masses = vec4f(0.0);
   var stiffness = 0.0;
-  for (var s = 0u; s < 4u; s++) {
+  for (var s = 0u; s < cornersOf(kind); s++) {
     if (weight[s] > 0.0) {
-      masses[s] = inverseMass[ids[s]];
-      stiffness += masses[s] * dot3(row.j[s], row.j[s]);
+      let mass = inverseMass[ids[s]];
+      let j = rowOf(row, s);
+      masses[s] = mass;
+      stiffness += mass * dot3(j, j);
     }
   }
   if (!(stiffness > 0.0)) {

@@ -9,11 +9,11 @@ const THREADS: u32 = 256u;
 @compute @workgroup_size(THREADS)
 fn edgesTail(@builtin(local_invocation_index) local: u32) {
   for (var colour = edgeRange.firstColour; colour < edgeRange.endColour; colour++) {
+    // Before a colour and not behind it: what stands before the first barrier is compiled twice by software drivers.
+    storageBarrier();
     let end = edgeColours[colour + 1u];
     for (var e = edgeColours[colour] + local; e < end; e += THREADS) {
       projectEdge(e, edgeRange.isFirst == 1u);
     }
-    storageBarrier();
-    workgroupBarrier();
   }
 }

@@ -25,7 +25,7 @@ fn slideAlong(entry: u32, i: u32) {
   let ids = pairVertex[p];
   let kind = kindOf(entry);
   let n = pairNormal[p].xyz;
-  let heights = measureHeights(kind, cornersOfX(ids), n);
+  let heights = measureHeights(kind, cornersOfX(kind, ids), n);
   let room = 0.5 * parameters.gamma * max(0.0, heights.gap - parameters.floor);
   var slot = 0u;
   for (var s = 1u; s < 4u; s++) {

@@ -8,23 +8,24 @@
 // The largest group that every implementation allows: the more threads, the fewer turns.
 const THREADS: u32 = 256u;
 
-var<workgroup> head: u32;
+// No queue ends here: there is nothing left to run.
+const NOTHING: u32 = 0xffffffffu;
+
+// Where the queue ends, for all threads alike.
 var<workgroup> tail: u32;
 
 @compute @workgroup_size(THREADS)
 fn sweepTail(@builtin(local_invocation_index) local: u32) {
-  if (local == 0u) {
-    head = control.queueEnd;
-  }
-  var begin = workgroupUniformLoad(&head);
+  var begin = control.queueEnd;
   var rounds = control.sweepRounds;
   loop {
     if (local == 0u) {
-      tail = atomicLoad(&control.queueTail);
+      let end = atomicLoad(&control.queueTail);
+      tail = select(end, NOTHING, end == begin);
     }
     // Also a barrier: nobody puts anything into the queue before all know where it ends.
     let end = workgroupUniformLoad(&tail);
-    if (begin == end) {
+    if (end == NOTHING) {
       break;
     }
     rounds++;
@@ -32,8 +33,8 @@ fn sweepTail(@builtin(local_invocation_index) local: u32) {
       project(n);
     }
     begin = end;
+    // What the round wrote is seen by the next; every barrier is as dear to compile as a kernel.
     storageBarrier();
-    workgroupBarrier();
   }
   if (local == 0u) {
     control.mostRounds = max(control.mostRounds, rounds);

@@ -5,8 +5,14 @@
 //
 // s_k = +1 on side a, −1 on side b. Rows sum to 0 over the vertices. It is computed where it is needed, from what lies in
 // memory anyway, instead of being stored.
+//
+// Written without arrays: a loop over one of known length is written out by compilers, and what is done a slot stands in
+// the machine code four times over, which is what a software driver takes its time for (docs/method.md, cold start).
 struct Jacobian {
-  j: array<vec3f, 4>,
+  j0: vec3f,
+  j1: vec3f,
+  j2: vec3f,
+  j3: vec3f,
 }
 
 // Below this sine of their angle two edges turn instead of parting when their volume is enforced: gap form then.
@@ -14,51 +20,53 @@ const MIN_SINE: f32 = 0.15;
 // A triangle with less than this share of its longest edge squared as twice its area has no usable area: gap form.
 const MIN_AREA_SHARE: f32 = 1e-6;
 
+fn rowOf(row: Jacobian, s: u32) -> vec3f {
+  return select(select(row.j0, row.j1, s == 1u), select(row.j2, row.j3, s == 3u), s >= 2u);
+}
+
+fn cornerOf(p: Corners, s: u32) -> vec3f {
+  return select(select(p.p0, p.p1, s == 1u), select(p.p2, p.p3, s == 3u), s >= 2u);
+}
+
 fn jacobianOf(kind: u32, p: Corners, weight: vec4f, distance: f32, n: vec3f) -> Jacobian {
-  var row: Jacobian;
-  let sideA = sideAOf(kind);
-  for (var s = 0u; s < 4u; s++) {
-    row.j[s] = select(-weight[s], weight[s], s < sideA) * n;
-  }
+  let row = Jacobian(weight.x * n, select(-weight.y, weight.y, kind == EE) * n, -weight.z * n, -weight.w * n);
   if (parameters.isVolume == 1u) {
-    addVolumeTerm(&row, kind, p, weight, distance);
+    return withVolumeTerm(row, kind, p, weight, distance);
   }
   return row;
 }
 
-fn addVolumeTerm(row: ptr<function, Jacobian>, kind: u32, p: Corners, weight: vec4f, distance: f32) {
-  var q = array<vec3f, 4>(p.p0, p.p1, p.p2, p.p3);
-  var used = array<u32, 4>(0u, 0u, 0u, 0u);
-  var count = 0u;
-  for (var s = 0u; s < 4u; s++) {
-    if (weight[s] > 0.0) {
-      used[count] = s;
-      count++;
-    }
-  }
+fn withVolumeTerm(row: Jacobian, kind: u32, p: Corners, weight: vec4f, distance: f32) -> Jacobian {
+  let isUnused = weight <= vec4f(0.0);
+  let unused = select(vec4u(0u), vec4u(1u), isUnused);
+  let count = 4u - (unused.x + unused.y + unused.z + unused.w);
   if (count == 3u) {
     // One vertex against an edge interior, wherever the pair came from: the two slots on the same side are the edge.
-    var s = used[1];
-    var t = used[2];
-    if (kind == EE && used[1] == 1u) {
+    var s = select(1u, 2u, isUnused.x || isUnused.y);
+    var t = select(3u, 2u, isUnused.w);
+    if (kind == EE && s == 1u) {
       s = 0u;
       t = 1u;
     }
-    let u = q[t] - q[s];
+    let u = cornerOf(p, t) - cornerOf(p, s);
     let uu = dot3(u, u);
-    if (uu > CLOSEST_TINY) {
-      let g = (distance / uu) * u;
-      (*row).j[t] += g;
-      (*row).j[s] -= g;
+    if (!(uu > CLOSEST_TINY)) {
+      return row;
     }
-    return;
+    let g = (distance / uu) * u;
+    return Jacobian(
+      withEnd(row.j0, g, s == 0u, false),
+      withEnd(row.j1, g, s == 1u, t == 1u),
+      withEnd(row.j2, g, s == 2u, t == 2u),
+      withEnd(row.j3, g, false, t == 3u),
+    );
   }
   if (count != 4u) {
-    return;
+    return row;
   }
   let isFace = kind == VT;
-  let u = select(q[1] - q[0], q[2] - q[1], isFace);
-  let e = select(q[3] - q[2], q[3] - q[1], isFace);
+  let u = select(p.p1 - p.p0, p.p2 - p.p1, isFace);
+  let e = select(p.p3 - p.p2, p.p3 - p.p1, isFace);
   let n = cross3(u, e);
   let area = sqrt(dot3(n, n));
   let smallest = select(
@@ -67,19 +75,18 @@ fn addVolumeTerm(row: ptr<function, Jacobian>, kind: u32, p: Corners, weight: ve
     isFace,
   );
   if (!(area > smallest && area * area > CLOSEST_TINY)) {
-    return;
+    return row;
   }
   let unit = n / area;
   let second = (distance / area) * cross3(e, unit);
   let third = (distance / area) * cross3(unit, u);
   if (isFace) {
-    (*row).j[2] += second;
-    (*row).j[3] += third;
-    (*row).j[1] -= second + third;
-  } else {
-    (*row).j[1] += second;
-    (*row).j[0] -= second;
-    (*row).j[3] += third;
-    (*row).j[2] -= third;
+    return Jacobian(row.j0, row.j1 - (second + third), row.j2 + second, row.j3 + third);
   }
+  return Jacobian(row.j0 - second, row.j1 + second, row.j2 - third, row.j3 + third);
+}
+
+// Of the edge's ends one loses g, the other gains it.
+fn withEnd(j: vec3f, g: vec3f, isFirst: bool, isSecond: bool) -> vec3f {
+  return select(select(j, j - g, isFirst), j + g, isSecond);
 }

@@ -12,36 +12,37 @@ fn projectEdge(e: u32, isFirst: bool) {
   if (row.w < 0.0) {
     return;
   }
-  let a = edgeEnds[e].x;
-  let b = edgeEnds[e].y;
-  let i = 3u * a;
-  let j = 3u * b;
-  let yi = vec3f(y[i], y[i + 1u], y[i + 2u]);
-  let yj = vec3f(y[j], y[j + 1u], y[j + 2u]);
-  let d = yi - yj;
+  let ends = edgeEnds[e];
+  // Two, which the compiler does not know, or it would write both ends out.
+  let sides = select(1u, 2u, ends.x != ends.y);
+  var d = vec3f(0.0);
+  var w = vec2f(0.0);
+  for (var side = 0u; side < sides; side++) {
+    let v = ends[side];
+    let at = vec3f(y[3u * v], y[3u * v + 1u], y[3u * v + 2u]);
+    d = select(d - at, at, side == 0u);
+    w[side] = inverseMass[v];
+  }
   let c = row.w - (row.x * d.x + row.y * d.y + row.z * d.z);
   var old = 0.0;
   if (!isFirst) {
     old = edgeLambda[e];
   }
-  let wi = inverseMass[a];
-  let wj = inverseMass[b];
-  let lambda = max(0.0, old - c / (wi + wj));
+  let lambda = max(0.0, old - c / (w.x + w.y));
   edgeLambda[e] = lambda;
   let change = lambda - old;
   if (change == 0.0) {
     return;
   }
   // J_i = −u, J_j = +u
-  if (wi > 0.0) {
-    y[i] = yi.x - wi * change * row.x;
-    y[i + 1u] = yi.y - wi * change * row.y;
-    y[i + 2u] = yi.z - wi * change * row.z;
-  }
-  if (wj > 0.0) {
-    y[j] = yj.x + wj * change * row.x;
-    y[j + 1u] = yj.y + wj * change * row.y;
-    y[j + 2u] = yj.z + wj * change * row.z;
+  for (var side = 0u; side < sides; side++) {
+    if (w[side] > 0.0) {
+      let push = select(w[side], -w[side], side == 0u) * change;
+      let k = 3u * ends[side];
+      y[k] += push * row.x;
+      y[k + 1u] += push * row.y;
+      y[k + 2u] += push * row.z;
+    }
   }
 }
 

@@ -41,6 +41,16 @@ struct Candidate {
   spare: u32,
 }
 
+// The same words in fours, for the sweep: reading four at once is one read.
+struct SweptCandidate {
+  weight: vec4f,
+  masses: vec4f,
+  // entry, bits of the distance, isUnique, place
+  about: vec4u,
+  // λ, K, c(x), spare
+  state: vec4f,
+}
+
 // A pair that the forward step looks at, in the order of its list.
 struct Limit {
   // no corner of side a may sink below low, none of side b may rise above high

@@ -6,7 +6,7 @@
 @group(0) @binding(3) var<storage, read_write> y: array<f32>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> candidates: array<Candidate>;
+@group(0) @binding(6) var<storage, read_write> candidates: array<SweptCandidate>;
 // of contacts-links.wgsl: followers, waits, and the queue, a round's contacts behind those of the round before
 @group(0) @binding(7) var<storage, read_write> contacts: array<atomic<u32>>;
 // #include "common/corners.wgsl"
@@ -19,34 +19,46 @@
 // Runs the contact at this place of the queue, and puts those that waited for nothing else into the queue.
 fn project(n: u32) {
   let c = atomicLoad(&contacts[queueAt(n)]);
-  let entry = candidates[c].entry;
+  let about = candidates[c].about;
+  let entry = about.x;
+  let kind = kindOf(entry);
   let p = pairOf(entry);
   let ids = pairVertex[p];
   let masses = candidates[c].masses;
   let weight = candidates[c].weight;
-  let row = jacobianOf(kindOf(entry), cornersOfX(ids), weight, candidates[c].distance, pairNormal[p].xyz);
-  var value = candidates[c].excess;
-  for (var s = 0u; s < 4u; s++) {
+  let state = candidates[c].state;
+  // Differences first: c₀ − J·x would cancel.
+  let corners = cornersOf(kind);
+  var at: Corners;
+  var way: Corners;
+  for (var s = 0u; s < corners; s++) {
+    let here = pointOfX(u32(ids[s]));
+    let k = 3u * u32(ids[s]);
+    at = withCorner(at, s, here);
+    way = withCorner(way, s, vec3f(y[k], y[k + 1u], y[k + 2u]) - here);
+  }
+  let row = jacobianOf(kind, at, weight, bitcast<f32>(about.y), pairNormal[p].xyz);
+  var value = state.z;
+  for (var s = 0u; s < corners; s++) {
     if (weight[s] > 0.0) {
-      let k = 3u * u32(ids[s]);
-      // Differences first: c₀ − J·x would cancel.
-      value += dot3(row.j[s], vec3f(y[k] - x[k], y[k + 1u] - x[k + 1u], y[k + 2u] - x[k + 2u]));
+      value += dot3(rowOf(row, s), cornerOf(way, s));
     }
   }
-  let old = candidates[c].lambda;
-  let lambda = max(0.0, old - value / candidates[c].stiffness);
+  let old = state.x;
+  let lambda = max(0.0, old - value / state.y);
   let change = lambda - old;
   if (change != 0.0) {
-    candidates[c].lambda = lambda;
+    candidates[c].state.x = lambda;
   }
-  for (var s = 0u; s < 4u; s++) {
+  for (var s = 0u; s < corners; s++) {
     if (masses[s] > 0.0) {
       if (change != 0.0) {
         let k = 3u * u32(ids[s]);
         let push = masses[s] * change;
-        y[k] += push * row.j[s].x;
-        y[k + 1u] += push * row.j[s].y;
-        y[k + 2u] += push * row.j[s].z;
+        let j = rowOf(row, s);
+        y[k] += push * j.x;
+        y[k + 1u] += push * j.y;
+        y[k + 2u] += push * j.z;
       }
       release(atomicLoad(&contacts[followerAt(c, s)]));
     }
