@@ -87,20 +87,20 @@ fn bound(
   let sideA = sideAOf(kind);
   let points = cornersOfX(ids);
   var normal = pairNormal[p];
-  var heights = measureHeights(kind, points, normal.xyz);
-  var wish = wishOf(ids, normal.xyz, corners);
+  var heights: Heights;
   var gap: f32;
   if ((entry & IS_CURRENT) != 0u) {
+    heights = measureHeights(kind, points, normal.xyz);
     gap = min(heights.gap, pairDistance[p]);
   } else {
     let measured = measurePair(kind, points, normal.xyz);
     normal = vec4f(measured.normal, normal.w);
     heights = measured.heights;
     gap = measured.gap;
-    wish = wishOf(ids, measured.normal, corners);
     pairNormal[p] = normal;
     pairDistance[p] = measured.distance;
   }
+  let wish = wishOf(ids, normal.xyz, corners);
   if (!(gap > 2.0 * heights.error)) {
     atomicAdd(&control.touchingCount, 1u);
     bounds[n] = vec4f(0.0);

@@ -61,81 +61,92 @@ fn closestVertexEdge(a: vec3f, i: vec3f, j: vec3f) -> Closest {
 
 // Vertex a against triangle i j k, slots [a | i j k]
 fn closestVertexTriangle(a: vec3f, i: vec3f, j: vec3f, k: vec3f) -> Closest {
-  var best = closestVertexEdge(a, i, j);
-  let second = closestVertexEdge(a, j, k);
-  if (second.squared < best.squared) {
-    best = second;
-    best.weight = vec4f(1.0, 0.0, second.weight.y, second.weight.z);
-  }
-  let third = closestVertexEdge(a, k, i);
-  if (third.squared < best.squared) {
-    best = third;
-    best.weight = vec4f(1.0, third.weight.z, 0.0, third.weight.y);
-  }
-  let p = a - i;
-  let u = j - i;
-  let v = k - i;
-  let n = cross3(u, v);
-  let nn = dot3(n, n);
-  if (nn <= CLOSEST_TINY) {
-    return best;
-  }
-  // p = s u + t v + h n: s = n . (p x v) / |n|^2, t = n . (u x p) / |n|^2
-  var s = dot3(n, cross3(p, v)) / nn;
-  var t = dot3(n, cross3(u, p)) / nn;
-  let r = p - s * u - t * v;
-  let ds = dot3(n, cross3(r, v)) / nn;
-  let dt = dot3(n, cross3(u, r)) / nn;
-  s += ds;
-  t += dt;
-  let w = 1.0 - s - t;
-  if (s > 0.0 && t > 0.0 && w > 0.0) {
-    let rest = p - s * u - t * v;
-    if (dot3(rest, rest) < best.squared) {
-      return closestOf(vec4f(1.0, w, s, t), alongNormal(n, nn, rest, dot3(u, u) * dot3(v, v)));
-    }
-  }
-  return best;
+  return closestInTurns(a, i, j, k, false, 3u);
 }
 
 // Segment a b against segment c d, slots [a b | c d]
 fn closestEdgeEdge(a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Closest {
-  let first = closestVertexEdge(a, c, d);
-  var best = first;
-  best.weight = vec4f(1.0, 0.0, first.weight.y, first.weight.z);
-  let second = closestVertexEdge(b, c, d);
-  if (second.squared < best.squared) {
-    best = second;
-    best.weight = vec4f(0.0, 1.0, second.weight.y, second.weight.z);
+  return closestInTurns(a, b, c, d, true, 4u);
+}
+
+// q x v, or v x q
+fn crossed(q: vec3f, v: vec3f, isExchanged: bool) -> vec3f {
+  return cross3(select(q, v, isExchanged), select(v, q, isExchanged));
+}
+
+// How the closest points of a pair with the slots [a | i j k] or [a b | c d] are sought: from one vertex after the other to
+// the edge that is its turn, then between the insides of both elements.
+//
+//   [a | i j k]   a to ij, a to jk, a to ki
+//   [a b | c d]   a to cd, b to cd, c to ab, d to ab
+//
+// One turn alone: a to ij, or a to cd, and nothing further.
+//
+// One body for every turn and for both shapes: a software driver takes its time for every line of machine code, and what is
+// written out turn by turn it has to compile as often (docs/method.md, cold start). Where the two shapes differ by a sign,
+// factors are exchanged and ways negated, which no rounding notices.
+fn closestInTurns(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, turns: u32) -> Closest {
+  var best: Closest;
+  var point = p0;
+  var begin = select(p1, p2, isEdges);
+  var end = select(p2, p3, isEdges);
+  // What takes its turn next: the vertex of two edges, the corner of a triangle.
+  var next = select(p3, p1, isEdges);
+  for (var turn = 0u; turn < turns; turn++) {
+    var found = closestVertexEdge(point, begin, end);
+    if (turn == 0u || found.squared < best.squared) {
+      let on = found.weight.yz;
+      if (isEdges) {
+        let vertex = select(vec2f(0.0, 1.0), vec2f(1.0, 0.0), (turn & 1u) == 0u);
+        if (turn >= 2u) {
+          found.difference = -found.difference;
+        }
+        found.weight = select(vec4f(vertex, on), vec4f(on, vertex), turn >= 2u);
+      } else {
+        let around = select(vec3f(0.0, on), vec3f(on.y, 0.0, on.x), turn == 2u);
+        found.weight = vec4f(1.0, select(around, vec3f(on, 0.0), turn == 0u));
+      }
+      best = found;
+    }
+    if (isEdges) {
+      // b after a, then c and d to the edge of a and b.
+      let isSecondSide = turn >= 1u;
+      point = select(next, select(p2, p3, turn >= 2u), isSecondSide);
+      begin = select(begin, p0, isSecondSide);
+      end = select(end, p1, isSecondSide);
+    } else {
+      begin = end;
+      end = next;
+      next = p1;
+    }
   }
-  let third = closestVertexEdge(c, a, b);
-  if (third.squared < best.squared) {
-    best = Closest(vec4f(third.weight.y, third.weight.z, 1.0, 0.0), -third.difference, third.squared);
+  if (turns == 1u) {
+    return best;
   }
-  let fourth = closestVertexEdge(d, a, b);
-  if (fourth.squared < best.squared) {
-    best = Closest(vec4f(fourth.weight.y, fourth.weight.z, 0.0, 1.0), -fourth.difference, fourth.squared);
-  }
-  let u = b - a;
-  let v = d - c;
-  let w = a - c;
+  // [a | i j k]: p = a - i = s u + t v + h n; s = n . (p x v) / |n|^2, t = n . (u x p) / |n|^2
+  // [a b | c d]: p = a - c, p + s u - t v is along n; s = n . (v x p) / |n|^2, t = n . (u x p) / |n|^2
+  let p = p0 - select(p1, p2, isEdges);
+  let u = select(p2 - p1, p1 - p0, isEdges);
+  let v = select(p3 - p1, p3 - p2, isEdges);
   let n = cross3(u, v);
   let nn = dot3(n, n);
   if (nn <= CLOSEST_TINY) {
     return best;
   }
-  // w + s u - t v is along n: s = n . (v x w) / |n|^2, t = n . (u x w) / |n|^2
-  var s = dot3(n, cross3(v, w)) / nn;
-  var t = dot3(n, cross3(u, w)) / nn;
-  let r = w + s * u - t * v;
-  let ds = dot3(n, cross3(v, r)) / nn;
-  let dt = dot3(n, cross3(u, r)) / nn;
-  s += ds;
-  t += dt;
-  if (s > 0.0 && s < 1.0 && t > 0.0 && t < 1.0) {
-    let rest = w + s * u - t * v;
+  var s = 0.0;
+  var t = 0.0;
+  var rest = p;
+  // Solved, and refined by what is left of p: two, which the compiler does not know.
+  for (var round = 0u; round < min(turns, 2u); round++) {
+    s += dot3(n, crossed(rest, v, isEdges)) / nn;
+    t += dot3(n, cross3(u, rest)) / nn;
+    rest = p - select(s, -s, isEdges) * u - t * v;
+  }
+  let w = 1.0 - s - t;
+  if (s > 0.0 && t > 0.0 && select(w > 0.0, s < 1.0 && t < 1.0, isEdges)) {
     if (dot3(rest, rest) < best.squared) {
-      return closestOf(vec4f(1.0 - s, s, 1.0 - t, t), alongNormal(n, nn, rest, dot3(u, u) * dot3(v, v)));
+      let weight = select(vec4f(1.0, w, s, t), vec4f(1.0 - s, s, 1.0 - t, t), isEdges);
+      return closestOf(weight, alongNormal(n, nn, rest, dot3(u, u) * dot3(v, v)));
     }
   }
   return best;

@@ -20,27 +20,20 @@ struct Measured {
 const TRUSTED_SHARE: f32 = 0.9;
 
 fn closestOfPair(kind: u32, p: Corners) -> Closest {
-  if (kind == VT) {
-    return closestVertexTriangle(p.p0, p.p1, p.p2, p.p3);
-  }
-  if (kind == EE) {
-    return closestEdgeEdge(p.p0, p.p1, p.p2, p.p3);
-  }
-  if (kind == VE) {
-    return closestVertexEdge(p.p0, p.p1, p.p2);
-  }
-  return closestVertexVertex(p.p0, p.p1);
+  // A vertex and an edge take the turn of a triangle's first side; for two vertices that side is a point.
+  let turns = select(1u, select(3u, 4u, kind == EE), kind <= EE);
+  return closestInTurns(p.p0, p.p1, select(p.p2, p.p1, kind == VV), p.p3, kind == EE, turns);
 }
 
 // Unit normal of the triangle (VT), or of the plane along both edges (EE); 0 where there is none.
 fn normalOfPlanes(kind: u32, p: Corners) -> vec3f {
-  if (kind == VT) {
-    return directionOf(cross3(directionOf(p.p2 - p.p1), directionOf(p.p3 - p.p1)));
+  if (kind > EE) {
+    return vec3f(0.0);
   }
-  if (kind == EE) {
-    return directionOf(cross3(directionOf(p.p1 - p.p0), directionOf(p.p3 - p.p2)));
-  }
-  return vec3f(0.0);
+  let isEdges = kind == EE;
+  let u = select(p.p2 - p.p1, p.p1 - p.p0, isEdges);
+  let v = select(p.p3 - p.p1, p.p3 - p.p2, isEdges);
+  return directionOf(cross3(directionOf(u), directionOf(v)));
 }
 
 fn isVector(n: vec3f) -> bool {
@@ -50,28 +43,34 @@ fn isVector(n: vec3f) -> bool {
 fn measurePair(kind: u32, p: Corners, last: vec3f) -> Measured {
   let nearest = closestOfPair(kind, p);
   let distance = lengthOf(nearest.difference);
-  var normal = directionOf(nearest.difference);
-  var heights = measureHeights(kind, p, normal);
-  if (!(distance > 0.0 && heights.gap >= TRUSTED_SHARE * distance && heights.gap > 2.0 * heights.error)) {
-    // In a fixed order, the first of those that certify most, g − 2e. A vector of 0 certifies nothing and is passed over.
-    var hasOne = isVector(normal);
-    let plane = normalOfPlanes(kind, p);
-    for (var k = 0u; k < 3u; k++) {
-      var candidate = last;
-      if (k == 0u) {
-        candidate = plane;
-      } else if (k == 1u) {
-        candidate = -plane;
+  var candidate = directionOf(nearest.difference);
+  var normal = candidate;
+  var hasOne = isVector(candidate);
+  var heights: Heights;
+  // In a fixed order, the first of those that certify most, g − 2e: the closest direction, which is enough where it is to
+  // be trusted, the normal of the planes both ways, the last normal. A vector of 0 certifies nothing and is passed over.
+  var tries = 1u;
+  for (var k = 0u; k < tries; k++) {
+    if (k == 1u) {
+      candidate = normalOfPlanes(kind, p);
+    } else if (k == 2u) {
+      candidate = -candidate;
+    } else if (k == 3u) {
+      candidate = last;
+    }
+    if (k > 0u && !isVector(candidate)) {
+      continue;
+    }
+    let tried = measureHeights(kind, p, candidate);
+    if (k == 0u) {
+      heights = tried;
+      if (!(distance > 0.0 && tried.gap >= TRUSTED_SHARE * distance && tried.gap > 2.0 * tried.error)) {
+        tries = 4u;
       }
-      if (!isVector(candidate)) {
-        continue;
-      }
-      let tried = measureHeights(kind, p, candidate);
-      if (!hasOne || tried.gap - 2.0 * tried.error > heights.gap - 2.0 * heights.error) {
-        hasOne = true;
-        normal = candidate;
-        heights = tried;
-      }
+    } else if (!hasOne || tried.gap - 2.0 * tried.error > heights.gap - 2.0 * heights.error) {
+      hasOne = true;
+      normal = candidate;
+      heights = tried;
     }
   }
   return Measured(nearest.weight, distance, normal, min(heights.gap, distance), heights);
