@@ -3,6 +3,9 @@
 // request, `arm` lets a run go on that had paused, `afterSearch` takes over what a search on the device found,
 // `afterGeometry` what geometry found.
 //
+// Nothing here stands behind a branch: what one thread reads and writes whatever happens is cheap for a software driver to
+// compile, and behind a branch it is several times as dear. Where there is nothing to change, what was there is written back.
+//
 // In and out: control. Out: stepArguments, candidateArguments. Mirrors the loop of TwoWay.resolve,
 // ProgressWatch.wantsSearch and judge (src/solver/cpu/two-way.ts, progress-watch.ts).
 // #include "common/dispatch.wgsl"
@@ -75,99 +78,100 @@ fn clearCounters() {
   control.sweepsDone = 0u;
 }
 
-// The re-search rule (guard BOXES), or D(l) < Dmin (guard RADIUS).
-fn searchNext() -> u32 {
-  if (parameters.hasBoxes == 0u) {
-    let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
-    control.radius = (control.radius - way) - 2.5e-7 * control.radius;
-    return select(NO_SEARCH, SEARCH_ALL, control.radius < parameters.radiusMin);
-  }
+// D(l) after the step whose largest move was counted.
+fn narrowedRadius() -> f32 {
+  let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
+  return (control.radius - way) - 2.5e-7 * control.radius;
+}
+
+// The re-search rule of guard BOXES: enough of those concerned are stopped, or one has been for long.
+fn isSearchDue() -> bool {
   let stopped = atomicLoad(&control.stoppedCount);
   let few = f32(stopped) < STOPPED_SHARE * f32(atomicLoad(&control.concernedCount));
-  let isDue = atomicLoad(&control.starvedCount) > 0u || (stopped > 0u && !few);
-  control.clearsStopped = select(0u, 1u, isDue);
-  let isFew = f32(atomicLoad(&control.wantedCount)) <= PARTIAL_SHARE * f32(parameters.vertexCount);
-  return select(NO_SEARCH, select(SEARCH_ALL, SEARCH_PART, isFew), isDue);
+  return atomicLoad(&control.starvedCount) > 0u || (stopped > 0u && !few);
 }
 
-// Ends the window of steps when it is due. True = stagnated for good; a search is asked for before that.
-fn judge(search: ptr<function, u32>) -> bool {
-  control.windowSteps += 1u;
-  if (control.windowSteps < WINDOW) {
-    return false;
-  }
+// The sum of r over the unfinished vertices at the end of a window of steps.
+fn sumOfResiduals() -> f32 {
   let high = f32(atomicLoad(&control.residualSumHigh));
-  let sum = high * 4294967296.0 + f32(atomicLoad(&control.residualSum));
-  let hasMoved = sum < (1.0 - FALLEN_SHARE) * control.windowSum || atomicLoad(&control.hasMoved) == 1u;
-  control.windowSteps = 0u;
-  control.windowSum = sum;
-  if (hasMoved) {
-    control.hasForcedSearch = 0u;
-    return false;
-  }
-  if (control.hasForcedSearch == 1u) {
-    return true;
-  }
-  control.hasForcedSearch = 1u;
-  *search = SEARCH_ALL;
-  return false;
+  return high * 4294967296.0 + f32(atomicLoad(&control.residualSum));
 }
 
-fn pauseForSearch() {
-  if (control.state == RUNNING && control.wantsSearch != NO_SEARCH && parameters.waitsForSearch == 1u) {
-    control.state = NEEDS_SEARCH;
-  }
+// Where the host searches, a run that wants a search pauses for it.
+fn pausedForSearch(state: u32, search: u32) -> u32 {
+  let pauses = state == RUNNING && search != NO_SEARCH && parameters.waitsForSearch == 1u;
+  return select(state, NEEDS_SEARCH, pauses);
 }
 
 @compute @workgroup_size(1)
 fn decide() {
-  if (control.state != RUNNING) {
-    return;
-  }
-  control.steps += 1u;
-  control.clock += 1u;
-  control.residual = bitcast<f32>(atomicLoad(&control.residualBits));
-  control.unfinished = atomicLoad(&control.unfinishedCount);
-  control.touching = atomicLoad(&control.touchingCount);
-  control.mostContacts = max(control.mostContacts, atomicLoad(&control.rowCount));
-  var search = searchNext();
-  let isDone = control.residual < parameters.epsilon;
-  if (isDone) {
-    control.state = CONVERGED;
-  } else if (judge(&search)) {
-    control.state = STALLED;
-  } else if (control.steps >= parameters.stepLimit) {
-    control.state = AT_STEP_LIMIT;
-  }
-  control.wantsSearch = search;
+  let state = control.state;
+  let isRunning = state == RUNNING;
+  let one = select(0u, 1u, isRunning);
+  let steps = control.steps + one;
+  control.steps = steps;
+  control.clock += one;
+  let residual = bitcast<f32>(atomicLoad(&control.residualBits));
+  control.residual = select(control.residual, residual, isRunning);
+  control.unfinished = select(control.unfinished, atomicLoad(&control.unfinishedCount), isRunning);
+  control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
+  control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
+
+  // A search: by the re-search rule (guard BOXES), or when D(l) < Dmin (guard RADIUS).
+  let hasRadius = parameters.hasBoxes == 0u;
+  let radius = select(control.radius, narrowedRadius(), isRunning && hasRadius);
+  control.radius = radius;
+  let isDue = isSearchDue();
+  control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning && !hasRadius);
+  let isFew = f32(atomicLoad(&control.wantedCount)) <= PARTIAL_SHARE * f32(parameters.vertexCount);
+  let forBoxes = select(NO_SEARCH, select(SEARCH_ALL, SEARCH_PART, isFew), isDue);
+  let search = select(forBoxes, select(NO_SEARCH, SEARCH_ALL, radius < parameters.radiusMin), hasRadius);
+
+  // The end of a window of steps, when it is due: stagnated for good, or a search is asked for before that.
+  let isDone = residual < parameters.epsilon;
+  let isJudged = isRunning && !isDone;
+  let windowSteps = control.windowSteps + select(0u, 1u, isJudged);
+  let isWindowOver = isJudged && windowSteps >= WINDOW;
+  let sum = sumOfResiduals();
+  let hasMoved = sum < (1.0 - FALLEN_SHARE) * control.windowSum || atomicLoad(&control.hasMoved) == 1u;
+  let hasForced = control.hasForcedSearch == 1u;
+  control.windowSteps = select(windowSteps, 0u, isWindowOver);
+  control.windowSum = select(control.windowSum, sum, isWindowOver);
+  control.hasForcedSearch = select(control.hasForcedSearch, select(1u, 0u, hasMoved), isWindowOver);
+  let isStalled = isWindowOver && !hasMoved && hasForced;
+  let isForced = isWindowOver && !hasMoved && !hasForced;
+  let wanted = select(control.wantsSearch, select(search, SEARCH_ALL, isForced), isRunning);
+  control.wantsSearch = wanted;
+
+  let limited = select(RUNNING, AT_STEP_LIMIT, steps >= parameters.stepLimit);
+  let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone);
+  control.state = pausedForSearch(select(state, ended, isRunning), wanted);
   clearCounters();
-  pauseForSearch();
   writeArguments();
 }
 
 @compute @workgroup_size(1)
 fn open() {
   // begin.wgsl counted who wants to move and who does not fit P and its boxes.
-  control.unfinished = atomicLoad(&control.unfinishedCount);
-  control.windowSum = RESIDUAL_PARTS * f32(control.unfinished);
-  control.residual = select(0.0, 1.0, control.unfinished > 0u);
-  if (parameters.hasBoxes == 0u) {
-    // D from the net displacement since the search, where that is worse than what is left of it.
-    let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
-    control.radius = min(control.radius, parameters.radiusMax - way);
-  }
+  let unfinished = atomicLoad(&control.unfinishedCount);
+  control.unfinished = unfinished;
+  control.windowSum = RESIDUAL_PARTS * f32(unfinished);
+  control.residual = select(0.0, 1.0, unfinished > 0u);
+  // D from the net displacement since the search, where that is worse than what is left of it.
+  let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
+  let hasBoxes = parameters.hasBoxes == 1u;
+  let radius = select(min(control.radius, parameters.radiusMax - way), control.radius, hasBoxes);
+  control.radius = radius;
   let fits = atomicLoad(&control.invalidCount) == 0u && control.isReused == 1u &&
-    (parameters.hasBoxes == 1u || control.radius >= parameters.radiusMin);
-  control.isReused = select(0u, 1u, fits && control.unfinished > 0u);
-  control.wantsSearch = select(SEARCH_ALL, NO_SEARCH, control.isReused == 1u);
-  if (control.unfinished == 0u) {
-    control.state = CONVERGED;
-  } else if (parameters.stepLimit == 0u) {
-    control.state = AT_STEP_LIMIT;
-  }
+    (hasBoxes || radius >= parameters.radiusMin);
+  let isReused = fits && unfinished > 0u;
+  control.isReused = select(0u, 1u, isReused);
+  let search = select(SEARCH_ALL, NO_SEARCH, isReused);
+  control.wantsSearch = search;
+  let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
+  control.state = pausedForSearch(select(limited, CONVERGED, unfinished == 0u), search);
   control.clock += 1u;
   clearCounters();
-  pauseForSearch();
   writeArguments();
 }
 
@@ -179,19 +183,16 @@ fn arm() {
 
 @compute @workgroup_size(1)
 fn afterSearch() {
-  if (control.state != RUNNING || control.wantsSearch == NO_SEARCH) {
-    return;
-  }
-  if (control.pairDemand > control.pairCapacity) {
-    control.state = NEEDS_ROOM;
-  } else {
-    control.pairCount = control.pairDemand;
-    control.wantsSearch = NO_SEARCH;
-    control.searches += 1u;
-    if (parameters.hasBoxes == 0u) {
-      control.radius = parameters.radiusMax;
-    }
-  }
+  let isOn = control.state == RUNNING && control.wantsSearch != NO_SEARCH;
+  let demand = control.pairDemand;
+  let hasRoom = demand <= control.pairCapacity;
+  let isTaken = isOn && hasRoom;
+  control.state = select(control.state, NEEDS_ROOM, isOn && !hasRoom);
+  control.pairCount = select(control.pairCount, demand, isTaken);
+  control.wantsSearch = select(control.wantsSearch, NO_SEARCH, isTaken);
+  control.searches += select(0u, 1u, isTaken);
+  control.radius = select(control.radius, parameters.radiusMax, isTaken && parameters.hasBoxes == 0u);
+  // Without a search these are the sizes that were written when the step was opened.
   writeArguments();
 }
 
@@ -199,18 +200,15 @@ fn afterSearch() {
 // from here, its geometry measured again from the same x.
 @compute @workgroup_size(1)
 fn afterGeometry() {
-  if (control.state != RUNNING) {
-    return;
-  }
+  let isRunning = control.state == RUNNING;
   let found = atomicLoad(&control.candidateCount);
-  if (found > control.candidateCapacity) {
-    control.state = NEEDS_CANDIDATES;
-    control.candidateDemand = found;
-    writeArguments();
-    return;
-  }
-  let folded = foldedGroups(found);
+  let hasRoom = found <= control.candidateCapacity;
+  let isShort = isRunning && !hasRoom;
+  control.state = select(control.state, NEEDS_CANDIDATES, isShort);
+  control.candidateDemand = select(control.candidateDemand, found, isShort);
+  // With room the steps' sizes are what they were.
+  writeArguments();
+  let folded = foldedGroups(found) * select(0u, 1u, isRunning && hasRoom);
   candidateArguments[3u * CANDIDATES] = folded.x;
   candidateArguments[3u * CANDIDATES + 1u] = folded.y;
-  candidateArguments[3u * CANDIDATES + 2u] = 1u;
 }
