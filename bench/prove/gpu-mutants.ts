@@ -175,13 +175,13 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/search-plan.wgsl',
-        search: '  tellDemand(control.demand);',
-        replacement: '  tellDemand(min(control.demand, 300u));',
+        search: 'addSaturating(control.capacity, 1u)), demand, fits);',
+        replacement: 'addSaturating(control.capacity, 1u)), min(demand, 300u), fits);',
       },
       {
         file: 'gpu/kernels/search-plan.wgsl',
-        search: 'control.pairCount = control.demand;',
-        replacement: 'control.pairCount = min(control.demand, 300u);',
+        search: 'control.pairCount = select(control.pairCount, demand, isTaken);',
+        replacement: 'control.pairCount = select(control.pairCount, min(demand, 300u), isTaken);',
       },
     ],
     ['layers', 'matryoshka'],

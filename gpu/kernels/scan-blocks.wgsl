@@ -32,13 +32,10 @@ fn scanBlocks(
   let filled = select(count, 0u, scan.level == 0u && counts[scan.countWord] == 0u);
   let block = foldedGroup(workgroup, dispatched);
   let first = block * SCAN_BLOCK + thread * ITEMS;
-  var before: array<u32, ITEMS>;
+  let end = max(first, min(first + ITEMS, filled));
   var sum = 0u;
-  for (var k = 0u; k < ITEMS; k++) {
-    before[k] = sum;
-    if (first + k < filled) {
-      sum = addSaturating(sum, data[first + k]);
-    }
+  for (var entry = first; entry < end; entry++) {
+    sum = addSaturating(sum, data[entry]);
   }
   running[thread] = sum;
   workgroupBarrier();
@@ -55,10 +52,10 @@ fn scanBlocks(
   if (thread > 0u) {
     offset = running[thread - 1u];
   }
-  for (var k = 0u; k < ITEMS; k++) {
-    if (first + k < filled) {
-      data[first + k] = addSaturating(offset, before[k]);
-    }
+  for (var entry = first; entry < end; entry++) {
+    let own = data[entry];
+    data[entry] = offset;
+    offset = addSaturating(offset, own);
   }
   if (thread == THREADS - 1u && block < groupsFor(count, SCAN_BLOCK)) {
     sums[block] = running[thread];
@@ -73,10 +70,9 @@ fn addBlocks(
 ) {
   let count = scanLevelCount(counts[scan.countWord], scan.level);
   let block = foldedGroup(workgroup, dispatched);
-  for (var k = 0u; k < ITEMS; k++) {
-    let entry = block * SCAN_BLOCK + k * THREADS + thread;
-    if (entry < count) {
-      data[entry] = addSaturating(sums[block], data[entry]);
-    }
+  let first = block * SCAN_BLOCK;
+  let end = min(first + SCAN_BLOCK, count);
+  for (var entry = first + thread; entry < end; entry += THREADS) {
+    data[entry] = addSaturating(sums[block], data[entry]);
   }
 }

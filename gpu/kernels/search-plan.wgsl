@@ -2,6 +2,8 @@
 // is asked for; settleSearch, once all pairs are counted, lets the second half write them if they fit, else nothing moves.
 // (The budget test of src/solver/cpu/search.ts, PairBudgetExceeded.)
 //
+// As little as may be stands behind a branch: what one thread does whatever happens is cheap for a software driver to compile.
+//
 // P stays invalid from the first dispatch to the last: new boxes with the old P would be unsafe.
 //
 // In: control, fixed (workgroups of each dispatch; 0 where the demand decides), offsets (after the prefix sum), total.
@@ -51,77 +53,62 @@ fn writeSize(dispatch: u32, groups: u32) {
   sizes[3u * dispatch + 2u] = size.z;
 }
 
-// More than the capacity whenever P was not written, also if it was a budget that was passed.
-fn tellDemand(demand: u32) {
-  if (plan.hasStatus != 0u) {
-    status[plan.pairDemand] = demand;
-  }
-}
-
 @compute @workgroup_size(1)
 fn planSearch() {
-  if (plan.hasStatus != 0u) {
-    control.mode = select(SEARCH_NONE, status[plan.wantsSearch], status[plan.state] == IS_RUNNING);
-  }
-  let isOn = control.mode != SEARCH_NONE;
-  for (var d = 0u; d < plan.all; d++) {
-    writeSize(d, select(0u, fixed[d], isOn && d < plan.early));
-  }
-  if (!isOn) {
-    return;
-  }
-  control.overflow = 0u;
+  let asked = select(SEARCH_NONE, status[plan.wantsSearch], status[plan.state] == IS_RUNNING);
+  let told = select(control.mode, asked, plan.hasStatus != 0u);
   // Without an old P that is complete there is nothing to take over.
-  if (control.mode == SEARCH_PART && control.isValid == 0u) {
-    control.mode = SEARCH_ALL;
+  let mode = select(told, SEARCH_ALL, told == SEARCH_PART && control.isValid == 0u);
+  control.mode = mode;
+  let isOn = mode != SEARCH_NONE;
+  // Boxes, counts and finds are then those of the search that overflowed; only its pairs have to be written.
+  let isResumed = mode == SEARCH_RESUME;
+  let isAnew = isOn && !isResumed;
+  control.overflow = select(control.overflow, 0u, isOn);
+  control.isValid = select(control.isValid, 0u, isOn);
+  control.isResumed = select(control.isResumed, select(0u, 1u, isResumed), isOn);
+  let oldPairs = select(control.oldPairs, select(0u, control.pairCount, mode == SEARCH_PART), isOn);
+  control.oldPairs = oldPairs;
+  let entries = select(control.entries, addSaturating(oldPairs, control.queries), isAnew);
+  control.entries = entries;
+  for (var d = 0u; d < plan.all; d++) {
+    writeSize(d, select(0u, fixed[d], isAnew && d < plan.early));
   }
-  control.isValid = 0u;
-  control.isResumed = select(0u, 1u, control.mode == SEARCH_RESUME);
-  if (control.isResumed == 1u) {
-    // Boxes, counts and finds are those of the search that overflowed; only its pairs have to be written.
-    control.oldPairs = 0u;
-    for (var d = 0u; d < plan.early; d++) {
-      writeSize(d, 0u);
-    }
-    return;
-  }
-  offsets[plan.chunks] = 0u;
-  for (var side = 0u; side < 6u; side++) {
-    extent[side] = EXTENT_NONE;
-  }
-  control.oldPairs = select(0u, control.pairCount, control.mode == SEARCH_PART);
-  control.entries = addSaturating(control.oldPairs, control.queries);
-  writeSize(plan.mark, groupsFor(control.oldPairs, THREADS));
+  writeSize(plan.mark, select(0u, groupsFor(oldPairs, THREADS), isAnew));
   let last = 2u * plan.levels - 2u;
   for (var level = 0u; level < plan.levels; level++) {
-    let groups = scanLevelGroups(control.entries, level);
+    let groups = select(0u, scanLevelGroups(entries, level), isAnew);
     writeSize(plan.scan + level, groups);
     writeSize(plan.scan + last - level, groups);
+  }
+  if (isAnew) {
+    offsets[plan.chunks] = 0u;
+    for (var side = 0u; side < 6u; side++) {
+      extent[side] = EXTENT_NONE;
+    }
   }
 }
 
 @compute @workgroup_size(1)
 fn settleSearch() {
-  if (control.mode == SEARCH_NONE) {
-    return;
-  }
-  if (control.isResumed == 0u) {
-    control.demand = total[0];
-  }
+  let isOn = control.mode != SEARCH_NONE;
+  let demand = select(control.demand, total[0], isOn && control.isResumed == 0u);
+  control.demand = demand;
   // Exclusive sums: the entry after the old pairs is the first query's, and there is a query in every mesh.
-  control.kept = offsets[control.oldPairs];
-  if (control.demand > min(control.capacity, control.budget)) {
-    control.overflow = 1u;
-    tellDemand(max(control.demand, addSaturating(control.capacity, 1u)));
-    return;
-  }
-  tellDemand(control.demand);
+  control.kept = select(control.kept, offsets[control.oldPairs], isOn);
+  let fits = demand <= min(control.capacity, control.budget);
+  let isTaken = isOn && fits;
+  control.overflow = select(control.overflow, 1u, isOn && !fits);
   for (var d = plan.early; d < plan.all; d++) {
-    writeSize(d, fixed[d]);
+    writeSize(d, select(0u, fixed[d], isTaken));
   }
-  writeSize(plan.gather, groupsFor(control.oldPairs, THREADS));
-  writeSize(plan.settle, groupsFor(control.demand, THREADS));
-  control.pairCount = control.demand;
-  control.isValid = 1u;
-  control.searches += 1u;
+  writeSize(plan.gather, select(0u, groupsFor(control.oldPairs, THREADS), isTaken));
+  writeSize(plan.settle, select(0u, groupsFor(demand, THREADS), isTaken));
+  control.pairCount = select(control.pairCount, demand, isTaken);
+  control.isValid = select(control.isValid, 1u, isTaken);
+  control.searches += select(0u, 1u, isTaken);
+  if (isOn && plan.hasStatus != 0u) {
+    // More than the capacity whenever P was not written, also if it was a budget that was passed.
+    status[plan.pairDemand] = select(max(demand, addSaturating(control.capacity, 1u)), demand, fits);
+  }
 }
