@@ -21,10 +21,9 @@ interface Warmable {
 export async function warmUpSearch(device: GPUDevice, search: SearchKernels): Promise<void> {
   const bind = (kernel: SearchKernel, standIn: (place: number) => GPUBuffer): GPUBindGroup =>
     kernel.bind(device, Object.fromEntries(kernel.bindings.map(({ name }, place) => [name, standIn(place)])));
-  const all = await search.all();
   await warmUp(
     device,
-    all.map((kernel) => ({ pipeline: kernel.pipeline, bind: (standIn) => bind(kernel, standIn) })),
+    search.all.map((kernel) => ({ pipeline: kernel.pipeline, bind: (standIn) => bind(kernel, standIn) })),
   );
 }
 

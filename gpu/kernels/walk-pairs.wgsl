@@ -23,11 +23,9 @@
 // #include "common/cells.wgsl"
 // #include "common/pair-rules.wgsl"
 
-// VT, or EE: edges, rods and free points, which are edges from a vertex to itself, against each other.
-override KIND: u32;
-
+// What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and free points, which are
+// edges from a vertex to itself. One pipeline for all of them: a second one would be the dearest of all to compile.
 const VT: u32 = 0u;
-const EE: u32 = 1u;
 
 struct Walk {
   // 0: count, 1: write
@@ -97,6 +95,10 @@ fn cornersOf(slot: u32) -> vec3u {
 
 fn positionOf(v: u32) -> vec3f {
   return vertices[3u * v].xyz;
+}
+
+fn isOfTriangles() -> bool {
+  return walk.kind == VT;
 }
 
 fn wordOf(chunk: u32, place: u32) -> u32 {
@@ -243,10 +245,7 @@ fn nextChunk(chunk: u32, query: u32) -> u32 {
 
 // Vertex slots of a pair, side a first: one and three, or two and two.
 fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
-  if (KIND == VT) {
-    return vec4u(own.x, other);
-  }
-  return vec4u(own.xy, other.xy);
+  return select(vec4u(own.xy, other.xy), vec4u(own.x, other), isOfTriangles());
 }
 
 // As P has them: each vertex once, then -1.
@@ -262,24 +261,16 @@ fn overlapsExactly(lo: vec3f, hi: vec3f, slot: u32) -> bool {
 }
 
 fn sharesVertex(v: vec4u) -> bool {
-  if (KIND == VT) {
-    return v.x == v.y || v.x == v.z || v.x == v.w;
-  }
-  return v.x == v.z || v.x == v.w || v.y == v.z || v.y == v.w;
+  let isAcross = v.x == v.z || v.x == v.w;
+  return isAcross || select(v.y == v.z || v.y == v.w, v.x == v.y, isOfTriangles());
 }
 
 // Whether a pair belongs into P, judged by its first `corners` slots, and n.
 fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   let a = positionOf(v.x);
-  let b = positionOf(v.y);
-  var near: Closest;
-  if (KIND == VT) {
-    near = closestVertexTriangle(a, b, positionOf(v.z), positionOf(v.w));
-  } else if (walk.isOfPoints != 0u) {
-    near = closestVertexEdge(a, positionOf(v.z), positionOf(v.w));
-  } else {
-    near = closestEdgeEdge(a, b, positionOf(v.z), positionOf(v.w));
-  }
+  // A free point has one turn: to the other edge, or to the point that this is.
+  let turns = select(select(4u, 1u, walk.isOfPoints != 0u), 3u, isOfTriangles());
+  let near = closestInTurns(a, positionOf(v.y), positionOf(v.z), positionOf(v.w), !isOfTriangles(), turns);
   let d = near.difference;
   let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
   // Nothing is known of the direction of what is this small, and nothing this close could be dropped.
@@ -297,7 +288,7 @@ fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
   var lowA = vec2f(FAR, 0.0);
   var highB = vec2f(FAR, 0.0);
   for (var k = 0u; k < corners; k++) {
-    let isSideA = k == 0u || (k == 1u && KIND == EE);
+    let isSideA = k == 0u || (k == 1u && !isOfTriangles());
     let height = lowest(v[k], a, select(-n, n, isSideA));
     lowA = select(lowA, lower(lowA, height), isSideA);
     highB = select(lower(highB, height), highB, isSideA);

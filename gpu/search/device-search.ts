@@ -55,7 +55,6 @@ export class DeviceSearch {
 
   readonly #memory: DeviceMemory;
   readonly #kernels: SearchKernels;
-  readonly #walkKernels: ReadonlyMap<number, Kernel>;
   readonly #buffers: SearchBuffers;
   readonly #status: SearchStatus | undefined;
   /** live as long as the scene */
@@ -90,7 +89,6 @@ export class DeviceSearch {
   private constructor(
     memory: DeviceMemory,
     kernels: SearchKernels,
-    walks: ReadonlyMap<number, Kernel>,
     layout: SearchLayout,
     mesh: CollisionMesh,
     settings: Settings,
@@ -99,7 +97,6 @@ export class DeviceSearch {
   ) {
     this.#memory = memory;
     this.#kernels = kernels;
-    this.#walkKernels = walks;
     this.#buffers = buffers;
     this.#status = status;
     this.layout = layout;
@@ -143,8 +140,7 @@ export class DeviceSearch {
   ): Promise<DeviceSearch> {
     const kernels = await SearchKernels.load(memory.device);
     const layout = layOutSearch(mesh, x);
-    const walks = await kernels.walksOf(layout);
-    return new DeviceSearch(memory, kernels, walks, layout, mesh, settings, buffers, status);
+    return new DeviceSearch(memory, kernels, layout, mesh, settings, buffers, status);
   }
 
   /**
@@ -319,7 +315,7 @@ export class DeviceSearch {
     });
     const single = (kernel: Kernel): Dispatch => ({ kernel, group: kernel.bind(device, named), size: undefined });
     const walk = (first: number): Dispatch[] =>
-      walks.map(({ kind }, n) => sized(this.#walkOf(kind), { walk: ranges[first + n] }));
+      walks.map((_, n) => sized(kernels.walkPairs, { walk: ranges[first + n] }));
     this.#counting = [
       single(kernels.planSearch),
       sized(kernels.fillTrustBoxes),
@@ -335,12 +331,6 @@ export class DeviceSearch {
       sized(kernels.settlePairs),
       ...walk(2 + refits.length + walks.length),
     ];
-  }
-
-  #walkOf(kind: number): Kernel {
-    const kernel = this.#walkKernels.get(kind);
-    if (!kernel) throw new Error(`the walk of pairs of kind ${kind} was not compiled`);
-    return kernel;
   }
 
   #write(values: ControlValues): void {

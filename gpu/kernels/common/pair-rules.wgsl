@@ -1,5 +1,5 @@
 // Pairs that are left out whatever their distance: of two ignored parts, or named one by one. For walk-pairs.wgsl, whose
-// uniform `walk` says where in `topology` the lists are.
+// uniform `walk` says where in `topology` the lists are, and which has isOfTriangles.
 
 // The part of each; its top bit says that the vertex is on a seam.
 fn partsOf(v: vec4u) -> vec4u {
@@ -22,8 +22,8 @@ fn isIgnored(v: vec4u) -> bool {
   let seam = words >> vec4u(31u);
   let p = part.x;
   let q = part.w;
-  let isOnSeam = select(seam.x, (seam.x & seam.y) | (seam.z & seam.w), KIND == EE) != 0u;
-  if (isOnSeam || part.z != q || part.y != select(q, p, KIND == EE)) {
+  let isOnSeam = select((seam.x & seam.y) | (seam.z & seam.w), seam.x, isOfTriangles()) != 0u;
+  if (isOnSeam || part.z != q || part.y != select(p, q, isOfTriangles())) {
     return false;
   }
   var first = topology[walk.ignoredFirst + p];
@@ -46,7 +46,7 @@ fn isMarked(v: u32) -> bool {
 
 // Each side ascending, the lower edge first: one pair has one key. The host pads the sides of free points as these are.
 fn leftOutKey(v: vec4u) -> vec4u {
-  if (KIND == EE) {
+  if (!isOfTriangles()) {
     let first = vec2u(min(v.x, v.y), max(v.x, v.y));
     let second = vec2u(min(v.z, v.w), max(v.z, v.w));
     let isOrdered = first.x < second.x || (first.x == second.x && first.y < second.y);
