@@ -30,9 +30,10 @@ fn listRows(
     return;
   }
   let c = contacts[rowAt(n)];
-  let ids = pairVertex[pairOf(candidates[c].entry)];
+  let entry = candidates[c].entry;
+  let ids = pairVertex[pairOf(entry)];
   let masses = candidates[c].masses;
-  for (var s = 0u; s < 4u; s++) {
+  for (var s = 0u; s < cornersOf(kindOf(entry)); s++) {
     if (masses[s] > 0.0) {
       // There is room: a row is in the vertex's list of candidates. Never more than CONTACTS_PER_VERTEX, too:
       // contacts-select.wgsl saw to it at every movable vertex.

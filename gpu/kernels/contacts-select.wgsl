@@ -28,30 +28,41 @@
 // of them, for an entry that neither ousts a duplicate nor counts among the closest.
 const NO_KEY: u32 = 0xffffffffu;
 
-fn isMovable(v: i32) -> bool {
-  return v >= 0 && (motion[max(v, 0)].flags & MOVABLE) != 0u;
+// A candidate's vertices, what each weighs and is (motion.flags).
+struct Slots {
+  ids: vec4i,
+  weight: vec4f,
+  flags: vec4u,
+  corners: u32,
+  // index of the pair
+  p: u32,
 }
 
-fn cornersOfCandidate(c: u32) -> vec4i {
-  return pairVertex[pairOf(candidates[c].entry)];
+fn slotsOf(c: u32) -> Slots {
+  let entry = candidates[c].entry;
+  let p = pairOf(entry);
+  var slots = Slots(pairVertex[p], candidates[c].weight, vec4u(0u), cornersOf(kindOf(entry)), p);
+  for (var s = 0u; s < slots.corners; s++) {
+    slots.flags[s] = motion[slots.ids[s]].flags;
+  }
+  return slots;
+}
+
+fn movable(slots: Slots) -> vec4<bool> {
+  return (slots.flags & vec4u(MOVABLE)) != vec4u(0u);
 }
 
 // Stuck vertices list all their candidates, for slide.wgsl.
-fn isListed(weight: vec4f, ids: vec4i, s: u32) -> bool {
-  return isMovable(ids[s]) && (weight[s] > 0.0 || (motion[ids[s]].flags & STUCK) != 0u);
+fn listed(slots: Slots) -> vec4<bool> {
+  return movable(slots) & ((slots.weight > vec4f(0.0)) | ((slots.flags & vec4u(STUCK)) != vec4u(0u)));
 }
 
-fn hasMovableWeight(weight: vec4f, ids: vec4i) -> bool {
-  for (var s = 0u; s < 4u; s++) {
-    if (isMovable(ids[s]) && weight[s] >= MIN_MOVABLE_WEIGHT) {
-      return true;
-    }
-  }
-  return false;
+fn hasMovableWeight(slots: Slots) -> bool {
+  return any(movable(slots) & (slots.weight >= vec4f(MIN_MOVABLE_WEIGHT)));
 }
 
-fn takesPart(weight: vec4f, ids: vec4i, s: u32) -> bool {
-  return weight[s] > 0.0 && isMovable(ids[s]);
+fn takingPart(slots: Slots) -> vec4<bool> {
+  return (slots.weight > vec4f(0.0)) & movable(slots);
 }
 
 @compute @workgroup_size(64)
@@ -64,11 +75,11 @@ fn count(
   if (c >= atomicLoad(&control.candidateCount)) {
     return;
   }
-  let ids = cornersOfCandidate(c);
-  let weight = candidates[c].weight;
-  for (var s = 0u; s < 4u; s++) {
-    if (isListed(weight, ids, s)) {
-      atomicAdd(&lists[ids[s]].count, 1u);
+  let slots = slotsOf(c);
+  let isListed = listed(slots);
+  for (var s = 0u; s < slots.corners; s++) {
+    if (isListed[s]) {
+      atomicAdd(&lists[slots.ids[s]].count, 1u);
     }
   }
 }
@@ -83,15 +94,15 @@ fn fill(
   if (c >= atomicLoad(&control.candidateCount)) {
     return;
   }
-  let ids = cornersOfCandidate(c);
-  let weight = candidates[c].weight;
-  let key = select(NO_KEY, keyOf(c), hasMovableWeight(weight, ids));
-  for (var s = 0u; s < 4u; s++) {
-    if (isListed(weight, ids, s)) {
-      let v = ids[s];
+  let slots = slotsOf(c);
+  let key = select(NO_KEY, keyOf(c), hasMovableWeight(slots));
+  let isListed = listed(slots);
+  for (var s = 0u; s < slots.corners; s++) {
+    if (isListed[s]) {
+      let v = slots.ids[s];
       let place = lists[v].offset + atomicAdd(&lists[v].cursor, 1u);
       contacts[place] = c;
-      contacts[keyAt(place)] = select(NO_KEY, key, weight[s] > 0.0);
+      contacts[keyAt(place)] = select(NO_KEY, key, slots.weight[s] > 0.0);
     }
   }
 }
@@ -101,13 +112,8 @@ fn keyOf(c: u32) -> u32 {
 }
 
 // Ids of the vertices with non-zero weight, ascending, −1 in front where there are fewer than four.
-fn featureKey(c: u32) -> vec4i {
-  let ids = cornersOfCandidate(c);
-  let weight = candidates[c].weight;
-  var k = vec4i(-1);
-  for (var s = 0u; s < 4u; s++) {
-    k[s] = select(-1, ids[s], weight[s] > 0.0);
-  }
+fn featureKey(ids: vec4i, weight: vec4f) -> vec4i {
+  var k = select(vec4i(-1), ids, weight > vec4f(0.0));
   k = vec4i(min(k.x, k.y), max(k.x, k.y), min(k.z, k.w), max(k.z, k.w));
   k = vec4i(min(k.x, k.z), min(k.y, k.w), max(k.x, k.z), max(k.y, k.w));
   return vec4i(k.x, min(k.y, k.z), max(k.y, k.z), k.w);
@@ -129,40 +135,43 @@ fn selectUnique(
   if (c >= atomicLoad(&control.candidateCount)) {
     return;
   }
-  let ids = cornersOfCandidate(c);
-  let weight = candidates[c].weight;
-  let isUnique = hasMovableWeight(weight, ids) && isClosestOfItsKind(c, ids);
+  let slots = slotsOf(c);
+  let isTaking = takingPart(slots);
+  let isUnique = hasMovableWeight(slots) && isClosestOfItsKind(c, slots, isTaking);
   if (isUnique) {
     candidates[c].isUnique = 1u;
   }
-  for (var s = 0u; s < 4u; s++) {
-    if (isListed(weight, ids, s) && !(isUnique && takesPart(weight, ids, s))) {
-      atomicSub(&lists[ids[s]].cursor, 1u);
+  let isInVain = listed(slots) & !(isTaking & vec4<bool>(isUnique));
+  for (var s = 0u; s < slots.corners; s++) {
+    if (isInVain[s]) {
+      atomicSub(&lists[slots.ids[s]].cursor, 1u);
     }
   }
 }
 
-fn isClosestOfItsKind(c: u32, ids: vec4i) -> bool {
-  let weight = candidates[c].weight;
+fn isClosestOfItsKind(c: u32, slots: Slots, isTaking: vec4<bool>) -> bool {
   // A duplicate is in the lists of all its movable vertices: the shortest of them will do.
   var v = 0;
   var shortest = 0xffffffffu;
-  for (var s = 0u; s < 4u; s++) {
-    if (takesPart(weight, ids, s)) {
-      let length = atomicLoad(&lists[ids[s]].count);
+  for (var s = 0u; s < slots.corners; s++) {
+    if (isTaking[s]) {
+      let length = atomicLoad(&lists[slots.ids[s]].count);
       if (length < shortest) {
         shortest = length;
-        v = ids[s];
+        v = slots.ids[s];
       }
     }
   }
-  let p = pairOf(candidates[c].entry);
   let key = keyOf(c);
-  let features = featureKey(c);
+  let features = featureKey(slots.ids, slots.weight);
   let first = lists[v].offset;
   for (var place = first; place < first + shortest; place++) {
-    if (isCloser(place, key, p) && all(featureKey(contacts[place]) == features)) {
-      return false;
+    if (isCloser(place, key, slots.p)) {
+      let other = contacts[place];
+      let ids = pairVertex[pairOf(candidates[other].entry)];
+      if (all(featureKey(ids, candidates[other].weight) == features)) {
+        return false;
+      }
     }
   }
   return true;
@@ -181,15 +190,14 @@ fn rank(
   if (candidates[c].isUnique == 0u) {
     return;
   }
-  let p = pairOf(candidates[c].entry);
-  let ids = pairVertex[p];
-  let weight = candidates[c].weight;
+  let slots = slotsOf(c);
+  let isTaking = takingPart(slots);
   let key = keyOf(c);
-  for (var s = 0u; s < 4u; s++) {
-    if (!takesPart(weight, ids, s)) {
+  for (var s = 0u; s < slots.corners; s++) {
+    if (!isTaking[s]) {
       continue;
     }
-    let v = ids[s];
+    let v = slots.ids[s];
     if (atomicLoad(&lists[v].cursor) <= CONTACTS_PER_VERTEX) {
       continue;
     }
@@ -197,7 +205,7 @@ fn rank(
     let first = lists[v].offset;
     let end = first + atomicLoad(&lists[v].count);
     for (var place = first; place < end; place++) {
-      if (isCloser(place, key, p) && candidates[contacts[place]].isUnique == 1u) {
+      if (isCloser(place, key, slots.p) && candidates[contacts[place]].isUnique == 1u) {
         closer++;
       }
     }
