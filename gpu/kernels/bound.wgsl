@@ -110,40 +110,32 @@ fn bound(
     return;
   }
   let room = max(0.0, gap - parameters.floor);
+  let isPlanar = parameters.isPlanar == 1u;
+  let isSideA = vec4u(0u, 1u, 2u, 3u) < vec4u(sideA);
+  let approach = select(wish.along, -wish.along, isSideA);
   var share = 0.5;
-  var most = vec4f(NO_BOUND);
-  if (parameters.isPlanar == 1u) {
-    let approach = select(wish.along, -wish.along, vec4u(0u, 1u, 2u, 3u) < vec4u(sideA));
-    let seen = approach * wish.guard;
-    var ua = 0.0;
-    var ub = 0.0;
-    for (var s = 0u; s < corners; s++) {
-      if (s < sideA) {
-        ua = max(ua, seen[s]);
-      } else {
-        ub = max(ub, seen[s]);
-      }
-    }
+  if (isPlanar) {
+    // Slots that are not used approach nothing.
+    let seen = max(approach * wish.guard, vec4f(0.0));
+    let a = select(vec4f(0.0), seen, isSideA);
+    let b = select(seen, vec4f(0.0), isSideA);
+    let ua = max(max(a.x, a.y), max(a.z, a.w));
+    let ub = max(max(b.x, b.y), max(b.z, b.w));
     let larger = max(ua, ub);
     if (larger > 0.0) {
       // By the larger one first: the sum of both need not be finite.
       share = (ua / larger) / (ua / larger + ub / larger);
     }
-    for (var s = 0u; s < corners; s++) {
-      if (!(approach[s] > 0.0)) {
-        continue;
-      }
-      let slack = select(heights.hi - heights.h[s], heights.h[s] - heights.lo, s < sideA);
-      let part = select(1.0 - share, share, s < sideA);
-      most[s] = boundOf(parameters.gamma * part * room + parameters.gamma * slack, approach[s]);
+  }
+  let part = select(vec4f(1.0 - share), vec4f(share), isSideA);
+  let slack = select(vec4f(heights.hi) - heights.h, heights.h - vec4f(heights.lo), isSideA);
+  let way = select(wish.travel, approach, vec4<bool>(isPlanar));
+  var most = vec4f(NO_BOUND);
+  for (var s = 0u; s < corners; s++) {
+    if (way[s] > 0.0) {
+      let sliding = parameters.gamma * part[s] * room + parameters.gamma * slack[s];
+      most[s] = boundOf(select(0.5 * parameters.gamma * room, sliding, isPlanar), way[s]);
       keepBound(ids[s], most[s]);
-    }
-  } else {
-    for (var s = 0u; s < corners; s++) {
-      if (wish.travel[s] > 0.0) {
-        most[s] = boundOf(0.5 * parameters.gamma * room, wish.travel[s]);
-        keepBound(ids[s], most[s]);
-      }
     }
   }
   // ext_side = s_side (g − floor) + (min(g, floor) − floor/2)/2: together at most g − floor/2, so that the half-spaces of

@@ -18,7 +18,6 @@
 @group(0) @binding(7) var<storage, read_write> pairDistance: array<f32>;
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
 // #include "common/ways.wgsl"
-// #include "common/corners-at.wgsl"
 // #include "common/row-index.wgsl"
 
 // d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests.
@@ -26,12 +25,13 @@ const RECOVERY: f32 = 1.1;
 // δ_p never falls below this share of δ.
 const MIN_DELTA_SHARE: f32 = 0.25;
 
-fn pointOfStart(v: i32) -> vec3f {
-  return ways[2u * u32(max(v, 0)) + 1u].xyz;
-}
-
-fn cornersOfStart(ids: vec4i) -> Corners {
-  return Corners(pointOfStart(ids.x), pointOfStart(ids.y), pointOfStart(ids.z), pointOfStart(ids.w));
+// Positions at the start of the request, slot by slot (corners-of-x.wgsl says why).
+fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {
+  var p: Corners;
+  for (var s = 0u; s < cornersOf(kind); s++) {
+    p = withCorner(p, s, ways[2u * u32(ids[s]) + 1u].xyz);
+  }
+  return p;
 }
 
 // δ of a pair: the mean of its sides, a side's being the largest of its vertices' parts (src/solver/part-distances.ts).
@@ -40,24 +40,17 @@ fn distanceOfPair(kind: u32, ids: vec4i) -> f32 {
     return parameters.delta;
   }
   var side = vec2f(0.0);
-  for (var s = 0u; s < 4u; s++) {
-    if (ids[s] >= 0) {
-      let distance = ways[2u * u32(ids[s]) + 1u].w;
-      side = select(vec2f(side.x, max(side.y, distance)), vec2f(max(side.x, distance), side.y), s < sideAOf(kind));
-    }
+  for (var s = 0u; s < cornersOf(kind); s++) {
+    let distance = ways[2u * u32(ids[s]) + 1u].w;
+    side = select(vec2f(side.x, max(side.y, distance)), vec2f(max(side.x, distance), side.y), s < sideAOf(kind));
   }
   return 0.5 * (side.x + side.y);
 }
 
 // A vertex of enough weight can be pushed, or a stuck one has to know of the pair (slide.wgsl).
-fn isOfUse(ids: vec4i, weight: vec4f) -> bool {
-  for (var s = 0u; s < 4u; s++) {
-    let sort = select(0.0, abs(ways[2u * u32(max(ids[s], 0))].w), ids[s] >= 0);
-    if (sort == STUCK_WAY || (sort == MOVABLE_WAY && weight[s] >= MIN_MOVABLE_WEIGHT)) {
-      return true;
-    }
-  }
-  return false;
+fn isOfUse(sorts: vec4f, weight: vec4f) -> bool {
+  let isHeavy = weight >= vec4f(MIN_MOVABLE_WEIGHT);
+  return any((sorts == vec4f(STUCK_WAY)) | ((sorts == vec4f(MOVABLE_WAY)) & isHeavy));
 }
 
 @compute @workgroup_size(64)
@@ -74,23 +67,40 @@ fn geometry(
   let p = pairOf(entry);
   let kind = kindOf(entry);
   let ids = pairVertex[p];
-  let corners = cornersOfX(ids);
+  var points: Corners;
+  // What each vertex is (common/ways.wgsl)
+  var sorts = vec4f(0.0);
+  for (var s = 0u; s < cornersOf(kind); s++) {
+    let way = ways[2u * u32(ids[s])];
+    points = withCorner(points, s, way.xyz);
+    sorts[s] = abs(way.w);
+  }
   let stored = pairNormal[p];
-  let measured = measurePair(kind, corners, stored.xyz);
   let delta = distanceOfPair(kind, ids);
-  var isCandidate = measured.distance > 0.0 && measured.gap < delta;
+  var measured: Measured;
+  var isCandidate = false;
   var own = stored.w;
-  if (isCandidate) {
-    if (own == 0.0) {
-      let d0 = lengthOf(closestOfPair(kind, cornersOfStart(ids)).difference);
+  // Once at x, and for a candidate whose δ_p is not known yet once more at the start.
+  var rounds = 1u;
+  for (var round = 0u; round < rounds; round++) {
+    let nearest = closestOfPair(kind, points);
+    if (round == 0u) {
+      measured = measureNearest(kind, points, nearest, stored.xyz);
+      isCandidate = measured.distance > 0.0 && measured.gap < delta;
+      if (isCandidate && own == 0.0) {
+        points = cornersOfStart(kind, ids);
+        rounds = 2u;
+      }
+    } else {
+      let d0 = lengthOf(nearest.difference);
       own = min(delta, max(RECOVERY * d0, MIN_DELTA_SHARE * delta));
     }
-    isCandidate = measured.gap < own;
   }
+  isCandidate = isCandidate && measured.gap < own;
   pairNormal[p] = vec4f(measured.normal, own);
   pairDistance[p] = measured.distance;
   pairInfo[p] = kind | (control.clock << STAMP_SHIFT);
-  if (!isCandidate || !isOfUse(ids, measured.weight)) {
+  if (!isCandidate || !isOfUse(sorts, measured.weight)) {
     return;
   }
   let place = atomicAdd(&control.candidateCount, 1u);

@@ -41,7 +41,10 @@ fn isVector(n: vec3f) -> bool {
 }
 
 fn measurePair(kind: u32, p: Corners, last: vec3f) -> Measured {
-  let nearest = closestOfPair(kind, p);
+  return measureNearest(kind, p, closestOfPair(kind, p), last);
+}
+
+fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measured {
   let distance = lengthOf(nearest.difference);
   var candidate = directionOf(nearest.difference);
   var normal = candidate;
