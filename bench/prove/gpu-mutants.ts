@@ -40,7 +40,7 @@ const openBoxes: readonly Edit[] = [
   },
   {
     file: 'gpu/kernels/guard.wgsl',
-    search: 'alpha = min(alpha, boxShare(here.z, to.z, box[q + 2u], box[q + 5u]));',
+    search: 'alpha = min(alpha, boxShare(here[c], to[c], box[q + c], box[q + c + 3u]));',
     replacement: 'alpha = 1.0;',
   },
 ];

@@ -29,16 +29,22 @@ fn begin(
   }
   let k = 3u * i;
   let q = 6u * i;
-  let here = vec3f(start[k], start[k + 1u], start[k + 2u]);
-  let isThere = here.x == goal[k] && here.y == goal[k + 1u] && here.z == goal[k + 2u];
+  var here = vec3f(0.0);
+  var lo = vec3f(0.0);
+  var hi = vec3f(0.0);
+  var isThere = true;
+  for (var c = 0u; c < axes(); c++) {
+    here[c] = start[k + c];
+    isThere = isThere && here[c] == goal[k + c];
+    lo[c] = box[q + c];
+    hi[c] = box[q + c + 3u];
+  }
   progress[i].residual = select(1.0, 0.0, isThere);
   progress[i].stopped = 0u;
   progress[i].stuck = 0u;
   if (!isThere) {
     atomicAdd(&control.unfinishedCount, 1u);
   }
-  let lo = vec3f(box[q], box[q + 1u], box[q + 2u]);
-  let hi = vec3f(box[q + 3u], box[q + 4u], box[q + 5u]);
   var isInvalid = false;
   if (parameters.hasBoxes == 1u) {
     isInvalid = !(all(here >= lo) && all(here <= hi)) || (!isThere && lo.x == hi.x && lo.y == hi.y);

@@ -38,8 +38,14 @@ fn fillTrustBoxes(
   if (i >= control.vertices) {
     return;
   }
-  let at = vec3f(x[3u * i], x[3u * i + 1u], x[3u * i + 2u]);
-  let to = vec3f(y[3u * i], y[3u * i + 1u], y[3u * i + 2u]);
+  // Three, which the compiler does not know (axes in common/parameters.wgsl).
+  let axes = 3u * min(control.vertices, 1u);
+  var at = vec3f(0.0);
+  var to = vec3f(0.0);
+  for (var c = 0u; c < axes; c++) {
+    at[c] = x[3u * i + c];
+    to[c] = y[3u * i + c];
+  }
   let isStill = at.x == to.x && at.y == to.y && at.z == to.z;
   let isKinematic = inverseMass[i] == 0.0;
   let isPassive = isKinematic && (isStill || control.skipsKinematic != 0u);
@@ -49,26 +55,27 @@ fn fillTrustBoxes(
   var lo = at;
   var hi = at;
   if (isKept) {
-    lo = vec3f(box[6u * i], box[6u * i + 1u], box[6u * i + 2u]);
-    hi = vec3f(box[6u * i + 3u], box[6u * i + 4u], box[6u * i + 5u]);
+    for (var c = 0u; c < axes; c++) {
+      lo[c] = box[6u * i + c];
+      hi[c] = box[6u * i + c + 3u];
+    }
   } else {
     if (control.isPoint == 0u && !(isStill && isKinematic)) {
       let end = leapEnd(at, to);
       lo = min(at, end) - control.reach;
       hi = max(at, end) + control.reach;
     }
-    box[6u * i] = lo.x;
-    box[6u * i + 1u] = lo.y;
-    box[6u * i + 2u] = lo.z;
-    box[6u * i + 3u] = hi.x;
-    box[6u * i + 4u] = hi.y;
-    box[6u * i + 5u] = hi.z;
+    for (var c = 0u; c < axes; c++) {
+      box[6u * i + c] = lo[c];
+      box[6u * i + c + 3u] = hi[c];
+    }
   }
   vertices[3u * i + 1u] = vec4f(lo, 0.0);
   vertices[3u * i + 2u] = vec4f(hi, 0.0);
-  for (var c = 0u; c < 3u; c++) {
-    widen(c, keyOf(lo[c]));
-    widen(c + 3u, ~keyOf(hi[c]));
+  for (var side = 0u; side < 2u * axes; side++) {
+    let isLow = side < 3u;
+    let key = keyOf(select(hi[side % 3u], lo[side % 3u], isLow));
+    widen(side, select(~key, key, isLow));
   }
 }
 

@@ -18,9 +18,11 @@
 @group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
 
 fn isInBox(i: u32, at: vec3f) -> bool {
-  let q = 6u * i;
-  return at.x >= box[q] && at.x <= box[q + 3u] && at.y >= box[q + 1u] && at.y <= box[q + 4u] &&
-    at.z >= box[q + 2u] && at.z <= box[q + 5u];
+  var isInside = true;
+  for (var c = 0u; c < axes(); c++) {
+    isInside = isInside && at[c] >= box[6u * i + c] && at[c] <= box[6u * i + c + 3u];
+  }
+  return isInside;
 }
 
 @compute @workgroup_size(64)
@@ -35,17 +37,23 @@ fn commit(
   }
   let k = 3u * i;
   let flags = atomicLoad(&motion[i].flags);
-  let here = vec3f(bitcast<f32>(x[k]), bitcast<f32>(x[k + 1u]), bitcast<f32>(x[k + 2u]));
+  var here = vec3f(0.0);
+  var written = vec3f(0.0);
+  var wish = vec3f(0.0);
+  for (var c = 0u; c < axes(); c++) {
+    here[c] = bitcast<f32>(x[k + c]);
+    written[c] = bitcast<f32>(next[k + c]);
+    wish[c] = y[k + c];
+  }
   var to = here;
   if ((flags & MOVING) != 0u && atomicLoad(&motion[i].alpha) != 0u) {
-    let written = vec3f(bitcast<f32>(next[k]), bitcast<f32>(next[k + 1u]), bitcast<f32>(next[k + 2u]));
     if ((flags & REVERTED) != 0u || (parameters.hasBoxes == 1u && !isInBox(i, written))) {
       atomicStore(&motion[i].alpha, 0u);
     } else {
       to = written;
-      x[k] = next[k];
-      x[k + 1u] = next[k + 1u];
-      x[k + 2u] = next[k + 2u];
+      for (var c = 0u; c < axes(); c++) {
+        x[k + c] = next[k + c];
+      }
       if (parameters.hasBoxes == 0u) {
         atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(to - here)) & 0x7fffffffu);
       }
@@ -53,7 +61,7 @@ fn commit(
   }
   var r = progress[i].residual;
   if (r > 0.0) {
-    let rest = abs(vec3f(y[k], y[k + 1u], y[k + 2u]) - to);
+    let rest = abs(wish - to);
     let isThere = rest.x <= parameters.arrivedWithin && rest.y <= parameters.arrivedWithin &&
       rest.z <= parameters.arrivedWithin;
     r = select(r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha))), 0.0, isThere);

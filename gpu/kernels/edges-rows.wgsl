@@ -23,7 +23,10 @@ fn edgeRows(
   }
   let i = 3u * edgeEnds[e].x;
   let j = 3u * edgeEnds[e].y;
-  let d = vec3f(goal[i] - goal[j], goal[i + 1u] - goal[j + 1u], goal[i + 2u] - goal[j + 2u]);
+  var d = vec3f(0.0);
+  for (var c = 0u; c < axes(); c++) {
+    d[c] = goal[i + c] - goal[j + c];
+  }
   let length = lengthOf(d);
   edgeRow[e] = vec4f(directionOf(d), select(-1.0, parameters.sigma * length, length > 0.0));
 }

@@ -30,13 +30,8 @@ struct Slots {
 // of all boxes (boxes.wgsl)
 @group(0) @binding(7) var<storage, read> extent: array<u32, 6>;
 
-fn lowOf(v: u32) -> vec3f {
-  return vec3f(box[6u * v], box[6u * v + 1u], box[6u * v + 2u]);
-}
-
-fn highOf(v: u32) -> vec3f {
-  return vec3f(box[6u * v + 3u], box[6u * v + 4u], box[6u * v + 5u]);
-}
+// The largest float32 stands for infinity, which WGSL does not promise.
+const FAR: f32 = 3.4028234e38;
 
 fn distanceOf(v: u32) -> f32 {
   return bitcast<f32>(topology[slots.distances + v]);
@@ -56,16 +51,30 @@ fn boxElements(
   if (slot >= slots.count) {
     return;
   }
-  let a = topology[3u * slot];
-  let b = topology[3u * slot + 1u];
-  let c = topology[3u * slot + 2u];
+  // Three, which the compiler does not know (axes in common/parameters.wgsl).
+  let three = 3u * min(slots.count, 1u);
+  let hasDistances = slots.distances != 0u && control.isPoint == 0u;
   var growth = control.growth;
-  if (slots.distances != 0u && control.isPoint == 0u) {
-    growth = 0.5 * max(distanceOf(a), max(distanceOf(b), distanceOf(c)));
+  var largest = 0.0;
+  var lo = vec3f(FAR);
+  var hi = vec3f(-FAR);
+  var bits = 0xffffffffu;
+  for (var corner = 0u; corner < three; corner++) {
+    let v = topology[3u * slot + corner];
+    for (var c = 0u; c < three; c++) {
+      lo[c] = min(lo[c], box[6u * v + c]);
+      hi[c] = max(hi[c], box[6u * v + c + 3u]);
+    }
+    bits &= bar[v];
+    if (hasDistances) {
+      largest = max(largest, distanceOf(v));
+    }
   }
-  let lo = min(lowOf(a), min(lowOf(b), lowOf(c))) - growth;
-  let hi = max(highOf(a), max(highOf(b), highOf(c))) + growth;
-  var bits = bar[a] & bar[b] & bar[c];
+  if (hasDistances) {
+    growth = 0.5 * largest;
+  }
+  lo -= growth;
+  hi += growth;
   if (control.skipsKinematic != 0u && isAtBorder(slot)) {
     bits &= ~PASSIVE;
   }

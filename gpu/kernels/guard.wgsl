@@ -49,20 +49,29 @@ fn guard(
     return;
   }
   let k = 3u * i;
-  if (!isInRange(y[k]) || !isInRange(y[k + 1u]) || !isInRange(y[k + 2u])) {
-    for (var c = k; c < k + 3u; c++) {
-      y[c] = goal[c];
+  var here = vec3f(0.0);
+  var to = vec3f(0.0);
+  var isNumber = true;
+  for (var c = 0u; c < axes(); c++) {
+    let bits = y[k + c];
+    isNumber = isNumber && isInRange(bits);
+    here[c] = x[k + c];
+    to[c] = bitcast<f32>(bits);
+  }
+  if (!isNumber) {
+    for (var c = 0u; c < axes(); c++) {
+      y[k + c] = goal[k + c];
+      to[c] = bitcast<f32>(goal[k + c]);
     }
   }
-  let here = vec3f(x[k], x[k + 1u], x[k + 2u]);
-  let to = vec3f(bitcast<f32>(y[k]), bitcast<f32>(y[k + 1u]), bitcast<f32>(y[k + 2u]));
   let isMoving = here.x != to.x || here.y != to.y || here.z != to.z;
   var alpha = 1.0;
   if (isMoving) {
     if (parameters.hasBoxes == 1u) {
       let q = 6u * i;
-      alpha = min(boxShare(here.x, to.x, box[q], box[q + 3u]), boxShare(here.y, to.y, box[q + 1u], box[q + 4u]));
-      alpha = min(alpha, boxShare(here.z, to.z, box[q + 2u], box[q + 5u]));
+      for (var c = 0u; c < axes(); c++) {
+        alpha = min(alpha, boxShare(here[c], to[c], box[q + c], box[q + c + 3u]));
+      }
     } else {
       // Undetected pairs are at least D apart: two vertices that move γ(D − floor)/2 each leave them floor apart.
       let cap = 0.5 * parameters.gamma * max(0.0, control.radius - parameters.floor);

@@ -28,17 +28,24 @@ fn prepare(
     return;
   }
   let k = 3u * i;
-  let moves = x[k] != y[k] || x[k + 1u] != y[k + 1u] || x[k + 2u] != y[k + 2u];
+  var here = vec3f(0.0);
+  var origin = vec3f(0.0);
+  var moves = false;
+  for (var c = 0u; c < axes(); c++) {
+    here[c] = x[k + c];
+    origin[c] = start[k + c];
+    moves = moves || here[c] != y[k + c];
+  }
   let isMovable = inverseMass[i] > 0.0;
   let isStuck = isMovable && progress[i].stuck == STUCK_STEPS;
   atomicStore(&motion[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
   let sort = select(select(IMMOVABLE_WAY, MOVABLE_WAY, isMovable), STUCK_WAY, isStuck);
-  ways[2u * i] = vec4f(x[k], x[k + 1u], x[k + 2u], select(-sort, sort, moves));
+  ways[2u * i] = vec4f(here, select(-sort, sort, moves));
   var delta = parameters.delta;
   if (parameters.hasDistances != 0u) {
     delta = start[3u * parameters.vertexCount + i];
   }
-  ways[2u * i + 1u] = vec4f(start[k], start[k + 1u], start[k + 2u], delta);
+  ways[2u * i + 1u] = vec4f(origin, delta);
   atomicStore(&lists[i].count, 0u);
   lists[i].offset = 0u;
   atomicStore(&lists[i].cursor, 0u);

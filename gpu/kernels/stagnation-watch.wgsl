@@ -67,10 +67,14 @@ fn watch(
   progress[i].stuck = stuck;
   if (control.windowSteps + 1u >= WINDOW) {
     let k = 3u * i;
-    let now = vec3f(x[k], x[k + 1u], x[k + 2u]);
-    let then = vec3f(windowStart[k], windowStart[k + 1u], windowStart[k + 2u]);
+    var way = vec3f(0.0);
+    for (var c = 0u; c < axes(); c++) {
+      let now = x[k + c];
+      way[c] = now - windowStart[k + c];
+      windowStart[k + c] = now;
+    }
     if (isUnfinished) {
-      if (lengthOf(now - then) > TRAVEL * parameters.delta) {
+      if (lengthOf(way) > TRAVEL * parameters.delta) {
         atomicStore(&control.hasMoved, 1u);
       }
       let part = u32(progress[i].residual * RESIDUAL_PARTS);
@@ -79,8 +83,5 @@ fn watch(
         atomicAdd(&control.residualSumHigh, 1u);
       }
     }
-    windowStart[k] = now.x;
-    windowStart[k + 1u] = now.y;
-    windowStart[k + 2u] = now.z;
   }
 }

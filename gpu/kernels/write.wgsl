@@ -24,7 +24,7 @@ fn write(
   let bits = motion[i].alpha;
   let isStill = bits == 0u || (motion[i].flags & MOVING) == 0u;
   let alpha = bitcast<f32>(bits);
-  for (var k = 3u * i; k < 3u * i + 3u; k++) {
+  for (var k = 3u * i; k < 3u * i + axes(); k++) {
     if (isStill) {
       next[k] = x[k];
     } else if (bits == ONE_BITS) {
