@@ -6,6 +6,7 @@ import { GrpcClient } from '../../../bench/load/grpc-client.js';
 import { runStreams, runUnary } from '../../../bench/load/grpc-driver.js';
 import { HttpClient } from '../../../bench/load/http-client.js';
 import { runHttp, shareOf, timingsIn } from '../../../bench/load/http-driver.js';
+import { readWork } from '../../../bench/load/late-echo.js';
 import { SPLIT_PARTS, summarise } from '../../../bench/load/sample.js';
 import { deleteSessions, openSessions } from '../../../bench/load/sessions.js';
 import { StreamClient } from '../../../bench/load/stream-client.js';
@@ -54,6 +55,33 @@ t.test('the echo gives back what it was sent, at every door', async (t) => {
   t.same((await unary.call('Step', message)).bytes, message);
   t.same(await stream.send(message), message);
   t.same(await stream.send(message), message, 'and again');
+});
+
+t.test('the late echo gives back what it was sent, but for the time that its thread worked', async (t) => {
+  const echo = await openEcho({ isLate: true });
+  t.teardown(() => echo.close());
+  const { targets } = makeCloth(50);
+  const [http, unary, stream] = [
+    new HttpClient(echo.address),
+    new GrpcClient(echo.grpcAddress),
+    new StreamClient(echo.grpcAddress),
+  ];
+  t.teardown(() => {
+    for (const client of [http, unary, stream]) client.close();
+  });
+  const body = asBuffer(targets[0]);
+  const message = Buffer.from(stepMessage('a', targets[1]));
+  const answers: [Buffer, Uint8Array][] = [
+    [body, (await http.post('/v1/sessions/a/steps', body)).body],
+    [message, (await unary.call('Step', message)).bytes!],
+    [message, await stream.send(message)],
+    [body, (await http.post('/v1/sessions/a/steps', body)).body],
+  ];
+  for (const [sent, answer] of answers) {
+    t.same(answer.subarray(0, -8), sent.subarray(0, -8));
+    t.equal(answer.byteLength, sent.byteLength);
+    t.ok(readWork(answer) > 0, `${readWork(answer)} ms`);
+  }
 });
 
 t.test('each driver makes steps of each session, with the time of every stage', async (t) => {

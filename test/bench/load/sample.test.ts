@@ -1,5 +1,6 @@
 import t from 'tap';
 import { overheadOf, percentile, type Sample, splitOf, summarise } from '../../../bench/load/sample.js';
+import { figuresOf } from '../../../bench/load/scenarios/overhead-lines.js';
 import { formatTable } from '../../../bench/load/table.js';
 
 const timings = {
@@ -48,6 +49,11 @@ t.test('refusals count apart and slow no percentile of what was accepted', async
   const summary = summarise([accepted(50), accepted(60), ...refused], 2);
   t.match(summary, { accepted: 2, throughput: 1, p50: 50, p99: 60, refused: { QUEUE_FULL: 2 }, refusedP99: 1000 });
   t.equal(summary.split.queue, 1);
+});
+
+t.test('what a step adds is held against both echoes', async (t) => {
+  const rounds = [1, 2, 30].map((echo) => ({ echo, late: 4 * echo, step: accepted(50) }));
+  t.match(figuresOf(rounds), { step: 50, echo: 2, late: 8, added: 8, share: 8 / 50, echoesAdded: 4, latesAdded: 1 });
 });
 
 t.test('tables line up', async (t) => {
