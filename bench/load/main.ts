@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { constants, loadavg } from 'node:os';
+import { availableParallelism, constants, loadavg } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
@@ -74,6 +74,12 @@ async function load(settings: LoadSettings): Promise<void> {
     const result = await runScenario(scenario, settings);
     print(result);
     results.push(result);
+  }
+  const cores = availableParallelism();
+  if (loadBefore! > cores) {
+    tell(
+      `the machine has ${cores} cores and was busy before this began (load ${loadBefore!.toFixed(1)}): met or missed says little`,
+    );
   }
   if (settings.out === '') return;
   const file = settings.out ?? defaultFile(settings.engine);
