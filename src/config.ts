@@ -38,6 +38,8 @@ export interface Config {
   /** of an HTTP body in JSON; what is larger must come as protobuf, bare positions or files */
   readonly maxJsonBytes: number;
   readonly maxSessionsPerTenant: number;
+  /** of requests that wait; 0 = no limit */
+  readonly maxQueueBytes: number;
   /** 0 = no limit */
   readonly maxSessionBytes: number;
   /** 0 = until deleted */
@@ -137,6 +139,7 @@ function readWork(read: Reader) {
     },
     maxJsonBytes: read.number(SETTINGS.maxJsonBytes),
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
+    maxQueueBytes: read.number(SETTINGS.maxQueueBytes),
     maxSessionBytes: read.number(SETTINGS.maxSessionBytes),
     idleTimeoutSeconds: read.number(SETTINGS.idleTimeoutSeconds),
     ...(trace === undefined || trace === '0' ? {} : { traceFolder: trace === '1' ? TRACE_FOLDER : trace }),

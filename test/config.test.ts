@@ -54,6 +54,7 @@ t.test('every setting is read', async (t) => {
     INTERSTICE_IDLE_TIMEOUT_SECONDS: '0',
     INTERSTICE_MAX_DEVICE_BYTES: '1000',
     INTERSTICE_MAX_SESSION_BYTES: '2000',
+    INTERSTICE_MAX_QUEUE_BYTES: '3000',
     INTERSTICE_TRACE: 'traces',
     INTERSTICE_FINDINGS: 'findings',
   });
@@ -74,6 +75,7 @@ t.test('every setting is read', async (t) => {
     apiKeys: 'keys.txt',
     maxSessionsPerTenant: 3,
     maxSessionBytes: 2000,
+    maxQueueBytes: 3000,
     idleTimeoutSeconds: 0,
     traceFolder: 'traces',
     findingsFolder: 'findings',

@@ -60,7 +60,8 @@ export async function openOperations(
   const { createOperations } = await import('../session/operations.js');
   const { encodeJson } = await import('../transport/json/encode.js');
   const { engine, adapter, threads, limits, allowUnverified } = config;
-  const { maxSessionsPerTenant, maxSessionBytes, idleTimeoutSeconds, traceFolder, findingsFolder } = config;
+  const { maxSessionsPerTenant, maxSessionBytes, maxQueueBytes, idleTimeoutSeconds, traceFolder, findingsFolder } =
+    config;
   return createOperations({
     engine,
     adapter,
@@ -69,6 +70,7 @@ export async function openOperations(
     allowUnverified,
     maxSessionsPerTenant,
     maxSessionBytes,
+    maxQueueBytes,
     idleTimeoutSeconds,
     traceFolder,
     findingsFolder,

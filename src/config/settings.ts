@@ -126,6 +126,13 @@ export const SETTINGS = {
     'Largest JSON body taken: it is parsed in one go, while nobody else is answered.',
   ),
   maxQueue: number('INTERSTICE_MAX_QUEUE', 64, [0, 100_000], 'requests', 'Requests that may wait; more are refused.'),
+  maxQueueBytes: number(
+    'INTERSTICE_MAX_QUEUE_BYTES',
+    GiB,
+    [0, MOST_BYTES],
+    'bytes',
+    'What the requests that wait may keep in memory; more are refused, but one may always wait. 0 = no limit.',
+  ),
   maxTimeBudgetSeconds: seconds(
     'INTERSTICE_MAX_TIME_BUDGET_SECONDS',
     600,

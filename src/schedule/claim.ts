@@ -13,4 +13,6 @@ export interface ScheduleHooks extends JobHooks {
   readonly claim: Claim;
   /** it was admitted when it came and has waited elsewhere since: it brings its place along, and is not refused for want of one */
   readonly hasPlace?: boolean | undefined;
+  /** bytes that are kept for it while it waits, and would not be without it; default: all arrays of the request */
+  readonly waitingBytes?: number | undefined;
 }

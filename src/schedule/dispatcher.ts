@@ -10,7 +10,7 @@ import { Lane } from './lane.js';
 import type { Jobs, WorkerSetup } from './messages.js';
 import { type JobHooks, type JobOwner, type JobRequest, PoolJob } from './pool-job.js';
 import { PoolWorker } from './pool-worker.js';
-import { QueueBound } from './queue-bound.js';
+import { type Ahead, explainBytes, QueueBound } from './queue-bound.js';
 import { SceneLedger, type SceneRecord } from './scene-ledger.js';
 
 export interface SchedulerOptions extends WorkerSetup {
@@ -18,6 +18,8 @@ export interface SchedulerOptions extends WorkerSetup {
   readonly threads?: number | undefined;
   /** jobs that may wait; one more is refused with QUEUE_FULL */
   readonly maxQueue: number;
+  /** bytes of the arrays of jobs that may wait; one more is refused with QUEUE_FULL. Default 0 = no limit */
+  readonly maxQueueBytes?: number | undefined;
   /** elements; a mesh with more is worked on in the heavy lanes. Default {@link HEAVY_ELEMENTS} */
   readonly heavyElements?: number | undefined;
   /**
@@ -54,7 +56,7 @@ export interface Knock {
   /** a step: about a scene that exists already, known or not */
   readonly isForScene: boolean;
   /** others that were let through a moment ago, and have not come yet */
-  readonly ahead: number;
+  readonly ahead: Ahead;
 }
 
 /** Where a job belongs. */
@@ -65,6 +67,8 @@ interface Place {
   readonly record: SceneRecord | undefined;
   /** takes a place in the bounded queue */
   readonly isCounted: boolean;
+  /** that it keeps in memory while it waits */
+  readonly bytes: number;
 }
 
 /** Gets jobs from the bounded queue onto lanes, and their ends back to the queue, the ledger of scenes and the caller. */
@@ -92,11 +96,16 @@ export class Dispatcher {
     this.ordinary = groupOf(this.threads);
     // Half as many: heavy jobs use memory rather than cores to be quick, and one at a time must always be possible.
     this.heavy = groupOf(Math.max(1, Math.floor(this.threads / 2)));
-    this.bound = new QueueBound(options.maxQueue);
+    this.bound = new QueueBound(options.maxQueue, options.maxQueueBytes);
   }
 
   get waitingCount(): number {
     return this.ordinary.queue.size + this.heavy.queue.size;
+  }
+
+  /** of the arrays of waiting jobs */
+  get waitingBytes(): number {
+    return this.bound.bytes;
   }
 
   get runningCount(): number {
@@ -145,17 +154,18 @@ export class Dispatcher {
     hooks: ScheduleHooks,
     record?: SceneRecord,
   ): Promise<Jobs[K]['answer']> {
-    const { claim } = hooks;
+    const { claim, waitingBytes: bytes = 0 } = hooks;
+    const place: Place = { group, claim, record, isCounted: true, bytes };
     try {
       this.refuseIfClosed();
       if (hooks.signal?.aborted) throw new IntersticeError('CANCELLED', 'the caller went away');
-      if (hooks.hasPlace) this.bound.enterAnyway(claim.tenant);
-      else this.admit({ group, claim, record, isCounted: true });
+      if (hooks.hasPlace) this.bound.enterAnyway(claim.tenant, bytes);
+      else this.admit(place);
     } catch (thrown) {
       if (record) this.ledger.cancel(record);
       throw thrown;
     }
-    const answer = this.enqueue({ kind, makeInput }, hooks, { group, claim, record, isCounted: true });
+    const answer = this.enqueue({ kind, makeInput }, hooks, place);
     return answer as Promise<Jobs[K]['answer']>;
   }
 
@@ -165,7 +175,17 @@ export class Dispatcher {
     const group = this.heavy.lanes.includes(home) ? this.heavy : this.ordinary;
     record.pending++;
     const claim: Claim = { tenant, session: key, priority: 'INTERACTIVE' };
-    await this.enqueue({ kind: 'park', makeInput: () => ({ key }) }, {}, { group, claim, record, isCounted: false });
+    await this.enqueue(
+      { kind: 'park', makeInput: () => ({ key }) },
+      {},
+      {
+        group,
+        claim,
+        record,
+        isCounted: false,
+        bytes: 0,
+      },
+    );
   }
 
   async close(): Promise<void> {
@@ -190,8 +210,11 @@ export class Dispatcher {
     const groups = mesh ? [this.groupFor(mesh)] : this.groupsFor(bytes, isForScene);
     const fit = groups.filter(({ queue }) => !queue.isHeldUp(claim)).flatMap(({ lanes }) => lanes.filter(isFree));
     // Those ahead take the free lanes first.
-    if (ahead < fit.length) return;
-    this.refuseUnlessIn(this.bound.knock(tenant, ahead - fit.length));
+    if (ahead.count < fit.length) return;
+    const count = ahead.count - fit.length;
+    // Which of them they are is not known: each is taken to be of the mean size.
+    const share = ahead.count > 0 ? count / ahead.count : 0;
+    this.refuseUnlessIn(this.bound.knock(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
   }
 
   /** Where work may belong whose mesh is not known yet. */
@@ -204,20 +227,22 @@ export class Dispatcher {
   }
 
   /** @throws QUEUE_FULL */
-  private admit({ group, claim, record }: Place): void {
+  private admit({ group, claim, record, bytes }: Place): void {
     const isFree = (lane: Lane) => !lane.job && (!record || record.home === lane);
-    if (!group.queue.isHeldUp(claim) && group.lanes.some(isFree)) this.bound.enterAnyway(claim.tenant);
-    else this.refuseUnlessIn(this.bound.enter(claim.tenant));
+    if (!group.queue.isHeldUp(claim) && group.lanes.some(isFree)) this.bound.enterAnyway(claim.tenant, bytes);
+    else this.refuseUnlessIn(this.bound.enter(claim.tenant, bytes), bytes);
   }
 
-  private refuseUnlessIn(verdict: ReturnType<QueueBound['enter']>): void {
+  private refuseUnlessIn(verdict: ReturnType<QueueBound['enter']>, bytes = 0): void {
     if (verdict === 'IN') return;
     const waiting = this.waitingCount;
     throw new IntersticeError(
       'QUEUE_FULL',
       verdict === 'FULL'
         ? `${waiting} requests are waiting already`
-        : `${waiting} requests are waiting, and half of the queue, the share of one tenant among several, is used by yours`,
+        : verdict === 'FULL_OF_BYTES'
+          ? explainBytes(this.bound, bytes, this.bound.mostBytes)
+          : `${waiting} requests are waiting, and half of the queue, the share of one tenant among several, is used by yours`,
       { retryAfterSeconds: this.retryAfterSeconds() },
     );
   }
@@ -235,7 +260,7 @@ export class Dispatcher {
       const place = this.places.get(job);
       if (!place?.group.queue.remove(job)) return;
       this.places.delete(job);
-      if (place.isCounted) this.bound.leave(place.claim.tenant);
+      if (place.isCounted) this.bound.leave(place.claim.tenant, place.bytes);
       if (place.record) this.ledger.cancel(place.record);
     },
     complete: (job) => {
@@ -277,8 +302,8 @@ export class Dispatcher {
   }
 
   private start(lane: Lane, job: PoolJob): void {
-    const { claim, record, isCounted } = this.places.get(job)!;
-    if (isCounted) this.bound.leave(claim.tenant);
+    const { claim, record, isCounted, bytes } = this.places.get(job)!;
+    if (isCounted) this.bound.leave(claim.tenant, bytes);
     lane.job = job;
     // What the worker holds stays as it is unless it says otherwise.
     job.held = record?.held;

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../errors.js';
+import { bytesOf } from '../mesh/bytes.js';
 import type { MeshInput } from '../mesh/types.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../session/types.js';
 import type { EngineDescription } from '../solver/types.js';
@@ -25,6 +26,11 @@ export class Scheduler {
 
   get waitingCount(): number {
     return this.dispatcher.waitingCount;
+  }
+
+  /** Bytes of the arrays of waiting jobs. */
+  get waitingBytes(): number {
+    return this.dispatcher.waitingBytes;
   }
 
   get runningCount(): number {
@@ -60,12 +66,18 @@ export class Scheduler {
    * DEADLINE_EXCEEDED (while waiting); INTERNAL when the thread dies; and whatever the job itself refuses
    */
   async resolve(task: ResolveTask, hooks: ScheduleHooks): Promise<ResolveAnswer> {
-    return this.dispatcher.submit('resolve', () => task, this.dispatcher.groupFor(task.request.mesh), hooks);
+    const group = this.dispatcher.groupFor(task.request.mesh);
+    return this.dispatcher.submit('resolve', () => task, group, weighed(hooks, task.request));
   }
 
   /** @throws as {@link resolve} */
   async check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
-    return this.dispatcher.submit('check', () => request, this.dispatcher.groupFor(request.mesh), hooks);
+    return this.dispatcher.submit(
+      'check',
+      () => request,
+      this.dispatcher.groupFor(request.mesh),
+      weighed(hooks, request),
+    );
   }
 
   /**
@@ -75,7 +87,7 @@ export class Scheduler {
    * @throws as {@link resolve}; the key is then unknown, or as it was
    */
   async open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
-    return this.submitForScene('open', task.state.key, task.state.mesh, hooks, (record) => ({
+    return this.submitForScene('open', task.state.key, task.state.mesh, weighed(hooks, task.state), (record) => ({
       ...task,
       measures: record.measures,
     }));
@@ -87,7 +99,9 @@ export class Scheduler {
    * @throws as {@link resolve}; nothing has changed then
    */
   async step(task: StepTask, hooks: ScheduleHooks): Promise<StepOutcome> {
-    return this.submitForScene('step', task.state.key, task.state.mesh, hooks, (record) => ({
+    // Mesh and state are the session's, whether the step waits or not.
+    const own = weighed(hooks, { target: task.target, start: task.start });
+    return this.submitForScene('step', task.state.key, task.state.mesh, own, (record) => ({
       ...task,
       state: this.dispatcher.ledger.deltaOf(record, task.state),
       measures: record.measures,
@@ -138,4 +152,8 @@ export class Scheduler {
     const record = this.dispatcher.ledger.settle(key, claim.tenant, group.lanes);
     return this.dispatcher.submit(kind, () => makeInput(record), group, { ...hooks, claim }, record);
   }
+}
+
+function weighed(hooks: ScheduleHooks, request: object): ScheduleHooks {
+  return { ...hooks, waitingBytes: hooks.waitingBytes ?? bytesOf(request) };
 }

@@ -9,6 +9,8 @@ const SOON_MS = 5000;
  */
 export class Announced {
   count = 0;
+  /** of their bodies, where their heads said so */
+  bytes = 0;
 
   /** how many of them are steps of a session, by its key */
   private readonly ofSession = new Map<number, number>();
@@ -20,12 +22,12 @@ export class Announced {
     return this.ofSession.has(session);
   }
 
-  /** @param session of a step @returns to be called when the request is whole, or gone; further calls do nothing */
-  add(session?: number): () => void {
-    this.book(session, 1);
+  /** @param session of a step @param bytes of the body @returns to be called when the request is whole, or gone; further calls do nothing */
+  add(session?: number, bytes = 0): () => void {
+    this.book(session, 1, bytes);
     let isOut = false;
     const leave = () => {
-      if (!isOut) this.book(session, -1);
+      if (!isOut) this.book(session, -1, -bytes);
       isOut = true;
       callOff();
     };
@@ -33,8 +35,9 @@ export class Announced {
     return leave;
   }
 
-  private book(session: number | undefined, change: 1 | -1): void {
+  private book(session: number | undefined, change: 1 | -1, bytes: number): void {
     this.count += change;
+    this.bytes += bytes;
     if (session === undefined) return;
     const own = (this.ofSession.get(session) ?? 0) + change;
     if (own > 0) this.ofSession.set(session, own);

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../errors.js';
-import { QueueBound } from '../schedule/queue-bound.js';
+import { type Ahead, explainBytes, isTooMuch, QueueBound } from '../schedule/queue-bound.js';
 import type { Schedule } from './schedule.js';
 import type { HeldBound } from './step-queue.js';
 
@@ -8,37 +8,49 @@ const RETRY_AFTER_SECONDS = 1;
 
 /**
  * Steps that wait behind another one of their own session wait here, not in the schedule; they take places of the same
- * number all the same, shared between tenants by the same rule.
+ * number and bytes of the same bound all the same, shared between tenants by the same rule.
  */
 export class HeldSteps implements HeldBound {
   private readonly bound: QueueBound;
 
   constructor(
-    private readonly schedule: Pick<Schedule, 'waitingCount'>,
+    private readonly schedule: Pick<Schedule, 'waitingCount' | 'waitingBytes'>,
     private readonly most: number,
+    /** 0 = no limit */
+    mostBytes = 0,
   ) {
-    this.bound = new QueueBound(most);
+    this.bound = new QueueBound(most, mostBytes);
   }
 
   get count(): number {
     return this.bound.count;
   }
 
-  enter(tenant: string): void {
-    this.knock(tenant);
-    this.bound.enter(tenant);
+  /** @param bytes of the arrays that are kept while it waits */
+  enter(tenant: string, bytes: number): void {
+    this.knock(tenant, bytes);
+    this.bound.enter(tenant, bytes);
   }
 
   /** As {@link enter}, without taking a place. @param ahead let through, and not here yet @throws QUEUE_FULL */
-  knock(tenant: string, ahead = 0): void {
-    const waiting = this.bound.count + this.schedule.waitingCount + ahead;
-    const verdict = waiting >= this.most ? 'FULL' : this.bound.knock(tenant);
-    if (verdict === 'IN') return;
-    const why = verdict === 'FULL' ? `${waiting} requests are waiting already` : 'others wait for the places left';
+  knock(tenant: string, bytes: number, ahead: Ahead = { count: 0, bytes: 0 }): void {
+    const { bound, schedule } = this;
+    const waiting = {
+      count: bound.count + schedule.waitingCount + ahead.count,
+      bytes: bound.bytes + schedule.waitingBytes + ahead.bytes,
+    };
+    const isFull = waiting.count >= this.most;
+    const isFullOfBytes = isTooMuch(waiting.bytes, bytes, bound.mostBytes);
+    if (!isFull && !isFullOfBytes && bound.knock(tenant, bytes) === 'IN') return;
+    const why = isFull
+      ? `${waiting.count} requests are waiting already`
+      : isFullOfBytes
+        ? explainBytes(waiting, bytes, bound.mostBytes)
+        : 'others wait for the places left';
     throw new IntersticeError('QUEUE_FULL', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
-  leave(tenant: string): void {
-    this.bound.leave(tenant);
+  leave(tenant: string, bytes: number): void {
+    this.bound.leave(tenant, bytes);
   }
 }

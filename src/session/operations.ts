@@ -20,6 +20,8 @@ export interface OperationsOptions {
   readonly maxSessionsPerTenant?: number | undefined;
   /** bytes of host memory that all sessions may take; default 0 = no limit */
   readonly maxSessionBytes?: number | undefined;
+  /** bytes of the arrays of requests that wait; default 0 = no limit */
+  readonly maxQueueBytes?: number | undefined;
   /** of sessions that name none, seconds, 0 = until deleted; default 900 */
   readonly idleTimeoutSeconds?: number | undefined;
   /** whether verify NONE is granted */
@@ -57,6 +59,7 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
     allowUnverified: options.allowUnverified,
     threads: options.threads,
     maxQueue: limits.maxQueue,
+    maxQueueBytes: options.maxQueueBytes,
     onWorkerLost: (reason) => {
       log?.({ level: 'error', event: 'worker-lost', err: reason }, reason.message);
       operations.current?.tellWorkerLost();

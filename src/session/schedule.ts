@@ -12,6 +12,7 @@ export type Schedule = Pick<
   | 'park'
   | 'forget'
   | 'waitingCount'
+  | 'waitingBytes'
   | 'runningCount'
   | 'sharedBytes'
   | 'close'

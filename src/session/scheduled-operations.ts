@@ -62,7 +62,7 @@ export class ScheduledOperations implements MeasuredOperations {
     this.clock = options.clock ?? realClock(monotonicMs);
     this.observation = new Observation(onEvent, log);
     this.findings = new FindingsRecorder(this.observation, log, options.findingsFolder);
-    this.held = new HeldSteps(schedule, limits.maxQueue);
+    this.held = new HeldSteps(schedule, limits.maxQueue, options.maxQueueBytes);
     this.room = new SessionRoom({
       schedule,
       clock: this.clock,

@@ -87,14 +87,14 @@ export class SessionRoom {
     const { schedule, held } = this.options;
     const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
     if (operation === 'updateSession') return () => {};
-    const ahead = this.announced.count;
+    const ahead = { count: this.announced.count, bytes: this.announced.bytes };
     // Who has keys of idempotency may ask for a session that is there already, whatever else there is room for.
     if (operation === 'createSession' && !this.creations.has(tenant)) this.registry.refuseOneMore(tenant, 1);
     // Behind another step of its session, one on its way included, it waits here, not in the schedule.
     const step = operation === 'step' ? session : undefined;
     if (step && (this.queues.get(step)!.isBusy || this.announced.has(step.key))) {
-      held.knock(tenant, ahead);
-      return this.announced.add(step.key);
+      held.knock(tenant, bytes ?? 0, ahead);
+      return this.announced.add(step.key, bytes);
     }
     schedule.knock({
       tenant,
@@ -104,7 +104,7 @@ export class SessionRoom {
       ...(session ? { mesh: session.meshInput } : {}),
       ...(step ? { session: step.key } : {}),
     });
-    return this.announced.add(step?.key);
+    return this.announced.add(step?.key, bytes);
   }
 
   get(id: string, { tenant }: Call): SessionInfo {
@@ -144,7 +144,10 @@ export class SessionRoom {
     const subject = { ...question, mesh: session.meshInput, positions: positions ?? session.state };
     this.beginWork(session);
     try {
-      return await this.options.schedule.check(subject, { signal: call.context.signal, claim: claimOf(call) });
+      // The mesh, and the state where none is sent, are the session's, whether the check waits or not.
+      const waitingBytes = positions?.buffer.byteLength ?? 0;
+      const hooks = { signal: call.context.signal, claim: claimOf(call), waitingBytes };
+      return await this.options.schedule.check(subject, hooks);
     } finally {
       this.endWork(session);
     }

@@ -1,4 +1,5 @@
 import { IntersticeError } from '../errors.js';
+import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isOver } from './calls.js';
 import type { SessionClock } from './clock.js';
 import { checkFrame, isRetryOf, isSettled, judgeFrame } from './frames.js';
@@ -16,9 +17,9 @@ export interface StepCaller extends Waiter {
 
 /** Bounds the steps that wait behind another one of their own session. */
 export interface HeldBound {
-  /** @throws QUEUE_FULL */
-  enter(tenant: string): void;
-  leave(tenant: string): void;
+  /** @param bytes of the arrays that are kept while it waits @throws QUEUE_FULL */
+  enter(tenant: string, bytes: number): void;
+  leave(tenant: string, bytes: number): void;
 }
 
 interface PendingStep {
@@ -29,6 +30,8 @@ interface PendingStep {
   isStarted: boolean;
   /** it stood behind another one, and was given a place for that */
   hasWaited: boolean;
+  /** of the arrays of the request */
+  readonly bytes: number;
 }
 
 /**
@@ -84,13 +87,15 @@ export class StepQueue {
 
   private add(request: StepRequest, tenant: string): PendingStep {
     const hasWaited = this.pending.length > 0;
-    if (hasWaited) this.bound.enter(tenant);
+    const bytes = bytesOf(request);
+    if (hasWaited) this.bound.enter(tenant, bytes);
     else this.onChange('busy');
     const step: PendingStep = {
       request,
       frame: request.frame,
       isStarted: false,
       hasWaited,
+      bytes,
       shared: new SharedCall<StepAnswer, StepCaller>(this.clock, () => {
         if (!step.isStarted) this.remove(step);
       }),
@@ -103,7 +108,7 @@ export class StepQueue {
   private remove(step: PendingStep): void {
     const place = this.pending.indexOf(step);
     this.pending.splice(place, 1);
-    if (place > 0) this.bound.leave(this.session.tenant);
+    if (place > 0) this.bound.leave(this.session.tenant, step.bytes);
     if (this.pending.length === 0) this.onChange('idle');
   }
 
@@ -152,7 +157,8 @@ export class StepQueue {
     }
     this.pending.shift();
     // The one that is next has waited until now.
-    if (this.pending.length > 0) this.bound.leave(session.tenant);
+    const [next] = this.pending;
+    if (next) this.bound.leave(session.tenant, next.bytes);
     else this.onChange('idle');
     this.startNext();
   }

@@ -48,3 +48,42 @@ t.test('a queue without places still lets those start who need not wait', async 
   bound.leave('a');
   t.equal(bound.count, 0);
 });
+
+t.test('what waits is bounded by bytes too, and leaves with those it came with', async (t) => {
+  const bound = new QueueBound(10, 100);
+  t.equal(bound.enter('a', 60), 'IN');
+  t.equal(bound.enter('a', 41), 'FULL_OF_BYTES');
+  t.equal(bound.enter('a', 40), 'IN');
+  t.equal(bound.bytes, 100);
+  t.equal(bound.enter('a', 1), 'FULL_OF_BYTES');
+  t.equal(bound.enter('a', 0), 'IN', 'what keeps nothing takes a place only');
+  bound.leave('a', 60);
+  t.equal(bound.bytes, 40);
+  t.equal(bound.knock('a', 50, { count: 1, bytes: 20 }), 'FULL_OF_BYTES', 'those ahead count');
+  t.equal(bound.knock('a', 50, { count: 1, bytes: 10 }), 'IN');
+  bound.leave('a', 40);
+  bound.leave('a', 0);
+  t.same([bound.bytes, bound.count], [0, 0]);
+});
+
+t.test('one may always wait, however large; 0 is no limit', async (t) => {
+  const bound = new QueueBound(10, 100);
+  t.equal(bound.enter('a', 1000), 'IN');
+  t.equal(bound.enter('b', 1), 'FULL_OF_BYTES');
+  bound.leave('a', 1000);
+  t.equal(bound.enter('b', 1), 'IN');
+  const boundless = new QueueBound(3);
+  for (let k = 0; k < 3; k++) t.equal(boundless.enter('a', 2 ** 40), 'IN');
+  t.equal(boundless.enter('a', 0), 'FULL');
+});
+
+t.test('with another one waiting, nobody gets beyond half of the bytes, but everybody gets one in', async (t) => {
+  const bound = new QueueBound(100, 100);
+  t.equal(bound.enter('b', 10), 'IN');
+  t.equal(bound.enter('a', 60), 'IN', 'its only one');
+  t.equal(bound.enter('a', 1), 'SHARE_USED');
+  t.equal(bound.enter('b', 30), 'IN');
+  bound.leave('b', 10);
+  bound.leave('b', 30);
+  t.equal(bound.enter('a', 1), 'IN', 'alone again');
+});

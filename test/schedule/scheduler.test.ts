@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import type { IntersticeError } from '../../src/errors.js';
+import { bytesOf } from '../../src/mesh/bytes.js';
 import { monotonicMs } from '../../src/schedule/clock.js';
 import type { JobHooks } from '../../src/schedule/pool-job.js';
 import type { SceneState } from '../../src/schedule/scene-tasks.js';
@@ -194,11 +195,45 @@ t.test('a full queue refuses, and says when to come back', async (t) => {
   for (const one of work) t.equal((await refusalOf(one)).code, 'CANCELLED');
 });
 
+t.test('a queue that is full by bytes refuses, and says how full', async (t) => {
+  const request = spike(1, 0.5);
+  const bytes = bytesOf(request);
+  const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 9, maxQueueBytes: 2 * bytes });
+  const abort = new AbortController();
+  const { running, hooks } = started();
+  const { signal } = abort;
+  const work = [resolve(scheduler, request, { ...hooks, signal })];
+  await running;
+  t.equal(scheduler.waitingBytes, 0, 'what runs does not wait');
+  for (let k = 0; k < 2; k++) work.push(resolve(scheduler, request, { signal }));
+  t.equal(scheduler.waitingBytes, 2 * bytes);
+  const error = await refusalOf(resolve(scheduler, request));
+  t.match(error, { code: 'QUEUE_FULL', retryable: true });
+  t.match(error.message, new RegExp(`2 requests of ${2 * bytes} bytes .* the limit, ${2 * bytes} bytes`));
+  t.ok((error.retryAfterSeconds ?? 0) >= 1);
+  const knock = { tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } };
+  t.throws(() => scheduler.knock({ ...knock, bytes: 1 }), { code: 'QUEUE_FULL' });
+  // A step and a check of a session keep nothing but what came with them.
+  const scene = sceneOf(request);
+  const check = scheduler.check(
+    { mesh: scene.mesh, positions: scene.start },
+    { claim: CLAIM, signal, waitingBytes: 0 },
+  );
+  t.equal(scheduler.waitingBytes, 2 * bytes);
+  abort.abort();
+  for (const one of [...work, check]) t.equal((await refusalOf(one)).code, 'CANCELLED');
+  t.equal(scheduler.waitingBytes, 0);
+});
+
 t.test('whether there is room is told before the work has come, and takes none', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
-  const small = { tenant: 'a', isForScene: false, bytes: 1000, ahead: 0 };
-  t.throws(() => scheduler.knock({ ...small, ahead: 2 }), { code: 'QUEUE_FULL' }, 'one lane, one place, two ahead');
-  scheduler.knock({ ...small, ahead: 1 });
+  const small = { tenant: 'a', isForScene: false, bytes: 1000, ahead: { count: 0, bytes: 0 } };
+  t.throws(
+    () => scheduler.knock({ ...small, ahead: { count: 2, bytes: 0 } }),
+    { code: 'QUEUE_FULL' },
+    'one lane, one place, two ahead',
+  );
+  scheduler.knock({ ...small, ahead: { count: 1, bytes: 0 } });
   for (let i = 0; i < 3; i++) scheduler.knock(small);
   const abort = new AbortController();
   const { running, hooks } = started();
@@ -207,8 +242,10 @@ t.test('whether there is room is told before the work has come, and takes none',
   for (let i = 0; i < 3; i++) scheduler.knock(small);
   work.push(resolve(scheduler, spike(1, 0.5), { signal: abort.signal }));
   t.throws(() => scheduler.knock(small), { code: 'QUEUE_FULL', retryable: true });
-  t.throws(() => scheduler.knock({ tenant: 'a', isForScene: true, ahead: 0 }), { code: 'QUEUE_FULL' });
-  scheduler.knock({ tenant: 'a', isForScene: false, ahead: 0 });
+  t.throws(() => scheduler.knock({ tenant: 'a', isForScene: true, ahead: { count: 0, bytes: 0 } }), {
+    code: 'QUEUE_FULL',
+  });
+  scheduler.knock({ tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } });
   t.pass('of unknown size it may be for a heavy lane, which is free');
   const placed = scheduler.resolve(
     { request: spike(1, 0.5), receivedAt: monotonicMs(), queuedAt: monotonicMs() },

@@ -75,6 +75,7 @@ export class FakeSchedule implements Schedule {
   readonly parked: number[] = [];
   readonly forgotten: number[] = [];
   waitingCount = 0;
+  waitingBytes = 0;
   runningCount = 0;
   sharedBytes = 0;
   residentBytes: (key: number) => number = () => 100;

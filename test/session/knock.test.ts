@@ -90,7 +90,7 @@ t.test(
   async (t) => {
     const { operations, schedule, clock } = openRoom(t);
     const knock = () => operations.knock({ operation: 'resolve' });
-    const ahead = () => schedule.knocks.at(-1)?.ahead;
+    const ahead = () => schedule.knocks.at(-1)?.ahead.count;
     const arrivals = [knock(), knock(), knock()];
     t.equal(ahead(), 2);
     arrivals[0]!();
@@ -116,4 +116,23 @@ t.test('behind a step that is on its way a session is held to its own bound', as
   t.equal(schedule.knocks.length, 1, 'the schedule was not asked');
   arrived();
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'OK');
+});
+
+t.test('bodies on their way count by the bytes that their heads name', async (t) => {
+  const room = openRoom(t, { maxQueueBytes: 100 });
+  const { operations, schedule } = room;
+  const session = await operations.createSession(opening(), tenant('a'));
+  const arrived = operations.knock({ operation: 'resolve', bytes: 70 });
+  operations.knock({ operation: 'resolve' });
+  operations.knock({ operation: 'resolve', bytes: 5 });
+  t.same(schedule.knocks.at(-1)?.ahead, { count: 2, bytes: 70 });
+  schedule.isManual = true;
+  const step = operations.step(stepOf(session, 1), tenant('a'));
+  await settle();
+  const behind = { operation: 'step', sessionId: session.id, bytes: 30 } as const;
+  t.equal(codeOf(room, behind), 'QUEUE_FULL', '75 bytes are on their way');
+  arrived();
+  t.equal(codeOf(room, behind), 'OK');
+  schedule.steps[0]!.finish();
+  await step;
 });

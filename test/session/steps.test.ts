@@ -405,6 +405,34 @@ t.test('steps that wait are bounded', async (t) => {
   t.equal(operations.stats().waiting, 0);
 });
 
+t.test('steps that wait are bounded by the bytes that they keep', async (t) => {
+  const { operations, schedule } = openRoom(t, { maxQueueBytes: 100 });
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const steps = [1, 2, 3].map((target) => operations.step(stepOf(session, target)));
+  await settle();
+  const refusal = await refusalOf(operations.step(stepOf(session, 9)));
+  t.match(refusal, { code: 'QUEUE_FULL', retryAfterSeconds: 1 });
+  t.match(refusal.message, /2 requests of 72 bytes are waiting already; with 36 more the limit, 100 bytes/);
+  schedule.waitingBytes = 30;
+  t.equal((await refusalOf(operations.step(stepOf(session, 9)))).code, 'QUEUE_FULL');
+  schedule.waitingBytes = 0;
+  for (let done = 0; done < 2; done++) {
+    schedule.steps[done]!.finish();
+    await steps[done];
+    await settle();
+  }
+  // One has left the wait: two of 36 fit again.
+  const late = operations.step(stepOf(session, 4));
+  await settle();
+  for (let done = 2; done < 4; done++) {
+    schedule.steps[done]!.finish();
+    await (done === 2 ? steps[2] : late);
+    await settle();
+  }
+  t.equal(operations.stats().waiting, 0);
+});
+
 t.test('progress goes to all who waited when the step began', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
