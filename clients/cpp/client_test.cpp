@@ -65,12 +65,66 @@ void testSession(const Client& client, bool isStreaming) {
   check(closed && closed->code() == kCancelled, "a closed session takes no step" + way);
 }
 
+/// Answers a creation and tells what came with each call.
+class Recorder : public v1::CollisionService::Service {
+ public:
+  std::vector<std::string> named;  // session in the metadata, by call; "-" = none
+
+  grpc::Status CreateSession(grpc::ServerContext* context, const v1::CreateSessionRequest*,
+                             v1::Session* session) override {
+    session->set_id("its-name");
+    return record(*context), grpc::Status::OK;
+  }
+  grpc::Status Step(grpc::ServerContext* context, const v1::StepRequest*, v1::StepResponse*) override {
+    return record(*context), grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
+  }
+  grpc::Status Check(grpc::ServerContext* context, const v1::CheckRequest*, v1::CheckResponse*) override {
+    return record(*context), grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
+  }
+
+ private:
+  void record(const grpc::ServerContext& context) {
+    const auto& metadata = context.client_metadata();
+    const auto found = metadata.find("interstice-session");
+    named.push_back(found == metadata.end() ? "-" : std::string(found->second.data(), found->second.size()));
+  }
+};
+
+void testMetadata() {
+  Recorder recorder;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&recorder);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port));
+    auto session = client.session(pair(), lowered<float>(0));
+    refusalOf([&] { session.check(); });
+    refusalOf([&] { client.check({}); });
+    refusalOf([&] { session.step(lowered<float>(0)); });
+  }
+  server->Shutdown();
+  const std::vector<std::string> expected = {"-", "its-name", "-", "its-name"};
+  check(recorder.named == expected, "step and check name their session before their message comes");
+}
+
+void testRefusedStream() {
+  const grpc::Status refused(grpc::StatusCode::UNAVAILABLE, "Received RST_STREAM with error code 7");
+  const grpc::Status broken(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+  check(errorOf(refused).isRetryable() && !errorOf(refused).isUncertain(), "a refused call has done nothing");
+  check(errorOf(broken).isRetryable() && errorOf(broken).isUncertain(), "of a broken one nobody knows");
+  check(errorOf(refused, true).isUncertain(), "nor of a stream on which something has come back");
+}
+
 int main(int count, char** words) {
   const std::string address = count > 1 ? words[1] : "127.0.0.1:50051";
   const Client client(address);
   check(!client.info().version().empty(), "the server tells its version");
   testSession(client, false);
   testSession(client, true);
+  testMetadata();
+  testRefusedStream();
 
   auto apart = lowered<float>(0.2f);
   apart[11] = 0.01f;

@@ -1,8 +1,10 @@
 """What the package promises, against a running server: python3 test_client.py http://… grpc://…
 
-Ends with "N passed, N failed, N skipped". Connections are cut by a proxy in this process, which knows no protocol.
+Ends with "N passed, N failed, N skipped". Connections are cut by a proxy in this process, which knows no protocol but the
+few frames of HTTP/2 that it takes to refuse a call.
 """
 
+import concurrent.futures
 import socket
 import sys
 import threading
@@ -31,8 +33,18 @@ def lowered(by):
     return target
 
 
+def frame(kind, stream, payload=b"", flags=0):
+    """Of HTTP/2."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+SETTINGS, PING, HEADERS, RST_STREAM, ACKNOWLEDGED = 4, 6, 1, 3, 1
+REFUSED_STREAM = (7).to_bytes(4, "big")
+
+
 class Proxy:
-    """Passes bytes on; armed, it breaks the connection instead of handing over the next long answer."""
+    """Passes bytes on; armed, it breaks the connection instead of handing over the next long answer. While refusals are
+    left, it takes new connections itself and refuses every call on them as a server does that has too many."""
 
     def __init__(self, address):
         host, port = address.split(":")
@@ -40,6 +52,8 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.address = f"127.0.0.1:{self._listener.getsockname()[1]}"
         self.is_armed = False
+        self.refusals = 0
+        self._near = None
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self):
@@ -51,9 +65,34 @@ class Proxy:
                 near, _ = self._listener.accept()
             except OSError:
                 return
+            if self.refusals > 0:
+                threading.Thread(target=self._refuse, args=(near,), daemon=True).start()
+                continue
+            self._near = near
             far = socket.create_connection(self._upstream)
             threading.Thread(target=self._pass_on, args=(near, far, False), daemon=True).start()
             threading.Thread(target=self._pass_on, args=(far, near, True), daemon=True).start()
+
+    def cut(self):
+        """Ends the connection."""
+        self._near.shutdown(socket.SHUT_RDWR)
+
+    def _refuse(self, near):
+        with near, near.makefile("rb") as source:
+            source.read(24)  # the preface
+            near.sendall(frame(SETTINGS, 0))
+            while self.refusals > 0 and (head := source.read(9)):
+                kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
+                payload = source.read(int.from_bytes(head[:3], "big"))
+                if kind in (SETTINGS, PING) and not flags & ACKNOWLEDGED:
+                    near.sendall(frame(kind, 0, payload if kind == PING else b"", ACKNOWLEDGED))
+                if kind == HEADERS:
+                    self.refusals -= 1
+                    near.sendall(frame(RST_STREAM, stream, REFUSED_STREAM))
+            # Closing with something unread would reset the connection, and take back what was said last.
+            near.shutdown(socket.SHUT_WR)
+            while source.read(65536):
+                pass
 
     def _pass_on(self, source, sink, is_answer):
         seen = 0
@@ -177,6 +216,75 @@ class ClientTest:
         self.assertEqual(self.refusal(client.info).code, "UNREACHABLE")
 
 
+class GrpcTest(ClientTest):
+    """What is gRPC's own."""
+
+    def test_refused_call_is_sent_again(self):
+        self.proxy.refusals = 3
+        session = self.session(Client(self.shaky_url, retry=QUICK))
+        self.assertEqual(self.proxy.refusals, 0, "the creation, three times")
+        answer = session.step(lowered(0.2))
+        np.testing.assert_array_equal(answer.positions, self.client.resolve(MESH, START, lowered(0.2)).positions)
+        self.assertEqual((answer.frame, session.recreations), (1, 0))
+
+    def test_refused_call_has_done_nothing(self):
+        client = Client(self.shaky_url, retry=Retry(attempts=1))
+        session = self.session(client)
+        name = session.id
+        self.proxy.refusals = 2
+        self.proxy.cut()
+        self.ask_until(client, lambda: self.proxy.refusals == 1)  # the new connection stands, with one refusal left
+        error = self.refusal(session.step, lowered(0.2))
+        self.assertEqual((error.code, error.retryable, error.is_uncertain), ("UNREACHABLE", True, False), error.message)
+        self.ask_until(client, lambda: self.is_answered)
+        answer = session.step(lowered(0.2))
+        np.testing.assert_array_equal(answer.positions, self.client.resolve(MESH, START, lowered(0.2)).positions)
+        self.assertEqual((session.id, session.recreations), (name, 0), "the session goes on where it is")
+
+    def ask_until(self, client, is_so):
+        """With a single try a call may meet a connection that is just going."""
+        self.is_answered = False
+        while not is_so():
+            try:
+                client.info()
+                self.is_answered = True
+            except ServiceError as error:
+                self.assertEqual(error.code, "UNREACHABLE")
+
+    def test_session_is_named_before_its_message_comes(self):
+        import grpc
+        from interstice.v1 import collision_pb2 as pb
+
+        seen = []
+
+        class Recorder(grpc.GenericRpcHandler):
+            def service(self, details):
+                method = details.method.rpartition("/")[2]
+                seen.append((method, dict(details.invocation_metadata)))
+
+                def answer(_, context):
+                    if method == "CreateSession":
+                        return pb.Session(id="its-name").SerializeToString()
+                    context.abort(grpc.StatusCode.UNIMPLEMENTED, "nothing else")
+
+                return grpc.unary_unary_rpc_method_handler(answer)
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            server = grpc.server(pool, [Recorder()])
+            port = server.add_insecure_port("127.0.0.1:0")
+            server.start()
+            with Client(f"grpc://127.0.0.1:{port}", retry=QUICK) as client:
+                session = client.session(MESH, START)
+                self.assertEqual(self.refusal(session.check).code, "UNEXPECTED_ANSWER")
+                self.refusal(client.check, MESH, START)
+                self.refusal(session.step, START)
+            server.stop(None).wait()
+        named = [(method, metadata.get("interstice-session")) for method, metadata in seen]
+        expected = [("CreateSession", None), ("Check", "its-name"), ("Check", None), ("Step", "its-name")]
+        self.assertEqual(named[:4], expected)
+        self.assertEqual(len({seen[at][1]["x-session-id"] for at in (0, 1, 3)}), 1)
+
+
 class ArraysTest(unittest.TestCase):
     def test_no_number_becomes_another_one(self):
         for wrong in ([[0, 1, -1]], [[0, 1, 2**40]], [[0.5, 1, 2]]):
@@ -193,7 +301,8 @@ def main(urls):
     for url in urls:
         for stream in (False, True) if url.startswith("grpc") else (False,):
             name = f"{url.split(':')[0]}{'_stream' if stream else ''}"
-            case = type(f"ClientTest_{name}", (ClientTest, unittest.TestCase), {"url": url, "stream": stream})
+            tests = GrpcTest if url.startswith("grpc") else ClientTest
+            case = type(f"ClientTest_{name}", (tests, unittest.TestCase), {"url": url, "stream": stream})
             suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(case))
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)

@@ -29,10 +29,10 @@ class ServiceError(Exception):
         """whether the server may have done what was asked all the same"""
 
 
-def unreachable(address, reason):
+def unreachable(address, reason, is_uncertain=True):
     return ServiceError(
         UNREACHABLE, f"{address} cannot be reached, or the connection broke ({reason}).",
-        hint="Is the server running, and is this its address?", retryable=True, is_uncertain=True)
+        hint="Is the server running, and is this its address?", retryable=True, is_uncertain=is_uncertain)
 
 
 def timed_out(address, seconds):

@@ -14,6 +14,11 @@ from .v1 import collision_pb2 as pb
 _BROKEN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
 
 
+# REFUSED_STREAM in the library's words: by RFC 9113, 8.7, the server did nothing of the call. Should the words change, the
+# call counts as one whose fate is unknown, which is dearer and as safe.
+_REFUSED_STREAM = "RST_STREAM with error code 7"
+
+
 # Defaults are written too, as the service does over HTTP; protobuf 5 gave the argument another name.
 _DEFAULTS = {name: True for name in ("including_default_value_fields", "always_print_fields_with_no_presence")
              if name in inspect.signature(json_format.MessageToDict).parameters}
@@ -28,12 +33,14 @@ def error_of_message(message):
     return errors.from_fields(plain(message))
 
 
-def error_of_call(transport, call):
+def error_of_call(transport, call, is_answered=False):
+    """is_answered: something has come back on this stream, so that it cannot have been refused."""
     details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
     for value in _details(details or b""):
         return error_of_message(pb.Error.FromString(value))
     if call.code() in _BROKEN:
-        return errors.unreachable(transport.address, call.details())
+        is_refused = not is_answered and (call.details() or "").endswith(_REFUSED_STREAM)
+        return errors.unreachable(transport.address, call.details(), is_uncertain=not is_refused)
     if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
         return errors.timed_out(transport.address, transport.timeout)
     return ServiceError(

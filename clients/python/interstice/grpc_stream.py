@@ -17,6 +17,7 @@ class StepStream:
         self._requests = queue.SimpleQueue()
         self._answers = transport.stub.StepStream(iter(self._requests.get, None), metadata=metadata)
         self._is_late = False
+        self._is_answered = False
 
     def step(self, request):
         timer = threading.Timer(self._transport.timeout, self._give_up)
@@ -25,6 +26,7 @@ class StepStream:
         self._requests.put(request)
         try:
             for answer in self._answers:
+                self._is_answered = True
                 kind = answer.WhichOneof("result")
                 if kind == "error":
                     raise error_of_message(answer.error)
@@ -33,7 +35,7 @@ class StepStream:
         except grpc.RpcError as error:
             if self._is_late:
                 raise errors.timed_out(self._transport.address, self._transport.timeout) from error
-            raise error_of_call(self._transport, error) from error
+            raise error_of_call(self._transport, error, self._is_answered) from error
         finally:
             timer.cancel()
         raise errors.unreachable(self._transport.address, "the stream ended")

@@ -8,7 +8,7 @@ try:
 except ImportError as cause:
     raise ImportError("There are no gRPC stubs: run generate.py, or install the package beside protoc.") from cause
 
-from .errors import ServiceError
+from .errors import UNREACHABLE, ServiceError
 from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
@@ -17,7 +17,8 @@ from .types import Mesh
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
-    # Tries are this package's own: the library must not wait longer than they do before it connects again.
+    # Tries are this package's own (retry.py): only it knows that a frame and a key make sending again safe, and the library
+    # must not wait longer than they do before it connects again.
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
@@ -66,7 +67,7 @@ class GrpcLane:
                 setattr(request, name, getattr(work, name).tobytes())
         if work.override is not None:
             request.override.CopyFrom(message_of(pb.Parameters, work.override))
-        return motion_of(self._streamed(request) if self._is_streaming else self._call("Step", request))
+        return motion_of(self._streamed(request) if self._is_streaming else self._call("Step", request, session))
 
     def resolve(self, mesh, parameters, work):
         request = pb.ResolveRequest(
@@ -81,7 +82,7 @@ class GrpcLane:
             request.session_id = subject
         for name, array in arrays.items():
             getattr(request, name).CopyFrom(positions_message(array))
-        return plain(self._call("Check", request))
+        return plain(self._call("Check", request, request.session_id))
 
     def delete(self, session):
         self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session))
@@ -94,10 +95,12 @@ class GrpcLane:
             self._stream.close()
         self._stream = None
 
-    def _call(self, method, request):
+    def _call(self, method, request, session=""):
+        # The server learns the session before the message has come, and can refuse before it is sent.
+        metadata = [*self._metadata, ("interstice-session", session)] if session else self._metadata
         try:
             call = getattr(self._transport.stub, method)
-            return call(request, metadata=self._metadata, timeout=self._transport.timeout)
+            return call(request, metadata=metadata, timeout=self._transport.timeout)
         except grpc.RpcError as error:
             raise error_of_call(self._transport, error) from error
 
@@ -107,8 +110,8 @@ class GrpcLane:
         try:
             return self._stream.step(request)
         except BaseException as thrown:
-            # These two end the stream by the contract; without an answer nobody knows where it stands.
+            # Two refusals end the stream by the contract; without an answer it has ended, or nobody knows where it stands.
             is_over = not isinstance(thrown, ServiceError) or thrown.is_uncertain
-            if is_over or thrown.code in ("DRAINING", "SESSION_NOT_FOUND"):
+            if is_over or thrown.code in ("DRAINING", "SESSION_NOT_FOUND", UNREACHABLE):
                 self.close()
             raise

@@ -26,7 +26,8 @@ class Client {
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     arguments.SetMaxSendMessageSize(-1);
-    // Tries are this header's own: the library must not wait longer than they do before it connects again.
+    // Tries are this header's own (retry.hpp): only it knows that a frame and a key make sending again safe, and the library
+    // must not wait longer than they do before it connects again.
     arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
     arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
     arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 100);

@@ -69,7 +69,15 @@ inline std::optional<v1::Error> detailOf(const grpc::Status& status) {
   return std::nullopt;
 }
 
-inline ServiceError errorOf(const grpc::Status& status) {
+/// REFUSED_STREAM in the library's words: by RFC 9113, 8.7, the server did nothing of the call. Should the words change,
+/// the call counts as one whose fate is unknown, which is dearer and as safe.
+inline bool isRefusedStream(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
+         status.error_message().ends_with("RST_STREAM with error code 7");
+}
+
+/// @param isAnswered something has come back on this stream, so that it cannot have been refused
+inline ServiceError errorOf(const grpc::Status& status, bool isAnswered = false) {
   if (auto error = detailOf(status)) return ServiceError(std::move(*error));
   switch (status.error_code()) {
     // Without the contract's Error these come from the library, or a proxy: the connection broke, or was never made.
@@ -77,7 +85,7 @@ inline ServiceError errorOf(const grpc::Status& status) {
     case grpc::StatusCode::INTERNAL:
     case grpc::StatusCode::UNKNOWN:
       return ServiceError::local(kUnreachable, "Nobody listens, or the connection broke: " + status.error_message(),
-                                 true);
+                                 true, isAnswered || !isRefusedStream(status));
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return ServiceError::local(kTimeout, "No answer within the time limit of the client.");
     default:

@@ -17,19 +17,22 @@ struct Connection {
   Retry retry;
   Seconds timeout;
 
-  void prepare(grpc::ClientContext& context, const std::string& routing) const {
+  void prepare(grpc::ClientContext& context, const std::string& routing, const std::string& session = "") const {
     if (!apiKey.empty()) context.AddMetadata("authorization", "Bearer " + apiKey);
     // For a proxy to hash on: all requests of a session go to one server.
     if (!routing.empty()) context.AddMetadata("x-session-id", routing);
+    // The server learns the session before the message has come, and can refuse before it is sent.
+    if (!session.empty()) context.AddMetadata("interstice-session", session);
   }
 
   Clock::duration limit() const { return std::chrono::duration_cast<Clock::duration>(timeout); }
 
-  /// One try of a unary call. @throws ServiceError
+  /// One try of a unary call. @param session that it is about, empty = none @throws ServiceError
   template <typename Answer, typename Request, typename Method>
-  Answer call(Method method, const Request& request, const std::string& routing) const {
+  Answer call(Method method, const Request& request, const std::string& routing,
+              const std::string& session = "") const {
     grpc::ClientContext context;
-    prepare(context, routing);
+    prepare(context, routing, session);
     context.set_deadline(std::chrono::system_clock::now() + limit());
     Answer answer;
     const auto status = (stub.get()->*method)(&context, request, &answer);
@@ -70,7 +73,10 @@ class StepStream {
         context_.TryCancel();
       });
       bool isOpen = stream_->Write(request);
-      while (isOpen && (isOpen = stream_->Read(&answer)) && answer.has_progress()) continue;
+      while (isOpen && (isOpen = stream_->Read(&answer))) {
+        isAnswered_ = true;
+        if (!answer.has_progress()) break;
+      }
       if (!isOpen) answer.Clear();
     }
     if (answer.has_error()) throw ServiceError(answer.error());
@@ -78,13 +84,14 @@ class StepStream {
     const auto status = stream_->Finish();
     isFinished_ = true;
     if (isLate) throw ServiceError::local(kTimeout, "No answer within the time limit of the client.");
-    throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true) : errorOf(status);
+    throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true) : errorOf(status, isAnswered_);
   }
 
  private:
   const Connection& connection_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::StepRequest, v1::StepStreamResponse>> stream_;
+  bool isAnswered_ = false;
   bool isFinished_ = false;
 };
 

@@ -88,7 +88,7 @@ class Session {
   v1::CheckResponse check(v1::CheckRequest question = {}) {
     return withSession(Clock::time_point::max(), [&](const std::string& id) {
       question.set_session_id(id);
-      return connection_.call<v1::CheckResponse>(&Stub::Check, question, routing_);
+      return connection_.call<v1::CheckResponse>(&Stub::Check, question, routing_, id);
     });
   }
 
@@ -150,13 +150,15 @@ class Session {
   }
 
   v1::StepResponse send(const v1::StepRequest& request) {
-    if (!options_.isStreaming) return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_);
+    if (!options_.isStreaming) return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id());
     if (!stream_) stream_ = std::make_unique<StepStream>(connection_, routing_);
     try {
       return stream_->step(request);
     } catch (const ServiceError& error) {
-      // Two refusals end the stream by the contract; without an answer nobody knows where it stands.
-      if (error.isUncertain() || error.code() == "DRAINING" || error.code() == "SESSION_NOT_FOUND") stream_.reset();
+      // Two refusals end the stream by the contract; without an answer it has ended, or nobody knows where it stands.
+      const auto& code = error.code();
+      const bool isOver = code == "DRAINING" || code == "SESSION_NOT_FOUND" || code == kUnreachable;
+      if (error.isUncertain() || isOver) stream_.reset();
       throw;
     }
   }
