@@ -229,6 +229,7 @@ class GrpcTest(ClientTest):
 
     def test_refused_call_has_done_nothing(self):
         client = Client(self.shaky_url, retry=Retry(attempts=1))
+        self.ask_until(client, lambda: self.is_answered)
         session = self.session(client)
         name = session.id
         self.proxy.refusals = 2
