@@ -66,7 +66,10 @@ export class LiveDevice {
     const searching = SearchKernels.load(device).then((search) => warmUpSearch(device, search));
     const loading = Promise.all([StepKernels.compile(device), searching]);
     const [step] = await (rest ? rest.during(loading) : loading);
-    const manner = { hasTimings: options.timings === true, runsAhead: options.runsAhead ?? !opened.description.software };
+    const manner = {
+      hasTimings: options.timings === true,
+      runsAhead: options.runsAhead ?? !opened.description.software,
+    };
     const memory = new DeviceMemory(device, ledger, options.largestBinding, options.watch);
     const live = new LiveDevice(memory, step, lost, manner, rest);
     await live.during(warmUpStep(device, step));
