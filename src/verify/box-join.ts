@@ -87,15 +87,23 @@ export function pairLeaves(
   const startB = b.start[q];
   const endB = b.start[q + 1];
   const isSelf = a === b && p === q;
+  const nodeLowX = nodeBoxes[6 * node];
+  const nodeLowY = nodeBoxes[6 * node + 1];
+  const nodeLowZ = nodeBoxes[6 * node + 2];
+  const nodeHighX = nodeBoxes[6 * node + 3];
+  const nodeHighY = nodeBoxes[6 * node + 4];
+  const nodeHighZ = nodeBoxes[6 * node + 5];
   let end = 0;
   for (let i = a.start[p]; i < endA; i++) {
-    if (!isWithin(boxesA, i, nodeBoxes, node, gap)) continue;
     const lowX = boxesA[6 * i];
-    const lowY = boxesA[6 * i + 1];
-    const lowZ = boxesA[6 * i + 2];
     const highX = boxesA[6 * i + 3];
+    if (lowX - nodeHighX > gap || nodeLowX - highX > gap) continue;
+    const lowY = boxesA[6 * i + 1];
     const highY = boxesA[6 * i + 4];
+    if (lowY - nodeHighY > gap || nodeLowY - highY > gap) continue;
+    const lowZ = boxesA[6 * i + 2];
     const highZ = boxesA[6 * i + 5];
+    if (lowZ - nodeHighZ > gap || nodeLowZ - highZ > gap) continue;
     const s = cornersA[3 * i];
     const t = cornersA[3 * i + 1];
     const u = cornersA[3 * i + 2];
