@@ -70,7 +70,7 @@ export async function computeAnswer(
     y: images.targetEngine,
     ...(rules.leftOut ? { leftOut: rules.leftOut } : {}),
     shouldStop: () => context.isCancelled() || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
-    shouldAbandon: () => context.isCancelled() || deadline.isLate(),
+    timeLeft: () => (context.isCancelled() ? 0 : deadline.timeLeft()),
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
     ...(isListening
       ? {

@@ -67,9 +67,9 @@ export class Deadline {
     return now + step + this.reserve >= this.endsAt;
   }
 
-  /** To be asked within a step: what is kept back for the answer would have to begin now. */
-  isLate(): boolean {
-    return this.now() + this.reserve >= this.endsAt;
+  /** ms until the test of the answer has to begin; to be asked within a step, which comes before the smallest distance. */
+  timeLeft(): number {
+    return this.endsAt - (this.isHard ? 0 : this.checkMs * LEAN_RESERVE_PER_CHECK) - this.now();
   }
 
   private hasTimeFor(milliseconds: number): boolean {

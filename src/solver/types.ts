@@ -97,10 +97,10 @@ export interface StepInput {
   /** between steps: true → stop with status DEADLINE (a safe state) */
   readonly shouldStop?: () => boolean;
   /**
-   * Within a step, as often as the engine can afford: true → the step is given up, and the state before it is the outcome,
-   * with status DEADLINE. An engine whose steps are short need not ask.
+   * Milliseconds that a step may still take. Asked within a step, as often as the engine can afford; at 0 or less the step is
+   * given up, and the state before it is the outcome, with status DEADLINE. An engine whose steps are short need not ask.
    */
-  readonly shouldAbandon?: () => boolean;
+  readonly timeLeft?: () => number;
   readonly onProgress?: (progress: Progress) => void;
   /** every accepted state after x, in order; the array is reused, copy what you keep */
   readonly onState?: (x: EnginePositions) => void;

@@ -5,6 +5,7 @@ import type { Resolution, Status, StepInput } from '../types.js';
 import { EdgeLengths } from './edges.js';
 import { countPairs, nameLimitingPairs } from './pair-report.js';
 import { Proximity } from './proximity.js';
+import { PairBudgetExceeded } from './search.js';
 import { StageClock } from './stage-clock.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
@@ -106,8 +107,9 @@ export class TwoWay {
     proximity.beginRequest(input.leftOut);
     const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
     let next: NextSearch = { isDue: !isReused, wanted: undefined };
+    const timeLeft = input.timeLeft ?? (() => Number.POSITIVE_INFINITY);
     const pulse = (): void => {
-      if (input.shouldAbandon?.()) throw new StepAbandoned();
+      if (timeLeft() <= 0) throw new StepAbandoned();
     };
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
@@ -130,7 +132,8 @@ export class TwoWay {
       this.#step++;
       try {
         if (next.isDue) {
-          this.#search(x, y, next.wanted, pulse);
+          const isShortening = steps === 0 && this.#settings.guard === 'BOXES' && this.#settings.leap > 0;
+          this.#search(x, y, next.wanted, isShortening ? shortenOnce(timeLeft, pulse) : pulse);
           searches++;
           clock.lap('search');
         }
@@ -254,6 +257,22 @@ export class TwoWay {
     const isDue = watch.wantsSearch(residuals.r, forward, moving, proximity.pairs);
     return { isDue, wanted: watch.wanted };
   }
+}
+
+/**
+ * A pulse for the first search, whose leap is as long as leaps get: beyond half of the time left, pairs are declared too many,
+ * once, and the search begins again with half the leap. The rest of a first step costs what its search costs, so this one
+ * would have been given up; and half the leap has a third to a tenth of the pairs.
+ */
+function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
+  const half = timeLeft() / 2;
+  let isShort = false;
+  return () => {
+    pulse();
+    if (isShort || !(timeLeft() < half)) return;
+    isShort = true;
+    throw new PairBudgetExceeded();
+  };
 }
 
 function leastOf(distances: Float32Array | undefined, delta: number): number {

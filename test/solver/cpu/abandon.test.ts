@@ -21,10 +21,10 @@ async function open(): Promise<Scene> {
   return createCpuEngine().open(mesh, parameters, units);
 }
 
-/** Asked for the `count`-th time, and from then on, a step is given up. */
-function until(count: number): { readonly shouldAbandon: () => boolean; readonly asked: () => number } {
+/** There is all the time in the world until it is asked for the `count`-th time, and none from then on. */
+function until(count: number): { readonly timeLeft: () => number; readonly asked: () => number } {
   let asked = 0;
-  return { shouldAbandon: () => ++asked >= count, asked: () => asked };
+  return { timeLeft: () => (++asked >= count ? 0 : Number.POSITIVE_INFINITY), asked: () => asked };
 }
 
 async function watch(scene: Scene, more: Partial<StepInput> = {}) {
@@ -41,7 +41,7 @@ t.test('a step that is given up, wherever that is, has not happened', async (t) 
   t.ok(whole.asked() > 20, `asked ${whole.asked()} times`);
   let inSearch = 0;
   let inForward = 0;
-  for (let count = 1; count <= whole.asked(); count++) {
+  for (let count = 1; count <= whole.asked(); count += count < 40 ? 1 : 7) {
     const scene = await open();
     const { steps, searches, positions, status, limitingPairs, pairs } = (await watch(scene, until(count))).resolution;
     if (status !== 'DEADLINE') t.fail(`given up the ${count}th time: ${status}`);
@@ -60,6 +60,29 @@ t.test('a step that is given up, wherever that is, has not happened', async (t) 
     t.equal(countIntersecting(next.states), 0, 'the scene serves on');
   }
   t.ok(inSearch > 3 && inForward > 0, `${inSearch} times in the search, ${inForward} times after it`);
+});
+
+t.test('a first search that takes too much of the time left is made with half the leap, once', async (t) => {
+  const plain = await watch(await open());
+  const pairsOf = ({ pairs }: typeof plain.resolution) => pairs.vertexTriangle + pairs.edgeEdge;
+  const ends = new Set<string>();
+  for (let time = 4; time < 60; time += 5) {
+    // A question takes one unit of time; once less than half is seen to be left, there is plenty again.
+    let left = time;
+    let seen = 0;
+    const timeLeft = (): number => {
+      if (left >= time / 2) return left--;
+      return seen++ < 2 ? left : 1e9;
+    };
+    const { resolution, states } = await watch(await open(), { timeLeft });
+    t.equal(resolution.status, plain.resolution.status);
+    t.equal(countIntersecting(states), 0);
+    ends.add(same(resolution.positions, plain.resolution.positions) ? 'as without' : 'otherwise');
+    if (pairsOf(resolution) > pairsOf(plain.resolution)) t.fail(`${time}: more pairs with less time`);
+  }
+  t.comment([...ends].join());
+  t.ok(ends.has('otherwise'));
+  t.ok(ends.has('as without'), 'where the search has come to its end in time nothing changes');
 });
 
 function countIntersecting(states: readonly Float32Array[]): number {
