@@ -20,6 +20,11 @@ import { uploadParameters, uploadRequest } from './step/upload.js';
 /** Steps recorded between two looks at the status block. */
 export const BATCH = 8;
 
+/** Sweeps recorded between two looks, as long as one step has fewer: with many a step, time budgets need looks more often. */
+const SWEEPS_TOGETHER = 32;
+
+const stepsTogether = (sweeps: number): number => Math.max(1, Math.min(BATCH, Math.floor(SWEEPS_TOGETHER / sweeps)));
+
 /** Stamps in the pairs have 30 bits; the clock starts again, with a new P, when a request begins beyond half of them. */
 const CLOCK_LIMIT = 2 ** 29;
 
@@ -205,7 +210,7 @@ export class GpuScene implements Scene {
     this.#goesOn = false;
     let encoder = this.#begin(input.x, input.y);
     const { runsAhead } = this.#device;
-    const batch = runsAhead && input.onState === undefined ? BATCH : 1;
+    const batch = runsAhead && input.onState === undefined ? stepsTogether(this.#settings.sweeps) : 1;
     const mostUnderWay = runsAhead && this.#place === 'DEVICE' && input.onState === undefined ? 2 : 1;
     /** submitted and not looked at, oldest first */
     let underWay: Batch[] = [];

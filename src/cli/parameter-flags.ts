@@ -109,7 +109,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     description: 'passes over all constraints in each backward step',
     unit: 'sweeps',
     defaultText: '2; paper: 1',
-    range: '≥ 1',
+    range: '1 to 1000',
   },
   metresPerUnit: {
     kind: 'number',

@@ -91,6 +91,7 @@ t.test('every range has an end that is refused, with name, value and range', asy
     [{ stepLimit: 1.5 }, /stepLimit is 1.5/],
     [{ stepLimit: 2 ** 32 }, /stepLimit is 4294967296/],
     [{ sweepsPerStep: 0 }, /sweepsPerStep is 0/],
+    [{ sweepsPerStep: 1001 }, /sweepsPerStep is 1001; it must be a whole number from 1 to 1000/],
     [{ metresPerUnit: 0 }, /metresPerUnit is 0/],
     [{ metresPerUnit: -1 }, /metresPerUnit is -1/],
     [{ forward: 'SIDEWAYS' as 'PLANAR' }, /forward is SIDEWAYS; it must be one of PLANAR, ISOTROPIC/],

@@ -10,6 +10,9 @@ import { StageClock } from './stage-clock.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
 
+/** Sweeps of a step between two looks at whether to go on. */
+const SWEEPS_UNASKED = 16;
+
 interface NextSearch {
   readonly isDue: boolean;
   /** uint8[V] 1 = needs a new box; undefined = everything anew */
@@ -137,7 +140,7 @@ export class TwoWay {
           searches++;
           clock.lap('search');
         }
-        this.#backward(stages, x, y, start, target, clock, counts);
+        this.#backward(stages, x, y, start, target, clock, counts, input.shouldStop);
         this.#advance(stages, x, y, pulse);
       } catch (thrown) {
         if (!(thrown instanceof StepAbandoned)) throw thrown;
@@ -186,7 +189,7 @@ export class TwoWay {
     }
   }
 
-  /** y ← Backward(y, x, y*, P): λ = 0; edge lengths first, contacts last, as many sweeps as asked. */
+  /** y ← Backward(y, x, y*, P): λ = 0; edge lengths first, contacts last, as many sweeps as asked, or as there is time for. */
   #backward(
     stages: Stages,
     x: Float32Array,
@@ -195,6 +198,7 @@ export class TwoWay {
     target: Float32Array,
     clock: StageClock,
     counts: { activeContacts: number; colours: number },
+    shouldStop: StepInput['shouldStop'],
   ): void {
     const { delta, sweeps, forward } = this.#settings;
     const { pairs } = this.#proximity;
@@ -211,6 +215,8 @@ export class TwoWay {
     contacts.assemble(pairs, list, count, x, this.#step);
     contacts.sweep(x, y);
     for (let n = 1; n < sweeps; n++) {
+      // Many sweeps may outlast the time budget. Any y is safe to go towards, so that the rest of them can be left.
+      if (n % SWEEPS_UNASKED === 0 && shouldStop?.()) break;
       this.#edges?.sweep(y);
       contacts.sweep(x, y);
     }

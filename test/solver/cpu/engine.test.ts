@@ -88,3 +88,15 @@ t.test('bytes grow with the mesh and with the pairs', async (t) => {
   await scene.resolve({ x, y: x.map((value, i) => (i % 3 === 1 ? 0.03 * units.scale - value : value)) });
   t.ok(scene.bytes > before);
 });
+
+t.test('a step of many sweeps asks in between whether to go on', async (t) => {
+  const { scene, parameters, units, x, y } = await open();
+  scene.configure({ ...parameters, stepLimit: 1, sweepsPerStep: 1000 }, units);
+  let asked = 0;
+  const ask = (most: number) => () => ++asked > most;
+  t.equal((await scene.resolve({ x, y, shouldStop: ask(Infinity) })).steps, 1);
+  t.ok(asked > 1000 / 20, `${asked} times`);
+  asked = 0;
+  t.equal((await scene.resolve({ x, y, shouldStop: ask(1) })).steps, 1, 'the step that it was in is ended');
+  t.equal(asked, 2, 'without the other sweeps');
+});
