@@ -74,17 +74,23 @@ export interface ContactList {
 /** Fills the places of {@link ContactList.vertices} that a kind with fewer than four vertices does not use. */
 export const NO_VERTEX = 0xffffffff;
 
+/** 49 bytes each: as many as fit into the largest message that is taken by default. A distance beyond the mesh's own size
+ *  would list every pair of elements there is, and 2,500 vertices have forty million of them. */
+const MOST_CONTACTS = 5_000_000;
+
 /**
- * Every pair not farther apart than `closerThan`, the same pairs as {@link findDistances} looks at, without a cap.
+ * Every pair not farther apart than `closerThan`, the same pairs as {@link findDistances} looks at: all, or none.
  *
  * @param closerThan finite, ≥ 0
- * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
+ * @param most how many may be listed
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER; TOO_LARGE when there are more
  */
 export function findContacts(
   mesh: CollisionMesh,
   positions: Positions,
   rules: PairRules,
   closerThan: number,
+  most = MOST_CONTACTS,
 ): ContactList {
   checkReach(closerThan);
   if (closerThan === Infinity) {
@@ -94,10 +100,19 @@ export function findContacts(
   const weights: number[] = [];
   visitClosePairs(mesh, positions, rules, { gap: closerThan * REACH_SLACK }, (code, ids, points) => {
     if (points.distance > closerThan) return;
+    if (findings.length === most) throw tooMany(most, closerThan);
     findings.push({ code, ids, distance: points.distance, normal: points.findNormal(code) });
     weights.push(...points.weights);
   });
   return toContactList(findings, weights);
+}
+
+function tooMany(most: number, closerThan: number): IntersticeError {
+  return new IntersticeError(
+    'TOO_LARGE',
+    `more than ${most} pairs are within a contact distance of ${closerThan}, and so many contacts are the most that can be listed`,
+    { hint: 'Ask for a smaller contactDistance, or leave the contacts out.' },
+  );
 }
 
 /** @param weights [4·C] in the order of the findings */

@@ -157,6 +157,17 @@ t.test('pairs that do not count', async (t) => {
   t.equal(findDistances(fan, x.subarray(0, 9), SKIP, Infinity).minDistance, undefined, 'neighbours have no distance');
 });
 
+t.test('contacts are all or none: too many are refused before they fill the memory', async (t) => {
+  const { mesh, x } = mixed(5);
+  const count = findContacts(mesh, x, PROTECT, 0.6).kinds.length;
+  t.equal(findContacts(mesh, x, PROTECT, 0.6, count).kinds.length, count);
+  t.throws(() => findContacts(mesh, x, PROTECT, 0.6, count - 1), {
+    code: 'TOO_LARGE',
+    message: new RegExp(`more than ${count - 1} pairs are within a contact distance of 0.6`),
+    hint: /smaller contactDistance/,
+  });
+});
+
 t.test('contacts are all close pairs with their closest points', async (t) => {
   const { mesh, x } = mixed(5);
   const closerThan = 0.6;
