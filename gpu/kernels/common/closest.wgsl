@@ -93,32 +93,22 @@ fn closestInTurns(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, tur
   // What takes its turn next: the vertex of two edges, the corner of a triangle.
   var next = select(p3, p1, isEdges);
   for (var turn = 0u; turn < turns; turn++) {
-    var found = closestVertexEdge(point, begin, end);
-    if (turn == 0u || found.squared < best.squared) {
-      let on = found.weight.yz;
-      if (isEdges) {
-        let vertex = select(vec2f(0.0, 1.0), vec2f(1.0, 0.0), (turn & 1u) == 0u);
-        if (turn >= 2u) {
-          found.difference = -found.difference;
-        }
-        found.weight = select(vec4f(vertex, on), vec4f(on, vertex), turn >= 2u);
-      } else {
-        let around = select(vec3f(0.0, on), vec3f(on.y, 0.0, on.x), turn == 2u);
-        found.weight = vec4f(1.0, select(around, vec3f(on, 0.0), turn == 0u));
-      }
-      best = found;
-    }
-    if (isEdges) {
-      // b after a, then c and d to the edge of a and b.
-      let isSecondSide = turn >= 1u;
-      point = select(next, select(p2, p3, turn >= 2u), isSecondSide);
-      begin = select(begin, p0, isSecondSide);
-      end = select(end, p1, isSecondSide);
-    } else {
-      begin = end;
-      end = next;
-      next = p1;
-    }
+    let found = closestVertexEdge(point, begin, end);
+    let isCloser = turn == 0u || found.squared < best.squared;
+    let isLate = turn >= 2u;
+    let on = found.weight.yz;
+    let vertex = select(vec2f(0.0, 1.0), vec2f(1.0, 0.0), (turn & 1u) == 0u);
+    let ofEdges = select(vec4f(vertex, on), vec4f(on, vertex), isLate);
+    let around = select(select(vec3f(0.0, on), vec3f(on.y, 0.0, on.x), isLate), vec3f(on, 0.0), turn == 0u);
+    best.weight = select(best.weight, select(vec4f(1.0, around), ofEdges, isEdges), isCloser);
+    best.difference = select(best.difference, select(found.difference, -found.difference, isEdges && isLate), isCloser);
+    best.squared = select(best.squared, found.squared, isCloser);
+    // b after a, then c and d to the edge of a and b; or on around the triangle.
+    let isSecondSide = turn >= 1u;
+    point = select(p0, select(p1, select(p2, p3, isLate), isSecondSide), isEdges);
+    begin = select(end, select(begin, p0, isSecondSide), isEdges);
+    end = select(next, select(end, p1, isSecondSide), isEdges);
+    next = p1;
   }
   if (turns == 1u) {
     return best;
