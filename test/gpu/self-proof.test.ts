@@ -80,15 +80,15 @@ const FAULTS: readonly {
   {
     name: 'the commit takes a box for a little larger than it is',
     file: 'commit',
-    from: 'at.x <= box[q + 3u]',
-    to: 'at.x <= box[q + 3u] + 1e-7',
+    from: 'at[c] <= box[6u * i + c + 3u]',
+    to: 'at[c] <= box[6u * i + c + 3u] + 1e-7',
     verdict: /left its box/,
   },
   {
     name: 'what is committed is not what was checked',
     file: 'commit',
-    from: 'x[k] = next[k];',
-    to: 'x[k] = bitcast<u32>(written.x * 1.0000002);',
+    from: 'x[k + c] = next[k + c];',
+    to: 'x[k + c] = bitcast<u32>(written[c] * 1.0000002);',
     verdict: /was committed instead of/,
   },
   {
