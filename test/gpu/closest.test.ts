@@ -58,10 +58,10 @@ fn run(@builtin(global_invocation_id) id: vec3u) {
   let d = pointAt(4u * p + 3u);
   var found: Closest;
   switch KIND {
-    case 0u: { found = closestVertexTriangle(a, b, c, d); }
-    case 1u: { found = closestEdgeEdge(a, b, c, d); }
-    case 2u: { found = closestVertexEdge(a, b, c); }
-    default: { found = closestVertexVertex(a, b); }
+    case 0u: { found = closestInTurns(a, b, c, d, false, 3u); }
+    case 1u: { found = closestInTurns(a, b, c, d, true, 4u); }
+    case 2u: { found = closestInTurns(a, b, c, a, false, 1u); }
+    default: { found = closestInTurns(a, b, b, a, false, 1u); }
   }
   for (var k = 0u; k < 4u; k++) {
     answers[8u * p + k] = found.weight[k];

@@ -37,11 +37,6 @@ fn closestOf(weight: vec4f, difference: vec3f) -> Closest {
   return Closest(weight, difference, dot3(difference, difference));
 }
 
-// Vertex a against vertex i, slots [a | i]
-fn closestVertexVertex(a: vec3f, i: vec3f) -> Closest {
-  return closestOf(vec4f(1.0, 1.0, 0.0, 0.0), a - i);
-}
-
 // Vertex a against segment i j, slots [a | i j]
 fn closestVertexEdge(a: vec3f, i: vec3f, j: vec3f) -> Closest {
   let p = a - i;
@@ -59,16 +54,6 @@ fn closestVertexEdge(a: vec3f, i: vec3f, j: vec3f) -> Closest {
   return closestOf(vec4f(1.0, 1.0 - t, t, 0.0), p - t * u);
 }
 
-// Vertex a against triangle i j k, slots [a | i j k]
-fn closestVertexTriangle(a: vec3f, i: vec3f, j: vec3f, k: vec3f) -> Closest {
-  return closestInTurns(a, i, j, k, false, 3u);
-}
-
-// Segment a b against segment c d, slots [a b | c d]
-fn closestEdgeEdge(a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Closest {
-  return closestInTurns(a, b, c, d, true, 4u);
-}
-
 // q x v, or v x q
 fn crossed(q: vec3f, v: vec3f, isExchanged: bool) -> vec3f {
   return cross3(select(q, v, isExchanged), select(v, q, isExchanged));
@@ -80,7 +65,7 @@ fn crossed(q: vec3f, v: vec3f, isExchanged: bool) -> vec3f {
 //   [a | i j k]   a to ij, a to jk, a to ki
 //   [a b | c d]   a to cd, b to cd, c to ab, d to ab
 //
-// One turn alone: a to ij, or a to cd, and nothing further.
+// Three turns and four; one alone is a to ij, or a to cd, and nothing further. Where i and j are one point it is a to i.
 //
 // One body for every turn and for both shapes: a software driver takes its time for every line of machine code, and what is
 // written out turn by turn it has to compile as often (docs/method.md, cold start). Where the two shapes differ by a sign,
