@@ -2,6 +2,7 @@ import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './brok
 import { Client } from './client.js';
 import { assert, assertSafe, makeScene, targetOf } from './fault-tools.js';
 import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
+import { parkedAndExpired } from './rough-life.js';
 import type { ProveScene } from './scenes/builder.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
@@ -29,6 +30,11 @@ const FAULTS: readonly Fault[] = [
   { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
   { name: 'the server is killed between any two frames of a session', needsSessions: true, run: killedBetweenFrames },
   { name: 'an answered frame is sent again', needsSessions: true, run: sentAgain },
+  {
+    name: 'sessions are parked and expire, and their clients hang up and ask wrongly',
+    needsSessions: true,
+    run: parkedAndExpired,
+  },
   {
     name: 'a thread is killed at any moment',
     needsSessions: true,

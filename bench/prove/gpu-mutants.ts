@@ -1,4 +1,4 @@
-import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, TUNNEL } from './mutants.js';
+import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutants.js';
 import type { Edit } from './planting.js';
 
 /*
@@ -220,9 +220,9 @@ export const GPU_MUTANTS: readonly Mutant[] = [
         replacement: 'const ERROR_FACTOR: f32 = 0.0;',
       },
     ],
-    ['stacked', 'longRods'],
+    ['grainsOverSails'],
     [MEETING, PATH, FLOOR],
-    { sent: { scalar: 'FLOAT32' } },
+    { sent: STRIDING },
   ),
   mutant(
     'kernel-distance-for-gap',
@@ -235,8 +235,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
       },
       { file: 'gpu/kernels/bound.wgsl', search: 'gap = measured.gap;', replacement: 'gap = measured.distance;' },
     ],
-    ['longRods', 'stacked'],
+    ['longRods'],
     [MEETING, PATH, FLOOR],
-    { sent: { scalar: 'FLOAT32' } },
+    { sent: STRIDING },
   ),
 ];

@@ -23,6 +23,7 @@ export interface Mutant extends Plant {
 
 const FORWARD = 'src/solver/cpu/forward.js';
 const SEARCH = 'src/solver/cpu/search.js';
+const CERTIFICATE = 'src/solver/cpu/certificate.js';
 export const MEETING = 'no intersections in the answer';
 export const TUNNEL = 'nothing tunnels';
 export const FLOOR = 'half of the floor is kept';
@@ -30,6 +31,8 @@ export const PATH = 'no collisions on the path';
 
 /** Steps so small that each is rounded, with a floor as low as it may be. */
 export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
+/** All the way at once, and nobody pushed aside. */
+export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
 
 const noCheck: Edit = { file: FORWARD, search: 'if (!holds) {', replacement: 'if (false) {' };
 const noBound: Edit = {
@@ -364,7 +367,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
     edits: [
       {
-        file: 'src/solver/cpu/certificate.js',
+        file: CERTIFICATE,
         search: 'heights.error = f(8 * UNIT_ROUNDOFF * reach);',
         replacement: 'heights.error = 0;',
       },
@@ -374,17 +377,40 @@ export const MUTANTS: readonly Mutant[] = [
         replacement: 'const bound = 0 * Math.max(error,',
       },
     ],
-    scenes: ['stacked', 'longRods'],
+    scenes: ['grainsOverSails'],
     caughtBy: [MEETING, PATH, FLOOR],
-    sent: { scalar: 'FLOAT32' },
+    sent: STRIDING,
   },
   {
     name: 'distance-for-gap',
-    fault: 'the computed distance is believed in the place of the gap that a plane certifies',
-    edits: [{ file: FORWARD, search: 'const gap = pairs.gap[p];', replacement: 'const gap = pairs.distance[p];' }],
-    scenes: ['longRods', 'stacked'],
+    fault:
+      'the computed distance is believed in the place of the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
+    edits: [
+      { file: FORWARD, search: 'const gap = pairs.gap[p];', replacement: 'const gap = pairs.distance[p];' },
+      {
+        file: CERTIFICATE,
+        search: 'const nx = f(closest.x / distance);',
+        replacement: 'const nx = f(closest.x / distance + 2e-3);',
+      },
+      {
+        file: CERTIFICATE,
+        search: 'const ny = f(closest.y / distance);',
+        replacement: 'const ny = f(closest.y / distance - 2e-3);',
+      },
+      {
+        file: CERTIFICATE,
+        search: 'candidates.push([f(closest.x / distance), f(closest.y / distance),',
+        replacement: 'candidates.push([f(closest.x / distance + 2e-3), f(closest.y / distance - 2e-3),',
+      },
+      {
+        file: CERTIFICATE,
+        search: 'if (last.some((component) => component !== 0))',
+        replacement: 'if (false)',
+      },
+    ],
+    scenes: ['longRods'],
     caughtBy: [MEETING, PATH, FLOOR],
-    sent: { scalar: 'FLOAT32' },
+    sent: STRIDING,
   },
   {
     name: 'left-out-for-ever',

@@ -26,6 +26,8 @@ export interface Judge {
   /** @returns true when there is nothing more to judge */
   isRefusedRightly(surface: Surface, start: Positions, reply: Reply | { refusal: object }, target?: Positions): boolean;
   find(promise: string, details: string): void;
+  /** counts how something ended */
+  end(how: string): void;
   nameRequest(): string;
 }
 
@@ -47,6 +49,8 @@ export interface SessionTerms {
   readonly longestWait: number;
 }
 
+const MOST_RETRIES = 100;
+const RETRY_MS = 20;
 /** Earlier answers that a session may go back to. */
 const KEPT_STATES = 5;
 
@@ -262,13 +266,20 @@ class RunningSession {
 
   #hasExpired(reply: Reply): boolean {
     const { longestWait } = this.terms;
-    return longestWait > 0 && 'refusal' in reply && reply.refusal.code === 'SESSION_NOT_FOUND';
+    const hasExpired = longestWait > 0 && 'refusal' in reply && reply.refusal.code === 'SESSION_NOT_FOUND';
+    if (hasExpired) this.judge.end('SESSION_NOT_FOUND');
+    return hasExpired;
   }
 
   /** As a client does: from its own mesh and the last answer that arrived. */
   async #renew(): Promise<boolean> {
     const { door, mesh, parameters, surface } = this.terms;
-    const created = await door.createSession(mesh, this.#x, parameters);
+    let created = await door.createSession(mesh, this.#x, parameters);
+    // Where the others are at work there may be no room for a moment.
+    for (let n = 0; n < MOST_RETRIES && 'refusal' in created && created.refusal.isRetryable; n++) {
+      await wait(RETRY_MS);
+      created = await door.createSession(mesh, this.#x, parameters);
+    }
     // The mesh is as it was at first, pins and all.
     this.#surface = surface;
     this.#lastTarget = this.#x;

@@ -1,7 +1,7 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle } from './contract.js';
 import type { Random } from './random.js';
-import { longRods, slidingGrains, stacked } from './roundings.js';
+import { grainsOverSails, longRods, slidingGrains } from './roundings.js';
 import { closingGrains, hairsBreadth, handkerchiefs, heldBorders, slivers } from './telling.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
@@ -351,7 +351,7 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   bordersUnderBodies,
   longRods,
   slidingGrains,
-  stacked,
+  grainsOverSails,
 };
 
 /** Those that intersect at the start. */

@@ -33,7 +33,8 @@ function ordinaryEdges(b: Builder, count: number, edge: number): void {
 
 /**
  * Rods of two metres with a grain beside each, so close that the direction between their nearest points is known to a
- * thousandth: a plane across it does not part them. One end of the rod goes to where the rod sweeps the grain.
+ * thousandth where it is computed in float32: a plane across it does not part them. One end of the rod goes to where the rod
+ * sweeps the grain. Under PROTECT, for all of them are kinematic: nothing pushes them.
  */
 export function longRods(random: Random): ProveScene {
   const b = new Builder();
@@ -49,9 +50,9 @@ export function longRods(random: Random): ProveScene {
     const grain = single(along(at, up, apart));
     const lift = 3e-3;
     const isFirst = random.next() < 0.5;
-    const rod = [p, q].map((end, i) => b.vertex(end, (i === 0) === isFirst ? single(along(end, up, lift)) : end));
+    const rod = [p, q].map((end, i) => b.vertex(end, (i === 0) === isFirst ? single(along(end, up, lift)) : end, true));
     b.segment(rod[0], rod[1]);
-    b.particle(grain);
+    b.particle(grain, grain, true);
   }
   ordinaryEdges(b, 60, 0.01);
   return { ...b.build(), isJittered: false, isExact: true };
@@ -94,39 +95,36 @@ export function slidingGrains(random: Random): ProveScene {
 }
 
 /**
- * Slivers of two metres, nearly along each other and less than a millionth of a metre apart, that slide: heights over a
- * plane between them are rounded by as much as they are apart.
+ * Kinematic grains that cross triangles of two metres, less than the rounding of a height over them above, towards a place
+ * that is as little below: the plane that float32 computes may have them above all the way. Under PROTECT nothing pushes them.
  */
-export function stacked(random: Random): ProveScene {
+export function grainsOverSails(random: Random): ProveScene {
   const b = new Builder();
   const normal = anyDirection(random);
   const way = unit(cross(normal, anyDirection(random)));
   const across = cross(normal, way);
   for (let k = 0; k < 24; k++) {
     const middle = along([0, 0, 0], normal, 0.01 * k - 0.12);
-    const put = (s: number, t: number, up: number): Point =>
+    const put = (s: number, t: number, up = 0): Point =>
       single(along(along(along(middle, way, s), across, t), normal, up));
-    const low = [put(-1, 0, 0), put(1, 0.003, 0), put(random.between(-0.5, 0.5), 0.02, 0)];
-    const exact = unit(cross(minus(low[1], low[0]), minus(low[2], low[0])));
-    const height = (p: Point) => dot(minus(p, low[0]), exact);
-    const limit = 10 ** random.between(-7.6, -6.6);
-    const above = (s: number, t: number): Point | undefined => {
+    const sail = [put(-1, -0.5), put(1, -0.5 + 0.1 * random.next()), put(random.between(-0.3, 0.3), 0.5)];
+    const exact = unit(cross(minus(sail[1], sail[0]), minus(sail[2], sail[0])));
+    const height = (p: Point) => dot(minus(p, sail[0]), exact);
+    const find = (s: number, t: number, low: number, high: number): Point | undefined => {
       for (let n = 0; n < 200; n++) {
-        const p = put(s + random.between(-1e-3, 1e-3), t, random.between(-2, 2) * limit);
-        if (height(p) > 0.2 * limit && height(p) < limit) return p;
+        const at = put(s, t + random.between(-0.01, 0.01), random.between(-1, 1) * 1e-7);
+        if (height(at) > low && height(at) < high) return at;
       }
       return undefined;
     };
-    const high = [above(-1, 0.018), above(1, 0.001), above(random.between(-0.5, 0.5), -0.004)];
-    if (high.includes(undefined)) continue;
-    const slide = along([0, 0, 0], way, random.between(-0.3, 0.3));
-    const [a, c, d] = low.map((p) => b.vertex(p, p, true));
-    b.triangle(a, c, d);
-    const [g, h, i] = (high as Point[]).map((p) => {
-      const to: Point = [p[0] + slide[0], p[1] + slide[1], p[2] + slide[2]];
-      return b.vertex(p, single(along(to, exact, height(p) - height(to))));
-    });
-    b.triangle(g, h, i);
+    const [p, q, r] = sail.map((corner) => b.vertex(corner, corner, true));
+    b.triangle(p, q, r);
+    // Side by side, so that none is in another's way.
+    for (let n = 0; n < 12; n++) {
+      const grain = find(-0.5 + 0.02 * n, -0.35 + 0.02 * n, 2e-9, 5e-8);
+      const goal = find(0.3 + 0.02 * n, -0.35 + 0.02 * n, -3e-8, -1e-9);
+      if (grain && goal) b.particle(grain, goal, true);
+    }
   }
   ordinaryEdges(b, 120, 0.01);
   return { ...b.build(), isJittered: false, isExact: true };

@@ -54,6 +54,7 @@ export const CORNERS = {
   STRICT_END: { residualTolerance: 1e-9, stepLimit: 120 },
   PATH: { verify: 'PATH' },
   PROTECT: { kinematicPairs: 'PROTECT' },
+  STRIDE: { leap: 4, kinematicPairs: 'PROTECT' },
   CRAWL: { activationDistance: 5e-5, reach: 1e-5, leap: 0, stepLimit: 80 },
 } as const satisfies Readonly<Record<string, ParametersInput>>;
 

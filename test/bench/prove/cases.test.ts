@@ -58,7 +58,7 @@ t.test('generated scenes start free of intersections, but for those that are mea
 
 t.test('scenes whose last bits matter are sent as they are', async (t) => {
   const variation = { ...take(1, 1)[0].variation, scale: 10, offset: 1, scalar: 'FLOAT64' } as const;
-  for (const name of ['longRods', 'slidingGrains', 'stacked']) {
+  for (const name of ['longRods', 'slidingGrains', 'grainsOverSails']) {
     const scene = GENERATED[name](new Random(4));
     t.ok(scene.isExact, name);
     t.same(scene.start, Float64Array.from(Float32Array.from(scene.start)), `${name}: float32 numbers`);
