@@ -1,6 +1,7 @@
 import { Client, credentials, Metadata, type CallOptions as RpcOptions, type ServiceError } from '@grpc/grpc-js';
 import { decode, encode, errorInTrailer, type Plain } from './contract.js';
 import type { CallOptions } from './door.js';
+import { isClosedSocket, isLostCall, sendAgainIfLost } from './lost-connection.js';
 import type { Carrier, Method, Returned } from './protobuf-door.js';
 
 const TYPE = 'application/x-protobuf';
@@ -18,7 +19,7 @@ export class HttpCarrier implements Carrier {
       Check: 'check',
     }[method];
     const isDeletion = method === 'DeleteSession';
-    const response = await fetch(`${this.address}/v1/${path}`, {
+    const terms = {
       method: isDeletion ? 'DELETE' : 'POST',
       headers: {
         accept: `${TYPE}, application/problem+json`,
@@ -27,7 +28,8 @@ export class HttpCarrier implements Carrier {
       },
       ...(isDeletion ? {} : { body: message as Uint8Array<ArrayBuffer> }),
       ...(options.signal ? { signal: options.signal } : {}),
-    });
+    };
+    const response = await sendAgainIfLost(() => fetch(`${this.address}/v1/${path}`, terms), isClosedSocket);
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (response.ok) return { bytes };
     const isMessage = response.headers.get('content-type')?.startsWith(TYPE) === true;
@@ -61,7 +63,11 @@ export class GrpcCarrier implements Carrier {
     });
   }
 
-  call(method: Method, message: Uint8Array, { signal, requestId }: CallOptions): Promise<Returned> {
+  call(method: Method, message: Uint8Array, options: CallOptions): Promise<Returned> {
+    return sendAgainIfLost(() => this.#callOnce(method, message, options), isLostCall);
+  }
+
+  #callOnce(method: Method, message: Uint8Array, { signal, requestId }: CallOptions): Promise<Returned> {
     const metadata = new Metadata();
     if (requestId) metadata.set('x-request-id', requestId);
     return new Promise((resolve, reject) => {
@@ -84,6 +90,10 @@ export class GrpcCarrier implements Carrier {
   }
 
   stepFast(_session: string, message: Uint8Array): Promise<Returned> {
+    return sendAgainIfLost(() => this.#streamOnce(message), isLostCall);
+  }
+
+  #streamOnce(message: Uint8Array): Promise<Returned> {
     const path = `/${SERVICE}/StepStream`;
     const stream = this.#client.makeBidiStreamRequest(path, asBuffer, asIs, new Metadata(), this.#terms());
     return new Promise((resolve, reject) => {

@@ -12,6 +12,7 @@ import {
   toPositions,
   type WireReport,
 } from './door.js';
+import { isClosedSocket, sendAgainIfLost } from './lost-connection.js';
 
 const BUDGET = `${BUDGET_SECONDS}s`;
 
@@ -68,7 +69,7 @@ export class Client implements Door {
 
   async stepFast(id: string, frame: bigint, target: Positions): Promise<Reply> {
     const scalar = target instanceof Float64Array ? 'float64' : 'float32';
-    const response = await fetch(`${this.address}/v1/sessions/${id}/steps?scalar=${scalar}&frame=${frame}`, {
+    const response = await send(`${this.address}/v1/sessions/${id}/steps?scalar=${scalar}&frame=${frame}`, {
       method: 'POST',
       headers: { 'content-type': 'application/octet-stream' },
       body: bytesOf(target) as Uint8Array<ArrayBuffer>,
@@ -103,7 +104,7 @@ export class Client implements Door {
   close(): void {}
 
   #post(path: string, body: object, { signal, requestId }: CallOptions = {}): Promise<Response> {
-    return fetch(`${this.address}${path}`, {
+    return send(`${this.address}${path}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -122,6 +123,9 @@ export class Client implements Door {
     return { answer: { positions: toPositions(Buffer.from(data, 'base64'), target, scalar), report: content.report } };
   }
 }
+
+const send = (address: string, terms: RequestInit): Promise<Response> =>
+  sendAgainIfLost(() => fetch(address, terms), isClosedSocket);
 
 function refusalOf(content: unknown): Refusal {
   const { code, message, pairCount, retryable } = content as Partial<Record<string, string | boolean>>;

@@ -1,4 +1,4 @@
-import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutants.js';
+import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
 import type { Edit } from './planting.js';
 
 /*

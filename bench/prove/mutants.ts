@@ -1,51 +1,13 @@
-import type { Mode } from './cases.js';
-import type { Edit, Plant } from './planting.js';
-import type { Variation } from './scenes/variation.js';
+import { FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
+import type { Edit } from './planting.js';
+import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
-/**
- * A fault that is planted to see whether the campaign notices. Patches of a copy of the build, never switches in the
- * product: what is shipped knows nothing of them.
- */
-export interface Mutant extends Plant {
-  readonly fault: string;
-  /** default cpu */
-  readonly engine?: 'webgpu';
-  /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
-  readonly scenes: readonly string[];
-  /** promises, one of which must be reported broken */
-  readonly caughtBy: readonly string[];
-  /** as callers have it: the service verifies; without it the judge is alone with the engine */
-  readonly isVerified?: boolean;
-  readonly mode?: Mode;
-  /** how the scenes are sent: what differs from float64 numbers as the scene has them */
-  readonly sent?: Partial<Variation>;
-}
-
-const FORWARD = 'src/solver/cpu/forward.js';
 const SEARCH = 'src/solver/cpu/search.js';
-const CERTIFICATE = 'src/solver/cpu/certificate.js';
-export const MEETING = 'no intersections in the answer';
-export const TUNNEL = 'nothing tunnels';
-export const FLOOR = 'half of the floor is kept';
-export const PATH = 'no collisions on the path';
 
-/** Steps so small that each is rounded, with a floor as low as it may be. */
-export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
-/** All the way at once, and nobody pushed aside. */
-export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
-
-const noCheck: Edit = { file: FORWARD, search: 'if (!holds) {', replacement: 'if (false) {' };
 const noBound: Edit = {
   file: FORWARD,
   search: `const bound = budget > 0 ? f(budget / approach) : 0;`,
   replacement: 'const bound = 1;',
-};
-
-/** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
-export const MUTED_PROBE: Edit = {
-  file: 'src/session/probe.js',
-  search: 'if (!report.verification.fellBack && isAbove)',
-  replacement: 'if (true)',
 };
 
 export const MUTANTS: readonly Mutant[] = [
@@ -340,107 +302,5 @@ export const MUTANTS: readonly Mutant[] = [
     scenes: ['hairsBreadth'],
     caughtBy: [MEETING, PATH, FLOOR],
   },
-  {
-    name: 'unseen-narrowing',
-    fault: 'what rounding to a float32 answer does to a float64 start is not looked at',
-    edits: [
-      {
-        file: 'src/schedule/start-check.js',
-        search: 'if (!(start instanceof Float64Array && target instanceof Float32Array))',
-        replacement: 'if (true)',
-      },
-    ],
-    scenes: ['neighbours'],
-    caughtBy: [MEETING, PATH, FLOOR],
-    sent: { isNarrowed: true, offset: 130 },
-  },
-  {
-    name: 'no-check',
-    fault: 'what a step has written is not read again; bounds are as they should be',
-    edits: [noCheck],
-    scenes: ['slidingGrains'],
-    caughtBy: [MEETING, PATH, FLOOR],
-    sent: CRAWLING,
-  },
-  {
-    name: 'no-error-bound',
-    fault: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
-    edits: [
-      {
-        file: CERTIFICATE,
-        search: 'heights.error = f(8 * UNIT_ROUNDOFF * reach);',
-        replacement: 'heights.error = 0;',
-      },
-      {
-        file: FORWARD,
-        search: 'const bound = Math.max(error,',
-        replacement: 'const bound = 0 * Math.max(error,',
-      },
-    ],
-    scenes: ['grainsOverSails'],
-    caughtBy: [MEETING, PATH, FLOOR],
-    sent: STRIDING,
-  },
-  {
-    name: 'distance-for-gap',
-    fault:
-      'the computed distance is believed in the place of the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
-    edits: [
-      { file: FORWARD, search: 'const gap = pairs.gap[p];', replacement: 'const gap = pairs.distance[p];' },
-      {
-        file: CERTIFICATE,
-        search: 'const nx = f(closest.x / distance);',
-        replacement: 'const nx = f(closest.x / distance + 2e-3);',
-      },
-      {
-        file: CERTIFICATE,
-        search: 'const ny = f(closest.y / distance);',
-        replacement: 'const ny = f(closest.y / distance - 2e-3);',
-      },
-      {
-        file: CERTIFICATE,
-        search: 'candidates.push([f(closest.x / distance), f(closest.y / distance),',
-        replacement: 'candidates.push([f(closest.x / distance + 2e-3), f(closest.y / distance - 2e-3),',
-      },
-      {
-        file: CERTIFICATE,
-        search: 'if (last.some((component) => component !== 0))',
-        replacement: 'if (false)',
-      },
-    ],
-    scenes: ['longRods'],
-    caughtBy: [MEETING, PATH, FLOOR],
-    sent: STRIDING,
-  },
-  {
-    name: 'left-out-for-ever',
-    fault: 'a pair that was left out because it intersected is never guarded again',
-    edits: [
-      {
-        file: 'src/schedule/left-out.js',
-        search: 'items.push(...findNear(mesh, start, parted, floor));',
-        replacement: 'items.push(...parted);',
-      },
-    ],
-    scenes: ['tangle'],
-    caughtBy: ['report: ignoredPairCount', MEETING, PATH],
-    mode: 'WHOLE_SESSION',
-    isVerified: true,
-    sent: { isIgnoring: true },
-  },
-  {
-    name: 'left-out-too-much',
-    fault: 'every pair of vertices and triangles that both have to do with an intersection is left out',
-    edits: [
-      {
-        file: 'src/mesh/left-out-pairs.js',
-        search: 'this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k))',
-        replacement: 'this.knows(a, i, j, k)',
-      },
-    ],
-    scenes: ['tangle'],
-    caughtBy: [MEETING, PATH],
-    mode: 'WHOLE_SESSION',
-    sent: { isIgnoring: true },
-  },
+  ...SUBTLE_MUTANTS,
 ];

@@ -74,6 +74,61 @@ const course = ({ atFirst, atLast }: Course, unit: (value: number) => string): s
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
 
+/** The parts of a campaign, what each asks, and what came of it. */
+function summaryOf({ runs, mutants, faults, soaks }: ProveReport): string[][] {
+  const sum = (of: (run: EngineRun) => number) => runs.reduce((total, run) => total + of(run), 0);
+  const caught = mutants.filter(({ result }) => result === 'CAUGHT').length;
+  const held = faults.filter(({ result }) => result === 'HELD').length;
+  const skipped = faults.filter(({ result }) => result === 'SKIPPED').length;
+  const wrong = soaks.reduce((total, { findings }) => total + findings.length, 0);
+  const none = 'not run';
+  return [
+    [
+      'Cases',
+      'Is any answer, path, report or refusal wrong?',
+      runs.length === 0
+        ? none
+        : `${sum(({ cases }) => cases)} cases, ${sum(({ answers }) => answers)} answers, ${sum(({ pieces }) => pieces)} pieces of paths; ${sum(({ findings }) => findings.length)} findings`,
+    ],
+    [
+      'Planted faults',
+      'Would the judge notice? Copies of the service that are broken on purpose, one rule each',
+      mutants.length === 0 ? none : `${caught} of ${mutants.length} caught`,
+    ],
+    [
+      'Faults around the engine',
+      'Does the promise hold when clients, threads, devices and processes go away?',
+      faults.length === 0 ? none : `${held} held, ${faults.length - held - skipped} broken, ${skipped} do not apply`,
+    ],
+    [
+      'Soak',
+      'Do memory and latency stay where they are?',
+      soaks.length === 0
+        ? none
+        : `${soaks.reduce((total, { answers }) => total + answers, 0)} answers; ${wrong} findings`,
+    ],
+  ];
+}
+
+const RUN_ROWS: readonly (readonly [string, (run: EngineRun) => unknown])[] = [
+  ['cases', ({ cases }) => cases],
+  ['seconds', ({ seconds }) => seconds.toFixed(0)],
+  ['answers judged', ({ answers }) => answers],
+  ['pieces of paths judged (0: the build writes none)', ({ pieces }) => pieces],
+  ['steps the engine took', ({ steps }) => steps],
+  ['answers that used an earlier search again', ({ reused }) => reused],
+  ['answers with pairs left out that intersected at the start', ({ ignoring }) => ignoring],
+  ["comparisons with the service's own check", ({ checks }) => checks],
+  ['how requests ended', ({ endings }) => list(endings)],
+  ['doors and modes', ({ byWay }) => list(byWay)],
+  ['scenes', ({ byScene }) => list(byScene)],
+  ['findings', ({ findings }) => findings.length],
+];
+
+const ENDINGS = `Endings: CONVERGED (the motion is used up), STALLED (nothing moves any more), STEP_LIMIT and DEADLINE (stopped before)
+are answers, all of them safe. INTERSECTING_START, TOLERANCE_TOO_SMALL and INVALID_PARAMETER are refusals that the judge
+found to be the only right reply, SESSION_NOT_FOUND a session that had expired. CRASHED is a finding.`;
+
 export function renderReport(report: ProveReport): string {
   const { runs, mutants, faults, soaks, findings } = report;
   const caught = mutants.filter(({ result }) => result === 'CAUGHT').length;
@@ -94,40 +149,27 @@ th { background: #f2f2f2 } .verdict { font-size: 1.4rem; color: ${findings === 0
 ${report.machine ? `${escapeText(report.machine.cpu)}, ${report.machine.cores} cores, Node ${escapeText(report.machine.node)}.` : ''}</p>
 <p>To repeat: <code>${escapeText(report.command)}</code></p>
 ${report.notes.length > 0 ? `<ul>${report.notes.map((note) => `<li>${escapeText(note)}</li>`).join('')}</ul>` : ''}
+<p>The service moves the vertices of a mesh towards a target and promises that nothing intersects, neither in the answer nor on
+the way. This campaign starts the real service, sends it what is likely to break that promise, and judges every answer from the
+request and the answer alone, by code that shares nothing with the engines or the service's own verifier. A <em>finding</em> is
+an answer, a refusal or a death that no right service would give; there should be none. What is promised, and how each part is tested:
+docs/guarantee.md.</p>
+<table class="sum"><tr><th>part</th><th>what it asks</th><th>outcome</th></tr>
+${summaryOf(report)
+  .map((cells) => `<tr>${cells.map((cell) => `<td>${escapeText(cell)}</td>`).join('')}</tr>`)
+  .join('\n')}</table>
 <h2>Cases</h2>
-<p>Every answer was judged on the numbers that were sent, by code that shares nothing with the engines or the service's own verifier.</p>
+<p>A case is one scene, sent in one way: a single resolve, or a session of many frames. The same seed gives the same cases; how
+many are reached depends on the time.</p>
 ${table(
-  [
-    'engine',
-    'cases',
-    'answers',
-    'steps',
-    'proximity sets used again',
-    'path pieces judged',
-    'own checks compared',
-    'how they ended',
-    'doors and modes',
-    'scenes',
-    'findings',
-  ],
-  runs.map((run) => [
-    run.engine,
-    run.cases,
-    run.answers,
-    run.steps,
-    run.reused,
-    run.pieces,
-    run.checks,
-    list(run.endings),
-    list(run.byWay),
-    list(run.byScene),
-    run.findings.length,
-  ]),
+  ['', ...runs.map(({ engine }) => engine)],
+  RUN_ROWS.map(([name, of]) => [name, ...runs.map(of)]),
 )}
+<p>${ENDINGS}</p>
 ${
   runs.some((run) => run.findings.length > 0)
     ? `<h3>Findings</h3>${table(
-        ['engine', 'case', 'promise', 'details', 'sent as'],
+        ['engine', 'case', 'promise that was broken', 'details', 'sent as'],
         runs.flatMap((run) =>
           run.findings.map((found) => [
             found.engine,
@@ -141,12 +183,14 @@ ${
     : ''
 }
 <h2>Planted faults</h2>
-<p>${caught} of ${mutants.length} faults, planted in copies of the build, were caught by the same judge.</p>
+<p>${caught} of ${mutants.length} faults, planted in copies of the build, were caught by the same judge. CAUGHT is what should be; MISSED means
+that the judge is blind there, MISFIT that the build has changed and the patch no longer fits.</p>
 ${table(
-  ['fault', 'what is wrong', 'files', 'result', 'what gave it away', 'cases'],
+  ['fault', 'what was broken', 'files', 'result', 'what gave it away', 'cases until then'],
   mutants.map((m) => [m.name, m.fault, m.files.join(' '), m.result, m.by, m.cases]),
 )}
 <h2>Faults around the engine</h2>
+<p>HELD is what should be. SKIPPED says why it does not apply.</p>
 ${table(
   ['engine', 'fault', 'result', 'details'],
   faults.map((f) => [f.engine, f.name, f.result, f.details]),
@@ -164,6 +208,7 @@ ${table(
     'held for sessions',
     'a resolve',
     'a step',
+    'the same work at the judge (a busy machine shows here)',
     'findings',
   ],
   soaks.map((s) => [
@@ -176,6 +221,7 @@ ${table(
     course(s.host, mebibytes),
     course(s.resolveLatency, milliseconds),
     course(s.stepLatency, milliseconds),
+    course(s.machine, milliseconds),
     s.findings.join('; '),
   ]),
 )}

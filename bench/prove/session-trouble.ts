@@ -31,8 +31,8 @@ export function badSteps(aim: Positions, x: Positions, frame: bigint): BadStep[]
   ];
 }
 
-/** How often a frame is sent again whose first sender has gone. */
-const ATTEMPTS = 50;
+/** ms for which a frame is sent again whose first sender has gone: a step that is given up ends its piece of work first. */
+const PATIENCE_MS = 60_000;
 /** ms between two of them */
 const PAUSE_MS = 20;
 
@@ -57,7 +57,7 @@ export async function hangUp(
     .catch(() => undefined);
   if (early && !isTransient(early)) return { target: first, reply: early };
   let target = other ?? first;
-  for (let n = 0; n < ATTEMPTS; n++) {
+  for (const until = performance.now() + PATIENCE_MS; performance.now() < until; ) {
     const reply = await door.step(id, frame, target, {}, { requestId: secondId });
     if (!isTransient(reply)) return { target, reply };
     // The first one is being computed, or was in time after all.

@@ -48,7 +48,7 @@ export interface Bench {
 }
 
 /** Frames of sessions that are carried to their end. */
-const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 40 };
+const WHOLE_FRAMES = { WHOLE_SESSION: 160, ROUGH_SESSION: 30 };
 
 class Tally {
   readonly findings: Finding[] = [];

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { GPU_MUTANTS } from '../../../bench/prove/gpu-mutants.js';
-import { MUTANTS, MUTED_PROBE } from '../../../bench/prove/mutants.js';
+import { MUTED_PROBE } from '../../../bench/prove/mutant.js';
+import { MUTANTS } from '../../../bench/prove/mutants.js';
 import { applyEdits, misfits, readBuilt } from '../../../bench/prove/planting.js';
 import { SABOTAGE } from '../../../bench/prove/sabotage.js';
 import { GENERATED } from '../../../bench/prove/scenes/generated.js';

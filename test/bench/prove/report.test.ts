@@ -31,6 +31,7 @@ const soak = {
   host: none,
   resolveLatency: none,
   stepLatency: none,
+  machine: none,
   findings: [],
 };
 const report: ProveReport = {
@@ -67,6 +68,8 @@ t.test('the page shows the numbers, and no markup of what it quotes', async (t) 
   const page = renderReport(report);
   t.match(page, '1.0 MiB → 2.0 MiB');
   t.match(page, 'GRPC SESSION 7');
+  t.match(page, '1 of 1 caught');
+  t.match(page, '1 held, 0 broken, 1 do not apply');
   t.match(page, '&lt;b&gt;');
   t.notMatch(page, '<b>');
 });

@@ -1,0 +1,110 @@
+import { CRAWLING, FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, STRIDING } from './mutant.js';
+
+const CERTIFICATE = 'src/solver/cpu/certificate.js';
+
+/** Faults that the margins of the other rules hide in nearly every scene, and faults in what few requests ask for. */
+export const SUBTLE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'unseen-narrowing',
+    fault: 'what rounding to a float32 answer does to a float64 start is not looked at',
+    edits: [
+      {
+        file: 'src/schedule/start-check.js',
+        search: 'if (!(start instanceof Float64Array && target instanceof Float32Array))',
+        replacement: 'if (true)',
+      },
+    ],
+    scenes: ['neighbours'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { isNarrowed: true, offset: 130 },
+  },
+  {
+    name: 'no-check',
+    fault: 'what a step has written is not read again; bounds are as they should be',
+    edits: [noCheck],
+    scenes: ['slidingGrains'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: CRAWLING,
+  },
+  {
+    name: 'no-error-bound',
+    fault: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
+    edits: [
+      {
+        file: CERTIFICATE,
+        search: 'heights.error = f(8 * UNIT_ROUNDOFF * reach);',
+        replacement: 'heights.error = 0;',
+      },
+      {
+        file: FORWARD,
+        search: 'const bound = Math.max(error,',
+        replacement: 'const bound = 0 * Math.max(error,',
+      },
+    ],
+    scenes: ['grainsOverSails'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: STRIDING,
+  },
+  {
+    name: 'distance-for-gap',
+    fault:
+      'the computed distance is believed in the place of the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
+    edits: [
+      { file: FORWARD, search: 'const gap = pairs.gap[p];', replacement: 'const gap = pairs.distance[p];' },
+      {
+        file: CERTIFICATE,
+        search: 'const nx = f(closest.x / distance);',
+        replacement: 'const nx = f(closest.x / distance + 2e-3);',
+      },
+      {
+        file: CERTIFICATE,
+        search: 'const ny = f(closest.y / distance);',
+        replacement: 'const ny = f(closest.y / distance - 2e-3);',
+      },
+      {
+        file: CERTIFICATE,
+        search: 'candidates.push([f(closest.x / distance), f(closest.y / distance),',
+        replacement: 'candidates.push([f(closest.x / distance + 2e-3), f(closest.y / distance - 2e-3),',
+      },
+      {
+        file: CERTIFICATE,
+        search: 'if (last.some((component) => component !== 0))',
+        replacement: 'if (false)',
+      },
+    ],
+    scenes: ['longRods'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: STRIDING,
+  },
+  {
+    name: 'left-out-for-ever',
+    fault: 'a pair that was left out because it intersected is never guarded again',
+    edits: [
+      {
+        file: 'src/schedule/left-out.js',
+        search: 'items.push(...findNear(mesh, start, parted, floor));',
+        replacement: 'items.push(...parted);',
+      },
+    ],
+    scenes: ['tangle'],
+    caughtBy: ['report: ignoredPairCount', MEETING, PATH],
+    mode: 'WHOLE_SESSION',
+    isVerified: true,
+    sent: { isIgnoring: true },
+  },
+  {
+    name: 'left-out-too-much',
+    fault: 'every pair of vertices and triangles that both have to do with an intersection is left out',
+    edits: [
+      {
+        file: 'src/mesh/left-out-pairs.js',
+        search: 'this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k))',
+        replacement: 'this.knows(a, i, j, k)',
+      },
+    ],
+    scenes: ['tangle'],
+    caughtBy: [MEETING, PATH],
+    mode: 'WHOLE_SESSION',
+    sent: { isIgnoring: true },
+  },
+];
