@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MeshInput, Positions } from '../../src/mesh/types.js';
 import type { ParametersInput } from '../../src/solver/types.js';
-import type { Door, Reply, StepTerms } from './door.js';
+import type { Door, Opened, Reply, StepTerms } from './door.js';
 import { LeftOutMemory } from './judge/left-out.js';
 import type { Surface } from './judge/surface.js';
 import type { Random } from './scenes/random.js';
@@ -49,14 +49,15 @@ export interface SessionTerms {
   readonly longestWait: number;
 }
 
-const MOST_RETRIES = 100;
+/** ms */
+const RETRY_FOR = 60_000;
 const RETRY_MS = 20;
 /** Earlier answers that a session may go back to. */
 const KEPT_STATES = 5;
 
 /** One session from its creation to its end; every answer is judged from the state before it. */
 export async function trySession(terms: SessionTerms, judge: Judge): Promise<void> {
-  const created = await terms.door.createSession(terms.mesh, terms.start, terms.parameters);
+  const created = await openSession(terms, terms.start);
   if ('refusal' in created) {
     judge.isRefusedRightly(terms.surface, terms.start, created);
     return;
@@ -66,6 +67,16 @@ export async function trySession(terms: SessionTerms, judge: Judge): Promise<voi
     if (!(await session.go(frame, drawMove(frame, terms.random, terms.isRough)))) break;
   }
   await session.close();
+}
+
+/** Where sessions are parked for each other there is no room while all are at work: a refusal that says so is asked again. */
+async function openSession({ door, mesh, parameters, longestWait }: SessionTerms, start: Positions): Promise<Opened> {
+  const until = performance.now() + (longestWait > 0 ? RETRY_FOR : 0);
+  for (;;) {
+    const created = await door.createSession(mesh, start, parameters);
+    if (!('refusal' in created && created.refusal.isRetryable) || performance.now() > until) return created;
+    await wait(RETRY_MS);
+  }
 }
 
 /** What was sent last, to be sent again. */
@@ -273,13 +284,8 @@ class RunningSession {
 
   /** As a client does: from its own mesh and the last answer that arrived. */
   async #renew(): Promise<boolean> {
-    const { door, mesh, parameters, surface } = this.terms;
-    let created = await door.createSession(mesh, this.#x, parameters);
-    // Where the others are at work there may be no room for a moment.
-    for (let n = 0; n < MOST_RETRIES && 'refusal' in created && created.refusal.isRetryable; n++) {
-      await wait(RETRY_MS);
-      created = await door.createSession(mesh, this.#x, parameters);
-    }
+    const { surface } = this.terms;
+    const created = await openSession(this.terms, this.#x);
     // The mesh is as it was at first, pins and all.
     this.#surface = surface;
     this.#lastTarget = this.#x;
