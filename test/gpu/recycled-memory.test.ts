@@ -108,7 +108,7 @@ else {
     );
     t.same(found, []);
     const memory = memoryOf(clean);
-    t.ok(memory.length >= 3);
+    t.ok(memory.length >= 2, 'positions and residuals');
     t.same(
       memory.map((bytes) => findSecret(bytes)).filter((at) => at >= 0),
       [],
