@@ -51,7 +51,7 @@ function describeVerdict(answer: CheckAnswer, facts: CheckFacts): string {
 /** The path test never misses a collision but may raise a false alarm, so the words promise no more than that. */
 function describePath(answer: CheckAnswer, pathEnd: string): string {
   if (answer.pathFree === true) return `straight to ${pathEnd}: free all the way`;
-  if (answer.pathFree === undefined) return `straight to ${pathEnd}: not tested, because the state itself intersects`;
+  if (!answer.intersectionFree) return `straight to ${pathEnd}: not free, for the state itself intersects`;
   const impact = answer.earliestImpact ?? 0;
   const share = formatNumber(impact * 100);
   return `straight to ${pathEnd}: may collide; the first ${share} % of the way are free (earliest impact ${formatNumber(impact)})`;

@@ -45,9 +45,11 @@ export function checkJob(
     reportPairsCloserThan === undefined
       ? undefined
       : verifier.findDistances(mesh, positions, rules, reportPairsCloserThan);
-  const path = pathEnd && verifier.testPath(mesh, positions, pathEnd, rules);
+  const isFree = state.intersectionCount === 0;
+  // The path test finds what begins to meet. What meets from the first moment on may never begin to.
+  const path = pathEnd && (isFree ? verifier.testPath(mesh, positions, pathEnd, rules) : MEETS_AT_ONCE);
   return {
-    intersectionFree: state.intersectionCount === 0,
+    intersectionFree: isFree,
     intersectionCount: state.intersectionCount,
     intersections: state.intersections,
     kinematicIntersectionCount: state.kinematicIntersectionCount,
@@ -57,6 +59,9 @@ export function checkJob(
     ...(path?.earliestImpact === undefined ? {} : { earliestImpact: path.earliestImpact }),
   };
 }
+
+/** A path that begins with an intersection. */
+const MEETS_AT_ONCE = { pathFree: false, earliestImpact: 0 };
 
 /** uint32 in the contract; the lists themselves are bounded by what is found */
 const MAX_PAIRS = 2 ** 32 - 1;

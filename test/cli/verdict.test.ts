@@ -42,6 +42,14 @@ t.test('a free path', async (t) => {
   t.notOk(hasFindings(answer));
 });
 
+t.test('a path that begins with an intersection', async (t) => {
+  const answer = { ...free, intersectionFree: false, intersectionCount: 2, pathFree: false, earliestImpact: 0 };
+  t.match(
+    describeCheck(answer, { ...facts, pathEnd: 'b.obj' }),
+    /path +straight to b\.obj: not free, for the state itself/,
+  );
+});
+
 t.test('distance and close pairs are told and are no finding', async (t) => {
   const pair = { kind: 'VERTEX_VERTEX', a: [1], b: [2], distance: 0.0005 } as const;
   const answer = { ...free, minDistance: 0.0005, closePairs: [pair] };

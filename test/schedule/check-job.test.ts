@@ -59,6 +59,14 @@ t.test('the path is tested when it has an end', async (t) => {
   t.notOk('earliestImpact' in free);
 });
 
+t.test(
+  'a path that is pierced from its start to its end is not free, though nothing begins to meet on it',
+  async (t) => {
+    const pierced = check(-0.1, { pathEnd: spike(-0.1, 0).start });
+    t.match(pierced, { intersectionFree: false, pathFree: false, earliestImpact: 0 });
+  },
+);
+
 t.test('refusals', async (t) => {
   const cases: [string, Partial<CheckRequest>][] = [
     ['INVALID_PARAMETER', { maxPairs: -1 }],
