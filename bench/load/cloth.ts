@@ -59,12 +59,13 @@ export const stepMessage = (
     ...(stepLimit === undefined ? {} : { override: { stepLimit } }),
   });
 
-export const resolveMessage = (cloth: Cloth, target: Float32Array, budget: number): Uint8Array =>
+/** @param budget seconds; absent = none */
+export const resolveMessage = (cloth: Cloth, target: Float32Array, budget?: number): Uint8Array =>
   encodeMessage('ResolveRequest', {
     mesh: cloth.mesh,
     start: positions(cloth.start),
     target: positions(target),
-    timeBudget: durationOf(budget),
+    ...(budget === undefined ? {} : { timeBudget: durationOf(budget) }),
   });
 
 const durationOf = (seconds: number): object => ({

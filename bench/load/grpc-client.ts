@@ -28,13 +28,21 @@ export class GrpcClient {
     });
   }
 
-  /** @param session named ahead of the message, so that a refusal need not wait for it */
-  call(name: keyof typeof SERVICE_DEFINITION & string, message: Uint8Array, session?: string): Promise<Reply> {
+  /**
+   * @param session named ahead of the message, so that a refusal need not wait for it
+   * @param signal aborted: the call is cancelled
+   */
+  call(
+    name: keyof typeof SERVICE_DEFINITION & string,
+    message: Uint8Array,
+    session?: string,
+    signal?: AbortSignal,
+  ): Promise<Reply> {
     const { requestSerialize, responseDeserialize } = SERVICE_DEFINITION.Step;
     const metadata = new Metadata();
     if (session !== undefined) metadata.set(SESSION_KEY, session);
     return new Promise((resolve) => {
-      this.client.makeUnaryRequest(
+      const call = this.client.makeUnaryRequest(
         `/${SERVICE}/${name}`,
         requestSerialize,
         responseDeserialize,
@@ -43,6 +51,7 @@ export class GrpcClient {
         { deadline: Date.now() + PATIENCE_MS },
         (error, bytes) => resolve(error ? { code: codeOf(error), error } : { code: 'OK', bytes: bytes! }),
       );
+      signal?.addEventListener('abort', () => call.cancel(), { once: true });
     });
   }
 

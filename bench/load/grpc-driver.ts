@@ -19,20 +19,33 @@ const REFUSAL_PAUSE_MS = 100;
 /** Calls that share one connection. */
 const LOOPS_A_CONNECTION = 32;
 
-/** Unary steps, so many at a time, each loop over its share of the sessions in turn. */
-export async function runUnary(load: GrpcLoad & { readonly concurrency: number }): Promise<Sample[]> {
-  const { address, sessions, cloth, seconds, concurrency } = load;
+export interface UnaryLoad extends GrpcLoad {
+  readonly concurrency: number;
+  /** ms from one call of a loop to its next, whatever the answers take; absent = the next follows the answer */
+  readonly period?: number | undefined;
+}
+
+/**
+ * Unary steps, so many at a time, each loop over its share of the sessions in turn. With a period the loops take their turns
+ * evenly, and a call that had to wait for the one before it has waited since it was due.
+ */
+export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
+  const { address, sessions, cloth, seconds, concurrency, period } = load;
   const samples: Sample[] = [];
   const clients = openClients(address, concurrency);
-  const end = performance.now() + seconds * 1000;
+  const start = performance.now();
+  const end = start + seconds * 1000;
   const loop = async (index: number): Promise<void> => {
     const mine = shareOf(sessions, concurrency, index);
     const client = clients[index % clients.length]!;
-    for (let turn = 0; performance.now() < end; turn++) {
+    for (let turn = 0; ; turn++) {
+      const due = period === undefined ? performance.now() : start + period * (turn + index / concurrency);
+      if (due >= end || performance.now() >= end) return;
+      if (due > performance.now()) await wait(due - performance.now());
       const session = mine[turn % mine.length]!;
       const target = cloth.targets[Math.floor(turn / mine.length) % 2]!;
       const message = stepMessage(sessions[session]!, target, load);
-      const begun = performance.now();
+      const begun = period === undefined ? performance.now() : due;
       const { code, bytes } = await client.call('Step', message, sessions[session]);
       const ms = performance.now() - begun;
       samples.push({ session, ms, code, timings: bytes && timingsOf(readStep(bytes)) });

@@ -32,7 +32,7 @@ Starts the real service in a process of its own on loopback and puts load on its
                         overhead  one client, one session of 70,000 vertices: what the service adds to the method,
                                   beside the same bytes echoed through the same transport
                         fairness  64 sessions of 5,000 vertices at once, then more than the queue holds
-                        mixed     64 small sessions alone, then beside a resolve of a million triangles
+                        mixed     64 small sessions alone and beside a resolve of a million triangles, at an easy pace and flat out
   --engine NAME       cpu or webgpu (default cpu)
   --vertices N        of each session's cloth (default 2000, 70000, 5000 and 500 in this order of scenarios)
   --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed)

@@ -106,6 +106,14 @@ t.test('each driver makes steps of each session, with the time of every stage', 
     );
     t.ok(summary.split.compute > 0 && summary.split.verify > 0, `${door}: compute and verify are not nothing`);
   }
+  const paced = await runUnary({ ...load, address: server.grpcAddress, concurrency: 2, period: 250 });
+  t.ok(paced.length >= 2 && paced.length <= 8, `${paced.length} calls: no loop makes more than its four turns`);
+  const stopper = new AbortController();
+  const client = new GrpcClient(server.grpcAddress);
+  t.teardown(() => client.close());
+  const cancelled = client.call('Step', stepMessage(sessions[0]!, cloth.targets[0]), undefined, stopper.signal);
+  stopper.abort();
+  t.equal((await cancelled).code, 'GRPC_1', 'cancelled by the caller');
   await deleteSessions(server.grpcAddress, sessions);
   t.match(await readHoldings(server), { sessions: 0, deviceBytes: 0 });
   const [lost] = await runUnary({ ...load, address: server.grpcAddress, concurrency: 1, sessions: [sessions[0]!] });
