@@ -1,0 +1,174 @@
+import t from 'tap';
+import { refusalOf } from '../support/job.js';
+import { freshReport, settle } from './fake-schedule.js';
+import { at, opening, openRoom, stepOf } from './room.js';
+
+t.test('the work stops only when the last of those who joined has gone', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const [first, second] = [new AbortController(), new AbortController()];
+  const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: first.signal }));
+  const two = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: second.signal }));
+  await settle();
+  const { signal } = schedule.steps[0]!.hooks;
+  first.abort();
+  t.equal((await one).code, 'CANCELLED');
+  t.notOk(signal!.aborted);
+  second.abort();
+  const retry = operations.step(stepOf(session, 4, { frame: 1n }));
+  t.equal((await two).code, 'CANCELLED');
+  t.ok(signal!.aborted);
+  await settle();
+  t.equal(schedule.steps.length, 2, 'a retry after that is computed anew');
+  schedule.steps[1]!.finish();
+  t.match(await retry, { frame: 1n, isReplay: false, positions: at(2) });
+});
+
+t.test('the first has gone, the second gets the answer as its own', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const abort = new AbortController();
+  const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: abort.signal }));
+  const two = operations.step(stepOf(session, 4, { frame: 1n }));
+  await settle();
+  abort.abort();
+  await one;
+  schedule.steps[0]!.finish();
+  t.match(await two, { isReplay: false, frame: 1n }, 'its transport writes the times into the report');
+});
+
+t.test('a cancel before the commit: the next step sees the old state', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const abort = new AbortController();
+  const gone = refusalOf(operations.step(stepOf(session, 4), { signal: abort.signal }));
+  await settle();
+  schedule.steps[0]!.finish();
+  abort.abort();
+  t.equal((await gone).code, 'CANCELLED', 'the worker had answered, but nobody was there to take it');
+  await settle();
+  const next = operations.step(stepOf(session, 8));
+  await settle();
+  t.match(schedule.steps[1]!.task.state, { stateVersion: 0, start: at(0) });
+  schedule.steps[1]!.finish();
+  t.match(await next, { frame: 1n, positions: at(4) });
+});
+
+t.test('a cancel after the commit changes nothing', async (t) => {
+  const { operations } = openRoom(t);
+  const session = await operations.createSession(opening());
+  const abort = new AbortController();
+  const answer = await operations.step(stepOf(session, 4), { signal: abort.signal });
+  abort.abort();
+  await settle();
+  t.equal(answer.frame, 1n);
+  t.equal((await operations.getSession(session.id)).frame, 1n);
+});
+
+t.test('a cancel while a step waits takes it out of the queue', async (t) => {
+  const { operations, schedule } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = operations.step(stepOf(session, 4));
+  const abort = new AbortController();
+  const waiting = refusalOf(operations.step(stepOf(session, 6), { signal: abort.signal }));
+  await settle();
+  abort.abort();
+  t.equal((await waiting).code, 'CANCELLED');
+  t.equal(operations.stats().waiting, 0);
+  schedule.steps[0]!.finish();
+  await running;
+  await settle();
+  t.equal(schedule.steps.length, 1);
+  t.equal(
+    (await refusalOf(operations.step(stepOf(session, 6), { signal: abort.signal }))).code,
+    'CANCELLED',
+    'gone at once',
+  );
+});
+
+t.test('a budget that is spent behind another step', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const running = operations.step(stepOf(session, 4, { frame: 1n }));
+  const waiting = refusalOf(operations.step(stepOf(session, 6, { timeBudgetSeconds: 2 })));
+  const joined = refusalOf(operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds: 3 })));
+  await settle();
+  clock.advance(2000);
+  t.equal((await waiting).code, 'DEADLINE_EXCEEDED');
+  clock.advance(1000);
+  t.equal((await joined).code, 'DEADLINE_EXCEEDED', 'one who joined waits no longer than it said');
+  schedule.steps[0]!.finish();
+  t.equal((await running).frame, 1n);
+  await settle();
+  t.equal(schedule.steps.length, 1);
+});
+
+t.test('a step that started is kept in time by the schedule, which may return a safe state', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const step = operations.step(stepOf(session, 4, { timeBudgetSeconds: 2 }));
+  await settle();
+  clock.advance(2001);
+  schedule.steps[0]!.finish();
+  t.equal((await step).frame, 1n, 'accepted');
+});
+
+t.test('a step that must be in time or not at all is told in time, and its work stopped', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  const step = refusalOf(operations.step(stepOf(session, 4, { timeBudgetSeconds: 2, onBudget: 'FAIL' })));
+  await settle();
+  clock.advance(2000);
+  t.match(await step, { code: 'DEADLINE_EXCEEDED' });
+  t.ok(schedule.steps[0]?.hooks.signal?.aborted);
+  t.equal((await operations.getSession(session.id)).frame, 0n);
+});
+
+t.test('an answer that comes back too late for FAIL is not accepted, though the timer has not fired', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const session = await operations.createSession(opening());
+  schedule.isManual = true;
+  for (const [passed, isLate] of [
+    [1999, false],
+    [2000, true],
+  ] as const) {
+    const frame = BigInt(schedule.steps.length + 1);
+    const step = operations.step(stepOf(session, 4, { timeBudgetSeconds: 2, onBudget: 'FAIL' }));
+    await settle();
+    clock.jump(passed);
+    schedule.steps.at(-1)!.finish();
+    if (isLate) t.match(await refusalOf(step), { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
+    else t.equal((await step).frame, frame);
+    t.equal((await operations.getSession(session.id)).frame, 1n);
+  }
+});
+
+t.test('a resolve with FAIL is told in time, and its work stopped', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const { mesh, start, parameters } = opening();
+  const signals: (AbortSignal | undefined)[] = [];
+  schedule.resolve = (_task, { signal }) => {
+    signals.push(signal);
+    return new Promise(() => {});
+  };
+  const request = { mesh, start, target: at(1), parameters, timeBudgetSeconds: 2, onBudget: 'FAIL' as const };
+  const refusal = refusalOf(operations.resolve(request));
+  await settle();
+  clock.advance(2000);
+  t.match(await refusal, { code: 'DEADLINE_EXCEEDED' });
+  t.equal(signals[0]?.aborted, true);
+
+  schedule.resolve = async () => {
+    clock.jump(2000);
+    return { positions: at(1), report: freshReport() };
+  };
+  t.match(await refusalOf(operations.resolve(request)), { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
+  t.same((await operations.resolve({ ...request, onBudget: 'RETURN_SAFE' })).positions, at(1));
+});
