@@ -135,8 +135,7 @@ class RunningSession {
         return this.#earlier.length === 0 || this.#step(aim, { start: random.pick(this.#earlier) });
       case 'PIN': {
         const kinematic = pinSome(surface, random);
-        this.#surface = { ...surface, kinematic };
-        return this.#step(this.#hold(aim), { kinematic });
+        return this.#step(this.#hold(aim, kinematic), { kinematic });
       }
       case 'AGAIN':
         return this.#again();
@@ -155,8 +154,8 @@ class RunningSession {
     }
   }
 
-  #hold(y: Positions): Positions {
-    return holdPins(y, this.#x, this.#surface.kinematic, this.terms.surface.kinematic);
+  #hold(y: Positions, kinematic = this.#surface.kinematic): Positions {
+    return holdPins(y, this.#x, kinematic, this.terms.surface.kinematic);
   }
 
   #stay(): Promise<boolean> {
@@ -208,7 +207,8 @@ class RunningSession {
   ): boolean {
     const judge = this.judge;
     const memory = this.#memory;
-    const surface = this.#surface;
+    // Pins hold from the step on that is accepted with them.
+    const surface = terms.kinematic ? { ...this.#surface, kinematic: terms.kinematic } : this.#surface;
     const start = terms.start ?? this.#x;
     if ('refusal' in reply) {
       // A scalar that is too coarse for this place: nothing has changed, and the session goes on.
@@ -225,6 +225,7 @@ class RunningSession {
     if (next === undefined) return false;
     this.#frame = frame;
     this.#x = next;
+    this.#surface = surface;
     this.#lastTarget = target;
     this.#sent = { frame, target, terms, answer: next };
     if (this.#earlier.push(next) > KEPT_STATES) this.#earlier.shift();
