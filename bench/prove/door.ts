@@ -26,6 +26,8 @@ export interface WireReport {
     readonly preset: string;
     readonly kinematicPairs: 'SKIP' | 'PROTECT';
   };
+  /** absent where the door sends no lists: raw floats */
+  readonly warnings?: readonly { readonly code: string }[];
   readonly sessionRebuilt: boolean;
   readonly engine: string;
 }

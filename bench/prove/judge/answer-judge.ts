@@ -115,21 +115,40 @@ function judgeReport({ surface, target, verify, leftOut }: Question, { positions
   }
 }
 
-function judgeDistance({ surface, start }: Question, { positions, report }: Answer, find: Find): void {
+function judgeDistance(question: Question, { positions, report }: Answer, find: Find): void {
+  const { surface } = question;
   const { resolved } = report;
   const delta = resolved.activationDistance;
-  const { smallest, largest: widest } = distanceRange(surface, delta);
+  const { largest: widest } = distanceRange(surface, delta);
   const reach = resolved.preset === 'PAPER' ? resolved.searchRadiusMax : resolved.reach + widest;
   const rules = { kinematicPairs: resolved.kinematicPairs };
   const least = leastDistance(surface, positions, reach, rules);
   const told = report.minDistance;
+  // A budget that is spent leaves it unmeasured, and says so where there is a list of warnings.
+  const isUnmeasured =
+    told === undefined &&
+    report.status === 'DEADLINE' &&
+    (report.warnings?.some(({ code }) => code === 'MIN_DISTANCE_NOT_MEASURED') ?? true);
+  if (isUnmeasured) return judgeFloor(question, positions, report, least, find);
   if (least === undefined ? told !== undefined && told < 0.999 * reach : told === undefined && least < 0.999 * reach) {
     find('report: minDistance', `told ${told}, is ${least}`);
   } else if (least !== undefined && told !== undefined && !near(least, told, largest(positions))) {
     find('report: minDistance', `told ${told}, is ${least}`);
   }
-  const floor = FLOOR_PER_DELTA * smallest;
+  judgeFloor(question, positions, report, least, find);
+}
+
+/** @param least the least distance within the engine's reach; undefined = none is as near */
+function judgeFloor(
+  { surface, start }: Question,
+  positions: Positions,
+  { resolved }: Answer['report'],
+  least: number | undefined,
+  find: Find,
+): void {
+  const floor = FLOOR_PER_DELTA * distanceRange(surface, resolved.activationDistance).smallest;
   if (least === undefined || least >= KEPT_OF_FLOOR * floor) return;
+  const rules = { kinematicPairs: resolved.kinematicPairs };
   // A start may be closer than the floor; it must not get closer still.
   const before = leastDistance(surface, start, floor, rules);
   // An answer in a narrower scalar than the start's is rounded to it, whatever the engine did.

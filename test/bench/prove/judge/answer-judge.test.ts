@@ -79,6 +79,16 @@ t.test('every lie and every fault is found by name', async (t) => {
   );
 });
 
+t.test('a least distance may be missing where the budget was spent and the report says so', async (t) => {
+  const close = at(0.05);
+  const asked = { target: close };
+  const cut = { ...report, status: 'DEADLINE', unfinishedVertices: 1, residual: 1 };
+  const judged = (told: WireReport) => judge({ positions: close, report: told }, asked);
+  t.same(judged({ ...cut, warnings: [{ code: 'MIN_DISTANCE_NOT_MEASURED' }] }), []);
+  t.same(judged({ ...cut, warnings: [{ code: 'UNUSED_VERTICES' }] }), ['report: minDistance']);
+  t.same(judged({ ...report, warnings: [{ code: 'MIN_DISTANCE_NOT_MEASURED' }] }), ['report: minDistance']);
+});
+
 t.test('half of the floor: a gap under it is found, unless the start was that close', async (t) => {
   const close = at(4e-4);
   const told = { ...report, minDistance: 4e-4 };
