@@ -174,6 +174,11 @@ export const MUTANTS: readonly Mutant[] = [
         replacement:
           'e < edges.length; e += 4) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
       },
+      {
+        file: 'src/schedule/differences.js',
+        search: 'let nearlyLargest = 0;\n    for (let e = 0; e < edges.length; e += 2)',
+        replacement: 'let nearlyLargest = 0;\n    for (let e = 0; e < edges.length; e += 4)',
+      },
     ],
     scenes: ['soup', 'layers', 'hair'],
     caughtBy: ['report: maxStretch'],
