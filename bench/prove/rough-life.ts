@@ -5,13 +5,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { ProveCase } from './cases.js';
 import { type DoorName, openDoors } from './doors.js';
 import { assert } from './fault-tools.js';
+import { makePatient } from './patient-door.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
+import { takeTrace } from './trace-files.js';
 import { type Bench, type Outcome, tryCase } from './try-case.js';
 
 /** bytes of the device: less than the sessions hold together, so that one parks another, and more than any holds */
-const DEVICE_BYTES = { cpu: 400_000, webgpu: 800_000 };
+const DEVICE_BYTES = { cpu: 130_000, webgpu: 800_000 };
 /** s */
 const IDLE_TIMEOUT = 0.3;
 /** ms: every other wait is longer than a session lives */
@@ -39,7 +41,7 @@ export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random)
       INTERSTICE_IDLE_TIMEOUT_SECONDS: String(IDLE_TIMEOUT),
     },
   });
-  const doors = openDoors(server);
+  const doors = makePatient(openDoors(server), (requestId) => takeTrace(traceFolder, requestId));
   try {
     const bench: Bench = {
       doors,
