@@ -129,12 +129,13 @@ function judgeDistance(question: Question, { positions, report }: Answer, find: 
     told === undefined &&
     report.status === 'DEADLINE' &&
     (report.warnings?.some(({ code }) => code === 'MIN_DISTANCE_NOT_MEASURED') ?? true);
-  if (isUnmeasured) return judgeFloor(question, positions, report, least, find);
-  if (least === undefined ? told !== undefined && told < 0.999 * reach : told === undefined && least < 0.999 * reach) {
-    find('report: minDistance', `told ${told}, is ${least}`);
-  } else if (least !== undefined && told !== undefined && !near(least, told, largest(positions))) {
-    find('report: minDistance', `told ${told}, is ${least}`);
-  }
+  const isRight =
+    least === undefined
+      ? told === undefined || told >= 0.999 * reach
+      : told === undefined
+        ? least >= 0.999 * reach
+        : near(least, told, largest(positions));
+  if (!isRight && !isUnmeasured) find('report: minDistance', `told ${told}, is ${least}`);
   judgeFloor(question, positions, report, least, find);
 }
 
