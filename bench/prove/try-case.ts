@@ -212,11 +212,17 @@ class Trial implements Judge {
     // A frame that was answered for a sender who had gone has its path under that one's name.
     const traces = traceFolder ? requestIds.map((id) => takeTrace(traceFolder, id)) : [];
     const states = traces.findLast((trace) => trace !== undefined);
-    if (states) this.#judgePath(surface, states, start, positions);
+    if (states) this.#judgePath(surface, states, start, positions, report.status);
     return positions;
   }
 
-  #judgePath(surface: Surface, states: readonly Positions[], start: Positions, answer: Positions): void {
+  #judgePath(
+    surface: Surface,
+    states: readonly Positions[],
+    start: Positions,
+    answer: Positions,
+    status: string,
+  ): void {
     const { tally } = this;
     const [first] = states;
     const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
@@ -227,7 +233,11 @@ class Trial implements Judge {
       tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
       tally.find('a path ends at the answer', 'the last state of the trace is another');
-    const path = isNarrowed ? [start, ...states] : states;
+    // A budget that is spent before the answer's test has ended gives the start back: nothing has moved, what the trace has in
+    // between was given up, and its last state, the start once more, is not reached from there.
+    const wasGivenUp = status === 'DEADLINE' && states.length > 1 && same(states[states.length - 1], first);
+    const moved = wasGivenUp ? states.slice(0, -1) : states;
+    const path = isNarrowed ? [start, ...moved] : moved;
     for (let k = 1; k < path.length; k++) {
       const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules);
       tally.pieces++;
