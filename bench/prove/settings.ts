@@ -31,7 +31,7 @@ Tries to break the service and judges every answer with tools of its own. Exit c
   --out DIR         where report.html and report.json go (default bench/results/prove-TIME)
   --soak SECONDS    length of the soak (default 30)
   --parts LIST      of ${PARTS.join(', ')} (default all)
-  --ci              what a check of every change runs, under four minutes on two cores: seed 2026, 0.9 minutes of cases,
+  --ci              what a check of every change runs, about five minutes on two cores: seed 2026, 0.9 minutes of cases,
                     24 s of soak, faults beside the rest; any of these can still be given
   --only WORDS      only cases and mutants whose id contains one of the words, separated by commas
 `;
