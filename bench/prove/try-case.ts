@@ -48,7 +48,7 @@ export interface Bench {
 }
 
 /** Frames of sessions that are carried to their end. */
-const WHOLE_FRAMES = { WHOLE_SESSION: 160, ROUGH_SESSION: 30 };
+const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 40 };
 
 class Tally {
   readonly findings: Finding[] = [];
@@ -212,17 +212,11 @@ class Trial implements Judge {
     // A frame that was answered for a sender who had gone has its path under that one's name.
     const traces = traceFolder ? requestIds.map((id) => takeTrace(traceFolder, id)) : [];
     const states = traces.findLast((trace) => trace !== undefined);
-    if (states) this.#judgePath(surface, states, start, positions, report.status);
+    if (states) this.#judgePath(surface, states, start, positions);
     return positions;
   }
 
-  #judgePath(
-    surface: Surface,
-    states: readonly Positions[],
-    start: Positions,
-    answer: Positions,
-    status: string,
-  ): void {
+  #judgePath(surface: Surface, states: readonly Positions[], start: Positions, answer: Positions): void {
     const { tally } = this;
     const [first] = states;
     const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
@@ -233,11 +227,7 @@ class Trial implements Judge {
       tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
       tally.find('a path ends at the answer', 'the last state of the trace is another');
-    // A budget that is spent before the answer's test has ended gives the start back: nothing has moved, what the trace has in
-    // between was given up, and its last state, the start once more, is not reached from there.
-    const wasGivenUp = status === 'DEADLINE' && states.length > 1 && same(states[states.length - 1], first);
-    const moved = wasGivenUp ? states.slice(0, -1) : states;
-    const path = isNarrowed ? [start, ...moved] : moved;
+    const path = isNarrowed ? [start, ...states] : states;
     for (let k = 1; k < path.length; k++) {
       const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules);
       tally.pieces++;

@@ -1,17 +1,15 @@
 import { IntersticeError } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Verification } from '../session/types.js';
-import type { EnginePositions, Parameters } from '../solver/types.js';
+import type { Parameters } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { unlessOver } from './deadline.js';
 import type { Problem } from './finding.js';
-import { isEqual, type StateTrail } from './state-trail.js';
+import { type Candidate, isEqual, type StateTrail } from './state-trail.js';
 import { testState, type Verifier } from './verifier.js';
 
 export interface ChosenAnswer {
-  readonly positions: Positions;
-  /** the same state as the engine had it */
-  readonly engine: EnginePositions;
+  readonly state: Candidate;
   readonly verification: Verification;
   /** of the exact test of these positions; undefined = not tested */
   readonly findings: StateFindings | undefined;
@@ -49,7 +47,8 @@ export async function chooseAnswer(input: {
     intersections: 0,
     fellBack: problem !== undefined,
   });
-  for (const { positions, engine } of trail.candidates()) {
+  for (const state of trail.candidates()) {
+    const { positions } = state;
     // The same numbers need no second test.
     const isStart = isEqual(positions, start);
     const findings = !isTested
@@ -62,7 +61,7 @@ export async function chooseAnswer(input: {
       // In a narrower scalar the start has passed the test of the piece that leads there (checkNarrowing), and no other.
       const known = isEqual(begin.positions, start) ? startFindings : undefined;
       return {
-        ...begin,
+        state: begin,
         verification: verificationBy(startFindings),
         findings: known,
         problem,
@@ -74,7 +73,7 @@ export async function chooseAnswer(input: {
       const tested = isTested ? findings : undefined;
       const verification = verificationBy(findings);
       const wasTested = isTested && !isStart;
-      return { positions, engine, verification, findings: tested, problem, isCutShort: trail.wasStopped, wasTested };
+      return { state, verification, findings: tested, problem, isCutShort: trail.wasStopped, wasTested };
     }
     problem ??= {
       kind: 'STATE',

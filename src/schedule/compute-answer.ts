@@ -109,19 +109,20 @@ export async function computeAnswer(
       version: algorithmVersion,
     });
   }
-  trail.announce(chosen.positions);
+  const { positions } = chosen.state;
+  trail.endAt(chosen.state);
   const check = stopwatch.lap();
   job.checkpoint('while the answer was verified');
   const measured = deadline.hasTimeForDistances()
     ? await unlessOver(() => ({
-        minDistance: measureMinDistance({ mesh, parameters, rules, verifier, answer: chosen.positions }),
+        minDistance: measureMinDistance({ mesh, parameters, rules, verifier, answer: positions }),
       }))
     : undefined;
   const { contactDistance } = prepared;
   const contacts =
     contactDistance === undefined
       ? undefined
-      : await unlessOver(() => verifier.findContacts(mesh, chosen.positions, rules, contactDistance));
+      : await unlessOver(() => verifier.findContacts(mesh, positions, rules, contactDistance));
   job.checkpoint('while the answer was verified');
 
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
@@ -138,11 +139,11 @@ export async function computeAnswer(
     }),
     scale: frame.scale,
     target: images.target,
-    answer: chosen.positions,
+    answer: positions,
     minDistance: measured?.minDistance,
     leftOut: rules.leftOut,
     resolution: chosen.isCutShort
-      ? { ...resolution, status: 'DEADLINE', ...progressUnknown(chosen.positions, images.target) }
+      ? { ...resolution, status: 'DEADLINE', ...progressUnknown(positions, images.target) }
       : resolution,
     verification: chosen.verification,
     timings,
@@ -157,12 +158,12 @@ export async function computeAnswer(
   timings.total = job.sinceReceived();
   return {
     answer: {
-      positions: chosen.positions,
+      positions,
       report,
       ...(contacts ? { contacts } : {}),
       ...(vertices ? { vertices } : {}),
     },
-    engine: chosen.engine,
+    engine: chosen.state.engine,
     findings: chosen.findings,
     checkMs: chosen.wasTested ? check / 1000 : undefined,
     isCutShort: chosen.isCutShort,

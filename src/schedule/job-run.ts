@@ -1,9 +1,10 @@
 import { IntersticeError } from '../errors.js';
-import type { MeshLimits, Positions } from '../mesh/types.js';
+import type { MeshLimits } from '../mesh/types.js';
 import type { OnBudget } from '../session/types.js';
 import type { Engine, Progress } from '../solver/types.js';
 import { Deadline } from './deadline.js';
 import type { Finding } from './finding.js';
+import type { TellState } from './state-trail.js';
 import { Stopwatch } from './stopwatch.js';
 import type { Verifier } from './verifier.js';
 
@@ -19,7 +20,7 @@ export interface JobContext {
   readonly isCancelled: () => boolean;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** every state in the answer's scalar, start first, answer last; may hold the job up until the reader is ready */
-  readonly onState?: ((positions: Positions) => void) | undefined;
+  readonly onState?: TellState | undefined;
   /** the verifier caught the engine; called before the answer is returned */
   readonly onFinding: (finding: Finding) => void;
 }

@@ -82,7 +82,7 @@ export type WorkerMessage =
   /** the answer to EndMessage */
   | { readonly type: 'ended' }
   | { readonly type: 'progress'; readonly progress: Progress }
-  | { readonly type: 'state'; readonly positions: Positions }
+  | { readonly type: 'state'; readonly positions: Positions; readonly at: number }
   | { readonly type: 'finding'; readonly finding: Finding }
   | (JobEnd & { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer'] })
   | (JobEnd & { readonly type: 'failed'; readonly error: PlainError });

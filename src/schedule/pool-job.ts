@@ -1,5 +1,4 @@
 import { IntersticeError } from '../errors.js';
-import type { Positions } from '../mesh/types.js';
 import type { Progress } from '../solver/types.js';
 import { monotonicMs } from './clock.js';
 import { deadlineExceeded } from './deadline.js';
@@ -7,6 +6,7 @@ import type { Finding } from './finding.js';
 import { JobFlags, type JobMessage, type Jobs } from './messages.js';
 import type { Listener } from './pool-worker.js';
 import type { HeldVersions } from './resident-scenes.js';
+import type { TellState } from './state-trail.js';
 
 export interface JobHooks {
   /** aborted: a waiting job is dropped, a running one stops at its next step; either way the call ends with CANCELLED */
@@ -15,7 +15,7 @@ export interface JobHooks {
   readonly expiresAt?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** in order, one at a time; the worker waits for a reader that lags */
-  readonly onState?: ((positions: Positions) => void | Promise<void>) | undefined;
+  readonly onState?: ((...state: Parameters<TellState>) => void | Promise<void>) | undefined;
   readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
@@ -50,7 +50,7 @@ export class PoolJob implements Listener {
   private isStarted = false;
   private timer: NodeJS.Timeout | undefined;
   /** states are read one after the other; the end of the job comes after the last of them */
-  private readonly unread: Positions[] = [];
+  private readonly unread: Parameters<TellState>[] = [];
   private isReading = false;
   private ending: (() => void) | undefined;
   private readonly onAbort = () => this.stop(new IntersticeError('CANCELLED', 'the caller went away'));
@@ -98,7 +98,7 @@ export class PoolJob implements Listener {
         if (!this.isSettled) this.guard(() => this.hooks.onProgress?.(message.progress));
         return;
       case 'state':
-        this.unread.push(message.positions);
+        this.unread.push([message.positions, message.at]);
         void this.readStates();
         return;
       case 'finding':
@@ -129,9 +129,9 @@ export class PoolJob implements Listener {
     if (this.isReading) return;
     this.isReading = true;
     while (this.unread.length > 0) {
-      const positions = this.unread.shift()!;
+      const state = this.unread.shift()!;
       try {
-        if (!this.isSettled) await this.hooks.onState?.(positions);
+        if (!this.isSettled) await this.hooks.onState?.(...state);
       } catch (thrown) {
         this.stop(IntersticeError.from(thrown));
       }

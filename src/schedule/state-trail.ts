@@ -16,7 +16,21 @@ export interface TrailOptions {
   /** which pairs are tested on every piece of the path; undefined = none */
   readonly scope: 'all' | 'codimensional' | undefined;
   /** every state in the answer's scalar, start first, which keeps its own if that is wider; not written to afterwards */
-  readonly onState: ((positions: Positions) => void) | undefined;
+  readonly onState: TellState | undefined;
+}
+
+/**
+ * Hears the path of a resolve, state by state. `at` is the place of a state in the path, 0 for the start: one more each time,
+ * unless states are given up; then the one that takes their place is told with its number, and it and all after it are void.
+ */
+export type TellState = (positions: Positions, at: number) => void;
+
+/** A state that can be answered. */
+export interface Candidate {
+  readonly positions: Positions;
+  readonly engine: EnginePositions;
+  /** its place in the path */
+  readonly at: number;
 }
 
 /** How many accepted states are kept to fall back to: a finding is a fault of the service, and the last states before it
@@ -35,8 +49,8 @@ export class StateTrail {
   private lastEngine: EnginePositions;
   /** the last state as the caller sees it; kept up only where something needs it */
   private last: Positions;
-  /** the last state that was passed on; undefined where nobody listens */
-  private announced: Positions | undefined;
+  /** the state that the path begins with, as it was told; undefined where nobody listens */
+  private first: Positions | undefined;
   private accepted = 0;
   private found: Problem | undefined;
   private isStopped = false;
@@ -49,8 +63,8 @@ export class StateTrail {
     // A start in doubles stands for itself: rounded to a narrower answer it would be another state, and the piece from the
     // one to the other would be missing from the path that is told.
     const { start, startEngine } = options.images;
-    this.announced = start instanceof Float64Array ? start : this.map(startEngine);
-    options.onState(this.announced);
+    this.first = start instanceof Float64Array ? start : this.map(startEngine);
+    options.onState(this.first, 0);
   }
 
   /** The first piece that failed; no state is accepted after it. */
@@ -84,8 +98,7 @@ export class StateTrail {
       const state = this.map(x);
       if (!this.testPiece(state)) return;
       this.last = state;
-      if (onState) this.announced = state;
-      onState?.(state);
+      onState?.(state, this.accepted + 1);
     }
     this.accepted++;
     const room = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
@@ -100,23 +113,26 @@ export class StateTrail {
   }
 
   /** What can be answered, best first: the accepted states from the newest, then the start; in the answer's scalar. */
-  *candidates(): Generator<{ readonly positions: Positions; readonly engine: EnginePositions }> {
-    for (let k = this.kept.length - 1; k >= 0; k--) yield this.candidate(this.kept[k]!);
+  *candidates(): Generator<Candidate> {
+    for (let back = 0; back < this.kept.length; back++) {
+      const engine = this.kept[this.kept.length - 1 - back]!;
+      yield { positions: this.map(engine), engine, at: this.accepted - back };
+    }
     yield this.startCandidate();
   }
 
   /** The last of the candidates, which was tested before anything moved. */
-  startCandidate(): { readonly positions: Positions; readonly engine: EnginePositions } {
-    return this.candidate(this.options.images.startEngine);
+  startCandidate(): Candidate {
+    const engine = this.options.images.startEngine;
+    const positions = this.map(engine);
+    // Rounded to a narrower scalar, the start is a state of its own, one piece away.
+    return { positions, engine, at: this.first && !isEqual(positions, this.first) ? 1 : 0 };
   }
 
-  /** Passes the answer on as the last state, unless it was passed on already. */
-  announce(answer: Positions): void {
-    if (this.announced && !isEqual(answer, this.announced)) this.options.onState?.(answer);
-  }
-
-  private candidate(engine: EnginePositions) {
-    return { positions: this.map(engine), engine };
+  /** Ends the path at the answer: takes back what was told after it. */
+  endAt({ positions, engine, at }: Candidate): void {
+    const wasToldLast = engine === this.lastEngine && at === this.accepted;
+    if (!wasToldLast) this.options.onState?.((at === 0 && this.first) || positions, at);
   }
 
   private map(engine: EnginePositions): Positions {

@@ -76,10 +76,10 @@ async function work(message: JobMessage): Promise<void> {
       ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
       : undefined,
     onState: message.wantsStates
-      ? (positions) => {
+      ? (positions, at) => {
           flags.waitForReader(sent++, STATES_UNDER_WAY);
           // The job keeps its own array (the next piece starts from it): a copy travels.
-          send({ type: 'state', positions: positions.slice() }, true);
+          send({ type: 'state', positions: positions.slice(), at }, true);
         }
       : undefined,
     onFinding: (finding) => send({ type: 'finding', finding }),

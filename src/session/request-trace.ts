@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { IntersticeError } from '../errors.js';
 import { addBoundaryFaces } from '../mesh/boundary.js';
 import type { MeshFile } from '../mesh/files/index.js';
 import type { MeshInput, Positions } from '../mesh/types.js';
@@ -53,18 +54,18 @@ export class RequestTrace {
     }
   }
 
-  add(positions: Positions): void {
+  add(positions: Positions, at: number): void {
     // At the first state the mesh has been checked by the worker, so that it can be made a file.
     this.writer ??= new TraceWriter(this.folder, fileOf(this.request.mesh, positions), () => {});
-    this.writer.add(positions);
+    this.writer.add(positions, at);
   }
 
   finish({ positions, report }: { readonly positions: Positions; readonly report: Report }): void {
     const { operation, requestId, mesh, parameters, timeBudgetSeconds, onBudget } = this.request;
     const { encodeReport = (plain: Report): unknown => plain } = this.options;
     try {
-      this.writer ??= new TraceWriter(this.folder, fileOf(mesh, positions), () => {});
-      this.writer.finish(positions, {
+      if (!this.writer) throw new IntersticeError('INTERNAL', 'an answer came without the states that lead to it');
+      this.writer.finish({
         version: packageVersion,
         algorithmVersion,
         operation,

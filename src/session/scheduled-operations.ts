@@ -219,9 +219,9 @@ export class ScheduledOperations implements MeasuredOperations {
       expiresAt,
       onProgress: context.onProgress,
       onState: trace
-        ? (positions) => {
-            trace.add(positions);
-            return onState?.(positions);
+        ? (positions, at) => {
+            trace.add(positions, at);
+            return onState?.(positions, at);
           }
         : onState,
       onFinding: (finding) => this.findings.record(finding),

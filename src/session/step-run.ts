@@ -80,9 +80,9 @@ export async function runStep(session: Session, room: StepRoom, turn: StepTurn):
     onFinding: room.onFinding,
     ...(trace
       ? {
-          onState: (positions) => {
-            trace.add(positions);
-            return onState?.(positions);
+          onState: (positions, at) => {
+            trace.add(positions, at);
+            return onState?.(positions, at);
           },
         }
       : {}),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type MeshFile, writeMesh } from '../mesh/files/index.js';
@@ -24,7 +23,8 @@ function writeIndex(folder: string, content: object): void {
  * of a large mesh never piles up in memory.
  */
 export class TraceWriter {
-  private readonly digests: string[] = [];
+  private count = 0;
+  private discarded = 0;
   private failure: unknown;
 
   constructor(
@@ -35,13 +35,17 @@ export class TraceWriter {
   ) {}
 
   get states(): number {
-    return this.digests.length;
+    return this.count;
   }
 
-  /** @param positions [3·V]; not kept. Never throws, because it runs inside the engine's loop: see {@link finish}. */
-  add(positions: Positions): void {
+  /**
+   * @param positions [3·V]; not kept. Never throws, because it runs inside the engine's loop: see {@link finish}.
+   * @param at its place in the path; what was there and after it was given up, and is removed
+   */
+  add(positions: Positions, at: number): void {
     if (this.failure !== undefined) return;
     try {
+      this.goBackTo(at);
       this.write(positions);
     } catch (error) {
       this.failure = error;
@@ -54,19 +58,17 @@ export class TraceWriter {
     if (this.failure !== undefined) throw this.failure;
   }
 
-  /**
-   * Makes the answer the last state and writes trace.json. States after the answer exist only when the verifier rejected
-   * them and an earlier one was sent; they are not part of the path and are removed, which `discardedStates` tells.
-   */
-  finish(answer: Positions, index: Readonly<Record<string, unknown>>): void {
+  /** Writes trace.json: the path is whole, its last state the answer. `discardedStates` tells how many were given up. */
+  finish(index: Readonly<Record<string, unknown>>): void {
     this.assertWritten();
-    const last = this.digests.lastIndexOf(digestOf(answer));
-    const kept = last === -1 ? this.states : last + 1;
-    const discarded = this.states - kept;
-    for (let state = kept; state < this.states; state++) rmSync(join(this.folder, nameOfState(state)));
-    this.digests.length = kept;
-    if (last === -1) this.write(answer);
-    writeIndex(this.folder, { isComplete: true, states: this.states, discardedStates: discarded, ...index });
+    const { states, discarded } = this;
+    writeIndex(this.folder, { isComplete: true, states, discardedStates: discarded, ...index });
+  }
+
+  private goBackTo(at: number): void {
+    // The state in this place is written again, so that one less is gone than is removed here.
+    if (at < this.count) this.discarded += this.count - at - 1;
+    while (this.count > at) rmSync(join(this.folder, nameOfState(--this.count)));
   }
 
   private write(positions: Positions): void {
@@ -76,7 +78,7 @@ export class TraceWriter {
     } finally {
       closeSync(file);
     }
-    this.digests.push(digestOf(positions));
+    this.count++;
   }
 }
 
@@ -90,8 +92,3 @@ export function stateFile(start: MeshFile, positions: Positions): MeshFile {
 function writeFully(file: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.byteLength; ) done += writeSync(file, bytes, done);
 }
-
-const digestOf = (positions: Positions): string =>
-  createHash('sha256')
-    .update(new Uint8Array(positions.buffer, positions.byteOffset, positions.byteLength))
-    .digest('base64');

@@ -302,8 +302,11 @@ export interface CallContext {
   /** performance.now() when the first byte of the request arrived; the time budget counts from here */
   readonly receivedAt?: number;
   readonly onProgress?: (progress: Progress) => void;
-  /** every state of the path in the answer's scalar, start first, answer last (command line's --trace); awaited */
-  readonly onState?: (positions: Positions) => void;
+  /**
+   * Every state of the path in the answer's scalar, start first, answer last (command line's --trace); awaited. `at` counts
+   * from 0 for the start; a number that comes again replaces that state and all after it, which were given up.
+   */
+  readonly onState?: (positions: Positions, at: number) => void;
 }
 
 /** What a door knows of a request of which only the head has come. */

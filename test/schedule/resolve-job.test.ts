@@ -320,10 +320,34 @@ t.test('states: the start first, every step, the answer last, in the target’s 
   const still: unknown[] = [];
   await runJob(spike(1, 0), fakeEngine(stepping(0)), { onState: (state) => still.push(state) });
   t.equal(still.length, 1, 'no step, one state');
+});
 
-  const back: (Float32Array | Float64Array)[] = [];
-  const fallen = await runJob(spike(0.25, 0.4), fakeEngine(stepping(4)), { onState: (state) => back.push(state) });
-  t.same(back.at(-1), fallen.answer.positions, 'after a fall back the answer is still the last');
+t.test('states that are given up are taken back: one takes their place, and is the answer', async (t) => {
+  const hear = async (request: ResolveRequest, steps: number) => {
+    const path: (Float32Array | Float64Array)[] = [];
+    const numbers: number[] = [];
+    const { answer } = await runJob(request, fakeEngine(stepping(steps)), {
+      onState: (state, at) => {
+        numbers.push(at);
+        path.splice(at, path.length, state);
+      },
+    });
+    return { path, numbers, answer };
+  };
+  const fallen = await hear(spike(0.25, 0.4), 4);
+  t.same(fallen.numbers, [0, 1, 2, 3, 4, 2], 'two steps intersect');
+  t.same(fallen.path.at(-1), fallen.answer.positions);
+  t.equal(fallen.path.length, 3);
+
+  const through = await hear(spike(0.25, 0.4), 1);
+  t.same(through.numbers, [0, 1, 0], 'as far back as the start');
+  t.same(through.path, [through.answer.positions]);
+
+  const wide = { ...spike(0.25, 0.4), start: Float64Array.from(spike(0.25, 0.4).start, (x) => x + 1e-12) };
+  const narrowed = await hear(wide, 1);
+  t.same(narrowed.numbers, [0, 1, 1], 'a start in doubles, rounded for the answer, is a state of its own');
+  t.same(narrowed.path, [wide.start, narrowed.answer.positions]);
+  t.ok(narrowed.answer.positions instanceof Float32Array);
 });
 
 t.test('minDistance is there when something is near', async (t) => {

@@ -34,7 +34,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   const request = toRequest(subject, flags);
   const { answer, trace } = await resolve(request, subject, flags, cli);
   if (flags.output !== undefined) await writeAnswer(flags.output, subject.file, answer);
-  trace?.finish(answer.positions, describeTrace(start, target, request, subject, answer));
+  trace?.finish(describeTrace(start, target, request, subject, answer));
   if (flags.json === true) {
     cli.terminal.out.write(`${JSON.stringify(encodeJson('Report', answer.report, { arrays: true }), null, 2)}\n`);
   } else if (flags.quiet !== true) {
@@ -108,7 +108,7 @@ function resolve(request: ResolveRequest, subject: Subject, flags: ResolveFlags,
           signal,
           receivedAt: performance.now(),
           onProgress: (progress) => line.show(progress, bounds),
-          ...(trace === undefined ? {} : { onState: (positions) => trace.add(positions) }),
+          ...(trace === undefined ? {} : { onState: (positions, at) => trace.add(positions, at) }),
         });
         return { answer, trace };
       } finally {
