@@ -6,6 +6,7 @@ import {
   type Corner,
   EXTREMES,
   OFFSETS,
+  PLAIN,
   PRESETS,
   SCALARS,
   SCALES,
@@ -101,14 +102,6 @@ const TANGLED_SHARE = 0.7;
  * elements close to each other, parts with distances of their own and, some of the time, answers in float32.
  */
 function* wholeSessions(seed: number): Generator<ProveCase> {
-  const plain: Variation = {
-    scalar: SCALARS[seed % SCALARS.length],
-    scale: 1,
-    offset: 0,
-    preset: 'TUNED',
-    extreme: 'NONE',
-    corner: 'DEFAULT',
-  };
   const whole = (scene: string, mode: Mode, door: DoorName, variation: Variation): ProveCase => ({
     id: `whole-${scene}`,
     scene,
@@ -117,7 +110,7 @@ function* wholeSessions(seed: number): Generator<ProveCase> {
     door,
     variation,
   });
-  yield whole('handkerchiefs', 'WHOLE_SESSION', 'JSON', plain);
-  yield whole('tangle', 'ROUGH_SESSION', 'PROTOBUF', { ...plain, scalar: 'FLOAT64', isIgnoring: true });
-  yield whole('neighbours', 'ROUGH_SESSION', 'GRPC', { ...plain, scalar: 'FLOAT64', hasPartDistances: true });
+  yield whole('handkerchiefs', 'WHOLE_SESSION', 'JSON', { ...PLAIN, scalar: SCALARS[seed % SCALARS.length] });
+  yield whole('tangle', 'ROUGH_SESSION', 'PROTOBUF', { ...PLAIN, isIgnoring: true });
+  yield whole('neighbours', 'ROUGH_SESSION', 'GRPC', { ...PLAIN, hasPartDistances: true });
 }

@@ -9,6 +9,7 @@ import { MUTANTS } from './mutants.js';
 import { misfits, plant, removePlant } from './planting.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
+import { PLAIN } from './scenes/variation.js';
 import { ServerProcess } from './server.js';
 import type { ProveSettings } from './settings.js';
 import { tryCase } from './try-case.js';
@@ -115,14 +116,6 @@ function caseOf(mutant: Mutant, scene: string, seed: number): ProveCase {
     seed,
     mode: mutant.mode ?? 'RESOLVE',
     door: 'JSON',
-    variation: {
-      scale: 1,
-      offset: 0,
-      scalar: 'FLOAT64',
-      preset: 'TUNED',
-      extreme: 'NONE',
-      corner: 'DEFAULT',
-      ...mutant.sent,
-    },
+    variation: { ...PLAIN, ...mutant.sent },
   };
 }

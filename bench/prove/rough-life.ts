@@ -8,6 +8,7 @@ import { assert } from './fault-tools.js';
 import { makePatient } from './patient-door.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
+import { PLAIN } from './scenes/variation.js';
 import { ServerProcess } from './server.js';
 import { takeTrace } from './trace-files.js';
 import { type Bench, type Outcome, tryCase } from './try-case.js';
@@ -86,15 +87,7 @@ function live(scene: string, door: DoorName, seed: number, bench: Bench): Promis
     seed,
     mode: 'ROUGH_SESSION',
     door,
-    variation: {
-      scale: 1,
-      offset: 0,
-      scalar: 'FLOAT64',
-      preset: 'TUNED',
-      extreme: 'NONE',
-      corner: 'DEFAULT',
-      ...(scene === 'tangle' ? { isIgnoring: true } : {}),
-    },
+    variation: scene === 'tangle' ? { ...PLAIN, isIgnoring: true } : PLAIN,
   };
   return tryCase(prove, GENERATED[scene](new Random(seed)), bench);
 }

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { BorderElements } from './border-elements.js';
 import { EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } from './pair-kinds.js';
-import { SeamElements } from './seam-elements.js';
 import type { PairRules } from './types.js';
 
 /** Elements of one kind: points, edges or triangles, by their vertices. */
@@ -119,12 +119,13 @@ export const KINEMATIC = 2;
 export class PairFilter {
   private readonly ignored = new Set<number>();
   private readonly partCount: number;
-  private readonly seams: SeamElements | undefined;
+  private readonly seams: BorderElements | undefined;
 
   /** @param keepsGuards pairs of ignored parts that guard others count as well */
   constructor(mesh: CollisionMesh, keepsGuards = false) {
     this.partCount = mesh.parts.length;
-    this.seams = keepsGuards && mesh.ignoredPartPairs.length > 0 ? new SeamElements(mesh) : undefined;
+    this.seams =
+      keepsGuards && mesh.ignoredPartPairs.length > 0 ? new BorderElements(mesh, mesh.partOfVertex) : undefined;
     for (let k = 0; k + 1 < mesh.ignoredPartPairs.length; k += 2) {
       const p = mesh.ignoredPartPairs[k];
       const q = mesh.ignoredPartPairs[k + 1];

@@ -19,7 +19,7 @@ export class PairSearch {
 
   /**
    * @param checkpoint of {@link PairRules}
-   * @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (seam-elements.ts)
+   * @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (border-elements.ts)
    */
   constructor(
     private readonly mesh: CollisionMesh,

@@ -1,9 +1,24 @@
 import { IntersticeError, type PairKind } from '../errors.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
-import { checkRules, codimensionalRelations, collectElements, distanceRelations, readPositions } from './elements.js';
-import { GuardingPairs } from './guarding-pairs.js';
+import { BorderElements } from './border-elements.js';
+import {
+  checkRules,
+  codimensionalRelations,
+  collectElements,
+  distanceRelations,
+  type Relation,
+  readPositions,
+} from './elements.js';
 import { isLeftOut } from './left-out.js';
-import { codeOf, compareFindings, EDGE_TRIANGLE, FirstFindings, toElementPair } from './pair-kinds.js';
+import {
+  codeOf,
+  compareFindings,
+  EDGE_EDGE,
+  EDGE_TRIANGLE,
+  FirstFindings,
+  toElementPair,
+  VERTEX_TRIANGLE,
+} from './pair-kinds.js';
 import { gather, idsOf } from './pair-points.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import { PathMeeting } from './path-pair.js';
@@ -16,7 +31,7 @@ export type PathScope = 'all' | 'codimensional';
  * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
  * at any time is always found. A pair that comes within rounding of touching may be found too. The derivation is
  * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is left out unless it is one through which a
- * promised pair of an edge and a triangle may come to meet ({@link GuardingPairs}).
+ * promised pair of an edge and a triangle may come to meet ({@link BorderElements}).
  *
  * @param start [3·V] in any unit
  * @param end [3·V], same unit
@@ -38,14 +53,14 @@ export function testPath(
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const pointsFrom = new Float64Array(12);
   const pointsTo = new Float64Array(12);
-  const guarding = skipsKinematic(rules) ? new GuardingPairs(mesh) : undefined;
+  const border = skipsKinematic(rules) ? new BorderElements(mesh, mesh.kinematic) : undefined;
   let collisionCount = 0;
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
   const relations = scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements);
   // Which kinematic pairs guard others is known only pair by pair, so the search passes none over.
   search.forEach([from, to], relations, { gap: 0 }, false, (relation, i, j, isKinematic) => {
-    if (isKinematic && guarding?.has(relation, i, j) === false) return;
+    if (isKinematic && border && !isGuarding(border, relation, i, j)) return;
     gather(from, relation, i, j, pointsFrom);
     gather(to, relation, i, j, pointsTo);
     const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
@@ -62,6 +77,11 @@ export function testPath(
     collisionCount,
     collisions: listed.list().map(toElementPair),
   };
+}
+
+/** Whether two kinematic elements have to be looked at for those at them that are not kinematic throughout. */
+function isGuarding(border: BorderElements, { code, a, b }: Relation, i: number, j: number): boolean {
+  return (code === VERTEX_TRIANGLE || code === EDGE_EDGE) && (border.has(a, i) || border.has(b, j));
 }
 
 /**

@@ -22,6 +22,16 @@ export interface Variation {
   readonly isIgnoring?: true;
 }
 
+/** A scene as it is. */
+export const PLAIN: Variation = {
+  scale: 1,
+  offset: 0,
+  scalar: 'FLOAT64',
+  preset: 'TUNED',
+  extreme: 'NONE',
+  corner: 'DEFAULT',
+};
+
 export type Extreme = 'NONE' | 'FAR' | 'POINT' | 'MIRROR' | 'NOISE' | 'SAME';
 export type Corner = keyof typeof CORNERS;
 

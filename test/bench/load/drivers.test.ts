@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { asBuffer, makeCloth, stepMessage } from '../../../bench/load/cloth.js';
 import { openEcho } from '../../../bench/load/echo.js';
 import { readHoldings, readMetric } from '../../../bench/load/gauges.js';
@@ -38,18 +38,21 @@ t.test('a metric is summed over its labels', async (t) => {
   t.throws(() => readMetric(page, 'b'), /no b/);
 });
 
-t.test('the echo gives back what it was sent, at every door', async (t) => {
-  const echo = await openEcho();
-  t.teardown(() => echo.close());
-  const { targets } = makeCloth(50);
-  const [http, unary, stream] = [
-    new HttpClient(echo.address),
-    new GrpcClient(echo.grpcAddress),
-    new StreamClient(echo.grpcAddress),
-  ];
-  t.teardown(() => {
+/** A client of each door of an echo; all of it ends with the test. */
+function knockAt(t: Test, echo: Awaited<ReturnType<typeof openEcho>>) {
+  const http = new HttpClient(echo.address);
+  const unary = new GrpcClient(echo.grpcAddress);
+  const stream = new StreamClient(echo.grpcAddress);
+  t.teardown(async () => {
     for (const client of [http, unary, stream]) client.close();
+    await echo.close();
   });
+  return { http, unary, stream };
+}
+
+t.test('the echo gives back what it was sent, at every door', async (t) => {
+  const { http, unary, stream } = knockAt(t, await openEcho());
+  const { targets } = makeCloth(50);
   t.same((await http.post('/v1/sessions/a/steps', asBuffer(targets[0]))).body, asBuffer(targets[0]));
   const message = Buffer.from(stepMessage('a', targets[1]));
   t.same((await unary.call('Step', message)).bytes, message);
@@ -58,17 +61,8 @@ t.test('the echo gives back what it was sent, at every door', async (t) => {
 });
 
 t.test('the late echo gives back what it was sent, but for the time that its thread worked', async (t) => {
-  const echo = await openEcho({ isLate: true });
-  t.teardown(() => echo.close());
+  const { http, unary, stream } = knockAt(t, await openEcho({ isLate: true }));
   const { targets } = makeCloth(50);
-  const [http, unary, stream] = [
-    new HttpClient(echo.address),
-    new GrpcClient(echo.grpcAddress),
-    new StreamClient(echo.grpcAddress),
-  ];
-  t.teardown(() => {
-    for (const client of [http, unary, stream]) client.close();
-  });
   const body = asBuffer(targets[0]);
   const message = Buffer.from(stepMessage('a', targets[1]));
   const answers: [Buffer, Uint8Array][] = [

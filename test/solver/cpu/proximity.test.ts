@@ -5,13 +5,13 @@ import type { PairSet } from '../../../src/solver/cpu/pairs.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { PairBudgetExceeded } from '../../../src/solver/cpu/search.js';
 import type { Settings } from '../../../src/solver/settings.js';
-import { isOfIgnoredParts, mayBeIgnored, mayBeSkipped } from '../../support/guarding-oracle.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
 import { SceneBuilder } from '../../support/scene-builder.js';
 import { makeSettings } from '../../support/settings.js';
 import { slowDistance } from '../../support/slow-distance.js';
-import { allPairs, boundsApart, keysOf, leastDistance, type MeshPair } from '../../support/trust-oracle.js';
+import { allPairs, keysOf, type MeshPair } from '../../support/trust-oracle.js';
+import { aim, missing } from './proximity-truth.js';
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);
@@ -19,21 +19,6 @@ t.comment(`seed ${random.seed}`);
 /** Float32 faces of boxes that are a few units from the origin are good to 1e-6. */
 const ROUNDING = 2e-6;
 const settings = makeSettings({ delta: 0.05, leap: 0.3 });
-
-/** Pairs that can come under δ within the current boxes, but are not in P; `isExempt` says which need not be. */
-function missing(
-  mesh: CollisionMesh,
-  proximity: Proximity,
-  delta: number,
-  isExempt: (pair: MeshPair) => boolean,
-): string[] {
-  const { box } = proximity.boxes;
-  const inP = new Set(keysOf(proximity.pairs));
-  return allPairs(mesh)
-    .filter((pair) => !inP.has(pair.key) && !isExempt(pair) && boundsApart(box, pair) < delta)
-    .filter((pair) => leastDistance(box, pair) < delta - ROUNDING)
-    .map(({ key }) => key);
-}
 
 const nobody = (): boolean => false;
 
@@ -44,15 +29,6 @@ function wander(random: Random, x: Float32Array, box: Float32Array): void {
     const target = random.between(box[q], box[q + 3]);
     x[k] = Math.min(box[q + 3], Math.max(box[q], x[k] + random() * (target - x[k])));
   }
-}
-
-function aim(random: Random, x: Float32Array, mesh: CollisionMesh, travel: number, stillKinematic = 0.5): Float32Array {
-  const y = x.slice();
-  for (let v = 0; v < mesh.vertexCount; v++) {
-    if (mesh.kinematic[v] !== 0 && random() < stillKinematic) continue;
-    for (let c = 0; c < 3; c++) y[3 * v + c] += travel * random.between(-1, 1);
-  }
-  return y;
 }
 
 function marks(random: Random, x: Float32Array, y: Float32Array, share: number): Uint8Array {
@@ -171,106 +147,6 @@ t.test('a kinematic vertex that stood still has no room to begin to move', async
       );
     }
   }
-});
-
-t.test('kinematic pairs: under SKIP those that guard a promised pair, under PROTECT all that move', async (t) => {
-  let protectedPairs = 0;
-  let guarding = 0;
-  // Enough rounds for the counts at the end: six came to 20 with one seed in some twenty.
-  for (let round = 0; round < 12; round++) {
-    const { mesh, x } = looseScene(random, { elements: 40, side: 3.5, travel: 0, kinematic: 0.6, border: 0.5 });
-    const y = aim(random, x, mesh, 0.4);
-    const isKinematic = ({ a, b }: MeshPair): boolean => [...a, ...b].every((v) => mesh.kinematic[v] !== 0);
-    const isStill = ({ a, b }: MeshPair): boolean =>
-      [...a, ...b].every((v) => mesh.kinematic[v] !== 0 && [0, 1, 2].every((c) => x[3 * v + c] === y[3 * v + c]));
-    const kinematicKeys = new Set(
-      allPairs(mesh)
-        .filter(isKinematic)
-        .map(({ key }) => key),
-    );
-    const stillKeys = new Set(
-      allPairs(mesh)
-        .filter(isStill)
-        .map(({ key }) => key),
-    );
-
-    const skipping = new Proximity(mesh, settings);
-    skipping.renew(x, y);
-    const isExempt = (pair: MeshPair): boolean => mayBeSkipped(mesh, pair);
-    const exempt = new Set(
-      allPairs(mesh)
-        .filter(isExempt)
-        .map(({ key }) => key),
-    );
-    const found = keysOf(skipping.pairs);
-    t.equal(found.filter((key) => exempt.has(key)).length, 0, 'SKIP');
-    guarding += found.filter((key) => kinematicKeys.has(key)).length;
-    t.strictSame(missing(mesh, skipping, settings.delta, isExempt), []);
-
-    const protecting = new Proximity(mesh, { ...settings, skipKinematicPairs: false });
-    protecting.renew(x, y);
-    const keys = keysOf(protecting.pairs);
-    protectedPairs += keys.filter((key) => kinematicKeys.has(key)).length;
-    t.equal(keys.filter((key) => stillKeys.has(key)).length, 0, 'PROTECT leaves out what cannot move');
-    t.strictSame(missing(mesh, protecting, settings.delta, isStill), []);
-  }
-  t.ok(protectedPairs > 20, `${protectedPairs} kinematic pairs were protected`);
-  t.ok(guarding > 20, `${guarding} kinematic pairs at borders were found under SKIP`);
-});
-
-t.test('pairs of ignored parts are left out, and only they', async (t) => {
-  // Parts 0 and 1 ignore each other, part 2 ignores itself.
-  const { mesh, x, y } = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 4 });
-  const part = (side: readonly number[]): number => mesh.partOfVertex[side[0]];
-  const isIgnored = ({ a, b }: MeshPair): boolean =>
-    (part(a) === 0 && part(b) === 1) || (part(a) === 1 && part(b) === 0) || (part(a) === 2 && part(b) === 2);
-  const ignoredKeys = new Set(
-    allPairs(mesh)
-      .filter(isIgnored)
-      .map(({ key }) => key),
-  );
-  const proximity = new Proximity(mesh, settings);
-  proximity.renew(x, y);
-  const keys = keysOf(proximity.pairs);
-  t.equal(keys.filter((key) => ignoredKeys.has(key)).length, 0);
-  t.strictSame(missing(mesh, proximity, settings.delta, isIgnored), []);
-  const without = new Proximity({ ...mesh, ignoredPartPairs: new Uint32Array(0) }, settings);
-  without.renew(x, y);
-  const all = keysOf(without.pairs);
-  t.ok(all.length > keys.length);
-  t.strictSame(
-    all.filter((key) => !ignoredKeys.has(key)),
-    keys,
-    'the others are there in the same order',
-  );
-});
-
-t.test('ignored parts that share elements: what guards such an element is kept', async (t) => {
-  let [kept, leftOut] = [0, 0];
-  for (let round = 0; round < 6; round++) {
-    const scene = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 20, isSewn: true });
-    const { x, y } = scene;
-    const all = Array.from({ length: 20 }, (_, p) => [p, (p + 1 + random.int(3)) % 20, p, p]).flat();
-    const mesh = { ...scene.mesh, ignoredPartPairs: Uint32Array.from(all) };
-    const proximity = new Proximity(mesh, settings);
-    proximity.renew(x, y);
-    t.strictSame(
-      missing(mesh, proximity, settings.delta, (pair) => mayBeIgnored(mesh, pair)),
-      [],
-    );
-    const found = new Set(keysOf(proximity.pairs));
-    const goesElsewhere = (v: number): boolean =>
-      [...mesh.edges.keys()].some(
-        (k) => mesh.edges[k] === v && mesh.partOfVertex[mesh.edges[k ^ 1]] !== mesh.partOfVertex[v],
-      );
-    for (const pair of allPairs(mesh).filter((other) => isOfIgnoredParts(mesh, other))) {
-      if (found.has(pair.key)) {
-        kept++;
-        t.ok([...pair.a, ...pair.b].some(goesElsewhere), `${pair.key} lies next to a seam`);
-      } else leftOut++;
-    }
-  }
-  t.ok(kept > 10 && leftOut > 100, `${kept} pairs of ignored parts were kept, ${leftOut} left out`);
 });
 
 const crowd = (count: number): { mesh: CollisionMesh; x: Float32Array; y: Float32Array } => {
