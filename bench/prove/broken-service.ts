@@ -41,7 +41,7 @@ export const outOfMemory = (engine: EngineName, random: Random): Promise<string>
  * answered has to be right, and what is sent again has to be answered: nothing is lost and nothing is applied twice.
  */
 async function breakOften(engine: EngineName, random: Random, sabotage: Plant, expected: Expected): Promise<string> {
-  const build = plant({ ...sabotage, name: `${sabotage.name}-${engine}` });
+  const build = await plant({ ...sabotage, name: `${sabotage.name}-${engine}` });
   let refused = 0;
   try {
     const server = await ServerProcess.start({ engine, build });
@@ -94,7 +94,7 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
       await server.stop();
     }
   } finally {
-    removePlant(build);
+    await removePlant(build);
   }
 }
 

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeCases, type ProveCase } from './cases.js';
-import { Client } from './client.js';
 import { openDoors } from './doors.js';
 import type { Finding } from './judge/answer-judge.js';
 import type { ProveScene } from './scenes/builder.js';
@@ -33,7 +32,6 @@ export interface EngineRun {
   /** answers during which pairs were left out because they intersected at the start */
   readonly ignoring: number;
   readonly checks: number;
-  readonly sessions: boolean;
   readonly endings: Readonly<Record<string, number>>;
   readonly byScene: Readonly<Record<string, number>>;
   /** cases by the door and the mode they took */
@@ -55,12 +53,11 @@ export async function runCampaign(
   tell: (line: string) => void,
 ): Promise<EngineRun> {
   const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
-  const server = await startTraced(engine, traceFolder, tell);
+  const server = await ServerProcess.start({ engine, environment: { INTERSTICE_TRACE: traceFolder } });
   const started = performance.now();
   const run = emptyRun(engine);
   const doors = openDoors(server);
   try {
-    run.sessions = (await new Client(server.address).features()).includes('sessions');
     const bench: Bench = {
       doors,
       frames: FRAMES,
@@ -70,7 +67,7 @@ export async function runCampaign(
       isUnverified: false,
     };
     const real = findRealScenes(settings.data);
-    for (const prove of makeCases(settings.seed, Object.keys(real), run.sessions)) {
+    for (const prove of makeCases(settings.seed, Object.keys(real))) {
       if (performance.now() > bench.until || prove.id.startsWith(`${MOST_CASES}-`)) break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
       const random = new Random(prove.seed);
@@ -85,21 +82,6 @@ export async function runCampaign(
     rmSync(traceFolder, { recursive: true, force: true });
   }
   return { ...run, seconds: (performance.now() - started) / 1000 };
-}
-
-/** A service that cannot write its paths is judged by its answers alone, and the report says so: 0 pieces. */
-async function startTraced(
-  engine: 'cpu' | 'webgpu',
-  traceFolder: string,
-  tell: (line: string) => void,
-): Promise<ServerProcess> {
-  try {
-    return await ServerProcess.start({ engine, environment: { INTERSTICE_TRACE: traceFolder } });
-  } catch (error) {
-    if (!(error instanceof Error && error.message.includes('INTERSTICE_TRACE'))) throw error;
-    tell('this build writes no traces: paths are not judged');
-    return ServerProcess.start({ engine });
-  }
 }
 
 /** More than any campaign gets through; it ends a search for an id that does not exist. */
@@ -124,7 +106,6 @@ function emptyRun(engine: string): Growing {
     pieces: 0,
     ignoring: 0,
     checks: 0,
-    sessions: false,
     endings: {},
     byScene: {},
     byWay: {},

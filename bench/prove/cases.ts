@@ -47,8 +47,8 @@ const PLAIN_SHARE = 0.35;
  * An endless list of cases. Scenes, engines' inputs and corners take turns, so that a short campaign has a little of
  * everything; the rest is drawn from the seed.
  */
-export function* makeCases(seed: number, realScenes: readonly string[], hasSessions: boolean): Generator<ProveCase> {
-  if (hasSessions) yield* wholeSessions(seed);
+export function* makeCases(seed: number, realScenes: readonly string[]): Generator<ProveCase> {
+  yield* wholeSessions(seed);
   const generated = Object.keys(GENERATED);
   const corners = Object.keys(CORNERS) as Corner[];
   for (let n = 0; ; n++) {
@@ -58,7 +58,7 @@ export function* makeCases(seed: number, realScenes: readonly string[], hasSessi
     const turn = Math.floor(n / REAL_EVERY);
     const scene = isReal ? realScenes[turn % realScenes.length] : generated[(n - turn) % generated.length];
     const isPlain = random.next() < PLAIN_SHARE;
-    const isSession = hasSessions && n % SESSION_EVERY === SESSION_EVERY - 1;
+    const isSession = n % SESSION_EVERY === SESSION_EVERY - 1;
     const isLong = isSession && !isReal && Math.floor(n / SESSION_EVERY) % LONG_EVERY === 0;
     const mode: Mode = isLong ? 'LONG_SESSION' : isSession ? 'SESSION' : 'RESOLVE';
     const door = DOORS[(n + Math.floor(n / DOORS.length)) % DOORS.length];

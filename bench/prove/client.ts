@@ -96,11 +96,6 @@ export class Client implements Door {
     return { count: Number(content.intersectionCount), pathFree: content.pathFree };
   }
 
-  async features(): Promise<readonly string[]> {
-    const response = await fetch(`${this.address}/v1`);
-    return ((await response.json()) as { features: string[] }).features;
-  }
-
   close(): void {}
 
   #post(path: string, body: object, { signal, requestId }: CallOptions = {}): Promise<Response> {

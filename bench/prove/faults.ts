@@ -16,7 +16,6 @@ export interface FaultResult {
 
 interface Fault {
   readonly name: string;
-  readonly needsSessions?: boolean;
   /** the engine that can break in this way, and why the other cannot */
   readonly only?: { readonly engine: 'cpu' | 'webgpu'; readonly because: string };
   readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
@@ -28,33 +27,28 @@ const NO_DEVICE = 'this engine has no device';
 const FAULTS: readonly Fault[] = [
   { name: 'the client goes away in the middle of a resolve', run: clientGone },
   { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
-  { name: 'the server is killed between any two frames of a session', needsSessions: true, run: killedBetweenFrames },
-  { name: 'an answered frame is sent again', needsSessions: true, run: sentAgain },
+  { name: 'the server is killed between any two frames of a session', run: killedBetweenFrames },
+  { name: 'an answered frame is sent again', run: sentAgain },
   {
     name: 'sessions are parked and expire, and their clients hang up and ask wrongly',
-    needsSessions: true,
     run: parkedAndExpired,
   },
   {
     name: 'a thread is killed at any moment',
-    needsSessions: true,
     // Dawn ends the whole process where a thread of it ends in the middle of its work.
     run: (engine, random) => (engine === 'cpu' ? workerKilled : threadKilledWithProcess)(engine, random),
   },
   {
     name: 'a thread runs out of memory',
-    needsSessions: true,
     run: (engine, random) => (engine === 'cpu' ? outOfMemory : threadStarvedWithProcess)(engine, random),
   },
   {
     name: 'the device is lost at any moment',
-    needsSessions: true,
     run: deviceLost,
     only: { engine: 'webgpu', because: NO_DEVICE },
   },
   {
     name: 'a mesh does not fit on the device',
-    needsSessions: true,
     run: outOfDeviceMemory,
     only: { engine: 'webgpu', because: NO_DEVICE },
   },
@@ -63,14 +57,12 @@ const FAULTS: readonly Fault[] = [
 export async function runFaults(
   engine: 'cpu' | 'webgpu',
   seed: number,
-  hasSessions: boolean,
   tell: (line: string) => void,
 ): Promise<FaultResult[]> {
   const results: FaultResult[] = [];
-  for (const { name, needsSessions, only, run } of FAULTS) {
+  for (const { name, only, run } of FAULTS) {
     let result: FaultResult;
-    if (needsSessions && !hasSessions) result = { name, result: 'SKIPPED', details: 'this build has no sessions' };
-    else if (only && only.engine !== engine) result = { name, result: 'SKIPPED', details: only.because };
+    if (only && only.engine !== engine) result = { name, result: 'SKIPPED', details: only.because };
     else {
       result = await run(engine, new Random(seed)).then(
         (details): FaultResult => ({ name, result: 'HELD', details }),

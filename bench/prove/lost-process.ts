@@ -28,7 +28,7 @@ export const threadStarvedWithProcess = (engine: EngineName, random: Random): Pr
  * again. A frame that is lost or applied twice would not have the bytes of a resolve from the last answer to its target.
  */
 async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant): Promise<string> {
-  const build = plant({ ...sabotage, name: `${sabotage.name}-with-process-${engine}` });
+  const build = await plant({ ...sabotage, name: `${sabotage.name}-with-process-${engine}` });
   const scene = makeScene(random);
   const { mesh, invariants } = scene;
   const surface = readSurface(mesh);
@@ -87,7 +87,7 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
     return `${FRAMES} frames: the process ended ${counts.deaths} times, ${counts.refused} times a refusal said so first or instead; ${counts.again} frames sent again to a new process, each with the bytes of one step from the last answer`;
   } finally {
     await server.stop();
-    removePlant(build);
+    await removePlant(build);
   }
 
   async function open(from: ServerProcess): Promise<string> {

@@ -7,7 +7,7 @@ import { runMutants } from './mutation.js';
 import { removeAllPlants } from './planting.js';
 import { countFindings, tallyOf, writeReport } from './report.js';
 import { killAllServers, ServerProcess } from './server.js';
-import { HELP, type ProveSettings, readSettings, UsageError } from './settings.js';
+import { HELP, type Part, type ProveSettings, readSettings, UsageError } from './settings.js';
 import { runSoak, type SoakResult } from './soak.js';
 
 /** Progress goes to the error stream; the verdict and the count of what passed to the other one. */
@@ -34,26 +34,46 @@ function defaultFolder(): string {
   return join(projectRoot, 'bench', 'results', `prove-${day}-${time.slice(0, 5).replace(':', '')}`);
 }
 
-async function faultAll(settings: ProveSettings, engines: readonly EngineName[], runs: readonly EngineRun[]) {
+async function runCases(settings: ProveSettings, engine: EngineName, share: number): Promise<EngineRun> {
+  tell(`cases on ${engine}, seed ${settings.seed} …`);
+  const run = await runCampaign(engine, settings, settings.minutes * share, tell);
+  tell(`${engine}: ${run.cases} cases, ${run.answers} answers, ${run.pieces} pieces, ${run.findings.length} findings`);
+  return run;
+}
+
+async function faultAll(settings: ProveSettings, engines: readonly EngineName[]) {
   const faults: (FaultResult & { engine: string })[] = [];
-  for (const engine of settings.parts.includes('faults') ? engines : []) {
-    const sessions = runs.find((run) => run.engine === engine)?.sessions ?? true;
-    faults.push(...(await runFaults(engine, settings.seed, sessions, tell)).map((result) => ({ engine, ...result })));
+  for (const engine of engines) {
+    faults.push(...(await runFaults(engine, settings.seed, tell)).map((result) => ({ engine, ...result })));
   }
   return faults;
 }
 
-/** Soak, faults and mutants; where time is short, the faults beside the others. */
-async function breakThings(settings: ProveSettings, engines: readonly EngineName[], runs: readonly EngineRun[]) {
-  const hasTraces = runs.length === 0 || runs.some((run) => run.pieces > 0);
-  const mutate = () => (settings.parts.includes('mutants') ? runMutants(settings, engines, hasTraces, tell) : []);
-  const faulting = settings.isHurried ? faultAll(settings, engines, runs) : undefined;
-  // Whoever waits for the others first hears of a failure here all the same.
-  faulting?.catch(() => {});
-  const soaks = await soakAll(settings, engines);
-  const mutants = await mutate();
-  const faults = await (faulting ?? faultAll(settings, engines, runs));
-  return { soaks, mutants, faults };
+/**
+ * Everything in turn, or, where time is short, all but the soak beside each other: a service and its judge wait for each other
+ * most of the time. The soak measures, and has the machine to itself.
+ */
+async function runParts(settings: ProveSettings, engines: readonly EngineName[]) {
+  const isAsked = (part: Part) => settings.parts.includes(part);
+  const share = 1 / engines.length;
+  const cases = engines.map(
+    (engine) => async () => (isAsked('cases') ? [await runCases(settings, engine, share)] : []),
+  );
+  const mutate = async () => (isAsked('mutants') ? runMutants(settings, engines, tell) : []);
+  const fault = async () => (isAsked('faults') ? faultAll(settings, engines) : []);
+  if (settings.isHurried) {
+    const [mutants, faults, ...runs] = await allOf([mutate(), fault(), ...cases.map((run) => run())] as const);
+    return { runs: runs.flat(), soaks: await soakAll(settings, engines), mutants, faults };
+  }
+  const runs: EngineRun[] = [];
+  for (const run of cases) runs.push(...(await run()));
+  return { runs, soaks: await soakAll(settings, engines), mutants: await mutate(), faults: await fault() };
+}
+
+/** As Promise.all, but a failure is told when all have ended: each cleans up behind itself. */
+async function allOf<T extends readonly Promise<unknown>[]>(work: T): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work);
+  return (await Promise.all(work)) as { [K in keyof T]: Awaited<T[K]> };
 }
 
 async function soakAll(settings: ProveSettings, engines: readonly EngineName[]): Promise<SoakResult[]> {
@@ -71,7 +91,6 @@ async function soakAll(settings: ProveSettings, engines: readonly EngineName[]):
 async function prove(settings: ProveSettings): Promise<number> {
   const started = performance.now();
   const notes: string[] = [];
-  const runs: EngineRun[] = [];
   if (settings.data === undefined) notes.push('No real inputs: set INTERSTICE_DATA or --data.');
   const engines: EngineName[] = [];
   for (const engine of settings.engines) {
@@ -81,18 +100,7 @@ async function prove(settings: ProveSettings): Promise<number> {
   }
   for (const note of notes) tell(note);
   if (engines.length === 0) throw new Error('no engine can be tried');
-  for (const engine of settings.parts.includes('cases') ? engines : []) {
-    tell(`cases on ${engine}, seed ${settings.seed} …`);
-    const run = await runCampaign(engine, settings, settings.minutes / engines.length, tell);
-    if (run.answers > 0 && run.pieces === 0)
-      notes.push(`${engine}: no traces, so that paths were judged by their ends.`);
-    if (!run.sessions) notes.push(`${engine}: this build has no sessions; every case was a single resolve.`);
-    tell(
-      `${engine}: ${run.cases} cases, ${run.answers} answers, ${run.pieces} pieces, ${run.findings.length} findings`,
-    );
-    runs.push(run);
-  }
-  const { soaks, mutants, faults } = await breakThings(settings, engines, runs);
+  const parts = await runParts(settings, engines);
   const report = {
     date: new Date().toISOString(),
     version: packageVersion,
@@ -102,10 +110,7 @@ async function prove(settings: ProveSettings): Promise<number> {
     seconds: (performance.now() - started) / 1000,
     machine: describeMachine([]),
     notes,
-    runs,
-    mutants,
-    faults,
-    soaks,
+    ...parts,
   };
   const findings = countFindings(report);
   const page = writeReport(settings.out ?? defaultFolder(), { ...report, findings });

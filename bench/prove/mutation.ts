@@ -40,7 +40,6 @@ const AT_A_TIME = 2;
 export async function runMutants(
   settings: ProveSettings,
   engines: readonly string[],
-  hasTraces: boolean,
   tell: (line: string) => void,
 ): Promise<MutantResult[]> {
   const chosen = [...MUTANTS, ...GPU_MUTANTS].filter(
@@ -52,7 +51,7 @@ export async function runMutants(
   const work = async (): Promise<void> => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
       const started = performance.now();
-      const outcome = await tryMutant(mutant, settings.seed, hasTraces);
+      const outcome = await tryMutant(mutant, settings.seed);
       const seconds = (performance.now() - started) / 1000;
       const files = [...new Set(mutant.edits.map(({ file }) => file))];
       results.push({ name: mutant.name, fault: mutant.fault, files, ...outcome, seconds });
@@ -66,14 +65,14 @@ export async function runMutants(
 
 type Verdict = Pick<MutantResult, 'result' | 'by' | 'cases'>;
 
-async function tryMutant(mutant: Mutant, seed: number, hasTraces: boolean): Promise<Verdict> {
+async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
   // Faults in copies of the build: the service's own trial of itself must look away, or it would not even start.
   const planted = { name: mutant.name, edits: [...mutant.edits, MUTED_PROBE] };
   const wrong = misfits(planted);
   if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
-  const build = plant(planted);
-  const traceFolder = hasTraces ? mkdtempSync(join(tmpdir(), 'interstice-prove-')) : undefined;
-  const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', ...(traceFolder ? { INTERSTICE_TRACE: traceFolder } : {}) };
+  const build = await plant(planted);
+  const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
+  const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', INTERSTICE_TRACE: traceFolder };
   let cases = 0;
   try {
     const server = await ServerProcess.start({ engine: mutant.engine ?? 'cpu', build, environment });
@@ -104,8 +103,8 @@ async function tryMutant(mutant: Mutant, seed: number, hasTraces: boolean): Prom
       await server.stop();
     }
   } finally {
-    removePlant(build);
-    if (traceFolder) rmSync(traceFolder, { recursive: true, force: true });
+    await removePlant(build);
+    rmSync(traceFolder, { recursive: true, force: true });
   }
 }
 

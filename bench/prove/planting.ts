@@ -1,4 +1,5 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { projectRoot } from '../../src/paths.js';
@@ -19,6 +20,11 @@ export interface Plant {
 
 const buildFolder = fileURLToPath(new URL('../../', import.meta.url));
 const KERNELS = join('gpu', 'kernels');
+/** What a service needs to run; source maps and types are two thirds of a build, and it is copied some fifty times. */
+const RUNNABLE = {
+  recursive: true,
+  filter: (path: string) => /\.(js|json)$/.test(path) || statSync(path).isDirectory(),
+};
 
 /** A copy of the build reads its own kernels, not those of the checkout. */
 const OWN_KERNELS: Edit = {
@@ -61,15 +67,12 @@ export function misfits({ edits }: Plant, build = buildFolder): string[] {
  *
  * @returns the folder of the copy, below the project's scratch folder so that packages are found; remove it afterwards
  */
-export function plant({ name, edits }: Plant): string {
+export async function plant({ name, edits }: Plant): Promise<string> {
   const folder = join(projectRoot, '.build', 'prove-mutants', `${name}-${process.pid}`);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
   planted.add(folder);
-  for (const part of ['src', 'gpu']) {
-    if (existsSync(join(buildFolder, part))) cpSync(join(buildFolder, part), join(folder, part), { recursive: true });
-  }
-  cpSync(join(projectRoot, KERNELS), join(folder, KERNELS), { recursive: true });
+  await rm(folder, { recursive: true, force: true });
+  for (const part of ['src', 'gpu']) await cp(join(buildFolder, part), join(folder, part), RUNNABLE);
+  await cp(join(projectRoot, KERNELS), join(folder, KERNELS), { recursive: true });
   const all = [...edits, OWN_KERNELS];
   for (const file of new Set(all.map((edit) => edit.file))) {
     const path = join(folder, file);
@@ -81,11 +84,12 @@ export function plant({ name, edits }: Plant): string {
 /** Copies that a campaign which is broken off leaves behind. */
 const planted = new Set<string>();
 
-export function removePlant(folder: string): void {
+export async function removePlant(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
   planted.delete(folder);
-  rmSync(folder, { recursive: true, force: true });
 }
 
+/** At once, as the process ends. */
 export function removeAllPlants(): void {
-  for (const folder of planted) removePlant(folder);
+  for (const folder of planted) rmSync(folder, { recursive: true, force: true });
 }
