@@ -40,12 +40,15 @@ export interface EngineRun {
 }
 
 const FRAMES = 30;
-/** Frames of a long session: hundreds where there is time, so many in a short campaign. */
+/** Frames of a long session: hundreds where there is time, so many in a short campaign and where cases are counted. */
 const FRAMES_PER_MINUTE = 200;
 const FEWEST_FRAMES = 60;
 const MOST_FRAMES = 600;
 
-/** Tries cases against one engine until the time is over. */
+const framesWithin = (minutes: number): number =>
+  Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes)));
+
+/** Tries cases against one engine until the time is over, or as many as were asked for. */
 export async function runCampaign(
   engine: 'cpu' | 'webgpu',
   settings: ProveSettings,
@@ -61,14 +64,15 @@ export async function runCampaign(
     const bench: Bench = {
       doors,
       frames: FRAMES,
-      longFrames: Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes))),
+      longFrames: Number.isFinite(settings.cases) ? FEWEST_FRAMES : framesWithin(minutes),
       until: started + minutes * 60_000,
       traceFolder,
       isUnverified: false,
     };
     const real = findRealScenes(settings.data);
     for (const prove of makeCases(settings.seed, Object.keys(real))) {
-      if (performance.now() > bench.until || prove.id.startsWith(`${MOST_CASES}-`)) break;
+      if (performance.now() > bench.until || prove.id.startsWith(`${MOST_CASES}-`) || run.cases === settings.cases)
+        break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
       const random = new Random(prove.seed);
       const scene: ProveScene = await (GENERATED[prove.scene]?.(random) ?? real[prove.scene](random));

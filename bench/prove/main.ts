@@ -34,10 +34,17 @@ function defaultFolder(): string {
   return join(projectRoot, 'bench', 'results', `prove-${day}-${time.slice(0, 5).replace(':', '')}`);
 }
 
-async function runCases(settings: ProveSettings, engine: EngineName, share: number): Promise<EngineRun> {
+async function runCases(
+  settings: ProveSettings,
+  engine: EngineName,
+  share: number,
+  notes: string[],
+): Promise<EngineRun> {
   tell(`cases on ${engine}, seed ${settings.seed} …`);
   const run = await runCampaign(engine, settings, settings.minutes * share, tell);
   tell(`${engine}: ${run.cases} cases, ${run.answers} answers, ${run.pieces} pieces, ${run.findings.length} findings`);
+  if (run.cases < settings.cases && settings.only.length === 0 && Number.isFinite(settings.cases))
+    notes.push(`${engine}: the time was over after ${run.cases} of ${settings.cases} cases.`);
   return run;
 }
 
@@ -53,11 +60,11 @@ async function faultAll(settings: ProveSettings, engines: readonly EngineName[])
  * Everything in turn, or, where time is short, all but the soak beside each other: a service and its judge wait for each other
  * most of the time. The soak measures, and has the machine to itself.
  */
-async function runParts(settings: ProveSettings, engines: readonly EngineName[]) {
+async function runParts(settings: ProveSettings, engines: readonly EngineName[], notes: string[]) {
   const isAsked = (part: Part) => settings.parts.includes(part);
   const share = 1 / engines.length;
   const cases = engines.map(
-    (engine) => async () => (isAsked('cases') ? [await runCases(settings, engine, share)] : []),
+    (engine) => async () => (isAsked('cases') ? [await runCases(settings, engine, share, notes)] : []),
   );
   const mutate = async () => (isAsked('mutants') ? runMutants(settings, engines, tell) : []);
   const fault = async () => (isAsked('faults') ? faultAll(settings, engines) : []);
@@ -100,12 +107,12 @@ async function prove(settings: ProveSettings): Promise<number> {
   }
   for (const note of notes) tell(note);
   if (engines.length === 0) throw new Error('no engine can be tried');
-  const parts = await runParts(settings, engines);
+  const parts = await runParts(settings, engines, notes);
   const report = {
     date: new Date().toISOString(),
     version: packageVersion,
     algorithmVersion,
-    command: `npm run prove -- --seed ${settings.seed} --minutes ${settings.minutes} --soak ${settings.soak} --engine ${settings.engines.join(',')}`,
+    command: `npm run prove -- --seed ${settings.seed} --minutes ${settings.minutes}${Number.isFinite(settings.cases) ? ` --cases ${settings.cases}` : ''} --soak ${settings.soak} --engine ${settings.engines.join(',')}`,
     seed: settings.seed,
     seconds: (performance.now() - started) / 1000,
     machine: describeMachine([]),

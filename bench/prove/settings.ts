@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util';
 export interface ProveSettings {
   readonly seed: number;
   readonly minutes: number;
+  /** cases on each engine, at most */
+  readonly cases: number;
   readonly engines: readonly ('cpu' | 'webgpu')[];
   readonly data: string | undefined;
   /** folder of the report; absent = one that is named by the time */
@@ -25,14 +27,15 @@ Tries to break the service and judges every answer with tools of its own. Exit c
 
   --seed N          whole number that everything is drawn from (default: the time)
   --minutes N       how long cases are tried, all engines together (default 1.5)
+  --cases N         end after so many cases on each engine, if the time lasts (default: as many as the time allows)
   --engine LIST     cpu, webgpu or both, separated by commas (default cpu,webgpu; webgpu is left out with a note where
                     no adapter is found)
   --data DIR        folder of real inputs (default: INTERSTICE_DATA; without one, generated scenes only)
   --out DIR         where report.html and report.json go (default bench/results/prove-TIME)
   --soak SECONDS    length of the soak (default 30)
   --parts LIST      of ${PARTS.join(', ')} (default all)
-  --ci              what a check of every change runs, about four minutes on two cores: seed 2026, 1.4 minutes of cases,
-                    all parts beside each other and 60 s of soak at the end; any of these can still be given
+  --ci              what a check of every change runs, about four minutes on two cores: seed 2026, 24 cases on each
+                    engine, all parts beside each other, and 60 s of soak at the end; any of these can still be given
   --only WORDS      only cases and mutants whose id contains one of the words, separated by commas
 `;
 
@@ -58,6 +61,7 @@ export function readSettings(
   return {
     seed: number('seed', values.seed ?? (isCi ? CI.seed : String(Date.now() % 2 ** 31)), 0) >>> 0,
     minutes: number('minutes', values.minutes ?? (isCi ? CI.minutes : '1.5'), 0),
+    cases: casesOf(values.cases ?? (isCi ? CI.cases : undefined)),
     engines,
     data: values.data ?? environment.INTERSTICE_DATA,
     out: values.out,
@@ -69,7 +73,7 @@ export function readSettings(
 }
 
 /** The same cases every time, so that a change that fails can be told from one that does not. */
-const CI = { seed: '2026', minutes: '1.4', soak: '60' };
+const CI = { seed: '2026', minutes: '8', cases: '24', soak: '60' };
 
 function parse(args: readonly string[]) {
   try {
@@ -78,6 +82,7 @@ function parse(args: readonly string[]) {
       options: {
         seed: { type: 'string' },
         minutes: { type: 'string' },
+        cases: { type: 'string' },
         engine: { type: 'string' },
         data: { type: 'string' },
         out: { type: 'string' },
@@ -99,4 +104,11 @@ function number(name: string, text: string, least: number): number {
     throw new UsageError(`--${name} ${text}: a number of at least ${least} is needed.`);
   }
   return value;
+}
+
+function casesOf(text: string | undefined): number {
+  if (text === undefined) return Number.POSITIVE_INFINITY;
+  const cases = number('cases', text, 1);
+  if (Number.isInteger(cases)) return cases;
+  throw new UsageError(`--cases ${text}: a whole number is needed.`);
 }

@@ -11,7 +11,7 @@ t.test('flags are read, with data from the environment unless a flag says so', a
 });
 
 t.test('what cannot be meant is refused', async (t) => {
-  for (const flag of ['--seed=x', '--minutes=-1', '--engine=cuda', '--parts=all', '--sed=1']) {
+  for (const flag of ['--seed=x', '--minutes=-1', '--engine=cuda', '--parts=all', '--cases=0', '--cases=1.5', '--sed=1']) {
     try {
       readSettings([flag], {});
       t.fail(`${flag} was taken`);
@@ -22,7 +22,7 @@ t.test('what cannot be meant is refused', async (t) => {
 });
 
 t.test('a check of every change takes the same cases each time, unless a flag says otherwise', async (t) => {
-  t.match(readSettings(['--ci'], {}), { seed: 2026, soak: 60, isHurried: true });
+  t.match(readSettings(['--ci'], {}), { seed: 2026, cases: 24, soak: 60, isHurried: true });
   t.match(readSettings(['--ci', '--seed', '9', '--soak', '5'], {}), { seed: 9, soak: 5, isHurried: true });
-  t.match(readSettings([], {}), { isHurried: false });
+  t.match(readSettings([], {}), { cases: Number.POSITIVE_INFINITY, isHurried: false });
 });
