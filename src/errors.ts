@@ -69,7 +69,11 @@ export const ERRORS = {
     'INVALID_ARGUMENT',
     'Send one of the stated media types, without content encoding.',
   ),
-  DEADLINE_EXCEEDED: kind(504, 'DEADLINE_EXCEEDED', 'Allow more time, or ask for RETURN_SAFE.'),
+  DEADLINE_EXCEEDED: kind(
+    504,
+    'DEADLINE_EXCEEDED',
+    'Allow more time. RETURN_SAFE answers with what was reached, once the start has passed its test.',
+  ),
   CANCELLED: kind(499, 'CANCELLED', 'The caller went away; nothing changed.'),
   DEVICE_LOST: kind(503, 'UNAVAILABLE', 'Try again; the device is being opened anew.', true),
   DRAINING: kind(503, 'UNAVAILABLE', 'This server is shutting down; connect to another one.', true),

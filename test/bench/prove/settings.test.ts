@@ -11,7 +11,15 @@ t.test('flags are read, with data from the environment unless a flag says so', a
 });
 
 t.test('what cannot be meant is refused', async (t) => {
-  for (const flag of ['--seed=x', '--minutes=-1', '--engine=cuda', '--parts=all', '--cases=0', '--cases=1.5', '--sed=1']) {
+  for (const flag of [
+    '--seed=x',
+    '--minutes=-1',
+    '--engine=cuda',
+    '--parts=all',
+    '--cases=0',
+    '--cases=1.5',
+    '--sed=1',
+  ]) {
     try {
       readSettings([flag], {});
       t.fail(`${flag} was taken`);
