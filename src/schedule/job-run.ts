@@ -1,10 +1,9 @@
 import { IntersticeError } from '../errors.js';
 import type { MeshLimits } from '../mesh/types.js';
-import type { OnBudget } from '../session/types.js';
+import type { OnBudget, TellState } from '../session/types.js';
 import type { Engine, Progress } from '../solver/types.js';
 import { Deadline } from './deadline.js';
 import type { Finding } from './finding.js';
-import type { TellState } from './state-trail.js';
 import { Stopwatch } from './stopwatch.js';
 import type { Verifier } from './verifier.js';
 

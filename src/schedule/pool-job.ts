@@ -1,4 +1,5 @@
 import { IntersticeError } from '../errors.js';
+import type { TellState } from '../session/types.js';
 import type { Progress } from '../solver/types.js';
 import { monotonicMs } from './clock.js';
 import { deadlineExceeded } from './deadline.js';
@@ -6,7 +7,6 @@ import type { Finding } from './finding.js';
 import { JobFlags, type JobMessage, type Jobs } from './messages.js';
 import type { Listener } from './pool-worker.js';
 import type { HeldVersions } from './resident-scenes.js';
-import type { TellState } from './state-trail.js';
 
 export interface JobHooks {
   /** aborted: a waiting job is dropped, a running one stops at its next step; either way the call ends with CANCELLED */

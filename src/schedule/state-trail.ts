@@ -1,5 +1,6 @@
 import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { TellState } from '../session/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
 import type { EnginePositions } from '../solver/types.js';
 import type { PairRules, PathFindings } from '../verify/types.js';
@@ -18,12 +19,6 @@ export interface TrailOptions {
   /** every state in the answer's scalar, start first, which keeps its own if that is wider; not written to afterwards */
   readonly onState: TellState | undefined;
 }
-
-/**
- * Hears the path of a resolve, state by state. `at` is the place of a state in the path, 0 for the start: one more each time,
- * unless states are given up; then the one that takes their place is told with its number, and it and all after it are void.
- */
-export type TellState = (positions: Positions, at: number) => void;
 
 /** A state that can be answered. */
 export interface Candidate {

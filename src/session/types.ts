@@ -287,6 +287,12 @@ export interface Caller {
   readonly maxPriority: Priority;
 }
 
+/**
+ * Hears the path of a resolve, state by state. `at` is the place of a state in the path, 0 for the start: one more each time,
+ * unless states are given up; then the one that takes their place is told with its number, and what had it and all after it are void.
+ */
+export type TellState = (positions: Positions, at: number) => void;
+
 /** What a transport knows about one call. */
 export interface CallContext {
   /** absent: the one tenant of a service without keys, at any priority */
@@ -302,11 +308,8 @@ export interface CallContext {
   /** performance.now() when the first byte of the request arrived; the time budget counts from here */
   readonly receivedAt?: number;
   readonly onProgress?: (progress: Progress) => void;
-  /**
-   * Every state of the path in the answer's scalar, start first, answer last (command line's --trace); awaited. `at` counts
-   * from 0 for the start; a number that comes again replaces that state and all after it, which were given up.
-   */
-  readonly onState?: (positions: Positions, at: number) => void;
+  /** every state of the path in the answer's scalar, start first, answer last (command line's --trace); awaited */
+  readonly onState?: TellState;
 }
 
 /** What a door knows of a request of which only the head has come. */
