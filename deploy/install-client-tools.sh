@@ -4,7 +4,7 @@
 set -euo pipefail
 
 readonly packages=(python3 python3-numpy python3-grpcio python3-protobuf protobuf-compiler protobuf-compiler-grpc
-  g++ cmake make pkg-config libgrpc++-dev libprotobuf-dev)
+  g++ cmake make pkg-config libgrpc++-dev libprotobuf-dev libssl-dev)
 
 say() { printf 'client tools: %s\n' "$*"; }
 is_installed() { [[ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2> /dev/null || true)" == installed ]]; }

@@ -2,13 +2,16 @@
  * The clients against the real server; see test-clients.sh, which prepares the folder and calls this.
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { makeCertificates, openTlsProxy } from './tls-doors.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const clients = join(root, 'clients');
@@ -43,7 +46,10 @@ const works = (command, ...args) => run(command, args).status === 0;
 const findPython = () =>
   ['python3', '/usr/bin/python3'].find((python) => works(python, '-c', 'import numpy, grpc, google.protobuf'));
 
-/** Every part: how it is built, the tests of its own, and its loops, as programs that take the address as argument. */
+/**
+ * Every part: how it is built, the tests of its own, and its loops, as programs that take the address as argument. Loops
+ * over TLS learn the authority from the environment, each library from a variable of its own.
+ */
 const preparePython = () => {
   const python = findPython();
   if (!python) return skip('the Python client', 'no python3 with numpy, grpcio and protobuf');
@@ -52,7 +58,7 @@ const preparePython = () => {
   }
   const folder = join(build, 'python');
   rmSync(folder, { recursive: true, force: true });
-  for (const part of ['interstice', 'falling_cloth.py', 'test_client.py']) {
+  for (const part of ['interstice', 'falling_cloth.py', 'test_client.py', 'test_tls.py']) {
     cpSync(join(clients, 'python', part), join(folder, part), { recursive: true });
   }
   const made = run(python, [join(clients, 'python', 'generate.py'), folder]);
@@ -65,6 +71,14 @@ const preparePython = () => {
       ['python, HTTP', ({ http }) => [...loop, `http://${http}`]],
       ['python, gRPC', ({ grpc }) => [...loop, `grpc://${grpc}`]],
       ['python, gRPC stream', ({ grpc }) => [...loop, `grpc://${grpc}`, '--stream']],
+    ],
+    tlsTests: [
+      ['python, HTTPS', (doors) => [python, join(folder, 'test_tls.py'), ...doors('https')]],
+      ['python, gRPC over TLS', (doors) => [python, join(folder, 'test_tls.py'), ...doors('grpcs')]],
+    ],
+    tlsLoops: [
+      ['python, gRPC over TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [...loop, `grpcs://${grpc}`]],
+      ['python, HTTPS', 'SSL_CERT_FILE', ({ https }) => [...loop, `https://${https}`]],
     ],
   };
 };
@@ -88,16 +102,18 @@ const prepareCpp = () => {
       ['c++', ({ grpc }) => [loop, grpc]],
       ['c++, stream', ({ grpc }) => [loop, grpc, '--stream']],
     ],
+    tlsTests: [['c++, TLS', (doors) => [join(folder, 'tls_test'), ...doors('grpcs')]]],
+    tlsLoops: [['c++, TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [loop, `grpcs://${grpc}`, '--stream']]],
   };
 };
 
-/** Its tests are part of `npm test`. */
+/** Its other tests are part of `npm test`. */
+const inTypescript = (program, ...args) => [process.execPath, join(clients, 'typescript', program), ...args];
 const typescript = {
-  loops: [
-    [
-      'typescript',
-      ({ http }) => [process.execPath, join(clients, 'typescript', 'falling-cloth.mjs'), `http://${http}`],
-    ],
+  loops: [['typescript', ({ http }) => inTypescript('falling-cloth.mjs', `http://${http}`)]],
+  tlsTests: [['typescript, HTTPS', (doors) => inTypescript('tls-test.mjs', ...doors('https'))]],
+  tlsLoops: [
+    ['typescript, HTTPS', 'NODE_EXTRA_CA_CERTS', ({ https }) => inTypescript('falling-cloth.mjs', `https://${https}`)],
   ],
 };
 
@@ -110,7 +126,7 @@ const freePort = async () => {
   return port;
 };
 
-const startServer = async ({ httpPort, grpcPort, http }) => {
+const startServer = async ({ httpPort, grpcPort, http, settings }) => {
   const { INTERSTICE_REQUIRE_CLIENTS: _, ...environment } = process.env;
   const env = {
     ...environment,
@@ -119,6 +135,7 @@ const startServer = async ({ httpPort, grpcPort, http }) => {
     INTERSTICE_ADMIN_PORT: 'off',
     INTERSTICE_ENGINE: 'cpu',
     INTERSTICE_LOG_LEVEL: 'warn',
+    ...settings,
   };
   const server = spawn(process.execPath, [program, 'serve'], { cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
@@ -143,11 +160,18 @@ const kill = async (server) => {
 
 const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
 
-const runTests = (name, [command, ...args]) => {
-  const { stdout, stderr, status } = run(command, args, { timeout: LOOP_LIMIT_MS });
-  const counts = TALLY.exec(stdout ?? '')
-    ?.slice(1)
-    .map(Number);
+/** Not spawnSync: this process is also the proxies that some tests go through. */
+const runTests = async (name, [command, ...args]) => {
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: LOOP_LIMIT_MS });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const [status] = await once(child, 'close');
+  const counts = TALLY.exec(stdout)?.slice(1).map(Number);
   const isWhole = counts !== undefined && (status === 0) === (counts[1] === 0);
   check(isWhole, `${name}: its tests run to their end`, `${stdout}${stderr}`);
   if (!counts) return;
@@ -159,8 +183,9 @@ const runTests = (name, [command, ...args]) => {
 };
 
 /** A falling cloth whose server dies on the way; another one takes the same ports. Answers with that one. */
-const runLoop = async (name, [command, ...args], server, places) => {
-  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+const runLoop = async (name, [command, ...args], server, places, environment = {}) => {
+  const env = { ...process.env, ...environment };
+  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
   const limit = setTimeout(() => child.kill('SIGKILL'), LOOP_LIMIT_MS);
   let errors = '';
@@ -187,18 +212,83 @@ const runLoop = async (name, [command, ...args], server, places) => {
   return current;
 };
 
-mkdirSync(build, { recursive: true });
-const parts = { python: preparePython(), 'c++': prepareCpp(), typescript };
-const [httpPort, grpcPort] = [await freePort(), await freePort()];
-const places = { httpPort, grpcPort, http: `127.0.0.1:${httpPort}`, grpc: `127.0.0.1:${grpcPort}` };
-let server = await startServer(places);
-try {
-  for (const [name, part] of Object.entries(parts)) {
-    if (part?.tests) runTests(name, part.tests(places));
-    for (const [what, commandOf] of part?.loops ?? []) server = await runLoop(what, commandOf(places), server, places);
+const findPlaces = async (settings = {}) => {
+  const [httpPort, grpcPort] = [await freePort(), await freePort()];
+  return { httpPort, grpcPort, http: `127.0.0.1:${httpPort}`, grpc: `127.0.0.1:${grpcPort}`, settings };
+};
+
+const testPlain = async (parts, places) => {
+  let server = await startServer(places);
+  try {
+    for (const [name, part] of parts) {
+      if (part.tests) await runTests(name, part.tests(places));
+      for (const [what, commandOf] of part.loops) server = await runLoop(what, commandOf(places), server, places);
+    }
+  } finally {
+    await kill(server);
   }
-} finally {
-  await kill(server);
+};
+
+/** Two services, one that wants certificates and keys of its clients; proxies end TLS before their HTTP doors. */
+const testTls = async (parts, folder) => {
+  makeCertificates(folder);
+  const at = (name) => join(folder, name);
+  const key = randomBytes(24).toString('hex');
+  writeFileSync(at('keys'), `tester:${createHash('sha256').update(key).digest('hex')}\n`);
+  const tls = { INTERSTICE_GRPC_TLS_CERT: at('server.crt'), INTERSTICE_GRPC_TLS_KEY: at('server.key') };
+  const open = await findPlaces(tls);
+  const guarded = await findPlaces({
+    ...tls,
+    INTERSTICE_GRPC_TLS_CLIENT_CA: at('ca.crt'),
+    INTERSTICE_API_KEYS: at('keys'),
+  });
+  const proxies = [
+    await openTlsProxy({ folder, name: 'server', to: open.httpPort }),
+    await openTlsProxy({ folder, name: 'server', to: guarded.httpPort, clientCa: 'ca.crt' }),
+    await openTlsProxy({ folder, name: 'misnamed', to: open.httpPort }),
+  ];
+  const [https, mutual, misnamed] = proxies.map((proxy) => `127.0.0.1:${proxy.address().port}`);
+  /** What the tests take as arguments. */
+  const doors = (scheme) => {
+    const [first, second] = scheme === 'https' ? [https, mutual] : [open.grpc, guarded.grpc];
+    return [
+      folder,
+      key,
+      ...[first, second, misnamed].map((address) => `${scheme}://${address}`),
+      `${scheme.slice(0, -1)}://${open.http}`,
+    ];
+  };
+  const servers = await Promise.all([open, guarded].map(startServer));
+  try {
+    for (const [, part] of parts) {
+      for (const [what, commandOf] of part.tlsTests) await runTests(what, commandOf(doors));
+      for (const [what, variable, commandOf] of part.tlsLoops) {
+        const environment = { [variable]: at('ca.crt') };
+        servers[0] = await runLoop(what, commandOf({ ...open, https }), servers[0], open, environment);
+      }
+    }
+  } finally {
+    await Promise.all(servers.map(kill));
+    for (const proxy of proxies) proxy.close();
+  }
+};
+
+mkdirSync(build, { recursive: true });
+const parts = Object.entries({ python: preparePython(), 'c++': prepareCpp(), typescript }).filter(([, part]) => part);
+const [only] = process.argv.slice(2);
+if (only !== 'tls') await testPlain(parts, await findPlaces());
+if (only === 'plain') skip('TLS', 'only the rest was asked for');
+else if (works('openssl', 'version')) {
+  const folder = mkdtempSync(join(tmpdir(), 'interstice-tls-'));
+  try {
+    const since = performance.now();
+    await testTls(parts, folder);
+    print(`      all over TLS in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+} else {
+  skip('TLS', 'no openssl to make certificates with');
 }
 process.exitCode = total.failed === 0 ? 0 : 1;
 print(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);

@@ -5,4 +5,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 node deploy/prepare.mjs
-exec node deploy/test-clients.mjs
+exec node deploy/test-clients.mjs "$@"

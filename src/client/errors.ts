@@ -1,10 +1,13 @@
 import type { ElementPair, ElementRef } from '../errors.js';
+import type { Answer } from './connection.js';
 import { parseAnswer } from './wire.js';
 
 /** Codes that no server sends: they say what this side saw. */
 export type LocalCode =
   /** no answer: nobody listens, the connection broke, or a proxy found no server behind it */
   | 'UNREACHABLE'
+  /** no connection: the certificate of one side is not trusted by the other, or the server speaks no TLS */
+  | 'TLS_REFUSED'
   /** an answer, but not of this service */
   | 'UNEXPECTED_ANSWER'
   /** no answer within the client's own time limit */
@@ -62,7 +65,7 @@ export class ServiceError extends Error {
 }
 
 /** A refusal as it came, be it a problem document or what a proxy made up. */
-export async function refusalOf(response: Response): Promise<ServiceError> {
+export async function refusalOf(response: Answer): Promise<ServiceError> {
   const text = await response.text();
   const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
   const fields = asObject(text);

@@ -5,6 +5,7 @@ export type { ClientOptions } from './connection.js';
 export { type LocalCode, ServiceError } from './errors.js';
 export type { RetryOptions } from './retry.js';
 export type { Session } from './session.js';
+export type { TlsFiles } from './tls.js';
 export type {
   CallOptions,
   CheckAnswer,

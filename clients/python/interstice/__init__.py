@@ -8,6 +8,7 @@ from .client import Client
 from .errors import ServiceError
 from .retry import Retry
 from .session import Session
+from .tls import Tls
 from .types import Mesh, StepResult
 
-__all__ = ["Client", "Mesh", "Retry", "ServiceError", "Session", "StepResult"]
+__all__ = ["Client", "Mesh", "Retry", "ServiceError", "Session", "StepResult", "Tls"]

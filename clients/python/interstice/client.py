@@ -6,6 +6,7 @@ import uuid
 
 from .retry import Retry, persist
 from .session import LEAST_BUDGET, Session
+from .tls import Tls
 from .types import StepResult, Work, as_mesh, as_positions
 
 TIMEOUT = 630.0
@@ -15,10 +16,11 @@ TIMEOUT = 630.0
 class Client:
     """`http://`, `https://`, `grpc://` or `grpcs://` and an address. Calls are tried again where that is safe.
 
+    tls: a Tls, certificates for `https://` and `grpcs://` where those that are known will not do.
     timeout: seconds that one try may take.
     """
 
-    def __init__(self, url, *, api_key=None, retry=Retry(), timeout=TIMEOUT):
+    def __init__(self, url, *, api_key=None, tls=None, retry=Retry(), timeout=TIMEOUT):
         scheme, address = urllib.parse.urlsplit(url)[:2]
         if scheme in ("http", "https"):
             from .http_transport import HttpTransport as Transport
@@ -26,7 +28,10 @@ class Client:
             from .grpc_transport import GrpcTransport as Transport
         else:
             raise ValueError(f"{url} is no address of the form http://host:port or grpc://host:port")
-        self._transport = Transport(url, address, scheme.endswith("s"), api_key, timeout)
+        is_encrypted = scheme.endswith("s")
+        if tls is not None and not is_encrypted:
+            raise ValueError(f"tls needs an address that begins with https:// or grpcs://, not {url}")
+        self._transport = Transport(url, address, (tls or Tls()) if is_encrypted else None, api_key, timeout)
         self._retry = retry
 
     def session(self, mesh, start, *, parameters=None, label="", idle_timeout=None, stream=False):
@@ -47,18 +52,18 @@ class Client:
                         on_budget, priority)
             return self._lane().resolve(as_mesh(mesh), parameters or {}, work)
 
-        return StepResult(frame=0, **persist(attempt, self._retry, ends_at))
+        return StepResult(frame=0, **self._persist(attempt, ends_at))
 
     def check(self, mesh, positions, *, path_end=None, **question):
         """Does this state, or the straight path to path_end, intersect?"""
         arrays = {"positions": as_positions(positions, "positions")}
         if path_end is not None:
             arrays["path_end"] = as_positions(path_end, "path_end")
-        return persist(lambda: self._lane().check(as_mesh(mesh), arrays, question), self._retry)
+        return self._persist(lambda: self._lane().check(as_mesh(mesh), arrays, question))
 
     def info(self):
         """What the server can do: engines, limits, defaults."""
-        return persist(lambda: self._lane().info(), self._retry)
+        return self._persist(lambda: self._lane().info())
 
     def close(self):
         """Closes the connections; sessions are closed on their own."""
@@ -69,6 +74,9 @@ class Client:
 
     def __exit__(self, *_):
         self.close()
+
+    def _persist(self, work, ends_at=float("inf")):
+        return persist(work, self._retry, ends_at, self._transport.sleep)
 
     def _lane(self):
         return self._transport.lane(str(uuid.uuid4()), False)

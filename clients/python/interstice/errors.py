@@ -2,6 +2,7 @@
 
 # Codes that no server sends: they say what this side saw.
 UNREACHABLE = "UNREACHABLE"  # no answer: nobody listens, or the connection broke
+TLS_REFUSED = "TLS_REFUSED"  # the certificate of one side is not trusted by the other, or the server speaks no TLS
 UNEXPECTED_ANSWER = "UNEXPECTED_ANSWER"  # an answer, but not of this service
 TIMEOUT = "TIMEOUT"  # no answer within the client's own time limit
 CANCELLED = "CANCELLED"  # the session is closed
@@ -29,10 +30,15 @@ class ServiceError(Exception):
         """whether the server may have done what was asked all the same"""
 
 
+_ENCRYPTED_HINT = "Is the server running, and is this its address?"
+_PLAIN_HINT = _ENCRYPTED_HINT + " If it speaks TLS, that begins with https:// or grpcs://."
+
+
 def unreachable(address, reason, is_uncertain=True):
     return ServiceError(
         UNREACHABLE, f"{address} cannot be reached, or the connection broke ({reason}).",
-        hint="Is the server running, and is this its address?", retryable=True, is_uncertain=is_uncertain)
+        hint=_ENCRYPTED_HINT if address.startswith(("https:", "grpcs:")) else _PLAIN_HINT, retryable=True,
+        is_uncertain=is_uncertain)
 
 
 def timed_out(address, seconds):

@@ -37,8 +37,12 @@ def error_of_call(transport, call, is_answered=False):
     """is_answered: something has come back on this stream, so that it cannot have been refused."""
     details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
     for value in _details(details or b""):
+        transport.note_answer()
         return error_of_message(pb.Error.FromString(value))
     if call.code() in _BROKEN:
+        refusal = transport.handshakes and transport.handshakes.explain(transport.address, call.details() or "")
+        if refusal:
+            return refusal
         is_refused = not is_answered and (call.details() or "").endswith(_REFUSED_STREAM)
         return errors.unreachable(transport.address, call.details(), is_uncertain=not is_refused)
     if call.code() is grpc.StatusCode.DEADLINE_EXCEEDED:

@@ -27,6 +27,7 @@ class StepStream:
         try:
             for answer in self._answers:
                 self._is_answered = True
+                self._transport.note_answer()
                 kind = answer.WhichOneof("result")
                 if kind == "error":
                     raise error_of_message(answer.error)

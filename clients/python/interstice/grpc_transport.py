@@ -1,5 +1,8 @@
 """The contract over gRPC."""
 
+import pathlib
+import time
+
 import grpc
 
 try:
@@ -12,32 +15,55 @@ from .errors import UNREACHABLE, ServiceError
 from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
+from .tls import Handshakes
 from .types import Mesh
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
     # Tries are this package's own (retry.py): only it knows that a frame and a key make sending again safe, and the library
-    # must not wait longer than they do before it connects again.
+    # must not wait longer than they do before it connects again. Its least pause is no pause but the time that a connection
+    # may take to be made, which with TLS and a server far away or at work is long: that stays at 20 s.
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
 ]
 
 
+def _credentials_of(tls):
+    tls.context()  # only for its judgement of the files: the library would take any, and fail without a reason
+    ca, cert, key = (None if path is None else pathlib.Path(path).read_bytes() for path in (tls.ca, tls.cert, tls.key))
+    return grpc.ssl_channel_credentials(ca, key, cert)
+
+
+def _ignore(_):
+    pass
+
+
 class GrpcTransport:
-    def __init__(self, url, address, is_secure, api_key, timeout):
-        credentials = grpc.ssl_channel_credentials()
+    def __init__(self, url, address, tls, api_key, timeout):
         self.address = url
-        self.channel = (grpc.secure_channel(address, credentials, _OPTIONS) if is_secure
+        self.channel = (grpc.secure_channel(address, _credentials_of(tls), _OPTIONS) if tls
                         else grpc.insecure_channel(address, _OPTIONS))
+        self.handshakes = Handshakes() if tls else None
         self.stub = stubs.CollisionServiceStub(self.channel)
         self.metadata = [] if api_key is None else [("authorization", f"Bearer {api_key}")]
         self.timeout = timeout
 
     def lane(self, routing, stream):
         return GrpcLane(self, routing, stream)
+
+    def note_answer(self):
+        if self.handshakes is not None:
+            self.handshakes.note_answer()
+
+    def sleep(self, seconds):
+        """Between two tries: the library gets on with a new connection only while somebody waits at its channel."""
+        self.channel.subscribe(_ignore, try_to_connect=True)
+        try:
+            time.sleep(seconds)
+        finally:
+            self.channel.unsubscribe(_ignore)
 
     def close(self):
         self.channel.close()
@@ -100,9 +126,11 @@ class GrpcLane:
         metadata = [*self._metadata, ("interstice-session", session)] if session else self._metadata
         try:
             call = getattr(self._transport.stub, method)
-            return call(request, metadata=metadata, timeout=self._transport.timeout)
+            answer = call(request, metadata=metadata, timeout=self._transport.timeout)
         except grpc.RpcError as error:
             raise error_of_call(self._transport, error) from error
+        self._transport.note_answer()
+        return answer
 
     def _streamed(self, request):
         if self._stream is None:

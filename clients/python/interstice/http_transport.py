@@ -3,22 +3,26 @@
 import collections
 import http.client
 import json
+import time
 
 import numpy as np
 
 from . import errors
 from .errors import ServiceError
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
+from .tls import Handshakes
 from .types import Mesh, scalar_of, with_counts
-
 
 
 class HttpTransport:
     """One server and its idle connections."""
 
-    def __init__(self, url, address, is_secure, api_key, timeout):
-        self.address = f"{'https' if is_secure else 'http'}://{address}"
-        self._kind = http.client.HTTPSConnection if is_secure else http.client.HTTPConnection
+    sleep = staticmethod(time.sleep)
+
+    def __init__(self, url, address, tls, api_key, timeout):
+        self.address = f"{'https' if tls else 'http'}://{address}"
+        self._context = tls.context() if tls else None
+        self._handshakes = Handshakes()
         self._host = address
         self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
         self._timeout = timeout
@@ -34,10 +38,15 @@ class HttpTransport:
         try:
             connection = self._idle.pop()
         except IndexError:
-            connection = self._kind(self._host, timeout=self._timeout)
+            connection = self._new_connection()
+        is_connected = connection.sock is not None
         try:
+            if not is_connected:
+                connection.connect()
+                is_connected = True
             connection.request(method, path, body=body, headers={**self._headers, **headers})
             response = connection.getresponse()
+            self._handshakes.note_answer()
             if response.status >= 300:
                 raise _refusal(self.address, response)
             answer = read(response)
@@ -47,10 +56,17 @@ class HttpTransport:
                 raise errors.timed_out(self.address, self._timeout) from thrown
             if isinstance(thrown, (OSError, http.client.HTTPException)):
                 self.close()  # what was idle is most likely as dead as this one
-                raise errors.unreachable(self.address, str(thrown) or type(thrown).__name__) from thrown
+                reason = str(thrown) or type(thrown).__name__
+                refusal = self._context and self._handshakes.explain(self.address, reason, is_connected)
+                raise refusal or errors.unreachable(self.address, reason) from thrown
             raise
         self._idle.append(connection)
         return answer
+
+    def _new_connection(self):
+        if self._context is None:
+            return http.client.HTTPConnection(self._host, timeout=self._timeout)
+        return http.client.HTTPSConnection(self._host, timeout=self._timeout, context=self._context)
 
     def close(self):
         while self._idle:

@@ -19,7 +19,7 @@ class Retry:
     """a server that asks for more seconds is not waited for"""
 
 
-def persist(work, retry, ends_at=float("inf")):
+def persist(work, retry, ends_at=float("inf"), sleep=time.sleep):
     """Does the work until it succeeds, fails for good, or tries or time end; ends_at is a time.monotonic()."""
     for attempt in range(1, retry.attempts + 1):
         try:
@@ -33,5 +33,5 @@ def persist(work, retry, ends_at=float("inf")):
             pause = max(pause, asked + random.uniform(0, retry.first_pause) if asked else 0.0)
             if time.monotonic() + pause >= ends_at:
                 raise
-        time.sleep(pause)
+        sleep(pause)
     raise ValueError("Retry.attempts is at least 1")

@@ -24,6 +24,7 @@ class Session:
         self._routing = str(uuid.uuid4())  # for a proxy to hash on: all requests of this session go to one server
         self._lane = transport.lane(self._routing, stream)
         self._retry = retry
+        self._sleep = transport.sleep
         self._mesh = mesh
         # A copy: the caller may go on computing in this array. Answers need none, they are read-only.
         self._last = as_positions(start, "start").copy()
@@ -35,7 +36,7 @@ class Session:
         self._lock = threading.Lock()
         self.recreations = 0
         """how often the session was lost and made again"""
-        persist(self._create, retry)
+        persist(self._create, retry, sleep=self._sleep)
 
     @property
     def id(self):
@@ -129,7 +130,7 @@ class Session:
                     error.retryable = True
                 raise
 
-        return persist(attempt, self._retry, ends_at)
+        return persist(attempt, self._retry, ends_at, self._sleep)
 
     def _keep(self, positions, work):
         self._last = positions
@@ -158,7 +159,8 @@ class Session:
 
     def _delete(self, session, attempts):
         try:
-            persist(lambda: self._lane.delete(session), dataclasses.replace(self._retry, attempts=attempts))
+            retry = dataclasses.replace(self._retry, attempts=attempts)
+            persist(lambda: self._lane.delete(session), retry, sleep=self._sleep)
         except ServiceError as error:
             if error.code == "SESSION_NOT_FOUND":
                 return True

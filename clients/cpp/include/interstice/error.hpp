@@ -15,6 +15,7 @@ namespace interstice {
 
 // Codes that no server sends: they say what this side saw.
 inline constexpr const char* kUnreachable = "UNREACHABLE";             // nobody listens, or the connection broke
+inline constexpr const char* kTlsRefused = "TLS_REFUSED";  // one side does not trust the other's certificate, or no TLS
 inline constexpr const char* kUnexpectedAnswer = "UNEXPECTED_ANSWER";  // not of this service
 inline constexpr const char* kTimeout = "TIMEOUT";                     // none within the client's own time limit
 inline constexpr const char* kCancelled = "CANCELLED";                 // the session is closed
@@ -30,10 +31,11 @@ class ServiceError : public std::runtime_error {
 
   /// What this side saw.
   static ServiceError local(const char* code, const std::string& message, bool isRetryable = false,
-                            bool isUncertain = true) {
+                            bool isUncertain = true, const char* hint = "") {
     v1::Error error;
     error.set_code(code);
     error.set_message(message);
+    error.set_hint(hint);
     error.set_retryable(isRetryable);
     return ServiceError(std::move(error), isUncertain);
   }
@@ -85,7 +87,8 @@ inline ServiceError errorOf(const grpc::Status& status, bool isAnswered = false)
     case grpc::StatusCode::INTERNAL:
     case grpc::StatusCode::UNKNOWN:
       return ServiceError::local(kUnreachable, "Nobody listens, or the connection broke: " + status.error_message(),
-                                 true, isAnswered || !isRefusedStream(status));
+                                 true, isAnswered || !isRefusedStream(status),
+                                 "Is the server running, and is this its address? grpcs:// speaks TLS, grpc:// does not.");
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return ServiceError::local(kTimeout, "No answer within the time limit of the client.");
     default:

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <condition_variable>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <stop_token>
 
+#include "interstice/tls.hpp"
 #include "interstice/v1/collision.grpc.pb.h"
 #include "interstice/wire.hpp"
 
@@ -12,10 +14,26 @@ namespace interstice {
 
 /// What every call of a client has in common.
 struct Connection {
+  std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::CollisionService::Stub> stub;
   std::string apiKey;  // empty = none
   Retry retry;
   Seconds timeout;
+  std::string address;
+  std::shared_ptr<Handshakes> handshakes;  // null: nothing is encrypted
+
+  void noteAnswer() const {
+    if (handshakes) handshakes->noteAnswer();
+  }
+
+  /// @param isAnswered as for errorOf
+  ServiceError refusalOf(const grpc::Status& status, bool isAnswered = false) const {
+    auto error = errorOf(status, isAnswered);
+    if (error.code() != kUnreachable && error.code() != kTimeout) noteAnswer();
+    if (!handshakes || error.code() != kUnreachable) return error;
+    const auto refusal = handshakes->explain(address, status.error_message());
+    return refusal ? *refusal : error;
+  }
 
   void prepare(grpc::ClientContext& context, const std::string& routing, const std::string& session = "") const {
     if (!apiKey.empty()) context.AddMetadata("authorization", "Bearer " + apiKey);
@@ -23,6 +41,19 @@ struct Connection {
     if (!routing.empty()) context.AddMetadata("x-session-id", routing);
     // The server learns the session before the message has come, and can refuse before it is sent.
     if (!session.empty()) context.AddMetadata("interstice-session", session);
+  }
+
+  /// Does the work with this connection's tries, or with fewer.
+  template <typename Work>
+  auto persist(Clock::time_point endsAt, Work&& work, int attempts = std::numeric_limits<int>::max()) const {
+    auto tries = retry;
+    tries.attempts = std::min(retry.attempts, attempts);
+    return interstice::persist(tries, endsAt, work, [this](Seconds pause) {
+      // The library gets on with a new connection only while somebody waits at its channel.
+      const auto end = std::chrono::system_clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
+      channel->WaitForConnected(end);
+      std::this_thread::sleep_until(end);
+    });
   }
 
   Clock::duration limit() const { return std::chrono::duration_cast<Clock::duration>(timeout); }
@@ -36,7 +67,8 @@ struct Connection {
     context.set_deadline(std::chrono::system_clock::now() + limit());
     Answer answer;
     const auto status = (stub.get()->*method)(&context, request, &answer);
-    if (!status.ok()) throw errorOf(status);
+    if (!status.ok()) throw refusalOf(status);
+    noteAnswer();
     return answer;
   }
 };
@@ -75,6 +107,7 @@ class StepStream {
       bool isOpen = stream_->Write(request);
       while (isOpen && (isOpen = stream_->Read(&answer))) {
         isAnswered_ = true;
+        connection_.noteAnswer();
         if (!answer.has_progress()) break;
       }
       if (!isOpen) answer.Clear();
@@ -84,7 +117,7 @@ class StepStream {
     const auto status = stream_->Finish();
     isFinished_ = true;
     if (isLate) throw ServiceError::local(kTimeout, "No answer within the time limit of the client.");
-    throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true) : errorOf(status, isAnswered_);
+    throw status.ok() ? ServiceError::local(kUnreachable, "The stream ended.", true) : connection_.refusalOf(status, isAnswered_);
   }
 
  private:

@@ -26,9 +26,11 @@ inline std::mt19937_64& randomness() {
   return generator;
 }
 
+inline void sleepFor(Seconds pause) { std::this_thread::sleep_for(pause); }
+
 /// Does the work until it succeeds, fails for good, or tries or time end. @throws ServiceError of the last try
-template <typename Work>
-auto persist(const Retry& retry, Clock::time_point endsAt, Work&& work) {
+template <typename Work, typename Sleep = void (*)(Seconds)>
+auto persist(const Retry& retry, Clock::time_point endsAt, Work&& work, Sleep&& sleep = sleepFor) {
   for (int attempt = 1;; attempt++) {
     Seconds pause{0};
     try {
@@ -42,7 +44,7 @@ auto persist(const Retry& retry, Clock::time_point endsAt, Work&& work) {
       pause = asked > Seconds{0} ? std::max(own, asked + retry.firstPause * chance) : own;
       if (endsAt != Clock::time_point::max() && Clock::now() + pause >= endsAt) throw;
     }
-    std::this_thread::sleep_for(pause);
+    sleep(pause);
   }
 }
 

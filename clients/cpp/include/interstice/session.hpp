@@ -37,7 +37,7 @@ class Session {
  public:
   Session(const Connection& connection, v1::Mesh mesh, v1::Positions start, SessionOptions options)
       : connection_(connection), options_(std::move(options)), mesh_(std::move(mesh)), last_(std::move(start)) {
-    persist(connection_.retry, Clock::time_point::max(), [&] { create(); });
+    connection_.persist(Clock::time_point::max(), [&] { create(); });
   }
 
   /// Tells the server once; one that cannot be reached ends the session by its idle timeout.
@@ -97,10 +97,8 @@ class Session {
     isClosed_ = true;
     stream_.reset();
     const auto id = std::exchange(id_, std::nullopt);
-    auto retry = connection_.retry;
-    retry.attempts = std::min(retry.attempts, 3);
     try {
-      if (id) persist(retry, Clock::time_point::max(), [&] { remove(*id); });
+      if (id) connection_.persist(Clock::time_point::max(), [&] { remove(*id); }, 3);
     } catch (const ServiceError& error) {
       if (error.code() == "SESSION_NOT_FOUND") return true;
       if (error.isRetryable() || error.code() == kTimeout) return false;
@@ -132,7 +130,7 @@ class Session {
   template <typename Work>
   std::invoke_result_t<Work&, const std::string&> withSession(Clock::time_point endsAt, Work&& work) {
     if (isClosed_) throw ServiceError::local(kCancelled, "This session is closed.", false, false);
-    return persist(connection_.retry, endsAt, [&] {
+    return connection_.persist(endsAt, [&] {
       if (!id_) {
         create();
         recreations_++;
