@@ -78,7 +78,6 @@ const preparePython = () => {
     ],
     tlsLoops: [
       ['python, gRPC over TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [...loop, `grpcs://${grpc}`]],
-      ['python, HTTPS', 'SSL_CERT_FILE', ({ https }) => [...loop, `https://${https}`]],
     ],
   };
 };
@@ -277,7 +276,7 @@ mkdirSync(build, { recursive: true });
 const parts = Object.entries({ python: preparePython(), 'c++': prepareCpp(), typescript }).filter(([, part]) => part);
 const [only] = process.argv.slice(2);
 if (only !== 'tls') await testPlain(parts, await findPlaces());
-if (only === 'plain') skip('TLS', 'only the rest was asked for');
+if (only === 'plain') print('      TLS was not asked for');
 else if (works('openssl', 'version')) {
   const folder = mkdtempSync(join(tmpdir(), 'interstice-tls-'));
   try {

@@ -47,6 +47,9 @@ const steps = async (what, address, tls, target) => {
 };
 
 await steps('TLS', url, { ca }, lowered);
+await new Promise(setImmediate);
+const held = process.getActiveResourcesInfo().filter((name) => /TCP|TLS/.test(name));
+check(held.length === 0, 'TLS: a connection without work does not keep the program running', held.join());
 await steps('mTLS', mutual, { ca, ...of('client') }, lowered);
 // Of some length: many records, and an answer in many pieces.
 const many = 20_000;

@@ -27,14 +27,16 @@ export function askWith(files: TlsFiles): Ask {
       const options = { agent, method, headers: { ...headers, ...length }, signal };
       const asking = request(url, options, (incoming) => {
         const status = incoming.statusCode ?? 0;
-        const arrayBuffer = () => readBytes(incoming, Number(incoming.headers['content-length'] ?? Number.NaN));
+        // Read at once, wanted or not: a connection with an answer left in it is never free again, and keeps Node running.
+        const bytes = readBytes(incoming, Number(incoming.headers['content-length'] ?? Number.NaN));
+        bytes.catch(() => {});
         const answer: Answer = {
           ok: status >= 200 && status < 300,
           status,
           url,
           headers: { get: (name) => [incoming.headers[name]].flat()[0] ?? null },
-          arrayBuffer,
-          text: async () => new TextDecoder().decode(await arrayBuffer()),
+          arrayBuffer: () => bytes,
+          text: async () => new TextDecoder().decode(await bytes),
         };
         resolve(answer);
       });

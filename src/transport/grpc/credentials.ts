@@ -1,3 +1,4 @@
+import { createSecureContext } from 'node:tls';
 import { ServerCredentials } from '@grpc/grpc-js';
 import { IntersticeError } from '../../errors.js';
 import type { TlsOptions } from './options.js';
@@ -14,8 +15,13 @@ export function credentialsOf(tls: TlsOptions | undefined): ServerCredentials {
     );
   }
   try {
+    // The library looks at the files only when it listens, where what is wrong with them would look like a taken port.
+    createSecureContext({ cert, key, ...(ca ? { ca } : {}) });
     return ServerCredentials.createSsl(ca ?? null, [{ cert_chain: cert, private_key: key }], requireClientCert);
   } catch (cause) {
-    throw new IntersticeError('INVALID_PARAMETER', `TLS cannot be set up (${(cause as Error).message}).`, { cause });
+    throw new IntersticeError('INVALID_PARAMETER', `TLS cannot be set up (${(cause as Error).message}).`, {
+      hint: 'The certificate and its key must be PEM files that fit together, the key without a pass phrase.',
+      cause,
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentials, status } from '@grpc/grpc-js';
@@ -41,6 +42,21 @@ t.test('mutual TLS: only clients with a certificate of the authority are served'
   t.equal((await ask(stranger.client)).error?.code, status.UNAVAILABLE);
   const nobody = await openGrpc(t, { tls }, credentials.createSsl(server!.cert));
   t.equal((await ask(nobody.client)).error?.code, status.UNAVAILABLE);
+});
+
+t.test('a key of another certificate, or with a pass phrase, is named as such', { skip }, async (t) => {
+  const folder = t.testdir();
+  const [one, other] = ['one', 'other'].map((name) => selfSigned(folder, name));
+  const mismatch = openGrpc(t, { tls: { cert: one!.cert, key: other!.key } });
+  await t.rejects(mismatch, { code: 'INVALID_PARAMETER', message: /TLS.*key values mismatch/, hint: /fit together/ });
+  const locked = createPrivateKey(one!.key).export({
+    type: 'pkcs8',
+    format: 'pem',
+    cipher: 'aes-128-cbc',
+    passphrase: 'x',
+  });
+  const secret = openGrpc(t, { tls: { cert: one!.cert, key: Buffer.from(locked) } });
+  await t.rejects(secret, { code: 'INVALID_PARAMETER', message: /TLS/, hint: /pass phrase/ });
 });
 
 t.test('TLS that cannot work is refused when the door is built', async (t) => {
