@@ -34,7 +34,7 @@ if (device) {
         const name = `${guard}, ${skipKinematicPairs ? 'SKIP' : 'PROTECT'}, leap ${leap}`;
         t.test(`${name}: the CPU engine's boxes to rounding, with x inside`, async (t) => {
           const settings = makeSettings({ delta: 0.05, guard, skipKinematicPairs, leap });
-          const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 1, kinematic: 0.4, still: 0.4 });
+          const { mesh, x, y } = looseScene(random, { elements: 150, side: 4, travel: 1, kinematic: 0.5, still: 0.5 });
           // A target so far away that its squared distance has no float32.
           y.fill(3e30, 0, 1);
           const scene = await DeviceScene.open(memory, mesh, settings, x, 1);

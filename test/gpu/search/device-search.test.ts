@@ -121,7 +121,7 @@ if (device) {
   t.test('P is that of the CPU engine in the same boxes, all codimensions', async (t) => {
     const kinds = [0, 0, 0, 0];
     for (let round = 0; round < 3; round++) {
-      const { info } = await check(t, { elements: 150, side: 6, travel: 0.4 });
+      const { info } = await check(t, { elements: 250, side: 6, travel: 0.4 });
       for (const kind of info) kinds[kind]++;
     }
     t.ok(
@@ -148,7 +148,7 @@ if (device) {
       for (const border of [0, 0.6]) {
         const { bar, vertex } = await check(
           t,
-          { elements: 150, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border },
+          { elements: 250, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border },
           { skipKinematicPairs },
         );
         t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be left out, others not');

@@ -59,7 +59,7 @@ if (device) {
 
   t.test('what is left out is not in P, everything else is, in the same order', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
-    const { mesh, x, y } = looseScene(random, { elements: 150, side: 5, travel: 0.3 });
+    const { mesh, x, y } = looseScene(random, { elements: 250, side: 5, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
     const find = async (leftOut: LeftOutPairs | undefined): Promise<Found> => {
       scene.search.leaveOut(leftOut);
