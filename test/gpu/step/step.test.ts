@@ -28,6 +28,9 @@ const STAMP_SHIFT = 2;
 /** As in pair.wgsl: a contact whose movable vertices all weigh less is no candidate. */
 const MIN_MOVABLE_WEIGHT = 0.05;
 
+/** Unit roundoff of float32. */
+const U = 2 ** -24;
+
 interface Fixture {
   readonly mesh: CollisionMesh;
   readonly settings: Settings;
@@ -64,6 +67,22 @@ function exactGap({ pairs, x }: Fixture, p: number, n: ArrayLike<number>): numbe
   };
   const all = Array.from({ length: CORNERS[kind] }, (_, s) => height(s));
   return Math.min(...all.slice(0, SIDE_A[kind])) - Math.max(...all.slice(SIDE_A[kind]));
+}
+
+/**
+ * How much less than the reference's gap the device's normal may show. Of the places where two elements may be closest the
+ * device takes the first whose squared distance is least, in float32: places that differ by less than the rounding of the
+ * squares are a tie. Its foot then lies off by the root of that, the normal turns by as much of the distance, and shows less
+ * of an element that is so long.
+ */
+function tieSlack({ pairs, x }: Fixture, p: number): number {
+  const corners = [...pairs.vertex.subarray(4 * p, 4 * p + 4)].filter((v) => v >= 0);
+  let extent = 0;
+  for (const side of [corners.slice(0, SIDE_A[pairs.kind[p]]), corners.slice(SIDE_A[pairs.kind[p]])]) {
+    for (const v of side)
+      for (const w of side) extent = Math.max(extent, Math.hypot(...[0, 1, 2].map((c) => x[3 * v + c] - x[3 * w + c])));
+  }
+  return extent * Math.sqrt(4 * U * (1 + (2 * extent) / pairs.distance[p]));
 }
 
 if (!gpu) t.test('kernels of a step', options, async () => undefined);
@@ -109,6 +128,7 @@ else {
     let contacts = 0;
     let measured = 0;
     let touching = 0;
+    let ties = 0;
     for (let p = 0; p < f.pairs.count; p++) {
       const isFresh = info[p] >>> STAMP_SHIFT === CLOCK;
       if ((info[p] & 3) !== f.pairs.kind[p]) t.fail(`pair ${p} lost its kind`);
@@ -129,12 +149,14 @@ else {
       const slack = 1e-5 + 1e-4 * distance[p];
       const measuredDistance = distances[p];
       if (Math.abs(measuredDistance - distance[p]) > slack) t.fail(`pair ${p}: distance ${measuredDistance}`);
-      if (Math.min(exact, measuredDistance) < gap[p] - slack)
-        t.fail(`pair ${p}: the normal shows a gap of ${exact}, the reference's ${gap[p]}`);
+      const shown = Math.min(exact, measuredDistance);
+      const gapSlack = slack + tieSlack(f, p);
+      if (shown < gap[p] - slack) ties++;
+      if (shown < gap[p] - gapSlack) t.fail(`pair ${p}: the normal shows a gap of ${exact}, the reference's ${gap[p]}`);
       if (candidate && candidate.distance !== measuredDistance) t.fail(`pair ${p}: candidate at ${candidate.distance}`);
       if (!(gap[p] > 2 * f.pairs.error[p])) touching++;
       const own = pairDelta(f.pairs, p, f.x, f.settings.delta);
-      if (Math.abs(gap[p] - own) < slack) continue;
+      if (Math.abs(gap[p] - own) < gapSlack) continue;
       const expected = gap[p] < own && gap[p] < f.settings.delta && distance[p] > 0;
       if (candidate && !expected) t.fail(`pair ${p} is a candidate, but no contact of the reference`);
       if (candidate) contacts++;
@@ -150,6 +172,7 @@ else {
       if (heaviest > MIN_MOVABLE_WEIGHT + 1e-3) t.fail(`pair ${p} is missing, with a movable weight of ${heaviest}`);
     }
     t.ok(measured > 300 && contacts > 100, `${measured} pairs measured, ${contacts} contacts, ${touching} touching`);
+    t.ok(ties < 0.02 * measured, `${ties} normals show less than the reference's, as after a tie`);
     bench.close();
   });
 
