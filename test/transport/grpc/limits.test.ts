@@ -4,6 +4,8 @@ import { status } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
 import { RECEIVE_WINDOW_BYTES, widenConnections, widenStreams } from '../../../src/transport/grpc/flow-control.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
+import { encodeMessage } from '../../../src/transport/protobuf/codec.js';
+import { hangingResolve } from '../fake-operations.js';
 import { callRaw, detailsOf, openGrpc, readDetails } from './door.js';
 
 interface Trailers {
@@ -116,6 +118,28 @@ t.test('calls that break the rules of gRPC', async (t) => {
   const time = await bareCall(session, { 'grpc-timeout': 'soon' }, frame(new Uint8Array()));
   t.match([time.status, readDetails(time.details!).error.code], [status.INVALID_ARGUMENT, 'MALFORMED_BODY'], 'timeout');
   await state.idle();
+});
+
+t.test('a deadline stops the work and ends the call with the details of any other refusal', async (t) => {
+  const { port, operations, lines, state } = await openGrpc(t);
+  const hanging = hangingResolve();
+  operations.onResolve = hanging.resolve;
+  const start = { data: new Float32Array(9) };
+  const message = { mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) }, start, target: start };
+  // Bare, for a gRPC client counts as well, and breaks the call off by itself if its clock was started earlier.
+  const session = await openSession(t, port);
+  const answer = bareCall(
+    session,
+    { 'grpc-timeout': '1000m', 'x-request-id': 'late' },
+    frame(encodeMessage('ResolveRequest', message)),
+  );
+  await hanging.begun;
+  await hanging.aborted;
+  const { status: code, details } = await answer;
+  t.equal(code, status.DEADLINE_EXCEEDED);
+  t.match(readDetails(details!).error, { code: 'DEADLINE_EXCEEDED' });
+  await state.idle();
+  t.match(lines, [{ requestId: 'late', status: 504, code: 'DEADLINE_EXCEEDED' }]);
 });
 
 t.test('a message that does not come in time is given up', async (t) => {

@@ -160,25 +160,6 @@ t.test('a method that is not there', async (t) => {
   t.equal(error?.code, status.UNIMPLEMENTED);
 });
 
-t.test('a deadline stops the work and ends the call with the details of any other refusal', async (t) => {
-  const { client, operations, lines, state } = await openGrpc(t);
-  // A deadline that passes before the work has begun would say nothing: the connection is made without one.
-  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
-  const hanging = hangingResolve();
-  operations.onResolve = hanging.resolve;
-  const metadata = { 'x-request-id': 'late' };
-  const answer = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata, deadline: Date.now() + 1000 });
-  await hanging.begun;
-  await hanging.aborted;
-  const { error } = await answer;
-  t.equal(error?.code, status.DEADLINE_EXCEEDED);
-  await state.idle();
-  t.match(
-    lines.filter(({ requestId }) => requestId === 'late'),
-    [{ status: 504, code: 'DEADLINE_EXCEEDED' }],
-  );
-});
-
 t.test('a cancelled call stops the work', async (t) => {
   const { client, operations, lines, state } = await openGrpc(t);
   const hanging = hangingResolve();

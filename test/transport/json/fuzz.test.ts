@@ -42,6 +42,8 @@ const STRANGE: readonly (() => unknown)[] = [
   () => '',
   () => 'NaN',
   () => '=',
+  // Two bytes: no whole number of anything but flags.
+  () => 'AAA=',
   () => '\ud800',
   () => [],
   () => [[]],
