@@ -100,7 +100,7 @@ t.test('long, nearly tangent pairs are never certified wrongly, and are certifie
     let wrong = 0;
     let refused = 0;
     let crossings = 0;
-    for (let n = 0; n < 600; n++) {
+    for (let n = 0; n < 1800; n++) {
       const length = 10 ** random.between(0, 3);
       // Rounding of the positions alone moves them by length·2⁻²⁴: on this scale a gap may be one, or be none.
       const gap = length * 2 ** -24 * (random() < 0.5 ? random.between(-4, 4) : random.between(0, 200));
