@@ -40,6 +40,9 @@ const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
 const NARROWED_SHARE = 0.3;
 const OWN_DISTANCES_SHARE = 0.25;
 const IGNORING_SHARE = 0.15;
+const IGNORED_PARTS_SHARE = 0.2;
+/** Share of the cases of a scene that touches in which paths are tested: elsewhere nobody sees it. */
+const TOUCHING_SHARE = 0.7;
 /** Share of plain cases: where nothing is strange the engine does most. */
 const PLAIN_SHARE = 0.35;
 
@@ -77,23 +80,27 @@ export function* makeCases(seed: number, realScenes: readonly string[]): Generat
   }
 }
 
-/** What may be asked for besides: another scalar for the answer, parts with a δ of their own, pairs to be left out. */
+/** What may be asked for besides: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be left out. */
 function withSpecials(variation: Variation, scene: string, random: Random): Variation {
-  const { scalar, preset, corner } = variation;
-  const [narrowed, own, ignoring] = [random.next(), random.next(), random.next()];
+  const { scalar, preset } = variation;
+  const [narrowed, own, ignoring, parts, paths] = Array.from({ length: 5 }, () => random.next());
+  const isTouching = scene === 'touching';
+  const corner = isTouching && paths < TOUCHING_SHARE ? 'PATH' : variation.corner;
   // PAPER refuses a part whose δ is beyond Dmin, which follows the parameters' δ.
   const mayHaveOwn = preset === 'TUNED' || !['THIN', 'THICK'].includes(corner);
-  // The path test of PATH leaves out what it finds touching besides, which the judge cannot know.
-  const mayIgnore = corner !== 'PATH';
   return {
     ...variation,
+    corner,
     ...(scalar === 'FLOAT64' && narrowed < NARROWED_SHARE ? { isNarrowed: true } : {}),
     ...(mayHaveOwn && own < OWN_DISTANCES_SHARE ? { hasPartDistances: true } : {}),
-    ...(mayIgnore && ignoring < (TANGLED.includes(scene) ? TANGLED_SHARE : IGNORING_SHARE) ? { isIgnoring: true } : {}),
+    ...(parts < IGNORED_PARTS_SHARE ? { isIgnoringParts: true } : {}),
+    ...(ignoring < (isTouching || TANGLED.includes(scene) ? TANGLED_SHARE : IGNORING_SHARE)
+      ? { isIgnoring: true }
+      : {}),
   };
 }
 
-/** Where pairs intersect at the start most are to be left out; the others have to be refused. */
+/** Where pairs intersect or touch at the start most are to be left out; the others have to be refused. */
 const TANGLED_SHARE = 0.7;
 
 /**

@@ -239,4 +239,56 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [MEETING, PATH, FLOOR],
     { sent: STRIDING },
   ),
+  mutant(
+    'kernel-forgotten-seams',
+    'pairs of ignored parts are left out also where they guard an element that spans parts',
+    [
+      {
+        file: 'gpu/kernels/common/pair-rules.wgsl',
+        search: 'if (isOnSeam || part.z != q',
+        replacement: 'if ((isOnSeam && part.z != q) || part.z != q',
+      },
+    ],
+    ['sewnParts'],
+    [MEETING, PATH],
+  ),
+  mutant(
+    'kernel-ignored-unasked',
+    'the search of the list of ignored parts takes the next one for the one that it looks for',
+    [
+      {
+        file: 'gpu/kernels/common/pair-rules.wgsl',
+        search: 'if (listed == q) {',
+        replacement: 'if (listed >= q) {',
+      },
+    ],
+    ['sewnParts'],
+    [MEETING, PATH, FLOOR],
+  ),
+  mutant(
+    'kernel-passed-over-without-room',
+    'a pair is passed over where its last normal parts it at both ends of its way, by however little',
+    [
+      {
+        file: 'gpu/kernels/active-bound.wgsl',
+        search: 'return lo - hi > delta + 2.0 *',
+        replacement: 'return lo - hi > 0.0 * delta + 0.0 *',
+      },
+    ],
+    ['closeCalls'],
+    [FLOOR],
+  ),
+  mutant(
+    'kernel-passed-over-where-it-is',
+    'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
+    [
+      {
+        file: 'gpu/kernels/active-bound.wgsl',
+        search: 'return vec2f(way.w * heightOf(n, way.xyz),',
+        replacement: 'return vec2f(0.0 * way.w * heightOf(n, way.xyz),',
+      },
+    ],
+    ['layers'],
+    [MEETING, PATH, TUNNEL, FLOOR],
+  ),
 ];

@@ -1,3 +1,4 @@
+import { CONTRACT_MUTANTS } from './contract-mutants.js';
 import { FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
 import type { Edit } from './planting.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
@@ -308,4 +309,5 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: [MEETING, PATH, FLOOR],
   },
   ...SUBTLE_MUTANTS,
+  ...CONTRACT_MUTANTS,
 ];

@@ -1,4 +1,4 @@
-import { CRAWLING, FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, STRIDING } from './mutant.js';
+import { CRAWLING, FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, STRIDING, TUNNEL } from './mutant.js';
 
 const CERTIFICATE = 'src/solver/cpu/certificate.js';
 
@@ -75,6 +75,27 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     scenes: ['longRods'],
     caughtBy: [MEETING, PATH, FLOOR],
     sent: STRIDING,
+  },
+  {
+    name: 'passed-over-without-room',
+    fault: 'a pair is passed over where its last normal parts it at both ends of its way, by however little',
+    edits: [{ file: FORWARD, search: 'if (!(lo - hi > delta))', replacement: 'if (!(lo - hi > 0))' }],
+    scenes: ['closeCalls'],
+    caughtBy: [FLOOR],
+  },
+  {
+    name: 'passed-over-where-it-is',
+    fault: 'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
+    edits: [
+      {
+        file: FORWARD,
+        search: 'const to0 = this.alphaGuard[vertex[q]] *',
+        replacement: 'const to0 = 0 *',
+      },
+      { file: FORWARD, search: 'const to = from + this.alphaGuard[v] *', replacement: 'const to = from + 0 *' },
+    ],
+    scenes: ['layers'],
+    caughtBy: [MEETING, PATH, TUNNEL, FLOOR],
   },
   {
     name: 'left-out-for-ever',

@@ -6,6 +6,7 @@ import { leastDistance } from './least-distance.js';
 import type { LeftOut } from './left-out.js';
 import { findMeetings } from './state-judge.js';
 import { distanceRange, type Surface } from './surface.js';
+import { findTouching } from './touching.js';
 
 export interface Question {
   readonly surface: Surface;
@@ -110,8 +111,11 @@ function judgeReport({ surface, target, verify, leftOut }: Question, { positions
     const are = fewest === most ? `${most}` : `between ${fewest} and ${most}`;
     find('report: ignoredPairCount', `told ${report.ignoredPairCount}, are ${are}`);
   }
-  if (report.minDistance !== undefined && !(report.minDistance > 0)) {
-    find('report: minDistance', `${report.minDistance} between elements that do not meet`);
+  const { minDistance: told } = report;
+  // Two edges may touch where neither pierces anything that it is judged against.
+  const mayBeNone = told === 0 && findTouching(surface, positions, { kinematicPairs: resolved.kinematicPairs });
+  if (told !== undefined && !(told > 0) && !(mayBeNone && mayBeNone.certain.length > 0)) {
+    find('report: minDistance', `${told} between elements that do not meet`);
   }
 }
 

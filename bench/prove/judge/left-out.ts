@@ -1,11 +1,13 @@
 import { distanceOf, type Vector } from './nearest.js';
 import { findMeetings, type Meeting, type StateRules } from './state-judge.js';
 import type { Surface } from './surface.js';
+import { findTouching } from './touching.js';
 
 /*
  * Which pairs a start under IGNORE_PAIRS may leave out, from the contract's words alone. An edge begins or ceases to pierce
  * a triangle only where one of five pairs meets: an end of it with the triangle, or the edge with a side. These five of
- * every pair that intersects are nobody's to keep apart, and whatever rests on one of them is not promised either.
+ * every pair that intersects are nobody's to keep apart, and whatever rests on one of them is not promised either. Where paths
+ * are tested as well (PATH), pairs that touch without piercing anything are left out too: no path from there is free of them.
  */
 
 type Elements = readonly number[];
@@ -71,7 +73,8 @@ export class Excused {
 /** What one request may leave out. */
 export interface LeftOut {
   readonly excused: Excused;
-  /** what the report's count has to lie between: they differ only while a pair is within the floor of parting */
+  /** what the report's count has to lie between: they differ only while a pair is within the floor of parting, or within the
+   *  rounding of a path test of touching */
   readonly fewest: number;
   readonly most: number;
 }
@@ -88,17 +91,24 @@ export class LeftOutMemory {
     this.#earlier = [];
   }
 
-  /** @param floor no less than the service's, the caller's unit: within it a pair may be guarded or not */
-  settle(surface: Surface, start: ArrayLike<number>, rules: StateRules, floor: number): LeftOut {
+  /**
+   * @param floor no less than the service's, the caller's unit: within it a pair may be guarded or not
+   * @param hasPaths the answer's path is tested too, so that what touches in the start is left out
+   */
+  settle(surface: Surface, start: ArrayLike<number>, rules: StateRules, floor: number, hasPaths = false): LeftOut {
     const meetings = findMeetings(surface, start, rules);
     const known = new Set(meetings.map(({ a, b }) => nameOf(a, b)));
     const at = (v: number): Vector => [start[3 * v], start[3 * v + 1], start[3 * v + 2]];
     const isNear = ([a, b]: readonly [Elements, Elements]) => !(distanceOf(a.map(at), b.map(at)) > floor);
     const near = this.#earlier.filter(({ a, b }) => !known.has(nameOf(a, b)) && servingPairs(a, b).some(isNear));
-    const fewest = new Excused(meetings).count(surface);
-    this.#earlier = [...meetings, ...near];
+    const { certain, possible } = hasPaths
+      ? findTouching({ ...surface, excused: new Excused(meetings) }, start, rules)
+      : { certain: [], possible: [] };
+    const fewest = new Excused([...meetings, ...certain]).count(surface);
+    this.#earlier = [...meetings, ...certain, ...possible, ...near];
     const excused = new Excused(this.#earlier);
-    return { excused, fewest, most: near.length === 0 ? fewest : excused.count(surface) };
+    const isSettled = near.length + possible.length === 0;
+    return { excused, fewest, most: isSettled ? fewest : excused.count(surface) };
   }
 }
 

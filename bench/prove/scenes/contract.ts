@@ -131,3 +131,34 @@ export function bordersUnderBodies(random: Random): ProveScene {
   }
   return b.build();
 }
+
+/** Of the lattice that `touching` is made on: its coordinates are float32 numbers, and so are those in between. */
+const STEP = 2 ** -9;
+
+/**
+ * Triangles with a rod at a corner that lies in their plane, across the opposite side or with its end on the triangle, or a
+ * hair above it: nothing pierces anything, and yet most of these touch. Targets draw some of the rods off and push others
+ * through. Grains above them want to be below.
+ */
+export function touching(random: Random): ProveScene {
+  const b = new Builder();
+  for (let k = 0; k < 9; k++) {
+    const origin: Point = [(k % 3) / 16, Math.floor(k / 3) / 16, 0];
+    const axes = [0, 1, 2].sort(() => random.next() - 0.5);
+    const shear = random.below(3) - 1;
+    const put = (x: number, y: number, z: number): Point => {
+      const p = [x + shear * z, y + shear * x, z];
+      return [0, 1, 2].map((c) => origin[c] + STEP * p[axes[c]]) as unknown as Point;
+    };
+    const lift = random.between(-8, 8);
+    const isHeld = random.next() < 0.3;
+    const corner = (x: number, y: number): number => b.vertex(put(x, y, 0), put(x, y, 0), isHeld);
+    const [p, q, r] = [corner(0, 0), corner(4, -2), corner(4, 2)];
+    b.triangle(p, q, r);
+    const end = [6, 3, 2][k % 3];
+    const above = random.next() < 0.3 ? 2 ** -12 : 0;
+    b.segment(p, b.vertex(put(end, 0, above), put(end + random.between(-2, 2), random.between(-3, 3), lift)));
+    b.particle(put(3, 0.5, 3), put(3, 0.5, random.between(-6, 2)));
+  }
+  return { ...b.build(), isJittered: false, isExact: true };
+}

@@ -1,8 +1,9 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
-import { bordersUnderBodies, neighbours, tangle } from './contract.js';
+import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
+import { sewnParts } from './parts.js';
 import type { Random } from './random.js';
 import { grainsOverSails, longRods, slidingGrains } from './roundings.js';
-import { closingGrains, hairsBreadth, handkerchiefs, heldBorders, slivers } from './telling.js';
+import { closeCalls, closingGrains, hairsBreadth, handkerchiefs, heldBorders, slivers } from './telling.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
 
@@ -352,6 +353,9 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   longRods,
   slidingGrains,
   grainsOverSails,
+  closeCalls,
+  sewnParts,
+  touching,
 };
 
 /** Those that intersect at the start. */

@@ -151,3 +151,32 @@ export function handkerchiefs(random: Random): ProveScene {
   b.particle([0.003, 0.004, 3 * apart], [0.003, 0.004, -3 * apart]);
   return b.build();
 }
+
+/**
+ * Grains in twos, each two too far apart to be a contact, with targets that are apart by less than half of the floor: a pair that
+ * is passed over because its last normal parts it at both ends of its way, without δ to spare, ends there in one step.
+ */
+export function closeCalls(random: Random): ProveScene {
+  const b = new Builder();
+  for (let k = 0; k < 60; k++) {
+    const middle: Point = [0.03 * (k % 8), 0.03 * Math.floor(k / 8), 0];
+    const way: Point = [random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)];
+    const length = Math.hypot(...way) || 1;
+    const gap = random.between(1.6, 8) * DELTA;
+    const left = random.between(0.05, 0.3) * (DELTA / 100);
+    for (const sign of [-1, 1]) {
+      const at = (apart: number): Point => [
+        middle[0] + (sign * apart * way[0]) / length / 2,
+        middle[1] + (sign * apart * way[1]) / length / 2,
+        middle[2] + (sign * apart * way[2]) / length / 2,
+      ];
+      b.particle(at(gap), at(left));
+    }
+  }
+  for (let k = 0; k < 3; k++)
+    b.strand([
+      [-0.1, 0.02 * k, 0],
+      [-0.1 + EDGE, 0.02 * k, 0],
+    ]);
+  return { ...b.build(), isJittered: false };
+}

@@ -18,6 +18,8 @@ export interface Variation {
   readonly isNarrowed?: true;
   /** the mesh has parts with activation distances of their own */
   readonly hasPartDistances?: true;
+  /** some pairs of parts, or parts with themselves, are ignored; elements that span parts are ignored by none */
+  readonly isIgnoringParts?: true;
   /** IGNORE_PAIRS: pairs that intersect in the start are left out */
   readonly isIgnoring?: true;
 }
@@ -87,19 +89,33 @@ const PART_DISTANCES = { TUNED: [3e-4, 1e-3, 4e-3], PAPER: [5e-4, 1e-3, 2e-3] } 
 /** The middle part keeps that of the parameters. */
 const OWN_DISTANCE = [true, false, true];
 
-/** The mesh in three parts of about the same size, some with a δ of their own where the variation says so. */
+/** The mesh in three parts of about the same size, unless it has its own; what the variation says of parts is added. */
 export function withParts(mesh: MeshInput, variation: Variation, random: Random): MeshInput {
-  if (mesh.parts || mesh.vertexCount < 3) return mesh;
+  if (!mesh.parts && mesh.vertexCount < 3) return mesh;
   const { hasPartDistances, preset, scale } = variation;
   const cuts = [0, 1, 2, 3].map((k) => Math.round((k * mesh.vertexCount) / 3));
-  const parts = [0, 1, 2].map((k) => ({
+  const bare = [0, 1, 2].map((k) => ({
     name: `part ${k}`,
     firstVertex: cuts[k],
     vertexCount: cuts[k + 1] - cuts[k],
     kinematic: false,
-    ...(hasPartDistances && OWN_DISTANCE[k] ? { activationDistance: scale * random.pick(PART_DISTANCES[preset]) } : {}),
   }));
-  return { ...mesh, parts };
+  const parts = (mesh.parts ?? bare).map((part, k) => ({
+    ...part,
+    ...(hasPartDistances && OWN_DISTANCE[k % OWN_DISTANCE.length]
+      ? { activationDistance: scale * random.pick(PART_DISTANCES[preset]) }
+      : {}),
+  }));
+  const isIgnoring = variation.isIgnoringParts && !mesh.ignoredPartPairs;
+  return { ...mesh, parts, ...(isIgnoring ? { ignoredPartPairs: drawIgnored(parts.length, random) } : {}) };
+}
+
+/** One or two pairs of parts, in any order; one of a part with itself among them as often as not. */
+function drawIgnored(count: number, random: Random): Uint32Array {
+  const first = random.below(count);
+  const other = (first + 1 + random.below(count - 1)) % count;
+  const alone = random.below(count);
+  return Uint32Array.from(random.next() < 0.5 ? [first, other] : [first, other, alone, alone]);
 }
 
 export interface SentScene {
