@@ -271,8 +271,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/active-bound.wgsl',
-        search: 'return lo - hi > delta + 2.0 *',
-        replacement: 'return lo - hi > 0.0 * delta + 0.0 *',
+        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;',
+        replacement: 'return lo - hi > 0.0;',
       },
     ],
     ['closeCalls'],

@@ -215,6 +215,11 @@ class RunningSession {
       const isNarrowed = target instanceof Float32Array && start instanceof Float64Array;
       if (isNarrowed && reply.refusal.code === 'TOLERANCE_TOO_SMALL')
         return judge.isRefusedRightly(surface, start, reply, target);
+      // So may a state that has gone far off be, and there the session ends.
+      if (reply.refusal.code === 'TOLERANCE_TOO_SMALL') {
+        judge.isRefusedRightly(surface, start, reply, target);
+        return false;
+      }
       // Vertices that are let go may leave a state behind in which a pair intersects that nobody promised before.
       const isNewStart = terms.start !== undefined || terms.kinematic !== undefined;
       if (isNewStart && judge.isRefusedRightly(surface, start, reply)) return false;

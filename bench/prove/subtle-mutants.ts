@@ -79,7 +79,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'passed-over-without-room',
     fault: 'a pair is passed over where its last normal parts it at both ends of its way, by however little',
-    edits: [{ file: FORWARD, search: 'if (!(lo - hi > delta))', replacement: 'if (!(lo - hi > 0))' }],
+    edits: [{ file: FORWARD, search: 'if (!(lo - hi > apart))', replacement: 'if (!(lo - hi > 0))' }],
     scenes: ['closeCalls'],
     caughtBy: [FLOOR],
   },
@@ -96,6 +96,27 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['layers'],
     caughtBy: [MEETING, PATH, TUNNEL, FLOOR],
+  },
+  {
+    name: 'passed-over-unrounded',
+    fault: 'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
+    edits: [{ file: FORWARD, search: 'Math.max(delta, delta / 2 + WRITING * farthest)', replacement: 'delta' }],
+    scenes: ['farFlights'],
+    caughtBy: [MEETING, PATH],
+    sent: { corner: 'STRIDE' },
+  },
+  {
+    name: 'pairs-of-old-lists',
+    fault: 'where little moves pairs are gathered from lists of an earlier P',
+    edits: [
+      {
+        file: 'src/solver/cpu/active-pairs.js',
+        search: 'if (this.#revision === pairs.revision)',
+        replacement: 'if (this.#revision !== 0)',
+      },
+    ],
+    scenes: ['pebbles'],
+    caughtBy: [MEETING, PATH, FLOOR],
   },
   {
     name: 'left-out-for-ever',

@@ -1,6 +1,6 @@
 // Lists the pairs that the forward step has to look at, one thread a pair: those with a vertex that moves. A pair whose
 // geometry is stale is passed over if its last normal keeps it further than δ apart for every α up to the guard's,
-// rounding included (safety rule 11).
+// rounding included (safety rule 11): that of the heights here, and that of what is written, which nobody checks.
 //
 // In: ways, pairs, pairInfo. Out: limits.entry, control.listedCount; the list is in no order. Mirrors the first
 // half of Forward.#bound (src/solver/cpu/forward.ts).
@@ -27,7 +27,9 @@ fn wayOf(v: i32, n: vec3f) -> vec2f {
   return vec2f(way.w * heightOf(n, way.xyz), spreadOf(n, way.xyz));
 }
 
-// Heights along a vertex's way are linear in α, so both ends suffice. Their rounding: e at x, 8u Σ |n D| on the way. Slots
+// Heights along a vertex's way are linear in α, so both ends suffice. Their rounding: e at x, 8u Σ |n D| on the way. What is
+// written, fl(x + αD), errs by u Σ |n x| and 3u Σ |n D| a vertex: the second is in the margin of the way, and the first, where
+// the mesh has gone far beyond the coordinates that the floor was made for, exceeds δ/2 at last and is asked for as well. Slots
 // that the kind does not use repeat one of side b, as their heights do. Written out slot by slot: this runs for every
 // pair, and numbered components are slow.
 fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
@@ -50,7 +52,9 @@ fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
   }
   let spread = max(max(way0.y, way1.y), max(way2.y, way3.y));
   let delta = select(parameters.delta, parameters.leastDelta, parameters.hasDistances != 0u);
-  return lo - hi > delta + 2.0 * (heights.error + ERROR_FACTOR * spread);
+  let far = max(max(spreadOf(n, p.p0), spreadOf(n, p.p1)), max(spreadOf(n, p.p2), spreadOf(n, p.p3)));
+  let margin = 2.0 * (heights.error + ERROR_FACTOR * spread);
+  return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;
 }
 
 @compute @workgroup_size(64)

@@ -79,7 +79,11 @@ function isFree(
 /** Normals that the two elements' shapes offer where the nearest points are too close to give a direction. */
 function featureNormals(x: readonly Vector[], sizeA: number): Vector[] {
   const b = x.slice(sizeA);
-  if (b.length === 3) return [crossOf(minusOf(b[1], b[0]), minusOf(b[2], b[0]))];
+  if (b.length === 3) {
+    const normal = crossOf(minusOf(b[1], b[0]), minusOf(b[2], b[0]));
+    // In its plane, across a side: beside a long side the nearest points are too close to tell its direction well.
+    return [normal, ...[0, 1, 2].map((k) => crossOf(normal, minusOf(b[(k + 1) % 3], b[k])))];
+  }
   if (sizeA === 2) return [crossOf(minusOf(x[1], x[0]), minusOf(b[1], b[0]))];
   return [];
 }

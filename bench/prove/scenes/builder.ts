@@ -43,7 +43,11 @@ export class Builder {
   }
 
   particle(at: Point, to: Point = at, isKinematic = false): number {
-    const v = this.vertex(at, to, isKinematic);
+    return this.point(this.vertex(at, to, isKinematic));
+  }
+
+  /** Makes a vertex a particle. */
+  point(v: number): number {
     this.#particles.push(v);
     return v;
   }

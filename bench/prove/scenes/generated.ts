@@ -2,8 +2,8 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
 import { sewnParts } from './parts.js';
 import type { Random } from './random.js';
-import { grainsOverSails, longRods, slidingGrains } from './roundings.js';
-import { closeCalls, closingGrains, hairsBreadth, handkerchiefs, heldBorders, slivers } from './telling.js';
+import { farFlights, grainsOverSails, longRods, slidingGrains } from './roundings.js';
+import { closeCalls, closingGrains, hairsBreadth, handkerchiefs, heldBorders, pebbles, slivers } from './telling.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
 
@@ -353,7 +353,9 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   longRods,
   slidingGrains,
   grainsOverSails,
+  farFlights,
   closeCalls,
+  pebbles,
   sewnParts,
   touching,
 };

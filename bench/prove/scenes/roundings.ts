@@ -129,3 +129,25 @@ export function grainsOverSails(random: Random): ProveScene {
   ordinaryEdges(b, 120, 0.01);
   return { ...b.build(), isJittered: false, isExact: true };
 }
+
+/**
+ * Grains a hair beside triangles of a micrometre, all of which fly off along these together, so far that the gap between them is
+ * less than float32 has room for there. Beyond the reach of contacts: a plane parts them before a step and at the end of it, but
+ * not in the numbers that are written.
+ */
+export function farFlights(random: Random): ProveScene {
+  const b = new Builder();
+  const edge = 2 ** -20;
+  const away = random.between(30, 60);
+  for (let k = 0; k < 24; k++) {
+    const [p, q] = [2 ** -13 * (k % 6), 2 ** -13 * Math.floor(k / 6)];
+    // `beside` is across the diagonal of x and y, along which they fly.
+    const put = (forth: number, up: number, beside: number): number => {
+      const at: Point = [p + edge * (forth + beside), p + edge * (forth - beside), q + edge * up];
+      return b.vertex(single(at), single([away, away, at[2]]));
+    };
+    b.triangle(put(-1, -0.5, 0), put(1, -0.4, 0), put(0, 1, 0));
+    b.point(put(random.between(-0.1, 0.1), random.between(-0.1, 0.1), random.between(0.25, 0.4)));
+  }
+  return { ...b.build(), isJittered: false, isExact: true };
+}

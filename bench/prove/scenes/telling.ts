@@ -180,3 +180,24 @@ export function closeCalls(random: Random): ProveScene {
     ]);
   return { ...b.build(), isJittered: false };
 }
+
+/**
+ * A few grains that go far over a sheet that rests, and want to be below it: so little moves that pairs are gathered from the
+ * moving vertices, and P is found anew again and again.
+ */
+export function pebbles(random: Random): ProveScene {
+  const b = new Builder();
+  const n = 22;
+  const side = n * EDGE;
+  const sheet = (u: number, v: number): Point => [side * (u - 0.5), side * (v - 0.5), 0.002 * Math.sin(9 * u + 4 * v)];
+  b.sheet(n, n, sheet, sheet, () => true);
+  for (let k = 0; k < 10; k++) {
+    const from: Point = [-0.45 * side, side * (0.08 * k - 0.36), random.between(0.004, 0.01)];
+    b.particle(from, [
+      random.between(0, 0.45) * side,
+      from[1] + random.between(-0.2, 0.2) * side * 0.1,
+      random.between(-0.03, -0.01),
+    ]);
+  }
+  return b.build();
+}

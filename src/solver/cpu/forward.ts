@@ -32,6 +32,9 @@ export interface ForwardInput {
   readonly pulse?: (() => void) | undefined;
 }
 
+/** Two vertices along a unit normal, over the largest coordinate: 2·√3·(1 + 2) u, rounded up (writing errs by u of x' and 2u of αD). */
+const WRITING = 12 * UNIT_ROUNDOFF;
+
 /** some ten milliseconds of pairs that are measured for the first time */
 const PAIRS_A_PULSE = 16_384;
 
@@ -71,6 +74,8 @@ export class Forward {
   /** float32[3·n] per bounded pair: lo − ext_a, hi + ext_b, e */
   #limits = new Float32Array(0);
   #boundedCount = 0;
+  /** what a pair needs to be passed over */
+  #apart = 0;
   readonly #scratch: Scratch;
 
   constructor(vertexCount: number, scratch = new Scratch()) {
@@ -90,11 +95,12 @@ export class Forward {
   }
 
   /** α from what P does not see: the trust box, or the radius in which P is complete. */
-  #guard({ x, y, moving, box, radius, gamma, floor }: ForwardInput): void {
+  #guard({ x, y, moving, box, radius, gamma, floor, delta }: ForwardInput): void {
     const { alpha, alphaGuard, limiter } = this;
     limiter.fill(-1);
     // Undetected pairs are at least D apart; two vertices that move γ(D − floor)/2 each leave them floor apart at least.
     const cap = f(0.5 * gamma * Math.max(0, radius - floor));
+    let farthest = 0;
     for (let i = 0; i < moving.length; i++) {
       let a = 1;
       if (moving[i]) {
@@ -104,10 +110,13 @@ export class Forward {
           const travel = distanceAt(x, y, k);
           if (travel > cap) a = f(cap / travel);
         }
+        for (let c = 3 * i; c < 3 * i + 3; c++)
+          farthest = Math.max(farthest, Math.abs(x[c]) + a * Math.abs(y[c] - x[c]));
       }
       alpha[i] = a;
       alphaGuard[i] = a;
     }
+    this.#apart = Math.max(delta, delta / 2 + WRITING * farthest);
   }
 
   #bound(input: ForwardInput): void {
@@ -136,9 +145,12 @@ export class Forward {
 
   /**
    * With the pair's last normal: if min_a h − max_b h stays above δ for every α in [0, α_guard], the pair can neither
-   * bound nor violate anything. Heights along a vertex's way are linear, so both ends suffice.
+   * bound nor violate anything. Heights along a vertex's way are linear, so both ends suffice. What is passed over is not
+   * checked either, and x' is rounded where it gets to, which may be far beyond the coordinates that the floor was made for: δ/2
+   * and the rounding of two vertices there have to be left. Within nine times those coordinates that is less than δ.
    */
-  #staysApart({ x, y, pairs, delta }: ForwardInput, p: number): boolean {
+  #staysApart({ x, y, pairs }: ForwardInput, p: number): boolean {
+    const apart = this.#apart;
     const { vertex, normal } = pairs;
     const kind = pairs.kind[p];
     const nx = normal[3 * p];
@@ -169,7 +181,7 @@ export class Forward {
         if (from > hi) hi = from;
         if (to > hi) hi = to;
         // Further corners of side b only raise hi.
-        if (!(lo - hi > delta)) return false;
+        if (!(lo - hi > apart)) return false;
       }
     }
     return true;

@@ -221,3 +221,25 @@ t.test('only the active pairs are looked at', async (t) => {
   t.equal(forward.alpha[0], 1);
   t.ok(forward.alpha[2] < 0.5);
 });
+
+/** Two points that fly off along each other, so far that their gap is less than a float's last bit there. */
+t.test('a pair is not passed over where what is written may be rounded by more than parts it', async (t) => {
+  const normal = f(Math.SQRT1_2);
+  let met = 0;
+  for (let n = 0; n < 300; n++) {
+    const gap = random.between(0.2, 0.4);
+    const away = 10 ** random.between(6.5, 8);
+    const x = Float32Array.of(gap / 2, -gap / 2, 0, 0, 0, 0);
+    const y = Float32Array.of(away, away, 0, away, away, 0);
+    // Half of the way, at whose end the gap is halved.
+    const half = f(random.between(0.4, 0.6) * away);
+    const box = Float32Array.from([0, 1].flatMap(() => [-1, -1, -1, half, half, 1]));
+    const pairs = pairsOf([]);
+    pairs.push(VV, 0, 1, -1, -1, normal, -normal, 0);
+    pairs.stamp[0] = 0;
+    const forward = new Forward(2);
+    forward.advance(inputOf(pairs, x, y, { step: 9, box, delta: f(0.05) }));
+    if (!(x[0] - x[1] > x[3] - x[4])) met++;
+  }
+  t.equal(met, 0, 'none has come to the other, or past it');
+});
