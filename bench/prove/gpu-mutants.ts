@@ -279,6 +279,20 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [FLOOR],
   ),
   mutant(
+    'kernel-passed-over-unrounded',
+    'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
+    [
+      {
+        file: 'gpu/kernels/active-bound.wgsl',
+        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;',
+        replacement: 'return lo - hi > delta;',
+      },
+    ],
+    ['farFlights'],
+    [MEETING, PATH],
+    { sent: { corner: 'STRIDE' } },
+  ),
+  mutant(
     'kernel-passed-over-where-it-is',
     'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
     [
