@@ -87,7 +87,7 @@ function withSpecials(variation: Variation, scene: string, random: Random): Vari
   const isTouching = scene === 'touching';
   const corner = isTouching && paths < TOUCHING_SHARE ? 'PATH' : variation.corner;
   // PAPER refuses a part whose δ is beyond Dmin, which follows the parameters' δ.
-  const mayHaveOwn = preset === 'TUNED' || !['THIN', 'THICK'].includes(corner);
+  const mayHaveOwn = preset === 'TUNED' || !('activationDistance' in CORNERS[corner]);
   return {
     ...variation,
     corner,
