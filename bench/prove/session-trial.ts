@@ -24,7 +24,14 @@ export interface Judge {
   /** @returns the positions of the answer; undefined where there is none, which is then a finding or rightly so */
   judge(step: JudgedStep): Positions | undefined;
   /** @returns true when there is nothing more to judge */
-  isRefusedRightly(surface: Surface, start: Positions, reply: Reply | { refusal: object }, target?: Positions): boolean;
+  /** @param opening what a session was opened with, where that is not the start */
+  isRefusedRightly(
+    surface: Surface,
+    start: Positions,
+    reply: Reply | { refusal: object },
+    target?: Positions,
+    opening?: Positions,
+  ): boolean;
   find(promise: string, details: string): void;
   /** counts how something ended */
   end(how: string): void;
@@ -90,6 +97,8 @@ interface Sent {
 class RunningSession {
   /** the last answer */
   #x: Positions;
+  /** the state that the service made the session from */
+  #opening: Positions;
   #lastTarget: Positions;
   #surface: Surface;
   #sent: Sent | undefined;
@@ -108,6 +117,7 @@ class RunningSession {
   ) {
     this.#id = id;
     this.#x = terms.start;
+    this.#opening = terms.start;
     this.#lastTarget = terms.start;
     this.#surface = terms.surface;
   }
@@ -214,15 +224,15 @@ class RunningSession {
       // A scalar that is too coarse for this place: nothing has changed, and the session goes on.
       const isNarrowed = target instanceof Float32Array && start instanceof Float64Array;
       if (isNarrowed && reply.refusal.code === 'TOLERANCE_TOO_SMALL')
-        return judge.isRefusedRightly(surface, start, reply, target);
+        return judge.isRefusedRightly(surface, start, reply, target, this.#opening);
       // So may a state that has gone far off be, and there the session ends.
       if (reply.refusal.code === 'TOLERANCE_TOO_SMALL') {
-        judge.isRefusedRightly(surface, start, reply, target);
+        judge.isRefusedRightly(surface, start, reply, target, this.#opening);
         return false;
       }
       // Vertices that are let go may leave a state behind in which a pair intersects that nobody promised before.
       const isNewStart = terms.start !== undefined || terms.kinematic !== undefined;
-      if (isNewStart && judge.isRefusedRightly(surface, start, reply)) return false;
+      if (isNewStart && judge.isRefusedRightly(surface, start, reply, target, this.#opening)) return false;
     }
     // The service knows how the last answer came about, and nothing of another start.
     if (terms.start && !isSame(start, this.#x)) memory.forget();
@@ -302,6 +312,7 @@ class RunningSession {
       return false;
     }
     this.#id = created.id;
+    this.#opening = this.#x;
     return true;
   }
 

@@ -4,7 +4,7 @@ import type { ProveCase } from './cases.js';
 import type { Door, Refusal, Reply } from './door.js';
 import type { DoorName } from './doors.js';
 import { type Finding, judgeAnswer } from './judge/answer-judge.js';
-import { expectReply, hasNoDefault, isWithinRounding } from './judge/expectation.js';
+import { defaultDelta, expectReply, hasNoDefault, isWithinRounding } from './judge/expectation.js';
 import { floorAtMost, ulpOf } from './judge/floor.js';
 import type { Invariant } from './judge/invariants.js';
 import { LeftOutMemory } from './judge/left-out.js';
@@ -155,10 +155,12 @@ class Trial implements Judge {
     start: Positions,
     reply: Reply | { readonly refusal: Refusal },
     target: Positions = start,
+    opening: Positions = start,
   ): boolean {
     const { tally } = this;
     const isSingle = target instanceof Float32Array;
-    const expected = expectReply(surface, start, this.#deltaAsked(), isSingle);
+    const delta = this.#deltaAsked() ?? defaultDelta(this.#surface, opening);
+    const expected = expectReply(surface, start, delta, isSingle);
     // Then nothing is counted: a scalar so coarse may have put all vertices in one place, where nearly every pair meets.
     const isTooCoarse = expected === 'TOLERANCE_TOO_SMALL';
     const { fewest, most } = isTooCoarse ? { fewest: 0, most: 0 } : this.#refusable(surface, start);
@@ -183,7 +185,7 @@ class Trial implements Judge {
       const are = fewest === most ? `${most}` : `between ${fewest} and ${most}`;
       tally.find('INTERSECTING_START counts the pairs', `told ${pairCount}, are ${are}`);
     }
-    const isInvalid = code === 'INVALID_PARAMETER' && hasNoDefault(surface, start, this.#deltaAsked());
+    const isInvalid = code === 'INVALID_PARAMETER' && hasNoDefault(this.#surface, opening, this.#deltaAsked());
     if (!isTolerance && !isMeeting && !isInvalid) tally.find('a right request is answered', `${code}: ${message}`);
     return true;
   }

@@ -9,7 +9,7 @@ export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
  * δ has to be 64 ulp of the caller's scalar at the largest coordinate (the floor is 4 of them and δ is 16 floors), and
  * the engine has to hold the mesh in float32. Where the second may decide, both replies are right.
  *
- * @param delta in the caller's unit; undefined = a tenth of the median edge of the moving part, or of the grains' spacing
+ * @param delta in the caller's unit; undefined = the default for this start
  * @param isSingle the target is float32, and so will the answer be
  */
 export function expectReply(
@@ -18,7 +18,7 @@ export function expectReply(
   delta: number | undefined,
   isSingle = start instanceof Float32Array,
 ): Expectation {
-  const { smallest: chosen } = distanceRange(surface, delta ?? 0.1 * medianLength(surface, start));
+  const { smallest: chosen } = distanceRange(surface, delta ?? defaultDelta(surface, start));
   let largest = 0;
   let extent = 0;
   for (let c = 0; c < 3; c++) {
@@ -67,6 +67,12 @@ export function isWithinRounding(
 /** Whether the default of δ is 0, because rounding has taken the edges their lengths: INVALID_PARAMETER is right then. */
 export function hasNoDefault(surface: Surface, start: Positions, delta: number | undefined): boolean {
   return delta === undefined && medianLength(surface, start) === 0;
+}
+
+/** δ where none is asked for: a tenth of the median edge of the moving part, or of the grains' spacing. A session's stays what it was
+ *  at its opening. */
+export function defaultDelta(surface: Surface, opening: Positions): number {
+  return 0.1 * medianLength(surface, opening);
 }
 
 /** Two medians of the same lengths, summed in another order, differ by rounding. */

@@ -1,5 +1,10 @@
 import t from 'tap';
-import { expectReply, hasNoDefault, isWithinRounding } from '../../../../bench/prove/judge/expectation.js';
+import {
+  defaultDelta,
+  expectReply,
+  hasNoDefault,
+  isWithinRounding,
+} from '../../../../bench/prove/judge/expectation.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
@@ -30,4 +35,12 @@ t.test('edges that rounding has made points leave no default', async (t) => {
   t.equal(hasNoDefault(surface, collapsed, undefined), true);
   t.equal(hasNoDefault(surface, collapsed, 1e-3), false);
   t.equal(hasNoDefault(surface, start, undefined), false);
+});
+
+t.test('a session keeps the default of its opening: a state that has grown since is judged by that', async (t) => {
+  const { mesh, start } = GENERATED.layers(new Random(2));
+  const surface = readSurface(mesh);
+  const grown = Float32Array.from(start, (p) => 1e5 * p);
+  t.equal(expectReply(surface, grown, undefined), 'ANSWER');
+  t.equal(expectReply(surface, grown, defaultDelta(surface, start)), 'TOLERANCE_TOO_SMALL');
 });
