@@ -40,10 +40,12 @@ export interface EngineRun {
 }
 
 const FRAMES = 30;
-/** Frames of a long session: hundreds where there is time, so many in a short campaign and where cases are counted. */
+/** Frames of a long session: hundreds where there is time, so many in a short campaign. */
 const FRAMES_PER_MINUTE = 200;
 const FEWEST_FRAMES = 60;
 const MOST_FRAMES = 600;
+/** Where cases are counted, so that they are the same whatever the time. */
+const COUNTED_FRAMES = 90;
 
 const framesWithin = (minutes: number): number =>
   Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes)));
@@ -64,7 +66,7 @@ export async function runCampaign(
     const bench: Bench = {
       doors,
       frames: FRAMES,
-      longFrames: Number.isFinite(settings.cases) ? FEWEST_FRAMES : framesWithin(minutes),
+      longFrames: Number.isFinite(settings.cases) ? COUNTED_FRAMES : framesWithin(minutes),
       until: started + minutes * 60_000,
       traceFolder,
       isUnverified: false,
