@@ -1,3 +1,5 @@
+import { PairWork } from './pair-work.js';
+
 /**
  * The proximity set P: pairs of non-adjacent elements as a structure of arrays that grows to the true demand.
  *
@@ -13,9 +15,21 @@ export const VV = 3;
 export const SIDE_A = [1, 2, 1, 1] as const;
 export const CORNERS = [4, 4, 3, 2] as const;
 
+/** Beyond this many times the pairs that there are, arrays go back when a request ends; below it the next search may use them. */
+const LOOSE = 1.25;
+
+/** Room beyond the pairs that there are, in arrays that were cut: P grows and shrinks a little from search to search. */
+const SPARE = 1 / 16;
+
 /** Revisions are given once in this thread, so that sets of different scenes cannot be taken for one another. */
 let revisionsGiven = 0;
 
+const NOTHING = new PairWork();
+
+/**
+ * A set is at work, or it rests: between {@link rest} and {@link wake} there are the pairs and their normals, 29 bytes
+ * each, and nothing else may be read or pushed. They never move from one scene's memory to another's.
+ */
 export class PairSet {
   count = 0;
   /** names the list of pairs: another one after every {@link clear} and {@link keepOnly} */
@@ -28,24 +42,59 @@ export class PairSet {
   vertex = new Int32Array(0);
   /** float32[3·capacity] the last normal, from side b to side a; unit to about 1e-7, or 0 0 0 if none was ever found */
   normal = new Float32Array(0);
-  /** float32[capacity] δ_p, or 0 while nobody needed it since the search */
-  delta = new Float32Array(0);
 
+  // Lent, and of one request: measured anew by every request.
+  /** float32[capacity] δ_p, or 0 while nobody needed it since the search */
+  delta = NOTHING.delta;
   // Geometry at the current x, valid for a pair iff stamp[p] is the current step's:
   /** int32[capacity] */
-  stamp = new Int32Array(0);
+  stamp = NOTHING.stamp;
   /** float32[4·capacity] closest-point weights; each side sums to 1 */
-  weight = new Float32Array(0);
+  weight = NOTHING.weight;
   /** float32[capacity] distance of the closest points: an upper bound of the true distance */
-  distance = new Float32Array(0);
+  distance = NOTHING.distance;
   /** float32[capacity] certified gap along `normal` */
-  gap = new Float32Array(0);
+  gap = NOTHING.gap;
   /** float32[capacity] e, rounding bound of every signed height along `normal` */
-  error = new Float32Array(0);
+  error = NOTHING.error;
+
+  readonly #work: PairWork;
+
+  /** @param work lent by other sets too; its own by default, and then it never needs to rest */
+  constructor(work = new PairWork()) {
+    this.#work = work;
+  }
+
+  /** of the pairs and normals, the room that was made for them, used or not */
+  get bytes(): number {
+    return this.kind.byteLength + this.vertex.byteLength + this.normal.byteLength;
+  }
+
+  /** A request begins: δ_p and geometry are undefined, no stamp is anybody's. */
+  wake(): void {
+    const work = this.#work;
+    if (work.room < this.kind.length) work.makeRoom(this.kind.length);
+    if (work.revision !== this.revision) work.stamp.fill(-1, 0, this.count);
+    work.revision = 0;
+    this.#borrow();
+  }
+
+  /** The request is over, and what was lent may become another set's. Room that is far too large goes back. */
+  rest(): void {
+    this.#work.revision = this.revision;
+    this.#return();
+    if (this.kind.length <= LOOSE * this.count) return;
+    const room = this.count + Math.floor(SPARE * this.count);
+    const { kind, vertex, normal, count } = this;
+    this.#makeRoom(room);
+    this.kind.set(kind.subarray(0, count));
+    this.vertex.set(vertex.subarray(0, 4 * count));
+    this.normal.set(normal.subarray(0, 3 * count));
+  }
 
   /** Makes room for one more pair and returns its index; slots 2 and 3 may be −1. */
   push(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
-    if (this.count === this.kind.length) this.#grow(this.count + 1);
+    if (this.count === this.kind.length) this.#grow();
     const p = this.count++;
     this.byKind[kind]++;
     this.kind[p] = kind;
@@ -60,42 +109,17 @@ export class PairSet {
     this.stamp[p] = -1;
   }
 
-  /** of the room that was made, used or not */
-  get bytes(): number {
-    const { kind, vertex, normal, delta, stamp, weight, distance, gap, error } = this;
-    return [kind, vertex, normal, delta, stamp, weight, distance, gap, error].reduce((sum, a) => sum + a.byteLength, 0);
-  }
-
   clear(): void {
     this.count = 0;
     this.revision = ++revisionsGiven;
     this.byKind.fill(0);
   }
 
-  /** Forgets all pairs, and the room made for them. */
+  /** Forgets all pairs, and the room made for them; rests. */
   release(): void {
     this.clear();
     this.#makeRoom(0);
-  }
-
-  /** Takes over pairs that were kept elsewhere, under the revision they had; δ_p and geometry are undefined. */
-  load(
-    revision: number,
-    count: number,
-    byKind: Uint32Array,
-    kind: Uint8Array,
-    vertex: Int32Array,
-    normal: Float32Array,
-  ): void {
-    this.count = 0;
-    if (this.kind.length < count) this.#makeRoom(count);
-    this.kind.set(kind.subarray(0, count));
-    this.vertex.set(vertex.subarray(0, 4 * count));
-    this.normal.set(normal.subarray(0, 3 * count));
-    this.stamp.fill(-1, 0, count);
-    this.byKind.set(byKind);
-    this.count = count;
-    this.revision = revision;
+    this.#return();
   }
 
   /** Drops every pair with a vertex that is not marked with `bit`; the others keep their order, normal and δ_p. */
@@ -119,27 +143,43 @@ export class PairSet {
     this.count = to;
   }
 
-  #grow(demand: number): void {
+  #grow(): void {
     const { kind, vertex, normal, delta, stamp } = this;
-    // Pairs arrive during a search only, when no geometry is valid yet: of that there is nothing to copy.
-    this.#makeRoom(Math.max(1024, demand, kind.length * 2));
+    this.#makeRoom(Math.max(1024, kind.length * 2));
     this.kind.set(kind);
     this.vertex.set(vertex);
     this.normal.set(normal);
-    this.delta.set(delta);
-    this.stamp.set(stamp);
+    if (this.#work.room < this.kind.length) {
+      // Pairs arrive during a search only, when no geometry is valid yet: of that there is nothing to copy.
+      this.#work.makeRoom(this.kind.length);
+      this.#work.delta.set(delta);
+      this.#work.stamp.set(stamp);
+    }
+    this.#borrow();
   }
 
-  /** New arrays, with nothing in them. */
+  /** New arrays for pairs and normals, with nothing in them. */
   #makeRoom(capacity: number): void {
     this.kind = new Uint8Array(capacity);
     this.vertex = new Int32Array(4 * capacity);
     this.normal = new Float32Array(3 * capacity);
-    this.delta = new Float32Array(capacity);
-    this.stamp = new Int32Array(capacity);
-    this.weight = new Float32Array(4 * capacity);
-    this.distance = new Float32Array(capacity);
-    this.gap = new Float32Array(capacity);
-    this.error = new Float32Array(capacity);
+  }
+
+  #borrow(): void {
+    this.#refer(this.#work);
+  }
+
+  /** A reference that stayed would keep the memory behind it when the work has moved on to a larger one. */
+  #return(): void {
+    this.#refer(NOTHING);
+  }
+
+  #refer({ delta, stamp, weight, distance, gap, error }: PairWork): void {
+    this.delta = delta;
+    this.stamp = stamp;
+    this.weight = weight;
+    this.distance = distance;
+    this.gap = gap;
+    this.error = error;
   }
 }

@@ -7,8 +7,7 @@ import { findSeams } from '../part-seams.js';
 import type { Settings } from '../settings.js';
 import { KEPT, PASSIVE } from './bars.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
-import { CORNERS, EE, type PairSet, SIDE_A, VE, VT } from './pairs.js';
-import { RestingPairs } from './resting-pairs.js';
+import { CORNERS, EE, PairSet, SIDE_A, VE, VT } from './pairs.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 import { Workspace } from './workspace.js';
@@ -22,7 +21,7 @@ const PAIRS_AT_LEAST = 1 << 16;
 /** Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap. */
 const PARTIAL_SHARE = 0.3;
 
-/** What one scene may hold: 29 bytes each at rest, 65 to 130 more at work, 3 GiB in all. */
+/** What one scene may hold: 29 bytes each, and 36 to 101 more at work, 3 GiB in all. */
 export const PAIR_LIMIT = 24_000_000;
 
 /**
@@ -31,7 +30,7 @@ export const PAIR_LIMIT = 24_000_000;
  * failed search nothing is valid.
  */
 export class Proximity {
-  /** P of the request at work, {@link wake} to {@link rest}; in memory that is shared with other scenes of the engine */
+  /** P, at work from {@link wake} to {@link rest} */
   readonly pairs: PairSet;
   readonly boxes: TrustBoxes;
   /** D(l): every pair outside P is at least this far apart (guard RADIUS) */
@@ -41,7 +40,6 @@ export class Proximity {
   readonly #mesh: CollisionMesh;
   readonly #settings: Settings;
   readonly #search: ProximitySearch;
-  readonly #resting = new RestingPairs();
   readonly #ofIgnoredParts: PairRules['isIgnored'];
   #rules: PairRules;
   /** what P was searched without, besides pairs of ignored parts */
@@ -58,7 +56,7 @@ export class Proximity {
   constructor(mesh: CollisionMesh, settings: Settings, workspace = new Workspace()) {
     this.#mesh = mesh;
     this.#settings = settings;
-    this.pairs = workspace.pairs;
+    this.pairs = new PairSet(workspace.pairs);
     this.#search = new ProximitySearch(mesh, workspace.trees);
     this.boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
     this.#bar = new Uint8Array(mesh.vertexCount);
@@ -76,7 +74,7 @@ export class Proximity {
   get bytes(): number {
     const { border, distances } = this.#rules;
     return (
-      this.#resting.bytes +
+      this.pairs.bytes +
       this.boxes.box.byteLength +
       this.#bar.byteLength +
       this.#searched.byteLength +
@@ -85,25 +83,20 @@ export class Proximity {
     );
   }
 
-  /** how many pairs are kept between requests */
-  get restingCount(): number {
-    return this.#resting.count;
-  }
-
-  /** A request begins: `pairs` becomes this P. */
+  /** A request begins. */
   wake(): void {
-    this.#resting.wake(this.pairs);
+    this.pairs.wake();
   }
 
-  /** The request is over, and `pairs` may become another's. */
+  /** The request is over, and the memory it worked in may become another scene's. */
   rest(): void {
-    this.#resting.take(this.pairs);
+    this.pairs.rest();
   }
 
   /** After a request that failed: P is void, and not kept. */
   forsake(): void {
     this.isValid = false;
-    this.#resting.drop();
+    this.pairs.release();
   }
 
   /**

@@ -72,7 +72,7 @@ export class TwoWay {
 
   /** Vertices and pairs: which of two scenes asks more of the workspace. */
   get size(): number {
-    return this.#mesh.vertexCount + this.#proximity.restingCount;
+    return this.#mesh.vertexCount + this.#proximity.pairs.count;
   }
 
   /** @throws TOO_LARGE when the proximity set does not fit; the scene can be used on */
