@@ -6,7 +6,11 @@ import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { KEPT_BYTES, Workspace } from '../../../src/solver/cpu/workspace.js';
 import { Frame, floorOf } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
-import type { Engine, Resolution, Scene } from '../../../src/solver/types.js';
+import type { Engine, Resolution, Scene, StepInput } from '../../../src/solver/types.js';
+import { seeded } from '../../support/random.js';
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
 
 interface Opened {
   readonly scene: Scene;
@@ -56,6 +60,56 @@ t.test('scenes of one engine answer by turns, bit for bit, what each answers wit
       states[k] = one.positions;
     }
   }
+});
+
+t.test('the same at random: whoever comes next, and whatever became of the last one', async (t) => {
+  const engine = createCpuEngine();
+  const wanted = ['layers', 'layers', 'sleeve'].map((name) => [name, 60 + random.int(400)] as const);
+  const together: Opened[] = [];
+  const alone: Opened[] = [];
+  for (const [name, vertices] of wanted) {
+    together.push(await open(engine, name, vertices));
+    alone.push(await open(createCpuEngine(), name, vertices));
+  }
+  const states = together.map(({ x }) => x);
+  const outcomes = { reused: 0, cut: 0, failed: 0 };
+  for (let round = 0; round < 60; round++) {
+    const k = random.int(together.length);
+    const { x, y } = together[k]!;
+    const share = random();
+    const movesAll = random() < 0.7;
+    const target = states[k]!.map((at, n) => (movesAll || n < 9 ? at + share * ((round % 2 ? x : y)[n]! - at) : at));
+    // Given up at the same look in both: one of a search, of a step, or of a listener that throws.
+    const looks = random() < 0.3 ? random.int(40) : Number.POSITIVE_INFINITY;
+    const failsAt = random() < 0.15 ? random.int(4) : Number.POSITIVE_INFINITY;
+    const stepOf = (): StepInput => {
+      let [left, told] = [looks, 0];
+      return {
+        x: states[k]!,
+        y: target,
+        timeLeft: () => (left-- > 0 ? Number.POSITIVE_INFINITY : 0),
+        onState: () => {
+          if (told++ === failsAt) throw new Error('planted');
+        },
+      };
+    };
+    const resolve = async ({ scene }: Opened) => {
+      const resolution = await scene.resolve(stepOf()).catch((thrown: Error) => thrown);
+      return resolution instanceof Error ? resolution.message : resolution;
+    };
+    const one = await resolve(together[k]!);
+    const other = await resolve(alone[k]!);
+    if (typeof one === 'string' || typeof other === 'string') {
+      t.equal(one, other, `round ${round}, scene ${k}`);
+      outcomes.failed++;
+      continue;
+    }
+    t.same(outcomeOf(one), outcomeOf(other), `round ${round}, scene ${k}`);
+    if (one.proximitySetReused) outcomes.reused++;
+    if (one.status === 'DEADLINE') outcomes.cut++;
+    states[k] = one.positions;
+  }
+  t.comment(JSON.stringify(outcomes));
 });
 
 t.test('a resting scene holds under 31 bytes a pair and 64 a vertex, besides its mesh', async (t) => {
