@@ -15,9 +15,10 @@ import {
 
 /**
  * WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is. ROUGH_SESSION: the same,
- * shorter, with something going wrong in every other frame.
+ * shorter, with something going wrong in every other frame. TURNS: several sessions of one mesh at the same time, more than a
+ * service of two threads has lanes, so that some of them share one.
  */
-export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'WHOLE_SESSION' | 'ROUGH_SESSION';
+export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'TURNS' | 'WHOLE_SESSION' | 'ROUGH_SESSION';
 
 /** One thing to try; the id and the seed are all that is needed to try it again. */
 export interface ProveCase {
@@ -33,6 +34,8 @@ export interface ProveCase {
 const SESSION_EVERY = 5;
 /** Of these, every so many-th is a long one, the first included; one of real size would eat the whole campaign. */
 const LONG_EVERY = 4;
+/** and every so many-th, from the second on, several that take turns. */
+const TURNS_EVERY = 2;
 /** Real inputs are larger; every so many-th case is one of them. */
 const REAL_EVERY = 7;
 const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
@@ -63,7 +66,9 @@ export function* makeCases(seed: number, realScenes: readonly string[]): Generat
     const isPlain = random.next() < PLAIN_SHARE;
     const isSession = n % SESSION_EVERY === SESSION_EVERY - 1;
     const isLong = isSession && !isReal && Math.floor(n / SESSION_EVERY) % LONG_EVERY === 0;
-    const mode: Mode = isLong ? 'LONG_SESSION' : isSession ? 'SESSION' : 'RESOLVE';
+    const takesTurns = Math.floor(n / SESSION_EVERY) % TURNS_EVERY === 1;
+    const ofSession: Mode = isLong ? 'LONG_SESSION' : takesTurns ? 'TURNS' : 'SESSION';
+    const mode: Mode = isSession ? ofSession : 'RESOLVE';
     const door = DOORS[(n + Math.floor(n / DOORS.length)) % DOORS.length];
     const scalar = SCALARS[n % 2];
     const variation: Variation = {

@@ -72,14 +72,15 @@ async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
   if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
   const build = await plant(planted);
   const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
-  const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', INTERSTICE_TRACE: traceFolder };
+  // One thread, so that sessions which take turns share it.
+  const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', INTERSTICE_TRACE: traceFolder, INTERSTICE_THREADS: '1' };
   let cases = 0;
   try {
     const server = await ServerProcess.start({ engine: mutant.engine ?? 'cpu', build, environment });
     try {
       const bench = {
         doors: openDoors(server),
-        frames: 20,
+        frames: mutant.mode === 'TURNS' ? 60 : 20,
         longFrames: 20,
         until: Number.POSITIVE_INFINITY,
         traceFolder,

@@ -2,6 +2,8 @@ import { CRAWLING, FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, STRIDING
 
 const CERTIFICATE = 'src/solver/cpu/certificate.js';
 
+const PAIRS = 'src/solver/cpu/pairs.js';
+
 /** Faults that the margins of the other rules hide in nearly every scene, and faults in what few requests ask for. */
 export const SUBTLE_MUTANTS: readonly Mutant[] = [
   {
@@ -117,6 +119,26 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['pebbles'],
     caughtBy: [MEETING, PATH, FLOOR],
+  },
+  {
+    name: 'lists-of-another-session',
+    fault: 'where little moves pairs are gathered from lists of the P that another session of the same thread has',
+    edits: [
+      {
+        file: PAIRS,
+        search:
+          'count = 0;\n    /** names the list of pairs: another one after every {@link clear} and {@link keepOnly} */\n    revision = ++revisionsGiven',
+        replacement: 'count = 0;\n    revision = 1',
+      },
+      {
+        file: PAIRS,
+        search: 'this.count = 0;\n        this.revision = ++revisionsGiven',
+        replacement: 'this.count = 0;\n        this.revision++',
+      },
+    ],
+    scenes: ['pebbles'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    mode: 'TURNS',
   },
   {
     name: 'left-out-for-ever',

@@ -1,6 +1,6 @@
 import type { MeshInput, Positions } from '../../src/mesh/types.js';
 import type { ParametersInput } from '../../src/solver/types.js';
-import type { ProveCase } from './cases.js';
+import type { Mode, ProveCase } from './cases.js';
 import type { Door, Refusal, Reply } from './door.js';
 import type { DoorName } from './doors.js';
 import { type Finding, judgeAnswer } from './judge/answer-judge.js';
@@ -48,8 +48,16 @@ export interface Bench {
   readonly longestWait?: number;
 }
 
+/** Sessions of one case that take turns; what frames a session may have is shared among them. */
+const TURNING = 3;
+
 /** Frames of sessions that are carried to their end. */
 const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 40 };
+
+function framesOf(mode: Mode, { frames, longFrames }: Bench): number {
+  if (mode === 'TURNS') return Math.ceil(frames / TURNING);
+  return mode === 'LONG_SESSION' ? longFrames : frames;
+}
 
 class Tally {
   readonly findings: Finding[] = [];
@@ -83,6 +91,7 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   const tally = new Tally();
   const trial = new Trial(prove, scene, mesh, bench, parameters, tally);
   if (prove.mode === 'RESOLVE') await trial.resolve(start, target);
+  else if (prove.mode === 'TURNS') await trial.sessionsByTurns(start, target, prove.seed);
   else await trial.session(start, target, random);
   return tally;
 }
@@ -124,13 +133,20 @@ class Trial implements Judge {
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
 
+  /** Each goes its own way. @throws what the first of them threw, when all have ended */
+  async sessionsByTurns(start: Positions, target: Positions, seed: number): Promise<void> {
+    const ways = Array.from({ length: TURNING }, (_, k) => new Random((seed + 0x2545f491 * (k + 1)) >>> 0));
+    const ends = await Promise.allSettled(ways.map((random) => this.session(start, target, random)));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
   async session(start: Positions, target: Positions, random: Random): Promise<void> {
     const { bench, parameters, mesh, prove } = this;
     const { mode } = prove;
     const isRough = mode === 'ROUGH_SESSION';
     const isWhole = mode === 'WHOLE_SESSION' || isRough;
     const until = isWhole ? Number.POSITIVE_INFINITY : bench.until;
-    const frames = isWhole ? WHOLE_FRAMES[mode] : mode === 'LONG_SESSION' ? bench.longFrames : bench.frames;
+    const frames = isWhole ? WHOLE_FRAMES[mode] : framesOf(mode, bench);
     const longestWait = bench.longestWait ?? 0;
     const sent = { door: this.#door, mesh, surface: this.#surface, start, target, parameters };
     await trySession({ ...sent, frames, until, random, isRough, longestWait }, this);
