@@ -53,6 +53,9 @@ export class Metrics {
   private readonly fallbacks = this.counter('fell_back_total', 'Answers that are an earlier state than the last.');
   private readonly findings = this.counter('findings_total', 'Answers that the verifier refused.', ['kind', 'engine']);
   private readonly sessionChanges = this.counter('session_changes_total', 'What happened to sessions.', ['change']);
+  private readonly tlsRefusals = this.counter('tls_refused_total', 'Connections that did not get through TLS.', [
+    'reason',
+  ]);
   private readonly workersLost = this.counter('workers_lost_total', 'Threads that died.');
 
   constructor() {
@@ -76,6 +79,9 @@ export class Metrics {
   readonly countAnswer = ({ method, status, code }: RequestLine): void => {
     this.answers.inc({ door: method === 'gRPC' ? 'grpc' : 'http', status: String(status), code: code ?? 'OK' });
   };
+
+  /** What the gRPC door tells of handshakes. @param reason one of a few that the door knows */
+  readonly countTlsRefusal = (reason: string): void => this.tlsRefusals.inc({ reason });
 
   /** Gauges that are read when somebody asks. To be called once. */
   watch(read: () => OperationStats): void {

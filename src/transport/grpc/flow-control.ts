@@ -1,6 +1,7 @@
-import type { Http2Server, ServerHttp2Session } from 'node:http2';
+import type { ServerHttp2Session } from 'node:http2';
 import type { Server } from '@grpc/grpc-js';
 import type { Logger } from '../../observe/log.js';
+import { commonOptionsOf, http2ServersOf } from './library-internals.js';
 
 /**
  * Bytes that a client may send ahead, for each call and for each connection. The library leaves both at HTTP/2's 64 KiB
@@ -9,23 +10,16 @@ import type { Logger } from '../../observe/log.js';
  */
 export const RECEIVE_WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** The private fields that this needs, looked for before they are used. */
-interface Internals {
-  readonly commonServerOptions?: { settings?: object };
-  readonly http2Servers?: ReadonlyMap<Http2Server, unknown>;
-}
-
 /** For each call. Must come before the server is bound: the settings go out with the first frame of a connection. */
 export function widenStreams(server: Server, log: Logger): void {
-  const { commonServerOptions: common } = server as unknown as Internals;
-  if (typeof common !== 'object' || common === null) warn(log, 'commonServerOptions');
+  const common = commonOptionsOf(server);
+  if (!common) warn(log, 'commonServerOptions');
   else common.settings = { ...common.settings, initialWindowSize: RECEIVE_WINDOW_BYTES };
 }
 
 /** For each connection. Must come after the server is bound: before, there is nothing to listen to. */
 export function widenConnections(server: Server, log: Logger): void {
-  const { http2Servers: servers } = server as unknown as Internals;
-  const known = servers instanceof Map ? [...servers.keys()] : [];
+  const known = http2ServersOf(server);
   if (known.length === 0) warn(log, 'http2Servers');
   for (const http2Server of known) {
     http2Server.on('session', (session: ServerHttp2Session) => session.setLocalWindowSize(RECEIVE_WINDOW_BYTES));
