@@ -5,7 +5,7 @@ import { createLogger, type Logger } from './observe/log.js';
 import { Metrics } from './observe/metrics.js';
 import { withTracing } from './observe/tracing.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './server/doors.js';
-import { handleSignals, reloadKeysOnSighup } from './server/signals.js';
+import { followSignals, type Reloadable } from './server/signals.js';
 import type { MeasuredOperations } from './session/events.js';
 import type { Operations } from './session/types.js';
 import { Keyring } from './transport/auth/keyring.js';
@@ -24,7 +24,7 @@ export interface Server {
 
 export interface ServerOptions {
   readonly log?: Logger;
-  /** default true: SIGTERM and SIGINT drain and end the process, a second one ends it at once; SIGHUP reads the keys again */
+  /** default true: SIGTERM and SIGINT drain and end the process, a second one ends it at once; SIGHUP reads keys and TLS files again */
   readonly handleSignals?: boolean;
   /** those that observe the operations; default: new ones, which then count only what the doors see */
   readonly metrics?: Metrics;
@@ -62,7 +62,11 @@ export async function startServer(
       onAnswered: metrics.countAnswer,
     };
     // Admin first, closed last: it tells how start and end go.
-    for (const opening of [openAdmin(config, metrics, state), openHttp(config, shared), openGrpc(config, shared)]) {
+    for (const opening of [
+      openAdmin(config, metrics, state),
+      openHttp(config, shared),
+      openGrpc(config, shared, metrics),
+    ]) {
       const door = await opening();
       if (door) open.push(door);
     }
@@ -73,25 +77,27 @@ export async function startServer(
   }
   const addressOf = (name: Door['name']) => open.find((door) => door.name === name)?.address;
   const [address, grpcAddress, adminAddress] = [addressOf('http')!, addressOf('grpc'), addressOf('admin')];
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= drain(config, state, open, operations, log));
+  const files = [keysOf(keys.ring), ...open.map((door) => door.files)].filter((one) => one !== undefined);
+  // Before anybody is told that it listens: who has read that may send a signal.
+  const stopSignals =
+    options.handleSignals === false ? () => {} : followSignals(close, files, log, config.drainSeconds);
   const engines = operations.info().engines.map((engine) => engine.name);
   log.info({ address, grpcAddress, adminAddress, engines, keys: keys.ring?.size }, 'listening');
   followReadiness(operations, state, log);
-
-  let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= drain(config, state, open, operations, log));
   const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
-  if (options.handleSignals === false) return { ...addresses, close };
-  const grace = handleSignals(close, log, { drainSeconds: config.drainSeconds, isHangUpOurs: keys.ring !== undefined });
-  const stopReloading = keys.ring ? reloadKeysOnSighup(keys.ring, log) : () => {};
-  return {
-    ...addresses,
-    close: () =>
-      close().finally(() => {
-        grace.uninstall();
-        stopReloading();
-      }),
-  };
+  return { ...addresses, close: () => close().finally(stopSignals) };
 }
+
+const keysOf = (ring: Keyring | undefined): Reloadable | undefined =>
+  ring && {
+    name: 'the API keys',
+    reload: () => {
+      ring.reload();
+      return { keys: ring.size };
+    },
+  };
 
 function followReadiness(operations: Operations, state: ServiceState, log: Logger): void {
   operations.ready().then(

@@ -58,7 +58,7 @@ export const SETTINGS = {
   },
   grpcTlsCert: text(
     'INTERSTICE_GRPC_TLS_CERT',
-    'File with the certificate chain (PEM) of the gRPC door; without it gRPC is not encrypted.',
+    'File with the certificate chain (PEM) of the gRPC door; without it gRPC is not encrypted. SIGHUP reads all three again.',
   ),
   grpcTlsKey: text('INTERSTICE_GRPC_TLS_KEY', 'File with the private key (PEM) of that certificate.'),
   grpcTlsClientCa: text(

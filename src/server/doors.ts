@@ -1,20 +1,22 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Config, TlsFiles } from '../config.js';
+import type { Config } from '../config.js';
 import { IntersticeError } from '../errors.js';
 import type { Metrics } from '../observe/metrics.js';
 import { buildAdminApp } from '../transport/admin/app.js';
-import type { TlsOptions } from '../transport/grpc/options.js';
 import { buildGrpcServer } from '../transport/grpc/server.js';
 import { buildHttpApp } from '../transport/http/app.js';
 import type { DoorOptions } from '../transport/http/options.js';
 import type { ServiceState } from '../transport/http/state.js';
+import type { Reloadable } from './signals.js';
+import { readTlsFiles } from './tls-files.js';
 
 /** A door that listens. */
 export interface Door {
   readonly name: 'http' | 'grpc' | 'admin';
   readonly address: string;
+  /** files that it can read again while it is open */
+  readonly files?: Reloadable;
   /** Takes no more; what is still at work after the grace is cut off. */
   close(graceMs: number): Promise<void>;
 }
@@ -38,17 +40,26 @@ export const openHttp =
   };
 
 export const openGrpc =
-  (config: Config, { authenticate, onAnswered, ...options }: DoorOptions): Opening =>
+  (config: Config, { authenticate, onAnswered, ...options }: DoorOptions, metrics: Metrics): Opening =>
   async () => {
     if (config.grpcPort === 'off') return undefined;
+    const { grpcTls } = config;
     const server = buildGrpcServer({
       ...options,
       onAnswered,
       ...(authenticate ? { authenticate } : {}),
-      ...(config.grpcTls ? { tls: readTlsFiles(config.grpcTls) } : {}),
+      ...(grpcTls ? { tls: readTlsFiles(grpcTls), onTlsRefused: metrics.countTlsRefusal } : {}),
     });
     const port = await server.listen(config.host, config.grpcPort);
-    return { name: 'grpc', address: join(config.host, port), close: (graceMs) => server.close(graceMs) };
+    const { renewTls } = server;
+    return {
+      name: 'grpc',
+      address: join(config.host, port),
+      ...(grpcTls && renewTls
+        ? { files: { name: 'the TLS files', reload: () => ({ certificate: renewTls(readTlsFiles(grpcTls)) }) } }
+        : {}),
+      close: (graceMs) => server.close(graceMs),
+    };
   };
 
 export const openAdmin =
@@ -75,20 +86,3 @@ async function listen(app: FastifyInstance, host: string, port: number, setting:
 }
 
 const join = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
-
-/** @throws INVALID_PARAMETER that names the file */
-function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsOptions {
-  const read = (path: string): Buffer => {
-    try {
-      return readFileSync(path);
-    } catch (cause) {
-      throw new IntersticeError(
-        'INVALID_PARAMETER',
-        `The TLS file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? cause}).`,
-        { cause, hint: 'Correct INTERSTICE_GRPC_TLS_CERT, _KEY or _CLIENT_CA.' },
-      );
-    }
-  };
-  const files = { cert: read(cert), key: read(key) };
-  return clientCa === undefined ? files : { ...files, ca: read(clientCa), requireClientCert: true };
-}

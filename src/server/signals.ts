@@ -1,29 +1,28 @@
 import closeWithGrace from 'close-with-grace';
 import { IntersticeError } from '../errors.js';
 import type { Logger } from '../observe/log.js';
-import type { Keyring } from '../transport/auth/keyring.js';
 
 /** Time beyond the drain for closing doors and threads, before the process ends by force. */
 const CLOSE_SECONDS = 5;
 
-interface SignalOptions {
-  readonly drainSeconds: number;
-  /** SIGHUP means something else than the end */
-  readonly isHangUpOurs: boolean;
-}
-
-/** SIGTERM, SIGINT and the like drain; the second one ends the process at once. */
-export function handleSignals(
+/**
+ * SIGTERM, SIGINT and the like drain; the second one ends the process at once. SIGHUP reads the files again; it drains too
+ * where there are none.
+ *
+ * @returns leaves the signals to others
+ */
+export function followSignals(
   close: () => Promise<void>,
+  files: readonly Reloadable[],
   log: Logger,
-  { drainSeconds, isHangUpOurs }: SignalOptions,
-): { uninstall: () => void } {
-  return closeWithGrace(
+  drainSeconds: number,
+): () => void {
+  const grace = closeWithGrace(
     {
       delay: (drainSeconds + CLOSE_SECONDS) * 1000,
       logger: { error: (message?: unknown) => log.error(String(message)) },
       // The end of all work is no reason to close, and a terminal that goes away sends SIGHUP to what it started.
-      skip: isHangUpOurs ? ['beforeExit', 'SIGHUP'] : ['beforeExit'],
+      skip: files.length > 0 ? ['beforeExit', 'SIGHUP'] : ['beforeExit'],
     },
     async ({ signal, err }) => {
       if (err) log.fatal({ err }, 'closing after an unforeseen error');
@@ -31,19 +30,33 @@ export function handleSignals(
       await close();
     },
   );
+  const stopReloading = reloadOnSighup(files, log);
+  return () => {
+    grace.uninstall();
+    stopReloading();
+  };
 }
 
-/** A file with a mistake changes nothing: whoever had a key keeps it. @returns stops listening */
-export function reloadKeysOnSighup(keys: Keyring, log: Logger): () => void {
-  const reload = () => {
-    try {
-      keys.reload();
-      log.info({ keys: keys.size }, 'the API keys were read again');
-    } catch (thrown) {
-      const { message } = IntersticeError.from(thrown);
-      log.error({ keys: keys.size, reason: message }, 'the API keys stay as they were');
+/** What stands in files and can be read again while the service runs. */
+export interface Reloadable {
+  /** as in "the API keys" */
+  readonly name: string;
+  /** @returns what is worth telling of what was read @throws when the files cannot be used; nothing changes then */
+  reload(): object;
+}
+
+/** A file with a mistake changes nothing of its own kind, and keeps nothing else from being read. @returns stops listening */
+function reloadOnSighup(files: readonly Reloadable[], log: Logger): () => void {
+  if (files.length === 0) return () => {};
+  const reloadAll = () => {
+    for (const { name, reload } of files) {
+      try {
+        log.info(reload(), `${name} were read again`);
+      } catch (thrown) {
+        log.error({ reason: IntersticeError.from(thrown).message }, `${name} stay as they were`);
+      }
     }
   };
-  process.on('SIGHUP', reload);
-  return () => void process.off('SIGHUP', reload);
+  process.on('SIGHUP', reloadAll);
+  return () => void process.off('SIGHUP', reloadAll);
 }

@@ -1,6 +1,7 @@
 import type { Logger, RequestLine } from '../../observe/log.js';
 import type { Caller, Operations } from '../../session/types.js';
 import type { ServiceState } from '../http/state.js';
+import type { HandshakeReason } from './handshake-reasons.js';
 
 /** Reads a header (metadata) of a call by its lower-case name. */
 export type ReadHeader = (name: string) => string | undefined;
@@ -29,6 +30,8 @@ export interface GrpcOptions {
   readonly onAnswered?: ((line: RequestLine) => void) | undefined;
   /** absent: plain HTTP/2 */
   readonly tls?: TlsOptions;
+  /** told of every connection that does not get through TLS: for metrics */
+  readonly onTlsRefused?: ((reason: HandshakeReason) => void) | undefined;
   /** how long the one message of a unary call may take to arrive, ms; default {@link UPLOAD_TIMEOUT_MS} */
   readonly uploadTimeoutMs?: number;
 }

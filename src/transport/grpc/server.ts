@@ -1,13 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Server } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { IntersticeError } from '../../errors.js';
+import { type CertificateFacts, datesFault } from './certificates.js';
 import { channelOptions } from './channel-options.js';
-import { credentialsOf } from './credentials.js';
+import { RenewableCredentials } from './credentials.js';
 import { Door } from './door.js';
 import { widenConnections, widenStreams } from './flow-control.js';
+import { watchHandshakes } from './handshakes.js';
 import { addHealth } from './health.js';
 import { redirectLibraryLog } from './library-log.js';
-import type { GrpcOptions } from './options.js';
+import type { GrpcOptions, TlsOptions } from './options.js';
 import { addReflection } from './reflection.js';
 import { SERVICE_DEFINITION, UNARY_METHODS } from './service.js';
 import { stepStream } from './step-stream.js';
@@ -21,6 +23,11 @@ export interface GrpcServer {
    * @throws INVALID_PARAMETER when the address cannot be listened on
    */
   listen(host: string, port: number): Promise<number>;
+  /**
+   * Handshakes from now on use these files; connections that are open stay. Absent when the door has no TLS.
+   * @throws INVALID_PARAMETER when they cannot be used, or are not valid now; nothing changes then
+   */
+  readonly renewTls?: (tls: TlsOptions) => CertificateFacts;
   /** Takes no more calls, waits for those at work, at most so long, and ends what is left. */
   close(graceMs: number): Promise<void>;
 }
@@ -29,7 +36,10 @@ export interface GrpcServer {
 export function buildGrpcServer(options: GrpcOptions): GrpcServer {
   const { operations, state, log, tls } = options;
   redirectLibraryLog(log);
-  const credentials = credentialsOf(tls);
+  const secure = tls && new RenewableCredentials(tls);
+  const fault = tls && datesFault(tls);
+  // It can be mended while the service runs, and a clock may be at fault: no reason not to start.
+  if (fault) log.warn({ reason: fault }, 'clients will not take the certificate');
   const door = new Door(options);
   const server = new Server({ ...channelOptions(options.maxMessageBytes), interceptors: [door.interceptor] });
   const methods = unaryMethods(operations);
@@ -40,13 +50,16 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
   const stopHealth = addHealth(server, state);
   addReflection(server);
   widenStreams(server, log);
+  let tellTheRest = () => {};
 
   return {
     listen: async (host, port) => {
-      const bound = await bind(server, host, port, credentials);
+      const bound = await bind(server, host, port, secure ?? ServerCredentials.createInsecure());
       widenConnections(server, log);
+      if (secure) tellTheRest = watchHandshakes(server, log, options.onTlsRefused);
       return bound;
     },
+    ...(secure ? { renewTls: (files: TlsOptions) => secure.renew(files) } : {}),
     close: async (graceMs) => {
       stopHealth();
       const closed = new Promise<boolean>((resolve) => server.tryShutdown(() => resolve(true)));
@@ -55,16 +68,12 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
       const late = wait(graceMs, false, { signal: timer.signal }).catch(() => false);
       if (!(await Promise.race([closed, late]))) server.forceShutdown();
       timer.abort();
+      tellTheRest();
     },
   };
 }
 
-function bind(
-  server: Server,
-  host: string,
-  port: number,
-  credentials: ReturnType<typeof credentialsOf>,
-): Promise<number> {
+function bind(server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, bound) => {
