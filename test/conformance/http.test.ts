@@ -113,12 +113,13 @@ function bareDoor(app: FastifyInstance): Door {
   };
 }
 
-for (const [name, door] of [
-  ['HTTP, JSON', jsonDoor],
-  ['HTTP, protobuf', protobufDoor],
-  ['HTTP, bare positions', bareDoor],
+for (const [name, door, json] of [
+  ['HTTP, JSON', jsonDoor, {}],
+  ['HTTP, JSON on a thread', jsonDoor, { largeBytes: 0 }],
+  ['HTTP, protobuf', protobufDoor, {}],
+  ['HTTP, bare positions', bareDoor, {}],
 ] as const) {
   t.test(name, async (t) => {
-    await runCases(t, door(await openApp(t, await openOperations(t))));
+    await runCases(t, door(await openApp(t, await openOperations(t), json)));
   });
 }

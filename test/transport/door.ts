@@ -3,27 +3,38 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import type { Operations } from '../../src/session/types.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
+import type { DoorOptions } from '../../src/transport/http/options.js';
 import { ServiceState } from '../../src/transport/http/state.js';
 import { FakeOperations } from './fake-operations.js';
 
 /** A ready door on any operations, closed with the test. */
-export async function openApp(t: Test, operations: Operations): Promise<FastifyInstance> {
+export async function openApp(
+  t: Test,
+  operations: Operations,
+  json: DoorOptions['json'] = {},
+): Promise<FastifyInstance> {
   const state = new ServiceState();
   state.move('ready', 'The service takes requests.');
-  const app = await buildHttpApp({ operations, state, maxMessageBytes: 1 << 20, log: pino({ level: 'silent' }) });
+  const log = pino({ level: 'silent' });
+  const app = await buildHttpApp({ operations, state, maxMessageBytes: 1 << 20, json, log });
   await app.ready();
   t.teardown(() => app.close());
   return app;
 }
 
 /** A ready door on fake operations, closed with the test; its log lines are kept. */
-export async function openDoor(t: Test, maxMessageBytes = 65536, maxJsonBytes?: number) {
+export async function openDoor(
+  t: Test,
+  maxMessageBytes = 65536,
+  maxJsonBytes?: number,
+  json: DoorOptions['json'] = {},
+) {
   const operations = new FakeOperations();
   const state = new ServiceState();
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   state.move('ready', 'The service takes requests.');
-  const app = await buildHttpApp({ operations, state, maxMessageBytes, maxJsonBytes, log });
+  const app = await buildHttpApp({ operations, state, maxMessageBytes, maxJsonBytes, json, log });
   await app.ready();
   t.teardown(() => app.close());
   return { app, operations, state, lines };

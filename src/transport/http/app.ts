@@ -11,6 +11,7 @@ import { errors, problemOf, sendProblem, toRefusal } from './errors.js';
 import { health } from './health.js';
 import { identity, requestIdOf } from './identity.js';
 import { info } from './info.js';
+import { jsonBody } from './json-body.js';
 import { continues } from './knock.js';
 import { media } from './media.js';
 import { openapi } from './openapi.js';
@@ -51,7 +52,8 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
   await app.register(auth, options);
   await app.register(paths, options);
   await app.register(continues);
-  await app.register(media, options);
+  await app.register(media);
+  await app.register(jsonBody, options);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi);
   for (const door of [health, info, resolve, check, sessions, steps]) await app.register(door, options);

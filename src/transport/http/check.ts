@@ -1,7 +1,7 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { MeshCheckRequest } from '../../session/types.js';
 import { fromCheckAnswer } from '../answers.js';
-import { readOptions } from '../json/options.js';
+import { fromOptions } from '../json/options.js';
 import { toCheckRequest } from '../messages.js';
 import { serverTiming } from './answer-timing.js';
 import { refuseBudgetHeaders } from './budget.js';
@@ -27,33 +27,37 @@ export async function check(app: FastifyInstance, { operations, maxMessageBytes 
     chooseType(request, ownTypeFirst(takeType(request, FORM_TYPES), MESSAGE_TYPES));
   };
   const hooks = [onRequest, knockFor(operations, 'check')];
-  app.post('/v1/check', { schema: checkSchema(), onRequest: hooks }, async (request, reply) => {
-    const context = contextOf(request, reply);
-    const own = takeType(request, FORM_TYPES);
-    const input =
-      own === 'multipart/form-data'
-        ? await readAsForm(request, limits)
-        : toCheckRequest(readMessage(request, 'CheckRequest').message);
-    const decoded = performance.now();
-    const answer = await operations.check(input, context);
-    const timings = {
-      decode: (decoded - request.receivedAt) * 1000,
-      total: (performance.now() - request.receivedAt) * 1000,
-    };
-    reply.header('server-timing', serverTiming(timings));
-    const type = chooseType(request, ownTypeFirst(own, MESSAGE_TYPES));
-    return sendMessage(reply, 'CheckResponse', fromCheckAnswer(answer), type);
-  });
+  app.post(
+    '/v1/check',
+    { schema: checkSchema(), config: { message: 'CheckRequest' }, onRequest: hooks },
+    async (request, reply) => {
+      const context = contextOf(request, reply);
+      const own = takeType(request, FORM_TYPES);
+      const input =
+        own === 'multipart/form-data'
+          ? await readAsForm(request, reply, limits)
+          : toCheckRequest(readMessage(request).message);
+      const decoded = performance.now();
+      const answer = await operations.check(input, context);
+      const timings = {
+        decode: (decoded - request.receivedAt) * 1000,
+        total: (performance.now() - request.receivedAt) * 1000,
+      };
+      reply.header('server-timing', serverTiming(timings));
+      const type = chooseType(request, ownTypeFirst(own, MESSAGE_TYPES));
+      return sendMessage(reply, 'CheckResponse', fromCheckAnswer(answer), type);
+    },
+  );
 }
 
-async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<MeshCheckRequest> {
-  const form = await readForm(request, GROUPS, limits);
+async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: FormLimits): Promise<MeshCheckRequest> {
+  const form = await readForm(request, reply, GROUPS, limits);
   const { start, target, parts } = joinMeshes(form.files.mesh, form.files.pathEnd, {
     start: 'mesh',
     target: 'pathEnd',
     isTargetNeeded: false,
   });
-  const options = readOptions(form.options ?? {}, {
+  const options = fromOptions(form.options(), {
     vertexCount: start.vertexCount,
     parts,
     operation: 'check',

@@ -1,9 +1,10 @@
 import type { MultipartFile } from '@fastify/multipart';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../errors.js';
 import { guessFormat, type MeshFile, readMesh } from '../../mesh/files/index.js';
 import type { MeshLimits } from '../../mesh/types.js';
-import { parseJson, parseJsonText } from '../json/parse.js';
+import type { WireMessage } from '../json/wire.js';
+import { abortOnHangUp } from './disconnect.js';
 import { tooLarge } from './errors.js';
 
 /** One mesh file of a form, with the name it was sent under. */
@@ -15,8 +16,8 @@ export interface NamedMesh {
 export interface Form<G extends string> {
   /** by group, in the order they came */
   readonly files: Readonly<Record<G, readonly NamedMesh[]>>;
-  /** what JSON.parse gave; undefined when there was none */
-  readonly options: unknown;
+  /** the `Options` of the form; empty when there were none. @throws what is wrong with them as a message */
+  readonly options: () => WireMessage;
 }
 
 /** Of the whole form in bytes, and of every single mesh. */
@@ -35,6 +36,7 @@ const MAX_FILES = 256;
  */
 export async function readForm<G extends string>(
   request: FastifyRequest,
+  reply: FastifyReply,
   groups: Readonly<Record<string, G>>,
   limits: FormLimits,
 ): Promise<Form<G>> {
@@ -44,17 +46,17 @@ export async function readForm<G extends string>(
   const files: Record<string, NamedMesh[]> = {};
   for (const group of Object.values(groups)) files[group] = [];
   const meter = new Meter(maxBytes);
-  let options: unknown;
+  let options: (() => WireMessage) | undefined;
   try {
     for await (const part of partsOf(request, maxBytes)) {
       // A disposition that cannot be read has no name, whatever the type says.
       const fieldName: string | undefined = part.fieldname;
       if (fieldName === undefined) throw new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.');
-      const name = fieldName.replace(/\[\]$/, '');
+      const name = groupNameOf(fieldName);
       if (name === 'options') {
         if (options !== undefined) throw new IntersticeError('UNKNOWN_FIELD', 'options was sent twice.');
-        options = part.type === 'file' ? await readOptionsFile(part, meter) : readOptionsField(part.value, meter);
-        if (options === undefined || options === null) options = {};
+        if (part.type !== 'file') throw new Error('the part options was read as a field');
+        options = await readOptionsPart(part, meter, request, reply);
         continue;
       }
       const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
@@ -81,8 +83,11 @@ export async function readForm<G extends string>(
     request.raw.resume();
     throw error;
   }
-  return { files: files as Record<G, NamedMesh[]>, options };
+  return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
+
+/** `start[]` is what some libraries make of a second file of one name. */
+const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, '');
 
 /** Bytes of all parts together. */
 class Meter {
@@ -104,6 +109,9 @@ async function* partsOf(request: FastifyRequest, maxBytes: number) {
   const parts = request.parts({
     // The meter counts all parts together; the parser's own limits only keep fields out of memory.
     limits: { fileSize: Number.POSITIVE_INFINITY, fieldSize: maxBytes, fields: 8, parts: 2 * MAX_FILES + 8 },
+    // Options come as bytes, however they are labelled: the parser would read those that say JSON at once, on this thread.
+    isPartAFile: (fieldName, type, fileName) =>
+      type === 'application/octet-stream' || fileName !== undefined || groupNameOf(fieldName ?? '') === 'options',
   });
   for (;;) {
     const next = await parts.next().catch((cause: unknown) => refuseForm(cause));
@@ -135,17 +143,23 @@ function refuseForm(cause: unknown): never {
   throw new IntersticeError('MALFORMED_BODY', `The form cannot be read: ${what}.`, { cause });
 }
 
-async function readOptionsFile(part: MultipartFile, meter: Meter): Promise<unknown> {
+/** @throws MALFORMED_BODY for what is no JSON; what else is wrong is said when the options are asked for */
+async function readOptionsPart(
+  part: MultipartFile,
+  meter: Meter,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<() => WireMessage> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of chunksOf(part, meter)) chunks.push(chunk);
-  return parseJson(Buffer.concat(chunks), 'options');
-}
-
-/** A field is text, unless its own content-type said JSON: then the parser has read it already. */
-function readOptionsField(value: unknown, meter: Meter): unknown {
-  if (typeof value !== 'string') return value;
-  meter.add(Buffer.byteLength(value));
-  return parseJsonText(value, 'options');
+  const asker = { tenant: request.caller?.tenant, signal: abortOnHangUp(reply) };
+  const text = { type: 'Options', bytes: Buffer.concat(chunks), what: 'options', path: 'options', takesNull: true };
+  const reading = await request.server.jsonCoder.read(text, asker);
+  if ('decoded' in reading) return () => reading.decoded.message;
+  if (!reading.isJson) throw reading.refusal;
+  return () => {
+    throw reading.refusal;
+  };
 }
 
 async function readMeshPart(part: MultipartFile, meter: Meter, limits: MeshLimits): Promise<MeshFile> {

@@ -2,10 +2,8 @@ import accepts from '@fastify/accepts';
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../errors.js';
-import { parseJson } from '../json/parse.js';
 import type { BodyType } from './content-types.js';
-import { jsonLimitOf, unsupportedType } from './errors.js';
-import type { DoorOptions } from './options.js';
+import { unsupportedType } from './errors.js';
 
 /**
  * The first of the offered types that the caller accepts most.
@@ -39,9 +37,9 @@ export function takeType<T extends BodyType>(request: FastifyRequest, taken: rea
   return type;
 }
 
-/** How bodies are read. Which of them a path takes it says itself, see {@link takeType}. */
-export const media = fp<DoorOptions>(
-  async (app, options) => {
+/** How bodies are read, those in JSON aside. Which of them a path takes it says itself, see {@link takeType}. */
+export const media = fp(
+  async (app) => {
     await app.register(accepts);
     app.removeAllContentTypeParsers();
     app.addHook('onRequest', async (request) => {
@@ -53,17 +51,6 @@ export const media = fp<DoorOptions>(
         );
       }
     });
-    app.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer', bodyLimit: jsonLimitOf(options) },
-      async (request: FastifyRequest, body: Buffer) => {
-        const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-        if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-          throw unsupportedType(request.headers['content-type'], ['application/json; charset=utf-8']);
-        }
-        return parseJson(body);
-      },
-    );
     app.addContentTypeParser(
       ['application/x-protobuf', 'application/octet-stream'],
       { parseAs: 'buffer' },

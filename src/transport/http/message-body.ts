@@ -1,11 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
+import { appendMember } from '../json/coder-work.js';
 import { decodeJson } from '../json/decode.js';
-import { encodeJson, type JsonObject } from '../json/encode.js';
+import { encodeJson } from '../json/encode.js';
 import type { WireMessage } from '../json/wire.js';
 import { decodeMessage, encodeMessage, encodeReported } from '../protobuf/codec.js';
 import { serverTiming, stampTimings } from './answer-timing.js';
 import { JSON_TYPE, MESSAGE_TYPES, type MessageType } from './content-types.js';
+import { abortOnHangUp } from './disconnect.js';
+import { JsonBody } from './json-body.js';
 import { chooseType, ownTypeFirst, takeType } from './media.js';
 
 /** A message as it came, and how its answer is to leave. */
@@ -16,15 +19,18 @@ export interface Received {
 }
 
 /**
- * The body as a message of the contract.
- * @param name message of the contract
+ * The body as the message of the contract that the route's `config.message` names.
  * @throws what the decoder of its media type throws; an empty body is no JSON, but a valid empty protobuf message
  */
-export function readMessage(request: FastifyRequest, name: string): Received {
+export function readMessage(request: FastifyRequest): Received {
+  const name = request.routeOptions.config.message;
+  if (name === undefined) throw new Error(`${request.routeOptions.url} does not say which message it takes`);
   if (takeType(request, MESSAGE_TYPES) === 'application/x-protobuf') {
     return { message: decodeMessage(name, request.body as Buffer, true), arrays: false };
   }
-  const { message, usedArrays } = decodeJson(name, request.body);
+  // A request without any body has met no parser.
+  const { message, usedArrays } =
+    request.body instanceof JsonBody ? request.body.decoded : decodeJson(name, request.body);
   return { message, arrays: usedArrays };
 }
 
@@ -53,21 +59,23 @@ export interface Way {
  * rest, when they are known.
  * @param name message of the contract that has a `report`
  */
-export function sendReported(
+export async function sendReported(
   reply: FastifyReply,
   name: string,
   message: { readonly report: object },
   answer: ResolveAnswer | StepAnswer,
   { type, arrays, answered }: Way,
-): FastifyReply {
+): Promise<FastifyReply> {
+  const { request } = reply;
   const stamp = () => {
-    const turns = { received: reply.request.receivedAt, answered, encoded: performance.now() };
+    const turns = { received: request.receivedAt, answered, encoded: performance.now() };
     reply.header('server-timing', serverTiming(stampTimings(answer, turns)));
   };
   if (type !== 'application/json') return reply.type(type).send(encodeReported(name, message, stamp));
   const { report, ...bulk } = message;
-  const body: JsonObject = encodeJson(name, bulk, { arrays });
+  const asker = { tenant: request.caller?.tenant, signal: abortOnHangUp(reply) };
+  const written = await request.server.jsonCoder.write(name, bulk, arrays, asker);
   stamp();
-  body.report = encodeJson('Report', report, { arrays });
-  return reply.type(JSON_TYPE).send(JSON.stringify(body));
+  const lastMember = JSON.stringify(encodeJson('Report', report, { arrays }));
+  return reply.type(JSON_TYPE).send(appendMember(written, 'report', lastMember));
 }

@@ -1,6 +1,7 @@
 import type { Logger, RequestLine } from '../../observe/log.js';
 import type { Operations } from '../../session/types.js';
 import type { Authenticate } from '../auth/keyring.js';
+import type { CoderOptions } from '../json/coder.js';
 import type { ServiceState } from './state.js';
 
 /** What every plugin of the door is given. */
@@ -9,8 +10,10 @@ export interface DoorOptions {
   readonly state: ServiceState;
   /** largest body, in bytes */
   readonly maxMessageBytes: number;
-  /** largest body in JSON, which is parsed in one go while nobody else is answered; default: as any other */
+  /** largest body in JSON, which takes many times its bytes while it is read; default: as any other */
   readonly maxJsonBytes?: number | undefined;
+  /** what JSON is read and written on a thread of its own; default: what is large */
+  readonly json?: CoderOptions;
   readonly log: Logger;
   /** who calls; absent: everybody is welcome */
   readonly authenticate?: Authenticate | undefined;

@@ -4,7 +4,7 @@ import { IntersticeError } from '../../errors.js';
 import { type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import type { ResolveAnswer, ResolveRequest } from '../../session/types.js';
 import { fromResolveAnswer } from '../answers.js';
-import { readOptions } from '../json/options.js';
+import { fromOptions } from '../json/options.js';
 import { toResolveRequest } from '../messages.js';
 import { serverTiming, stampTimings } from './answer-timing.js';
 import { withBudgetHeaders } from './budget.js';
@@ -22,7 +22,11 @@ import { resolveSchema } from './schemas.js';
 /** What was asked, and how the answer is to be written. */
 interface Asked {
   readonly request: ResolveRequest;
-  readonly respond: (reply: FastifyReply, answer: ResolveAnswer, answered: number) => FastifyReply;
+  readonly respond: (
+    reply: FastifyReply,
+    answer: ResolveAnswer,
+    answered: number,
+  ) => FastifyReply | Promise<FastifyReply>;
 }
 
 /** POST /v1/resolve, as a message or as a form of mesh files. */
@@ -35,16 +39,20 @@ export async function resolve(app: FastifyInstance, { operations, maxMessageByte
     chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
   };
   const hooks = [onRequest, knockFor(operations, 'resolve')];
-  app.post('/v1/resolve', { schema: resolveSchema(), onRequest: hooks }, async (request, reply) => {
-    const context = contextOf(request, reply);
-    const asked = request.isMultipart() ? await readAsForm(request, limits) : readAsMessage(request);
-    const answer = await operations.resolve(withBudgetHeaders(request, asked.request), context);
-    return asked.respond(reply, answer, performance.now());
-  });
+  app.post(
+    '/v1/resolve',
+    { schema: resolveSchema(), config: { message: 'ResolveRequest' }, onRequest: hooks },
+    async (request, reply) => {
+      const context = contextOf(request, reply);
+      const asked = request.isMultipart() ? await readAsForm(request, reply, limits) : readAsMessage(request);
+      const answer = await operations.resolve(withBudgetHeaders(request, asked.request), context);
+      return asked.respond(reply, answer, performance.now());
+    },
+  );
 }
 
 function readAsMessage(request: FastifyRequest): Asked {
-  const { message, arrays } = readMessage(request, 'ResolveRequest');
+  const { message, arrays } = readMessage(request);
   const type = answerType(request);
   return {
     request: toResolveRequest(message),
@@ -55,8 +63,8 @@ function readAsMessage(request: FastifyRequest): Asked {
 const sendAnswer = (reply: FastifyReply, answer: ResolveAnswer, way: Way) =>
   sendReported(reply, 'ResolveResponse', fromResolveAnswer(answer), answer, way);
 
-async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<Asked> {
-  const form = await readForm(request, { start: 'start', target: 'target' }, limits);
+async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: FormLimits): Promise<Asked> {
+  const form = await readForm(request, reply, { start: 'start', target: 'target' }, limits);
   const meshes = joinMeshes(form.files.start, form.files.target, {
     start: 'start',
     target: 'target',
@@ -64,7 +72,7 @@ async function readAsForm(request: FastifyRequest, limits: FormLimits): Promise<
   });
   const { start, target, parts } = meshes;
   const type = chooseType(request, [...MESH_TYPES[start.format], ...MESSAGE_TYPES]);
-  const { kinematic, parameters, include, timeBudgetSeconds, onBudget, priority } = readOptions(form.options ?? {}, {
+  const { kinematic, parameters, include, timeBudgetSeconds, onBudget, priority } = fromOptions(form.options(), {
     vertexCount: start.vertexCount,
     parts,
     operation: 'resolve',

@@ -32,9 +32,10 @@ export async function sessions(app: FastifyInstance, { operations }: DoorOptions
   };
 
   const onCreate = [withBody, knockFor(operations, 'createSession')];
-  app.post(ALL, { schema: schemas.createSchema(), onRequest: onCreate }, async (request, reply) => {
+  const creating = { schema: schemas.createSchema(), config: { message: 'CreateSessionRequest' }, onRequest: onCreate };
+  app.post(ALL, creating, async (request, reply) => {
     const context = contextOf(request, reply);
-    const input = toCreateSessionRequest(readMessage(request, 'CreateSessionRequest').message);
+    const input = toCreateSessionRequest(readMessage(request).message);
     const session = await operations.createSession(input, context);
     reply.code(201).header('location', `${ALL}/${encodeURIComponent(session.id)}`);
     return sendMessage(reply, 'Session', fromSession(session), answerType(request));
@@ -69,9 +70,10 @@ export async function sessions(app: FastifyInstance, { operations }: DoorOptions
   );
 
   const onUpdate = [withBody, knockFor(operations, 'updateSession')];
-  app.patch<OfSession>(ONE, { schema: schemas.updateSchema(), onRequest: onUpdate }, async (request, reply) => {
+  const updating = { schema: schemas.updateSchema(), config: { message: 'UpdateSessionRequest' }, onRequest: onUpdate };
+  app.patch<OfSession>(ONE, updating, async (request, reply) => {
     const context = contextOf(request, reply);
-    const { message } = readMessage(request, 'UpdateSessionRequest');
+    const { message } = readMessage(request);
     const session = await operations.updateSession(toUpdateSessionRequest(message, request.params.id), context);
     return sendMessage(reply, 'Session', fromSession(session), answerType(request));
   });

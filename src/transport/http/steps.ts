@@ -24,7 +24,11 @@ export async function steps(app: FastifyInstance, { operations }: DoorOptions): 
   };
   app.post<{ Params: { id: string } }>(
     '/v1/sessions/:id/steps',
-    { schema: stepSchema(), onRequest: [onRequest, knockFor(operations, 'step')] },
+    {
+      schema: stepSchema(),
+      config: { message: 'StepRequest' },
+      onRequest: [onRequest, knockFor(operations, 'step')],
+    },
     async (request, reply) => {
       const context = contextOf(request, reply);
       const type = typeOfAnswer(request);
@@ -43,7 +47,7 @@ function readStep(request: FastifyRequest, sessionId: string): { step: StepReque
   if (takeType(request, STEP_TYPES) === 'application/octet-stream') {
     return { step: readRawStep(request, sessionId), arrays: false };
   }
-  const { message, arrays } = readMessage(request, 'StepRequest');
+  const { message, arrays } = readMessage(request);
   return { step: toStepRequest(message, { sessionId }), arrays };
 }
 

@@ -36,7 +36,8 @@ export interface OptionsContext {
 
 interface OptionsMessage extends WireMessage {
   readonly kinematicFrom?: number;
-  readonly kinematicVertices?: readonly number[];
+  /** a typed array where it is long and comes from another thread */
+  readonly kinematicVertices?: readonly number[] | Float64Array;
   readonly kinematicParts?: readonly string[];
   readonly reportPairsCloserThan?: number;
   readonly maxPairs?: number;
@@ -46,16 +47,24 @@ const ONLY_RESOLVE = ['parameters', 'include', 'timeBudget', 'onBudget', 'priori
 const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
 
 /**
- * Reads an options object. `kinematicFrom`, `kinematicVertices` and `kinematicParts` add up: a vertex named by any of
- * them is kinematic.
- *
+ * Reads an options object.
  * @param value what JSON.parse gave
- * @throws what {@link decodeJson} throws; INDEX_OUT_OF_RANGE for a vertex that is not there, INVALID_PARAMETER for a
- *   file that was not sent (or sent twice under one name) or an option of the other operation
+ * @throws what {@link decodeJson} and {@link fromOptions} throw
  */
 export function readOptions(value: unknown, context: OptionsContext): Options {
+  return fromOptions(decodeJson('Options', value, context.path ?? '').message, context);
+}
+
+/**
+ * What a decoded `Options` says. `kinematicFrom`, `kinematicVertices` and `kinematicParts` add up: a vertex named by any of
+ * them is kinematic.
+ *
+ * @throws INDEX_OUT_OF_RANGE for a vertex that is not there, INVALID_PARAMETER for a
+ *   file that was not sent (or sent twice under one name) or an option of the other operation
+ */
+export function fromOptions(options: WireMessage, context: OptionsContext): Options {
   const path = context.path ?? '';
-  const message = decodeJson('Options', value, path).message as OptionsMessage;
+  const message = options as OptionsMessage;
   refuseForeign(message, context.operation, path);
   const kinematic = markKinematic(message, context, path);
   const include = toInclude(message.include, nameOf(path, 'include'));
