@@ -65,7 +65,10 @@ function joinShifted(arrays: readonly Uint32Array[], shifts: readonly number[]):
   let end = 0;
   for (const [i, array] of arrays.entries()) {
     const shift = shifts[i]!;
-    for (let j = 0; j < array.length; j++) joined[end++] = array[j]! + shift;
+    // The first file's, and so all of a single file: copied as they are.
+    if (shift === 0) joined.set(array, end);
+    else for (let j = 0; j < array.length; j++) joined[end + j] = array[j]! + shift;
+    end += array.length;
   }
   return joined;
 }

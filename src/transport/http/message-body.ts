@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
+import { encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
 import { appendMember } from '../json/coder-work.js';
 import { decodeJson } from '../json/decode.js';
 import { encodeJson } from '../json/encode.js';
 import type { WireMessage } from '../json/wire.js';
-import { decodeMessage, encodeMessage, encodeReported } from '../protobuf/codec.js';
+import { decodeMessage, encodeReported } from '../protobuf/codec.js';
 import { serverTiming, stampTimings } from './answer-timing.js';
 import { JSON_TYPE, MESSAGE_TYPES, type MessageType } from './content-types.js';
 import { abortOnHangUp } from './disconnect.js';
@@ -39,11 +40,16 @@ export function answerType(request: FastifyRequest): MessageType {
   return chooseType(request, ownTypeFirst(takeType(request, MESSAGE_TYPES), MESSAGE_TYPES));
 }
 
-/** Sends a message in which nothing is bulky. @param name message of the contract */
-export function sendMessage(reply: FastifyReply, name: string, message: object, type: MessageType): FastifyReply {
-  return type === 'application/json'
-    ? reply.type(JSON_TYPE).send(JSON.stringify(encodeJson(name, message, { arrays: false })))
-    : reply.type(type).send(encodeMessage(name, message));
+/** Sends a message without bulk fields; lists may be long. @param name message of the contract */
+export async function sendMessage(
+  reply: FastifyReply,
+  name: string,
+  message: object,
+  type: MessageType,
+): Promise<FastifyReply> {
+  const isJson = type === 'application/json';
+  const body = await (isJson ? encodeJsonInSlices(name, message) : encodeMessageInSlices(name, message));
+  return reply.type(isJson ? JSON_TYPE : type).send(body);
 }
 
 /** How an answer with positions and a report leaves. */
