@@ -123,7 +123,7 @@ export const SETTINGS = {
     32 * MiB,
     [1024, 2 ** 29 - 24],
     'bytes',
-    'Largest JSON body taken: it is parsed in one go, while nobody else is answered.',
+    'Largest JSON body taken; reading one takes several times its bytes of memory.',
   ),
   maxQueue: number('INTERSTICE_MAX_QUEUE', 64, [0, 100_000], 'requests', 'Requests that may wait; more are refused.'),
   maxQueueBytes: number(

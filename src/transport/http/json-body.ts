@@ -30,7 +30,9 @@ export class JsonBody {
 /** Bodies in JSON: once they are here they are read as the message that their route says, large ones on a thread. */
 export const jsonBody = fp<DoorOptions>(
   async (app, options) => {
-    const coder = new JsonCoder(options.json);
+    const onLost = (reason: Error) =>
+      options.log.error({ err: reason }, 'the thread that reads and writes JSON was lost');
+    const coder = new JsonCoder({ onLost, ...options.json });
     app.decorate('jsonCoder', coder);
     app.addHook('onClose', () => coder.close());
     app.addContentTypeParser(

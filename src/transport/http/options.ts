@@ -12,7 +12,7 @@ export interface DoorOptions {
   readonly maxMessageBytes: number;
   /** largest body in JSON, which takes many times its bytes while it is read; default: as any other */
   readonly maxJsonBytes?: number | undefined;
-  /** what JSON is read and written on a thread of its own; default: what is large */
+  /** what JSON is read and written on a thread of its own, and on which; for tests */
   readonly json?: CoderOptions;
   readonly log: Logger;
   /** who calls; absent: everybody is welcome */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { type CoderOptions, JsonCoder } from '../../../src/transport/json/coder.js';
@@ -201,4 +202,17 @@ t.test('closing ends what waits, and later calls are refused', async (t) => {
   await closed;
   await t.rejects(coder.read(body('{}')), { code: 'DRAINING' });
   await open(t).close();
+});
+
+t.test('an idle thread does not keep the process alive', async (t) => {
+  const source = `
+    import { JsonCoder } from ${JSON.stringify(new URL('../../../src/transport/json/coder.js', import.meta.url).href)};
+    const coder = new JsonCoder({ largeBytes: 0 });
+    const text = { type: 'StepRequest', bytes: Uint8Array.from(Buffer.from('{"frame": 5}')), what: 'It', path: '' };
+    console.log((await coder.read(text)).decoded.message.frame);`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', source], {
+    encoding: 'utf8',
+  });
+  t.equal(stdout, '5n\n', stderr);
+  t.equal(status, 0);
 });
