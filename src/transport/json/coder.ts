@@ -176,16 +176,16 @@ export class JsonCoder {
     }
     this.leave(job);
     this.running = job;
+    this.hand(job).catch((reason: unknown) => this.finish(job, () => job.fail(reason)));
+  }
+
+  private async hand(job: Job): Promise<void> {
     this.thread ??= this.start();
     // Whoever waits for an answer keeps the process alive until it is there.
     this.thread.ref();
-    job.pack().then(
-      ({ task, transfer }) => {
-        // The thread may have been lost meanwhile, and the job with it.
-        if (this.running === job) this.thread?.postMessage(task, transfer);
-      },
-      (reason: unknown) => this.finish(job, () => job.fail(reason)),
-    );
+    const { task, transfer } = await job.pack();
+    // The thread may have been lost meanwhile, and the job with it.
+    if (this.running === job) this.thread?.postMessage(task, transfer);
   }
 
   private finish(job: Job, tell: () => void): void {
@@ -233,8 +233,8 @@ function lossOf(cause: unknown, hint: string | undefined): IntersticeError {
       hint: 'Send protobuf, bare positions or files, which need a fraction of it; or give the process more memory.',
     });
   }
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new IntersticeError('DEVICE_LOST', `the thread that reads and writes JSON was lost: ${reason}`, {
+  // What killed it may quote what it was doing: that is for the log.
+  return new IntersticeError('DEVICE_LOST', 'the thread that reads and writes JSON was lost', {
     cause,
     ...(hint === undefined ? {} : { hint }),
   });

@@ -184,6 +184,18 @@ t.test('a thread that dies takes one task with it, and is replaced', async (t) =
   );
 });
 
+t.test('a thread that cannot be started takes nothing else with it', async (t) => {
+  let isBroken = true;
+  const thread = () => {
+    if (isBroken) throw new Error('planted: no more threads');
+    return new Worker(new URL('../../../src/transport/json/coder-thread.js', import.meta.url));
+  };
+  const coder = open(t, { largeBytes: 0, thread });
+  await t.rejects(coder.read(body('{}')), { message: /no more threads/ });
+  isBroken = false;
+  t.same(await coder.read(body('{}')), { decoded: { message: {}, usedArrays: false } });
+});
+
 t.test('a thread that runs out of memory', async (t) => {
   const resourceLimits = { maxOldGenerationSizeMb: 24 };
   const thread = () =>
