@@ -290,7 +290,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     ],
     ['farFlights'],
     [MEETING, PATH],
-    { sent: { corner: 'STRIDE' } },
+    { sent: STRIDING },
   ),
   mutant(
     'kernel-passed-over-where-it-is',

@@ -105,7 +105,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     edits: [{ file: FORWARD, search: 'Math.max(delta, delta / 2 + WRITING * farthest)', replacement: 'delta' }],
     scenes: ['farFlights'],
     caughtBy: [MEETING, PATH],
-    sent: { corner: 'STRIDE' },
+    sent: STRIDING,
   },
   {
     name: 'pairs-of-old-lists',

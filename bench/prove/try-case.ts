@@ -233,7 +233,7 @@ class Trial implements Judge {
       return undefined;
     }
     const { positions, report } = reply.answer;
-    const floor = floorAtMost(whole, start, report.resolved.activationDistance, target instanceof Float32Array);
+    const floor = floorAtMost(whole, start, target, report.resolved.activationDistance);
     const leftOut = this.#isIgnoring
       ? (memory ?? new LeftOutMemory()).settle(whole, start, this.#rules, floor, this.#verify === 'PATH')
       : undefined;

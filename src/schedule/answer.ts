@@ -1,6 +1,8 @@
 import { IntersticeError } from '../errors.js';
+import { findBounds } from '../mesh/measure.js';
 import type { CollisionMesh, Positions } from '../mesh/types.js';
 import type { Verification } from '../session/types.js';
+import { isWithin, type Range } from '../solver/range.js';
 import type { Parameters } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { unlessOver } from './deadline.js';
@@ -17,6 +19,8 @@ export interface ChosenAnswer {
   readonly problem: Problem | undefined;
   /** the budget ended a test on the way: what the engine had reached is not known to be safe, and the start is the answer */
   readonly isCutShort: boolean;
+  /** the engine's last state lies where its rounding may not be covered, and an earlier one is the answer */
+  readonly isCutBack: boolean;
   /** a state was tested, if not to the end: the time says how long that takes */
   readonly wasTested: boolean;
 }
@@ -26,6 +30,8 @@ export interface ChosenAnswer {
  * a finding, at worst the start, which was tested before anything moved. The start as well where the budget ends a test: one
  * state less would take as long again.
  *
+ * States that lie beyond the range in which the floor covers their rounding are passed over: that is nobody's fault.
+ *
  * Codimensional pairs need no distance test of their own: "no common point" is decided exactly, and is distance > 0.
  */
 export async function chooseAnswer(input: {
@@ -33,11 +39,12 @@ export async function chooseAnswer(input: {
   readonly start: Positions;
   readonly startFindings: StateFindings;
   readonly trail: StateTrail;
+  readonly range: Range;
   readonly parameters: Parameters;
   readonly rules: PairRules;
   readonly verifier: Verifier;
 }): Promise<ChosenAnswer> {
-  const { mesh, start, startFindings, trail, parameters, rules, verifier } = input;
+  const { mesh, start, startFindings, trail, range, parameters, rules, verifier } = input;
   const isTested = parameters.verify !== 'NONE';
   let problem = trail.problem;
   const verificationBy = (findings: StateFindings): Verification => ({
@@ -47,10 +54,15 @@ export async function chooseAnswer(input: {
     intersections: 0,
     fellBack: problem !== undefined,
   });
+  let isCutBack = false;
   for (const state of trail.candidates()) {
     const { positions } = state;
     // The same numbers need no second test.
     const isStart = isEqual(positions, start);
+    if (range.safe && !trail.isStart(state) && !isWithin(findBounds(mesh, state.engine), range.safe)) {
+      isCutBack = true;
+      continue;
+    }
     const findings = !isTested
       ? UNTESTED
       : isStart
@@ -66,6 +78,7 @@ export async function chooseAnswer(input: {
         findings: known,
         problem,
         isCutShort: true,
+        isCutBack,
         wasTested: true,
       };
     }
@@ -73,7 +86,7 @@ export async function chooseAnswer(input: {
       const tested = isTested ? findings : undefined;
       const verification = verificationBy(findings);
       const wasTested = isTested && !isStart;
-      return { state, verification, findings: tested, problem, isCutShort: trail.wasStopped, wasTested };
+      return { state, verification, findings: tested, problem, isCutShort: trail.wasStopped, isCutBack, wasTested };
     }
     problem ??= {
       kind: 'STATE',

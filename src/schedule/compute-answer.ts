@@ -1,11 +1,13 @@
-import type { CollisionMesh, MeshMeasures, MeshWarning } from '../mesh/types.js';
+import type { CollisionMesh, MeshMeasures, MeshWarning, Positions } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import type { ResolveAnswer, ResolveRequest, Timings, Warning } from '../session/types.js';
 import type { Frame, StateToMap } from '../solver/frame.js';
+import type { Range } from '../solver/range.js';
 import type { EnginePositions, Parameters, Resolution, StageTimings, StepInput } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
-import { chooseAnswer } from './answer.js';
+import { type ChosenAnswer, chooseAnswer } from './answer.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
+import { goalOf, leftRange } from './goal.js';
 import { cancelled, type JobRun } from './job-run.js';
 import { buildReport, measureMinDistance, progressUnknown } from './report.js';
 import { StateTrail } from './state-trail.js';
@@ -22,6 +24,7 @@ export interface Prepared {
   readonly contactDistance: number | undefined;
   readonly rules: PairRules;
   readonly frame: Frame;
+  readonly range: Range;
   readonly images: Omit<StateToMap, 'engine'>;
   /** of the exact test of the start */
   readonly startFindings: StateFindings;
@@ -53,7 +56,7 @@ export async function computeAnswer(
   job: JobRun,
   run: (step: StepInput) => Promise<Resolution>,
 ): Promise<Computed> {
-  const { mesh, parameters, frame, images } = prepared;
+  const { mesh, parameters, frame, range, images } = prepared;
   const { context, deadline, stopwatch } = job;
   const rules: PairRules = { ...prepared.rules, checkpoint: job.during('while the answer was verified') };
   const { verifier, now, engine } = context;
@@ -63,11 +66,12 @@ export async function computeAnswer(
   // somebody needs the states; otherwise there is nothing but the start to fall back to, which a finding (a fault of the
   // service) has to make do with.
   const isListening = scope !== undefined || context.onState !== undefined || engine.hasCheapStates === true;
+  const goal = goalOf(mesh, range, images);
   const opening = stopwatch.lap();
   let pieces = 0;
-  const resolution = await runUnlessCancelled(job, run, {
+  const ran = await runUnlessCancelled(job, run, {
     x: images.startEngine,
-    y: images.targetEngine,
+    y: goal.target,
     ...(rules.leftOut ? { leftOut: rules.leftOut } : {}),
     shouldStop: () => context.isCancelled() || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
     timeLeft: () => (context.isCancelled() ? 0 : deadline.timeLeft()),
@@ -82,6 +86,7 @@ export async function computeAnswer(
         }
       : {}),
   });
+  const resolution = goal.restate(ran, parameters.residualTolerance);
   const inEngine = stopwatch.lap();
   job.checkpoint('in the engine');
   if (job.times.onBudget === 'FAIL' && resolution.status === 'DEADLINE' && trail.problem === undefined) {
@@ -95,6 +100,7 @@ export async function computeAnswer(
     start,
     startFindings: prepared.startFindings,
     trail,
+    range,
     parameters,
     rules,
     verifier,
@@ -132,19 +138,21 @@ export async function computeAnswer(
     measures: prepared.measures,
     parameters,
     parameterWarnings: prepared.parameterWarnings,
-    budgetWarnings: warningsOfBudget(job, resolution, {
-      isCutShort: chosen.isCutShort,
-      isMeasured: measured !== undefined,
-      lacksContacts: contactDistance !== undefined && contacts === undefined,
-    }),
+    runWarnings: [
+      ...goal.warnings(parameters),
+      ...(chosen.isCutBack ? [leftRange(parameters, images.target)] : []),
+      ...warningsOfBudget(job, resolution, {
+        isCutShort: chosen.isCutShort,
+        isMeasured: measured !== undefined,
+        lacksContacts: contactDistance !== undefined && contacts === undefined,
+      }),
+    ],
     scale: frame.scale,
     target: images.target,
     answer: positions,
     minDistance: measured?.minDistance,
     leftOut: rules.leftOut,
-    resolution: chosen.isCutShort
-      ? { ...resolution, status: 'DEADLINE', ...progressUnknown(positions, images.target) }
-      : resolution,
+    resolution: reached(resolution, chosen, images.target),
     verification: chosen.verification,
     timings,
     engine: engine.description.name,
@@ -167,6 +175,20 @@ export async function computeAnswer(
     findings: chosen.findings,
     checkMs: chosen.wasTested ? check / 1000 : undefined,
     isCutShort: chosen.isCutShort,
+  };
+}
+
+/** Of an answer that is an earlier state than the engine's last: what the engine said of its own is not of this one. */
+function reached(
+  resolution: Resolution,
+  { state, isCutShort, isCutBack }: ChosenAnswer,
+  target: Positions,
+): Resolution {
+  if (!isCutShort && !isCutBack) return resolution;
+  return {
+    ...resolution,
+    status: isCutShort ? 'DEADLINE' : 'STALLED',
+    ...progressUnknown(state.positions, target),
   };
 }
 

@@ -43,14 +43,14 @@ export async function openJob(
   const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
   const bounds = opening ? findBounds(mesh, start) : measures.bounds;
   const { smallest: delta } = rangeOfDistances(mesh, parameters.activationDistance);
-  const chosen = frameFor(undefined, start, measures.medianEdge, bounds, delta, scalarOf(start));
+  const chosen = frameFor(undefined, start, measures.medianEdge, bounds, undefined, delta, scalarOf(start));
   const startEngine = chosen.frame.toEngine(start, 'start');
   job.checkpoint('before the start was checked');
 
   job.stopwatch.lap();
   const findings = await checkStart(mesh, start, pairRules, verifier, parameters.onIntersectingStart);
   const checkMs = job.stopwatch.lap() / 1000;
-  const floor = chosen.floor / chosen.frame.scale;
+  const floor = chosen.range.floor / chosen.frame.scale;
   const rules = settleRules({ mesh, start, parameters, rules: pairRules, verifier, findings, floor });
   const images = { start, startEngine, target: start, targetEngine: startEngine };
   checkRounding(mesh, chosen.frame, images, rules, verifier);

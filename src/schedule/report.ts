@@ -15,8 +15,8 @@ export interface ReportInput {
   readonly measures: MeshMeasures;
   readonly parameters: Parameters;
   readonly parameterWarnings: readonly MeshWarning[];
-  /** of a time budget that was too small */
-  readonly budgetWarnings: readonly Warning[];
+  /** of a target that lies too far out, and of a time budget that was too small */
+  readonly runWarnings: readonly Warning[];
   readonly scale: number;
   readonly target: Positions;
   readonly answer: Positions;
@@ -67,7 +67,7 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
       ...warningsOf(mesh, input.measures, input.parameterWarnings),
       ...ignored.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
-      ...input.budgetWarnings,
+      ...input.runWarnings,
     ],
     sessionRebuilt: input.isRebuilt,
     engine: input.engine,

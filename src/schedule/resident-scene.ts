@@ -194,12 +194,12 @@ export class ResidentScene {
   /** Makes the engine's scene ready for these parameters; keeps its proximity set where that still holds. */
   async prepare(engine: Engine, setup: EngineSetup): Promise<Scene> {
     const { mesh, parameters, chosen } = setup;
-    const units = { scale: chosen.frame.scale, floor: chosen.floor };
+    const units = { scale: chosen.frame.scale, floor: chosen.range.floor };
     const before = this.#setup;
     if (this.#scene && before && (before.mesh !== mesh || before.chosen.frame !== chosen.frame)) this.discard();
     if (!this.#scene) {
       this.#scene = await engine.open(mesh, parameters, units);
-    } else if (before && (before.chosen.floor !== chosen.floor || !isSame(before.parameters, parameters))) {
+    } else if (before && (before.chosen.range.floor !== chosen.range.floor || !isSame(before.parameters, parameters))) {
       this.#scene.configure(parameters, units);
     }
     this.#setup = setup;

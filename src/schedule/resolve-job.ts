@@ -1,10 +1,11 @@
 import { buildMesh } from '../mesh/build.js';
-import { measureMesh } from '../mesh/measure.js';
+import { findBounds, measureMesh } from '../mesh/measure.js';
 import { checkPositions, checkRange } from '../mesh/positions.js';
 import type { ResolveAnswer, ResolveRequest } from '../session/types.js';
-import { Frame, floorOf } from '../solver/frame.js';
+import { Frame } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
+import { rangeOf } from '../solver/range.js';
 import type { PairRules } from '../verify/types.js';
 import { computeAnswer } from './compute-answer.js';
 import { contactDistanceOf, scalarOf } from './include.js';
@@ -37,7 +38,7 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
 
   const mesh = buildMesh(request.mesh, context.limits);
   checkPositions(start, mesh.vertexCount, 'start');
-  checkPositions(target, mesh.vertexCount, 'target');
+  const box = checkPositions(target, mesh.vertexCount, 'target');
   checkRange(start, target, 'target');
   const measures = measureMesh(mesh, start);
   const { parameters, warnings } = resolveParameters(request.parameters, measures, context);
@@ -48,7 +49,8 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
   const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
   const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
   const { smallest } = rangeOfDistances(mesh, parameters.activationDistance);
-  const floor = floorOf(smallest, frame, scalarOf(target));
+  const range = rangeOf(smallest, frame, measures.bounds, findBounds(mesh, target, box), scalarOf(target));
+  const { floor } = range;
   const startEngine = frame.toEngine(start, 'start');
   const targetEngine = frame.toEngine(target, 'target');
   job.uploadMicroseconds = job.stopwatch.lap();
@@ -83,6 +85,7 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
       contactDistance,
       rules,
       frame,
+      range,
       images,
       startFindings,
     },

@@ -1,6 +1,7 @@
 import { IntersticeError } from '../errors.js';
-import type { MeshMeasures, Positions } from '../mesh/types.js';
+import type { Positions } from '../mesh/types.js';
 import { Frame, floorOf } from '../solver/frame.js';
+import { type Bounds, type Range, rangeOf } from '../solver/range.js';
 import { scalarOf } from './include.js';
 
 /** The frame of a session, with the scalar of the state that it was fitted to. */
@@ -10,8 +11,8 @@ export interface FittedFrame {
 }
 
 export interface ChosenFrame extends FittedFrame {
-  /** d_floor for the present state, engine units */
-  readonly floor: number;
+  /** of the present state and its target */
+  readonly range: Range;
 }
 
 /** A state whose largest engine coordinate is at most this many times that of the fit keeps its frame: less than one bit of
@@ -29,10 +30,11 @@ const WANDERED = 2;
  * All of this depends on the session's own numbers only, so the same history gives the same bytes. The scale never changes:
  * it follows from the median edge of frame 0.
  *
- * The floor is that of the present state: rounding grows and shrinks with where the mesh is now.
+ * The floor is that of the present state and its target: rounding grows and shrinks with where the mesh is and goes.
  *
  * @param medianEdge of frame 0, the caller's unit
  * @param bounds of the start, min xyz, max xyz
+ * @param target bounds of the target; undefined = nothing wants to move
  * @param delta δ, the caller's unit
  * @param answerScalar of what will be sent
  * @throws TOLERANCE_TOO_SMALL, COORDINATE_RANGE
@@ -41,33 +43,30 @@ export function frameFor(
   fitted: FittedFrame | undefined,
   start: Positions,
   medianEdge: number,
-  bounds: MeshMeasures['bounds'],
+  bounds: Bounds,
+  target: Bounds | undefined,
   delta: number,
   answerScalar: FittedFrame['scalar'],
 ): ChosenFrame {
-  const kept = fitted && keepFrame(fitted, start, bounds, delta, answerScalar);
-  if (kept) return kept;
-  const frame = Frame.fit(start, medianEdge, bounds);
-  return { frame, scalar: scalarOf(start), floor: floorOf(delta, frame, answerScalar) };
+  const isKept = fitted !== undefined && serves(fitted, start, bounds, delta, answerScalar);
+  const { frame, scalar } = isKept ? fitted : { frame: Frame.fit(start, medianEdge, bounds), scalar: scalarOf(start) };
+  return { frame, scalar, range: rangeOf(delta, frame, bounds, target, answerScalar) };
 }
 
-function keepFrame(
-  fitted: FittedFrame,
+function serves(
+  { frame, scalar }: FittedFrame,
   start: Positions,
-  bounds: MeshMeasures['bounds'],
+  bounds: Bounds,
   delta: number,
   answerScalar: FittedFrame['scalar'],
-): ChosenFrame | undefined {
-  const { frame, scalar } = fitted;
-  if (scalar !== scalarOf(start)) return undefined;
+): boolean {
+  if (scalar !== scalarOf(start)) return false;
   const present = frame.over(bounds);
   const floor = floorOrNone(delta, present, answerScalar);
-  if (floor === undefined) return undefined;
-  if (present.largestEngine > WANDERED * frame.largestEngine) {
-    if (floor > (floorOrNone(delta, frame, answerScalar) ?? 0)) return undefined;
-    if (scalar === 'FLOAT32' && !frame.isExact(start, frame.toEngine(start, 'start'))) return undefined;
-  }
-  return { frame, scalar, floor };
+  if (floor === undefined) return false;
+  if (present.largestEngine <= WANDERED * frame.largestEngine) return true;
+  if (floor > (floorOrNone(delta, frame, answerScalar) ?? 0)) return false;
+  return scalar !== 'FLOAT32' || frame.isExact(start, frame.toEngine(start, 'start'));
 }
 
 /** undefined = δ is too small for this frame */

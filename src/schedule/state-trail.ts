@@ -124,6 +124,10 @@ export class StateTrail {
     return { positions, engine, at: this.first && !isEqual(positions, this.first) ? 1 : 0 };
   }
 
+  isStart({ engine }: Candidate): boolean {
+    return engine === this.options.images.startEngine;
+  }
+
   /** Ends the path at the answer: takes back what was told after it. */
   endAt({ positions, engine, at }: Candidate): void {
     const wasToldLast = engine === this.lastEngine && at === this.accepted;

@@ -45,8 +45,9 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
   const contactDistance = contactDistanceOf(include, activationDistance);
   const checkpoint = job.during('while the start was checked');
   const pairRules: PairRules = { kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
-  const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, delta, scalarOf(target));
-  const { frame } = chosen;
+  const goal = findBounds(mesh, target, checked.box);
+  const chosen = frameFor(scene.fitted, start, measures.medianEdge, bounds, goal, delta, scalarOf(target));
+  const { frame, range } = chosen;
   const startEngine = isOwn ? scene.startUnder(frame) : frame.toEngine(start, 'start');
   const targetEngine = checked.imageUnder(frame);
   const images = { start, startEngine, target, targetEngine };
@@ -78,6 +79,7 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
         contactDistance,
         rules,
         frame,
+        range,
         images,
         startFindings,
         isRebuilt: () => task.wasLost || scene.hasLostDevice,
@@ -147,9 +149,8 @@ interface StartToCheck {
  * check), the engine goes on from a state of its own, whose pairs it knows to be apart. What remains is the piece between
  * the answer as it was sent and that state. Sending rounds a coordinate by half an ulp of the answer, or, for a vertex that
  * arrived and got its target's own bits, by half an ulp of float32 in engine units; two vertices of a pair approach by at
- * most √3 of these. The floor is at least four ulps of the one and 8√3 u·X ≥ 8√3 ulps of the other (frame.ts), and an engine
- * never lets a pair that was further apart come closer than half of it: 2 > √3. A pair that began below half of
- * the floor passed this check when it was sent, and comes no closer.
+ * most √3 of these. That is less than half of the floor that the answer was computed with (solver/range.ts), and an engine
+ * never lets a pair that was further apart come closer than half of it. A pair that began below half of the floor passed this check when it was sent, and comes no closer.
  *
  * Narrowing goes by the target of this very step, so it is asked anew.
  *
@@ -192,7 +193,7 @@ async function checkWhatIsNew({
     verifier,
     findings,
     earlier: isOwn ? scene.state.leftOut : undefined,
-    floor: chosen.floor / chosen.frame.scale,
+    floor: chosen.range.floor / chosen.frame.scale,
     isTouchingKnown: known?.level === 'PATH' && !arePutBack,
   });
   const isOwnImage =

@@ -164,6 +164,16 @@ export class Frame {
     return true;
   }
 
+  /**
+   * Whether float32 numbers are mapped to the engine and back without rounding, whatever they are (but for subnormals), and
+   * these are what is sent: then s, a power of two, is all there is to the map.
+   *
+   * @param scalar of target and answer
+   */
+  isExactFor(scalar: 'FLOAT32' | 'FLOAT64'): boolean {
+    return scalar === 'FLOAT32' && this.origin.every((o) => o === 0);
+  }
+
   /** o + x_e/s in double, [3·V]: where an engine state is in the caller's coordinates. */
   toDouble(engine: EnginePositions): Float64Array {
     const out = new Float64Array(engine.length);
@@ -231,13 +241,11 @@ export interface StateToMap {
  * @throws TOLERANCE_TOO_SMALL when the floor exceeds δ/16: contact would be decided by rounding
  */
 export function floorOf(delta: number, frame: Frame, scalar: 'FLOAT32' | 'FLOAT64'): number {
-  const storage = (8 * Math.sqrt(3) * UNIT_ROUNDOFF * frame.largestEngine) / frame.scale;
-  const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - (scalar === 'FLOAT32' ? 23 : 52));
-  const rounding = Math.max(storage, 4 * ulp);
+  const rounding = roundingOf(frame, scalar);
   const floor = Math.max(delta / 100, rounding);
   if (floor > delta / FLOORS_PER_DELTA) {
     const smallest = roundUpForReading(FLOORS_PER_DELTA * rounding);
-    const isEngines = storage >= 4 * ulp;
+    const isEngines = storageOf(frame) === rounding;
     const reason = isEngines
       ? 'the engine computes in float32, and the mesh is very large for it'
       : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
@@ -253,11 +261,45 @@ export function floorOf(delta: number, frame: Frame, scalar: 'FLOAT32' | 'FLOAT6
   return floor * frame.scale;
 }
 
+/** The floor as far as it follows from rounding, the caller's unit: the larger of the last two terms of {@link floorOf}. */
+export function roundingOf(frame: Frame, scalar: 'FLOAT32' | 'FLOAT64'): number {
+  const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - MANTISSA_BITS[scalar]);
+  return Math.max(storageOf(frame), ULPS_PER_FLOOR * ulp);
+}
+
+/**
+ * How large coordinates may be for a floor to cover their rounding: {@link roundingOf}, the other way round.
+ *
+ * @param floor engine units, > 0
+ * @returns the largest in the caller's unit, and in engine units
+ */
+export function largestWithin(
+  floor: number,
+  { scale }: Frame,
+  scalar: 'FLOAT32' | 'FLOAT64',
+): { readonly caller: number; readonly engine: number } {
+  // Below a power of two numbers are as far apart as in the binade that ends there.
+  const exponent = exponentOf(floor / scale / ULPS_PER_FLOOR) + MANTISSA_BITS[scalar];
+  return { caller: 2 ** (exponent + 1), engine: floor / STORAGE_PER_UNIT };
+}
+
+function storageOf({ largestEngine, scale }: Frame): number {
+  return (STORAGE_PER_UNIT * largestEngine) / scale;
+}
+
+const MANTISSA_BITS = { FLOAT32: 23, FLOAT64: 52 } as const;
+
+/** of the answer's scalar */
+const ULPS_PER_FLOOR = 4;
+
 /** u: float32's spacing just above 1; twice the error of round-to-nearest, because a device may round either way */
 const UNIT_ROUNDOFF = 2 ** -23;
 
+/** 8√3 u */
+const STORAGE_PER_UNIT = 8 * Math.sqrt(3) * UNIT_ROUNDOFF;
+
 /** δ must be at least so many floors, or too little of it is left to steer by (1/16, a power of two near method 4.3's 1/20) */
-const FLOORS_PER_DELTA = 16;
+export const FLOORS_PER_DELTA = 16;
 
 /** smallest normal float32 */
 const SMALLEST_NORMAL = 2 ** -126;

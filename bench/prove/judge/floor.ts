@@ -12,15 +12,16 @@ export function ulpOf(x: ArrayLike<number>, isSingle: boolean): number {
 }
 
 /**
- * No less than the floor that a service goes by: δ/100, or what rounding asks for, 4 ulp of the answer's scalar and 8√3 u X
- * of the engine's coordinates, whose origin is not known here: X is taken as four times the largest coordinate. Beyond δ/16
- * a request is refused.
+ * No less than the floor that a service goes by: δ/100, or what rounding asks for where start and target lie, 4 ulp of the
+ * answer's scalar and 8√3 u X of the engine's coordinates, whose origin is not known here: X is taken as four times the
+ * largest coordinate. It is never more than δ/16.
  *
  * @param delta of the parameters, the caller's unit
  */
-export function floorAtMost(surface: Surface, start: Positions, delta: number, isSingle: boolean): number {
+export function floorAtMost(surface: Surface, start: Positions, target: Positions, delta: number): number {
   const { smallest } = distanceRange(surface, delta);
-  const engine = 4 * 8 * Math.sqrt(3) * 2 * ulpOf(start, true);
-  const rounding = Math.max(4 * ulpOf(start, isSingle), engine);
+  const largest = (isSingle: boolean) => Math.max(ulpOf(start, isSingle), ulpOf(target, isSingle));
+  const engine = 4 * 8 * Math.sqrt(3) * 2 * largest(true);
+  const rounding = Math.max(4 * largest(target instanceof Float32Array), engine);
   return 1.001 * Math.max(FLOOR_PER_DELTA * smallest, Math.min(smallest / 16, rounding));
 }

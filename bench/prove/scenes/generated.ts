@@ -2,7 +2,7 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
 import { sewnParts } from './parts.js';
 import type { Random } from './random.js';
-import { farFlights, grainsOverSails, longRods, slidingGrains } from './roundings.js';
+import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './roundings.js';
 import { closeCalls, closingGrains, hairsBreadth, handkerchiefs, heldBorders, pebbles, slivers } from './telling.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
@@ -354,6 +354,7 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   slidingGrains,
   grainsOverSails,
   farFlights,
+  farLandings,
   closeCalls,
   pebbles,
   sewnParts,

@@ -151,3 +151,24 @@ export function farFlights(random: Random): ProveScene {
   }
   return { ...b.build(), isJittered: false, isExact: true };
 }
+
+/**
+ * Small sheets on top of each other, turned over and sent beyond 1 in one go, which is less than 1 from the frame's origin: an
+ * engine tells them apart there, and the numbers that are sent, twice as coarse, may not.
+ */
+export function farLandings(random: Random): ProveScene {
+  const b = new Builder();
+  const [edge, near, away, gap] = [5e-5, 0.4, random.between(0.65, 0.9), 4e-7];
+  const sheets = 4;
+  for (let k = 0; k < sheets; k++) {
+    const corners = [0, 1, 2, 3].map((corner) => {
+      const at = (height: number): Point => [near + edge * (corner >> 1), near + edge * (corner & 1), near + height];
+      const over = gap * (sheets - 1 - k) + random.between(-0.5, 0.5) * gap;
+      // Kinematic: under PROTECT nothing pushes them apart.
+      return b.vertex(single(at(gap * (k + random.between(0, 0.3)))), single(at(away + over)), true);
+    });
+    b.triangle(corners[0], corners[1], corners[2]);
+    b.triangle(corners[1], corners[3], corners[2]);
+  }
+  return { ...b.build(), isJittered: false, isExact: true };
+}

@@ -1,0 +1,127 @@
+import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
+import { FLOORS_PER_DELTA, type Frame, floorOf, largestWithin, roundingOf } from './frame.js';
+import type { EnginePositions } from './types.js';
+
+export type Bounds = MeshMeasures['bounds'];
+
+/** The floor of one request, and where its states may lie for it to hold. */
+export interface Range {
+  /** d_floor, engine units */
+  readonly floor: number;
+  /** engine units, min xyz max xyz: where vertices that belong to an element may be answered; undefined = anywhere */
+  readonly safe: Bounds | undefined;
+  /** engine units: targets beyond it are to be cut; undefined = there is none */
+  readonly cut: Bounds | undefined;
+}
+
+/**
+ * Numbers are coarser farther out, and what is written there is rounded more: the floor has to cover the rounding wherever
+ * the answer may lie, not only where the start lies. It is that of start and target together. Where δ/16 would not cover
+ * the target, the floor is δ/16 and the target is cut to half way between the start and the end of what that covers.
+ *
+ * Why a state in `safe` can be sent. Let F be the floor; the engine keeps pairs F/2 apart (those that began nearer come no
+ * nearer). Between the engine's state and what is sent, a vertex moves
+ * - by half an ulp a coordinate of the answer's scalar, ulp ≤ F/4 within `safe` by {@link largestWithin}, if it is on its way;
+ * - by half an ulp of float32 in engine units if it has arrived and gets its target's own bits. That ulp is at most u·X, and
+ *   8√3 u·X ≤ 2F within `safe`, hence u·X ≤ F/(4√3).
+ * Two vertices approach by at most √3 times the larger ulp, √3·F/4 < F/2 or F/4 < F/2: they do not meet, nor on the way from
+ * the one state to the other, where they deviate by no more than at its ends.
+ *
+ * Where the map between the caller's numbers and the engine's is exact both ways, nothing of this is needed: all is safe.
+ *
+ * Beyond `safe` an engine comes only where contacts push a vertex farther out than start and target lie: by more than
+ * twice the coordinate, or into the next power of two where the answer's ulp decides.
+ *
+ * @param delta the smallest δ, the caller's unit
+ * @param frame of the request
+ * @param start bounds of the start, the caller's unit
+ * @param target of the target; undefined = nothing wants to move
+ * @param scalar of the answer
+ * @throws TOLERANCE_TOO_SMALL as {@link floorOf} for the start
+ */
+export function rangeOf(
+  delta: number,
+  frame: Frame,
+  start: Bounds,
+  target: Bounds | undefined,
+  scalar: 'FLOAT32' | 'FLOAT64',
+): Range {
+  const present = frame.over(start);
+  const least = floorOf(delta, present, scalar);
+  if (frame.isExactFor(scalar)) return { floor: least, safe: undefined, cut: undefined };
+  const most = (delta / FLOORS_PER_DELTA) * frame.scale;
+  const needed = target ? roundingOf(frame.over(joined(start, target)), scalar) * frame.scale : 0;
+  const floor = Math.min(Math.max(least, needed), most);
+  const { caller, engine } = largestWithin(floor, frame, scalar);
+  return {
+    floor,
+    safe: boxAround(frame, caller, 2 * engine),
+    cut:
+      needed > most
+        ? boxAround(frame, halfWay(present.largestCaller, caller), halfWay(present.largestEngine, engine))
+        : undefined,
+  };
+}
+
+/** @param bounds engine units, of the vertices that belong to an element */
+export function isWithin(bounds: Bounds, range: Bounds): boolean {
+  return [0, 1, 2].every((k) => bounds[k]! >= range[k]! && bounds[k + 3]! <= range[k + 3]!);
+}
+
+/** A target that lies in a box, and what each vertex wants beyond. */
+export interface CutTarget {
+  /** float32[3·V] engine units */
+  readonly target: EnginePositions;
+  /** float64[V] share of its way that a vertex is sent */
+  readonly share: Float64Array;
+  readonly count: number;
+  /** the first vertex that is sent less than all of it */
+  readonly first: number;
+}
+
+/** Sends every vertex that belongs to an element along its straight way, as far as the box reaches. */
+export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions, target: EnginePositions): CutTarget {
+  const cut = target.slice();
+  const share = new Float64Array(mesh.vertexCount).fill(1);
+  let count = 0;
+  let first = mesh.vertexCount;
+  for (const vertices of [mesh.contactVertices, mesh.tetrahedra]) {
+    for (const v of vertices) {
+      if (share[v] !== 1) continue;
+      for (let k = 0; k < 3; k++) {
+        const from = start[3 * v + k]!;
+        const to = target[3 * v + k]!;
+        const end = to > range[k + 3]! ? range[k + 3]! : to < range[k]! ? range[k]! : to;
+        // A start lies within its own range; were it beyond, it would stay.
+        if (end !== to) share[v] = Math.min(share[v]!, Math.max(0, (end - from) / (to - from)));
+      }
+      const part = share[v]!;
+      if (part === 1) continue;
+      for (let k = 3 * v; k < 3 * v + 3; k++) cut[k] = start[k]! + part * (target[k]! - start[k]!);
+      first = Math.min(first, v);
+      count++;
+    }
+  }
+  return { target: cut, share, count, first };
+}
+
+function boxAround(frame: Frame, caller: number, engine: number): Bounds {
+  const end = (k: number, side: number) => {
+    const ofCaller = (side * caller - frame.origin[k]!) * frame.scale;
+    return side > 0 ? Math.min(engine, ofCaller) : Math.max(-engine, ofCaller);
+  };
+  return [end(0, -1), end(1, -1), end(2, -1), end(0, 1), end(1, 1), end(2, 1)];
+}
+
+const halfWay = (near: number, far: number): number => near / 2 + far / 2;
+
+function joined(a: Bounds, b: Bounds): Bounds {
+  return [
+    Math.min(a[0], b[0]),
+    Math.min(a[1], b[1]),
+    Math.min(a[2], b[2]),
+    Math.max(a[3], b[3]),
+    Math.max(a[4], b[4]),
+    Math.max(a[5], b[5]),
+  ];
+}
