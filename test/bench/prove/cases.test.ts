@@ -28,8 +28,8 @@ t.test('a few hundred cases have a little of everything', async (t) => {
   t.equal(has(({ scene }) => scene).size, Object.keys(GENERATED).length + 2);
   t.equal(
     has(({ mode, door }) => `${door} ${mode}`).size,
-    12,
-    'three modes through three doors, and the whole sessions',
+    15,
+    'four modes through three doors, and the whole sessions',
   );
   t.equal(has(({ variation }) => variation.corner).size, Object.keys(CORNERS).length);
   t.equal(has(({ variation }) => variation.scale).size, SCALES.length);
@@ -58,7 +58,7 @@ t.test('generated scenes start free of intersections, but for those that are mea
 
 t.test('scenes whose last bits matter are sent as they are', async (t) => {
   const variation = { ...take(1, 1)[0].variation, scale: 10, offset: 1, scalar: 'FLOAT64' } as const;
-  for (const name of ['longRods', 'slidingGrains', 'grainsOverSails']) {
+  for (const name of ['longRods', 'slidingGrains', 'grainsOverSails', 'farLandings']) {
     const scene = GENERATED[name](new Random(4));
     t.ok(scene.isExact, name);
     t.same(scene.start, Float64Array.from(Float32Array.from(scene.start)), `${name}: float32 numbers`);
