@@ -7,7 +7,7 @@ import type { Edit, Plant } from './planting.js';
  */
 
 const POOL = 'src/schedule/pool-worker.js';
-const WORKER = 'src/schedule/worker.js';
+const WORKER = 'src/schedule/worker-jobs.js';
 
 const onSignal = (action: string): Edit => ({
   file: POOL,

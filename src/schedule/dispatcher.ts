@@ -13,7 +13,7 @@ import { PoolWorker } from './pool-worker.js';
 import { type Ahead, explainBytes, QueueBound } from './queue-bound.js';
 import { SceneLedger, type SceneRecord } from './scene-ledger.js';
 
-export interface SchedulerOptions extends WorkerSetup {
+export interface SchedulerOptions extends Omit<WorkerSetup, 'givesWay'> {
   /** threads for ordinary work at most, started as they are needed; default: one a core */
   readonly threads?: number | undefined;
   /** jobs that may wait; one more is refused with QUEUE_FULL */
@@ -321,7 +321,8 @@ export class Dispatcher {
   private workerOf(lane: Lane): PoolWorker {
     if (lane.worker) return lane.worker;
     const { engine, limits, allowUnverified, resourceLimits = {} } = this.options;
-    lane.worker = new PoolWorker({ engine, limits, allowUnverified }, resourceLimits, (reason) => {
+    const givesWay = this.heavy.lanes.includes(lane);
+    lane.worker = new PoolWorker({ engine, limits, allowUnverified, givesWay }, resourceLimits, (reason) => {
       lane.worker = undefined;
       this.ledger.loseLane(lane);
       const { job } = lane;

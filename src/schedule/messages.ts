@@ -57,6 +57,8 @@ export interface WorkerSetup {
   readonly engine: EngineSource;
   readonly limits: MeshLimits;
   readonly allowUnverified: boolean;
+  /** whether other threads go first where cores are short */
+  readonly givesWay: boolean;
 }
 
 export type JobMessage = {
