@@ -21,12 +21,14 @@ import { requestLog } from './request-log.js';
 import { resolve } from './resolve.js';
 import { sessions } from './sessions.js';
 import { steps } from './steps.js';
+import { UnderWay } from './under-way.js';
 
 /** How long a request may take to arrive: a body that trickles in must not hold a place for ever. */
 const REQUEST_TIMEOUT_MS = 300_000;
 
 /** The HTTP door, not yet listening. Plugins first, in the order in which a request meets them, then the paths. */
 export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstance> {
+  const underWay = new UnderWay();
   const app = Fastify({
     logger: false,
     bodyLimit: options.maxMessageBytes,
@@ -36,7 +38,8 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
     // While it drains the door answers with its own problem document.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerBrokenRequest,
+    // What was asked before is answered first: a refusal in the middle of an answer would break that.
+    clientErrorHandler: (thrown, socket) => underWay.afterWholeOnes(socket, () => answerBrokenRequest(thrown, socket)),
     // Node would answer a missing one by itself, without a document.
     http: { requireHostHeader: false },
     frameworkErrors: (thrown, request, reply) => {
@@ -45,6 +48,8 @@ export async function buildHttpApp(options: DoorOptions): Promise<FastifyInstanc
     },
   });
   app.server.on('checkExpectation', refuseExpectation);
+  app.addHook('onRequest', async ({ raw }) => underWay.begin(raw));
+  app.addHook('onResponse', async ({ raw }) => underWay.end(raw));
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);

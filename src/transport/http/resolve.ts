@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../errors.js';
 import { type MeshFile, writeMesh } from '../../mesh/files/index.js';
@@ -105,14 +104,6 @@ function refuseInclude(): never {
   });
 }
 
-/** Text is printed chunk by chunk, and a socket that takes all of them at once would have them printed at once. */
-async function* inTurns(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) {
-    yield chunk;
-    await setImmediate();
-  }
-}
-
 /** The resolved mesh in the format of the first start, written while it is sent. */
 function sendFile(
   reply: FastifyReply,
@@ -132,5 +123,5 @@ function sendFile(
     .header('server-timing', serverTiming(timings))
     .header('content-disposition', `attachment; filename="resolved.${start.format}"`)
     .type(type)
-    .send(Readable.from(inTurns(chunks), { objectMode: false }));
+    .send(Readable.from(chunks, { objectMode: false }));
 }

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import t from 'tap';
 import { readConfig } from '../../../src/config.js';
@@ -74,4 +76,28 @@ t.test('through the real operations', async (t) => {
   t.match(await outside.json(), { code: 'INDEX_OUT_OF_RANGE', element: { kind: 'triangle', index: '0' } });
   const short = await post('/v1/resolve', { mesh, start: { data: [1, 2, 3] }, target: asDoubles(TARGET) });
   t.match(await short.json(), { code: 'SIZE_MISMATCH', status: 400 });
+
+  await t.test('what follows a request and is none is refused after its answer, not in the middle of it', async (t) => {
+    const boundary = 'b0undary';
+    const part = (name: string, text: string) =>
+      `--${boundary}\r\ncontent-disposition: form-data; name="${name}"; filename="${name}.obj"\r\n\r\n${text}\r\n`;
+    const body = `${part('start', obj(START))}${part('target', obj(TARGET))}--${boundary}--`;
+    const head = [
+      'POST /v1/resolve HTTP/1.1',
+      'host: x',
+      `content-type: multipart/form-data; boundary=${boundary}`,
+      `content-length: ${body.length}`,
+    ].join('\r\n');
+    for (const rest of ['\r\n\u0001 no request\r\n\r\n', ' HTTP\r\n']) {
+      const socket = connect(Number(new URL(server.address).port), '127.0.0.1');
+      socket.write(`${head}\r\n\r\n${body}${rest}`);
+      const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/);
+      t.match(
+        answers[0],
+        /^HTTP\/1\.1 200 [\s\S]*Transfer-Encoding: chunked[\s\S]*\r\n0\r\n\r\n$/,
+        'the answer is whole',
+      );
+      t.match(answers[1], /^HTTP\/1\.1 400 [\s\S]*MALFORMED_BODY/);
+    }
+  });
 });
