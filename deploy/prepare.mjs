@@ -7,7 +7,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generate, isGenerated } from './generate.mjs';
@@ -22,6 +22,7 @@ const INSTALL_STAMP = at('node_modules', '.interstice-install');
 const BUILD_STAMP = at('dist', '.build-stamp');
 const BUILD_INFO = at('dist', '.tsbuildinfo');
 const LOCK = at('.build', 'prepare.lock');
+const EXECUTABLE = 0o755;
 
 const say = (text) => process.stderr.write(`prepare: ${text}\n`);
 const readText = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
@@ -112,6 +113,8 @@ const build = async (isForced) => {
   if (!sources.every((source) => existsSync(at(outputOf(source))))) rmSync(BUILD_INFO, { force: true });
   say(`compiling ${sources.length} files …`);
   await run('the TypeScript compiler', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+  // npx makes the command executable when it links it, once for each folder; the next build there has new files.
+  for (const file of Object.values(JSON.parse(readText(at('package.json'))).bin)) chmodSync(at(file), EXECUTABLE);
   mkdirSync(at('dist'), { recursive: true });
   writeFileSync(BUILD_STAMP, stamp);
 };

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { IntersticeError } from '../../src/errors.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { Frame, floorOf } from '../../src/solver/frame.js';
 import { type Bounds, cutTo, isWithin, rangeOf } from '../../src/solver/range.js';
@@ -24,7 +25,9 @@ function somewhere(scalar: 'FLOAT32' | 'FLOAT64') {
     try {
       floorOf(delta, frame, scalar);
       return { start, bounds, frame, delta };
-    } catch {}
+    } catch (thrown) {
+      if (!(thrown instanceof IntersticeError && thrown.code === 'TOLERANCE_TOO_SMALL')) throw thrown;
+    }
   }
 }
 

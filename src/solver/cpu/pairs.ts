@@ -76,13 +76,13 @@ export class PairSet {
     if (work.room < this.kind.length) work.makeRoom(this.kind.length);
     if (work.revision !== this.revision) work.stamp.fill(-1, 0, this.count);
     work.revision = 0;
-    this.#borrow();
+    this.#refer(this.#work);
   }
 
   /** The request is over, and what was lent may become another set's. Room that is far too large goes back. */
   rest(): void {
     this.#work.revision = this.revision;
-    this.#return();
+    this.#refer(NOTHING);
     if (this.kind.length <= LOOSE * this.count) return;
     const room = this.count + Math.floor(SPARE * this.count);
     const { kind, vertex, normal, count } = this;
@@ -119,7 +119,7 @@ export class PairSet {
   release(): void {
     this.clear();
     this.#makeRoom(0);
-    this.#return();
+    this.#refer(NOTHING);
   }
 
   /** Drops every pair with a vertex that is not marked with `bit`; the others keep their order, normal and δ_p. */
@@ -155,7 +155,7 @@ export class PairSet {
       this.#work.delta.set(delta);
       this.#work.stamp.set(stamp);
     }
-    this.#borrow();
+    this.#refer(this.#work);
   }
 
   /** New arrays for pairs and normals, with nothing in them. */
@@ -165,15 +165,7 @@ export class PairSet {
     this.normal = new Float32Array(3 * capacity);
   }
 
-  #borrow(): void {
-    this.#refer(this.#work);
-  }
-
-  /** A reference that stayed would keep the memory behind it when the work has moved on to a larger one. */
-  #return(): void {
-    this.#refer(NOTHING);
-  }
-
+  /** Of a set that rests a reference that stayed would keep memory when the work has moved on to a larger one. */
   #refer({ delta, stamp, weight, distance, gap, error }: PairWork): void {
     this.delta = delta;
     this.stamp = stamp;

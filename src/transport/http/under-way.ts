@@ -5,7 +5,7 @@ interface Connection {
   /** requests that have not been answered to the end */
   readonly open: Set<IncomingMessage>;
   /** what is to be done when those that came whole are */
-  last?: () => void;
+  last?: (() => void) | undefined;
 }
 
 /** Which requests of a connection have not been answered to the end. */
@@ -22,7 +22,10 @@ export class UnderWay {
   end(request: IncomingMessage): void {
     const connection = this.connections.get(request.socket);
     connection?.open.delete(request);
-    if (connection && !hasWhole(connection)) connection.last?.();
+    if (!connection?.last || hasWhole(connection)) return;
+    const { last } = connection;
+    connection.last = undefined;
+    last();
   }
 
   /**

@@ -32,13 +32,9 @@ async function copyOf(array: ArrayBufferView): Promise<ArrayBufferView> {
     if (at > 0) await setImmediate();
     to.set(from.subarray(at, at + SLICE_BYTES), at);
   }
-  const Constructor = array.constructor as { BYTES_PER_ELEMENT?: number };
-  return viewAs(Constructor === Buffer ? Uint8Array : (array.constructor as ViewConstructor), to.buffer);
+  if (Buffer.isBuffer(array)) return to;
+  return new (array.constructor as new (buffer: ArrayBuffer) => ArrayBufferView)(to.buffer);
 }
-
-type ViewConstructor = new (buffer: ArrayBuffer) => ArrayBufferView;
-
-const viewAs = (Constructor: ViewConstructor, buffer: ArrayBuffer): ArrayBufferView => new Constructor(buffer);
 
 /** Bytes of all typed arrays in plain data. */
 export function bulkBytes(value: unknown): number {
