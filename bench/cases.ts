@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { requestOf } from '../examples/resolve-scene.js';
 import { SCENES } from '../examples/scenes/index.js';
+import type { ResolveRequest } from '../src/contract/requests.js';
 import { readMeshFile, toMeshInput } from '../src/mesh/files/index.js';
-import type { ResolveRequest } from '../src/session/types.js';
 
 /** One request to measure. */
 export interface Case {

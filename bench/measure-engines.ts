@@ -1,9 +1,10 @@
+import type { Parameters } from '../src/contract/parameters.js';
 import { buildMesh } from '../src/mesh/build.js';
 import { measureMesh } from '../src/mesh/measure.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { Frame, floorOf } from '../src/solver/frame.js';
 import { resolveParameters } from '../src/solver/parameters.js';
-import type { EngineUnits, Parameters, Resolution, Scene } from '../src/solver/types.js';
+import type { EngineUnits, Resolution, Scene } from '../src/solver/types.js';
 import type { Case } from './cases.js';
 import type { NamedEngine } from './engines.js';
 import { fingerprint, type Measurement, type Stage, spreadOf } from './measure.js';
@@ -20,7 +21,7 @@ interface EngineCase {
 
 const ENGINE_STAGES = ['search', 'geometry', 'backward', 'forward'] as const;
 
-/** As the service does it (schedule/resolve-job.ts), without its checks of the start. */
+/** As the service does it (src/jobs/resolve-job.ts), without its checks of the start. */
 function prepare({ request }: Case): EngineCase {
   const mesh = buildMesh(request.mesh);
   const start = Float64Array.from(request.start);

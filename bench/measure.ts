@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Operations, ResolveAnswer } from '../src/session/types.js';
+import type { Operations } from '../src/contract/operations.js';
+import type { ResolveAnswer } from '../src/contract/requests.js';
 import type { Case } from './cases.js';
 
 /** Stages of one resolve whose times are reported, as in the report's timings. */

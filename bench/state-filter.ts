@@ -1,6 +1,6 @@
+import type { FilteringEngine } from '../src/jobs/filtered-verifier.js';
 import { buildMesh } from '../src/mesh/build.js';
 import { readMeshFile, toMeshInput } from '../src/mesh/files/index.js';
-import type { FilteringEngine } from '../src/schedule/filtered-verifier.js';
 import { decideDoubtful } from '../src/verify/filter.js';
 import { findIntersections } from '../src/verify/state.js';
 import type { PairRules } from '../src/verify/types.js';

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
+import type { Limits, Operations } from '../src/contract/operations.js';
+import type { ResolveAnswer, ResolveRequest } from '../src/contract/requests.js';
 import { createOperations } from '../src/session/operations.js';
-import type { Limits, Operations, ResolveAnswer, ResolveRequest } from '../src/session/types.js';
 import type { Scene } from './scenes/types.js';
 
 /** Nothing here is a guest: the only bound is what the machine holds. */

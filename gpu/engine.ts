@@ -1,4 +1,4 @@
-import { IntersticeError } from '../src/errors.js';
+import { IntersticeError } from '../src/contract/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { toSettings } from '../src/solver/settings.js';
 import type { Engine, Scene } from '../src/solver/types.js';

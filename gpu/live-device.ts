@@ -1,4 +1,4 @@
-import { IntersticeError } from '../src/errors.js';
+import { IntersticeError } from '../src/contract/errors.js';
 import type { OpenedAdapter } from './adapter.js';
 import { Rest } from './rest.js';
 import type { SceneDevice } from './scene.js';

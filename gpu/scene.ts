@@ -1,7 +1,9 @@
-import { IntersticeError } from '../src/errors.js';
+import { IntersticeError } from '../src/contract/errors.js';
+import type { Parameters } from '../src/contract/parameters.js';
+import type { StageTimings } from '../src/contract/report.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
-import type { EngineUnits, Parameters, Resolution, Scene, StageTimings, StepInput } from '../src/solver/types.js';
+import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/types.js';
 import { SceneBuffers } from './scene-buffers.js';
 import { type ControlBlock, toResolution } from './step/answer.js';
 import { type Batch, BatchRecorder } from './step/batch.js';

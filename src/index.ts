@@ -12,40 +12,39 @@ export {
   type ErrorKind,
   IntersticeError,
   type PairKind,
-} from './errors.js';
-export * from './mesh/files/index.js';
-export type { MeshInput, PartInput, Positions } from './mesh/types.js';
-export { algorithmVersion, packageVersion } from './paths.js';
-export { createOperations, type OperationsOptions } from './session/operations.js';
+} from './contract/errors.js';
+export type { MeshInput, PartInput, Positions } from './contract/mesh.js';
+export type { CallContext, Limits, Operations, ServerInfo } from './contract/operations.js';
 export type {
-  CallContext,
-  CheckAnswer,
-  CheckRequest,
+  ContactForm,
+  ForwardRule,
+  IntersectingStart,
+  KinematicPairs,
+  Parameters,
+  ParametersInput,
+  Preset,
+  VerifyLevel,
+} from './contract/parameters.js';
+export type {
   Contacts,
-  IncludeInput,
-  Limits,
-  OnBudget,
-  Operations,
+  EngineDescription,
+  PairCounts,
+  Progress,
   Report,
-  ResolveAnswer,
-  ResolveRequest,
-  ServerInfo,
+  Status,
   Timings,
   Verification,
   VertexReport,
   Warning,
-} from './session/types.js';
+} from './contract/report.js';
 export type {
-  ContactForm,
-  EngineDescription,
-  ForwardRule,
-  IntersectingStart,
-  KinematicPairs,
-  PairCounts,
-  Parameters,
-  ParametersInput,
-  Preset,
-  Progress,
-  Status,
-  VerifyLevel,
-} from './solver/types.js';
+  CheckAnswer,
+  CheckRequest,
+  IncludeInput,
+  OnBudget,
+  ResolveAnswer,
+  ResolveRequest,
+} from './contract/requests.js';
+export * from './mesh/files/index.js';
+export { algorithmVersion, packageVersion } from './paths.js';
+export { createOperations, type OperationsOptions } from './session/operations.js';

@@ -12,29 +12,28 @@ import { projectRoot } from '../src/paths.js';
 
 /** What each room may import besides itself, the shared files and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  mesh: [],
-  verify: ['mesh'],
-  solver: ['mesh'],
-  gpu: ['solver', 'verify', 'mesh'],
-  // schedule's worker picks the engine, so it is the one room below the composition root that may open the GPU engine.
-  schedule: ['solver', 'verify', 'mesh', 'gpu'],
-  session: ['schedule', 'solver', 'verify', 'mesh'],
-  observe: [],
-  transport: ['session', 'schedule', 'solver', 'mesh', 'observe'],
-  config: [],
-  // Callers' side: runs in browsers too, so it shares types of the vocabulary and no code with the service.
-  client: [],
+  contract: [],
+  mesh: ['contract'],
+  verify: ['contract', 'mesh'],
+  solver: ['contract', 'mesh'],
+  gpu: ['contract', 'solver', 'verify', 'mesh'],
+  // A job's thread chooses its engine, so this is the one room below the composition root that may open the GPU engine.
+  jobs: ['contract', 'solver', 'verify', 'mesh', 'gpu'],
+  lanes: ['contract', 'jobs', 'solver', 'mesh'],
+  session: ['contract', 'lanes', 'jobs', 'solver', 'verify', 'mesh'],
+  observe: ['contract'],
+  transport: ['contract', 'session', 'jobs', 'lanes', 'solver', 'mesh', 'observe'],
+  config: ['contract'],
+  // The caller's side: it runs in browsers too, so it shares the contract's types with the service and no code.
+  client: ['contract'],
   // The places that put rooms together:
-  server: ['config', 'observe', 'transport', 'session', 'schedule', 'solver', 'verify', 'mesh', 'gpu'],
-  cli: ['server', 'config', 'observe', 'transport', 'session', 'schedule', 'solver', 'verify', 'mesh', 'gpu'],
-  index: ['session', 'schedule', 'solver', 'verify', 'mesh'],
+  server: ['config', 'contract', 'observe', 'transport', 'session', 'jobs', 'lanes', 'solver', 'verify', 'mesh', 'gpu'],
+  cli: ['server', 'config', 'contract', 'observe', 'transport', 'session', 'lanes', 'jobs', 'solver', 'mesh', 'gpu'],
+  index: ['contract', 'session', 'jobs', 'lanes', 'solver', 'verify', 'mesh'],
 };
 
 /** Known to everybody. */
-const SHARED = ['errors', 'paths'];
-
-/** Vocabulary without code: their types may be named from anywhere, their values by the rule above only. */
-const VOCABULARY = ['src/session/types.ts', 'src/session/events.ts'];
+const SHARED = ['paths'];
 
 /** Packages that only some rooms may know. */
 const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
@@ -92,7 +91,7 @@ function findReferences(file: string, text: string): Reference[] {
   return references;
 }
 
-/** "src/solver/cpu/x.ts" → "solver", "gpu/x.ts" → "gpu", "src/server.ts" → "server"; undefined outside the rooms. */
+/** "src/solver/cpu/x.ts" → "solver", "gpu/x.ts" → "gpu", "src/index.ts" → "index"; undefined outside the rooms. */
 function roomOf(path: string): string | undefined {
   const [top, second] = path.split('/');
   if (top === 'gpu') return 'gpu';
@@ -114,7 +113,7 @@ function objectionTo({ from, to, isPackage, isTypeOnly }: Reference): string | u
     return room === 'cli' && to.startsWith('bench/') ? undefined : `${from} reaches out of src and gpu: ${to}`;
   }
   if (target === room || SHARED.includes(target)) return undefined;
-  if (isTypeOnly && VOCABULARY.includes(to)) return undefined;
+  if (room === 'client' && target === 'contract' && !isTypeOnly) return `${from} takes code from the contract: ${to}`;
   return (MAY_IMPORT[room] ?? []).includes(target) ? undefined : `${from} (${room}) may not know ${to} (${target})`;
 }
 
@@ -148,27 +147,30 @@ t.test('the rules object to planted faults', async (t) => {
     ['src/verify/state.ts', "import type { Parameters } from '../solver/types.js';"],
     ['src/solver/parameters.ts', "import { findIntersections } from '../verify/state.js';"],
     ['src/mesh/build.ts', "export * from '../solver/frame.js';"],
-    ['src/schedule/pool.ts', "import { createOperations } from '../session/operations.js';"],
-    ['src/schedule/pool.ts', "import { LIMITS } from '../session/types.js';"],
+    ['src/lanes/pool.ts', "import { createOperations } from '../session/operations.js';"],
+    ['src/jobs/report.ts', "import type { Call } from '../session/calls.js';"],
+    ['src/jobs/report.ts', "import { Lane } from '../lanes/lane.js';"],
+    ['src/contract/report.ts', "import type { CollisionMesh } from '../mesh/types.js';"],
+    ['src/client/client.ts', "import { IntersticeError } from '../contract/errors.js';"],
     ['src/session/operations.ts', "const { app } = await import('../transport/http/app.js');"],
     ['src/session/operations.ts', "import fastify from 'fastify';"],
     ['src/session/operations.ts', "import protobuf from 'protobufjs/light.js';"],
-    ['src/schedule/pool.ts', "const url = new URL('../transport/http/app.js', import.meta.url);"],
+    ['src/lanes/pool.ts', "const url = new URL('../transport/http/app.js', import.meta.url);"],
     ['src/solver/cpu/engine.ts', "import { openAdapter } from '../../../gpu/adapter.js';"],
     ['src/solver/frame.ts', "let x: import('../session/operations.js').OperationsOptions;"],
-    ['src/transport/http/app.ts', "import { readConfig } from '../../config.js';"],
+    ['src/transport/http/app.ts', "import { readConfig } from '../../config/config.js';"],
     ['src/session/operations.ts', "import { create } from 'webgpu';"],
-    ['gpu/adapter.ts', "import { WorkerPool } from '../src/schedule/pool.js';"],
+    ['gpu/adapter.ts', "import { WorkerPool } from '../src/lanes/pool.js';"],
     ['src/mesh/build.ts', "import { seeded } from '../../test/support/random.js';"],
   ];
   for (const [file, text] of forbidden) t.equal(objections(file, text).length, 1, `${file}: ${text}`);
   const allowed: [string, string][] = [
-    ['src/schedule/worker.ts', "import { openAdapter } from '../../gpu/adapter.js';"],
-    ['src/schedule/pool.ts', "import type { Limits } from '../session/types.js';"],
-    ['src/schedule/pool.ts', "import { type Limits, type Report } from '../session/types.js';"],
-    ['src/mesh/build.ts', "import { IntersticeError } from '../errors.js';"],
+    ['src/jobs/choose-engine.ts', "import { openAdapter } from '../../gpu/adapter.js';"],
+    ['src/client/client.ts', "import type { Limits } from '../contract/operations.js';"],
+    ['src/lanes/pool.ts', "import { type Limits, type ServerInfo } from '../contract/operations.js';"],
+    ['src/mesh/build.ts', "import { IntersticeError } from '../contract/errors.js';"],
     ['src/transport/http/app.ts', "import fastify from 'fastify';"],
-    ['src/server.ts', "import { openApp } from './transport/http/app.js';"],
+    ['src/server/server.ts', "import { openApp } from '../transport/http/app.js';"],
   ];
   for (const [file, text] of allowed) t.same(objections(file, text), [], `${file}: ${text}`);
 });

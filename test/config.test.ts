@@ -1,6 +1,6 @@
 import t from 'tap';
-import { describeConfig, isLoopback, readConfig, SETTINGS } from '../src/config.js';
-import { IntersticeError } from '../src/errors.js';
+import { describeConfig, isLoopback, readConfig, SETTINGS } from '../src/config/config.js';
+import { IntersticeError } from '../src/contract/errors.js';
 import { STRUCTURAL_LIMITS } from '../src/mesh/limits.js';
 
 const problemsOf = (environment: Record<string, string>): string => {

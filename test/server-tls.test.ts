@@ -5,8 +5,8 @@ import { connect } from 'node:tls';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { readConfig } from '../src/config.js';
-import { startServer } from '../src/server.js';
+import { readConfig } from '../src/config/config.js';
+import { startServer } from '../src/server/server.js';
 import { createOperations } from '../src/session/operations.js';
 import { makeKey } from '../src/transport/auth/key-file.js';
 import {
@@ -166,8 +166,8 @@ t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async
 async function spawnService(t: Test, settings: Record<string, string>) {
   const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
-    const { startServer } = await import(${here('../src/server.js')});
-    const { readConfig } = await import(${here('../src/config.js')});
+    const { startServer } = await import(${here('../src/server/server.js')});
+    const { readConfig } = await import(${here('../src/config/config.js')});
     const { FakeOperations } = await import(${here('./transport/fake-operations.js')});
     await startServer(readConfig(process.env), new FakeOperations());`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline';
 import { Client, credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import t from 'tap';
-import { readConfig } from '../src/config.js';
-import { startServer } from '../src/server.js';
+import { readConfig } from '../src/config/config.js';
+import { startServer } from '../src/server/server.js';
 import { makeKey } from '../src/transport/auth/key-file.js';
 import { encodeMessage } from '../src/transport/protobuf/codec.js';
 import { FakeOperations, fakeReport, hangingResolve } from './transport/fake-operations.js';
@@ -109,8 +109,8 @@ t.test('an address that is taken is refused with its name', async (t) => {
 
 t.test('SIGTERM lets the work at hand finish; the process ends by itself', async (t) => {
   const script = `
-    const { startServer } = await import(${JSON.stringify(new URL('../src/server.js', import.meta.url).href)});
-    const { readConfig } = await import(${JSON.stringify(new URL('../src/config.js', import.meta.url).href)});
+    const { startServer } = await import(${JSON.stringify(new URL('../src/server/server.js', import.meta.url).href)});
+    const { readConfig } = await import(${JSON.stringify(new URL('../src/config/config.js', import.meta.url).href)});
     const { FakeOperations } = await import(${JSON.stringify(new URL('./transport/fake-operations.js', import.meta.url).href)});
     const operations = new FakeOperations();
     operations.onResolve = async (request) => {

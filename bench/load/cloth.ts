@@ -1,5 +1,5 @@
 import { SCENES } from '../../examples/scenes/index.js';
-import type { MeshInput } from '../../src/mesh/types.js';
+import type { MeshInput } from '../../src/contract/mesh.js';
 import { encodeMessage } from '../../src/transport/protobuf/codec.js';
 
 /** A mesh with two targets that a session goes to by turns, so that every step has something to do. */

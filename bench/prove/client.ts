@@ -1,5 +1,5 @@
-import type { MeshInput, Positions } from '../../src/mesh/types.js';
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { MeshInput, Positions } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import {
   BUDGET_SECONDS,
   bytesOf,

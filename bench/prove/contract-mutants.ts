@@ -41,7 +41,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   {
     name: 'touching-not-left-out',
     fault: 'under IGNORE_PAIRS and PATH what touches in the start is not left out, and counts as found on the path',
-    edits: [{ file: 'src/schedule/left-out.js', search: 'items.push(...collisions);', replacement: '' }],
+    edits: [{ file: 'src/jobs/left-out.js', search: 'items.push(...collisions);', replacement: '' }],
     scenes: ['touching'],
     caughtBy: ['report: ignoredPairCount', 'the engine was never caught'],
     isVerified: true,
@@ -52,7 +52,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     fault: 'under IGNORE_PAIRS and PATH a pair that was left out because it touched is never guarded again',
     edits: [
       {
-        file: 'src/schedule/left-out.js',
+        file: 'src/jobs/left-out.js',
         search: 'items.push(...findNear(mesh, start, parted, floor));',
         replacement: 'items.push(...parted);',
       },

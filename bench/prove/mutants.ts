@@ -155,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'the report divides by one vertex too many',
     edits: [
       {
-        file: 'src/schedule/differences.js',
+        file: 'src/jobs/differences.js',
         search: 'sumSquared / mesh.vertexCount)',
         replacement: 'sumSquared / (mesh.vertexCount + 1))',
       },
@@ -169,14 +169,14 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'the report measures the stretch of every other edge only',
     edits: [
       {
-        file: 'src/schedule/differences.js',
+        file: 'src/jobs/differences.js',
         search:
           'e < edges.length; e += 2) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
         replacement:
           'e < edges.length; e += 4) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
       },
       {
-        file: 'src/schedule/differences.js',
+        file: 'src/jobs/differences.js',
         search: 'let nearlyLargest = 0;\n    for (let e = 0; e < edges.length; e += 2)',
         replacement: 'let nearlyLargest = 0;\n    for (let e = 0; e < edges.length; e += 4)',
       },
@@ -190,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'the status is CONVERGED although vertices are unfinished',
     edits: [
       {
-        file: 'src/schedule/report.js',
+        file: 'src/jobs/report.js',
         search: 'status: statusOf(resolution, verification)',
         replacement: "status: 'CONVERGED'",
       },
@@ -204,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'unreached kinematic vertices are not counted',
     edits: [
       {
-        file: 'src/schedule/report.js',
+        file: 'src/jobs/report.js',
         search: 'unreachedKinematic: differences.unreachedKinematic.length',
         replacement: 'unreachedKinematic: 0',
       },
@@ -300,7 +300,7 @@ export const MUTANTS: readonly Mutant[] = [
     fault: 'what rounding to float32 does to the start is not looked at',
     edits: [
       {
-        file: 'src/schedule/start-check.js',
+        file: 'src/jobs/start-check.js',
         search: 'if (frame.isExact(start, startEngine))',
         replacement: 'if (true)',
       },

@@ -6,8 +6,8 @@ import type { Edit, Plant } from './planting.js';
  * in a copy of the build, as the mutants are.
  */
 
-const POOL = 'src/schedule/pool-worker.js';
-const WORKER = 'src/schedule/worker-jobs.js';
+const POOL = 'src/lanes/pool-worker.js';
+const WORKER = 'src/lanes/worker-jobs.js';
 
 const onSignal = (action: string): Edit => ({
   file: POOL,
@@ -44,7 +44,7 @@ export const SABOTAGE = {
 const engine = await openEngineOrEnd();`,
       },
       {
-        file: 'src/schedule/compute-answer.js',
+        file: 'src/jobs/compute-answer.js',
         search: 'shouldStop: () => context.isCancelled()',
         replacement: 'shouldStop: () => globalThis.eatAll() || context.isCancelled()',
       },

@@ -1,4 +1,4 @@
-import type { Positions } from '../../src/mesh/types.js';
+import type { Positions } from '../../src/contract/mesh.js';
 import type { Surface } from './judge/surface.js';
 import type { Random } from './scenes/random.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { MeshInput, Positions } from '../../src/mesh/types.js';
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { MeshInput, Positions } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Door, Opened, Reply, StepTerms } from './door.js';
 import { LeftOutMemory } from './judge/left-out.js';
 import type { Surface } from './judge/surface.js';

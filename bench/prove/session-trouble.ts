@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Positions } from '../../src/mesh/types.js';
+import type { Positions } from '../../src/contract/mesh.js';
 import type { Door, Reply, StepTerms } from './door.js';
 
 /** What a session's client may do wrong, and what it does when it does not know what became of a frame. */

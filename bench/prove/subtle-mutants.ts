@@ -11,7 +11,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     fault: 'what rounding to a float32 answer does to a float64 start is not looked at',
     edits: [
       {
-        file: 'src/schedule/start-check.js',
+        file: 'src/jobs/start-check.js',
         search: 'if (!(start instanceof Float64Array && target instanceof Float32Array))',
         replacement: 'if (true)',
       },
@@ -145,7 +145,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     fault: 'a pair that was left out because it intersected is never guarded again',
     edits: [
       {
-        file: 'src/schedule/left-out.js',
+        file: 'src/jobs/left-out.js',
         search: 'items.push(...findNear(mesh, start, parted, floor));',
         replacement: 'items.push(...parted);',
       },

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Positions } from '../../src/mesh/types.js';
+import type { Positions } from '../../src/contract/mesh.js';
 
 /**
  * The states that the service wrote for one request under INTERSTICE_TRACE, start first, answer last; the folder is

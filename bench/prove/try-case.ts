@@ -1,5 +1,5 @@
-import type { MeshInput, Positions } from '../../src/mesh/types.js';
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { MeshInput, Positions } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Mode, ProveCase } from './cases.js';
 import type { Door, Refusal, Reply } from './door.js';
 import type { DoorName } from './doors.js';

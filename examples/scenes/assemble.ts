@@ -1,4 +1,4 @@
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Body, Scene } from './types.js';
 
 /**

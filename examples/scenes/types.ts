@@ -1,4 +1,4 @@
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 
 /** One body of a scene; its ids count from 0 within the body. */
 export interface Body {

@@ -1,4 +1,4 @@
-import type { Positions } from '../../src/mesh/types.js';
+import type { Positions } from '../../src/contract/mesh.js';
 
 /** The numbers of a state as the filter's kernels want them, and how far they are from the exact ones. */
 export interface FilterPositions {

@@ -1,5 +1,6 @@
-import { IntersticeError } from '../../src/errors.js';
-import type { CollisionMesh, Positions } from '../../src/mesh/types.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Positions } from '../../src/contract/mesh.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { DoubtfulPairs, StateFilter } from '../../src/verify/filter.js';
 import type { DeviceMemory } from '../step/ledger.js';
 import { Reader } from '../step/reader.js';

@@ -1,5 +1,5 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { Bvh, LEAF_SIZE } from '../../src/solver/cpu/bvh.js';
+import { Bvh, LEAF_SIZE } from '../../src/solver/bvh.js';
 import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
 import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
 import { findSeams } from '../../src/solver/part-seams.js';

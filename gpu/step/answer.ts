@@ -1,6 +1,7 @@
-import type { ElementPair, PairKind } from '../../src/errors.js';
+import type { ElementPair, PairKind } from '../../src/contract/errors.js';
+import type { StageTimings, Status } from '../../src/contract/report.js';
 import { CORNERS, SIDE_A } from '../../src/solver/cpu/pairs.js';
-import type { Resolution, StageTimings, Status } from '../../src/solver/types.js';
+import type { Resolution } from '../../src/solver/types.js';
 import { STATE } from './fields.js';
 
 /** How many pairs a report names as holding the worst vertices. */

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';

@@ -1,5 +1,5 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { colourEdges } from '../../src/solver/cpu/colouring.js';
+import { colourEdges } from '../../src/solver/colouring.js';
 
 /** Colours from the first that is no larger than this, and with no larger one behind it, are swept by one workgroup. */
 const TAIL_EDGES = 2048;

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { USAGE } from './flags.js';
 
 /** Counts the bytes of device memory that are in use, by label: what admission asks, and what tests find leaks with. */

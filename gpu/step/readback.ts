@@ -1,4 +1,4 @@
-import type { ElementPair } from '../../src/errors.js';
+import type { ElementPair } from '../../src/contract/errors.js';
 import type { SceneBuffers } from '../scene-buffers.js';
 import { type ControlBlock, namePair, worstPairs } from './answer.js';
 import { CONTROL } from './fields.js';

@@ -1,4 +1,4 @@
-import type { StageTimings } from '../../src/solver/types.js';
+import type { StageTimings } from '../../src/contract/report.js';
 import { EDGE_RANGE_STRIDE, type SceneBuffers } from '../scene-buffers.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { EntryPoint, KernelFile, StepKernels } from './kernels.js';

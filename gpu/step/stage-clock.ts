@@ -1,4 +1,4 @@
-import type { StageTimings } from '../../src/solver/types.js';
+import type { StageTimings } from '../../src/contract/report.js';
 import { USAGE } from './flags.js';
 import type { DeviceMemory } from './ledger.js';
 import type { Slice } from './reader.js';

@@ -1,5 +1,6 @@
-import type { CallContext, CheckAnswer, MeshCheckRequest, Operations } from '../session/types.js';
-import type { ParametersInput } from '../solver/types.js';
+import type { CallContext, Operations } from '../contract/operations.js';
+import type { ParametersInput } from '../contract/parameters.js';
+import type { CheckAnswer, MeshCheckRequest } from '../contract/requests.js';
 
 /** What the commands call: an engine in this process, or a running service. */
 export interface Backend extends Pick<Operations, 'resolve' | 'close'> {

@@ -1,5 +1,5 @@
-import { ERRORS, IntersticeError } from '../errors.js';
-import type { Status } from '../solver/types.js';
+import { ERRORS, IntersticeError } from '../contract/errors.js';
+import type { Status } from '../contract/report.js';
 
 export const EXIT = {
   OK: 0,

@@ -1,4 +1,4 @@
-import type { Status } from '../solver/types.js';
+import type { Status } from '../contract/report.js';
 
 /** What a status means to the person who asked, and what they can do about it. */
 export const STATUS_WORDS: { readonly [S in Status]: { readonly words: string; readonly hint?: string } } = {

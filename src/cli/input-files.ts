@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import { UsageError } from './exit-codes.js';
 
 const reasons: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import { type Config, type Environment, readConfig, SETTINGS } from '../config.js';
-import { IntersticeError } from '../errors.js';
-import type { MeasuredOperations } from '../session/events.js';
+import { type Config, type Environment, readConfig, SETTINGS } from '../config/config.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeasuredOperations } from '../contract/events.js';
 import type { OperationsOptions } from '../session/operations.js';
 import type { Backend, BackendChoice } from './backend.js';
 import { UsageError } from './exit-codes.js';

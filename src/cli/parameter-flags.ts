@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { InvalidArgumentError, Option } from 'commander';
-import type { Parameters, ParametersInput } from '../solver/types.js';
+import type { Parameters, ParametersInput } from '../contract/parameters.js';
 
 type FieldKind =
   | { readonly kind: 'number'; readonly placeholder: string }

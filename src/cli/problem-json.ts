@@ -1,4 +1,4 @@
-import { ERRORS, IntersticeError } from '../errors.js';
+import { ERRORS, IntersticeError } from '../contract/errors.js';
 import { fromError } from '../transport/answers.js';
 import { encodeJson, type JsonObject } from '../transport/json/encode.js';
 

@@ -1,4 +1,4 @@
-import { type ElementRef, ERRORS, IntersticeError } from '../errors.js';
+import { type ElementRef, ERRORS, IntersticeError } from '../contract/errors.js';
 import { UsageError } from './exit-codes.js';
 import { formatPairs, formatRows } from './format.js';
 import type { Terminal } from './terminal.js';

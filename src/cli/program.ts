@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
+import type { KinematicPairs } from '../contract/parameters.js';
+import type { OnBudget } from '../contract/requests.js';
 import { packageVersion } from '../paths.js';
-import type { OnBudget } from '../session/types.js';
-import type { KinematicPairs } from '../solver/types.js';
 import type { CheckFlags } from './commands/check.js';
 import type { KeyFlags } from './commands/key.js';
 import type { ResolveFlags } from './commands/resolve.js';

@@ -1,4 +1,4 @@
-import type { Progress } from '../solver/types.js';
+import type { Progress } from '../contract/report.js';
 import { formatPlural, formatSeconds } from './format.js';
 import type { Sink } from './terminal.js';
 

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import { readBulk } from '../transport/json/bulk.js';
 import { type FieldShape, messageShape } from '../transport/json/schema.js';
 

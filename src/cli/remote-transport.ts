@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { ERRORS, type ErrorCode, IntersticeError } from '../errors.js';
+import { ERRORS, type ErrorCode, IntersticeError } from '../contract/errors.js';
 import { UsageError } from './exit-codes.js';
 import { decodeAnswer } from './remote-decode.js';
 

@@ -1,5 +1,6 @@
-import type { Positions } from '../mesh/types.js';
-import type { CheckAnswer, MeshCheckRequest, Report, ResolveAnswer, ResolveRequest } from '../session/types.js';
+import type { Positions } from '../contract/mesh.js';
+import type { Report } from '../contract/report.js';
+import type { CheckAnswer, MeshCheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import { encodeJson } from '../transport/json/encode.js';
 import { secondsToDuration } from '../transport/json/wire.js';
 import type { Backend } from './backend.js';

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { MeshInput } from '../mesh/types.js';
+import type { MeshInput } from '../contract/mesh.js';
 import { type Options, readOptions } from '../transport/json/options.js';
 import { naming, readJsonFile } from './input-files.js';
 import { listKinematic, markKinematicFile } from './kinematic.js';

@@ -1,4 +1,4 @@
-import type { Report, Verification, Warning } from '../session/types.js';
+import type { Report, Verification, Warning } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 import { STATUS_WORDS, warningHint } from './hints.js';
 

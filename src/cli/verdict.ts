@@ -1,4 +1,4 @@
-import type { CheckAnswer } from '../session/types.js';
+import type { CheckAnswer } from '../contract/requests.js';
 import { formatNumber, formatPairs, formatPlural, formatRows } from './format.js';
 
 const pairsShown = 10;

@@ -1,15 +1,5 @@
-import type {
-  CheckQuestion,
-  CreateSessionRequest,
-  SessionCheckRequest,
-  StepAnswer,
-  StepRequest,
-} from '../session/types.js';
-
-/** What callers of the service hand over and get back: the contract's names, typed arrays for its bulk fields. */
-
-export type { CheckAnswer, Contacts, Limits, ServerInfo, VertexReport } from '../session/types.js';
-
+import type { CheckQuestion, SessionCheckRequest } from '../contract/requests.js';
+import type { CreateSessionRequest, StepAnswer, StepRequest } from '../contract/sessions.js';
 /** [3·V], in the caller's unit; an answer has the scalar of its target. */
 export type Positions = Float32Array | Float64Array;
 
@@ -59,3 +49,7 @@ export type ResolveResult = Omit<StepResult, 'frame'>;
 
 export interface CheckOptions extends CallOptions, CheckQuestion {}
 export type SessionCheckOptions = CheckOptions & Pick<SessionCheckRequest, 'positions'>;
+
+export type { Limits, ServerInfo } from '../contract/operations.js';
+export type { Contacts, VertexReport } from '../contract/report.js';
+export type { CheckAnswer } from '../contract/requests.js';

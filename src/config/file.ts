@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 
 /** What a settings file may name; the value of each, as it would stand in the environment. */
 export type FileSettings = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import { describe, refer } from './elements.js';
 import { ascendingRows, forEachGroup, joinArrays, sortRows } from './rows.js';
 

@@ -1,9 +1,10 @@
+import type { MeshInput, MeshLimits, MeshWarning } from '../contract/mesh.js';
 import { addBoundaryFaces } from './boundary.js';
 import { countComponents } from './components.js';
 import { collectEdges } from './edges.js';
 import { copyElements } from './elements.js';
 import { checkSizes } from './limits.js';
-import type { CollisionMesh, MeshInput, MeshLimits, MeshWarning } from './types.js';
+import type { CollisionMesh } from './types.js';
 import {
   assignParts,
   checkFlags,

@@ -1,4 +1,4 @@
-import { type ElementRef, IntersticeError } from '../errors.js';
+import { type ElementRef, IntersticeError } from '../contract/errors.js';
 import { ascendingRows, forEachGroup, sortRows } from './rows.js';
 
 /** Kinds of elements and how many vertices each has. */

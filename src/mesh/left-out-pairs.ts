@@ -1,4 +1,4 @@
-import type { ElementPair } from '../errors.js';
+import type { ElementPair } from '../contract/errors.js';
 
 /**
  * Pairs of elements that intersect already, and the proximity pairs that are left out because of them.

@@ -1,4 +1,4 @@
-import type { Positions } from './types.js';
+import type { Positions } from '../contract/mesh.js';
 
 /** Below this a squared length may have lost digits to underflow (2⁻¹⁰²² / 2⁻⁵³, with room for three terms). */
 const SQUARED_UNDERFLOW = 2 ** -960;

@@ -1,5 +1,5 @@
-import { IntersticeError } from '../errors.js';
-import type { MeshInput, MeshLimits } from './types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 
 /**
  * What the arrays of a mesh can hold at all: a tetrahedron has up to four boundary faces, whose sides are listed as 24

@@ -1,9 +1,10 @@
 import { orient2d } from 'robust-predicates';
+import type { MeshWarning, Positions } from '../contract/mesh.js';
 import { refer } from './elements.js';
 import { distanceOf, lengthOf, medianLength } from './lengths.js';
 import { nearestDistances } from './nearest.js';
 import { type Box, checkPositions, measureBox } from './positions.js';
-import type { CollisionMesh, MeshMeasures, MeshWarning, Positions } from './types.js';
+import type { CollisionMesh, MeshMeasures } from './types.js';
 
 /**
  * Lengths of one state of a mesh, in the unit of its positions, computed in double precision.

@@ -1,5 +1,5 @@
+import type { Positions } from '../contract/mesh.js';
 import { lengthOf } from './lengths.js';
-import type { Positions } from './types.js';
 
 /** Points per leaf: below this, testing each is faster than descending further. */
 const LEAF_SIZE = 8;

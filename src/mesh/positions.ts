@@ -1,5 +1,5 @@
-import { IntersticeError } from '../errors.js';
-import type { Positions } from './types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import { nameVertex } from './vertex-data.js';
 
 /** Extents that a start may be away from the origin, and a target from the start's centre: beyond it doubles cannot resolve

@@ -1,5 +1,5 @@
-import { IntersticeError } from '../errors.js';
-import type { MeshInput, PartInput } from './types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput, PartInput } from '../contract/mesh.js';
 
 /** The smallest normal float32; graphics hardware may flush anything below it to zero, which would mean "kinematic". */
 const FLOAT32_MIN_NORMAL = 2 ** -126;

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ERRORS } from '../errors.js';
+import { ERRORS } from '../contract/errors.js';
+import type { OperationEvent, OperationStats, RequestEvent } from '../contract/events.js';
+import type { Report } from '../contract/report.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
-import type { OperationEvent, OperationStats, RequestEvent } from '../session/events.js';
-import type { Report } from '../session/types.js';
 import type { RequestLine } from './log.js';
 
 /** Seconds: from a probe of two triangles to the longest time budget that the settings allow by default. */

@@ -1,7 +1,9 @@
 import { type Context, context, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { CallContext, Operations } from '../contract/operations.js';
+import type { Report, Timings } from '../contract/report.js';
+import type { StepAnswer } from '../contract/sessions.js';
 import { packageVersion } from '../paths.js';
-import type { CallContext, Operations, Report, StepAnswer, Timings } from '../session/types.js';
 
 /** The stages that become children, in the order of the walk. */
 const PHASES = [

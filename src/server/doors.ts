@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.js';
-import { IntersticeError } from '../errors.js';
+import type { Config } from '../config/config.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { Metrics } from '../observe/metrics.js';
 import { buildAdminApp } from '../transport/admin/app.js';
 import { buildGrpcServer } from '../transport/grpc/server.js';

@@ -1,5 +1,5 @@
 import closeWithGrace from 'close-with-grace';
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { Logger } from '../observe/log.js';
 
 /** Time beyond the drain for closing doors and threads, before the process ends by force. */

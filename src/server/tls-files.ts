@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { TlsFiles } from '../config.js';
-import { IntersticeError } from '../errors.js';
+import type { TlsFiles } from '../config/config.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { TlsOptions } from '../transport/grpc/options.js';
 
 /** @throws INVALID_PARAMETER that names the file */

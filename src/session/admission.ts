@@ -1,14 +1,8 @@
-import { IntersticeError } from '../errors.js';
-import type { MeshInput } from '../mesh/types.js';
-import type {
-  CreateSessionRequest,
-  Limits,
-  MeshCheckRequest,
-  ResolveRequest,
-  SessionCheckRequest,
-  StepRequest,
-  UpdateSessionRequest,
-} from './types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput } from '../contract/mesh.js';
+import type { Limits } from '../contract/operations.js';
+import type { MeshCheckRequest, ResolveRequest, SessionCheckRequest } from '../contract/requests.js';
+import type { CreateSessionRequest, StepRequest, UpdateSessionRequest } from '../contract/sessions.js';
 
 /** Longest label and longest idempotency key: names, not documents. */
 export const MAX_NAME_CHARACTERS = 256;

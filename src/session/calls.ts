@@ -1,7 +1,8 @@
-import type { Claim } from '../schedule/claim.js';
-import { toMonotonicMs } from '../schedule/clock.js';
+import type { CallContext } from '../contract/operations.js';
+import type { Priority } from '../contract/requests.js';
+import type { Claim } from '../lanes/claim.js';
+import { toMonotonicMs } from '../lanes/clock.js';
 import type { SessionClock } from './clock.js';
-import type { CallContext, Priority } from './types.js';
 
 /** One call as the session room sees it: who, since when, until when. */
 export interface Call {

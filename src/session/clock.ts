@@ -2,7 +2,7 @@
 export interface SessionClock {
   /** ms since 1970: what a caller is shown */
   wallMs(): number;
-  /** ms of a clock that nobody sets: what idle times and budgets are measured with (schedule/clock.ts) */
+  /** ms of a clock that nobody sets: what idle times and budgets are measured with (src/lanes/clock.ts) */
   monotonicMs(): number;
   /** Calls back once, `ms` later at the earliest; never keeps the process alive. @returns a function that calls it off */
   after(ms: number, callback: () => void): () => void;

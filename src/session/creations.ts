@@ -1,9 +1,9 @@
-import { IntersticeError } from '../errors.js';
-import { hashContent } from '../schedule/content-hash.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { CreateSessionRequest } from '../contract/sessions.js';
+import { hashContent } from '../jobs/content-hash.js';
 import { isSameOpening, type OpeningTerms } from './payload.js';
 import type { Session } from './session.js';
 import type { SharedCall } from './shared-call.js';
-import type { CreateSessionRequest } from './types.js';
 
 /** A session that was asked for under an idempotency key. */
 export interface Creation {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Finding } from '../schedule/finding.js';
+import type { Finding } from '../jobs/finding.js';
 
 /** Where findings go unless the operator says otherwise. */
 export function defaultFindingsFolder(): string {

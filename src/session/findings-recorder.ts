@@ -1,4 +1,4 @@
-import type { Finding } from '../schedule/finding.js';
+import type { Finding } from '../jobs/finding.js';
 import { writeFinding } from './findings-folder.js';
 import type { Log, Observation } from './observation.js';
 

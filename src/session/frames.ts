@@ -1,6 +1,6 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { StepRequest } from '../contract/sessions.js';
 import { isSamePayload } from './payload.js';
-import type { StepRequest } from './types.js';
 
 /**
  * The order of a session's steps. A step is judged as if the steps had come one after the other: against the last

@@ -1,5 +1,5 @@
-import { IntersticeError } from '../errors.js';
-import { type Ahead, explainBytes, isTooMuch, QueueBound } from '../schedule/queue-bound.js';
+import { IntersticeError } from '../contract/errors.js';
+import { type Ahead, explainBytes, isTooMuch, QueueBound } from '../lanes/queue-bound.js';
 import type { Schedule } from './schedule.js';
 import type { HeldBound } from './step-queue.js';
 

@@ -1,7 +1,7 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { OperationEvent, OperationName, OperationObserver, RequestEvent } from '../contract/events.js';
+import type { CallContext } from '../contract/operations.js';
 import { DEFAULT_TENANT } from './calls.js';
-import type { OperationEvent, OperationName, OperationObserver, RequestEvent } from './events.js';
-import type { CallContext } from './types.js';
 
 export type Log = (event: object, message: string) => void;
 

@@ -1,12 +1,12 @@
-import { engineSourceOf } from '../schedule/choose-engine.js';
-import type { EngineSource } from '../schedule/messages.js';
-import { Scheduler } from '../schedule/scheduler.js';
-import type { EngineDescription } from '../solver/types.js';
+import type { MeasuredOperations, OperationObserver } from '../contract/events.js';
+import type { Limits } from '../contract/operations.js';
+import type { EngineDescription, Report } from '../contract/report.js';
+import type { EngineSource } from '../jobs/choose-engine.js';
+import { engineSourceOf } from '../jobs/choose-engine.js';
+import { Scheduler } from '../lanes/scheduler.js';
 import type { SessionClock } from './clock.js';
-import type { MeasuredOperations, OperationObserver } from './events.js';
 import type { Log } from './observation.js';
 import { ScheduledOperations } from './scheduled-operations.js';
-import type { Limits, Report } from './types.js';
 
 export interface OperationsOptions {
   /** `auto` takes the best engine there is, and says in `info().engines` what it fell back to and why */

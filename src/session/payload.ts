@@ -1,4 +1,4 @@
-import type { CreateSessionRequest, StepRequest } from './types.js';
+import type { CreateSessionRequest, StepRequest } from '../contract/sessions.js';
 
 type Bulk = Uint8Array | Uint32Array | Float32Array | Float64Array;
 

@@ -1,5 +1,5 @@
-import { IntersticeError } from '../errors.js';
-import type { ResolveAnswer, ResolveRequest } from './types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 
 /**
  * The smallest request that exercises everything: two triangles, one above the other, the upper one sent through the lower.

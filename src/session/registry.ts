@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { ListSessionsAnswer, ListSessionsRequest } from '../contract/sessions.js';
 import type { Session } from './session.js';
-import type { ListSessionsAnswer, ListSessionsRequest } from './types.js';
 
 /** Bounds on what all sessions together may take; 0 bytes = no bound. */
 export interface Quotas {

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { ParametersInput } from '../contract/parameters.js';
+import type { Report } from '../contract/report.js';
+import type { OnBudget } from '../contract/requests.js';
 import { addBoundaryFaces } from '../mesh/boundary.js';
 import type { MeshFile } from '../mesh/files/index.js';
-import type { MeshInput, Positions } from '../mesh/types.js';
 import { readKinematic } from '../mesh/vertex-data.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
-import type { ParametersInput } from '../solver/types.js';
 import { beginTrace, TraceWriter } from './trace-writer.js';
-import type { OnBudget, Report } from './types.js';
 
 export interface TraceOptions {
   /** the folder that traces are written into, one folder each */

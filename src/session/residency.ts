@@ -1,4 +1,4 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { Registry } from './registry.js';
 import type { Session } from './session.js';
 

@@ -1,4 +1,4 @@
-import type { Scheduler } from '../schedule/scheduler.js';
+import type { Scheduler } from '../lanes/scheduler.js';
 
 /** What the session room needs of the schedule; tests put a fake in its place. */
 export type Schedule = Pick<

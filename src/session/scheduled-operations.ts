@@ -1,14 +1,25 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeasuredOperations, OperationStats } from '../contract/events.js';
+import type { CallContext, Knock, ServerInfo } from '../contract/operations.js';
+import type { EngineDescription } from '../contract/report.js';
+import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type {
+  CreateSessionRequest,
+  ListSessionsAnswer,
+  ListSessionsRequest,
+  SessionInfo,
+  StepAnswer,
+  StepRequest,
+  UpdateSessionRequest,
+} from '../contract/sessions.js';
+import { deadlineExceeded } from '../jobs/deadline.js';
+import type { ScheduleHooks } from '../lanes/claim.js';
+import { monotonicMs } from '../lanes/clock.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
-import type { ScheduleHooks } from '../schedule/claim.js';
-import { monotonicMs } from '../schedule/clock.js';
-import { deadlineExceeded } from '../schedule/deadline.js';
 import { defaultsOf } from '../solver/parameters.js';
-import type { EngineDescription } from '../solver/types.js';
 import { admitCheck, admitResolve } from './admission.js';
 import { type Call, claimOf, expiryOf, isOver, startCall } from './calls.js';
 import { realClock, type SessionClock } from './clock.js';
-import type { MeasuredOperations, OperationStats } from './events.js';
 import { FindingsRecorder } from './findings-recorder.js';
 import { HeldSteps } from './held-bound.js';
 import { Observation } from './observation.js';
@@ -18,22 +29,6 @@ import { RequestTrace, type TracedRequest } from './request-trace.js';
 import type { Schedule } from './schedule.js';
 import { SessionRoom } from './session-room.js';
 import { SharedCall } from './shared-call.js';
-import type {
-  CallContext,
-  CheckAnswer,
-  CheckRequest,
-  CreateSessionRequest,
-  Knock,
-  ListSessionsAnswer,
-  ListSessionsRequest,
-  ResolveAnswer,
-  ResolveRequest,
-  ServerInfo,
-  SessionInfo,
-  StepAnswer,
-  StepRequest,
-  UpdateSessionRequest,
-} from './types.js';
 
 /** Seconds: long enough for a pause in a simulation, short enough that a client that died does not hold memory for long. */
 export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;

@@ -1,10 +1,21 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { SessionChange } from '../contract/events.js';
+import type { Knock, Limits } from '../contract/operations.js';
+import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
+import type {
+  CreateSessionRequest,
+  ListSessionsAnswer,
+  ListSessionsRequest,
+  SessionInfo,
+  StepAnswer,
+  StepRequest,
+  UpdateSessionRequest,
+} from '../contract/sessions.js';
 import { admitCreation, admitSessionCheck, admitStep, admitUpdate } from './admission.js';
 import { Announced } from './announced.js';
 import { type Call, claimOf, expiryOf } from './calls.js';
 import type { SessionClock } from './clock.js';
 import { Creations } from './creations.js';
-import type { SessionChange } from './events.js';
 import type { HeldSteps } from './held-bound.js';
 import { IdleWatch } from './idle-watch.js';
 import { ownCopy } from './payload.js';
@@ -15,19 +26,6 @@ import { demandOf, Session } from './session.js';
 import { SharedCall } from './shared-call.js';
 import { StepQueue } from './step-queue.js';
 import type { StepRoom } from './step-run.js';
-import type {
-  CheckAnswer,
-  CreateSessionRequest,
-  Knock,
-  Limits,
-  ListSessionsAnswer,
-  ListSessionsRequest,
-  SessionCheckRequest,
-  SessionInfo,
-  StepAnswer,
-  StepRequest,
-  UpdateSessionRequest,
-} from './types.js';
 
 export interface SessionRoomOptions extends Pick<StepRoom, 'schedule' | 'onFinding' | 'openTrace'> {
   readonly schedule: Schedule;

@@ -1,12 +1,15 @@
+import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { Parameters, ParametersInput } from '../contract/parameters.js';
+import type { Report, Warning } from '../contract/report.js';
+import type { ResolveAnswer } from '../contract/requests.js';
+import type { MeshSummary, Residency, SessionInfo, StepRequest } from '../contract/sessions.js';
+import type { OpenAnswer, SceneState, StepOutcome } from '../jobs/scene-tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
-import type { MeshInput, MeshMeasures, Positions } from '../mesh/types.js';
-import type { OpenAnswer, SceneState, StepOutcome } from '../schedule/scene-tasks.js';
+import type { MeshMeasures } from '../mesh/types.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances } from '../solver/part-distances.js';
-import type { Parameters, ParametersInput } from '../solver/types.js';
 import type { LastStep } from './frames.js';
 import { layOver } from './step-input.js';
-import type { MeshSummary, Report, Residency, ResolveAnswer, SessionInfo, StepRequest, Warning } from './types.js';
 
 /** What a session is opened with. All arrays are its own. */
 export interface Opening {

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { SessionClock } from './clock.js';
 
 /** One of those who wait for a piece of work. */

@@ -1,8 +1,8 @@
-import { IntersticeError } from '../errors.js';
-import type { MeshInput, Positions } from '../mesh/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { ParametersInput } from '../contract/parameters.js';
+import type { PartTarget, StepRequest } from '../contract/sessions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
-import type { ParametersInput } from '../solver/types.js';
-import type { PartTarget, StepRequest } from './types.js';
 
 /** Turns what a step says into what it means for the session it is for. */
 

@@ -1,4 +1,5 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isOver } from './calls.js';
 import type { SessionClock } from './clock.js';
@@ -7,7 +8,6 @@ import type { Session } from './session.js';
 import { SharedCall, type Waiter } from './shared-call.js';
 import { checkStep } from './step-input.js';
 import { runStep, type StepRoom } from './step-run.js';
-import type { StepAnswer, StepRequest } from './types.js';
 
 /** A caller of a step: the first one's request is computed, the others' ask for the same. */
 export interface StepCaller extends Waiter {

@@ -1,8 +1,10 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { ResolveAnswer } from '../contract/requests.js';
+import type { StepRequest } from '../contract/sessions.js';
+import { deadlineExceeded } from '../jobs/deadline.js';
+import type { StepOutcome, StepTask } from '../jobs/scene-tasks.js';
+import type { ScheduleHooks } from '../lanes/claim.js';
 import { bytesOf } from '../mesh/bytes.js';
-import type { ScheduleHooks } from '../schedule/claim.js';
-import { deadlineExceeded } from '../schedule/deadline.js';
-import type { StepOutcome, StepTask } from '../schedule/scene-tasks.js';
 import { ownCopy } from './payload.js';
 import type { Registry } from './registry.js';
 import type { RequestTrace, TracedRequest } from './request-trace.js';
@@ -10,7 +12,6 @@ import type { Residency } from './residency.js';
 import type { Schedule } from './schedule.js';
 import type { Session } from './session.js';
 import { changeMesh, composeTarget } from './step-input.js';
-import type { ResolveAnswer, StepRequest } from './types.js';
 
 /** What a step needs around it. */
 export interface StepRoom {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Positions } from '../contract/mesh.js';
 import { type MeshFile, writeMesh } from '../mesh/files/index.js';
-import type { Positions } from '../mesh/types.js';
 
 /** The files of a trace: one for each state of a path, and an index. */
 export const INDEX_NAME = 'trace.json';

@@ -1,6 +1,7 @@
-import { IntersticeError } from '../errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import type { Box } from '../mesh/positions.js';
-import type { MeshMeasures, Positions } from '../mesh/types.js';
+import type { MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './types.js';
 
 /**

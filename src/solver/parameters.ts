@@ -1,6 +1,7 @@
-import { IntersticeError } from '../errors.js';
-import type { MeshMeasures, MeshWarning } from '../mesh/types.js';
-import type { Parameters, ParametersInput, Preset } from './types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshWarning } from '../contract/mesh.js';
+import type { Parameters, ParametersInput, Preset } from '../contract/parameters.js';
+import type { MeshMeasures } from '../mesh/types.js';
 
 /** The one home of defaults and ranges. Lengths follow from δ and the mesh; everything else is here. */
 const COMMON = {

@@ -1,8 +1,9 @@
-import { IntersticeError } from '../errors.js';
-import type { CollisionMesh, MeshMeasures, MeshWarning } from '../mesh/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshWarning } from '../contract/mesh.js';
+import type { Parameters } from '../contract/parameters.js';
+import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { longestLengthOf } from './parameters.js';
 import type { Settings } from './settings.js';
-import type { Parameters } from './types.js';
 
 /**
  * Activation distances of parts: a part may have a δ of its own, one that has none takes `parameters.activationDistance`.

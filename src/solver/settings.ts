@@ -1,4 +1,5 @@
-import type { ContactForm, EngineUnits, ForwardRule, Parameters } from './types.js';
+import type { ContactForm, ForwardRule, Parameters } from '../contract/parameters.js';
+import type { EngineUnits } from './types.js';
 
 /** Parameters as an engine uses them: every length in engine units and already a float32. */
 export interface Settings {

@@ -1,74 +1,11 @@
-import type { ElementPair } from '../errors.js';
+import type { ElementPair } from '../contract/errors.js';
+import type { Parameters } from '../contract/parameters.js';
+import type { EngineDescription, PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
 import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 
 /** float32[3·V] in engine coordinates: centred and scaled by a power of two (see frame.ts). */
 export type EnginePositions = Float32Array;
-
-export type Preset = 'TUNED' | 'PAPER';
-export type ForwardRule = 'PLANAR' | 'ISOTROPIC';
-export type ContactForm = 'GAP' | 'VOLUME';
-export type KinematicPairs = 'SKIP' | 'PROTECT';
-export type VerifyLevel = 'NONE' | 'STATE' | 'PATH';
-export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS';
-
-/** Every field set, lengths in the caller's unit. Names as in the contract's Parameters message (lowerCamelCase). */
-export interface Parameters {
-  readonly preset: Preset;
-  /** δ */
-  readonly activationDistance: number;
-  /** ρ */
-  readonly reach: number;
-  readonly leap: number;
-  /** Dmin, used by preset PAPER */
-  readonly searchRadiusMin: number;
-  /** Dmax, used by preset PAPER */
-  readonly searchRadiusMax: number;
-  /** σ; 0 = off */
-  readonly stretchLimit: number;
-  /** γ */
-  readonly damping: number;
-  /** ε */
-  readonly residualTolerance: number;
-  /** L */
-  readonly stepLimit: number;
-  readonly sweepsPerStep: number;
-  readonly metresPerUnit: number;
-  readonly forward: ForwardRule;
-  readonly contact: ContactForm;
-  readonly verify: VerifyLevel;
-  readonly onIntersectingStart: IntersectingStart;
-  readonly kinematicPairs: KinematicPairs;
-}
-
-/** What a caller may set; absent = the preset's default. */
-export type ParametersInput = { readonly [K in keyof Parameters]?: Parameters[K] | undefined };
-
-export type Status = 'CONVERGED' | 'STALLED' | 'STEP_LIMIT' | 'DEADLINE';
-
-export interface Progress {
-  readonly steps: number;
-  /** ‖r‖∞ */
-  readonly residual: number;
-  readonly unfinishedVertices: number;
-}
-
-/** Microseconds spent in each stage of one resolve. */
-export interface StageTimings {
-  search: number;
-  geometry: number;
-  backward: number;
-  forward: number;
-}
-
-export interface PairCounts {
-  vertexTriangle: number;
-  edgeEdge: number;
-  vertexEdge: number;
-  vertexVertex: number;
-  activeContacts: number;
-  colours: number;
-}
 
 /** What one engine reports of one resolve. Positions are safe whatever the status. */
 export interface Resolution {
@@ -104,14 +41,6 @@ export interface StepInput {
   readonly onProgress?: (progress: Progress) => void;
   /** every accepted state after x, in order; the array is reused, copy what you keep */
   readonly onState?: (x: EnginePositions) => void;
-}
-
-export interface EngineDescription {
-  /** "cpu" or "webgpu: NAME" */
-  readonly name: string;
-  readonly adapter: string;
-  readonly software: boolean;
-  readonly maxBufferBytes: number;
 }
 
 /** How the engine's numbers relate to the caller's, and how small a gap they can hold. */

@@ -1,13 +1,8 @@
-import { IntersticeError } from '../errors.js';
-import type {
-  CheckAnswer,
-  ListSessionsAnswer,
-  Report,
-  ResolveAnswer,
-  ServerInfo,
-  SessionInfo,
-  StepAnswer,
-} from '../session/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { ServerInfo } from '../contract/operations.js';
+import type { Report } from '../contract/report.js';
+import type { CheckAnswer, ResolveAnswer } from '../contract/requests.js';
+import type { ListSessionsAnswer, SessionInfo, StepAnswer } from '../contract/sessions.js';
 import { secondsToDuration, type WireTime } from './json/wire.js';
 
 /** The operations' answers as messages of the contract, ready for either encoding. */

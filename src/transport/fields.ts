@@ -1,7 +1,7 @@
-import { IntersticeError } from '../errors.js';
-import type { MeshInput, PartInput, Positions } from '../mesh/types.js';
-import type { IncludeInput, OnBudget, Priority } from '../session/types.js';
-import type { KinematicPairs, ParametersInput } from '../solver/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput, PartInput, Positions } from '../contract/mesh.js';
+import type { KinematicPairs, ParametersInput } from '../contract/parameters.js';
+import type { IncludeInput, OnBudget, Priority } from '../contract/requests.js';
 import { readBulk } from './json/bulk.js';
 import { enumShape, type FieldShape, messageShape } from './json/schema.js';
 import { durationToSeconds, type WireMessage } from './json/wire.js';

@@ -1,12 +1,6 @@
-import { IntersticeError } from '../errors.js';
-import type {
-  CheckQuestion,
-  CheckRequest,
-  CreateSessionRequest,
-  ListSessionsRequest,
-  ResolveRequest,
-  UpdateSessionRequest,
-} from '../session/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { CheckQuestion, CheckRequest, ResolveRequest } from '../contract/requests.js';
+import type { CreateSessionRequest, ListSessionsRequest, UpdateSessionRequest } from '../contract/sessions.js';
 import {
   number,
   required,

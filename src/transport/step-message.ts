@@ -1,5 +1,5 @@
-import { IntersticeError } from '../errors.js';
-import type { PartTarget, StepRequest } from '../session/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { PartTarget, StepRequest } from '../contract/sessions.js';
 import {
   required,
   toFlags,

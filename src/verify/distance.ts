@@ -1,5 +1,6 @@
-import { IntersticeError } from '../errors.js';
-import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import type { Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { checkRules, collectElements, distanceRelations, readPositions } from './elements.js';

@@ -1,5 +1,6 @@
-import { IntersticeError } from '../errors.js';
-import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { BorderElements } from './border-elements.js';
 import { EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } from './pair-kinds.js';
 import type { PairRules } from './types.js';

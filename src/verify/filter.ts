@@ -1,4 +1,5 @@
-import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { testState } from './state.js';
 import type { PairRules, StateFindings } from './types.js';
 

@@ -1,6 +1,7 @@
-import type { ElementPair } from '../errors.js';
+import type { ElementPair } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import { type LeftOutPairs, SIDES } from '../mesh/left-out-pairs.js';
-import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { ClosestPoints } from './closest.js';
 import { readPositions } from './elements.js';
 import { codeOf, EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';

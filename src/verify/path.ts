@@ -1,5 +1,6 @@
-import { IntersticeError, type PairKind } from '../errors.js';
-import type { CollisionMesh, Positions } from '../mesh/types.js';
+import { IntersticeError, type PairKind } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { BorderElements } from './border-elements.js';
 import {
   checkRules,

@@ -1,4 +1,5 @@
-import type { CollisionMesh, Positions } from '../mesh/types.js';
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
 import { checkRules, collectElements, type Relation, readPositions, stateRelations } from './elements.js';
 import { ExactMeeting } from './exact-meeting.js';
 import type { DoubtfulPairs } from './filter.js';

@@ -1,4 +1,4 @@
-import type { ElementPair } from '../errors.js';
+import type { ElementPair } from '../contract/errors.js';
 import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 
 export interface PairRules {

@@ -1,6 +1,6 @@
 import type { Terminal } from '../../src/cli/terminal.js';
-import type { Report } from '../../src/session/types.js';
-import type { Parameters } from '../../src/solver/types.js';
+import type { Parameters } from '../../src/contract/parameters.js';
+import type { Report } from '../../src/contract/report.js';
 
 export interface RecordedTerminal extends Terminal {
   readonly written: { out: string; err: string };

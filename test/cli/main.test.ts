@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.js';
 import { flagNameOf, PARAMETER_FLAGS } from '../../src/cli/parameter-flags.js';
+import type { Parameters } from '../../src/contract/parameters.js';
 import { packageVersion, projectRoot } from '../../src/paths.js';
-import type { Parameters } from '../../src/solver/types.js';
 import { run } from './in-process.js';
 import { main } from './main-program.js';
 

@@ -9,8 +9,8 @@ import {
   parseNumber,
   pickParameters,
 } from '../../src/cli/parameter-flags.js';
+import type { Parameters } from '../../src/contract/parameters.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
-import type { Parameters } from '../../src/solver/types.js';
 import { messageShape } from '../../src/transport/json/schema.js';
 
 const fields = Object.keys(PARAMETER_FLAGS) as (keyof Parameters)[];

@@ -2,7 +2,7 @@ import t from 'tap';
 import { exitCodeOfError, UsageError } from '../../src/cli/exit-codes.js';
 import { describeProblem, reportProblem } from '../../src/cli/problem.js';
 import { toProblem } from '../../src/cli/problem-json.js';
-import { ERRORS, type ErrorCode, IntersticeError } from '../../src/errors.js';
+import { ERRORS, type ErrorCode, IntersticeError } from '../../src/contract/errors.js';
 import { recordTerminal } from './fakes.js';
 
 const refusal = new IntersticeError('INTERSECTING_START', 'The start intersects itself.', {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { describeCheck, hasFindings } from '../../src/cli/verdict.js';
-import type { CheckAnswer } from '../../src/session/types.js';
+import type { CheckAnswer } from '../../src/contract/requests.js';
 
 const free: CheckAnswer = {
   intersectionFree: true,

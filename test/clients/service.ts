@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
 import { createOperations } from '../../src/session/operations.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
 import { ServiceState } from '../../src/transport/http/state.js';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Client, type Mesh, type RetryOptions, ServiceError } from '../../src/client/index.js';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { projectRoot } from '../../src/paths.js';
 import { openService } from './service.js';
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../src/errors.js';
+import type { ErrorCode } from '../../src/contract/errors.js';
 
 /**
  * What every door must answer alike. Requests and answers are in the JSON mapping of the contract, bulk fields as arrays of

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/config/config.js';
+import type { Limits, Operations } from '../../src/contract/operations.js';
 import { createOperations } from '../../src/session/operations.js';
-import type { Limits, Operations } from '../../src/session/types.js';
 import { CASES, type Call, type Case, type Json, type OperationName } from './cases.js';
 
 /** What a door answered: one of the two. `error` has the fields of the contract's `Error`, in the JSON mapping. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import type { Scene } from '../../src/solver/types.js';
 import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { createGpuEngine } from '../../gpu/engine.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
 import { Frame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import type { ParametersInput } from '../../src/solver/types.js';
 import { CASES } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type AdapterOpening, openAdapter } from '../../gpu/adapter.js';
 import type { GpuEngine } from '../../gpu/engine.js';
 import type { GpuScene } from '../../gpu/scene.js';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import type { Scene } from '../../src/solver/types.js';
 import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { BATCH, type GpuScene } from '../../gpu/scene.js';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';

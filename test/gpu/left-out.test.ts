@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { openTestEngine } from '../support/gpu.js';
 import { refusalOf, runJob, spike } from '../support/job.js';
 import { heightsOf, pressedSquares } from '../support/pressed-squares.js';

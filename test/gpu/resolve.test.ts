@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
-import type { ParametersInput } from '../../src/solver/types.js';
 import { CASES, randomScene } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
+import type { MeshInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
-import type { CollisionMesh, MeshInput } from '../../src/mesh/types.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import { seeded } from '../support/random.js';
 
 const ids = (...values: number[]): Uint32Array => Uint32Array.from(values);

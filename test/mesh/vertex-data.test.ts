@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { MeshInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
-import type { MeshInput } from '../../src/mesh/types.js';
 import { invertMasses } from '../../src/mesh/vertex-data.js';
 
 const triangle: MeshInput = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), particles: Uint32Array.of(3) };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { readMesh, writeMesh } from '../../src/mesh/files/index.js';
 import type { MeshFile } from '../../src/mesh/files/types.js';
 import { settingsOf } from './arbitraries.js';

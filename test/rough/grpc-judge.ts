@@ -1,5 +1,5 @@
 import { codeInDetails } from '../../bench/load/rpc-details.js';
-import { ERRORS, type ErrorCode, GRPC_STATUS } from '../../src/errors.js';
+import { ERRORS, type ErrorCode, GRPC_STATUS } from '../../src/contract/errors.js';
 import { decodeMessage } from '../../src/transport/protobuf/codec.js';
 import type { Ended } from './grpc-attacks.js';
 

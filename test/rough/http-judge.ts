@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../src/errors.js';
+import { ERRORS, type ErrorCode } from '../../src/contract/errors.js';
 
 /** One answer of the HTTP door, as it stood on the socket. */
 export interface HttpAnswer {

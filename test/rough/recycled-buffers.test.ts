@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Operations } from '../../src/contract/operations.js';
 import { projectRoot } from '../../src/paths.js';
-import type { Operations } from '../../src/session/types.js';
 import { findSecret, makePlainCloth, makeSecretCloth, memoryOf, secretNumber } from '../support/secret.js';
 import { type Answers, openTwoTenants, type Tenant, type TwoTenants } from './two-tenants.js';
 

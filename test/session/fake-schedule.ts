@@ -1,15 +1,16 @@
-import { IntersticeError } from '../../src/errors.js';
-import type { Positions } from '../../src/mesh/types.js';
-import type { ScheduleHooks } from '../../src/schedule/claim.js';
-import { hashContent } from '../../src/schedule/content-hash.js';
-import type { ResolveTask } from '../../src/schedule/resolve-job.js';
-import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../../src/schedule/scene-tasks.js';
-import type { Knock } from '../../src/schedule/scheduler.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Positions } from '../../src/contract/mesh.js';
+import type { Parameters } from '../../src/contract/parameters.js';
+import type { Report } from '../../src/contract/report.js';
+import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../../src/contract/requests.js';
+import { hashContent } from '../../src/jobs/content-hash.js';
+import type { ResolveTask } from '../../src/jobs/resolve-job.js';
+import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../../src/jobs/scene-tasks.js';
+import type { ScheduleHooks } from '../../src/lanes/claim.js';
+import type { Knock } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/clock.js';
 import type { Schedule } from '../../src/session/schedule.js';
-import type { CheckAnswer, MeshCheckRequest, Report, ResolveAnswer } from '../../src/session/types.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
-import type { Parameters } from '../../src/solver/types.js';
 import { fakeCheckAnswer, fakeReport } from '../transport/fake-operations.js';
 
 /** A clock that stands still until it is moved; timers fire while it moves. */

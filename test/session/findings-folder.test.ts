@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Finding } from '../../src/schedule/finding.js';
+import type { Finding } from '../../src/jobs/finding.js';
 import { writeFinding } from '../../src/session/findings-folder.js';
 import { fakeEngine, stepping } from '../support/fake-engine.js';
 import { runJob, spike } from '../support/job.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { StepRequest } from '../../src/contract/sessions.js';
 import { checkFrame, isRetryOf, isSettled, judgeFrame } from '../../src/session/frames.js';
-import type { StepRequest } from '../../src/session/types.js';
 
 const step = (frame: bigint | undefined, target = 1): StepRequest => ({
   sessionId: 'x',

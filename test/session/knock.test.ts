@@ -1,6 +1,6 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
-import type { Knock } from '../../src/session/types.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Knock } from '../../src/contract/operations.js';
 import { LIMITS as openLimits, refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { opening, openRoom, stepOf, tenant } from './room.js';

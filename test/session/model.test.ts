@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
-import type { CallContext, SessionInfo, StepAnswer, StepRequest } from '../../src/session/types.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { CallContext } from '../../src/contract/operations.js';
+import type { SessionInfo, StepAnswer, StepRequest } from '../../src/contract/sessions.js';
 import { seeded } from '../support/random.js';
 import { settle } from './fake-schedule.js';
 import { at, opening, openRoom } from './room.js';

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import t, { type Test } from 'tap';
+import type { Operations } from '../../src/contract/operations.js';
 import { packageVersion } from '../../src/paths.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
-import type { Operations } from '../../src/session/types.js';
 import { LIMITS, refusalOf, rods, spike } from '../support/job.js';
 
 const module = new URL('../support/fake-engine.js', import.meta.url).href;

@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { StepRequest } from '../../src/contract/sessions.js';
 import { isSameOpening, isSamePayload, ownCopy } from '../../src/session/payload.js';
-import type { StepRequest } from '../../src/session/types.js';
 
 const base: StepRequest = {
   sessionId: 'a',

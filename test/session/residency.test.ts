@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { LIMITS, refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { opening, openRoom, stepOf } from './room.js';

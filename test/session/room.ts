@@ -1,8 +1,9 @@
 import type { Test } from 'tap';
-import type { OperationEvent } from '../../src/session/events.js';
+import type { OperationEvent } from '../../src/contract/events.js';
+import type { CallContext } from '../../src/contract/operations.js';
+import type { CreateSessionRequest, SessionInfo, StepRequest } from '../../src/contract/sessions.js';
 import type { OperationsOptions } from '../../src/session/operations.js';
 import { ScheduledOperations } from '../../src/session/scheduled-operations.js';
-import type { CallContext, CreateSessionRequest, SessionInfo, StepRequest } from '../../src/session/types.js';
 import { LIMITS } from '../support/job.js';
 import { FakeClock, FakeSchedule } from './fake-schedule.js';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import type { CreateSessionRequest } from '../../src/contract/sessions.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
-import type { CreateSessionRequest } from '../../src/session/types.js';
 import { LIMITS, refusalOf, spike } from '../support/job.js';
 
 /** Sessions on the real schedule with the CPU engine: what the fakes of the other tests take for granted. */

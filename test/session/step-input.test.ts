@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { MeshInput } from '../../src/mesh/types.js';
+import type { MeshInput } from '../../src/contract/mesh.js';
+import type { StepRequest } from '../../src/contract/sessions.js';
 import { changeMesh, checkStep, composeTarget, layOver } from '../../src/session/step-input.js';
-import type { StepRequest } from '../../src/session/types.js';
 
 const mesh: MeshInput = {
   vertexCount: 3,

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
-import type { StepRequest } from '../../src/session/types.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { StepRequest } from '../../src/contract/sessions.js';
 import { LIMITS, refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';

@@ -1,5 +1,6 @@
-import type { MeshInput } from '../../src/mesh/types.js';
-import type { ParametersInput, Status } from '../../src/solver/types.js';
+import type { MeshInput } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { Status } from '../../src/contract/report.js';
 import type { Random } from '../support/random.js';
 import { type Point, SceneBuilder } from '../support/scene-builder.js';
 

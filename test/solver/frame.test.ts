@@ -1,6 +1,7 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
-import type { MeshMeasures, Positions } from '../../src/mesh/types.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Positions } from '../../src/contract/mesh.js';
+import type { MeshMeasures } from '../../src/mesh/types.js';
 import { Frame, floorOf } from '../../src/solver/frame.js';
 import { seeded } from '../support/random.js';
 

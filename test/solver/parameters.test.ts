@@ -1,8 +1,8 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Parameters, ParametersInput } from '../../src/contract/parameters.js';
 import type { MeshMeasures } from '../../src/mesh/types.js';
 import { defaultsOf, type ParameterRules, resolveParameters } from '../../src/solver/parameters.js';
-import type { Parameters, ParametersInput } from '../../src/solver/types.js';
 
 const MEASURES: MeshMeasures = { medianEdge: 10, minHeight: 5, bounds: [0, 0, 0, 100, 100, 0], warnings: [] };
 

@@ -1,10 +1,10 @@
 import t from 'tap';
-import type { IntersticeError } from '../../src/errors.js';
+import type { IntersticeError } from '../../src/contract/errors.js';
+import type { PartInput } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
-import type { PartInput } from '../../src/mesh/types.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
 import { checkPartDistances, distancesByVertex, rangeOfDistances } from '../../src/solver/part-distances.js';
-import type { ParametersInput } from '../../src/solver/types.js';
 import { makeSettings } from '../support/settings.js';
 
 const MEASURES = { medianEdge: 1, minHeight: 1, bounds: [0, 0, 0, 10, 10, 10], warnings: [] } as const;

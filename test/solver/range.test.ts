@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { Frame, floorOf } from '../../src/solver/frame.js';
 import { type Bounds, cutTo, isWithin, rangeOf } from '../../src/solver/range.js';

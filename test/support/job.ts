@@ -1,8 +1,9 @@
-import { IntersticeError } from '../../src/errors.js';
-import type { Finding } from '../../src/schedule/finding.js';
-import { type JobContext, resolveJob } from '../../src/schedule/resolve-job.js';
-import { exactVerifier } from '../../src/schedule/verifier.js';
-import type { Limits, ResolveAnswer, ResolveRequest } from '../../src/session/types.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Limits } from '../../src/contract/operations.js';
+import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
+import type { Finding } from '../../src/jobs/finding.js';
+import { type JobContext, resolveJob } from '../../src/jobs/resolve-job.js';
+import { exactVerifier } from '../../src/jobs/verifier.js';
 import type { Engine } from '../../src/solver/types.js';
 
 export const LIMITS: Limits = {

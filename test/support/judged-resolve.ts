@@ -1,9 +1,11 @@
+import type { MeshInput } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
-import type { CollisionMesh, MeshInput } from '../../src/mesh/types.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Frame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import type { Engine, ParametersInput, Resolution } from '../../src/solver/types.js';
+import type { Engine, Resolution } from '../../src/solver/types.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 

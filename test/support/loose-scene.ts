@@ -1,5 +1,6 @@
+import type { MeshInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
-import type { CollisionMesh, MeshInput } from '../../src/mesh/types.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Random } from './random.js';
 
 export interface LooseScene {

@@ -1,9 +1,10 @@
+import type { MeshInput } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
-import type { MeshInput } from '../../src/mesh/types.js';
 import { Frame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import type { Engine, ParametersInput, Resolution, Scene, StepInput } from '../../src/solver/types.js';
+import type { Engine, Resolution, Scene, StepInput } from '../../src/solver/types.js';
 
 export interface OpenCase {
   readonly scene: Scene;

@@ -1,5 +1,5 @@
-import type { ResolveRequest } from '../../src/session/types.js';
-import type { ParametersInput } from '../../src/solver/types.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { ResolveRequest } from '../../src/contract/requests.js';
 
 /**
  * A kinematic floor and, over it, two squares that are pressed into it; each of the three is a part.

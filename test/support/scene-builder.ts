@@ -1,4 +1,4 @@
-import type { MeshInput, PartInput } from '../../src/mesh/types.js';
+import type { MeshInput, PartInput } from '../../src/contract/mesh.js';
 
 export type Point = readonly [number, number, number];
 

@@ -1,12 +1,12 @@
-import { monotonicMs } from '../../src/schedule/clock.js';
-import type { Finding } from '../../src/schedule/finding.js';
-import type { JobContext } from '../../src/schedule/job-run.js';
-import { openJob } from '../../src/schedule/open-job.js';
-import { ResidentScenes } from '../../src/schedule/resident-scenes.js';
-import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/schedule/scene-tasks.js';
-import { stepJob } from '../../src/schedule/step-job.js';
-import { exactVerifier } from '../../src/schedule/verifier.js';
-import type { ResolveRequest } from '../../src/session/types.js';
+import type { ResolveRequest } from '../../src/contract/requests.js';
+import type { Finding } from '../../src/jobs/finding.js';
+import type { JobContext } from '../../src/jobs/job-run.js';
+import { openJob } from '../../src/jobs/open-job.js';
+import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
+import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/jobs/scene-tasks.js';
+import { stepJob } from '../../src/jobs/step-job.js';
+import { exactVerifier } from '../../src/jobs/verifier.js';
+import { monotonicMs } from '../../src/lanes/clock.js';
 import type { Engine } from '../../src/solver/types.js';
 import { LIMITS } from './job.js';
 

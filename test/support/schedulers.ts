@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
-import { monotonicMs } from '../../src/schedule/clock.js';
-import type { JobHooks } from '../../src/schedule/pool-job.js';
-import { Scheduler, type SchedulerOptions } from '../../src/schedule/scheduler.js';
-import type { ResolveRequest } from '../../src/session/types.js';
+import type { ResolveRequest } from '../../src/contract/requests.js';
+import { monotonicMs } from '../../src/lanes/clock.js';
+import type { JobHooks } from '../../src/lanes/pool-job.js';
+import { Scheduler, type SchedulerOptions } from '../../src/lanes/scheduler.js';
 import { LIMITS, spike } from './job.js';
 
 export const ENGINES = new URL('./fake-engine.js', import.meta.url).href;

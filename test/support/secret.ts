@@ -1,4 +1,4 @@
-import type { MeshInput } from '../../src/mesh/types.js';
+import type { MeshInput } from '../../src/contract/mesh.js';
 
 /**
  * Data that is known again wherever it turns up: every coordinate has this mantissa, whatever its sign and exponent. Maps by

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ERRORS } from '../../src/errors.js';
+import { ERRORS } from '../../src/contract/errors.js';
 import { projectRoot } from '../../src/paths.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { readOptions } from '../../src/transport/json/options.js';

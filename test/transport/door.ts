@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import type { Operations } from '../../src/session/types.js';
+import type { Operations } from '../../src/contract/operations.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
 import type { DoorOptions } from '../../src/transport/http/options.js';
 import { ServiceState } from '../../src/transport/http/state.js';

@@ -1,22 +1,16 @@
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { CallContext, Knock, Operations, ServerInfo } from '../../src/contract/operations.js';
+import type { Report } from '../../src/contract/report.js';
+import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
 import type {
-  CallContext,
-  CheckAnswer,
-  CheckRequest,
   CreateSessionRequest,
-  Knock,
   ListSessionsAnswer,
   ListSessionsRequest,
-  Operations,
-  Report,
-  ResolveAnswer,
-  ResolveRequest,
-  ServerInfo,
   SessionInfo,
   StepAnswer,
   StepRequest,
   UpdateSessionRequest,
-} from '../../src/session/types.js';
+} from '../../src/contract/sessions.js';
 
 /** A complete report with values that are easy to recognise. */
 export function fakeReport(): Report {

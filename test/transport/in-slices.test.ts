@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { ElementPair } from '../../src/errors.js';
-import type { CheckAnswer } from '../../src/session/types.js';
+import type { ElementPair } from '../../src/contract/errors.js';
+import type { CheckAnswer } from '../../src/contract/requests.js';
 import { fromListSessionsAnswer } from '../../src/transport/answers.js';
 import { encodeJsonInSlices, encodeMessageInSlices } from '../../src/transport/in-slices.js';
 import { encodeJson } from '../../src/transport/json/encode.js';

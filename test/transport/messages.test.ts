@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
 import { readBulk } from '../../src/transport/json/bulk.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import {

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
+import type { Positions } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { readMeshFile, toMeshInput } from '../../src/mesh/files/index.js';
-import type { CollisionMesh, Positions } from '../../src/mesh/types.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import { findDistances } from '../../src/verify/distance.js';
 import { ExactMeeting } from '../../src/verify/exact-meeting.js';
 import { testPath } from '../../src/verify/path.js';

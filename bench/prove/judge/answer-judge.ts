@@ -1,4 +1,4 @@
-import type { Positions } from '../../../src/mesh/types.js';
+import type { Positions } from '../../../src/contract/mesh.js';
 import type { Answer } from '../door.js';
 import { FLOOR_PER_DELTA, ulpOf } from './floor.js';
 import { type Invariant, measureInvariant } from './invariants.js';

@@ -1,4 +1,4 @@
-import type { Positions } from '../../../src/mesh/types.js';
+import type { Positions } from '../../../src/contract/mesh.js';
 import { leastDistance } from './least-distance.js';
 import { distanceRange, type Surface } from './surface.js';
 

@@ -1,4 +1,4 @@
-import type { Positions } from '../../../src/mesh/types.js';
+import type { Positions } from '../../../src/contract/mesh.js';
 import { distanceRange, type Surface } from './surface.js';
 
 /** The floor is at least this share of the smallest δ. */

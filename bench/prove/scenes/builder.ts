@@ -1,4 +1,4 @@
-import type { MeshInput } from '../../../src/mesh/types.js';
+import type { MeshInput } from '../../../src/contract/mesh.js';
 import type { Invariant } from '../judge/invariants.js';
 
 export type Point = readonly [number, number, number];

@@ -1,5 +1,5 @@
-import type { MeshInput } from '../../../src/mesh/types.js';
-import type { ParametersInput } from '../../../src/solver/types.js';
+import type { MeshInput } from '../../../src/contract/mesh.js';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
 import type { ProveScene } from './builder.js';
 import type { Random } from './random.js';
 

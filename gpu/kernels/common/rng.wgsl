@@ -1,5 +1,5 @@
 // Priority of a contact in this step's sweep: a seeded bijection of its pair's index, so that no two are equal; the
-// same odd multiplications and xorshifts as Permutation in src/solver/cpu/colouring.ts, over the next power of two.
+// same odd multiplications and xorshifts as Permutation in src/solver/colouring.ts, over the next power of two.
 fn placeOf(p: u32, pairCount: u32, seed: u32) -> u32 {
   let bits = max(1u, 32u - countLeadingZeros(max(pairCount, 1u) - 1u));
   let mask = select((1u << min(bits, 31u)) - 1u, 0xffffffffu, bits >= 32u);

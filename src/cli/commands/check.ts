@@ -1,5 +1,5 @@
-import type { MeshCheckRequest } from '../../session/types.js';
-import type { KinematicPairs } from '../../solver/types.js';
+import type { KinematicPairs } from '../../contract/parameters.js';
+import type { MeshCheckRequest } from '../../contract/requests.js';
 import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice } from '../backend.js';
 import type { CliContext } from '../context.js';

@@ -1,7 +1,7 @@
+import type { ParametersInput } from '../../contract/parameters.js';
+import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
 import { algorithmVersion, packageVersion } from '../../paths.js';
-import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../session/types.js';
 import { defaultsOf } from '../../solver/parameters.js';
-import type { ParametersInput } from '../../solver/types.js';
 import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice } from '../backend.js';
 import type { CliContext } from '../context.js';

@@ -1,8 +1,8 @@
-import { type Config, SETTINGS } from '../../config.js';
-import { IntersticeError } from '../../errors.js';
+import { type Config, SETTINGS } from '../../config/config.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { Operations } from '../../contract/operations.js';
 import type { Logger } from '../../observe/log.js';
-import type { Server, ServerOptions } from '../../server.js';
-import type { Operations } from '../../session/types.js';
+import type { Server, ServerOptions } from '../../server/server.js';
 import type { CliContext } from '../context.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { openOperations, readSettings } from '../local.js';
@@ -47,7 +47,7 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
 }
 
 async function listen(config: Config, operations: Operations, options: ServerOptions): Promise<Server> {
-  const { startServer } = await import('../../server.js');
+  const { startServer } = await import('../../server/server.js');
   const server = await startServer(config, operations, options).catch((error: unknown) => {
     // An address that is taken is a mistake in the settings, like any other value that does not work.
     if (!(error instanceof IntersticeError) || error.code !== 'INVALID_PARAMETER') throw error;

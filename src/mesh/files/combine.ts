@@ -1,7 +1,7 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { MeshInput, Positions } from '../../contract/mesh.js';
 import { refer } from '../elements.js';
 import { assertWithinLimits } from '../limits.js';
-import type { MeshInput, Positions } from '../types.js';
 import type { MeshFile } from './types.js';
 
 export interface VertexRange {

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import type { MeshFormat } from './types.js';
 
 /** The format that a file's name stands for, in any case; undefined for any other ending. */

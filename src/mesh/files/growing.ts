@@ -1,4 +1,4 @@
-import type { Positions } from '../types.js';
+import type { Positions } from '../../contract/mesh.js';
 
 /** Entries to begin with; it doubles from there, so what a file claims to hold never decides what is allocated. */
 const FIRST_CAPACITY = 1024;

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { MAX_RECORD_BYTES } from './types.js';
 
 /** Bytes decoded at once: keeps the text of a file that arrives in one piece out of memory. */

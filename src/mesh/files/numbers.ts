@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { quote } from './lines.js';
 
 /** The longest exact decimal of a double has 1,077 characters before its exponent; nothing real is longer than this. */

@@ -1,6 +1,6 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { MeshLimits } from '../../contract/mesh.js';
 import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
-import type { MeshLimits } from '../types.js';
 import { nameVertex } from '../vertex-data.js';
 import { GrowingPositions } from './growing.js';
 import { LineSplitter, quote, Words } from './lines.js';

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { LineSplitter, quote, Words } from './lines.js';
 import { readFloat32, readNumber } from './numbers.js';
 import { isFloat, type PlyProperty, type PlyScalar } from './ply-header.js';

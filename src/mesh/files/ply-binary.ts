@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { type PlyProperty, type PlyScalar, SCALAR_BYTES } from './ply-header.js';
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
 import { MAX_RECORD_BYTES } from './types.js';

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { quote } from './lines.js';
 import type { PlyEncoding } from './types.js';
 

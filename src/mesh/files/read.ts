@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { IntersticeError } from '../../errors.js';
-import type { MeshLimits } from '../types.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { MeshLimits } from '../../contract/mesh.js';
 import { formatOf } from './format.js';
 import { ObjReader } from './obj.js';
 import { PlyReader } from './ply.js';

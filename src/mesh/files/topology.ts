@@ -1,6 +1,6 @@
-import { type ElementRef, type ErrorCode, IntersticeError } from '../../errors.js';
+import { type ElementRef, type ErrorCode, IntersticeError } from '../../contract/errors.js';
+import type { MeshLimits } from '../../contract/mesh.js';
 import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
-import type { MeshLimits } from '../types.js';
 import { GrowingIds } from './growing.js';
 import type { MeshFile } from './types.js';
 

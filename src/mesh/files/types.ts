@@ -1,4 +1,4 @@
-import type { Positions } from '../types.js';
+import type { Positions } from '../../contract/mesh.js';
 
 export type MeshFormat = 'obj' | 'ply';
 export type PlyEncoding = 'ascii' | 'binary_little_endian' | 'binary_big_endian';

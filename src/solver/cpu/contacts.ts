@@ -1,7 +1,7 @@
-import type { ContactForm } from '../types.js';
+import type { ContactForm } from '../../contract/parameters.js';
+import { type Colouring, colourContacts } from '../colouring.js';
 import { measureClosest } from './certificate.js';
 import { closest } from './closest.js';
-import { type Colouring, colourContacts } from './colouring.js';
 import { addVolumeTerm } from './contact-volume.js';
 import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
 import { Scratch } from './scratch.js';

@@ -1,5 +1,5 @@
 import type { CollisionMesh } from '../../mesh/types.js';
-import { colourEdges } from './colouring.js';
+import { colourEdges } from '../colouring.js';
 import { Scratch } from './scratch.js';
 
 /**

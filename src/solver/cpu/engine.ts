@@ -1,12 +1,13 @@
 import os from 'node:os';
+import type { EngineDescription } from '../../contract/report.js';
 import { toSettings } from '../settings.js';
-import type { Engine, EngineDescription, Scene } from '../types.js';
+import type { Engine, Scene } from '../types.js';
 import { TwoWay } from './two-way.js';
 import { Workspace } from './workspace.js';
 
 /**
  * The reference engine: every stage in plain TypeScript, one thread, float32 where the kernels are. It computes
- * synchronously inside `resolve`; run it on a worker thread (schedule/scheduler.ts) to keep an event loop free.
+ * synchronously inside `resolve`; run it on a worker thread (src/lanes/scheduler.ts) to keep an event loop free.
  */
 export function createCpuEngine(): Engine {
   const description: EngineDescription = {

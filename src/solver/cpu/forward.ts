@@ -1,4 +1,4 @@
-import type { ForwardRule } from '../types.js';
+import type { ForwardRule } from '../../contract/parameters.js';
 import { boxBound, isInBox } from './boxes.js';
 import { heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
 import { CORNERS, EE, type PairSet, SIDE_A } from './pairs.js';

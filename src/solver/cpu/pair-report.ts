@@ -1,5 +1,5 @@
-import type { ElementPair, PairKind } from '../../errors.js';
-import type { PairCounts } from '../types.js';
+import type { ElementPair, PairKind } from '../../contract/errors.js';
+import type { PairCounts } from '../../contract/report.js';
 import { CORNERS, EE, type PairSet, SIDE_A, VE, VT, VV } from './pairs.js';
 
 /** How many pairs a report names as holding the worst vertices. */

@@ -1,8 +1,8 @@
 import type { CollisionMesh } from '../../mesh/types.js';
+import { Bvh } from '../bvh.js';
 import type { KinematicBorder } from '../kinematic-border.js';
 import { PASSIVE } from './bars.js';
 import type { TrustBoxes } from './boxes.js';
-import { Bvh } from './bvh.js';
 import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
 import { distanceOfPair } from './pair-distances.js';
 import { EE, type PairSet, VE, VT, VV } from './pairs.js';

@@ -1,4 +1,4 @@
-import type { StageTimings } from '../types.js';
+import type { StageTimings } from '../../contract/report.js';
 
 /** Shares out the time of a resolve: every lap goes to the stage that has just ended. */
 export class StageClock {

@@ -1,7 +1,8 @@
+import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type Settings, servesBoth } from '../settings.js';
-import type { Resolution, Status, StepInput } from '../types.js';
+import type { Resolution, StepInput } from '../types.js';
 import { EdgeLengths } from './edges.js';
 import { countPairs, nameLimitingPairs } from './pair-report.js';
 import { Proximity } from './proximity.js';

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { IntersticeError } from '../../errors.js';
-import type { Caller, Priority } from '../../session/types.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { Caller } from '../../contract/operations.js';
+import type { Priority } from '../../contract/requests.js';
 
 /** One accepted key. The key itself is known to its holder only; the file has its digest. */
 export interface KeyEntry {

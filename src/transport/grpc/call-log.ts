@@ -1,4 +1,4 @@
-import { ERRORS } from '../../errors.js';
+import { ERRORS } from '../../contract/errors.js';
 import { logRequest, type RequestLine } from '../../observe/log.js';
 import type { GrpcOptions } from './options.js';
 import type { Visit } from './visit.js';

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import type { TlsOptions } from './options.js';
 
 /** What may be told of the certificate in use. */

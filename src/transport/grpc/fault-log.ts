@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import type { Logger } from '../../observe/log.js';
 
 /** What nobody foresaw is logged with its cause; the caller gets only the request id. */

@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 
 /** How the library ends a call by itself. */
 export interface LibraryStatus {

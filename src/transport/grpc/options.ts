@@ -1,5 +1,5 @@
+import type { Caller, Operations } from '../../contract/operations.js';
 import type { Logger, RequestLine } from '../../observe/log.js';
-import type { Caller, Operations } from '../../session/types.js';
 import type { ServiceState } from '../http/state.js';
 import type { HandshakeReason } from './handshake-reasons.js';
 

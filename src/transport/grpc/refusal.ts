@@ -1,5 +1,5 @@
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
-import { ERRORS, GRPC_STATUS, type IntersticeError } from '../../errors.js';
+import { ERRORS, GRPC_STATUS, type IntersticeError } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
 import { fromError } from '../answers.js';
 import { encodeRpcStatus, shorten } from './rpc-status.js';

@@ -1,4 +1,5 @@
-import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
+import type { ResolveAnswer } from '../../contract/requests.js';
+import type { StepAnswer } from '../../contract/sessions.js';
 import { stampTimings } from '../http/answer-timing.js';
 import { encodeReported } from '../protobuf/codec.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { type CertificateFacts, datesFault } from './certificates.js';
 import { channelOptions } from './channel-options.js';
 import { RenewableCredentials } from './credentials.js';

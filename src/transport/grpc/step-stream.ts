@@ -1,6 +1,6 @@
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
-import { type ErrorCode, IntersticeError } from '../../errors.js';
-import type { StepAnswer } from '../../session/types.js';
+import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
+import type { StepAnswer } from '../../contract/sessions.js';
 import { text } from '../fields.js';
 import { toStepRequest, wantsProgress } from '../messages.js';
 import { decodeMessage } from '../protobuf/codec.js';

@@ -1,5 +1,5 @@
-import type { StepAnswer } from '../../session/types.js';
-import type { Progress } from '../../solver/types.js';
+import type { Progress } from '../../contract/report.js';
+import type { StepAnswer } from '../../contract/sessions.js';
 import { fromError, fromStepAnswer } from '../answers.js';
 import { messageShape } from '../json/schema.js';
 import { encodeMessage } from '../protobuf/codec.js';

@@ -1,4 +1,4 @@
-import type { CallContext, Operations } from '../../session/types.js';
+import type { CallContext, Operations } from '../../contract/operations.js';
 import {
   fromCheckAnswer,
   fromListSessionsAnswer,

@@ -1,4 +1,6 @@
-import type { ResolveAnswer, StepAnswer, Timings } from '../../session/types.js';
+import type { Timings } from '../../contract/report.js';
+import type { ResolveAnswer } from '../../contract/requests.js';
+import type { StepAnswer } from '../../contract/sessions.js';
 
 /** performance.now() at each turn of a request. */
 export interface Turns {

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import multipart from '@fastify/multipart';
 import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
-import { ERRORS, IntersticeError } from '../../errors.js';
+import { ERRORS, IntersticeError } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
 import { auth } from './auth.js';
 import { check } from './check.js';

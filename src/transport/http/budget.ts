@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { IntersticeError } from '../../errors.js';
-import type { OnBudget } from '../../session/types.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { OnBudget } from '../../contract/requests.js';
 
 interface Budget {
   readonly timeBudgetSeconds?: number;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { MeshCheckRequest } from '../../session/types.js';
+import type { MeshCheckRequest } from '../../contract/requests.js';
 import { fromCheckAnswer } from '../answers.js';
 import { fromOptions } from '../json/options.js';
 import { toCheckRequest } from '../messages.js';

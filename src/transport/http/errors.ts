@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { ERRORS, IntersticeError } from '../../errors.js';
+import { ERRORS, IntersticeError } from '../../contract/errors.js';
 import { fromError } from '../answers.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
 import { FORM_TYPES, PROBLEM_TYPE, STEP_TYPES } from './content-types.js';

@@ -1,6 +1,6 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { MeshInput } from '../../contract/mesh.js';
 import { assertSameTopology, concatenate, type MeshFile, toMeshInput } from '../../mesh/files/index.js';
-import type { MeshInput } from '../../mesh/types.js';
 import type { NamedMesh } from './form.js';
 
 /** The files of a form as one mesh, in the order they came. */

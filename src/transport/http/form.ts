@@ -1,8 +1,8 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { MeshLimits } from '../../contract/mesh.js';
 import { guessFormat, type MeshFile, readMesh } from '../../mesh/files/index.js';
-import type { MeshLimits } from '../../mesh/types.js';
 import type { WireMessage } from '../json/wire.js';
 import { abortOnHangUp } from './disconnect.js';
 import { tooLarge } from './errors.js';

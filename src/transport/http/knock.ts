@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Knock, Operations } from '../../session/types.js';
+import type { Knock, Operations } from '../../contract/operations.js';
 
 /**
  * A hook for `onRequest`, after all that can be said of the headers themselves: asks whether the work would be taken,

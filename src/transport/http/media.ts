@@ -1,7 +1,7 @@
 import accepts from '@fastify/accepts';
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import type { BodyType } from './content-types.js';
 import { unsupportedType } from './errors.js';
 

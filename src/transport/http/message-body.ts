@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResolveAnswer, StepAnswer } from '../../session/types.js';
+import type { ResolveAnswer } from '../../contract/requests.js';
+import type { StepAnswer } from '../../contract/sessions.js';
 import { encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
 import { appendMember } from '../json/coder-work.js';
 import { decodeJson } from '../json/decode.js';

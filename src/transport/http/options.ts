@@ -1,5 +1,5 @@
+import type { Operations } from '../../contract/operations.js';
 import type { Logger, RequestLine } from '../../observe/log.js';
-import type { Operations } from '../../session/types.js';
 import type { Authenticate } from '../auth/keyring.js';
 import type { CoderOptions } from '../json/coder.js';
 import type { ServiceState } from './state.js';

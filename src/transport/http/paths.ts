@@ -1,5 +1,5 @@
 import fp from 'fastify-plugin';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import type { DoorOptions } from './options.js';
 
 /** Paths that do work: they count as in flight and are refused while the server drains. */

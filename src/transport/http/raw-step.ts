@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { IntersticeError } from '../../errors.js';
-import type { StepAnswer, StepRequest } from '../../session/types.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { StepAnswer, StepRequest } from '../../contract/sessions.js';
 import { toParameters, withSet } from '../fields.js';
 import { readBulk, writeBulk } from '../json/bulk.js';
 import { decodeJson } from '../json/decode.js';

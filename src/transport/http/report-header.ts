@@ -1,4 +1,4 @@
-import type { Report } from '../../session/types.js';
+import type { Report } from '../../contract/report.js';
 import { fromReport } from '../answers.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
 

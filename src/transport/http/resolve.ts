@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
 import { type MeshFile, writeMesh } from '../../mesh/files/index.js';
-import type { ResolveAnswer, ResolveRequest } from '../../session/types.js';
 import { fromResolveAnswer } from '../answers.js';
 import { fromOptions } from '../json/options.js';
 import { toResolveRequest } from '../messages.js';

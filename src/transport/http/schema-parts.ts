@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../errors.js';
+import { ERRORS, type ErrorCode } from '../../contract/errors.js';
 import type { Schema } from '../json/json-schema.js';
 
 /** Pieces of what the OpenAPI document says about each path. Bodies are checked by the decoders, not by these. */

@@ -1,4 +1,4 @@
-import { ERRORS } from '../../errors.js';
+import { ERRORS } from '../../contract/errors.js';
 import type { Schema } from '../json/json-schema.js';
 import { MESH_TYPES } from './content-types.js';
 import {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../errors.js';
+import type { ErrorCode } from '../../contract/errors.js';
 import type { Schema } from '../json/json-schema.js';
 import {
   answerHeaders,

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { fromListSessionsAnswer, fromReport, fromSession } from '../answers.js';
 import { decodeJson } from '../json/decode.js';
 import { toCreateSessionRequest, toListSessionsRequest, toUpdateSessionRequest } from '../messages.js';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { IntersticeError } from '../../errors.js';
-import type { StepAnswer, StepRequest } from '../../session/types.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { StepAnswer, StepRequest } from '../../contract/sessions.js';
 import { fromStepAnswer } from '../answers.js';
 import { toStepRequest } from '../messages.js';
 import { withBudgetHeaders } from './budget.js';

@@ -1,5 +1,5 @@
 import { endianness } from 'node:os';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 
 /** What the bytes of a bulk field hold, little-endian, without padding. */
 export type ElementType = 'uint8' | 'uint32' | 'float32' | 'float64';

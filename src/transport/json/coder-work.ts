@@ -1,5 +1,5 @@
 import type { TransferListItem } from 'node:worker_threads';
-import { IntersticeError, type PlainError } from '../../errors.js';
+import { IntersticeError, type PlainError } from '../../contract/errors.js';
 import { type DecodedJson, decodeJson } from './decode.js';
 import { encodeJson } from './encode.js';
 import { parseJson } from './parse.js';

@@ -1,6 +1,6 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
-import { IntersticeError } from '../../errors.js';
-import { QueueBound } from '../../schedule/queue-bound.js';
+import { IntersticeError } from '../../contract/errors.js';
+import { QueueBound } from '../../lanes/queue-bound.js';
 import {
   type CoderReply,
   type CoderTask,

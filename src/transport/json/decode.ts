@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { packNumbers } from './bulk.js';
 import { decodeBase64, decodeDuration, decodeScalar, decodeTimestamp, nameOf, show } from './scalars.js';
 import { type EnumShape, enumShape, type FieldShape, type MessageShape, messageShape } from './schema.js';

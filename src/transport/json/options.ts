@@ -1,6 +1,6 @@
-import { IntersticeError } from '../../errors.js';
-import type { IncludeInput, OnBudget, Priority } from '../../session/types.js';
-import type { KinematicPairs, ParametersInput } from '../../solver/types.js';
+import { IntersticeError } from '../../contract/errors.js';
+import type { KinematicPairs, ParametersInput } from '../../contract/parameters.js';
+import type { IncludeInput, OnBudget, Priority } from '../../contract/requests.js';
 import { toInclude, toKinematicPairs, toOnBudget, toParameters, toPriority, toSeconds } from '../fields.js';
 import { decodeJson } from './decode.js';
 import { nameOf } from './scalars.js';

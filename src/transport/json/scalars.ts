@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import type { ScalarType } from './schema.js';
 import type { WireTime } from './wire.js';
 

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { LONGEST_DURATION_SECONDS } from '../json/scalars.js';
 import { type FieldShape, type MessageShape, messageShape } from '../json/schema.js';
 import type { WireMessage, WireTime, WireValue } from '../json/wire.js';

@@ -1,5 +1,5 @@
 import protobuf from 'protobufjs/minimal.js';
-import { IntersticeError } from '../../errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 
 /**
  * Fields in one body. No honest request comes near it (a mesh of many thousand parts has some ten thousand), but two

@@ -1,7 +1,8 @@
 import { openAdapter } from '../../../gpu/adapter.js';
 import { DeviceStateFilter, type FilterDevice, type FilterOptions } from '../../../gpu/filter/state-filter.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
-import type { CollisionMesh, Positions } from '../../../src/mesh/types.js';
+import type { Positions } from '../../../src/contract/mesh.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { type DoubtfulPairs, decideDoubtful } from '../../../src/verify/filter.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import type { PairRules, StateFindings } from '../../../src/verify/types.js';

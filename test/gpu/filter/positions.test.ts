@@ -1,6 +1,6 @@
 import t from 'tap';
 import { toFilterPositions } from '../../../gpu/filter/positions.js';
-import type { Positions } from '../../../src/mesh/types.js';
+import type { Positions } from '../../../src/contract/mesh.js';
 import { seeded } from '../../support/random.js';
 
 const random = seeded();

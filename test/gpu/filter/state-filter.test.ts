@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { DeviceStateFilter } from '../../../gpu/filter/state-filter.js';
-import type { CollisionMesh, Positions } from '../../../src/mesh/types.js';
+import type { Positions } from '../../../src/contract/mesh.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { decideDoubtful } from '../../../src/verify/filter.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { seeded } from '../../support/random.js';

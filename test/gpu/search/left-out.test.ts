@@ -3,7 +3,7 @@ import { openAdapter } from '../../../gpu/adapter.js';
 import { SEARCH_MODE } from '../../../gpu/search/control.js';
 import { composeTail } from '../../../gpu/search/topology-tail.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
-import type { ElementPair } from '../../../src/errors.js';
+import type { ElementPair } from '../../../src/contract/errors.js';
 import { LeftOutPairs } from '../../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CORNERS, PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { readMesh, toMeshInput, writeMesh } from '../../../src/mesh/files/index.js';
 import type { MeshFile } from '../../../src/mesh/files/types.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Bvh } from '../../../src/solver/cpu/bvh.js';
+import { Bvh } from '../../../src/solver/bvh.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const random = seeded();

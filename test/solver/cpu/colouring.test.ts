@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Colouring, colourContacts, colourEdges, Permutation } from '../../../src/solver/cpu/colouring.js';
+import { type Colouring, colourContacts, colourEdges, Permutation } from '../../../src/solver/colouring.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const random = seeded();

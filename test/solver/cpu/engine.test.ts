@@ -1,9 +1,9 @@
 import t from 'tap';
+import type { Parameters } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
-import type { Parameters } from '../../../src/solver/types.js';
 import { stackSwap } from '../cases.js';
 
 /** Two sheets, the upper one sent a hair towards the lower: every change below leaves P as it was or asks for another. */

@@ -1,10 +1,10 @@
 import t from 'tap';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { distanceOfPair } from '../../../src/solver/cpu/pair-distances.js';
 import { EE, VE, VT, VV } from '../../../src/solver/cpu/pairs.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { distancesByVertex } from '../../../src/solver/part-distances.js';
-import type { ParametersInput } from '../../../src/solver/types.js';
 import { runJob } from '../../support/job.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { heightsOf, pressedSquares } from '../../support/pressed-squares.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readConfig } from '../../../src/config.js';
+import { readConfig } from '../../../src/config/config.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { buildAdminApp } from '../../../src/transport/admin/app.js';
 import { ServiceState } from '../../../src/transport/http/state.js';

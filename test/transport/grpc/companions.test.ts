@@ -5,7 +5,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { service as healthService } from 'grpc-health-check';
 import protobuf from 'protobufjs';
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { SERVICE, SERVICE_DEFINITION } from '../../../src/transport/grpc/service.js';
 import { messageShape } from '../../../src/transport/json/schema.js';
 import { callRaw, openGrpc } from './door.js';

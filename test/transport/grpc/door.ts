@@ -9,7 +9,7 @@ import {
 import { pino } from 'pino';
 import protobuf from 'protobufjs';
 import type { Test } from 'tap';
-import type { Operations } from '../../../src/session/types.js';
+import type { Operations } from '../../../src/contract/operations.js';
 import type { GrpcOptions } from '../../../src/transport/grpc/options.js';
 import { buildGrpcServer } from '../../../src/transport/grpc/server.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';

@@ -1,7 +1,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
 import { callRaw, detailsOf, openGrpc } from './door.js';
 

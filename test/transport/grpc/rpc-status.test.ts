@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { fromError } from '../../../src/transport/answers.js';
 import { statusOf } from '../../../src/transport/grpc/refusal.js';
 import { encodeRpcStatus, STATUS_DETAILS_BYTES, shorten } from '../../../src/transport/grpc/rpc-status.js';

@@ -1,7 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
-import type { CallContext, StepAnswer, StepRequest } from '../../../src/session/types.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
+import type { CallContext } from '../../../src/contract/operations.js';
+import type { StepAnswer, StepRequest } from '../../../src/contract/sessions.js';
 import { MAX_UNANSWERED } from '../../../src/transport/grpc/read-gate.js';
 import { type FakeOperations, fakeReport } from '../fake-operations.js';
 import { callRaw, deferred, openGrpc, TestStream } from './door.js';

@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { packageVersion } from '../../../src/paths.js';
 import { MESSAGES_OF, type OperationName } from '../../conformance/cases.js';
 import { fakeReport, hangingResolve } from '../fake-operations.js';

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import t from 'tap';
-import { readConfig } from '../../../src/config.js';
-import { startServer } from '../../../src/server.js';
+import { readConfig } from '../../../src/config/config.js';
+import { startServer } from '../../../src/server/server.js';
 import { createOperations } from '../../../src/session/operations.js';
 
 const START = [0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ERRORS, type ErrorCode, IntersticeError } from '../../../src/errors.js';
+import { ERRORS, type ErrorCode, IntersticeError } from '../../../src/contract/errors.js';
 import { openDoor } from '../door.js';
 import { arraysRequest } from '../fixtures.js';
 

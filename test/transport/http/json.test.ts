@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { openDoor } from '../door.js';
 import { fakeReport } from '../fake-operations.js';
 import { arraysRequest, base64Of, base64Request, TARGET } from '../fixtures.js';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { openDoor } from '../door.js';
 
 const full = () => new IntersticeError('QUEUE_FULL', '4 requests are waiting already', { retryAfterSeconds: 2.5 });

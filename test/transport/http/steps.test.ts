@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { StepAnswer } from '../../../src/session/types.js';
+import type { StepAnswer } from '../../../src/contract/sessions.js';
 import { decodeMessage } from '../../../src/transport/protobuf/codec.js';
 import { openDoor } from '../door.js';
 import { fakeReport } from '../fake-operations.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { type OptionsContext, readOptions } from '../../../src/transport/json/options.js';
 
 const context: OptionsContext = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { findJsonError, parseJson } from '../../../src/transport/json/parse.js';
 import { seeded } from '../../support/random.js';
 

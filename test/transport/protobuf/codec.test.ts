@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { projectRoot } from '../../../src/paths.js';
 import { fromReport, fromSession } from '../../../src/transport/answers.js';
 import { MESSAGES } from '../../../src/transport/json/schema.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { IntersticeError } from '../../../src/errors.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import type { WireMessage } from '../../../src/transport/json/wire.js';
 import {

@@ -1,0 +1,99 @@
+/**
+ * Prints a digest of every answer over the table of cases, random scenes, the examples and (with data) the dress, for
+ * each engine asked for: two versions of the product whose lists are equal give equal answers to the byte. Digests of the
+ * WebGPU engine are comparable on one adapter only.
+ *
+ *     npm run answers -- --engine cpu,webgpu --data DIR > answers.txt
+ */
+import { createHash } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { openOperations, requestOf } from '../../examples/resolve-scene.js';
+import { SCENES } from '../../examples/scenes/index.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { Operations } from '../../src/contract/operations.js';
+import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
+import { CASES, randomScene } from '../../test/solver/cases.js';
+import { seeded } from '../../test/support/random.js';
+import { makeCases } from '../cases.js';
+
+const RANDOM_SCENES = 12;
+const SESSION_FRAMES = 4;
+/** Cases that would run for hundreds of steps are cut: equality up to here tells as much. */
+const STEP_LIMIT = 120;
+
+type Request = Pick<ResolveRequest, 'mesh' | 'start' | 'target' | 'parameters'>;
+
+async function* makeRequests(dataFolder: string | undefined): AsyncGenerator<readonly [string, Request]> {
+  for (const { name, mesh, start, target, parameters } of CASES) {
+    yield [name, { mesh, start, target, parameters: { stepLimit: STEP_LIMIT, ...parameters } }];
+    const paper = { preset: 'PAPER', activationDistance: 1e-3, stepLimit: 8 } as const;
+    yield [`${name}, PAPER`, { mesh, start, target, parameters: paper }];
+  }
+  const random = seeded(20261122);
+  for (let k = 0; k < RANDOM_SCENES; k++) {
+    const { mesh, start, target } = randomScene(random).build();
+    yield [`random scene ${k}`, { mesh, start, target, parameters: { stepLimit: STEP_LIMIT } }];
+  }
+  for (const [name, make] of Object.entries(SCENES)) yield [`example ${name}`, requestOf(make(undefined))];
+  if (dataFolder !== undefined) {
+    for await (const { scene, request } of makeCases(['dress'], [], dataFolder)) yield [scene, request];
+  }
+}
+
+const digestOf = ({ positions, report, contacts, vertices }: ResolveAnswer): string => {
+  const hash = createHash('sha256');
+  const arrays = [positions, ...Object.values(contacts ?? {}), ...Object.values(vertices ?? {})];
+  for (const array of arrays) hash.update(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+  // Times differ from run to run; the wording of warnings and the names of versions are not part of an answer's numbers.
+  const { timings, engine, version, warnings, ...numbers } = report;
+  hash.update(JSON.stringify({ ...numbers, warnings: warnings.map(({ code, count }) => ({ code, count })) }));
+  return hash.digest('hex').slice(0, 24);
+};
+
+const attempt = async (work: () => Promise<ResolveAnswer>): Promise<string> => {
+  try {
+    const answer = await work();
+    return `${digestOf(answer)} ${answer.report.status} ${answer.report.steps}`;
+  } catch (thrown) {
+    if (thrown instanceof IntersticeError) return `refused ${thrown.code}`;
+    throw thrown;
+  }
+};
+
+const include = { contacts: true, vertices: true };
+
+/** A session whose target moves from the start to the target and beyond it, frame by frame. */
+async function stepThrough(operations: Operations, { mesh, start, target, parameters }: Request): Promise<string[]> {
+  const { id } = await operations.createSession({ mesh, start, parameters });
+  const lines: string[] = [];
+  for (let frame = 1; frame <= SESSION_FRAMES; frame++) {
+    const share = frame / (SESSION_FRAMES - 1);
+    const towards = Float64Array.from(target, (value, k) => start[k] + share * (value - start[k]));
+    lines.push(await attempt(() => operations.step({ sessionId: id, frame: BigInt(frame), target: towards, include })));
+  }
+  await operations.deleteSession(id);
+  return lines;
+}
+
+async function printAnswers(engine: 'cpu' | 'webgpu', dataFolder: string | undefined): Promise<void> {
+  const operations = await openOperations(engine, 1);
+  try {
+    for await (const [name, request] of makeRequests(dataFolder)) {
+      const line = await attempt(() => operations.resolve({ ...request, include }));
+      process.stdout.write(`${engine} | ${name} | ${line}\n`);
+      if (name.endsWith('PAPER') || line.startsWith('refused')) continue;
+      const frames = await stepThrough(operations, request);
+      for (const [k, frame] of frames.entries())
+        process.stdout.write(`${engine} | ${name}, frame ${k + 1} | ${frame}\n`);
+    }
+  } finally {
+    await operations.close();
+  }
+}
+
+const { values } = parseArgs({ options: { engine: { type: 'string' }, data: { type: 'string' } } });
+const dataFolder = values.data ?? process.env.INTERSTICE_DATA;
+for (const engine of (values.engine ?? 'cpu').split(',')) {
+  if (engine !== 'cpu' && engine !== 'webgpu') throw new Error(`--engine takes cpu and webgpu, not "${engine}"`);
+  await printAnswers(engine, dataFolder);
+}

@@ -1,0 +1,67 @@
+import { IntersticeError } from '../contract/errors.js';
+import type { CheckAnswer, MeshCheckRequest } from '../contract/requests.js';
+import { buildMesh } from '../mesh/build.js';
+import { checkPositions, checkRange } from '../mesh/positions.js';
+import type { PairRules } from '../verify/types.js';
+import { cancelled, type JobContext } from './job-run.js';
+import { NAMED_PAIRS } from './verifier.js';
+
+/**
+ * Does this state, or this straight path, intersect? Counts are complete, lists hold at most `maxPairs`.
+ *
+ * @throws IntersticeError: the mesh's and the positions' refusals, INVALID_PARAMETER, CANCELLED
+ */
+export function checkJob(
+  request: MeshCheckRequest,
+  { limits, verifier, isCancelled }: Pick<JobContext, 'limits' | 'verifier' | 'isCancelled'>,
+): CheckAnswer {
+  const { positions, pathEnd, reportPairsCloserThan } = request;
+  const maxPairs = request.maxPairs ?? NAMED_PAIRS;
+  if (!Number.isInteger(maxPairs) || maxPairs < 0 || maxPairs > MAX_PAIRS) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `maxPairs is ${maxPairs}; it must be a whole number from 0 to ${MAX_PAIRS}`,
+    );
+  }
+  if (reportPairsCloserThan !== undefined && !(reportPairsCloserThan > 0 && reportPairsCloserThan < Infinity)) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `reportPairsCloserThan is ${reportPairsCloserThan}; it must be greater than 0 and finite`,
+    );
+  }
+  const mesh = buildMesh(request.mesh, limits);
+  checkPositions(positions, mesh.vertexCount, 'positions');
+  if (pathEnd) {
+    checkPositions(pathEnd, mesh.vertexCount, 'pathEnd');
+    checkRange(positions, pathEnd, 'pathEnd');
+  }
+  const checkpoint = (): void => {
+    if (isCancelled()) throw cancelled();
+  };
+  checkpoint();
+  const rules: PairRules = { kinematicPairs: request.kinematicPairs ?? 'SKIP', maxPairs, checkpoint };
+  const state = verifier.findIntersections(mesh, positions, rules);
+  const near =
+    reportPairsCloserThan === undefined
+      ? undefined
+      : verifier.findDistances(mesh, positions, rules, reportPairsCloserThan);
+  const isFree = state.intersectionCount === 0;
+  // The path test finds what begins to meet. What meets from the first moment on may never begin to.
+  const path = pathEnd && (isFree ? verifier.testPath(mesh, positions, pathEnd, rules) : MEETS_AT_ONCE);
+  return {
+    intersectionFree: isFree,
+    intersectionCount: state.intersectionCount,
+    intersections: state.intersections,
+    kinematicIntersectionCount: state.kinematicIntersectionCount,
+    closePairs: near?.closePairs ?? [],
+    ...(near?.minDistance === undefined ? {} : { minDistance: near.minDistance }),
+    ...(path === undefined ? {} : { pathFree: path.pathFree }),
+    ...(path?.earliestImpact === undefined ? {} : { earliestImpact: path.earliestImpact }),
+  };
+}
+
+/** A path that begins with an intersection. */
+const MEETS_AT_ONCE = { pathFree: false, earliestImpact: 0 };
+
+/** uint32 in the contract; the lists themselves are bounded by what is found */
+const MAX_PAIRS = 2 ** 32 - 1;

@@ -1,0 +1,160 @@
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
+
+/** How an answer relates to its target, in the caller's unit, computed in double on the caller's own numbers. */
+export interface Differences {
+  /** kinematic vertices whose answer differs from their target, ascending */
+  readonly unreachedKinematic: readonly number[];
+  /** vertices farther than δ from their target */
+  readonly deflectedVertices: number;
+  readonly max: number;
+  /** over all vertices */
+  readonly rms: number;
+  /** float32[V], filled on request */
+  readonly distances: Float32Array | undefined;
+  /** uint8[V] 1 = the answer is not the target, as numbers */
+  readonly isOff: Uint8Array;
+  /** how many of them */
+  readonly offCount: number;
+}
+
+/**
+ * @param scale a power of two that brings lengths near 1: squares then neither overflow nor vanish, and scaling is exact
+ */
+export function compareToTarget(
+  mesh: CollisionMesh,
+  answer: Positions,
+  target: Positions,
+  options: { readonly delta: number; readonly scale: number; readonly isListed: boolean },
+): Differences {
+  const { delta, scale, isListed } = options;
+  const distances = isListed ? new Float32Array(mesh.vertexCount) : undefined;
+  const isOff = new Uint8Array(mesh.vertexCount);
+  let offCount = 0;
+  const unreachedKinematic: number[] = [];
+  let deflectedVertices = 0;
+  let maxSquared = 0;
+  let sumSquared = 0;
+  const deltaSquared = (delta * scale) ** 2;
+  for (let v = 0, k = 0; v < mesh.vertexCount; v++, k += 3) {
+    // A difference of doubles is 0 for equal ones only; scaled it may vanish, so the scale comes after the question.
+    let x = answer[k]! - target[k]!;
+    let y = answer[k + 1]! - target[k + 1]!;
+    let z = answer[k + 2]! - target[k + 2]!;
+    // Most vertices of most answers; all that follows is 0 for them.
+    if (x === 0 && y === 0 && z === 0) continue;
+    isOff[v] = 1;
+    offCount++;
+    x *= scale;
+    y *= scale;
+    z *= scale;
+    const squared = x * x + y * y + z * z;
+    if (distances) distances[v] = Math.sqrt(squared) / scale;
+    if (squared > deltaSquared) deflectedVertices++;
+    if (squared > maxSquared) maxSquared = squared;
+    sumSquared += squared;
+    if (mesh.kinematic[v]) unreachedKinematic.push(v);
+  }
+  return {
+    unreachedKinematic,
+    deflectedVertices,
+    max: Math.sqrt(maxSquared) / scale,
+    rms: mesh.vertexCount === 0 ? 0 : Math.sqrt(sumSquared / mesh.vertexCount) / scale,
+    distances,
+    isOff,
+    offCount,
+  };
+}
+
+/**
+ * Largest length of an edge (contact and inner) in the answer against its length in the target. Edges without length in
+ * the target have no ratio and are left out; 1 when there is no other edge.
+ *
+ * @param off where answer and target differ, by {@link compareToTarget}
+ */
+export function measureStretch(
+  mesh: CollisionMesh,
+  answer: Positions,
+  target: Positions,
+  scale: number,
+  off: Pick<Differences, 'isOff' | 'offCount'>,
+): number {
+  const edgeArrays = [mesh.edges, mesh.innerEdges];
+  if (off.offCount > mesh.vertexCount / MANY) {
+    const largestSquared = Math.max(...edgeArrays.map((edges) => largestRatioOfAll(edges, answer, target, scale)));
+    return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+  }
+  // An edge whose ends both stand on their targets has the ratio 1, exactly: one of those stands for all of them.
+  const largestSquared =
+    off.offCount === 0
+      ? 0
+      : Math.max(...edgeArrays.map((edges) => largestRatio(edges, answer, target, scale, off.isOff)));
+  if (largestSquared >= 1 || edgeArrays.some((edges) => hasStanding(edges, target, scale, off.isOff))) {
+    return Math.sqrt(Math.max(1, largestSquared));
+  }
+  return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+}
+
+/** From this share of the vertices on, asking of every edge whether it is worth measuring costs more than measuring it. */
+const MANY = 4;
+
+/** A ratio is looked at only if it may be the largest: the product below is off by three roundings at most. */
+const NEARLY = 1 - 2 ** -50;
+
+/** The largest squared ratio of all edges with a length in the target; 0 if none has one. Most are spared their division. */
+function largestRatioOfAll(edges: Uint32Array, answer: Positions, target: Positions, scale: number): number {
+  let largestSquared = 0;
+  let nearlyLargest = 0;
+  for (let e = 0; e < edges.length; e += 2) {
+    const i = edges[e]!;
+    const j = edges[e + 1]!;
+    const rest = distanceSquared(target, i, target, j, scale);
+    const stretched = distanceSquared(answer, i, answer, j, scale);
+    if (stretched < nearlyLargest * rest || rest === 0) continue;
+    const ratio = stretched / rest;
+    if (ratio <= largestSquared) continue;
+    largestSquared = ratio;
+    nearlyLargest = ratio * NEARLY;
+  }
+  return largestSquared;
+}
+
+/** The largest squared ratio of the edges with an end that is off its target; 0 if none of them has one. */
+function largestRatio(
+  edges: Uint32Array,
+  answer: Positions,
+  target: Positions,
+  scale: number,
+  isOff: Uint8Array,
+): number {
+  let largestSquared = 0;
+  for (let e = 0; e < edges.length; e += 2) {
+    const i = edges[e]!;
+    const j = edges[e + 1]!;
+    if ((isOff[i]! | isOff[j]!) === 0) continue;
+    const rest = distanceSquared(target, i, target, j, scale);
+    if (rest === 0) continue;
+    const ratio = distanceSquared(answer, i, answer, j, scale) / rest;
+    if (ratio > largestSquared) largestSquared = ratio;
+  }
+  return largestSquared;
+}
+
+/** Whether an edge with a length has both its ends on their targets. */
+function hasStanding(edges: Uint32Array, target: Positions, scale: number, isOff: Uint8Array): boolean {
+  for (let e = 0; e < edges.length; e += 2) {
+    const i = edges[e]!;
+    const j = edges[e + 1]!;
+    if ((isOff[i]! | isOff[j]!) === 0 && distanceSquared(target, i, target, j, scale) > 0) return true;
+  }
+  return false;
+}
+
+function distanceSquared(a: Positions, i: number, b: Positions, j: number, scale: number): number {
+  const p = 3 * i;
+  const q = 3 * j;
+  const x = (a[p]! - b[q]!) * scale;
+  const y = (a[p + 1]! - b[q + 1]!) * scale;
+  const z = (a[p + 2]! - b[q + 2]!) * scale;
+  return x * x + y * y + z * z;
+}

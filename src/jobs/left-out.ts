@@ -1,0 +1,83 @@
+import type { ElementPair } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
+import type { Parameters } from '../contract/parameters.js';
+import type { Warning } from '../contract/report.js';
+import { countLeftOut } from '../mesh/left-out-elements.js';
+import { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import { findNear } from '../verify/left-out.js';
+import type { PairRules, StateFindings } from '../verify/types.js';
+import { checkTouching, MOST_LEFT_OUT, refuseTooMany } from './start-check.js';
+import type { Verifier } from './verifier.js';
+
+/** How many left out pairs a report names; their count is complete. */
+const NAMED_LEFT_OUT = 16;
+
+/** A start that has passed {@link checkStart}, and what is known of how it came about. */
+export interface JudgedStart {
+  readonly mesh: CollisionMesh;
+  readonly start: Positions;
+  readonly parameters: Parameters;
+  readonly rules: PairRules;
+  readonly verifier: Verifier;
+  /** of the exact test of the start */
+  readonly findings: StateFindings;
+  /** what the step that led here left out */
+  readonly earlier?: LeftOutPairs | undefined;
+  /** d_floor, the caller's unit */
+  readonly floor: number;
+  /** the path test has found before that nothing touches, but for what was left out */
+  readonly isTouchingKnown?: boolean;
+}
+
+/**
+ * The rules that a resolve goes by from this start on. REJECT: nothing is left out, and under PATH nothing may touch. Under
+ * IGNORE_PAIRS these are left out:
+ * - what intersects in the start;
+ * - what was left out before and is not further apart than the floor: put back, a pair at a hair's breadth would have no
+ *   room and, where no plane can be certified between its elements, would be frozen for good;
+ * - under PATH, what touches without being seen by the test of a state.
+ *
+ * @throws INTERSECTING_START, with some pairs, for what touches under REJECT, and for more than {@link MOST_LEFT_OUT}
+ */
+export function settleRules(judged: JudgedStart): PairRules {
+  const { mesh, start, parameters, rules, verifier, findings, earlier, floor } = judged;
+  const wantsTouching = parameters.verify === 'PATH' && judged.isTouchingKnown !== true;
+  if (parameters.onIntersectingStart === 'REJECT') {
+    if (wantsTouching) checkTouching(mesh, start, rules, verifier);
+    return rules;
+  }
+  const items = [...(findings.leftOutPairs ?? [])];
+  const known = new Set(items.map(nameOf));
+  const parted = (earlier?.items ?? []).filter((pair) => !known.has(nameOf(pair)));
+  items.push(...findNear(mesh, start, parted, floor));
+  refuseTooMany(items.length, items, rules);
+  if (wantsTouching) {
+    const sofar = { ...rules, leftOut: new LeftOutPairs(items), maxPairs: MOST_LEFT_OUT };
+    const { collisionCount, collisions } = verifier.testPath(mesh, start, start, sofar);
+    refuseTooMany(items.length + collisionCount, collisions, rules);
+    items.push(...collisions);
+  }
+  return items.length === 0 ? rules : { ...rules, leftOut: new LeftOutPairs(items) };
+}
+
+function nameOf({ kind, a, b }: ElementPair): string {
+  return `${kind} ${a.join()}:${b.join()}`;
+}
+
+/** What a report says of the pairs that were left out. */
+export function describeLeftOut(mesh: CollisionMesh, leftOut: LeftOutPairs | undefined) {
+  if (!leftOut) return { count: 0, named: [], warnings: [] };
+  const count = countLeftOut(mesh, leftOut);
+  const { length } = leftOut.items;
+  const who = length === 1 ? '1 pair of elements intersects' : `${length} pairs of elements intersect`;
+  const they = length === 1 ? 'it' : 'they';
+  const warning: Warning = {
+    code: 'IGNORED_PAIRS',
+    message:
+      `${who} in the start (or parted by less than the floor in the last step): ${they} and the pairs that depend on the ` +
+      `same vertices and edges, ${count} in all, are neither constrained nor verified until they have parted`,
+    count,
+  };
+  return { count, named: leftOut.items.slice(0, NAMED_LEFT_OUT), warnings: [warning] };
+}

@@ -1,0 +1,222 @@
+import type { Priority } from '../contract/requests.js';
+import type { Claim } from './claim.js';
+
+/**
+ * Whose turn is it? Jobs wait in flows: one for each session, in the order they came and one at a time; and for the
+ * stateless work of a tenant one for each priority (in a single flow an urgent request would stand behind the tenant's own
+ * batch). Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs
+ * took, with self-clocked fair queueing (Golestani, INFOCOM 1994) on both levels: a job's tag is
+ *
+ *   max(tag of the flow's last job, clock when the job came) + cost / weight of its priority,
+ *
+ * the smallest tag goes first, and the clock is the tag of the job that went last. The cost is an estimate (the mean
+ * of the flow's last jobs); when the job is done the flow is charged the difference.
+ *
+ * Nothing starves: a job's tag changes no more once it stands first in its flow and no job of that flow runs, every job
+ * that goes before it moves the clock, and what comes later gets a tag beyond the clock. Priorities are weights and not
+ * ranks for the same reason: any number of interactive jobs slow a batch job down, to a seventeenth of a lane against
+ * one busy interactive flow, and none can stop it.
+ */
+export class FairQueue<T> {
+  private readonly tenants = new Map<string, Tenant<T>>();
+  private readonly entries = new Map<T, Entry<T>>();
+  private clock = 0;
+  private arrivals = 0;
+  private waiting = 0;
+  private pruneAt = FEW_FLOWS;
+  private meanCost = FIRST_GUESS_MS;
+
+  /** How many jobs wait. */
+  get size(): number {
+    return this.waiting;
+  }
+
+  add(item: T, claim: Claim): void {
+    const tenant = this.tenantOf(claim.tenant);
+    const flow = flowOf(tenant, claim);
+    const entry: Entry<T> = {
+      item,
+      tenant,
+      flow,
+      weight: WEIGHTS[claim.priority],
+      sequence: this.arrivals++,
+      clock: tenant.clock,
+      rootClock: this.clock,
+      charged: 0,
+    };
+    flow.waiting.push(entry);
+    this.entries.set(item, entry);
+    this.waiting++;
+  }
+
+  /** The job that is next among those that fit; it counts as running until {@link finish}. */
+  take(isFit: (item: T) => boolean): T | undefined {
+    let best: Candidate<T> | undefined;
+    for (const tenant of this.tenants.values()) {
+      const candidate = this.bestOf(tenant, isFit);
+      if (candidate && (!best || isBefore(candidate, best, 'tenantTag'))) best = candidate;
+    }
+    if (!best) return undefined;
+    const { entry, tag, tenantTag } = best;
+    const { tenant, flow } = entry;
+    flow.waiting.shift();
+    flow.running++;
+    this.waiting--;
+    entry.charged = tag - Math.max(flow.tag, entry.clock);
+    flow.tag = tag;
+    tenant.tag = tenantTag;
+    tenant.clock = Math.max(tenant.clock, tag);
+    this.clock = Math.max(this.clock, tenantTag);
+    return entry.item;
+  }
+
+  /** A job that was taken is done. @param costMs how long it held its lane */
+  finish(item: T, costMs: number): void {
+    const entry = this.entries.get(item);
+    if (!entry) return;
+    this.entries.delete(item);
+    const { flow, tenant } = entry;
+    flow.running--;
+    const owed = costMs / entry.weight - entry.charged;
+    flow.tag += owed;
+    tenant.tag += owed;
+    flow.meanCost = flow.meanCost === undefined ? costMs : flow.meanCost + (costMs - flow.meanCost) * MEAN_WEIGHT;
+    this.meanCost += (costMs - this.meanCost) * MEAN_WEIGHT;
+    this.prune();
+  }
+
+  /** Takes a waiting job out. @returns false when it does not wait here */
+  remove(item: T): boolean {
+    const entry = this.entries.get(item);
+    const place = entry?.flow.waiting.indexOf(entry) ?? -1;
+    if (!entry || place < 0) return false;
+    entry.flow.waiting.splice(place, 1);
+    this.entries.delete(item);
+    this.waiting--;
+    this.prune();
+    return true;
+  }
+
+  /** Whether a job of this claim would have to wait for an earlier one of its session. */
+  isHeldUp(claim: Claim): boolean {
+    const flow = this.tenants.get(claim.tenant)?.flows.get(flowKeyOf(claim));
+    if (!flow?.isSerial) return false;
+    return flow.running > 0 || flow.waiting.length > 0;
+  }
+
+  /** Waiting jobs, in the order they came. */
+  *waitingItems(): Generator<T> {
+    const all = [...this.tenants.values()].flatMap((tenant) =>
+      [...tenant.flows.values()].flatMap((flow) => flow.waiting),
+    );
+    for (const { item } of all.sort((a, b) => a.sequence - b.sequence)) yield item;
+  }
+
+  /** How many flows are remembered: bounded by those with work or with an unpaid share. */
+  get flowCount(): number {
+    let count = 0;
+    for (const { flows } of this.tenants.values()) count += flows.size;
+    return count;
+  }
+
+  private bestOf(tenant: Tenant<T>, isFit: (item: T) => boolean): Candidate<T> | undefined {
+    let best: Candidate<T> | undefined;
+    for (const flow of tenant.flows.values()) {
+      const [entry] = flow.waiting;
+      if (!entry || (flow.isSerial && flow.running > 0) || !isFit(entry.item)) continue;
+      const share = (flow.meanCost ?? this.meanCost) / entry.weight;
+      const tag = Math.max(flow.tag, entry.clock) + share;
+      const tenantTag = Math.max(tenant.tag, entry.rootClock) + share;
+      const candidate = { entry, tag, tenantTag };
+      if (!best || isBefore(candidate, best, 'tag')) best = candidate;
+    }
+    return best;
+  }
+
+  private tenantOf(name: string): Tenant<T> {
+    let tenant = this.tenants.get(name);
+    if (!tenant) {
+      tenant = { flows: new Map(), tag: 0, clock: 0 };
+      this.tenants.set(name, tenant);
+    }
+    return tenant;
+  }
+
+  /**
+   * Forgets flows and tenants that have nothing here and owe nothing: a clock at or past their tag says all there is to
+   * say of them. Looked for only when there are twice as many as the last time.
+   */
+  private prune(): void {
+    if (this.flowCount < this.pruneAt) return;
+    for (const [name, tenant] of this.tenants) {
+      for (const [key, flow] of tenant.flows) {
+        if (flow.running === 0 && flow.waiting.length === 0 && flow.tag <= tenant.clock) tenant.flows.delete(key);
+      }
+      if (tenant.flows.size === 0 && tenant.tag <= this.clock) this.tenants.delete(name);
+    }
+    this.pruneAt = Math.max(FEW_FLOWS, 2 * this.flowCount);
+  }
+}
+
+/** A step of priority is a factor of four: clearly felt, and the lowest keeps a share that gets it through. */
+const WEIGHTS: Readonly<Record<Priority, number>> = { BATCH: 1, NORMAL: 4, INTERACTIVE: 16 };
+
+/** ms; what a job is taken to cost before any has been measured */
+const FIRST_GUESS_MS = 100;
+/** of the newest job in a running mean: about the last five count */
+const MEAN_WEIGHT = 0.2;
+/** flows below which none is worth forgetting */
+const FEW_FLOWS = 64;
+
+interface Tenant<T> {
+  readonly flows: Map<string, Flow<T>>;
+  tag: number;
+  /** of its flows */
+  clock: number;
+}
+
+interface Flow<T> {
+  /** one job at a time: a session's */
+  readonly isSerial: boolean;
+  readonly waiting: Entry<T>[];
+  running: number;
+  tag: number;
+  meanCost: number | undefined;
+}
+
+interface Entry<T> {
+  readonly item: T;
+  readonly tenant: Tenant<T>;
+  readonly flow: Flow<T>;
+  readonly weight: number;
+  readonly sequence: number;
+  /** the tenant's clock and the common one when the job came */
+  readonly clock: number;
+  readonly rootClock: number;
+  /** cost / weight as estimated */
+  charged: number;
+}
+
+interface Candidate<T> {
+  readonly entry: Entry<T>;
+  readonly tag: number;
+  readonly tenantTag: number;
+}
+
+function isBefore<T>(a: Candidate<T>, b: Candidate<T>, by: 'tag' | 'tenantTag'): boolean {
+  return a[by] < b[by] || (a[by] === b[by] && a.entry.sequence < b.entry.sequence);
+}
+
+function flowKeyOf({ session, priority }: Claim): string {
+  return session === undefined ? priority : `session ${session}`;
+}
+
+function flowOf<T>(tenant: Tenant<T>, claim: Claim): Flow<T> {
+  const key = flowKeyOf(claim);
+  let flow = tenant.flows.get(key);
+  if (!flow) {
+    flow = { isSerial: claim.session !== undefined, waiting: [], running: 0, tag: 0, meanCost: undefined };
+    tenant.flows.set(key, flow);
+  }
+  return flow;
+}

@@ -1,0 +1,110 @@
+import type { HeldVersions } from '../jobs/resident-scenes.js';
+import type { SceneDelta, SceneState } from '../jobs/scene-tasks.js';
+import type { MeshMeasures } from '../mesh/types.js';
+import type { Lane } from './lane.js';
+
+/** What the main thread knows of one scene. */
+export interface SceneRecord {
+  readonly key: number;
+  readonly tenant: string;
+  /** where the scene lives; its jobs run there only */
+  home: Lane | undefined;
+  /** what the worker there holds */
+  held: HeldVersions | undefined;
+  /** of frame 0: they outlive the worker and any parking, so that defaults do not drift */
+  measures: MeshMeasures | undefined;
+  /** the worker lost it, and no step has told the caller yet */
+  isLost: boolean;
+  /** jobs that wait or run */
+  pending: number;
+  /** to be dropped as soon as nothing is pending */
+  isForgotten: boolean;
+}
+
+/** The scenes by key: home, versions held, what survives the loss of a worker. */
+export class SceneLedger {
+  private readonly records = new Map<number, SceneRecord>();
+
+  get size(): number {
+    return this.records.size;
+  }
+
+  find(key: number): SceneRecord | undefined {
+    return this.records.get(key);
+  }
+
+  /** The record, new or old, with a home among these lanes: its own, else that with the fewest scenes, then the first. */
+  settle(key: number, tenant: string, lanes: readonly Lane[]): SceneRecord {
+    let record = this.records.get(key);
+    if (!record) {
+      record = {
+        key,
+        tenant,
+        home: undefined,
+        held: undefined,
+        measures: undefined,
+        isLost: false,
+        pending: 0,
+        isForgotten: false,
+      };
+      this.records.set(key, record);
+    }
+    if (!record.home) {
+      record.home = lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
+      record.home.scenes++;
+    }
+    record.pending++;
+    return record;
+  }
+
+  /** For a deleted session: the record goes as soon as nothing needs it. */
+  forget(record: SceneRecord): void {
+    record.isForgotten = true;
+    this.release(record);
+  }
+
+  /** A job of the scene has ended. @param held what the worker said it holds; undefined also when it died */
+  finish(record: SceneRecord, held: HeldVersions | undefined): void {
+    record.pending--;
+    record.held = held;
+    record.measures ??= held?.measures;
+    this.release(record);
+  }
+
+  /** A job of the scene ended without having reached the worker. */
+  cancel(record: SceneRecord): void {
+    record.pending--;
+    this.release(record);
+  }
+
+  /** The worker of a lane has died with all it held. */
+  loseLane(lane: Lane): void {
+    for (const record of this.records.values()) {
+      if (record.home !== lane || !record.held) continue;
+      record.held = undefined;
+      record.isLost = true;
+      this.release(record);
+    }
+  }
+
+  /** The scene's versions with what the worker lacks. */
+  deltaOf(record: SceneRecord, state: SceneState): SceneDelta {
+    const { key, meshVersion, stateVersion } = state;
+    const { held } = record;
+    return {
+      key,
+      meshVersion,
+      stateVersion,
+      mesh: held?.meshVersion === meshVersion ? undefined : state.mesh,
+      start: held?.stateVersion === stateVersion ? undefined : state.start,
+    };
+  }
+
+  /** A scene that no worker holds and no job wants needs no home; one that never came to be needs no record either. */
+  private release(record: SceneRecord): void {
+    if (record.pending > 0 || record.held) return;
+    if (record.home) record.home.scenes--;
+    record.home = undefined;
+    if (record.isForgotten || !record.measures) this.records.delete(record.key);
+  }
+}

@@ -1,0 +1,217 @@
+import t from 'tap';
+import type { ResolveRequest } from '../../src/contract/requests.js';
+import { Deadline } from '../../src/jobs/deadline.js';
+import { exactVerifier, type Verifier } from '../../src/jobs/verifier.js';
+import { type Behaviour, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
+import { type FakeClock, refusalOf, runJob, spike } from '../support/job.js';
+
+t.test('without a budget nothing is ever due', async (t) => {
+  const deadline = new Deadline(undefined, 'FAIL', 0, () => 1e15);
+  t.notOk(deadline.isDue());
+  t.doesNotThrow(() => deadline.refuseIfOver('here'));
+});
+
+t.test('time is kept back for a further step and for the verification', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
+  deadline.reserveAfter(100); // 300 ms for what follows
+  now = 600;
+  t.notOk(deadline.isDue());
+  now = 650; // the step took 50 ms: 650 + 50 + 300 = the budget
+  t.ok(deadline.isDue());
+});
+
+t.test('the longest recent step counts, not the last', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
+  deadline.isDue();
+  now = 400;
+  t.notOk(deadline.isDue());
+  now = 401;
+  t.notOk(deadline.isDue());
+  now = 600;
+  t.ok(deadline.isDue());
+});
+
+t.test('a long step is forgotten after four shorter ones', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
+  deadline.isDue();
+  now = 500;
+  t.ok(deadline.isDue(), 'another 500 ms would be too much');
+  for (now = 510; now < 550; now += 10) deadline.isDue();
+  t.notOk(deadline.isDue(), 'the 500 ms at the start no longer count');
+});
+
+t.test('FAIL keeps nothing back', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'FAIL', 0, () => now);
+  deadline.reserveAfter(500);
+  deadline.isDue();
+  now = 999;
+  t.notOk(deadline.isDue());
+  now = 1000;
+  t.ok(deadline.isDue());
+});
+
+/** Each step takes 100 ms of the clock. */
+const ticking =
+  (clock: FakeClock): Behaviour =>
+  (step, scene) =>
+    stepping(10)(
+      {
+        ...step,
+        onState: (x) => {
+          clock.time += 100;
+          step.onState?.(x);
+        },
+      },
+      scene,
+    );
+
+const budgeted = (onBudget: ResolveRequest['onBudget'], timeBudgetSeconds = 0.45): ResolveRequest => ({
+  ...spike(1, 0.5),
+  timeBudgetSeconds,
+  ...(onBudget ? { onBudget } : {}),
+});
+
+t.test('RETURN_SAFE: the state reached in time, with status DEADLINE', async (t) => {
+  const clock = { time: 0 };
+  const { answer } = await runJob(budgeted(undefined), fakeEngine(ticking(clock)), { clock });
+  t.equal(answer.report.status, 'DEADLINE');
+  t.equal(answer.report.steps, 4, 'a fifth step would have ended at 500 ms');
+  t.ok(Math.abs(answer.positions[11]! - 0.8) < 1e-6);
+  t.notOk(answer.report.verification.fellBack);
+  t.equal(answer.report.timings.total, 400_000);
+});
+
+t.test('RETURN_SAFE: a start check that ate the budget leaves the start', async (t) => {
+  const clock = { time: 0 };
+  const request = budgeted('RETURN_SAFE');
+  const engine = fakeEngine(stepping(10));
+  const open = engine.open.bind(engine);
+  engine.open = async (...all) => {
+    clock.time = 1000;
+    return open(...all);
+  };
+  const { answer } = await runJob(request, engine, { clock });
+  t.match(answer.report, { status: 'DEADLINE', steps: 0 });
+  t.same(answer.positions, request.start);
+});
+
+t.test('RETURN_SAFE: a step is given up when the rest of the budget is needed for what comes after it', async (t) => {
+  const clock = { time: 0 };
+  const verifier = slow(clock, { state: 50, distances: 0 });
+  // One endless step, in which an hour passes unless it is given up.
+  const endless: Behaviour = (step) => {
+    while (clock.time < 3_600_000) {
+      clock.time += 10;
+      if (step.timeLeft!() <= 0) return resolution(step, step.x.slice(), 'DEADLINE', 0);
+    }
+    return resolution(step, step.y.slice(), 'CONVERGED', 1);
+  };
+  const { answer } = await runJob(budgeted('RETURN_SAFE'), fakeEngine(endless), { clock, verifier });
+  t.match(answer.report, { status: 'DEADLINE', steps: 0 });
+  t.equal(clock.time, 370, '85 of 450 ms are kept back: 1.7 times what the test of the start took');
+  const hard = { time: 0 };
+  const error = await refusalOf(
+    runJob(
+      budgeted('FAIL'),
+      fakeEngine((step) => {
+        hard.time = 450;
+        return resolution(step, step.x.slice(), step.timeLeft!() <= 0 ? 'DEADLINE' : 'STALLED', 0);
+      }),
+      { clock: hard },
+    ),
+  );
+  t.equal(error.code, 'DEADLINE_EXCEEDED');
+});
+
+/** The exact verifier, each of whose tests takes so much of the clock. */
+function slow(clock: FakeClock, ms: { readonly state: number; readonly distances: number }): Verifier {
+  const { findIntersections, findDistances } = exactVerifier;
+  return {
+    ...exactVerifier,
+    findIntersections: (...state) => {
+      clock.time += ms.state;
+      return findIntersections(...state);
+    },
+    findDistances: (...state) => {
+      clock.time += ms.distances;
+      return findDistances(...state);
+    },
+  };
+}
+
+t.test('RETURN_SAFE: what the checks took is said, and nothing long is begun that nobody needs', async (t) => {
+  const clock = { time: 0 };
+  const request = budgeted('RETURN_SAFE');
+  const verifier = slow(clock, { state: 400, distances: 520 });
+  const { answer } = await runJob(request, fakeEngine(ticking(clock)), { clock, verifier });
+  const { report } = answer;
+  t.match(report, { status: 'DEADLINE', steps: 0 });
+  t.same(answer.positions, request.start);
+  t.equal(clock.time, 400, 'the check of the start alone: the start needs no second one, its distances are left out');
+  t.equal(report.timings.verify, 400_000);
+  t.equal(report.minDistance, undefined);
+  const messages = Object.fromEntries(report.warnings.map(({ code, message }) => [code, message]));
+  t.match(messages.BUDGET_SPENT_ON_CHECKS, /budget of 0\.45 s.*0\.400 s into the checks of the start/);
+  t.match(messages.MIN_DISTANCE_NOT_MEASURED, /0\.45 s/);
+});
+
+t.test('RETURN_SAFE: steps come before the smallest distance, and the answer is tested in time', async (t) => {
+  const clock = { time: 0 };
+  const verifier = slow(clock, { state: 100, distances: 130 });
+  const { answer } = await runJob(budgeted('RETURN_SAFE', 0.39), fakeEngine(ticking(clock)), { clock, verifier });
+  t.match(answer.report, { status: 'DEADLINE', steps: 1, minDistance: undefined });
+  t.same(
+    answer.report.warnings.map(({ code }) => code),
+    ['MIN_DISTANCE_NOT_MEASURED'],
+  );
+  t.equal(clock.time, 300, 'checked, one step, checked');
+  const more = { time: 0 };
+  const measured = await runJob(budgeted('RETURN_SAFE', 0.75), fakeEngine(ticking(more)), {
+    clock: more,
+    verifier: slow(more, { state: 100, distances: 130 }),
+  });
+  t.equal(measured.answer.report.status, 'DEADLINE');
+  t.same(measured.answer.report.warnings, [], 'with time for all of it nothing is left out');
+  const steps = measured.answer.report.steps;
+  t.equal(more.time, 100 + 100 * steps + 100 + 130);
+  t.ok(steps > 0 && more.time <= 750);
+});
+
+t.test('a budget that was spent before anything is known to be safe is refused before the long check', async (t) => {
+  const clock = { time: 0 };
+  const verifier = slow(clock, { state: 400, distances: 0 });
+  const request = budgeted('RETURN_SAFE');
+  const late: ResolveRequest = {
+    ...request,
+    get parameters() {
+      clock.time = 450;
+      return request.parameters;
+    },
+  };
+  const error = await refusalOf(runJob(late, fakeEngine(stepping(1)), { clock, verifier }));
+  t.match(error, { code: 'DEADLINE_EXCEEDED', message: /before the start was checked/ });
+  t.equal(clock.time, 450);
+});
+
+t.test('FAIL: nothing changed', async (t) => {
+  const clock = { time: 0 };
+  const error = await refusalOf(runJob(budgeted('FAIL'), fakeEngine(ticking(clock)), { clock }));
+  t.equal(error.code, 'DEADLINE_EXCEEDED');
+  const enough = { time: 0 };
+  const { answer } = await runJob(budgeted('FAIL', 1.1), fakeEngine(ticking(enough)), { clock: enough });
+  t.equal(answer.report.status, 'CONVERGED');
+});
+
+t.test('a budget spent in the queue is refused whatever was asked', async (t) => {
+  for (const onBudget of ['RETURN_SAFE', 'FAIL'] as const) {
+    const engine = fakeEngine(stepping(1));
+    const error = await refusalOf(runJob(budgeted(onBudget), engine, { clock: { time: 450 } }));
+    t.equal(error.code, 'DEADLINE_EXCEEDED');
+    t.match(error.message, /in the queue/);
+    t.same(engine.opened, []);
+  }
+});

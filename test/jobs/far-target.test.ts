@@ -1,0 +1,150 @@
+import t from 'tap';
+import type { Positions } from '../../src/contract/mesh.js';
+import { buildMesh } from '../../src/mesh/build.js';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { findIntersections } from '../../src/verify/state.js';
+import { between, fakeEngine, resolution } from '../support/fake-engine.js';
+import { runJob } from '../support/job.js';
+import { DirectSession } from '../support/scenes.js';
+
+/** Four square sheets, one above the other, their corners at (504, 504) and (504.2, 504.2). */
+const SHEETS = 4;
+const EDGE = 0.1857;
+const mesh = {
+  vertexCount: 4 * SHEETS,
+  triangles: Uint32Array.from(
+    Array.from({ length: SHEETS }, (_, n) => [0, 1, 2, 1, 3, 2].map((corner) => 4 * n + corner)).flat(),
+  ),
+};
+const sheetsAt = (heightOf: (sheet: number) => number): Float32Array =>
+  Float32Array.from(
+    Array.from({ length: SHEETS }, (_, n) =>
+      [0, 1, 2, 3].flatMap((corner) => [504 + EDGE * (corner >> 1), 504 + EDGE * (corner & 1), heightOf(n)]),
+    ).flat(),
+  );
+/** of float32 from 256 to 512, where the start lies */
+const ULP = 2 ** -15;
+const start = sheetsAt((sheet) => 504.2 + 0.0006 * sheet);
+/** turned over, where they are 2^-12 apart */
+const target = sheetsAt((sheet) => 2094.52 - 0.0015 * sheet);
+const parameters = { activationDistance: 0.00235, leap: 3000, stretchLimit: 1.1, stepLimit: 200 };
+
+const largest = (positions: Positions): number => Math.max(...Array.from(positions, Math.abs));
+const distance = (a: Positions, b: Positions): number =>
+  Math.max(
+    ...Array.from({ length: a.length / 3 }, (_, v) =>
+      Math.hypot(...[0, 1, 2].map((k) => a[3 * v + k]! - b[3 * v + k]!)),
+    ),
+  );
+
+t.test(
+  'float32: sent where numbers are too coarse for δ, a mesh stops short of it, whole, and is told why',
+  async (t) => {
+    const session = new DirectSession({ mesh, start }, createCpuEngine());
+    await session.open(parameters);
+    let last: Positions = start;
+    for (let frame = 1; frame <= 3; frame++) {
+      const { positions, report } = await session.step(target, { parameters });
+      t.equal(session.findings.length, 0, 'nobody is at fault');
+      t.match(report, {
+        status: 'STALLED',
+        unfinishedVertices: 16,
+        verification: { fellBack: false, intersections: 0 },
+      });
+      t.match(
+        report.warnings.filter(({ code }) => code === 'TARGET_OUT_OF_RANGE'),
+        [{ count: 16, element: { kind: 'vertex', index: 0 }, message: /send float64/ }],
+      );
+      t.ok(largest(positions) < 512 && largest(positions) > largest(last), `frame ${frame}: ${largest(positions)}`);
+      const { intersectionCount } = findIntersections(buildMesh(mesh), positions, {
+        kinematicPairs: 'SKIP',
+        maxPairs: 1,
+      });
+      t.equal(intersectionCount, 0);
+      // Sheets that keep their order have not gone through each other.
+      const lowest = (n: number) => Math.min(...[0, 1, 2, 3].map((corner) => positions[12 * n + 3 * corner + 2]!));
+      t.ok([1, 2, 3].every((n) => lowest(n) > lowest(n - 1)));
+      last = positions;
+    }
+  },
+);
+
+t.test('float64: the same target again goes on from where the last answer stopped', async (t) => {
+  const session = new DirectSession({ mesh, start: Float64Array.from(start) }, createCpuEngine());
+  await session.open(parameters);
+  const far = Float64Array.from(target, (c, k) => (k % 3 === 2 ? c + 1e5 : c));
+  let left = distance(Float64Array.from(start), far);
+  for (let frame = 1; frame <= 3; frame++) {
+    const { positions, report } = await session.step(far, { parameters });
+    t.match(report, { status: /STALLED|STEP_LIMIT/, verification: { fellBack: false } });
+    t.match(report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', message: /send the same target again/ }]);
+    const now = distance(positions, far);
+    t.ok(now < left, `${left} to ${now}`);
+    left = now;
+  }
+  t.equal(session.findings.length, 0);
+});
+
+t.test('an engine is sent part of the way, and its word is restated for the whole of it', async (t) => {
+  let sent: Float32Array | undefined;
+  const engine = fakeEngine((step) => {
+    sent = step.y.slice();
+    return resolution(step, step.y.slice(), 'CONVERGED', 1);
+  });
+  // One sheet goes far, the others stay.
+  const request = {
+    mesh,
+    start,
+    target: sheetsAt((sheet) => (sheet === 3 ? 1000 : 504.2 + 0.0006 * sheet)),
+    parameters,
+  };
+  const { answer } = await runJob({ ...request, include: { vertices: true } }, engine);
+  t.ok(sent!.every(Number.isFinite));
+  const { report, vertices, positions } = answer;
+  const share = (positions[47]! - start[47]!) / (1000 - start[47]!);
+  t.match(report, { status: 'STALLED', unfinishedVertices: 4 });
+  // The answer is rounded to float32, 2^-15 apart here, on a way of 496; and so is r, to 2^-24 of at most 1.
+  const rounding = ULP / (1000 - start[47]!) + 2 ** -24;
+  t.ok(Math.abs(report.residual - (1 - share)) <= rounding, `${report.residual}, ${share}`);
+  t.same([...vertices!.residual.subarray(0, 12)], new Array(12).fill(0));
+  t.match(report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', count: 4, element: { index: 12 } }]);
+});
+
+t.test('kinematic vertices that are sent too far count as unreached', async (t) => {
+  const engine = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
+  const kinematic = Uint8Array.from({ length: 16 }, () => 1);
+  const { answer } = await runJob({ mesh: { ...mesh, kinematic }, start, target, parameters }, engine);
+  t.equal(answer.report.unreachedKinematic, 16);
+});
+
+t.test('a state that contacts have pushed beyond the range is not answered, an earlier one is', async (t) => {
+  const near = sheetsAt((sheet) => 504.3 + 0.0006 * sheet);
+  const engine = fakeEngine((step) => {
+    const half = between(step.x, step.y, 0.5);
+    step.onState?.(half);
+    const beyond = half.map((c) => c + 1e5);
+    step.onState?.(beyond);
+    return resolution(step, beyond, 'CONVERGED', 2);
+  });
+  const { answer, findings } = await runJob({ mesh, start, target: near, parameters }, engine);
+  t.equal(findings.length, 0);
+  t.match(answer.report, { status: 'STALLED', unfinishedVertices: 16, verification: { fellBack: false } });
+  // Start, target and answer are rounded to float32 each.
+  t.ok(Math.abs(answer.positions[2]! - 504.25) <= 3 * ULP);
+  t.match(answer.report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', message: /an earlier state/ }]);
+});
+
+t.test('where float32 numbers are the engine’s own nothing is cut', async (t) => {
+  const engine = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
+  const atOrigin = start.map((c) => c - 504.201);
+  const goal = target.map((c) => c - 504.201);
+  const { answer } = await runJob(
+    { mesh, start: atOrigin, target: goal, parameters: { ...parameters, verify: 'NONE' } },
+    engine,
+    {
+      allowUnverified: true,
+    },
+  );
+  t.same(answer.positions, goal);
+  t.match(answer.report, { status: 'CONVERGED', warnings: [] });
+});

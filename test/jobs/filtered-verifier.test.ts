@@ -1,0 +1,178 @@
+import t from 'tap';
+import { canFilter, FilteredStates, type FilteringEngine } from '../../src/jobs/filtered-verifier.js';
+import { exactVerifier, testState, verifierFor } from '../../src/jobs/verifier.js';
+import type { StateFilter } from '../../src/verify/filter.js';
+import { flatGrid } from '../gpu/filter/soups.js';
+import { fakeEngine, resolution } from '../support/fake-engine.js';
+import { openTestEngine } from '../support/gpu.js';
+import { runJob } from '../support/job.js';
+import { PROTECT } from '../verify/make-mesh.js';
+
+const grid = (height: number) => flatGrid(24, (u, v) => [u, v, height * Math.sin(9 * u) * Math.cos(7 * v)]);
+const { mesh, x } = grid(0.1);
+/** An edge at a corner of the sheet goes through its middle. */
+const pierced = Float64Array.from(x);
+pierced.set([0.52, 0.51, -1, 0.52, 0.51, 1], 0);
+
+const findings = exactVerifier.findIntersections(mesh, pierced, PROTECT);
+const described = { name: 'webgpu: fake', adapter: 'fake', software: false, maxBufferBytes: 2 ** 30 };
+
+/** An engine with filters made by `open`; nothing else of it works. */
+function engineWith(open: () => StateFilter): FilteringEngine & { readonly opened: () => number } {
+  let opened = 0;
+  return {
+    description: described,
+    open: () => Promise.reject(new Error('not asked for')),
+    close: async () => {},
+    openStateFilter: async () => {
+      opened++;
+      return open();
+    },
+    opened: () => opened,
+  };
+}
+
+/** Doubts every pair: right, if not much help. */
+function doubter(onClose = () => {}): StateFilter {
+  return {
+    findDoubtful: async () => {
+      const [e, n] = [mesh.edges.length / 2, mesh.triangles.length / 3];
+      const pairs = new Uint32Array(2 * e * n);
+      for (let k = 0; k < e * n; k++) pairs.set([Math.floor(k / n), k % n], 2 * k);
+      return { pairsTested: e * n, pairs };
+    },
+    close: onClose,
+  };
+}
+
+t.test('the rule: hardware with a filter', async (t) => {
+  const engine = engineWith(doubter);
+  t.ok(canFilter(engine));
+  t.notOk(canFilter({ ...engine, description: { ...described, software: true } }), 'a software adapter');
+  const { openStateFilter, ...plain } = engine;
+  t.notOk(canFilter(plain), 'an engine without');
+  t.equal(verifierFor(plain), exactVerifier);
+  t.equal(
+    await testState(exactVerifier, mesh, pierced, PROTECT).then((f) => f.intersectionCount),
+    findings.intersectionCount,
+  );
+});
+
+t.test('what is doubtful is decided exactly', async (t) => {
+  t.ok(findings.intersectionCount > 0);
+  const verifier = verifierFor(engineWith(doubter));
+  t.match(await testState(verifier, mesh, pierced, PROTECT), {
+    intersectionCount: findings.intersectionCount,
+    intersections: findings.intersections,
+  });
+  t.equal((await testState(verifier, mesh, x, PROTECT)).intersectionCount, 0);
+});
+
+t.test('whatever goes wrong, the host gives the verdict', async (t) => {
+  const broken: [string, () => StateFilter][] = [
+    [
+      'cannot be opened',
+      () => {
+        throw new Error('no room');
+      },
+    ],
+    ['fails', () => ({ findDoubtful: () => Promise.reject(new Error('device gone')), close: () => {} })],
+    ['gives up', () => ({ findDoubtful: async () => undefined, close: () => {} })],
+  ];
+  for (const [name, open] of broken) {
+    const warnings: string[] = [];
+    const engine = engineWith(open);
+    const states = new FilteredStates(engine, (message) => warnings.push(message));
+    for (let n = 0; n < 2; n++) t.same(await states.findIntersections(mesh, pierced, PROTECT), findings, name);
+    t.equal(warnings.length, name === 'gives up' ? 0 : 1, 'said once');
+    t.equal(engine.opened(), name === 'gives up' ? 1 : 2, 'a filter that failed is not asked again');
+  }
+});
+
+t.test('small meshes and bad numbers are not for the device', async (t) => {
+  const engine = engineWith(doubter);
+  const states = new FilteredStates(engine);
+  const small = flatGrid(3, (u, v) => [u, v, 0]);
+  t.equal((await states.findIntersections(small.mesh, small.x, PROTECT)).intersectionCount, 0);
+  await t.rejects(states.findIntersections(mesh, x.subarray(3), PROTECT), { code: 'SIZE_MISMATCH' });
+  const nan = x.slice();
+  nan[7] = Number.NaN;
+  await t.rejects(states.findIntersections(mesh, nan, PROTECT), { code: 'NOT_FINITE' });
+  t.equal(engine.opened(), 0);
+});
+
+t.test('filters of the last few meshes are kept, older ones closed', async (t) => {
+  let closed = 0;
+  const engine = engineWith(() => ({
+    findDoubtful: async () => ({ pairsTested: 0, pairs: new Uint32Array(0) }),
+    close: () => closed++,
+  }));
+  const states = new FilteredStates(engine);
+  const meshes = Array.from({ length: 6 }, () => grid(0).mesh);
+  for (const each of [...meshes, meshes[5], meshes[2]]) await states.findIntersections(each, x, PROTECT);
+  t.equal(engine.opened(), 6);
+  t.equal(closed, 2);
+  states.close();
+  t.equal(closed, 6);
+});
+
+t.test('the filter of a mesh that is gone is closed, and made anew should it come back', async (t) => {
+  let closed = 0;
+  const engine = engineWith(() => ({
+    findDoubtful: async () => ({ pairsTested: 0, pairs: new Uint32Array(0) }),
+    close: () => closed++,
+  }));
+  const states = new FilteredStates(engine);
+  const [one, other] = [grid(0).mesh, grid(0).mesh];
+  for (const each of [one, other]) await states.findIntersections(each, x, PROTECT);
+  states.forget(one);
+  states.forget(one);
+  t.equal(closed, 1);
+  await states.findIntersections(other, x, PROTECT);
+  t.equal(engine.opened(), 2, 'the other one is still there');
+  await states.findIntersections(one, x, PROTECT);
+  t.equal(engine.opened(), 3);
+});
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+t.test('with a device', options, async (t) => {
+  if (!engine) return;
+  const before = engine.ledger.total;
+  const states = new FilteredStates(engine, (message) => t.fail(message));
+  const filtered = await states.findIntersections(mesh, pierced, PROTECT);
+  t.same(filtered.intersections, findings.intersections);
+  t.equal(filtered.intersectionCount, findings.intersectionCount);
+  t.equal((await states.findIntersections(mesh, x, PROTECT)).intersectionCount, 0);
+  t.ok(engine.ledger.total > before, 'the mesh is resident');
+  states.close();
+  t.equal(engine.ledger.total, before);
+});
+
+t.test('a whole resolve, judged with the help of a device that passes for hardware', options, async (t) => {
+  if (!engine) return;
+  const start = Float32Array.from(x);
+  const target = start.map((value, k) => value + (k % 3 === 2 ? 0.02 * Math.sin(k) : 0.01));
+  const request = { mesh: { vertexCount: mesh.vertexCount, triangles: mesh.triangles }, start, target, parameters: {} };
+  const alone = await runJob(request, engine);
+  const hardware: FilteringEngine = Object.create(engine, { description: { value: described } });
+  t.ok(canFilter(hardware));
+  const helped = await runJob(request, engine, { verifier: verifierFor(hardware) });
+  t.same(helped.answer.positions, alone.answer.positions);
+  t.match(helped.answer.report.verification, { performed: 'STATE', intersections: 0, fellBack: false });
+  t.equal(helped.answer.report.verification.pairsTested, alone.answer.report.verification.pairsTested);
+});
+
+t.test('an answer that intersects is caught with the filter too', options, async (t) => {
+  if (!engine) return;
+  const start = Float32Array.from(x);
+  const target = Float32Array.from(pierced);
+  const request = { mesh: { vertexCount: mesh.vertexCount, triangles: mesh.triangles }, start, target, parameters: {} };
+  const hardware: FilteringEngine = Object.create(engine, { description: { value: described } });
+  const careless = fakeEngine((step) => resolution(step, step.y, 'CONVERGED', 1), { hasCheapStates: false });
+  const { answer, findings: found } = await runJob(request, careless, { verifier: verifierFor(hardware) });
+  t.equal(answer.report.verification.fellBack, true);
+  t.same(answer.positions, start);
+  t.match(found, [{ kind: 'STATE', state: { intersectionCount: findings.intersectionCount } }]);
+});

@@ -1,0 +1,85 @@
+import t from 'tap';
+import type { ResolveRequest } from '../../src/contract/requests.js';
+import { fakeEngine, stepping } from '../support/fake-engine.js';
+import { rods, runJob, spike } from '../support/job.js';
+
+const mapZ = (positions: ArrayLike<number>, vertex: number) => positions[3 * vertex + 2]!;
+
+t.test('states: the start first, every step, the answer last, in the target’s scalar', async (t) => {
+  const seen: (Float32Array | Float64Array)[] = [];
+  const request = { ...spike(1, 0.5), target: Float64Array.from(spike(1, 0.5).target) };
+  const { answer } = await runJob(request, fakeEngine(stepping(4)), { onState: (state) => seen.push(state) });
+  t.equal(seen.length, 5);
+  t.ok(seen.every((state) => state instanceof Float64Array));
+  t.same(seen[0], Float64Array.from(request.start));
+  t.same(seen[4], answer.positions);
+  t.same(
+    seen.map((state) => mapZ(state, 3)),
+    [1, 0.875, 0.75, 0.625, 0.5],
+  );
+
+  const wide = { ...spike(1, 0.5), start: Float64Array.from(spike(1, 0.5).start, (x) => x + 1e-12) };
+  const narrowed: (Float32Array | Float64Array)[] = [];
+  const { answer: single } = await runJob(wide, fakeEngine(stepping(2)), { onState: (state) => narrowed.push(state) });
+  t.same(narrowed[0], wide.start, 'a start in doubles is not rounded to a float32 answer');
+  t.same(narrowed.at(-1), single.positions);
+  t.ok(single.positions instanceof Float32Array);
+
+  const still: unknown[] = [];
+  await runJob(spike(1, 0), fakeEngine(stepping(0)), { onState: (state) => still.push(state) });
+  t.equal(still.length, 1, 'no step, one state');
+});
+
+t.test('states that are given up are taken back: one takes their place, and is the answer', async (t) => {
+  const hear = async (request: ResolveRequest, steps: number) => {
+    const path: (Float32Array | Float64Array)[] = [];
+    const numbers: number[] = [];
+    const { answer } = await runJob(request, fakeEngine(stepping(steps)), {
+      onState: (state, at) => {
+        numbers.push(at);
+        path.splice(at, path.length, state);
+      },
+    });
+    return { path, numbers, answer };
+  };
+  const fallen = await hear(spike(0.25, 0.4), 4);
+  t.same(fallen.numbers, [0, 1, 2, 3, 4, 2], 'two steps intersect');
+  t.same(fallen.path.at(-1), fallen.answer.positions);
+  t.equal(fallen.path.length, 3);
+
+  const through = await hear(spike(0.25, 0.4), 1);
+  t.same(through.numbers, [0, 1, 0], 'as far back as the start');
+  t.same(through.path, [through.answer.positions]);
+
+  const wide = { ...spike(0.25, 0.4), start: Float64Array.from(spike(0.25, 0.4).start, (x) => x + 1e-12) };
+  const narrowed = await hear(wide, 1);
+  t.same(narrowed.numbers, [0, 1, 1], 'a start in doubles, rounded for the answer, is a state of its own');
+  t.same(narrowed.path, [wide.start, narrowed.answer.positions]);
+  t.ok(narrowed.answer.positions instanceof Float32Array);
+});
+t.test('an engine with dear states is asked for them only where somebody needs them', async (t) => {
+  const asked = async (request: ResolveRequest, more: Parameters<typeof runJob>[2] = {}) => {
+    let isAsked = false;
+    const engine = fakeEngine(
+      (step, scene) => {
+        isAsked = step.onState !== undefined;
+        return stepping(4)(step, scene);
+      },
+      { hasCheapStates: false },
+    );
+    await runJob(request, engine, more);
+    return isAsked;
+  };
+  t.equal(await asked(spike(1, 0.5)), false);
+  t.equal(await asked({ ...spike(1, 0.5), parameters: { verify: 'PATH' } }), true, 'pieces to judge');
+  t.equal(await asked(rods(1, 0.5)), true, 'rods: pieces to judge at STATE');
+  t.equal(await asked(spike(1, 0.5), { onState: () => {} }), true, 'a reader');
+});
+
+t.test('without states there is the start to fall back to', async (t) => {
+  const request = spike(0.25, 0.4);
+  const { answer, findings } = await runJob(request, fakeEngine(stepping(4), { hasCheapStates: false }));
+  t.same(answer.positions, request.start);
+  t.ok(answer.report.verification.fellBack);
+  t.match(findings, [{ kind: 'STATE', statesAccepted: 1 }]);
+});

@@ -1,0 +1,54 @@
+import { Worker } from 'node:worker_threads';
+import t from 'tap';
+import { JobFlags } from '../../src/lanes/messages.js';
+
+const MESSAGES = JSON.stringify(new URL('../../src/schedule/messages.js', import.meta.url).href);
+
+/** A thread that waits for its reader once it has sent `sent` states, and says when it goes on. */
+function waiter(flags: JobFlags, sent: number, window: number): { woke: Promise<unknown>; asleep: Promise<unknown> } {
+  const source = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    import(${MESSAGES}).then(({ JobFlags }) => {
+      parentPort.postMessage('waiting');
+      new JobFlags(workerData.words).waitForReader(workerData.sent, workerData.window);
+      parentPort.postMessage('awake');
+    });`;
+  const worker = new Worker(source, { eval: true, workerData: { words: flags.words, sent, window } });
+  const heard = (word: string) =>
+    new Promise((resolve, reject) => {
+      worker.on('message', (message) => message === word && resolve(message));
+      worker.once('error', reject);
+    });
+  return { asleep: heard('waiting'), woke: heard('awake') };
+}
+
+t.test('a cancel is seen', async (t) => {
+  const flags = new JobFlags();
+  t.notOk(flags.isCancelled);
+  new JobFlags(flags.words).cancel();
+  t.ok(flags.isCancelled);
+});
+
+t.test('a reader in time never makes the worker wait', async (t) => {
+  const flags = new JobFlags();
+  flags.waitForReader(3, 4);
+  flags.acknowledgeState();
+  flags.waitForReader(4, 4);
+  t.pass('did not block');
+});
+
+t.test('a reader that lags holds the worker until it has taken a state', async (t) => {
+  const flags = new JobFlags();
+  const { woke, asleep } = waiter(flags, 4, 4);
+  await asleep;
+  flags.acknowledgeState();
+  t.equal(await woke, 'awake');
+});
+
+t.test('a cancel wakes a waiting worker', async (t) => {
+  const flags = new JobFlags();
+  const { woke, asleep } = waiter(flags, 100, 4);
+  await asleep;
+  flags.cancel();
+  t.equal(await woke, 'awake');
+});

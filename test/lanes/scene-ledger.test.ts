@@ -1,0 +1,72 @@
+import t from 'tap';
+import { Lane } from '../../src/lanes/lane.js';
+import { SceneLedger } from '../../src/lanes/scene-ledger.js';
+
+const MEASURES = { medianEdge: 1, minHeight: 1, bounds: [0, 0, 0, 1, 1, 1], warnings: [] } as const;
+const held = (meshVersion: number, stateVersion: number) => ({ meshVersion, stateVersion, measures: MEASURES });
+const lanes = () => [new Lane(), new Lane(), new Lane()];
+
+t.test('a home is where the fewest scenes are, then the first lane; it lasts as long as the scene', async (t) => {
+  const ledger = new SceneLedger();
+  const all = lanes();
+  const settle = (key: number) => ledger.settle(key, 'a', all);
+  const homes = [1, 2, 3, 4].map((key) => all.indexOf(settle(key).home!));
+  t.same(homes, [0, 1, 2, 0]);
+  const second = settle(2);
+  t.equal(second.home, all[1], 'its own');
+  for (const _ of [1, 2]) ledger.finish(second, held(0, 0));
+  t.equal(second.home, all[1], 'held there');
+  second.pending++;
+  ledger.finish(second, undefined);
+  t.equal(second.home, undefined, 'parked');
+  t.equal(all.indexOf(settle(5).home!), 1);
+  t.equal(all.indexOf(settle(2).home!), 1, 'now all have two but the second and third');
+});
+
+t.test('only what the worker lacks is sent along', async (t) => {
+  const ledger = new SceneLedger();
+  const record = ledger.settle(1, 'a', lanes());
+  const state = {
+    key: 1,
+    meshVersion: 3,
+    mesh: { vertexCount: 1, particles: Uint32Array.of(0) },
+    stateVersion: 8,
+    start: new Float32Array(3),
+  };
+  const sent = () => {
+    const { mesh, start } = ledger.deltaOf(record, state);
+    return [mesh === state.mesh, start === state.start];
+  };
+  t.same(sent(), [true, true]);
+  record.held = held(3, 8);
+  t.same(sent(), [false, false]);
+  record.held = held(3, 9);
+  t.same(sent(), [false, true]);
+  record.held = held(2, 8);
+  t.same(sent(), [true, false]);
+});
+
+t.test('a lane that dies takes its scenes with it; measures stay', async (t) => {
+  const ledger = new SceneLedger();
+  const all = lanes();
+  const records = [1, 2].map((key) => ledger.settle(key, 'a', all));
+  for (const record of records) ledger.finish(record, held(0, 0));
+  ledger.loseLane(all[0]!);
+  t.match(records[0], { held: undefined, isLost: true, measures: MEASURES, home: undefined });
+  t.match(records[1], { held: held(0, 0), isLost: false });
+});
+
+t.test('what never came to be, and what is forgotten, is remembered no longer than its jobs', async (t) => {
+  const ledger = new SceneLedger();
+  const all = lanes();
+  ledger.cancel(ledger.settle(1, 'a', all));
+  t.equal(ledger.size, 0);
+  t.ok(all.every(({ scenes }) => scenes === 0));
+  const record = ledger.settle(2, 'a', all);
+  ledger.settle(2, 'a', all);
+  ledger.finish(record, held(0, 0));
+  ledger.forget(record);
+  t.equal(ledger.size, 1, 'a job is still to come');
+  ledger.finish(record, undefined);
+  t.equal(ledger.size, 0);
+});
