@@ -2,7 +2,7 @@ import type { Parameters } from '../src/contract/parameters.js';
 import { buildMesh } from '../src/mesh/build.js';
 import { measureMesh } from '../src/mesh/measure.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
-import { Frame, floorOf } from '../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../src/solver/frame.js';
 import { resolveParameters } from '../src/solver/parameters.js';
 import type { EngineUnits, Resolution, Scene } from '../src/solver/types.js';
 import type { Case } from './cases.js';
@@ -27,7 +27,7 @@ function prepare({ request }: Case): EngineCase {
   const start = Float64Array.from(request.start);
   const measures = measureMesh(mesh, start);
   const { parameters } = resolveParameters(request.parameters, measures);
-  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
   const units = { scale: frame.scale, floor };
   return { mesh, parameters, units, x: frame.toEngine(start), y: frame.toEngine(Float64Array.from(request.target)) };

@@ -13,7 +13,7 @@ export interface SuiteResult {
 export interface SuiteOptions {
   readonly repeat: number;
   readonly warmUp: number;
-  /** ms; what would probably not be done by then is left out, and said so */
+  /** ms; what would probably not be done by then is excluded, and said so */
   readonly timeLimit: number;
   tell(text: string): void;
 }
@@ -47,7 +47,7 @@ export async function runSuite(
     const need = forecast.of(vertices);
     if (need > left || left <= 0) {
       const skipped = `${scene} at ${vertices} vertices may take ${seconds(need)}, ${seconds(Math.max(0, left))} are left`;
-      tell(`left out: ${skipped}`);
+      tell(`excluded: ${skipped}`);
       results.push({ goal, measurements: [], skipped });
       continue;
     }

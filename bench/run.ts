@@ -98,7 +98,7 @@ async function runEngines(settings: Settings): Promise<number> {
       const results = await runSuite(SUITES[suite], engines, { repeat, warmUp, timeLimit, tell });
       const measurements = results.flatMap((result) => result.measurements);
       printTable(settings, measurements);
-      for (const { skipped } of results) if (skipped !== undefined) print(`left out: ${skipped}`);
+      for (const { skipped } of results) if (skipped !== undefined) print(`excluded: ${skipped}`);
       save(settings, machine, { measurements, suite: results });
       return exitCode(measurements);
     }

@@ -34,7 +34,7 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --engine LIST      cpu, webgpu; by turns on the same start and target   default cpu
   --whole            whole requests, with all checks, instead of the engine alone; one engine
   --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
-  --minutes N        time for a suite; what does not fit is left out      default 10
+  --minutes N        time for a suite; what does not fit is excluded      default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
   --vertices LIST    about how many vertices; without it the examples' own size (1000 to 2300)
   --repeat N         counted runs of each case                            default 3

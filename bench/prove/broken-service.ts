@@ -15,7 +15,7 @@ type EngineName = 'cpu' | 'webgpu';
 /** Frames during which something breaks. */
 const FRAMES = 6;
 /** As many more while nothing was hit: what breaks at a random moment may break between two requests. */
-const MOST_FRAMES = 40;
+const MAX_FRAMES = 40;
 /** How often a refused request is sent again: one fault costs one answer, and the next attempt finds everything mended. */
 const ATTEMPTS = 3;
 
@@ -65,7 +65,7 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
       let x: Float64Array = start;
       const usual = await timeOf(() => client.resolve(mesh, start, target, {}));
       let frames = 0;
-      for (let frame = 1; frame <= FRAMES || (refused === 0 && frame <= MOST_FRAMES); frame++) {
+      for (let frame = 1; frame <= FRAMES || (refused === 0 && frame <= MAX_FRAMES); frame++) {
         frames = frame;
         const breaking = breakAfter(server, random.between(0, 0.9 * usual));
         const y = targetOf(scene, frame);

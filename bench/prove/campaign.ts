@@ -29,7 +29,7 @@ export interface EngineRun {
   readonly steps: number;
   readonly reused: number;
   readonly pieces: number;
-  /** answers during which pairs were left out because they intersected at the start */
+  /** answers during which pairs were excluded because they intersected at the start */
   readonly ignoring: number;
   readonly checks: number;
   readonly endings: Readonly<Record<string, number>>;
@@ -42,13 +42,13 @@ export interface EngineRun {
 const FRAMES = 30;
 /** Frames of a long session: hundreds where there is time, so many in a short campaign. */
 const FRAMES_PER_MINUTE = 200;
-const FEWEST_FRAMES = 60;
-const MOST_FRAMES = 600;
+const MIN_FRAMES = 60;
+const MAX_FRAMES = 600;
 /** Where cases are counted, so that they are the same whatever the time. */
 const COUNTED_FRAMES = 90;
 
 const framesWithin = (minutes: number): number =>
-  Math.min(MOST_FRAMES, Math.max(FEWEST_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes)));
+  Math.min(MAX_FRAMES, Math.max(MIN_FRAMES, Math.round(FRAMES_PER_MINUTE * minutes)));
 
 /** Tries cases against one engine until the time is over, or as many as were asked for. */
 export async function runCampaign(
@@ -73,7 +73,7 @@ export async function runCampaign(
     };
     const real = findRealScenes(settings.data);
     for (const prove of makeCases(settings.seed, Object.keys(real))) {
-      if (performance.now() > bench.until || prove.id.startsWith(`${MOST_CASES}-`) || run.cases === settings.cases)
+      if (performance.now() > bench.until || prove.id.startsWith(`${MAX_CASES}-`) || run.cases === settings.cases)
         break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
       const random = new Random(prove.seed);
@@ -91,7 +91,7 @@ export async function runCampaign(
 }
 
 /** More than any campaign gets through; it ends a search for an id that does not exist. */
-const MOST_CASES = 1_000_000;
+const MAX_CASES = 1_000_000;
 
 type Growing = { -readonly [K in keyof EngineRun]: EngineRun[K] } & {
   endings: Record<string, number>;

@@ -85,7 +85,7 @@ export function* makeCases(seed: number, realScenes: readonly string[]): Generat
   }
 }
 
-/** What may be asked for besides: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be left out. */
+/** What may be asked for besides: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */
 function withSpecials(variation: Variation, scene: string, random: Random): Variation {
   const { scalar, preset } = variation;
   const [narrowed, own, ignoring, parts, paths] = Array.from({ length: 5 }, () => random.next());
@@ -105,7 +105,7 @@ function withSpecials(variation: Variation, scene: string, random: Random): Vari
   };
 }
 
-/** Where pairs intersect or touch at the start most are to be left out; the others have to be refused. */
+/** Where pairs intersect or touch at the start most are to be excluded; the others have to be refused. */
 const TANGLED_SHARE = 0.7;
 
 /**

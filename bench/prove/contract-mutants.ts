@@ -2,11 +2,11 @@ import { FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH } from './mutant.js
 
 const PROXIMITY = 'src/solver/cpu/proximity.js';
 
-/** Faults in what the contract lets a caller leave out: ignored parts, and starts that intersect or touch. */
+/** Faults in what the contract lets a caller exclude: ignored parts, and starts that intersect or touch. */
 export const CONTRACT_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgotten-seams',
-    fault: 'pairs of ignored parts are left out also where they guard an element that spans parts',
+    fault: 'pairs of ignored parts are excluded also where they guard an element that spans parts',
     edits: [
       {
         file: PROXIMITY,
@@ -39,20 +39,20 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     caughtBy: [MEETING, PATH, FLOOR],
   },
   {
-    name: 'touching-not-left-out',
-    fault: 'under IGNORE_PAIRS and PATH what touches in the start is not left out, and counts as found on the path',
-    edits: [{ file: 'src/jobs/left-out.js', search: 'items.push(...collisions);', replacement: '' }],
+    name: 'touching-not-excluded',
+    fault: 'under IGNORE_PAIRS and PATH what touches in the start is not excluded, and counts as found on the path',
+    edits: [{ file: 'src/jobs/excluded.js', search: 'items.push(...collisions);', replacement: '' }],
     scenes: ['touching'],
     caughtBy: ['report: ignoredPairCount', 'the engine was never caught'],
     isVerified: true,
     sent: { corner: 'PATH', isIgnoring: true },
   },
   {
-    name: 'touching-left-out-for-ever',
-    fault: 'under IGNORE_PAIRS and PATH a pair that was left out because it touched is never guarded again',
+    name: 'touching-excluded-for-ever',
+    fault: 'under IGNORE_PAIRS and PATH a pair that was excluded because it touched is never guarded again',
     edits: [
       {
-        file: 'src/jobs/left-out.js',
+        file: 'src/jobs/excluded.js',
         search: 'items.push(...findNear(mesh, start, parted, floor));',
         replacement: 'items.push(...parted);',
       },
@@ -65,12 +65,12 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ignoring-blinds-paths',
-    fault: 'where any pair is left out the path test of PATH finds nothing, and the engine bounds no step',
+    fault: 'where any pair is excluded the path test of PATH finds nothing, and the engine bounds no step',
     edits: [
       {
         file: 'src/verify/path.js',
-        search: 'if (isLeftOut(rules.leftOut, finding.code, finding.ids))',
-        replacement: 'if (rules.leftOut?.items.length > 0)',
+        search: 'if (isExcluded(rules.excluded, finding.code, finding.ids))',
+        replacement: 'if (rules.excluded?.items.length > 0)',
       },
       {
         file: FORWARD,

@@ -113,7 +113,7 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
   let first: ArrayLike<number> | undefined;
   let lost = 0;
   try {
-    for (let k = 0; k < MOST_KILLS[engine]; k++) {
+    for (let k = 0; k < MAX_KILLS[engine]; k++) {
       const pending = new Client(server.address).resolve(mesh, start, target, {}).catch(() => undefined);
       const killing = new Promise<void>((resolve) => {
         setTimeout(resolve, Math.floor(random.between(0, 250)));
@@ -134,7 +134,7 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
     const last = await new Client(server.address).resolve(mesh, start, target, {});
     assert('answer' in last, 'the last server refuses');
     assertSafe(scene, last.answer.positions, 'in the last answer');
-    return `${MOST_KILLS[engine]} kills, ${lost} unanswered requests`;
+    return `${MAX_KILLS[engine]} kills, ${lost} unanswered requests`;
   } finally {
     await server.stop();
   }
@@ -142,7 +142,7 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
 
 const FRAMES = 12;
 /** A software driver takes seconds to start. */
-const MOST_KILLS = { cpu: 6, webgpu: 3 };
+const MAX_KILLS = { cpu: 6, webgpu: 3 };
 
 /**
  * The client's part of the contract: it keeps its last received answer, makes the session again from it on a new server,
@@ -160,7 +160,7 @@ async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Pr
       const y = targetOf(scene, frame);
       for (;;) {
         const pending = new Client(server.address).step(id, BigInt(frame), y).catch(() => undefined);
-        if (kills < MOST_KILLS[engine] && random.next() < 0.35) {
+        if (kills < MAX_KILLS[engine] && random.next() < 0.35) {
           await new Promise((resolve) => setTimeout(resolve, Math.floor(random.between(0, 60))));
           await server.kill();
           kills++;

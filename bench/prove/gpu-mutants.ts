@@ -126,7 +126,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'kernel-forgotten-border',
-    'the search leaves out every pair of kinematic elements, also those that guard the cloth at their border',
+    'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
     [
       {
         file: 'gpu/kernels/element-boxes.wgsl',
@@ -241,7 +241,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     'kernel-forgotten-seams',
-    'pairs of ignored parts are left out also where they guard an element that spans parts',
+    'pairs of ignored parts are excluded also where they guard an element that spans parts',
     [
       {
         file: 'gpu/kernels/common/pair-rules.wgsl',

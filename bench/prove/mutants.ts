@@ -246,7 +246,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgotten-border',
-    fault: 'the search leaves out every pair of kinematic elements, also those that guard the cloth at their border',
+    fault: 'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
     edits: [
       {
         file: 'src/solver/cpu/proximity.js',

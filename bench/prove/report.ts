@@ -117,7 +117,7 @@ const RUN_ROWS: readonly (readonly [string, (run: EngineRun) => unknown])[] = [
   ['pieces of paths judged (0: the build writes none)', ({ pieces }) => pieces],
   ['steps the engine took', ({ steps }) => steps],
   ['answers that used an earlier search again', ({ reused }) => reused],
-  ['answers with pairs left out that intersected at the start', ({ ignoring }) => ignoring],
+  ['answers with pairs excluded that intersected at the start', ({ ignoring }) => ignoring],
   ["comparisons with the service's own check", ({ checks }) => checks],
   ['how requests ended', ({ endings }) => list(endings)],
   ['doors and modes', ({ byWay }) => list(byWay)],

@@ -19,7 +19,7 @@ const DEVICE_BYTES = { cpu: 130_000, webgpu: 800_000 };
 const IDLE_TIMEOUT = 0.3;
 /** ms: every other wait is longer than a session lives */
 const LONGEST_WAIT = 600;
-const MOST_LIVES = 4;
+const MAX_LIVES = 4;
 /** Small meshes, so that frames are many. */
 const LIVES: readonly (readonly [string, DoorName])[] = [
   ['handkerchiefs', 'JSON'],
@@ -58,7 +58,7 @@ export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random)
     const expiries = () => outcomes.reduce((total, { endings }) => total + (endings.SESSION_NOT_FOUND ?? 0), 0);
     try {
       // What happens at random moments may not happen: they live again until it has.
-      for (let n = 0; n < MOST_LIVES && (most.parked === 0 || expiries() === 0); n++) {
+      for (let n = 0; n < MAX_LIVES && (most.parked === 0 || expiries() === 0); n++) {
         const lives = LIVES.map(([scene, door], k) => live(scene, door, (random.seed + 31 * n + k) >>> 0, bench));
         outcomes.push(...(await Promise.all(lives)));
       }

@@ -95,7 +95,7 @@ export function pinSome(surface: Surface, random: Random): Uint8Array {
     neighbours.set(a, [...(neighbours.get(a) ?? []), b]);
     neighbours.set(b, [...(neighbours.get(b) ?? []), a]);
   }
-  for (let n = 0; n < MOST_PINS; n++) {
+  for (let n = 0; n < MAX_PINS; n++) {
     const v = random.below(surface.vertexCount);
     if (flags[v] || isTaken.has(v) || (neighbours.get(v) ?? []).some((other) => flags[other])) continue;
     flags[v] = 1;
@@ -103,7 +103,7 @@ export function pinSome(surface: Surface, random: Random): Uint8Array {
   return flags;
 }
 
-const MOST_PINS = 6;
+const MAX_PINS = 6;
 
 /** The target with the pinned vertices where they are: a pin that goes through others would be the caller's own wish. */
 export function holdPins(y: Positions, x: Positions, flags: Uint8Array, base: Uint8Array): Positions {

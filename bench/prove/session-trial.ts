@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { MeshInput, Positions } from '../../src/contract/mesh.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Door, Opened, Reply, StepTerms } from './door.js';
-import { LeftOutMemory } from './judge/left-out.js';
+import { ExcludedMemory } from './judge/excluded.js';
 import type { Surface } from './judge/surface.js';
 import type { Random } from './scenes/random.js';
 import { aimAt, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
@@ -16,7 +16,7 @@ export interface JudgedStep {
   readonly reply: Reply;
   /** names under one of which the service may have written the path */
   readonly requestIds?: readonly string[];
-  readonly memory?: LeftOutMemory;
+  readonly memory?: ExcludedMemory;
 }
 
 /** What a session needs of whoever judges. */
@@ -108,7 +108,7 @@ class RunningSession {
   /** ms that a step takes, about */
   #usual = 20;
   readonly #earlier: Positions[] = [];
-  readonly #memory = new LeftOutMemory();
+  readonly #memory = new ExcludedMemory();
 
   constructor(
     id: string,

@@ -28,7 +28,7 @@ Tries to break the service and judges every answer with tools of its own. Exit c
   --seed N          whole number that everything is drawn from (default: the time)
   --minutes N       how long cases are tried, all engines together (default 1.5)
   --cases N         end after so many cases on each engine, if the time lasts (default: as many as the time allows)
-  --engine LIST     cpu, webgpu or both, separated by commas (default cpu,webgpu; webgpu is left out with a note where
+  --engine LIST     cpu, webgpu or both, separated by commas (default cpu,webgpu; webgpu is excluded with a note where
                     no adapter is found)
   --data DIR        folder of real inputs (default: INTERSTICE_DATA; without one, generated scenes only)
   --out DIR         where report.html and report.json go (default bench/results/prove-TIME)

@@ -46,7 +46,7 @@ const ALLOWED_SLOWDOWN = 3;
 const SHORT_SESSION = 10;
 /** Keeps a soak's answers many and alike. */
 const STEP_LIMIT = 20;
-const MOST_FINDINGS = 10;
+const MAX_FINDINGS = 10;
 
 /** Resolves, one long session and many short ones, again and again: memory and latency must stay where they are. */
 export async function runSoak(engine: 'cpu' | 'webgpu', seconds: number, seed: number): Promise<SoakResult> {
@@ -55,7 +55,7 @@ export async function runSoak(engine: 'cpu' | 'webgpu', seconds: number, seed: n
   const started = performance.now();
   try {
     await soak.open();
-    while (performance.now() - started < seconds * 1000 && soak.findings.length < MOST_FINDINGS) await soak.round();
+    while (performance.now() - started < seconds * 1000 && soak.findings.length < MAX_FINDINGS) await soak.round();
   } finally {
     await server.stop();
   }

@@ -141,11 +141,11 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     mode: 'TURNS',
   },
   {
-    name: 'left-out-for-ever',
-    fault: 'a pair that was left out because it intersected is never guarded again',
+    name: 'excluded-for-ever',
+    fault: 'a pair that was excluded because it intersected is never guarded again',
     edits: [
       {
-        file: 'src/jobs/left-out.js',
+        file: 'src/jobs/excluded.js',
         search: 'items.push(...findNear(mesh, start, parted, floor));',
         replacement: 'items.push(...parted);',
       },
@@ -157,11 +157,11 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     sent: { isIgnoring: true },
   },
   {
-    name: 'left-out-too-much',
-    fault: 'every pair of vertices and triangles that both have to do with an intersection is left out',
+    name: 'excluded-too-much',
+    fault: 'every pair of vertices and triangles that both have to do with an intersection is excluded',
     edits: [
       {
-        file: 'src/mesh/left-out-pairs.js',
+        file: 'src/mesh/excluded-pairs.js',
         search: 'this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k))',
         replacement: 'this.knows(a, i, j, k)',
       },

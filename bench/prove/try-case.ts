@@ -4,10 +4,10 @@ import type { Mode, ProveCase } from './cases.js';
 import type { Door, Refusal, Reply } from './door.js';
 import type { DoorName } from './doors.js';
 import { type Finding, judgeAnswer } from './judge/answer-judge.js';
+import { ExcludedMemory } from './judge/excluded.js';
 import { defaultDelta, expectReply, hasNoDefault, isWithinRounding } from './judge/expectation.js';
 import { floorAtMost, ulpOf } from './judge/floor.js';
 import type { Invariant } from './judge/invariants.js';
-import { LeftOutMemory } from './judge/left-out.js';
 import { findCollisions } from './judge/path-judge.js';
 import { findMeetings } from './judge/state-judge.js';
 import { readSurface, type Surface } from './judge/surface.js';
@@ -27,7 +27,7 @@ export interface Outcome {
   readonly reused: number;
   /** linear pieces of paths that were judged */
   readonly pieces: number;
-  /** answers during which pairs were left out because they intersected */
+  /** answers during which pairs were excluded because they intersected */
   readonly ignoring: number;
   /** how often the service's own check was compared with the judge */
   readonly checks: number;
@@ -188,9 +188,9 @@ class Trial implements Judge {
     const { code, message, pairCount } = reply.refusal;
     tally.end(code);
     if (isTooCoarse && code === expected) return true;
-    // What is left out may be as close as it likes.
+    // What is excluded may be as close as it likes.
     const excused = this.#isIgnoring
-      ? new LeftOutMemory().settle(surface, start, this.#rules, 0, this.#verify === 'PATH').excused
+      ? new ExcludedMemory().settle(surface, start, this.#rules, 0, this.#verify === 'PATH').excused
       : undefined;
     const judged: Surface = excused ? { ...surface, excused } : surface;
     const isTolerance =
@@ -234,16 +234,16 @@ class Trial implements Judge {
     }
     const { positions, report } = reply.answer;
     const floor = floorAtMost(whole, start, target, report.resolved.activationDistance);
-    const leftOut = this.#isIgnoring
-      ? (memory ?? new LeftOutMemory()).settle(whole, start, this.#rules, floor, this.#verify === 'PATH')
+    const excluded = this.#isIgnoring
+      ? (memory ?? new ExcludedMemory()).settle(whole, start, this.#rules, floor, this.#verify === 'PATH')
       : undefined;
-    const surface: Surface = leftOut ? { ...whole, excused: leftOut.excused } : whole;
-    const question = { surface, start, target, invariants: this.#invariants, verify: this.#verify, leftOut };
+    const surface: Surface = excluded ? { ...whole, excused: excluded.excused } : whole;
+    const question = { surface, start, target, invariants: this.#invariants, verify: this.#verify, excluded };
     tally.findings.push(...judgeAnswer(question, reply.answer));
     tally.answers++;
     tally.steps += report.steps;
     if (report.proximitySetReused) tally.reused++;
-    if (leftOut && leftOut.most > 0) tally.ignoring++;
+    if (excluded && excluded.most > 0) tally.ignoring++;
     tally.end(report.status);
     const { traceFolder } = bench;
     // A frame that was answered for a sender who had gone has its path under that one's name.

@@ -1,6 +1,6 @@
 // Opens a request, one thread a vertex: x ← start, y ← y*, r ← 1 (0 where both are equal), and whether P and its boxes may
 // serve it: every vertex in its box, and whoever wants to move in one that is more than a point, for pairs of points that
-// stood still were left out of P. Guard RADIUS: the boxes are the points of the search, and what counts is how far the
+// stood still were excluded of P. Guard RADIUS: the boxes are the points of the search, and what counts is how far the
 // vertices have come since.
 //
 // In: start, goal, box, inverseMass. Out: progress, control. Mirrors Residuals.begin and Proximity.isValidFor
@@ -50,7 +50,7 @@ fn begin(
     isInvalid = !(all(here >= lo) && all(here <= hi)) || (!isThere && lo.x == hi.x && lo.y == hi.y);
   } else {
     atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(here - lo)) & 0x7fffffffu);
-    // A kinematic vertex that moves now may have stood still at the search, and its pairs been left out.
+    // A kinematic vertex that moves now may have stood still at the search, and its pairs been excluded.
     isInvalid = !isThere && inverseMass[i] == 0.0 && parameters.skipsKinematicPairs == 0u;
   }
   if (isInvalid) {

@@ -4,7 +4,7 @@
 // it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
 //
 // Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a bar bit or a
-// vertex in common, belong to two ignored parts or are left out (src/mesh/left-out-pairs.ts). A pair is dropped only if n,
+// vertex in common, belong to two ignored parts or are excluded (src/mesh/excluded-pairs.ts). A pair is dropped only if n,
 // the direction of its closest points, keeps it further apart than the cut wherever in the boxes its vertices are:
 // lo - hi > cut + 16 u L, where L bounds the terms of every height used, u = 2^-23.
 //
@@ -50,11 +50,11 @@ struct Walk {
   // word of offsets that counts the chunks that were taken; the chunks follow, first one a query, then as many more
   chunks: u32,
   // places in topology (gpu/search/topology-tail.ts): δ of vertex 0, 0 = one δ for all; marks of the vertices that are in
-  // some pair that is left out; keys of these pairs, of this kind, ascending
+  // some pair that is excluded; keys of these pairs, of this kind, ascending
   distances: u32,
   marks: u32,
-  leftOutFirst: u32,
-  leftOutCount: u32,
+  excludedFirst: u32,
+  excludedCount: u32,
   // what P calls these pairs
   kind: u32,
   // 1 = the tree is that of the queries themselves; 1 = the queries are free points
@@ -207,7 +207,7 @@ fn walkPairs(
       }
       // What was kept belongs: of that only n is wanted.
       let closer = lookCloser(slots, cut, select(4u, 0u, isKept));
-      if (isKept || (closer.belongs && !isIgnored(slots) && !isLeftOut(slots))) {
+      if (isKept || (closer.belongs && !isIgnored(slots) && !isExcluded(slots))) {
         if (isWriting) {
           pairVertex[at + count] = asInPairs(slots);
           pairInfo[at + count] = walk.kind;

@@ -1,4 +1,4 @@
-import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -64,7 +64,7 @@ export class DeviceSearch {
   #topology: GPUBuffer;
   #tail: TopologyTail;
   #settings: Settings;
-  #leftOut: LeftOutPairs | undefined;
+  #excluded: ExcludedPairs | undefined;
   /** float32[8·slots] grown boxes of the elements */
   readonly #tree: GPUBuffer;
   /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/common/cells.wgsl) */
@@ -237,10 +237,10 @@ export class DeviceSearch {
    *
    * @throws OUT_OF_DEVICE_MEMORY, with everything as it was
    */
-  leaveOut(leftOut: LeftOutPairs | undefined): void {
-    const tail = this.#composeTail(leftOut);
-    this.#memory.ledger.admit(4 * (tail.words.length - this.#tail.words.length), 'pairs that are left out');
-    this.#leftOut = leftOut;
+  leaveOut(excluded: ExcludedPairs | undefined): void {
+    const tail = this.#composeTail(excluded);
+    this.#memory.ledger.admit(4 * (tail.words.length - this.#tail.words.length), 'pairs that are excluded');
+    this.#excluded = excluded;
     this.#tail = tail;
     this.#memory.free(this.#topology);
     this.#topology = this.#makeTopology();
@@ -248,16 +248,16 @@ export class DeviceSearch {
     this.#build();
   }
 
-  /** Are these, and no others, the pairs that are left out? */
-  leavesOut(leftOut: LeftOutPairs | undefined): boolean {
-    const present = this.#leftOut;
-    return present ? present.isSameAs(leftOut) : !leftOut || leftOut.isSameAs(undefined);
+  /** Are these, and no others, the pairs that are excluded? */
+  leavesOut(excluded: ExcludedPairs | undefined): boolean {
+    const present = this.#excluded;
+    return present ? present.isSameAs(excluded) : !excluded || excluded.isSameAs(undefined);
   }
 
-  #composeTail(leftOut: LeftOutPairs | undefined): TopologyTail {
+  #composeTail(excluded: ExcludedPairs | undefined): TopologyTail {
     const { vertexCount } = this.#mesh;
     const distances = distancesByVertex(this.#mesh, this.#settings);
-    return composeTail(this.layout.topology.length, vertexCount, distances, leftOut);
+    return composeTail(this.layout.topology.length, vertexCount, distances, excluded);
   }
 
   #makeTopology(): GPUBuffer {

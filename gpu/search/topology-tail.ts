@@ -1,7 +1,7 @@
-import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
 
-/** Words of a pair that is left out: its vertices in the order of leftOutKey (common/pair-rules.wgsl). */
+/** Words of a pair that is excluded: its vertices in the order of excludedKey (common/pair-rules.wgsl). */
 const KEY_WORDS = 4;
 
 /** Vertices marked in one word. */
@@ -19,7 +19,7 @@ export interface TopologyTail {
   readonly words: Uint32Array<ArrayBuffer>;
   /** word of vertex 0's δ, float32 bits; 0 = one δ for all */
   readonly distances: number;
-  /** word of the first marks: a bit a vertex, 1 = it is in some pair that is left out */
+  /** word of the first marks: a bit a vertex, 1 = it is in some pair that is excluded */
   readonly marks: number;
   /** by kind of pair */
   readonly keys: readonly KeyRange[];
@@ -33,14 +33,14 @@ export function composeTail(
   base: number,
   vertexCount: number,
   distances: Float32Array | undefined,
-  leftOut: LeftOutPairs | undefined,
+  excluded: ExcludedPairs | undefined,
 ): TopologyTail {
   const keys: number[][][] = [VT, EE, VE, VV].map(() => []);
-  for (const { a, b } of leftOut?.proximityPairs() ?? []) keys[kindOf(a, b)]!.push(paddedKey(a, b));
+  for (const { a, b } of excluded?.proximityPairs() ?? []) keys[kindOf(a, b)]!.push(paddedKey(a, b));
   for (const list of keys) list.sort(compareKeys);
   const own = distances ? vertexCount : 0;
   const marks = base + own;
-  const markWords = leftOut ? Math.ceil(vertexCount / MARKS_A_WORD) : 0;
+  const markWords = excluded ? Math.ceil(vertexCount / MARKS_A_WORD) : 0;
   let next = marks + markWords;
   const ranges = keys.map((list) => {
     const range = { first: next, count: list.length };

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -82,13 +82,13 @@ export class DeviceProximity {
   }
 
   /** Searches without these pairs from now on; P is void. @throws OUT_OF_DEVICE_MEMORY */
-  leaveOut(leftOut: LeftOutPairs | undefined): void {
-    this.#search.leaveOut(leftOut);
+  leaveOut(excluded: ExcludedPairs | undefined): void {
+    this.#search.leaveOut(excluded);
   }
 
-  /** Are these, and no others, the pairs that are left out? */
-  leavesOut(leftOut: LeftOutPairs | undefined): boolean {
-    return this.#search.leavesOut(leftOut);
+  /** Are these, and no others, the pairs that are excluded? */
+  leavesOut(excluded: ExcludedPairs | undefined): boolean {
+    return this.#search.leavesOut(excluded);
   }
 
   /** Other lengths and rules from the next search on; P is void. */

@@ -1,4 +1,4 @@
-import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -24,9 +24,9 @@ export class HostSearch {
     this.#vertexCount = mesh.vertexCount;
   }
 
-  /** @returns whether P is still what the host's search found, with the same pairs left out */
-  beginRequest(leftOut: LeftOutPairs | undefined): boolean {
-    this.#proximity.beginRequest(leftOut);
+  /** @returns whether P is still what the host's search found, with the same pairs excluded */
+  beginRequest(excluded: ExcludedPairs | undefined): boolean {
+    this.#proximity.beginRequest(excluded);
     return this.#proximity.isValid;
   }
 

@@ -44,16 +44,16 @@ export class SceneSearch {
    * @returns false = P on the device must not be used
    * @throws OUT_OF_DEVICE_MEMORY
    */
-  async beginRequest(settings: Settings, { x, leftOut }: StepInput): Promise<boolean> {
+  async beginRequest(settings: Settings, { x, excluded }: StepInput): Promise<boolean> {
     if (this.#place === 'HOST') {
       this.#onHost ??= new HostSearch(this.#mesh, settings);
-      return this.#onHost.beginRequest(leftOut);
+      return this.#onHost.beginRequest(excluded);
     }
     this.onDevice ??= await DeviceProximity.open(this.#memory, this.#mesh, settings, x, this.#buffers);
     const search = this.onDevice;
     search.beginRequest();
-    if (search.leavesOut(leftOut)) return true;
-    await this.withRoom('pairs that are left out', () => search.leaveOut(leftOut));
+    if (search.leavesOut(excluded)) return true;
+    await this.withRoom('pairs that are excluded', () => search.leaveOut(excluded));
     return false;
   }
 

@@ -147,7 +147,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   onIntersectingStart: {
     kind: 'choice',
     choices: ['REJECT', 'IGNORE_PAIRS'],
-    description: 'a start that intersects is refused, or its pairs are left out until they part',
+    description: 'a start that intersects is refused, or its pairs are excluded until they part',
     unit: '',
     defaultText: 'reject',
     range: '',

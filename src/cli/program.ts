@@ -139,7 +139,7 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
     choiceOption(
       'kinematic-pairs',
       KINEMATIC_PAIRS,
-      'pairs of two kinematic elements are left out (default), or tested like all others',
+      'pairs of two kinematic elements are excluded (default), or tested like all others',
     ),
     new Option(
       '--options <FILE>',

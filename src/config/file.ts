@@ -6,7 +6,7 @@ export type FileSettings = Readonly<Record<string, string>>;
 
 /**
  * Reads a settings file: a JSON object, or lines of NAME=value where # begins a comment line and quotes around a value are
- * left out.
+ * excluded.
  *
  * @param known every name that it may hold; anything else is a mistake, here nobody else sets variables
  * @returns the settings, and what is wrong with the file, a sentence each

@@ -33,10 +33,10 @@ const flag = (name: string, description: string) =>
   ({ name, default: '0', choices: ['0', '1'], description }) as const satisfies Setting;
 
 /** What the arrays of a mesh can hold at all: a test compares it with the mesh room's own bound. */
-const MOST_ROWS = 2 ** 27;
+const MAX_ROWS = 2 ** 27;
 
 /** More memory than any machine has, and still exact as a double. */
-const MOST_BYTES = 2 ** 50;
+const MAX_BYTES = 2 ** 50;
 
 const PORTS = [0, 65535] as const;
 
@@ -102,11 +102,11 @@ export const SETTINGS = {
     'threads',
     'Requests computed at the same time; default one a core of this machine.',
   ),
-  maxVertices: number('INTERSTICE_MAX_VERTICES', 4_000_000, [1, MOST_ROWS], 'vertices', 'Largest mesh taken.'),
+  maxVertices: number('INTERSTICE_MAX_VERTICES', 4_000_000, [1, MAX_ROWS], 'vertices', 'Largest mesh taken.'),
   maxElements: number(
     'INTERSTICE_MAX_ELEMENTS',
     8_000_000,
-    [1, MOST_ROWS],
+    [1, MAX_ROWS],
     'elements',
     'Most triangles, segments, particles and tetrahedra together.',
   ),
@@ -129,7 +129,7 @@ export const SETTINGS = {
   maxQueueBytes: number(
     'INTERSTICE_MAX_QUEUE_BYTES',
     GiB,
-    [0, MOST_BYTES],
+    [0, MAX_BYTES],
     'bytes',
     'What the requests that wait may keep in memory; more are refused, but one may always wait. 0 = no limit.',
   ),
@@ -162,14 +162,14 @@ export const SETTINGS = {
   maxDeviceBytes: number(
     'INTERSTICE_MAX_DEVICE_BYTES',
     0,
-    [0, MOST_BYTES],
+    [0, MAX_BYTES],
     'bytes',
     'What lanes may hold for sessions, on the device and on the host; beyond it the least recently used are parked. 0 = no limit.',
   ),
   maxSessionBytes: number(
     'INTERSTICE_MAX_SESSION_BYTES',
     4 * GiB,
-    [0, MOST_BYTES],
+    [0, MAX_BYTES],
     'bytes',
     'Host memory for the meshes and states of all sessions; more is refused. 0 = no limit.',
   ),

@@ -5,7 +5,7 @@ import type { Report } from './report.js';
 /** What the session room tells whoever measures it. Plain data, free of ids and payloads: no event names a session. */
 
 /** Operations that answer a caller; `info`, `ready` and `close` are not measured. */
-export type OperationName = Exclude<keyof Operations, 'knock' | 'info' | 'ready' | 'close'>;
+export type OperationName = Exclude<keyof Operations, 'preflight' | 'info' | 'ready' | 'close'>;
 
 /** One call has ended, well or not. */
 export interface RequestEvent {

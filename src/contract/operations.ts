@@ -43,7 +43,7 @@ export interface Caller {
  * Hears the path of a resolve, state by state. `at` is the place of a state in the path, 0 for the start: one more each time,
  * unless states are given up; then the one that takes their place is told with its number, and what had it and all after it are void.
  */
-export type TellState = (positions: Positions, at: number) => void;
+export type StateListener = (positions: Positions, at: number) => void;
 
 /** What a transport knows about one call. */
 export interface CallContext {
@@ -61,11 +61,11 @@ export interface CallContext {
   readonly receivedAt?: number;
   readonly onProgress?: (progress: Progress) => void;
   /** every state of the path in the answer's scalar, start first, answer last (command line's --trace); awaited */
-  readonly onState?: TellState;
+  readonly onState?: StateListener;
 }
 
 /** What a door knows of a request of which only the head has come. */
-export interface Knock {
+export interface Preflight {
   readonly operation: 'resolve' | 'check' | 'createSession' | 'updateSession' | 'step';
   /** where the head names it */
   readonly sessionId?: string | undefined;
@@ -82,7 +82,7 @@ export interface Operations {
    * @returns to be called when the request is whole, or gone: until then, or for some seconds, it is counted on
    * @throws DRAINING, SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED
    */
-  knock(knock: Knock, context?: CallContext): () => void;
+  preflight(preflight: Preflight, context?: CallContext): () => void;
   resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer>;
   check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer>;
   createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo>;

@@ -4,7 +4,7 @@ import type { StageTimings, Timings, Warning } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
-import type { Frame, StateToMap } from '../solver/frame.js';
+import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import type { Range } from '../solver/range.js';
 import type { EnginePositions, Resolution, StepInput } from '../solver/types.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
@@ -26,7 +26,7 @@ export interface Prepared {
   readonly parameterWarnings: readonly MeshWarning[];
   readonly contactDistance: number | undefined;
   readonly rules: PairRules;
-  readonly frame: Frame;
+  readonly frame: CoordinateFrame;
   readonly range: Range;
   readonly images: Omit<StateToMap, 'engine'>;
   /** of the exact test of the start */
@@ -75,7 +75,7 @@ export async function computeAnswer(
   const ran = await runUnlessCancelled(job, run, {
     x: images.startEngine,
     y: goal.target,
-    ...(rules.leftOut ? { leftOut: rules.leftOut } : {}),
+    ...(rules.excluded ? { excluded: rules.excluded } : {}),
     shouldStop: () => context.isCancelled() || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
     timeLeft: () => (context.isCancelled() ? 0 : deadline.timeLeft()),
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
@@ -113,7 +113,7 @@ export async function computeAnswer(
       ...chosen.problem,
       request: prepared.reproduce(),
       resolved: parameters,
-      ...(rules.leftOut ? { leftOut: rules.leftOut.items } : {}),
+      ...(rules.excluded ? { excluded: rules.excluded.items } : {}),
       engine: engine.description.name,
       version: algorithmVersion,
     });
@@ -154,7 +154,7 @@ export async function computeAnswer(
     target: images.target,
     answer: positions,
     minDistance: measured?.minDistance,
-    leftOut: rules.leftOut,
+    excluded: rules.excluded,
     resolution: reached(resolution, chosen, images.target),
     verification: chosen.verification,
     timings,
@@ -195,7 +195,7 @@ function reached(
   };
 }
 
-/** Where a budget was too small for what was asked: what took it, and what was left out for it. */
+/** Where a budget was too small for what was asked: what took it, and what was excluded for it. */
 function warningsOfBudget(
   job: JobRun,
   { status, steps, timings }: Resolution,
@@ -227,14 +227,14 @@ function warningsOfBudget(
   if (left.lacksContacts) {
     warnings.push({
       code: 'CONTACTS_NOT_MEASURED',
-      message: `contacts were left out: finding them would have ended after the time budget of ${timeBudgetSeconds} s`,
+      message: `contacts were excluded: finding them would have ended after the time budget of ${timeBudgetSeconds} s`,
       count: 1,
     });
   }
   if (!left.isMeasured) {
     warnings.push({
       code: 'MIN_DISTANCE_NOT_MEASURED',
-      message: `min_distance was left out: measuring it would have ended after the time budget of ${timeBudgetSeconds} s`,
+      message: `min_distance was excluded: measuring it would have ended after the time budget of ${timeBudgetSeconds} s`,
       count: 1,
     });
   }

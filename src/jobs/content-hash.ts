@@ -3,7 +3,7 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
 
 /**
  * What a session was opened with, as one name: sha256, 64 lower-case hexadecimal digits, over these fields in this order,
- * absent ones left out:
+ * absent ones excluded:
  *
  *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, start
  *

@@ -68,7 +68,7 @@ export function compareToTarget(
 
 /**
  * Largest length of an edge (contact and inner) in the answer against its length in the target. Edges without length in
- * the target have no ratio and are left out; 1 when there is no other edge.
+ * the target have no ratio and are excluded; 1 when there is no other edge.
  *
  * @param off where answer and target differ, by {@link compareToTarget}
  */

@@ -14,9 +14,9 @@ export interface FilteringEngine extends Engine {
  * Triangles from which on the device is asked. The host tests a state in about 1.5 µs a triangle (a dress of 52,882 on a
  * mannequin in 80 ms of one thread); asking a device costs a round trip of a millisecond or so.
  */
-const FEWEST_TRIANGLES = 1000;
+const MIN_TRIANGLES = 1000;
 /** Meshes whose filters are kept, 80 bytes of device memory a triangle each: those of a few sessions that take turns. */
-const MOST_FILTERS = 4;
+const MAX_FILTERS = 4;
 
 /**
  * Where the filter pays: on hardware. A software adapter shares the cores with the host and takes longer than the host
@@ -45,7 +45,7 @@ export class FilteredStates {
   /** As {@link findIntersections}. */
   async findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): Promise<StateFindings> {
     if (
-      mesh.triangles.length / 3 < FEWEST_TRIANGLES ||
+      mesh.triangles.length / 3 < MIN_TRIANGLES ||
       positions.length !== 3 * mesh.vertexCount ||
       !hasOnlyFinite(positions)
     )
@@ -84,7 +84,7 @@ export class FilteredStates {
     this.filters.delete(mesh);
     this.filters.set(mesh, filter);
     for (const oldest of this.filters.keys()) {
-      if (this.filters.size <= MOST_FILTERS) break;
+      if (this.filters.size <= MAX_FILTERS) break;
       this.forget(oldest);
     }
     return filter;

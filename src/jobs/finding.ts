@@ -14,8 +14,8 @@ export interface Finding {
   readonly message: string;
   readonly request: ResolveRequest;
   readonly resolved: Parameters;
-  /** what intersected at the start, or had in a session's last step, and was left out */
-  readonly leftOut?: readonly ElementPair[];
+  /** what intersected at the start, or had in a session's last step, and was excluded */
+  readonly excluded?: readonly ElementPair[];
   readonly engine: string;
   readonly version: string;
   /** how many states the engine had accepted when it happened */

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshLimits } from '../contract/mesh.js';
-import type { TellState } from '../contract/operations.js';
+import type { StateListener } from '../contract/operations.js';
 import type { Progress } from '../contract/report.js';
 import type { OnBudget } from '../contract/requests.js';
 import type { Engine } from '../solver/types.js';
@@ -21,7 +21,7 @@ export interface JobContext {
   readonly isCancelled: () => boolean;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** every state in the answer's scalar, start first, answer last; may hold the job up until the reader is ready */
-  readonly onState?: TellState | undefined;
+  readonly onState?: StateListener | undefined;
   /** the verifier caught the engine; called before the answer is returned */
   readonly onFinding: (finding: Finding) => void;
 }

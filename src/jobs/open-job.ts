@@ -7,9 +7,9 @@ import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules } from '../verify/types.js';
 import { hashContent } from './content-hash.js';
+import { describeExcluded, settleRules } from './excluded.js';
 import { scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
-import { describeLeftOut, settleRules } from './left-out.js';
 import { warningsOf } from './report.js';
 import { ResidentScene } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
@@ -63,7 +63,7 @@ export async function openJob(
   const { verify, kinematicPairs } = parameters;
   // At NONE the start is tested all the same, and that is what `level` says.
   const verified = { level: verify === 'PATH' ? verify : 'STATE', kinematicPairs, findings } as const;
-  scene.commit({ ...scene.state, engine: startEngine, verified, leftOut: rules.leftOut }, chosen);
+  scene.commit({ ...scene.state, engine: startEngine, verified, excluded: rules.excluded }, chosen);
   scene.checkMs = checkMs;
   await scene.prepare(engine, { mesh, parameters, chosen });
   scenes.put(key, scene);
@@ -72,7 +72,7 @@ export async function openJob(
     resolved: parameters,
     warnings: [
       ...warningsOf(mesh, measures, [...warnings, ...partWarnings]),
-      ...describeLeftOut(mesh, rules.leftOut).warnings,
+      ...describeExcluded(mesh, rules.excluded).warnings,
     ],
     residentBytes: scene.bytes,
   };

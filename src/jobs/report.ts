@@ -2,14 +2,14 @@ import type { ElementPair } from '../contract/errors.js';
 import type { MeshWarning, Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { Report, Timings, Verification, VertexReport, Warning } from '../contract/report.js';
-import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import type { Resolution } from '../solver/types.js';
 import type { PairRules } from '../verify/types.js';
 import { compareToTarget, measureStretch } from './differences.js';
-import { describeLeftOut } from './left-out.js';
+import { describeExcluded } from './excluded.js';
 import type { Verifier } from './verifier.js';
 
 export interface ReportInput {
@@ -24,8 +24,8 @@ export interface ReportInput {
   readonly answer: Positions;
   /** of {@link measureMinDistance} */
   readonly minDistance: number | undefined;
-  /** pairs that were left out one by one; pairs of parts are named in a warning */
-  readonly leftOut: LeftOutPairs | undefined;
+  /** pairs that were excluded one by one; pairs of parts are named in a warning */
+  readonly excluded: ExcludedPairs | undefined;
   readonly resolution: Resolution;
   readonly verification: Verification;
   readonly timings: Timings;
@@ -43,7 +43,7 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     isListed: input.isPerVertex,
   });
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
-  const ignored = describeLeftOut(mesh, input.leftOut);
+  const ignored = describeExcluded(mesh, input.excluded);
   const report: Report = {
     status: statusOf(resolution, verification),
     steps: resolution.steps,

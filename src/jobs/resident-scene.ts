@@ -2,11 +2,11 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { KinematicPairs, Parameters, VerifyLevel } from '../contract/parameters.js';
 import { bytesOf } from '../mesh/bytes.js';
-import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import { findBounds } from '../mesh/measure.js';
 import { type Box, measureBox } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
-import type { Frame } from '../solver/frame.js';
+import type { CoordinateFrame } from '../solver/frame.js';
 import type { Engine, EnginePositions, Resolution, Scene, StepInput } from '../solver/types.js';
 import { keptFor } from '../verify/mesh-tree.js';
 import type { StateFindings } from '../verify/types.js';
@@ -29,8 +29,8 @@ export interface HeldState {
   readonly engine: EnginePositions | undefined;
   /** undefined = not tested here, or not under the present mesh */
   readonly verified: Verified | undefined;
-  /** what the step that led here left out; forgotten with the scene, when only what still intersects is left out again */
-  readonly leftOut?: LeftOutPairs | undefined;
+  /** what the step that led here excluded; forgotten with the scene, when only what still intersects is excluded again */
+  readonly excluded?: ExcludedPairs | undefined;
 }
 
 export interface HeldMesh {
@@ -68,7 +68,7 @@ export class ResidentScene {
   /** found once for each state; undefined = not yet */
   #startMeasures: StartMeasures | undefined;
   /** of the held state under one frame */
-  #startImage: { readonly frame: Frame; readonly engine: EnginePositions } | undefined;
+  #startImage: { readonly frame: CoordinateFrame; readonly engine: EnginePositions } | undefined;
   /** an array that {@link commit} has made, and may write into again */
   #room: Positions | undefined;
   #scene: Scene | undefined;
@@ -157,7 +157,7 @@ export class ResidentScene {
    *
    * @throws COORDINATE_RANGE
    */
-  startUnder(frame: Frame): EnginePositions {
+  startUnder(frame: CoordinateFrame): EnginePositions {
     if (this.#startImage?.frame !== frame) {
       const { engine, positions } = this.#state;
       const isEngines = engine !== undefined && this.#fitted?.frame === frame && frame.isImage(positions, engine);

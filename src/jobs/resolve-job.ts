@@ -2,15 +2,15 @@ import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import { buildMesh } from '../mesh/build.js';
 import { findBounds, measureMesh } from '../mesh/measure.js';
 import { checkPositions, checkRange } from '../mesh/positions.js';
-import { Frame } from '../solver/frame.js';
+import { CoordinateFrame } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import { rangeOf } from '../solver/range.js';
 import type { PairRules } from '../verify/types.js';
 import { computeAnswer } from './compute-answer.js';
+import { settleRules } from './excluded.js';
 import { contactDistanceOf, scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
-import { settleRules } from './left-out.js';
 import { checkRounding, checkStart } from './start-check.js';
 import { NAMED_PAIRS } from './verifier.js';
 
@@ -47,7 +47,7 @@ export async function resolveJob({ request, ...moments }: ResolveTask, context: 
   // Nothing is known to be safe before these checks end: where the budget ends first, there is nothing to return.
   const checkpoint = job.during('while the start was checked');
   const pairRules: PairRules = { kinematicPairs: parameters.kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint };
-  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const { smallest } = rangeOfDistances(mesh, parameters.activationDistance);
   const range = rangeOf(smallest, frame, measures.bounds, findBounds(mesh, target, box), scalarOf(target));
   const { floor } = range;

@@ -1,12 +1,12 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import { Frame, floorOf } from '../solver/frame.js';
+import { CoordinateFrame, floorOf } from '../solver/frame.js';
 import { type Bounds, type Range, rangeOf } from '../solver/range.js';
 import { scalarOf } from './include.js';
 
 /** The frame of a session, with the scalar of the state that it was fitted to. */
 export interface FittedFrame {
-  readonly frame: Frame;
+  readonly frame: CoordinateFrame;
   readonly scalar: 'FLOAT32' | 'FLOAT64';
 }
 
@@ -49,7 +49,9 @@ export function frameFor(
   answerScalar: FittedFrame['scalar'],
 ): ChosenFrame {
   const isKept = fitted !== undefined && serves(fitted, start, bounds, delta, answerScalar);
-  const { frame, scalar } = isKept ? fitted : { frame: Frame.fit(start, medianEdge, bounds), scalar: scalarOf(start) };
+  const { frame, scalar } = isKept
+    ? fitted
+    : { frame: CoordinateFrame.fit(start, medianEdge, bounds), scalar: scalarOf(start) };
   return { frame, scalar, range: rangeOf(delta, frame, bounds, target, answerScalar) };
 }
 

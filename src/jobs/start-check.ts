@@ -2,27 +2,27 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { IntersectingStart } from '../contract/parameters.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { Frame, StateToMap } from '../solver/frame.js';
+import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { testState, type Verifier } from './verifier.js';
 
-/** Pairs that one start may have left out: a hundred thousand cost some 100 MB to look up, and a state with more of them is
+/** Pairs that one start may have excluded: a hundred thousand cost some 100 MB to look up, and a state with more of them is
  *  not tangled but another mesh. */
-export const MOST_LEFT_OUT = 100_000;
+export const MAX_EXCLUDED = 100_000;
 
-/** @throws INTERSECTING_START for more pairs than can be left out @param pairs some of them */
+/** @throws INTERSECTING_START for more pairs than can be excluded @param pairs some of them */
 export function refuseTooMany(count: number, pairs: StateFindings['intersections'], { maxPairs }: PairRules): void {
-  if (count <= MOST_LEFT_OUT) return;
+  if (count <= MAX_EXCLUDED) return;
   throw new IntersticeError(
     'INTERSECTING_START',
-    `${count} pairs of elements intersect in the start, which is more than the ${MOST_LEFT_OUT} that can be left out`,
+    `${count} pairs of elements intersect in the start, which is more than the ${MAX_EXCLUDED} that can be excluded`,
     { pairs: pairs.slice(0, maxPairs), pairCount: count },
   );
 }
 
 /**
  * The start must be free of intersections, on the caller's own numbers. Under IGNORE_PAIRS those that there are move to
- * the findings' `leftOutPairs`, all of them.
+ * the findings' `excludedPairs`, all of them.
  *
  * @throws INTERSECTING_START with some pairs and the complete count
  */
@@ -38,9 +38,9 @@ export async function checkStart(
     refuseIntersecting(findings.intersectionCount, findings.intersections);
     return findings;
   }
-  const findings = await testState(verifier, mesh, start, { ...rules, maxPairs: MOST_LEFT_OUT });
+  const findings = await testState(verifier, mesh, start, { ...rules, maxPairs: MAX_EXCLUDED });
   refuseTooMany(findings.intersectionCount, findings.intersections, rules);
-  return { ...findings, intersectionCount: 0, intersections: [], leftOutPairs: findings.intersections };
+  return { ...findings, intersectionCount: 0, intersections: [], excludedPairs: findings.intersections };
 }
 
 /** @throws INTERSECTING_START @param pairs some of them */
@@ -90,7 +90,7 @@ export function checkRounding(...[mesh, frame, images, rules, verifier]: Paramet
  */
 export function checkEngineRounding(
   mesh: CollisionMesh,
-  frame: Frame,
+  frame: CoordinateFrame,
   { start, startEngine }: Pick<StateToMap, 'start' | 'startEngine'>,
   rules: PairRules,
   verifier: Verifier,
@@ -109,7 +109,7 @@ export function checkEngineRounding(
  */
 export function checkNarrowing(
   mesh: CollisionMesh,
-  frame: Frame,
+  frame: CoordinateFrame,
   images: Omit<StateToMap, 'engine'>,
   rules: PairRules,
   verifier: Verifier,

@@ -1,8 +1,8 @@
 import type { Positions } from '../contract/mesh.js';
-import type { TellState } from '../contract/operations.js';
+import type { StateListener } from '../contract/operations.js';
 import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { Frame, StateToMap } from '../solver/frame.js';
+import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import type { EnginePositions } from '../solver/types.js';
 import type { PairRules, PathFindings } from '../verify/types.js';
 import { isCheckStopped } from './deadline.js';
@@ -11,14 +11,14 @@ import { NAMED_PAIRS, type Verifier } from './verifier.js';
 
 export interface TrailOptions {
   readonly mesh: CollisionMesh;
-  readonly frame: Frame;
+  readonly frame: CoordinateFrame;
   readonly images: Omit<StateToMap, 'engine'>;
   readonly rules: PairRules;
   readonly verifier: Verifier;
   /** which pairs are tested on every piece of the path; undefined = none */
   readonly scope: 'all' | 'codimensional' | undefined;
   /** every state in the answer's scalar, start first, which keeps its own if that is wider; not written to afterwards */
-  readonly onState: TellState | undefined;
+  readonly onState: StateListener | undefined;
 }
 
 /** A state that can be answered. */

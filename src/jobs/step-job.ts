@@ -9,9 +9,9 @@ import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { computeAnswer } from './compute-answer.js';
+import { settleRules } from './excluded.js';
 import { contactDistanceOf, scalarOf } from './include.js';
 import { type JobContext, JobRun } from './job-run.js';
-import { settleRules } from './left-out.js';
 import type { ResidentScene, StartMeasures } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
 import { type ChosenFrame, frameFor } from './scene-frame.js';
@@ -91,8 +91,8 @@ export async function stepJob(task: StepMessage, scenes: ResidentScenes, context
       },
     );
     const verified = findings && { level: parameters.verify, kinematicPairs, findings };
-    const { leftOut } = rules;
-    scene.commit({ version: task.nextVersion, positions: answer.positions, engine, verified, leftOut }, chosen);
+    const { excluded } = rules;
+    scene.commit({ version: task.nextVersion, positions: answer.positions, engine, verified, excluded }, chosen);
     // Of a test that the budget ended only the least is known.
     if (checkMs !== undefined) scene.checkMs = isCutShort ? Math.max(scene.checkMs, checkMs) : checkMs;
     return { ...answer, residentBytes: scene.bytes };
@@ -154,9 +154,9 @@ interface StartToCheck {
  *
  * Narrowing goes by the target of this very step, so it is asked anew.
  *
- * Pairs left out (IGNORE_PAIRS): the test of an answer lists those of them that still intersect, so the list of this step
+ * Pairs excluded (IGNORE_PAIRS): the test of an answer lists those of them that still intersect, so the list of this step
  * is known from it; the other two checks leave them out. A pair that is put back is further apart than the floor, in all
- * its proximity pairs, and so as good as one that was never left out: neither check has anything new to say of it.
+ * its proximity pairs, and so as good as one that was never excluded: neither check has anything new to say of it.
  *
  * @returns the findings of the test of the start, now or then, and the rules of this step
  * @throws INTERSECTING_START, TOLERANCE_TOO_SMALL
@@ -179,12 +179,12 @@ async function checkWhatIsNew({
   const known = isOwn && verified?.kinematicPairs === pairRules.kinematicPairs ? verified : undefined;
   const policy = parameters.onIntersectingStart;
   const findings = known?.findings ?? (await checkStart(mesh, images.start, pairRules, verifier, policy));
-  const { leftOutPairs = [] } = findings;
-  if (policy === 'REJECT') refuseIntersecting(leftOutPairs.length, leftOutPairs.slice(0, NAMED_PAIRS));
+  const { excludedPairs = [] } = findings;
+  if (policy === 'REJECT') refuseIntersecting(excludedPairs.length, excludedPairs.slice(0, NAMED_PAIRS));
   if (!known) scene.checkMs = job.lapChecks() / 1000;
   job.deadline.reserveAfter(scene.checkMs);
   // Under REJECT whatever does not intersect any more is put back, however close it still is: nobody vouches for it.
-  const arePutBack = policy === 'REJECT' && scene.state.leftOut !== undefined;
+  const arePutBack = policy === 'REJECT' && scene.state.excluded !== undefined;
   const rules = settleRules({
     mesh,
     start: images.start,
@@ -192,7 +192,7 @@ async function checkWhatIsNew({
     rules: pairRules,
     verifier,
     findings,
-    earlier: isOwn ? scene.state.leftOut : undefined,
+    earlier: isOwn ? scene.state.excluded : undefined,
     floor: chosen.range.floor / chosen.frame.scale,
     isTouchingKnown: known?.level === 'PATH' && !arePutBack,
   });

@@ -1,6 +1,6 @@
 import type { Positions } from '../contract/mesh.js';
 import { type Box, checkPositions } from '../mesh/positions.js';
-import type { Frame } from '../solver/frame.js';
+import type { CoordinateFrame } from '../solver/frame.js';
 import type { EnginePositions } from '../solver/types.js';
 import type { ResidentScenes } from './resident-scenes.js';
 
@@ -8,7 +8,7 @@ import type { ResidentScenes } from './resident-scenes.js';
 export interface CheckedTarget {
   readonly box: Box;
   /** @returns float32[3·V], valid until the lane's next step @throws COORDINATE_RANGE */
-  imageUnder(frame: Frame): EnginePositions;
+  imageUnder(frame: CoordinateFrame): EnginePositions;
 }
 
 /**
@@ -20,7 +20,7 @@ export interface CheckedTarget {
 export function checkTarget(
   target: Positions,
   vertexCount: number,
-  guess: Frame | undefined,
+  guess: CoordinateFrame | undefined,
   scenes: ResidentScenes,
 ): CheckedTarget {
   if (!guess) {

@@ -45,7 +45,7 @@ export interface Group {
 }
 
 /** What is known of work before it has come. */
-export interface Knock {
+export interface JobPreflight {
   readonly tenant: string;
   /** the scene key of the session that it is about, where that is known */
   readonly session?: number | undefined;
@@ -202,7 +202,7 @@ export class Dispatcher {
    *
    * @throws QUEUE_FULL, DRAINING
    */
-  knock({ tenant, session, mesh, bytes, isForScene, ahead }: Knock): void {
+  preflight({ tenant, session, mesh, bytes, isForScene, ahead }: JobPreflight): void {
     this.refuseIfClosed();
     const claim: Claim = { tenant, priority: 'NORMAL', ...(session === undefined ? {} : { session }) };
     const home = session === undefined ? undefined : this.ledger.find(session)?.home;
@@ -214,7 +214,7 @@ export class Dispatcher {
     const count = ahead.count - fit.length;
     // Which of them they are is not known: each is taken to be of the mean size.
     const share = ahead.count > 0 ? count / ahead.count : 0;
-    this.refuseUnlessIn(this.bound.knock(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
+    this.refuseUnlessIn(this.bound.preflight(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
   }
 
   /** Where work may belong whose mesh is not known yet. */

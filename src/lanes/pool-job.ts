@@ -1,5 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { TellState } from '../contract/operations.js';
+import type { StateListener } from '../contract/operations.js';
 import type { Progress } from '../contract/report.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { Finding } from '../jobs/finding.js';
@@ -15,7 +15,7 @@ export interface JobHooks {
   readonly expiresAt?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** in order, one at a time; the worker waits for a reader that lags */
-  readonly onState?: ((...state: Parameters<TellState>) => void | Promise<void>) | undefined;
+  readonly onState?: ((...state: Parameters<StateListener>) => void | Promise<void>) | undefined;
   readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
@@ -50,7 +50,7 @@ export class PoolJob implements Listener {
   private isStarted = false;
   private timer: NodeJS.Timeout | undefined;
   /** states are read one after the other; the end of the job comes after the last of them */
-  private readonly unread: Parameters<TellState>[] = [];
+  private readonly unread: Parameters<StateListener>[] = [];
   private isReading = false;
   private ending: (() => void) | undefined;
   private readonly onAbort = () => this.stop(new IntersticeError('CANCELLED', 'the caller went away'));

@@ -47,13 +47,13 @@ export class QueueBound {
 
   /** Takes a place, or says why there is none. */
   enter(tenant: string, bytes = 0): Verdict {
-    const verdict = this.knock(tenant, bytes);
+    const verdict = this.preflight(tenant, bytes);
     if (verdict === 'IN') this.enterAnyway(tenant, bytes);
     return verdict;
   }
 
   /** Whether there is a place, without taking it. Who is turned away here counts as turned away. */
-  knock(tenant: string, bytes = 0, ahead = NOBODY): Verdict {
+  preflight(tenant: string, bytes = 0, ahead = NOBODY): Verdict {
     const verdict = this.judge(tenant, bytes, ahead);
     if (verdict !== 'IN') this.knocking.set(tenant, this.most);
     return verdict;

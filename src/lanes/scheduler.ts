@@ -6,11 +6,11 @@ import type { ResolveTask } from '../jobs/resolve-job.js';
 import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../jobs/scene-tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { Claim, ScheduleHooks } from './claim.js';
-import { Dispatcher, type Knock, type SchedulerOptions } from './dispatcher.js';
+import { Dispatcher, type JobPreflight, type SchedulerOptions } from './dispatcher.js';
 import type { Jobs } from './messages.js';
 import type { SceneRecord } from './scene-ledger.js';
 
-export { HEAVY_ELEMENTS, type Knock, type SchedulerOptions } from './dispatcher.js';
+export { HEAVY_ELEMENTS, type JobPreflight, type SchedulerOptions } from './dispatcher.js';
 
 /**
  * Everything that computes goes through here: jobs wait in a fair, bounded queue for a lane, which is a thread with an engine
@@ -56,9 +56,9 @@ export class Scheduler {
     return this.dispatcher.hello();
   }
 
-  /** @throws what {@link Dispatcher.knock} refuses with */
-  knock(knock: Knock): void {
-    this.dispatcher.knock(knock);
+  /** @throws what {@link Dispatcher.preflight} refuses with */
+  preflight(preflight: JobPreflight): void {
+    this.dispatcher.preflight(preflight);
   }
 
   /**

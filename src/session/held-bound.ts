@@ -28,12 +28,12 @@ export class HeldSteps implements HeldBound {
 
   /** @param bytes of the arrays that are kept while it waits */
   enter(tenant: string, bytes: number): void {
-    this.knock(tenant, bytes);
+    this.preflight(tenant, bytes);
     this.bound.enter(tenant, bytes);
   }
 
   /** As {@link enter}, without taking a place. @param ahead let through, and not here yet @throws QUEUE_FULL */
-  knock(tenant: string, bytes: number, ahead: Ahead = { count: 0, bytes: 0 }): void {
+  preflight(tenant: string, bytes: number, ahead: Ahead = { count: 0, bytes: 0 }): void {
     const { bound, schedule } = this;
     const waiting = {
       count: bound.count + schedule.waitingCount + ahead.count,
@@ -41,7 +41,7 @@ export class HeldSteps implements HeldBound {
     };
     const isFull = waiting.count >= this.most;
     const isFullOfBytes = isTooMuch(waiting.bytes, bytes, bound.mostBytes);
-    if (!isFull && !isFullOfBytes && bound.knock(tenant, bytes) === 'IN') return;
+    if (!isFull && !isFullOfBytes && bound.preflight(tenant, bytes) === 'IN') return;
     const why = isFull
       ? `${waiting.count} requests are waiting already`
       : isFullOfBytes

@@ -4,7 +4,7 @@ import type { Scheduler } from '../lanes/scheduler.js';
 export type Schedule = Pick<
   Scheduler,
   | 'hello'
-  | 'knock'
+  | 'preflight'
   | 'resolve'
   | 'check'
   | 'open'

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations, OperationStats } from '../contract/events.js';
-import type { CallContext, Knock, ServerInfo } from '../contract/operations.js';
+import type { CallContext, Preflight, ServerInfo } from '../contract/operations.js';
 import type { EngineDescription } from '../contract/report.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type {
@@ -79,12 +79,12 @@ export class ScheduledOperations implements MeasuredOperations {
     });
   }
 
-  knock(knock: Knock, context: CallContext = {}): () => void {
+  preflight(preflight: Preflight, context: CallContext = {}): () => void {
     try {
-      return this.room.knock(knock, this.admit(context));
+      return this.room.preflight(preflight, this.admit(context));
     } catch (thrown) {
       // It counts as the operation that it would have been.
-      this.observation.request(knock.operation, context, () => Promise.reject(thrown)).catch(() => {});
+      this.observation.request(preflight.operation, context, () => Promise.reject(thrown)).catch(() => {});
       throw thrown;
     }
   }

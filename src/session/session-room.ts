@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { SessionChange } from '../contract/events.js';
-import type { Knock, Limits } from '../contract/operations.js';
+import type { Limits, Preflight } from '../contract/operations.js';
 import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
 import type {
   CreateSessionRequest,
@@ -81,7 +81,7 @@ export class SessionRoom {
   }
 
   /** As far as it can be said before the request has come. @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING */
-  knock({ operation, sessionId, bytes }: Knock, { tenant }: Call): () => void {
+  preflight({ operation, sessionId, bytes }: Preflight, { tenant }: Call): () => void {
     const { schedule, held } = this.options;
     const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
     if (operation === 'updateSession') return () => {};
@@ -91,10 +91,10 @@ export class SessionRoom {
     // Behind another step of its session, one on its way included, it waits here, not in the schedule.
     const step = operation === 'step' ? session : undefined;
     if (step && (this.queues.get(step)!.isBusy || this.announced.has(step.key))) {
-      held.knock(tenant, bytes ?? 0, ahead);
+      held.preflight(tenant, bytes ?? 0, ahead);
       return this.announced.add(step.key, bytes);
     }
-    schedule.knock({
+    schedule.preflight({
       tenant,
       bytes,
       ahead,

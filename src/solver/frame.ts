@@ -19,7 +19,7 @@ import type { EnginePositions } from './types.js';
  * A float64 caller's numbers are rounded in any case; there o is the centre of the bounding box, the choice with the
  * smallest |x − o| and hence the smallest rounding.
  */
-export class Frame {
+export class CoordinateFrame {
   /** the caller's unit, one value per axis */
   readonly origin: readonly [number, number, number];
   /** engine units per caller's unit, a power of two */
@@ -49,7 +49,7 @@ export class Frame {
    * @param bounds min xyz, max xyz of the vertices that belong to an element
    * @throws COORDINATE_RANGE when the edges are so short or long that the scale leaves double's exponents
    */
-  static fit(start: Positions, medianEdge: number, bounds: MeshMeasures['bounds']): Frame {
+  static fit(start: Positions, medianEdge: number, bounds: MeshMeasures['bounds']): CoordinateFrame {
     const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
     const length = medianEdge > 0 ? medianEdge : side > 0 ? side : 1;
     const exponent = exponentOf(length);
@@ -62,7 +62,7 @@ export class Frame {
     }
     const isSingle = start instanceof Float32Array;
     const axis = (k: 0 | 1 | 2) => originOf(bounds[k], bounds[k + 3]!, isSingle);
-    return new Frame([axis(0), axis(1), axis(2)], 2 ** -exponent, bounds);
+    return new CoordinateFrame([axis(0), axis(1), axis(2)], 2 ** -exponent, bounds);
   }
 
   /**
@@ -71,8 +71,8 @@ export class Frame {
    *
    * @param bounds min xyz, max xyz of the vertices that belong to an element
    */
-  over(bounds: MeshMeasures['bounds']): Frame {
-    return new Frame(this.origin, this.scale, bounds);
+  over(bounds: MeshMeasures['bounds']): CoordinateFrame {
+    return new CoordinateFrame(this.origin, this.scale, bounds);
   }
 
   /**
@@ -241,7 +241,7 @@ export interface StateToMap {
  * @param scalar of the answer
  * @throws TOLERANCE_TOO_SMALL when the floor exceeds δ/16: contact would be decided by rounding
  */
-export function floorOf(delta: number, frame: Frame, scalar: 'FLOAT32' | 'FLOAT64'): number {
+export function floorOf(delta: number, frame: CoordinateFrame, scalar: 'FLOAT32' | 'FLOAT64'): number {
   const rounding = roundingOf(frame, scalar);
   const floor = Math.max(delta / 100, rounding);
   if (floor > delta / FLOORS_PER_DELTA) {
@@ -263,7 +263,7 @@ export function floorOf(delta: number, frame: Frame, scalar: 'FLOAT32' | 'FLOAT6
 }
 
 /** The floor as far as it follows from rounding, the caller's unit: the larger of the last two terms of {@link floorOf}. */
-export function roundingOf(frame: Frame, scalar: 'FLOAT32' | 'FLOAT64'): number {
+export function roundingOf(frame: CoordinateFrame, scalar: 'FLOAT32' | 'FLOAT64'): number {
   const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - MANTISSA_BITS[scalar]);
   return Math.max(storageOf(frame), ULPS_PER_FLOOR * ulp);
 }
@@ -276,7 +276,7 @@ export function roundingOf(frame: Frame, scalar: 'FLOAT32' | 'FLOAT64'): number 
  */
 export function largestWithin(
   floor: number,
-  { scale }: Frame,
+  { scale }: CoordinateFrame,
   scalar: 'FLOAT32' | 'FLOAT64',
 ): { readonly caller: number; readonly engine: number } {
   // Below a power of two numbers are as far apart as in the binade that ends there.
@@ -284,7 +284,7 @@ export function largestWithin(
   return { caller: 2 ** (exponent + 1), engine: floor / STORAGE_PER_UNIT };
 }
 
-function storageOf({ largestEngine, scale }: Frame): number {
+function storageOf({ largestEngine, scale }: CoordinateFrame): number {
   return (STORAGE_PER_UNIT * largestEngine) / scale;
 }
 

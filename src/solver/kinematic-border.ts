@@ -6,10 +6,10 @@ import type { CollisionMesh } from '../mesh/types.js';
  * vertices is inner; and so are kinematic free points and rods. (A triangle with a dynamic corner has dynamic edges at its
  * other two, so for vertices the edges say all.)
  *
- * Under SKIP a pair is left out iff both its elements are inner. What is promised are edges against triangles, less those
+ * Under SKIP a pair is excluded iff both its elements are inner. What is promised are edges against triangles, less those
  * where both are kinematic throughout. An edge and a triangle that come to meet do so first as an end of the edge and the
  * triangle, or as the edge and a side of the triangle; so a pair of vertex v and triangle T guards the pairs of T with the
- * edges at v, and a pair of edges guards either one with the triangles at the other. What is left out is therefore exactly
+ * edges at v, and a pair of edges guards either one with the triangles at the other. What is excluded is therefore exactly
  * what guards nothing that is promised.
  *
  * A start cannot touch in a pair of kinematic elements that is kept: the pair guards an edge-triangle pair whose dynamic

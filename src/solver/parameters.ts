@@ -37,7 +37,7 @@ const LONGEST_LENGTH = 1e6;
 const MAX_UINT32 = 2 ** 32 - 1;
 /** A device is told of every sweep of a step before it begins the first, and nothing stops it in between. 20 are as good as
  *  any number; four thousand million would hold a lane, and whoever waits for it, for ever. */
-export const MOST_SWEEPS = 1000;
+export const MAX_SWEEPS = 1000;
 
 export interface ParameterRules {
   /** verify NONE is refused without it */
@@ -143,7 +143,7 @@ const SCALARS = {
   damping: ['greater than 0 and less than 1', (v) => v > 0 && v < 1],
   residualTolerance: ['greater than 0 and less than 1', (v) => v > 0 && v < 1],
   stepLimit: [`a whole number from 1 to ${MAX_UINT32}`, isCount],
-  sweepsPerStep: [`a whole number from 1 to ${MOST_SWEEPS}`, (v) => isCount(v) && v <= MOST_SWEEPS],
+  sweepsPerStep: [`a whole number from 1 to ${MAX_SWEEPS}`, (v) => isCount(v) && v <= MAX_SWEEPS],
   metresPerUnit: ['greater than 0 and finite', (v) => v > 0 && v < Infinity],
 } as const satisfies { [K in keyof Parameters]?: readonly [range: string, holds: (value: number) => boolean] };
 

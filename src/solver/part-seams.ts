@@ -10,7 +10,7 @@ import type { CollisionMesh } from '../mesh/types.js';
  * other. If v has edges within its part only, all that (v, T) guards is ignored with it; if one of them leaves the part, (v, T)
  * guards that edge as well and has to be kept. The same goes for a pair of edges, one of them with a triangle whose third
  * corner is in another part: the sides to that corner make both its ends seam vertices. So a pair that lies wholly in ignored
- * parts is left out iff neither its vertex nor both ends of one of its edges are on a seam, and then it guards nothing that is
+ * parts is excluded iff neither its vertex nor both ends of one of its edges are on a seam, and then it guards nothing that is
  * promised. What this keeps too much is next to a seam: an edge from seam to seam whose triangles all lie in its part, and
  * pairs whose only promised partner shares a vertex with them.
  *

@@ -1,5 +1,5 @@
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
-import { FLOORS_PER_DELTA, type Frame, floorOf, largestWithin, roundingOf } from './frame.js';
+import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundingOf } from './frame.js';
 import type { EnginePositions } from './types.js';
 
 export type Bounds = MeshMeasures['bounds'];
@@ -41,7 +41,7 @@ export interface Range {
  */
 export function rangeOf(
   delta: number,
-  frame: Frame,
+  frame: CoordinateFrame,
   start: Bounds,
   target: Bounds | undefined,
   scalar: 'FLOAT32' | 'FLOAT64',
@@ -105,7 +105,7 @@ export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions
   return { target: cut, share, count, first };
 }
 
-function boxAround(frame: Frame, caller: number, engine: number): Bounds {
+function boxAround(frame: CoordinateFrame, caller: number, engine: number): Bounds {
   const end = (k: number, side: number) => {
     const ofCaller = (side * caller - frame.origin[k]!) * frame.scale;
     return side > 0 ? Math.min(engine, ofCaller) : Math.max(-engine, ofCaller);

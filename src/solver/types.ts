@@ -1,7 +1,7 @@
 import type { ElementPair } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { EngineDescription, PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
-import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 
 /** float32[3·V] in engine coordinates: centred and scaled by a power of two (see frame.ts). */
@@ -26,11 +26,11 @@ export interface Resolution {
 }
 
 export interface StepInput {
-  /** the start; finite, and free of intersections but for those of `leftOut`. The engine does not keep a reference. */
+  /** the start; finite, and free of intersections but for those of `excluded`. The engine does not keep a reference. */
   readonly x: EnginePositions;
   readonly y: EnginePositions;
   /** proximity pairs that are neither constrained nor bounded nor checked in this resolve; absent = none */
-  readonly leftOut?: LeftOutPairs | undefined;
+  readonly excluded?: ExcludedPairs | undefined;
   /** between steps: true → stop with status DEADLINE (a safe state) */
   readonly shouldStop?: () => boolean;
   /**

@@ -2,7 +2,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { ElementSet } from './elements.js';
 
 /**
- * Vertices are of sorts: kinematic or not, of one part or another. Some rule leaves out pairs whose elements are each of one
+ * Vertices are of sorts: kinematic or not, of one part or another. Some rule excludes pairs whose elements are each of one
  * sort, and a path test must look at some of them all the same. Promised are an edge e and a triangle T unless the rule holds
  * for both as wholes; on a path they meet first where an end of e meets T, or e a side of T. So a vertex stands for every edge
  * at it, one of which may lead to another sort, and an edge for every triangle at it, one of which may have its third corner

@@ -10,7 +10,7 @@ export interface Reach {
  * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.
  *
  * @param boxes float64[6·M] of the tree's nodes
- * @param skipsKinematic leaves out pairs of leaves that are both kinematic throughout
+ * @param skipsKinematic excludes pairs of leaves that are both kinematic throughout
  */
 export function joinLeaves(
   { nodes, isKinematic }: MeshTree,

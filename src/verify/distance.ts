@@ -4,7 +4,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import { checkRules, collectElements, distanceRelations, readPositions } from './elements.js';
-import { isLeftOut } from './left-out.js';
+import { isExcluded } from './excluded.js';
 import { compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
 import { gather, idsOf } from './pair-points.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
@@ -21,7 +21,7 @@ type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => voi
 /**
  * Smallest distance between elements that share no vertex, in double precision: vertex–triangle and edge–edge pairs,
  * and those of rods and particles. Pairs of ignored parts, those of
- * `rules.leftOut`, and kinematic pairs under SKIP are left out; the latter also at the border of a kinematic region, where
+ * `rules.excluded`, and kinematic pairs under SKIP are excluded; the latter also at the border of a kinematic region, where
  * the path test looks at them: a distance between prescribed positions tells nothing of the answer.
  *
  * @param positions [3·V] in any unit
@@ -77,7 +77,7 @@ export const NO_VERTEX = 0xffffffff;
 
 /** 49 bytes each: as many as fit into the largest message that is taken by default. A distance beyond the mesh's own size
  *  would list every pair of elements there is, and 2,500 vertices have forty million of them. */
-const MOST_CONTACTS = 5_000_000;
+const MAX_CONTACTS = 5_000_000;
 
 /**
  * Every pair not farther apart than `closerThan`, the same pairs as {@link findDistances} looks at: all, or none.
@@ -91,7 +91,7 @@ export function findContacts(
   positions: Positions,
   rules: PairRules,
   closerThan: number,
-  most = MOST_CONTACTS,
+  most = MAX_CONTACTS,
 ): ContactList {
   checkReach(closerThan);
   if (closerThan === Infinity) {
@@ -159,7 +159,7 @@ function visitClosePairs(
     // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
     if (!closest.findWithin(code, points, reach.gap)) return;
     const ids = idsOf(relation, i, j);
-    if (!isLeftOut(rules.leftOut, code, ids)) visitClose(code, ids, closest);
+    if (!isExcluded(rules.excluded, code, ids)) visitClose(code, ids, closest);
   });
 }
 

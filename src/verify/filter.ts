@@ -12,7 +12,7 @@ export interface DoubtfulPairs {
 }
 
 /**
- * Looks through the edges and triangles of one mesh for pairs that may have a common point. What it leaves out certainly
+ * Looks through the edges and triangles of one mesh for pairs that may have a common point. What it excludes certainly
  * has none, shares a vertex, or belongs to two ignored parts.
  */
 export interface StateFilter {

@@ -95,7 +95,7 @@ function mostInLeaf({ start }: LeafElements): number {
   return most;
 }
 
-/** Are kinematic pairs left out? */
+/** Are kinematic pairs excluded? */
 export function skipsKinematic(rules: PairRules): boolean {
   return rules.kinematicPairs === 'SKIP';
 }

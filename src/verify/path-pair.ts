@@ -43,7 +43,7 @@ const SMALLEST_NORMAL = 2 ** -1000;
  */
 const SHORTEST_INTERVAL = 2 ** -32;
 /** Intervals examined for one pair before it counts as an impact: bounds the work on pairs that graze all the way. */
-const MOST_INTERVALS = 2000;
+const MAX_INTERVALS = 2000;
 
 /** Decides pair by pair; holds the scratch memory, so that millions of pairs cost no allocation. */
 export class PathMeeting {
@@ -87,7 +87,7 @@ export class PathMeeting {
         while (length < 1 && (time / (2 * length)) % 1 === 0) length *= 2;
       } else {
         length /= 2;
-        if (length < SHORTEST_INTERVAL || ++examined > MOST_INTERVALS) return time;
+        if (length < SHORTEST_INTERVAL || ++examined > MAX_INTERVALS) return time;
       }
     }
   }

@@ -10,7 +10,7 @@ import {
   type Relation,
   readPositions,
 } from './elements.js';
-import { isLeftOut } from './left-out.js';
+import { isExcluded } from './excluded.js';
 import {
   codeOf,
   compareFindings,
@@ -31,7 +31,7 @@ export type PathScope = 'all' | 'codimensional';
 /**
  * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
  * at any time is always found. A pair that comes within rounding of touching may be found too. The derivation is
- * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is left out unless it is one through which a
+ * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless it is one through which a
  * promised pair of an edge and a triangle may come to meet ({@link BorderElements}).
  *
  * @param start [3·V] in any unit
@@ -67,7 +67,7 @@ export function testPath(
     const impact = meeting.findImpact(relation.code, pointsFrom, pointsTo);
     if (impact === undefined) return;
     const finding = { code: relation.code, ids: idsOf(relation, i, j) };
-    if (isLeftOut(rules.leftOut, finding.code, finding.ids)) return;
+    if (isExcluded(rules.excluded, finding.code, finding.ids)) return;
     collisionCount++;
     if (earliestImpact === undefined || impact < earliestImpact) earliestImpact = impact;
     listed.offer(finding);

@@ -2,8 +2,8 @@ import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { checkRules, collectElements, type Relation, readPositions, stateRelations } from './elements.js';
 import { ExactMeeting } from './exact-meeting.js';
+import { isExcluded } from './excluded.js';
 import type { DoubtfulPairs } from './filter.js';
-import { isLeftOut } from './left-out.js';
 import {
   compareFindings,
   EDGE_EDGE,
@@ -21,8 +21,8 @@ import type { PairRules, StateFindings } from './types.js';
 /**
  * Every pair of elements with a common point in one state, decided exactly on the given numbers (touching counts):
  * contact edges against contact triangles; rods and particles among themselves; particles against triangles.
- * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are left out;
- * those of `rules.leftOut` are listed apart.
+ * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are excluded;
+ * those of `rules.excluded` are listed apart.
  *
  * @param positions [3·V] in any unit
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
@@ -44,7 +44,7 @@ export function testState(
   const meeting = new ExactMeeting(x);
   const listed = new FirstFindings(rules.maxPairs, compareFindings);
   const skips = skipsKinematic(rules);
-  const leftOut: Finding[] = [];
+  const excluded: Finding[] = [];
   let intersectionCount = 0;
   let kinematicIntersectionCount = 0;
   let pairsTested = 0;
@@ -54,8 +54,8 @@ export function testState(
     if (isKinematic && skips) return;
     const finding = { code: relation.code, ids: idsOf(relation, i, j) };
     // Asked only of pairs that meet: the search passes hundreds of others for each of them.
-    if (isLeftOut(rules.leftOut, finding.code, finding.ids)) {
-      leftOut.push(finding);
+    if (isExcluded(rules.excluded, finding.code, finding.ids)) {
+      excluded.push(finding);
       return;
     }
     intersectionCount++;
@@ -80,7 +80,7 @@ export function testState(
     kinematicIntersectionCount,
     pairsTested,
     doubtfulPairs: meeting.doubtfulPairs,
-    ...(rules.leftOut ? { leftOutPairs: leftOut.sort(compareFindings).map(toElementPair) } : {}),
+    ...(rules.excluded ? { excludedPairs: excluded.sort(compareFindings).map(toElementPair) } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ElementPair } from '../contract/errors.js';
-import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 
 export interface PairRules {
   /** SKIP: pairs of two elements that are kinematic throughout are counted apart and not reported. */
@@ -7,7 +7,7 @@ export interface PairRules {
   /** how many pairs are listed; counts are always complete */
   readonly maxPairs: number;
   /** pairs that intersected at the start: neither they nor what depends on them is a finding */
-  readonly leftOut?: LeftOutPairs | undefined;
+  readonly excluded?: ExcludedPairs | undefined;
   /**
    * Called every so often while pairs are looked for, a millisecond or so apart; what it throws ends the test, and nothing of
    * the test remains. No part of what is found.
@@ -16,7 +16,7 @@ export interface PairRules {
 }
 
 export interface StateFindings {
-  /** edge-triangle (and codimensional) pairs with a common point, ignored and skipped ones left out */
+  /** edge-triangle (and codimensional) pairs with a common point, ignored and skipped ones excluded */
   readonly intersectionCount: number;
   readonly intersections: readonly ElementPair[];
   /** pairs of two wholly kinematic elements with a common point, counted also when skipped */
@@ -24,8 +24,8 @@ export interface StateFindings {
   readonly pairsTested: number;
   /** pairs that the floating-point filter could not decide and the exact predicate did */
   readonly doubtfulPairs: number;
-  /** pairs with a common point that {@link PairRules.leftOut} leaves out, all of them, in order; counted nowhere above */
-  readonly leftOutPairs?: readonly ElementPair[];
+  /** pairs with a common point that {@link PairRules.excluded} excludes, all of them, in order; counted nowhere above */
+  readonly excludedPairs?: readonly ElementPair[];
 }
 
 export interface DistanceFindings {

@@ -48,7 +48,7 @@ t.test('a pair names both elements by their vertices', async (t) => {
   t.equal(formatPair({ kind: 'EDGE_TRIANGLE', a: [3, 5], b: [1, 2, 4] }), 'edge 3-5 × triangle 1-2-4');
 });
 
-t.test('a list says how many it leaves out, also of those it was never given', async (t) => {
+t.test('a list says how many it excludes, also of those it was never given', async (t) => {
   const pair = { kind: 'VERTEX_VERTEX', a: [1], b: [2] } as const;
   t.strictSame(formatPairs([pair, pair, pair], 1000, 2).at(-1), '… and 998 more');
   t.strictSame(formatPairs([pair], 1, 2), ['vertex 1 × vertex 2']);

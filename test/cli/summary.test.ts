@@ -53,7 +53,7 @@ t.test('warnings come with their count and a cure where there is one', async (t)
   t.match(text, /warning +SOMETHING_NEW: Unheard of\.\n +written/);
 });
 
-t.test('nothing that weakens the answer is left out', async (t) => {
+t.test('nothing that weakens the answer is excluded', async (t) => {
   const verification = {
     performed: 'PATH',
     pairsTested: 1,

@@ -8,9 +8,9 @@ import { openTestDevice } from '../support/gpu.js';
 import { seeded } from '../support/random.js';
 
 /** WebGPU's limit for one dimension of a dispatch. */
-const MOST_GROUPS = 65_535;
+const MAX_GROUPS = 65_535;
 /** Just more workgroups than one dimension holds, with a last one that is not full. */
-const VERTICES = GROUP * (MOST_GROUPS + 700) + 13;
+const VERTICES = GROUP * (MAX_GROUPS + 700) + 13;
 /** Bits of α of the three sorts of vertices, in turn: stay, half way, all the way. */
 const ALPHAS = [0, 0.5, 1];
 const MOVING = 1;
@@ -48,7 +48,7 @@ else {
 
   const dispatch = (entry: EntryPoint, buffers: Readonly<Record<string, GPUBuffer>>): void => {
     const [x, y] = foldGroups(VERTICES);
-    if (!(x * y > MOST_GROUPS && y > 1)) throw new Error(`${x} × ${y} workgroups are no test`);
+    if (!(x * y > MAX_GROUPS && y > 1)) throw new Error(`${x} × ${y} workgroups are no test`);
     const { file, pipeline } = kernels.kernel(entry);
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
@@ -143,7 +143,7 @@ else {
     // The real fold lies at 67 million entries, more than one binding holds on most adapters: it is brought down.
     const fold = 3;
     const text = loadKernel('scan-plan');
-    const lowered = text.replace('MOST_GROUPS: u32 = 65535u', `MOST_GROUPS: u32 = ${fold}u`);
+    const lowered = text.replace('MAX_GROUPS: u32 = 65535u', `MAX_GROUPS: u32 = ${fold}u`);
     t.not(lowered, text);
     const entries = 1024 * 1024 + 5 * 1024 + 9;
     const groups = Math.ceil(entries / 1024);

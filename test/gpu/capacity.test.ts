@@ -72,7 +72,7 @@ else {
       t.strictSame(
         [grown.steps, grown.searches, grown.pairs, grown.touchingPairs, grown.limitingPairs],
         [roomy.steps, roomy.searches, roomy.pairs, roomy.touchingPairs, roomy.limitingPairs],
-        'no step was lost or taken twice, no contact left out',
+        'no step was lost or taken twice, no contact excluded',
       );
       const [again, once] = [await small.resolve(), await large.resolve()];
       t.ok(bytesOf(again.positions).equals(bytesOf(once.positions)), 'a later request, with P taken over, too');

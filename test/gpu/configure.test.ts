@@ -3,7 +3,7 @@ import { createGpuEngine } from '../../gpu/engine.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
-import { Frame, floorOf } from '../../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
 import { CASES } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
@@ -21,7 +21,7 @@ function fitted(overrides: ParametersInput) {
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
   const { parameters } = resolveParameters(overrides, measures);
-  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
   return { mesh, parameters, units, x: frame.toEngine(start), y: frame.toEngine(target) };
 }

@@ -151,7 +151,7 @@ t.test('RETURN_SAFE: what the checks took is said, and nothing long is begun tha
   const { report } = answer;
   t.match(report, { status: 'DEADLINE', steps: 0 });
   t.same(answer.positions, request.start);
-  t.equal(clock.time, 400, 'the check of the start alone: the start needs no second one, its distances are left out');
+  t.equal(clock.time, 400, 'the check of the start alone: the start needs no second one, its distances are excluded');
   t.equal(report.timings.verify, 400_000);
   t.equal(report.minDistance, undefined);
   const messages = Object.fromEntries(report.warnings.map(({ code, message }) => [code, message]));
@@ -175,7 +175,7 @@ t.test('RETURN_SAFE: steps come before the smallest distance, and the answer is 
     verifier: slow(more, { state: 100, distances: 130 }),
   });
   t.equal(measured.answer.report.status, 'DEADLINE');
-  t.same(measured.answer.report.warnings, [], 'with time for all of it nothing is left out');
+  t.same(measured.answer.report.warnings, [], 'with time for all of it nothing is excluded');
   const steps = measured.answer.report.steps;
   t.equal(more.time, 100 + 100 * steps + 100 + 130);
   t.ok(steps > 0 && more.time <= 750);

@@ -63,14 +63,14 @@ for (const verify of ['STATE', 'PATH'] as const) {
     const { answer, findings } = await runJob(request, blind);
     t.equal(findings.length, 1);
     t.match(answer.report.verification, { fellBack: true, intersections: 0 });
-    t.same(answer.positions, request.start, 'the start, with the pairs that were left out');
+    t.same(answer.positions, request.start, 'the start, with the pairs that were excluded');
   });
 }
 
-t.test('the engine is told what to leave out, and nothing when there is nothing', async (t) => {
+t.test('the engine is told what to exclude, and nothing when there is nothing', async (t) => {
   const told: (number | undefined)[] = [];
   const engine = fakeEngine((step) => {
-    told.push(step.leftOut && [...step.leftOut.proximityPairs()].length);
+    told.push(step.excluded && [...step.excluded.proximityPairs()].length);
     return resolution(step, step.x.slice(), 'STALLED', 1);
   });
   await runJob(pierced(0.2, 0.1), engine);
@@ -97,7 +97,7 @@ t.test('a session: pairs that have parted are protected from the next step on', 
   t.equal(still.report.ignoredPairCount, 6);
   t.same(still.positions, at(-0.1));
   const out = await session.step(at(0.5), { parameters: IGNORE });
-  t.equal(out.report.ignoredPairCount, 6, 'left out for the whole step in which they part');
+  t.equal(out.report.ignoredPairCount, 6, 'excluded for the whole step in which they part');
   t.same(out.positions, at(0.5));
   const back = await session.step(at(-0.5), { parameters: IGNORE });
   t.match(back.report, { ignoredPairCount: 0 });
@@ -105,7 +105,7 @@ t.test('a session: pairs that have parted are protected from the next step on', 
   t.equal((await session.step(at(0.5))).report.verification.intersections, 0, 'and REJECT is content');
 });
 
-t.test('a session: what has parted by less than the floor stays left out', async (t) => {
+t.test('a session: what has parted by less than the floor stays excluded', async (t) => {
   const session = new DirectSession(pierced(0.2, 0), createCpuEngine());
   const { resolved } = await session.open(IGNORE);
   const floor = resolved.activationDistance / 100;
@@ -116,7 +116,7 @@ t.test('a session: what has parted by less than the floor stays left out', async
   t.equal((await session.step(at(0.3), { parameters: IGNORE })).report.ignoredPairCount, 0);
 });
 
-t.test('a session: REJECT refuses what was left out, and nothing is changed by it', async (t) => {
+t.test('a session: REJECT refuses what was excluded, and nothing is changed by it', async (t) => {
   const session = new DirectSession(pierced(0.2, 0), createCpuEngine());
   await session.open(IGNORE);
   await session.step(at(-0.1), { parameters: IGNORE });
@@ -134,7 +134,7 @@ t.test('a session: a start of the caller’s own is looked at anew', async (t) =
   t.equal(free.report.ignoredPairCount, 0);
 });
 
-t.test('a session: the proximity set is kept while the same pairs are left out', async (t) => {
+t.test('a session: the proximity set is kept while the same pairs are excluded', async (t) => {
   const session = new DirectSession(pierced(0.2, 0), createCpuEngine());
   await session.open(IGNORE);
   await session.step(at(-0.19), { parameters: IGNORE });
@@ -156,7 +156,7 @@ t.test('a session: a sheet that is stuck in another comes free over the steps', 
     counts.push((await session.step(target, { parameters: IGNORE })).report.ignoredPairCount);
   }
   t.ok(counts[0]! > 0);
-  t.equal(counts.at(-1), 0, `${counts} pairs were left out, step by step`);
+  t.equal(counts.at(-1), 0, `${counts} pairs were excluded, step by step`);
   t.same(session.findings, []);
   t.same((await session.step(target)).positions, target, 'it is where it should be, and REJECT has nothing to say');
 });

@@ -67,7 +67,7 @@ t.test('half the way: distances are those of the caller’s numbers', async (t) 
   t.same(vertices?.residual, Float32Array.of(0, 0, 0, 1, 1, 1));
 });
 
-t.test('stretch is measured against the target, zero-length edges left out', async (t) => {
+t.test('stretch is measured against the target, zero-length edges excluded', async (t) => {
   const request = spike(1, 0.5);
   const target = request.target.slice();
   target.set(target.subarray(9, 12), 12); // an edge of the spike shrinks to a point

@@ -2,14 +2,14 @@ import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
 import { checkTarget } from '../../src/jobs/step-target.js';
-import { Frame } from '../../src/solver/frame.js';
+import { CoordinateFrame } from '../../src/solver/frame.js';
 import { seeded } from '../support/random.js';
 
 const random = seeded();
 t.comment(`TEST_SEED=${random.seed}`);
 
 const BOX = [0, 0, 0, 4, 4, 4] as const;
-const frameOf = (medianEdge: number) => Frame.fit(new Float32Array(0), medianEdge, BOX);
+const frameOf = (medianEdge: number) => CoordinateFrame.fit(new Float32Array(0), medianEdge, BOX);
 const positionsOf = (vertices: number) => Float32Array.from({ length: 3 * vertices }, () => 8 * random() - 2);
 
 function refusalOf(act: () => unknown): IntersticeError {

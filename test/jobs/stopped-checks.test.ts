@@ -153,7 +153,7 @@ t.test('FAIL: a budget that ends in the check of the answer, or of a piece, is r
   }
 });
 
-t.test('what only adds to an answer is left out when the budget ends in it, and that is said', async (t) => {
+t.test('what only adds to an answer is excluded when the budget ends in it, and that is said', async (t) => {
   const clock = { time: 0 };
   const request = { ...withBudget('RETURN_SAFE'), include: { contacts: true } };
   const verifier = overrunning(clock, 'findDistances');

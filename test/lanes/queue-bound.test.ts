@@ -59,8 +59,8 @@ t.test('what waits is bounded by bytes too, and leaves with those it came with',
   t.equal(bound.enter('a', 0), 'IN', 'what keeps nothing takes a place only');
   bound.leave('a', 60);
   t.equal(bound.bytes, 40);
-  t.equal(bound.knock('a', 50, { count: 1, bytes: 20 }), 'FULL_OF_BYTES', 'those ahead count');
-  t.equal(bound.knock('a', 50, { count: 1, bytes: 10 }), 'IN');
+  t.equal(bound.preflight('a', 50, { count: 1, bytes: 20 }), 'FULL_OF_BYTES', 'those ahead count');
+  t.equal(bound.preflight('a', 50, { count: 1, bytes: 10 }), 'IN');
   bound.leave('a', 40);
   bound.leave('a', 0);
   t.same([bound.bytes, bound.count], [0, 0]);

@@ -69,8 +69,8 @@ t.test('a queue that is full by bytes refuses, and says how full', async (t) => 
   t.match(error, { code: 'QUEUE_FULL', retryable: true });
   t.match(error.message, new RegExp(`2 requests of ${2 * bytes} bytes .* the limit, ${2 * bytes} bytes`));
   t.ok((error.retryAfterSeconds ?? 0) >= 1);
-  const knock = { tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } };
-  t.throws(() => scheduler.knock({ ...knock, bytes: 1 }), { code: 'QUEUE_FULL' });
+  const preflight = { tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } };
+  t.throws(() => scheduler.preflight({ ...preflight, bytes: 1 }), { code: 'QUEUE_FULL' });
   // A step and a check of a session keep nothing but what came with them.
   const scene = sceneOf(request);
   const check = scheduler.check(
@@ -87,23 +87,23 @@ t.test('whether there is room is told before the work has come, and takes none',
   const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
   const small = { tenant: 'a', isForScene: false, bytes: 1000, ahead: { count: 0, bytes: 0 } };
   t.throws(
-    () => scheduler.knock({ ...small, ahead: { count: 2, bytes: 0 } }),
+    () => scheduler.preflight({ ...small, ahead: { count: 2, bytes: 0 } }),
     { code: 'QUEUE_FULL' },
     'one lane, one place, two ahead',
   );
-  scheduler.knock({ ...small, ahead: { count: 1, bytes: 0 } });
-  for (let i = 0; i < 3; i++) scheduler.knock(small);
+  scheduler.preflight({ ...small, ahead: { count: 1, bytes: 0 } });
+  for (let i = 0; i < 3; i++) scheduler.preflight(small);
   const abort = new AbortController();
   const { running, hooks } = started();
   const work = [resolve(scheduler, spike(1, 0.5), { ...hooks, signal: abort.signal })];
   await running;
-  for (let i = 0; i < 3; i++) scheduler.knock(small);
+  for (let i = 0; i < 3; i++) scheduler.preflight(small);
   work.push(resolve(scheduler, spike(1, 0.5), { signal: abort.signal }));
-  t.throws(() => scheduler.knock(small), { code: 'QUEUE_FULL', retryable: true });
-  t.throws(() => scheduler.knock({ tenant: 'a', isForScene: true, ahead: { count: 0, bytes: 0 } }), {
+  t.throws(() => scheduler.preflight(small), { code: 'QUEUE_FULL', retryable: true });
+  t.throws(() => scheduler.preflight({ tenant: 'a', isForScene: true, ahead: { count: 0, bytes: 0 } }), {
     code: 'QUEUE_FULL',
   });
-  scheduler.knock({ tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } });
+  scheduler.preflight({ tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } });
   t.pass('of unknown size it may be for a heavy lane, which is free');
   const placed = scheduler.resolve(
     { request: spike(1, 0.5), receivedAt: monotonicMs(), queuedAt: monotonicMs() },
@@ -112,9 +112,9 @@ t.test('whether there is room is told before the work has come, and takes none',
   t.equal(scheduler.waitingCount, 2, 'what has waited elsewhere is let in');
   abort.abort();
   for (const one of [...work, placed]) t.equal((await refusalOf(one)).code, 'CANCELLED');
-  scheduler.knock(small);
+  scheduler.preflight(small);
   await scheduler.close();
-  t.throws(() => scheduler.knock(small), { code: 'DRAINING' });
+  t.throws(() => scheduler.preflight(small), { code: 'DRAINING' });
 });
 
 t.test('one tenant may not use the whole queue when another waits', async (t) => {

@@ -31,7 +31,7 @@ t.test('so many a second are written, and the others counted by reason; the next
   t.same(told.slice(1), [{ b: 1 }], 'each is told once');
 });
 
-t.test('nothing runs while nothing happens, and nothing is told where nothing was left out', async (t) => {
+t.test('nothing runs while nothing happens, and nothing is told where nothing was excluded', async (t) => {
   const clock = makeClock();
   const told: object[] = [];
   const bound = new LineBound((unwritten) => told.push(unwritten), 2, clock.after);

@@ -13,7 +13,7 @@ const SPOILERS = 2;
 /** Calls of one connection before the next: refused ones may close it as well. */
 const CALLS_A_CONNECTION = 50;
 /** Enough to see what is wrong. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 /** What has to be met, or the attacks have missed their aim. */
 const WANTED = ['GRPC 0', 'MALFORMED_BODY', 'TOO_LARGE', 'UNKNOWN_FIELD', 'GRPC 12'];
 
@@ -28,7 +28,7 @@ t.test(
     const port = Number(server.grpcAddress.split(':').pop());
     const outcomes = new Map<string, number>();
     const isOver = endOfAttacks(outcomes, WANTED);
-    const isUseful = () => !isOver() && server.isAlive && wrong.length < MOST_FAULTS;
+    const isUseful = () => !isOver() && server.isAlive && wrong.length < MAX_FAULTS;
     const wrong: string[] = [];
     const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
 

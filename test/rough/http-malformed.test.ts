@@ -10,7 +10,7 @@ import { deleteAllSessions, endOfAttacks, FUZZ_SECONDS, prepareTwin, startServic
 /** Attackers at a time. */
 const ATTACKERS = 8;
 /** Enough to see what is wrong. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 /** What has to be met, or the attacks have missed their aim. */
 const WANTED = ['200', 'MALFORMED_BODY', 'UNSUPPORTED_MEDIA_TYPE', 'UNKNOWN_FIELD', 'NOT_FOUND', 'TOO_LARGE'];
 
@@ -29,7 +29,7 @@ t.test(
     const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
 
     const attacker = async () => {
-      while (!isOver() && server.isAlive && wrong.length < MOST_FAULTS) {
+      while (!isOver() && server.isAlive && wrong.length < MAX_FAULTS) {
         const attack = drawAttack(victim!, random);
         const { bytes, isClosed } = await carryOut(attack, port);
         const { answers, rest } = parseAnswers(bytes);

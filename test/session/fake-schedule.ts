@@ -7,7 +7,7 @@ import { hashContent } from '../../src/jobs/content-hash.js';
 import type { ResolveTask } from '../../src/jobs/resolve-job.js';
 import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../../src/jobs/scene-tasks.js';
 import type { ScheduleHooks } from '../../src/lanes/claim.js';
-import type { Knock } from '../../src/lanes/scheduler.js';
+import type { JobPreflight } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/clock.js';
 import type { Schedule } from '../../src/session/schedule.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
@@ -72,7 +72,7 @@ export class FakeSchedule implements Schedule {
   readonly opens: { readonly task: OpenTask; readonly hooks: ScheduleHooks; finish(): void; fail(r: unknown): void }[] =
     [];
   readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks }[] = [];
-  readonly knocks: Knock[] = [];
+  readonly preflights: JobPreflight[] = [];
   readonly parked: number[] = [];
   readonly forgotten: number[] = [];
   waitingCount = 0;
@@ -86,8 +86,8 @@ export class FakeSchedule implements Schedule {
     return { name: 'fake', adapter: '', software: true, maxBufferBytes: 0 };
   }
 
-  knock(knock: Knock): void {
-    this.knocks.push(knock);
+  preflight(preflight: JobPreflight): void {
+    this.preflights.push(preflight);
   }
 
   async resolve({ request }: ResolveTask, _hooks: ScheduleHooks): Promise<ResolveAnswer> {

@@ -205,7 +205,7 @@ t.test('pages of a list', async (t) => {
   await operations.deleteSession(ids[2]!);
   const added = (await operations.createSession(opening())).id;
   const rest = await idsOf({ pageSize: 3, pageToken: first.nextPageToken });
-  t.same(rest, { ids: [ids[3], ids[4], added], nextPageToken: '' }, 'nothing is repeated or left out');
+  t.same(rest, { ids: [ids[3], ids[4], added], nextPageToken: '' }, 'nothing is repeated or excluded');
   for (const request of [{ pageSize: 501 }, { pageSize: -1 }, { pageSize: 1.5 }, { pageToken: 'x' }]) {
     t.equal((await refusalOf(operations.listSessions(request))).code, 'INVALID_PARAMETER', JSON.stringify(request));
   }

@@ -2,7 +2,7 @@ import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import type { MeshMeasures } from '../../src/mesh/types.js';
-import { Frame, floorOf } from '../../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { seeded } from '../support/random.js';
 
 function boundsOf(positions: Positions): MeshMeasures['bounds'] {
@@ -12,8 +12,8 @@ function boundsOf(positions: Positions): MeshMeasures['bounds'] {
   return [side(0, lowest), side(1, lowest), side(2, lowest), side(0, highest), side(1, highest), side(2, highest)];
 }
 
-function fit(positions: Positions, medianEdge: number): Frame {
-  return Frame.fit(positions, medianEdge, boundsOf(positions));
+function fit(positions: Positions, medianEdge: number): CoordinateFrame {
+  return CoordinateFrame.fit(positions, medianEdge, boundsOf(positions));
 }
 
 function caught(act: () => unknown): IntersticeError {

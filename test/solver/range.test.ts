@@ -1,7 +1,7 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { buildMesh } from '../../src/mesh/build.js';
-import { Frame, floorOf } from '../../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { type Bounds, cutTo, isWithin, rangeOf } from '../../src/solver/range.js';
 import { seeded } from '../support/random.js';
 
@@ -20,7 +20,7 @@ function somewhere(scalar: 'FLOAT32' | 'FLOAT64') {
   const corners = Array.from({ length: 6 }, (_, k) => offset[k % 3]! + (k < 3 ? 0 : 1 + random()));
   const start = scalar === 'FLOAT32' ? Float32Array.from(corners) : Float64Array.from(corners);
   const bounds = boundsOf(start);
-  const frame = Frame.fit(start, 0.1, bounds);
+  const frame = CoordinateFrame.fit(start, 0.1, bounds);
   for (let delta = 1e-4; ; delta *= 2) {
     try {
       floorOf(delta, frame, scalar);
@@ -75,7 +75,7 @@ for (const scalar of ['FLOAT32', 'FLOAT64'] as const) {
 
 t.test('a target nearby leaves the floor as it is, and is not cut', async (t) => {
   const start = Float32Array.of(500, 500, 500, 501, 501, 501);
-  const frame = Frame.fit(start, 0.1, boundsOf(start));
+  const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
   const { floor, cut } = rangeOf(0.01, frame, boundsOf(start), [499, 500, 500, 502, 501, 501], 'FLOAT32');
   t.equal(floor, floorOf(0.01, frame, 'FLOAT32'));
   t.equal(cut, undefined);
@@ -83,7 +83,7 @@ t.test('a target nearby leaves the floor as it is, and is not cut', async (t) =>
 
 t.test('the floor rises where the answer is coarser than the start', async (t) => {
   const start = Float32Array.of(500, 500, 500, 501, 501, 501);
-  const frame = Frame.fit(start, 0.1, boundsOf(start));
+  const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
   // ulp 2^-15 up to 512, twice that beyond.
   const near = rangeOf(0.005, frame, boundsOf(start), [500, 500, 500, 511, 511, 511], 'FLOAT32');
   const beyond = rangeOf(0.005, frame, boundsOf(start), [500, 500, 500, 513, 511, 511], 'FLOAT32');
@@ -95,7 +95,7 @@ t.test('the floor rises where the answer is coarser than the start', async (t) =
 t.test('a start that is too coarse is refused, a target that is too far is cut', async (t) => {
   const start = Float32Array.of(500, 500, 500, 501, 501, 501);
   const bounds = boundsOf(start);
-  const frame = Frame.fit(start, 0.1, bounds);
+  const frame = CoordinateFrame.fit(start, 0.1, bounds);
   t.throws(() => rangeOf(1e-3, frame, bounds, bounds, 'FLOAT32'), { code: 'TOLERANCE_TOO_SMALL' });
   const { cut, safe, floor } = rangeOf(0.002, frame, bounds, [500, 500, 500, 2000, 501, 501], 'FLOAT32');
   t.equal(floor, (0.002 / 16) * frame.scale);
@@ -107,7 +107,7 @@ t.test('a start that is too coarse is refused, a target that is too far is cut',
 
 t.test('nothing is cut where the map is exact both ways', async (t) => {
   const start = Float32Array.of(-1, -1, -1, 1, 1, 1);
-  const frame = Frame.fit(start, 0.1, boundsOf(start));
+  const frame = CoordinateFrame.fit(start, 0.1, boundsOf(start));
   const { safe, cut } = rangeOf(1e-3, frame, boundsOf(start), [-1, -1, -1, 1e6, 1, 1], 'FLOAT32');
   t.ok(safe === undefined && cut === undefined);
   t.ok(rangeOf(1e-3, frame, boundsOf(start), [-1, -1, -1, 1e6, 1, 1], 'FLOAT64').cut);

@@ -7,7 +7,7 @@ interface Pair {
 }
 
 /**
- * Whether a pair may be left out under SKIP, from the contract alone: both elements are kinematic throughout, and so are
+ * Whether a pair may be excluded under SKIP, from the contract alone: both elements are kinematic throughout, and so are
  * both elements of every edge-triangle pair that could begin to meet in this one.
  */
 export function mayBeSkipped(mesh: CollisionMesh, pair: Pair): boolean {

@@ -2,7 +2,7 @@ import type { MeshInput } from '../../src/contract/mesh.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
-import { Frame, floorOf } from '../../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
 import type { Engine, Resolution, Scene, StepInput } from '../../src/solver/types.js';
 
@@ -26,7 +26,7 @@ export async function openCase(
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
   const { parameters } = resolveParameters(overrides, measures);
-  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
   const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
   const x = frame.toEngine(start);

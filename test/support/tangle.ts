@@ -1,7 +1,7 @@
 import { buildMesh } from '../../src/mesh/build.js';
-import { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import { measureMesh } from '../../src/mesh/measure.js';
-import { Frame, floorOf } from '../../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
 import type { Engine } from '../../src/solver/types.js';
 import { testPath } from '../../src/verify/path.js';
@@ -27,8 +27,8 @@ function tangle(random: Random) {
 }
 
 export interface JudgedTangle {
-  /** pairs that intersected at the start of each request, and were left out in it */
-  readonly leftOut: readonly number[];
+  /** pairs that intersected at the start of each request, and were excluded in it */
+  readonly excluded: readonly number[];
   /** other pairs that intersected, over all states of all requests */
   readonly intersections: number;
   /** other pairs that met, over all pieces of all paths */
@@ -41,7 +41,7 @@ export async function judgeTangle(engine: Engine, random: Random, stepLimit = 60
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
   const { parameters } = resolveParameters({ stepLimit, kinematicPairs: 'PROTECT' }, measures);
-  const frame = Frame.fit(start, measures.medianEdge, measures.bounds);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
   const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
   let x = frame.toEngine(start);
@@ -51,13 +51,13 @@ export async function judgeTangle(engine: Engine, random: Random, stepLimit = 60
   for (const y of [frame.toEngine(target), x.slice(), frame.toEngine(target)]) {
     const found = findIntersections(mesh, x, RULES).intersections;
     counts.push(found.length);
-    const leftOut = found.length > 0 ? new LeftOutPairs(found) : undefined;
-    const rules = { ...RULES, leftOut };
+    const excluded = found.length > 0 ? new ExcludedPairs(found) : undefined;
+    const rules = { ...RULES, excluded };
     let previous = x.slice();
     const { positions } = await scene.resolve({
       x,
       y,
-      ...(leftOut ? { leftOut } : {}),
+      ...(excluded ? { excluded } : {}),
       onState: (state) => {
         intersections += findIntersections(mesh, state, rules).intersectionCount;
         collisions += testPath(mesh, previous, state, rules).collisionCount;
@@ -67,5 +67,5 @@ export async function judgeTangle(engine: Engine, random: Random, stepLimit = 60
     x = positions;
   }
   scene.close();
-  return { leftOut: counts, intersections, collisions };
+  return { excluded: counts, intersections, collisions };
 }

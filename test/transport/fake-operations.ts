@@ -1,5 +1,5 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { CallContext, Knock, Operations, ServerInfo } from '../../src/contract/operations.js';
+import type { CallContext, Operations, Preflight, ServerInfo } from '../../src/contract/operations.js';
 import type { Report } from '../../src/contract/report.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
 import type {
@@ -140,16 +140,16 @@ export class FakeOperations implements Operations {
   onResolve: ((request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>) | undefined;
   readiness: Promise<void> = Promise.resolve();
 
-  /** every call of {@link knock} */
-  readonly knocks: { knock: Knock; context: CallContext }[] = [];
-  /** refusal that every knock ends with */
+  /** every call of {@link preflight} */
+  readonly preflights: { preflight: Preflight; context: CallContext }[] = [];
+  /** refusal that every preflight ends with */
   shut: unknown;
 
   /** how many that were let through have not come yet */
   expected = 0;
 
-  knock(knock: Knock, context: CallContext = {}): () => void {
-    this.knocks.push({ knock, context });
+  preflight(preflight: Preflight, context: CallContext = {}): () => void {
+    this.preflights.push({ preflight, context });
     if (this.shut !== undefined) throw this.shut;
     this.expected++;
     let isOut = false;

@@ -10,7 +10,7 @@ import { deleteSessions, openSessions } from '../sessions.js';
 /** Each measurement is so many times longer: a p99 needs a few hundred steps. */
 const LONGER = 4;
 /** How many times longer the p99 of the small ones may be beside the large resolve than alone. */
-const MOST_RATIO = 3;
+const MAX_RATIO = 3;
 /** What the small ones ask for where they do not ask for all they can get, of what the machine gives them alone. */
 const EASY_SHARE = 0.4;
 
@@ -60,8 +60,8 @@ export async function mixed({ settings, server, tell }: ScenarioInput): Promise<
 
   const verdicts: Verdict[] = [
     ...results.map(({ name, alone, beside }) => ({
-      bar: `p99 of the small ones, ${name}, beside the large one under ${MOST_RATIO} times what it is alone`,
-      isMet: beside.p99 < MOST_RATIO * alone.p99,
+      bar: `p99 of the small ones, ${name}, beside the large one under ${MAX_RATIO} times what it is alone`,
+      isMet: beside.p99 < MAX_RATIO * alone.p99,
       measured: `${alone.p99.toFixed(0)} ms alone, ${beside.p99.toFixed(0)} ms beside: ${(beside.p99 / alone.p99).toFixed(2)} times`,
     })),
     {

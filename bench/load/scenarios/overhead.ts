@@ -8,12 +8,12 @@ import type { Row } from '../table.js';
 import { figuresOf, KINDS, type Kind, type Line, openLines } from './overhead-lines.js';
 
 /** What the service may add, as a share of the step and as a multiple of the echo. */
-const MOST_SHARE = 0.15;
-const MOST_ECHOES = 1.3;
+const MAX_SHARE = 0.15;
+const MAX_ECHOES = 1.3;
 /** Rounds of each kind before those that count: code is compiled, buffers have grown, the session has a proximity set. */
 const WARM_UP = 3;
 /** However slow the steps are, fewer make no median. */
-const LEAST_ROUNDS = 9;
+const MIN_ROUNDS = 9;
 
 /** One client, one session a door; echoes and step by turns, so that all see the same machine. */
 export async function overhead({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
@@ -48,7 +48,7 @@ async function run(
   };
   for (let n = 0; n < WARM_UP; n++) await turn(false);
   const end = performance.now() + seconds * 1000 * lines.length;
-  for (let n = 0; n < LEAST_ROUNDS || performance.now() < end; n++) await turn(true);
+  for (let n = 0; n < MIN_ROUNDS || performance.now() < end; n++) await turn(true);
 }
 
 function resultOf(cloth: Cloth, lines: readonly Line[]): ScenarioResult {
@@ -111,13 +111,13 @@ function verdictsOn({ door, rounds }: Line): Verdict[] {
   const { share, echoesAdded, added, echo, late } = figuresOf(rounds.whole);
   return [
     {
-      bar: `${door}: what is not method or verification is under ${100 * MOST_SHARE} % of the step`,
-      isMet: share < MOST_SHARE,
+      bar: `${door}: what is not method or verification is under ${100 * MAX_SHARE} % of the step`,
+      isMet: share < MAX_SHARE,
       measured: `${(100 * share).toFixed(1)} %`,
     },
     {
-      bar: `${door}: and within ${MOST_ECHOES} times the same bytes echoed`,
-      isMet: echoesAdded <= MOST_ECHOES,
+      bar: `${door}: and within ${MAX_ECHOES} times the same bytes echoed`,
+      isMet: echoesAdded <= MAX_ECHOES,
       measured:
         `${added.toFixed(2)} ms against ${echo.toFixed(2)} ms: ${echoesAdded.toFixed(2)} times ` +
         `(an echo as late as a step: ${late.toFixed(2)} ms)`,

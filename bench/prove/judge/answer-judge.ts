@@ -1,9 +1,9 @@
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { Answer } from '../door.js';
+import type { Excluded } from './excluded.js';
 import { FLOOR_PER_DELTA, ulpOf } from './floor.js';
 import { type Invariant, measureInvariant } from './invariants.js';
 import { leastDistance } from './least-distance.js';
-import type { LeftOut } from './left-out.js';
 import { findMeetings } from './state-judge.js';
 import { distanceRange, type Surface } from './surface.js';
 import { findTouching } from './touching.js';
@@ -16,7 +16,7 @@ export interface Question {
   /** the level of verification that was asked for */
   readonly verify: 'STATE' | 'PATH' | 'NONE';
   /** under IGNORE_PAIRS; the surface then has these as excused */
-  readonly leftOut?: LeftOut | undefined;
+  readonly excluded?: Excluded | undefined;
 }
 
 /** One thing that is wrong with an answer: the name of the promise and the numbers. */
@@ -69,7 +69,7 @@ const SUM_ROUNDING = 1e-9;
 const near = (a: number, b: number, size: number): boolean =>
   Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b)) + 64 * 2 ** -53 * size;
 
-function judgeReport({ surface, target, verify, leftOut }: Question, { positions, report }: Answer, find: Find): void {
+function judgeReport({ surface, target, verify, excluded }: Question, { positions, report }: Answer, find: Find): void {
   const { verification, resolved } = report;
   if (verification.intersections !== '0') find('report: intersections 0', verification.intersections);
   if (verification.fellBack) find('the engine was never caught', 'fellBack is set');
@@ -105,7 +105,7 @@ function judgeReport({ surface, target, verify, leftOut }: Question, { positions
   if (report.status === 'STEP_LIMIT' && report.steps !== resolved.stepLimit) {
     find('report: STEP_LIMIT', `${report.steps} steps of ${resolved.stepLimit}`);
   }
-  const { fewest, most } = leftOut ?? { fewest: 0, most: 0 };
+  const { fewest, most } = excluded ?? { fewest: 0, most: 0 };
   const ignored = Number(report.ignoredPairCount);
   if (!(ignored >= fewest && ignored <= most)) {
     const are = fewest === most ? `${most}` : `between ${fewest} and ${most}`;

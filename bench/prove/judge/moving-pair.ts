@@ -97,7 +97,7 @@ function separates(
 ): boolean {
   const size = Math.abs(n[0]) + Math.abs(n[1]) + Math.abs(n[2]);
   // Also false for a vector that is not a number.
-  if (!(size > LEAST_NORMAL)) return false;
+  if (!(size > MIN_NORMAL)) return false;
   let [lowA, highA] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [lowB, highB] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const state of [earlier, later]) {
@@ -117,4 +117,4 @@ function separates(
 }
 
 /** Under this products of n and a length could sink into the subnormals, where relative errors do not hold. */
-const LEAST_NORMAL = 1e-140;
+const MIN_NORMAL = 1e-140;

@@ -1,5 +1,5 @@
 import type { MeshInput } from '../../../src/contract/mesh.js';
-import type { Excused } from './left-out.js';
+import type { Excused } from './excluded.js';
 
 /**
  * What can touch in a mesh, derived from the request alone: the judge does not trust the service's reading of it. A set

@@ -20,7 +20,7 @@ export interface Variation {
   readonly hasPartDistances?: true;
   /** some pairs of parts, or parts with themselves, are ignored; elements that span parts are ignored by none */
   readonly isIgnoringParts?: true;
-  /** IGNORE_PAIRS: pairs that intersect in the start are left out */
+  /** IGNORE_PAIRS: pairs that intersect in the start are excluded */
   readonly isIgnoring?: true;
 }
 

@@ -1,4 +1,4 @@
-// Pairs that are left out whatever their distance: of two ignored parts, or named one by one. For walk-pairs.wgsl, whose
+// Pairs that are excluded whatever their distance: of two ignored parts, or named one by one. For walk-pairs.wgsl, whose
 // uniform `walk` says where in `topology` the lists are, and which has isOfTriangles.
 
 // The part of each; its top bit says that the vertex is on a seam.
@@ -45,7 +45,7 @@ fn isMarked(v: u32) -> bool {
 }
 
 // Each side ascending, the lower edge first: one pair has one key. The host pads the sides of free points as these are.
-fn leftOutKey(v: vec4u) -> vec4u {
+fn excludedKey(v: vec4u) -> vec4u {
   if (!isOfTriangles()) {
     let first = vec2u(min(v.x, v.y), max(v.x, v.y));
     let second = vec2u(min(v.z, v.w), max(v.z, v.w));
@@ -64,16 +64,16 @@ fn comesBefore(p: vec4u, q: vec4u) -> bool {
   return less.x | (same.x & (less.y | (same.y & (less.z | (same.z & less.w)))));
 }
 
-fn isLeftOut(v: vec4u) -> bool {
-  if (walk.leftOutCount == 0u || !(isMarked(v.x) & isMarked(v.w))) {
+fn isExcluded(v: vec4u) -> bool {
+  if (walk.excludedCount == 0u || !(isMarked(v.x) & isMarked(v.w))) {
     return false;
   }
-  let key = leftOutKey(v);
+  let key = excludedKey(v);
   var first = 0u;
-  var end = walk.leftOutCount;
+  var end = walk.excludedCount;
   while (first < end) {
     let middle = (first + end) / 2u;
-    let at = walk.leftOutFirst + 4u * middle;
+    let at = walk.excludedFirst + 4u * middle;
     let other = vec4u(topology[at], topology[at + 1u], topology[at + 2u], topology[at + 3u]);
     if (all(other == key)) {
       return true;

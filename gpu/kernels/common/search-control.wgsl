@@ -5,7 +5,7 @@ struct SearchControl {
   // asked: SEARCH_NONE, SEARCH_PART, SEARCH_ALL or SEARCH_RESUME
   mode: u32,
   // asked: longest free motion one box covers, growth of the boxes, growth of the hulls on each side, and the distance
-  // beyond which a pair is left out for good
+  // beyond which a pair is excluded for good
   leap: f32,
   reach: f32,
   growth: f32,
@@ -40,6 +40,6 @@ const SEARCH_ALL: u32 = 2u;
 const SEARCH_RESUME: u32 = 3u;
 
 // Bar bits (src/solver/cpu/search.ts): an element has a bit iff all its vertices do (less PASSIVE at a
-// border, element-boxes.wgsl), and a pair with a bit in common is left out.
+// border, element-boxes.wgsl), and a pair with a bit in common is excluded.
 const PASSIVE: u32 = 1u;
 const KEPT: u32 = 2u;

@@ -12,7 +12,7 @@ import { MAX_RECORD_BYTES, type MeshFile, type MeshReader } from './types.js';
 const IGNORED = new Set(
   'vt vn vp g s o usemtl mtllib usemap maplib mg lod shadow_obj trace_obj bevel c_interp d_interp'.split(' '),
 );
-/** Free-form curves and surfaces: leaving them out would leave out something to collide with. */
+/** Free-form curves and surfaces: leaving them out would exclude something to collide with. */
 const FREE_FORM = new Set(
   'cstype deg bmat step curv curv2 surf parm trim hole scrv sp end con ctech stech bzp bsp cdc cdp res call'.split(' '),
 );

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../../contract/errors.js';
-import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
+import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { findKinematicBorder } from '../kinematic-border.js';
 import { distancesByVertex } from '../part-distances.js';
@@ -43,7 +43,7 @@ export class Proximity {
   readonly #ofIgnoredParts: PairRules['isIgnored'];
   #rules: PairRules;
   /** what P was searched without, besides pairs of ignored parts */
-  #leftOut: LeftOutPairs | undefined;
+  #excluded: ExcludedPairs | undefined;
   /** uint8[V] PASSIVE | KEPT */
   readonly #bar: Uint8Array;
   /** state of the last search (guard RADIUS) */
@@ -101,7 +101,7 @@ export class Proximity {
 
   /**
    * May P serve a request that starts at x and wants to go to y? Every vertex must lie in its box, and one that wants to
-   * move must have a box that is more than a point (pairs of points that stood still were left out of P). Guard RADIUS:
+   * move must have a box that is more than a point (pairs of points that stood still were excluded of P). Guard RADIUS:
    * D from the net displacement since the search, at least Dmin.
    */
   isValidFor(x: Float32Array, y: Float32Array): boolean {
@@ -127,14 +127,14 @@ export class Proximity {
   }
 
   /**
-   * A new request: leaps that were cut for its predecessor are tried again at full length. Where other pairs are left out
+   * A new request: leaps that were cut for its predecessor are tried again at full length. Where other pairs are excluded
    * than P was searched without, P is void: it holds pairs that may not bound any more, or lacks some that must.
    */
-  beginRequest(leftOut?: LeftOutPairs): void {
-    if (!isSameList(this.#leftOut, leftOut)) {
+  beginRequest(excluded?: ExcludedPairs): void {
+    if (!isSameList(this.#excluded, excluded)) {
       this.isValid = false;
-      this.#leftOut = leftOut;
-      this.#rules = { ...this.#rules, isIgnored: eitherOf(this.#ofIgnoredParts, leftOut) };
+      this.#excluded = excluded;
+      this.#rules = { ...this.#rules, isIgnored: eitherOf(this.#ofIgnoredParts, excluded) };
     }
     this.#leap = this.#settings.leap;
     this.#reach = this.#settings.reach;
@@ -237,19 +237,19 @@ function isFew(marks: Uint8Array, share: number): boolean {
   return count <= share * marks.length;
 }
 
-function isSameList(a: LeftOutPairs | undefined, b: LeftOutPairs | undefined): boolean {
+function isSameList(a: ExcludedPairs | undefined, b: ExcludedPairs | undefined): boolean {
   return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
 }
 
-function eitherOf(ofParts: PairRules['isIgnored'], leftOut: LeftOutPairs | undefined): PairRules['isIgnored'] {
-  if (!leftOut) return ofParts;
-  return (kind, v0, v1, v2, v3) => ofParts?.(kind, v0, v1, v2, v3) === true || has(leftOut, kind, v0, v1, v2, v3);
+function eitherOf(ofParts: PairRules['isIgnored'], excluded: ExcludedPairs | undefined): PairRules['isIgnored'] {
+  if (!excluded) return ofParts;
+  return (kind, v0, v1, v2, v3) => ofParts?.(kind, v0, v1, v2, v3) === true || has(excluded, kind, v0, v1, v2, v3);
 }
 
-function has(leftOut: LeftOutPairs, kind: number, v0: number, v1: number, v2: number, v3: number): boolean {
-  if (kind === VT) return leftOut.hasVertexTriangle(v0, v1, v2, v3);
-  if (kind === EE) return leftOut.hasEdgeEdge(v0, v1, v2, v3);
-  return kind === VE ? leftOut.hasVertexEdge(v0, v1, v2) : leftOut.hasVertexVertex(v0, v1);
+function has(excluded: ExcludedPairs, kind: number, v0: number, v1: number, v2: number, v3: number): boolean {
+  if (kind === VT) return excluded.hasVertexTriangle(v0, v1, v2, v3);
+  if (kind === EE) return excluded.hasEdgeEdge(v0, v1, v2, v3);
+  return kind === VE ? excluded.hasVertexEdge(v0, v1, v2) : excluded.hasVertexVertex(v0, v1);
 }
 
 /**

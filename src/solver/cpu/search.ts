@@ -13,7 +13,7 @@ export interface PairRules {
   readonly bar: Uint8Array;
   /** elements that are never PASSIVE, though all their vertices are; undefined = none (PROTECT) */
   readonly border?: KinematicBorder | undefined;
-  /** true for a pair of elements of two ignored parts, or one that is left out; undefined when there are none */
+  /** true for a pair of elements of two ignored parts, or one that is excluded; undefined when there are none */
   readonly isIgnored: ((kind: number, v0: number, v1: number, v2: number, v3: number) => boolean) | undefined;
   /** float32[V] δ by vertex, in the place of the boxes' growth and of the cut; undefined = one δ for all */
   readonly distances?: Float32Array | undefined;
@@ -63,7 +63,7 @@ export class ProximitySearch {
 
   /**
    * @param x float32[3·V] current state
-   * @param cut pairs certainly further apart than this, wherever in their boxes they are, are left out
+   * @param cut pairs certainly further apart than this, wherever in their boxes they are, are excluded
    * @param pulse called every so often
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */

@@ -108,7 +108,7 @@ export class TwoWay {
     let searches = 0;
 
     residuals.begin(start, target);
-    proximity.beginRequest(input.leftOut);
+    proximity.beginRequest(input.excluded);
     const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
     let next: NextSearch = { isDue: !isReused, wanted: undefined };
     const timeLeft = input.timeLeft ?? (() => Number.POSITIVE_INFINITY);

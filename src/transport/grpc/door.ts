@@ -6,7 +6,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { IntersticeError } from '../../contract/errors.js';
-import type { Knock } from '../../contract/operations.js';
+import type { Preflight } from '../../contract/operations.js';
 import { logCall } from './call-log.js';
 import { refusalOfLibrary } from './library-status.js';
 import { type GrpcOptions, UPLOAD_TIMEOUT_MS } from './options.js';
@@ -15,7 +15,7 @@ import { SERVICE } from './service.js';
 import { headerOf, isOk, rememberVisit, Visit } from './visit.js';
 
 /** Calls with a message worth refusing before it has come. */
-const KNOCKS: ReadonlyMap<string, Knock['operation']> = new Map<string, Knock['operation']>([
+const KNOCKS: ReadonlyMap<string, Preflight['operation']> = new Map<string, Preflight['operation']>([
   [`/${SERVICE}/Resolve`, 'resolve'],
   [`/${SERVICE}/Check`, 'check'],
   [`/${SERVICE}/CreateSession`, 'createSession'],
@@ -73,7 +73,7 @@ export class Door {
           visit.caller = this.options.authenticate?.((name) => headerOf(metadata, name));
           const operation = KNOCKS.get(path);
           const sessionId = headerOf(metadata, SESSION_KEY);
-          if (operation) arrived = this.options.operations.knock({ operation, sessionId }, visit.context);
+          if (operation) arrived = this.options.operations.preflight({ operation, sessionId }, visit.context);
         } catch (thrown) {
           call.sendStatus(visit.refuse(thrown));
           return;

@@ -9,10 +9,10 @@ import { contextOf } from './caller.js';
 import { FORM_TYPES, MESSAGE_TYPES } from './content-types.js';
 import { type FormLimits, readForm } from './form.js';
 import { joinMeshes, withKinematic } from './form-meshes.js';
-import { knockFor } from './knock.js';
 import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
 import { readMessage, sendMessage } from './message-body.js';
 import type { DoorOptions } from './options.js';
+import { preflightFor } from './preflight.js';
 import { checkSchema } from './schemas.js';
 
 /** The same files may be named as in a resolve, so that one command line serves both. */
@@ -26,7 +26,7 @@ export async function check(app: FastifyInstance, { operations, maxMessageBytes 
     refuseBudgetHeaders(request);
     chooseType(request, ownTypeFirst(takeType(request, FORM_TYPES), MESSAGE_TYPES));
   };
-  const hooks = [onRequest, knockFor(operations, 'check')];
+  const hooks = [onRequest, preflightFor(operations, 'check')];
   app.post(
     '/v1/check',
     { schema: checkSchema(), config: { message: 'CheckRequest' }, onRequest: hooks },

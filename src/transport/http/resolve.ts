@@ -12,10 +12,10 @@ import { contextOf } from './caller.js';
 import { FORM_TYPES, MESH_TYPES, MESSAGE_TYPES } from './content-types.js';
 import { type FormLimits, readForm } from './form.js';
 import { joinMeshes, withKinematic } from './form-meshes.js';
-import { knockFor } from './knock.js';
 import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
 import { answerType, readMessage, sendReported, type Way } from './message-body.js';
 import type { DoorOptions } from './options.js';
+import { preflightFor } from './preflight.js';
 import { reportHeader } from './report-header.js';
 import { resolveSchema } from './schemas.js';
 
@@ -38,7 +38,7 @@ export async function resolve(app: FastifyInstance, { operations, maxMessageByte
     const files = own === 'multipart/form-data' ? Object.values(MESH_TYPES).flat() : [];
     chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
   };
-  const hooks = [onRequest, knockFor(operations, 'resolve')];
+  const hooks = [onRequest, preflightFor(operations, 'resolve')];
   app.post(
     '/v1/resolve',
     { schema: resolveSchema(), config: { message: 'ResolveRequest' }, onRequest: hooks },

@@ -6,10 +6,10 @@ import { toCreateSessionRequest, toListSessionsRequest, toUpdateSessionRequest }
 import { refuseBudgetHeaders } from './budget.js';
 import { contextOf } from './caller.js';
 import { MESSAGE_TYPES } from './content-types.js';
-import { knockFor } from './knock.js';
 import { chooseType, refuseQuery } from './media.js';
 import { answerType, readMessage, sendMessage } from './message-body.js';
 import type { DoorOptions } from './options.js';
+import { preflightFor } from './preflight.js';
 import * as schemas from './session-schemas.js';
 
 type OfSession = { Params: { id: string } };
@@ -31,7 +31,7 @@ export async function sessions(app: FastifyInstance, { operations }: DoorOptions
     chooseType(request, MESSAGE_TYPES);
   };
 
-  const onCreate = [withBody, knockFor(operations, 'createSession')];
+  const onCreate = [withBody, preflightFor(operations, 'createSession')];
   const creating = { schema: schemas.createSchema(), config: { message: 'CreateSessionRequest' }, onRequest: onCreate };
   app.post(ALL, creating, async (request, reply) => {
     const context = contextOf(request, reply);
@@ -69,7 +69,7 @@ export async function sessions(app: FastifyInstance, { operations }: DoorOptions
     },
   );
 
-  const onUpdate = [withBody, knockFor(operations, 'updateSession')];
+  const onUpdate = [withBody, preflightFor(operations, 'updateSession')];
   const updating = { schema: schemas.updateSchema(), config: { message: 'UpdateSessionRequest' }, onRequest: onUpdate };
   app.patch<OfSession>(ONE, updating, async (request, reply) => {
     const context = contextOf(request, reply);

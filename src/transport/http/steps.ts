@@ -6,10 +6,10 @@ import { toStepRequest } from '../messages.js';
 import { withBudgetHeaders } from './budget.js';
 import { contextOf } from './caller.js';
 import { STEP_TYPES, type StepType } from './content-types.js';
-import { knockFor } from './knock.js';
 import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
 import { readMessage, sendReported } from './message-body.js';
 import type { DoorOptions } from './options.js';
+import { preflightFor } from './preflight.js';
 import { OVERRIDE_HEADER, readRawStep, sendRawStep } from './raw-step.js';
 import { stepSchema } from './session-schemas.js';
 
@@ -27,7 +27,7 @@ export async function steps(app: FastifyInstance, { operations }: DoorOptions): 
     {
       schema: stepSchema(),
       config: { message: 'StepRequest' },
-      onRequest: [onRequest, knockFor(operations, 'step')],
+      onRequest: [onRequest, preflightFor(operations, 'step')],
     },
     async (request, reply) => {
       const context = contextOf(request, reply);

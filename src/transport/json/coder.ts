@@ -20,8 +20,8 @@ import { Turns } from './turns.js';
 const LARGE_BYTES = 128 * 1024;
 
 /** Bodies that may wait for the thread, and their bytes together: some five seconds of its work. */
-const MOST_WAITING = 256;
-const MOST_WAITING_BYTES = 256 * 1024 * 1024;
+const MAX_WAITING = 256;
+const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 
 /** Characters of JSON for a byte of a bulk field: a float32 takes some 20 digits, in base64 three bytes take four. */
@@ -77,7 +77,7 @@ export class JsonCoder {
     this.largeBytes = options.largeBytes ?? LARGE_BYTES;
     this.startThread = options.thread ?? startThread;
     this.onLost = options.onLost ?? (() => {});
-    this.bound = new QueueBound(MOST_WAITING, options.mostWaitingBytes ?? MOST_WAITING_BYTES);
+    this.bound = new QueueBound(MAX_WAITING, options.mostWaitingBytes ?? MAX_WAITING_BYTES);
   }
 
   /**

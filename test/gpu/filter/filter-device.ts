@@ -75,10 +75,10 @@ export function verdictOf({
   intersectionCount,
   intersections,
   kinematicIntersectionCount,
-  leftOutPairs,
+  excludedPairs,
 }: StateFindings): Pick<
   StateFindings,
-  'intersectionCount' | 'intersections' | 'kinematicIntersectionCount' | 'leftOutPairs'
+  'intersectionCount' | 'intersections' | 'kinematicIntersectionCount' | 'excludedPairs'
 > {
-  return { intersectionCount, intersections, kinematicIntersectionCount, ...(leftOutPairs ? { leftOutPairs } : {}) };
+  return { intersectionCount, intersections, kinematicIntersectionCount, ...(excludedPairs ? { excludedPairs } : {}) };
 }

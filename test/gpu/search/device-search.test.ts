@@ -147,7 +147,7 @@ if (device) {
           { elements: 250, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border },
           { skipKinematicPairs },
         );
-        t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be left out, others not');
+        t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be excluded, others not');
         const hasFixed = Array.from({ length: vertex.length / 4 }, (_, p) => vertex.subarray(4 * p, 4 * p + 4)).some(
           (ids) => ids.every((v) => v < 0 || bar[v] === PASSIVE),
         );
@@ -173,7 +173,7 @@ if (device) {
     scene.close();
   });
 
-  t.test('pairs of ignored parts are left out', async (t) => {
+  t.test('pairs of ignored parts are excluded', async (t) => {
     const options = { elements: 200, side: 4, travel: 0.3 };
     const many = Uint32Array.of(0, 1, 0, 2, 0, 5, 0, 7, 1, 1, 2, 7, 3, 4, 6, 7);
     const with8 = await check(t, { ...options, parts: 8 }, {}, many);

@@ -125,7 +125,7 @@ t.test('what one sweep took too far a later one gives back, but λ is never nega
   t.equal(y[2], Math.fround(0.9), 'forgotten with the next step');
 });
 
-t.test('a pair of kinematic vertices, or one that hangs on a vertex of hardly any weight, is left out', async (t) => {
+t.test('a pair of kinematic vertices, or one that hangs on a vertex of hardly any weight, is excluded', async (t) => {
   const { pairs, x } = makeContact(random, VV);
   const fixed = new Contacts(new Float32Array(4), 'GAP');
   fixed.assemble(pairs, ONE, 1, x, 0);

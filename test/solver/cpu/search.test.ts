@@ -78,7 +78,7 @@ t.test('P holds every pair that can come under δ while the vertices are in thei
     kinds.every((count) => count > 5),
     `pairs found by kind: ${kinds}`,
   );
-  t.ok(cut > 100 && close > 0, `${cut} pairs with overlapping bounds were left out, ${close} of them not by much`);
+  t.ok(cut > 100 && close > 0, `${cut} pairs with overlapping bounds were excluded, ${close} of them not by much`);
 });
 
 t.test('whatever is within δ in some state inside the boxes is in P', async (t) => {
@@ -125,8 +125,8 @@ t.test('a bar of both elements leaves a pair out, a bar of one does not', async 
   }
 });
 
-t.test('at the border of kinematic regions a pair is left out iff it guards nothing that is promised', async (t) => {
-  const sizes: Record<string, number> = { 'left out': 0, kept: 0 };
+t.test('at the border of kinematic regions a pair is excluded iff it guards nothing that is promised', async (t) => {
+  const sizes: Record<string, number> = { excluded: 0, kept: 0 };
   for (let round = 0; round < 4; round++) {
     const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2, kinematic: 0.4, border: 0.6 });
     const { mesh } = scene;
@@ -149,7 +149,7 @@ t.test('at the border of kinematic regions a pair is left out iff it guards noth
     );
     const notKept = keysOf(search(scene, { bar, border }).pairs).sort();
     t.strictSame(notKept, free.filter((key) => !fixed.has(key)).sort(), 'KEPT is as it was');
-    sizes['left out'] += free.length - expected.length;
+    sizes.excluded += free.length - expected.length;
     sizes.kept += expected.filter((key) => fixed.has(key)).length;
   }
   t.ok(
@@ -158,7 +158,7 @@ t.test('at the border of kinematic regions a pair is left out iff it guards noth
   );
 });
 
-t.test('ignored pairs are left out, and only they', async (t) => {
+t.test('ignored pairs are excluded, and only they', async (t) => {
   const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2 });
   const everything = keysOf(search(scene).pairs);
   const asked: string[] = [];

@@ -4,7 +4,7 @@ import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { KEPT_BYTES, Workspace } from '../../../src/solver/cpu/workspace.js';
-import { Frame, floorOf } from '../../../src/solver/frame.js';
+import { CoordinateFrame, floorOf } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
 import type { Engine, Resolution, Scene, StepInput } from '../../../src/solver/types.js';
 import { seeded } from '../../support/random.js';
@@ -26,7 +26,7 @@ async function open(engine: Engine, name: string, vertices: number, share = 1): 
   const to = from.map((value, k) => value + share * (target[k]! - value));
   const measures = measureMesh(mesh, from);
   const { parameters } = resolveParameters({ stepLimit: 40 }, measures);
-  const frame = Frame.fit(from, measures.medianEdge, measures.bounds);
+  const frame = CoordinateFrame.fit(from, measures.medianEdge, measures.bounds);
   const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
   const scene = await engine.open(mesh, parameters, units);
   return { scene, vertices: vertexCount, x: frame.toEngine(from), y: frame.toEngine(to) };

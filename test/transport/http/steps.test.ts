@@ -42,7 +42,7 @@ t.test('a step as bare positions', async (t) => {
   const report = String(single.headers['interstice-report']);
   t.ok(report.length <= 4096);
   t.match(JSON.parse(report), { status: 'CONVERGED', steps: 7, timings: { total: /\d/ } });
-  t.notOk('limitingPairs' in JSON.parse(report), 'lists are left out');
+  t.notOk('limitingPairs' in JSON.parse(report), 'lists are excluded');
   t.match(single.headers['server-timing'], /total;dur=/);
   t.strictSame(operations.sessionCalls[0]?.request, { sessionId: 'abc', target });
 

@@ -81,7 +81,7 @@ t.test('planted violations of one ulp are found in a mesh, and only they', async
   t.same(found.sort(), planted.sort());
 });
 
-t.test('kinematic pairs and ignored parts are left out, others are not', async (t) => {
+t.test('kinematic pairs and ignored parts are excluded, others are not', async (t) => {
   const mesh = {
     vertexCount: 6,
     triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),

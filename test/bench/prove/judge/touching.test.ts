@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LeftOutMemory } from '../../../../bench/prove/judge/left-out.js';
+import { ExcludedMemory } from '../../../../bench/prove/judge/excluded.js';
 import { findCollisions } from '../../../../bench/prove/judge/path-judge.js';
 import { findMeetings } from '../../../../bench/prove/judge/state-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
@@ -39,12 +39,12 @@ t.test(
   },
 );
 
-t.test('where paths are tested what touches in the start is left out until it has parted', async (t) => {
+t.test('where paths are tested what touches in the start is excluded until it has parted', async (t) => {
   const surface = readSurface(MESH);
-  const settle = (memory: LeftOutMemory, x: Float64Array, hasPaths = true) =>
+  const settle = (memory: ExcludedMemory, x: Float64Array, hasPaths = true) =>
     memory.settle(surface, x, rules, 0.01, hasPaths);
-  t.match(settle(new LeftOutMemory(), withEnd(1.5, 0), false), { fewest: 0, most: 0 }, 'not where only states are');
-  const memory = new LeftOutMemory();
+  t.match(settle(new ExcludedMemory(), withEnd(1.5, 0), false), { fewest: 0, most: 0 }, 'not where only states are');
+  const memory = new ExcludedMemory();
   const { excused, fewest, most } = settle(memory, withEnd(1.5, 0));
   t.same([fewest, most], [1, 1]);
   t.ok(excused.has([0, 3], [1, 2]));
@@ -52,7 +52,7 @@ t.test('where paths are tested what touches in the start is left out until it ha
   t.match(settle(memory, withEnd(1.5, 0.005)), { fewest: 0, most: 1 }, 'within the floor of having parted');
   t.match(settle(memory, withEnd(1.5, 0.1)), { fewest: 0, most: 0 });
   t.match(settle(memory, withEnd(1.5, 0.005)), { most: 0 }, 'guarded from then on');
-  t.match(settle(new LeftOutMemory(), withEnd(0.5, 2 ** -50)), { fewest: 0, most: 1 }, 'rounding may count it or not');
+  t.match(settle(new ExcludedMemory(), withEnd(0.5, 2 ** -50)), { fewest: 0, most: 1 }, 'rounding may count it or not');
 });
 
 /** Two triangles that are sewn together along 1, 2 in part 0, with 3 in part 1; a blade in part 2 comes from part 0's side. */

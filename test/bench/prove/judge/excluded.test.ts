@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LeftOutMemory } from '../../../../bench/prove/judge/left-out.js';
+import { ExcludedMemory } from '../../../../bench/prove/judge/excluded.js';
 import { findMeetings } from '../../../../bench/prove/judge/state-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 
@@ -11,7 +11,7 @@ const at = (low: number) =>
   Float64Array.from([0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, low, 0.3, 0.2, 1, 0.2, 0.3, 1, 5, 5, 5, 6, 5, 5, 5, 6, 5]);
 
 t.test('what intersects is excused, with all that rests on the same pairs, and nothing else', async (t) => {
-  const { excused, fewest, most } = new LeftOutMemory().settle(surface, at(-0.1), rules, 0.01);
+  const { excused, fewest, most } = new ExcludedMemory().settle(surface, at(-0.1), rules, 0.01);
   t.equal(fewest, most);
   t.ok(excused.has([3, 4], [0, 1, 2]), 'an edge that pierces');
   t.ok(excused.has([4, 5], [0, 1, 2]), 'its ends are the ends of those that do');
@@ -28,7 +28,7 @@ t.test('what intersects is excused, with all that rests on the same pairs, and n
 t.test(
   'a pair that has parted is guarded from the first start on in which all of its five are beyond the floor',
   async (t) => {
-    const memory = new LeftOutMemory();
+    const memory = new ExcludedMemory();
     memory.settle(surface, at(-0.1), rules, 0.01);
     const near = memory.settle(surface, at(0.005), rules, 0.01);
     t.match(near, { fewest: 0, most: 6 });

@@ -49,14 +49,14 @@ t.test('kinematic pairs: under SKIP those that guard a promised pair, under PROT
     protecting.renew(x, y);
     const keys = keysOf(protecting.pairs);
     protectedPairs += keys.filter((key) => kinematicKeys.has(key)).length;
-    t.equal(keys.filter((key) => stillKeys.has(key)).length, 0, 'PROTECT leaves out what cannot move');
+    t.equal(keys.filter((key) => stillKeys.has(key)).length, 0, 'PROTECT excludes what cannot move');
     t.strictSame(missing(mesh, protecting, settings.delta, isStill), []);
   }
   t.ok(protectedPairs > 20, `${protectedPairs} kinematic pairs were protected`);
   t.ok(guarding > 20, `${guarding} kinematic pairs at borders were found under SKIP`);
 });
 
-t.test('pairs of ignored parts are left out, and only they', async (t) => {
+t.test('pairs of ignored parts are excluded, and only they', async (t) => {
   // Parts 0 and 1 ignore each other, part 2 ignores itself.
   const { mesh, x, y } = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 4 });
   const part = (side: readonly number[]): number => mesh.partOfVertex[side[0]];
@@ -84,7 +84,7 @@ t.test('pairs of ignored parts are left out, and only they', async (t) => {
 });
 
 t.test('ignored parts that share elements: what guards such an element is kept', async (t) => {
-  let [kept, leftOut] = [0, 0];
+  let [kept, excluded] = [0, 0];
   for (let round = 0; round < 6; round++) {
     const scene = looseScene(random, { elements: 60, side: 3, travel: 0.4, parts: 20, isSewn: true });
     const { x, y } = scene;
@@ -105,8 +105,8 @@ t.test('ignored parts that share elements: what guards such an element is kept',
       if (found.has(pair.key)) {
         kept++;
         t.ok([...pair.a, ...pair.b].some(goesElsewhere), `${pair.key} lies next to a seam`);
-      } else leftOut++;
+      } else excluded++;
     }
   }
-  t.ok(kept > 10 && leftOut > 100, `${kept} pairs of ignored parts were kept, ${leftOut} left out`);
+  t.ok(kept > 10 && excluded > 100, `${kept} pairs of ignored parts were kept, ${excluded} excluded`);
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
+import { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import { findContacts, findDistances } from '../../src/verify/distance.js';
-import { findNear } from '../../src/verify/left-out.js';
+import { findNear } from '../../src/verify/excluded.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { makeMesh, PROTECT } from './make-mesh.js';
@@ -13,38 +13,38 @@ const state = (z: number) =>
 const first = { kind: 'EDGE_TRIANGLE', a: [3, 4], b: [0, 1, 2] } as const;
 const second = { kind: 'EDGE_TRIANGLE', a: [5, 6], b: [0, 1, 2] } as const;
 
-t.test('what is left out is listed apart and counted nowhere', async (t) => {
+t.test('what is excluded is listed apart and counted nowhere', async (t) => {
   const all = findIntersections(mesh, state(0), PROTECT);
   t.equal(all.intersectionCount, 2);
-  t.equal(all.leftOutPairs, undefined);
-  const some = findIntersections(mesh, state(0), { ...PROTECT, leftOut: new LeftOutPairs([first]) });
+  t.equal(all.excludedPairs, undefined);
+  const some = findIntersections(mesh, state(0), { ...PROTECT, excluded: new ExcludedPairs([first]) });
   t.equal(some.intersectionCount, 1);
   t.same(some.intersections, [second]);
-  t.same(some.leftOutPairs, [first]);
+  t.same(some.excludedPairs, [first]);
   const none = findIntersections(mesh, state(0), {
     ...PROTECT,
     maxPairs: 0,
-    leftOut: new LeftOutPairs([first, second]),
+    excluded: new ExcludedPairs([first, second]),
   });
   t.equal(none.intersectionCount, 0);
-  t.same(none.leftOutPairs, [first, second], 'complete whatever the limit of the list');
-  t.same(findIntersections(mesh, state(5), { ...PROTECT, leftOut: new LeftOutPairs([first]) }).leftOutPairs, []);
+  t.same(none.excludedPairs, [first, second], 'complete whatever the limit of the list');
+  t.same(findIntersections(mesh, state(5), { ...PROTECT, excluded: new ExcludedPairs([first]) }).excludedPairs, []);
 });
 
 t.test('the path test leaves the same pairs out', async (t) => {
   t.equal(testPath(mesh, state(0), state(5), PROTECT).collisionCount, 2);
-  const rules = { ...PROTECT, leftOut: new LeftOutPairs([first]) };
+  const rules = { ...PROTECT, excluded: new ExcludedPairs([first]) };
   const path = testPath(mesh, state(0), state(5), rules);
   t.equal(path.collisionCount, 1);
   t.same(path.collisions[0]?.a, [5]);
-  const free = testPath(mesh, state(0), state(5), { ...PROTECT, leftOut: new LeftOutPairs([first, second]) });
+  const free = testPath(mesh, state(0), state(5), { ...PROTECT, excluded: new ExcludedPairs([first, second]) });
   t.match(free, { pathFree: true, earliestImpact: undefined, collisions: [] });
 });
 
 t.test('distances and contacts leave the same pairs out', async (t) => {
   const near = state(1.25);
   t.equal(findDistances(mesh, near, PROTECT, 3).minDistance, 0.25);
-  const rules = { ...PROTECT, leftOut: new LeftOutPairs([first]) };
+  const rules = { ...PROTECT, excluded: new ExcludedPairs([first]) };
   const pairs = findDistances(mesh, near, rules, 0.5).closePairs;
   t.same(
     pairs.map(({ a, b }) => [a, b]),

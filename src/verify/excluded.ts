@@ -1,26 +1,26 @@
 import type { ElementPair } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import { type LeftOutPairs, SIDES } from '../mesh/left-out-pairs.js';
+import { type ExcludedPairs, SIDES } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { ClosestPoints } from './closest.js';
 import { readPositions } from './elements.js';
 import { codeOf, EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';
 
 /** @param ids side a, then side b, as idsOf gives them */
-export function isLeftOut(leftOut: LeftOutPairs | undefined, code: PairCode, ids: readonly number[]): boolean {
-  if (!leftOut) return false;
+export function isExcluded(excluded: ExcludedPairs | undefined, code: PairCode, ids: readonly number[]): boolean {
+  if (!excluded) return false;
   const [p, q, r, s, u] = ids as [number, number, number, number, number];
   switch (code) {
     case EDGE_TRIANGLE:
-      return leftOut.hasEdgeTriangle(p, q, r, s, u);
+      return excluded.hasEdgeTriangle(p, q, r, s, u);
     case VERTEX_TRIANGLE:
-      return leftOut.hasVertexTriangle(p, q, r, s);
+      return excluded.hasVertexTriangle(p, q, r, s);
     case EDGE_EDGE:
-      return leftOut.hasEdgeEdge(p, q, r, s);
+      return excluded.hasEdgeEdge(p, q, r, s);
     case VERTEX_EDGE:
-      return leftOut.hasVertexEdge(p, q, r);
+      return excluded.hasVertexEdge(p, q, r);
     default:
-      return leftOut.hasVertexVertex(p, q);
+      return excluded.hasVertexVertex(p, q);
   }
 }
 

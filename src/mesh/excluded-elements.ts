@@ -1,13 +1,13 @@
-import { type LeftOutPairs, SIDES } from './left-out-pairs.js';
+import { type ExcludedPairs, SIDES } from './excluded-pairs.js';
 import type { CollisionMesh } from './types.js';
 
 /**
- * How many pairs the exact test of a state leaves out: every edge–triangle pair that has lost one of its five proximity
- * pairs (left-out-pairs.ts), and of the proximity pairs those that serve no edge–triangle pair. Pairs of elements that
+ * How many pairs the exact test of a state excludes: every edge–triangle pair that has lost one of its five proximity
+ * pairs (excluded-pairs.ts), and of the proximity pairs those that serve no edge–triangle pair. Pairs of elements that
  * share a vertex are no pairs. Linear in the mesh, once, and in what is counted.
  */
-export function countLeftOut(mesh: CollisionMesh, leftOut: LeftOutPairs): number {
-  const near = neighboursOf(mesh, leftOut);
+export function countExcluded(mesh: CollisionMesh, excluded: ExcludedPairs): number {
+  const near = neighboursOf(mesh, excluded);
   const found = new Set<string>();
   let alone = 0;
   const add = (e: readonly number[], t: readonly number[]): boolean => {
@@ -15,7 +15,7 @@ export function countLeftOut(mesh: CollisionMesh, leftOut: LeftOutPairs): number
     found.add(`${e.join()}:${t.join()}`);
     return true;
   };
-  for (const { a, b } of leftOut.proximityPairs()) {
+  for (const { a, b } of excluded.proximityPairs()) {
     const dependents =
       a.length === 1 && b.length === 3
         ? (near.edgesAt.get(a[0]!) ?? []).map((edge) => add(edge, b))
@@ -35,10 +35,10 @@ interface Neighbours {
   readonly trianglesAt: ReadonlyMap<string, readonly (readonly number[])[]>;
 }
 
-function neighboursOf({ edges, triangles }: CollisionMesh, leftOut: LeftOutPairs): Neighbours {
+function neighboursOf({ edges, triangles }: CollisionMesh, excluded: ExcludedPairs): Neighbours {
   const edgesAt = new Map<number, number[][]>();
   const trianglesAt = new Map<string, number[][]>();
-  for (const { a, b } of leftOut.proximityPairs()) {
+  for (const { a, b } of excluded.proximityPairs()) {
     if (a.length === 1 && b.length === 3) edgesAt.set(a[0]!, []);
     for (const side of [a, b]) if (side.length === 2) trianglesAt.set(side.join(), []);
   }

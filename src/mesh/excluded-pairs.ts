@@ -1,7 +1,7 @@
 import type { ElementPair } from '../contract/errors.js';
 
 /**
- * Pairs of elements that intersect already, and the proximity pairs that are left out because of them.
+ * Pairs of elements that intersect already, and the proximity pairs that are excluded because of them.
  *
  * What an engine keeps apart are proximity pairs: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. What the exact
  * test of a state looks at are edge–triangle pairs, and proximity pairs of rods and particles. While everything moves
@@ -16,15 +16,15 @@ import type { ElementPair } from '../contract/errors.js';
  *   five must be free to meet, for nobody knows through which of them the way out leads. Leaving out fewer would hold it
  *   for good; leaving out more would unprotect pairs without need.
  *
- * So exactly the five of every pair that intersects are left out: neither constrained nor bounded nor checked. The price:
+ * So exactly the five of every pair that intersects are excluded: neither constrained nor bounded nor checked. The price:
  * a proximity pair serves several edge–triangle pairs ((a, t) every edge at a against t; (e, f) e against every triangle
- * at f, and f against every triangle at e), and all of these lose a fifth of their protection with it. They are left out of
+ * at f, and f against every triangle at e), and all of these lose a fifth of their protection with it. They are excluded of
  * the exact test as well ({@link hasEdgeTriangle}): a vertex that is drawn out through a triangle takes its other edges
- * with it. Every edge–triangle pair none of whose five is left out is free at the start and keeps all five, and so, by the
- * first point, is free on the whole path; its safety uses nothing of the pairs left out. Proximity pairs of rods and
+ * with it. Every edge–triangle pair none of whose five is excluded is free at the start and keeps all five, and so, by the
+ * first point, is free on the whole path; its safety uses nothing of the pairs excluded. Proximity pairs of rods and
  * particles protect nobody but themselves and the triangles they belong to, by the same reckoning.
  */
-export class LeftOutPairs {
+export class ExcludedPairs {
   /** vertices of some pair: what spares nearly every question the making of a key */
   private readonly concerned = new Set<number>();
   private readonly keys = new Set<string>();
@@ -37,8 +37,8 @@ export class LeftOutPairs {
     }
   }
 
-  /** Are the same proximity pairs left out? */
-  isSameAs(other: LeftOutPairs | undefined): boolean {
+  /** Are the same proximity pairs excluded? */
+  isSameAs(other: ExcludedPairs | undefined): boolean {
     if (this === other) return true;
     if (this.keys.size !== (other?.keys.size ?? 0)) return false;
     for (const key of this.keys) if (!other!.keys.has(key)) return false;
@@ -61,7 +61,7 @@ export class LeftOutPairs {
     return this.knows(a, i, i, i) && this.keys.has(vertexVertexKey(a, i));
   }
 
-  /** Is one of the five proximity pairs of edge ab and triangle ijk left out? */
+  /** Is one of the five proximity pairs of edge ab and triangle ijk excluded? */
   hasEdgeTriangle(a: number, b: number, i: number, j: number, k: number): boolean {
     return (
       this.hasVertexTriangle(a, i, j, k) ||
@@ -72,7 +72,7 @@ export class LeftOutPairs {
     );
   }
 
-  /** The proximity pairs that are left out, each once, in a fixed order; `vertices` side a first. */
+  /** The proximity pairs that are excluded, each once, in a fixed order; `vertices` side a first. */
   *proximityPairs(): Generator<ProximityPair> {
     for (const key of this.keys) {
       const [a, b] = key.split(':').map((side) => side.split(',').map(Number)) as [number[], number[]];

@@ -4,10 +4,10 @@ import type { Surface } from './surface.js';
 import { findTouching } from './touching.js';
 
 /*
- * Which pairs a start under IGNORE_PAIRS may leave out, from the contract's words alone. An edge begins or ceases to pierce
+ * Which pairs a start under IGNORE_PAIRS may exclude, from the contract's words alone. An edge begins or ceases to pierce
  * a triangle only where one of five pairs meets: an end of it with the triangle, or the edge with a side. These five of
  * every pair that intersects are nobody's to keep apart, and whatever rests on one of them is not promised either. Where paths
- * are tested as well (PATH), pairs that touch without piercing anything are left out too: no path from there is free of them.
+ * are tested as well (PATH), pairs that touch without piercing anything are excluded too: no path from there is free of them.
  */
 
 type Elements = readonly number[];
@@ -70,8 +70,8 @@ export class Excused {
   }
 }
 
-/** What one request may leave out. */
-export interface LeftOut {
+/** What one request may exclude. */
+export interface Excluded {
   readonly excused: Excused;
   /** what the report's count has to lie between: they differ only while a pair is within the floor of parting, or within the
    *  rounding of a path test of touching */
@@ -80,10 +80,10 @@ export interface LeftOut {
 }
 
 /**
- * The pairs that a session has left out and that have not parted yet. A pair is guarded again from the first start on in
+ * The pairs that a session has excluded and that have not parted yet. A pair is guarded again from the first start on in
  * which it does not intersect and all of its five are further apart than the floor.
  */
-export class LeftOutMemory {
+export class ExcludedMemory {
   #earlier: readonly Meeting[] = [];
 
   /** The service knows no more of them: another start, another session. */
@@ -93,9 +93,9 @@ export class LeftOutMemory {
 
   /**
    * @param floor no less than the service's, the caller's unit: within it a pair may be guarded or not
-   * @param hasPaths the answer's path is tested too, so that what touches in the start is left out
+   * @param hasPaths the answer's path is tested too, so that what touches in the start is excluded
    */
-  settle(surface: Surface, start: ArrayLike<number>, rules: StateRules, floor: number, hasPaths = false): LeftOut {
+  settle(surface: Surface, start: ArrayLike<number>, rules: StateRules, floor: number, hasPaths = false): Excluded {
     const meetings = findMeetings(surface, start, rules);
     const known = new Set(meetings.map(({ a, b }) => nameOf(a, b)));
     const at = (v: number): Vector => [start[3 * v], start[3 * v + 1], start[3 * v + 2]];

@@ -4,7 +4,7 @@ import { SEARCH_MODE } from '../../../gpu/search/control.js';
 import { composeTail } from '../../../gpu/search/topology-tail.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
 import type { ElementPair } from '../../../src/contract/errors.js';
-import { LeftOutPairs } from '../../../src/mesh/left-out-pairs.js';
+import { ExcludedPairs } from '../../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CORNERS, PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';
 import { ProximitySearch } from '../../../src/solver/cpu/search.js';
@@ -34,12 +34,12 @@ t.test('an adapter is found where one is required', needsAdapter, async (t) => {
 });
 
 t.test('keys lie behind the mesh, by kind, ascending', async (t) => {
-  const leftOut = new LeftOutPairs([
+  const excluded = new ExcludedPairs([
     { kind: 'VERTEX_TRIANGLE', a: [9], b: [3, 2, 1] },
     { kind: 'VERTEX_TRIANGLE', a: [8], b: [1, 2, 3] },
     { kind: 'VERTEX_EDGE', a: [35], b: [7, 6] },
   ]);
-  const { words, marks, keys, distances } = composeTail(100, 40, undefined, leftOut);
+  const { words, marks, keys, distances } = composeTail(100, 40, undefined, excluded);
   t.equal(distances, 0);
   t.equal(marks, 100);
   t.same(keys, [
@@ -57,12 +57,12 @@ t.test('keys lie behind the mesh, by kind, ascending', async (t) => {
 if (device) {
   const memory = new DeviceMemory(device, new DeviceLedger());
 
-  t.test('what is left out is not in P, everything else is, in the same order', async (t) => {
+  t.test('what is excluded is not in P, everything else is, in the same order', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const { mesh, x, y } = looseScene(random, { elements: 250, side: 5, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
-    const find = async (leftOut: LeftOutPairs | undefined): Promise<Found> => {
-      scene.search.leaveOut(leftOut);
+    const find = async (excluded: ExcludedPairs | undefined): Promise<Found> => {
+      scene.search.leaveOut(excluded);
       scene.place(x, y);
       scene.search.ask(SEARCH_MODE.ALL);
       return scene.run();
@@ -81,12 +81,12 @@ if (device) {
       kinds.add(kind);
     }
     t.equal(kinds.size, 4, `${items.length} of ${all.count} pairs, of every kind`);
-    const leftOut = new LeftOutPairs(items);
+    const excluded = new ExcludedPairs(items);
     t.same(
-      keysFound(await find(leftOut)),
+      keysFound(await find(excluded)),
       keys.filter((key) => !gone.has(key)),
     );
-    t.ok(scene.search.leavesOut(leftOut));
+    t.ok(scene.search.leavesOut(excluded));
     t.notOk(scene.search.leavesOut(undefined));
     t.same(keysFound(await find(undefined)), keys, 'and back');
     scene.close();

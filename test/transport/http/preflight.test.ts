@@ -45,12 +45,12 @@ t.test('what cannot be taken is refused on its headers: no body is waited for', 
     {
       path: '/v1/sessions/ab/steps',
       lines: raw(840_000),
-      knock: { operation: 'step', sessionId: 'ab', bytes: 840_000 },
+      preflight: { operation: 'step', sessionId: 'ab', bytes: 840_000 },
     },
-    { path: '/v1/resolve', lines: json, knock: { operation: 'resolve', bytes: 5_000_000 } },
-    { path: '/v1/resolve', lines: form, knock: { operation: 'resolve', bytes: 5_000_000 } },
-    { path: '/v1/check', lines: json, knock: { operation: 'check', bytes: 5_000_000 } },
-    { path: '/v1/sessions', lines: json, knock: { operation: 'createSession', bytes: 5_000_000 } },
+    { path: '/v1/resolve', lines: json, preflight: { operation: 'resolve', bytes: 5_000_000 } },
+    { path: '/v1/resolve', lines: form, preflight: { operation: 'resolve', bytes: 5_000_000 } },
+    { path: '/v1/check', lines: json, preflight: { operation: 'check', bytes: 5_000_000 } },
+    { path: '/v1/sessions', lines: json, preflight: { operation: 'createSession', bytes: 5_000_000 } },
   ];
   for (const { path, lines } of asked) {
     // Not a byte of the body is ever sent: an answer can only come of the headers.
@@ -62,8 +62,8 @@ t.test('what cannot be taken is refused on its headers: no body is waited for', 
     socket.destroy();
   }
   t.match(
-    operations.knocks.map(({ knock }) => knock),
-    asked.map(({ knock }) => knock),
+    operations.preflights.map(({ preflight }) => preflight),
+    asked.map(({ preflight }) => preflight),
   );
   t.equal(operations.resolves.length + operations.checks.length + operations.sessionCalls.length, 0);
   await state.idle();

@@ -32,7 +32,7 @@ t.test('what cannot be taken is refused on its metadata: no message is waited fo
     stream.close();
   }
   t.match(
-    operations.knocks.map(({ knock }) => knock),
+    operations.preflights.map(({ preflight }) => preflight),
     Object.values(methods).map((operation) => ({ operation, sessionId: 'ab' })),
   );
   t.equal(operations.resolves.length + operations.checks.length + operations.sessionCalls.length, 0);

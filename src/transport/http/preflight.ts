@@ -1,17 +1,17 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Knock, Operations } from '../../contract/operations.js';
+import type { Operations, Preflight } from '../../contract/operations.js';
 
 /**
  * A hook for `onRequest`, after all that can be said of the headers themselves: asks whether the work would be taken,
  * before the body is read. What still comes of a refused body runs out unread, so that the caller, who may be writing it,
  * finds the refusal and not a reset.
  */
-export function knockFor(operations: Operations, operation: Knock['operation']) {
+export function preflightFor(operations: Operations, operation: Preflight['operation']) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id } = request.params as { id?: string };
-    const arrived = operations.knock(
+    const arrived = operations.preflight(
       { operation, sessionId: id, bytes: announcedBytes(request.raw) },
       {
         caller: request.caller,

@@ -18,13 +18,13 @@ for (const place of ['DEVICE', 'HOST'] as const) {
   const { engine, options } = await openTestEngine(place);
   t.teardown(() => engine?.close());
   if (!engine) {
-    t.test(`pairs left out and distances of parts, search on ${place}`, options, async () => undefined);
+    t.test(`pairs excluded and distances of parts, search on ${place}`, options, async () => undefined);
     continue;
   }
 
-  t.test(`${place}: whatever is left out, everything else stays apart (seed ${random.seed})`, async (t) => {
-    const { leftOut, intersections, collisions } = await judgeTangle(engine, random, 24);
-    t.ok(leftOut[0]! > 4, `${leftOut} pairs left out`);
+  t.test(`${place}: whatever is excluded, everything else stays apart (seed ${random.seed})`, async (t) => {
+    const { excluded, intersections, collisions } = await judgeTangle(engine, random, 24);
+    t.ok(excluded[0]! > 4, `${excluded} pairs excluded`);
     t.equal(intersections, 0, 'no other pair intersects in any state');
     t.equal(collisions, 0, 'nor meets on any piece');
   });
@@ -43,7 +43,7 @@ for (const place of ['DEVICE', 'HOST'] as const) {
     t.same(session.findings, []);
   });
 
-  t.test(`${place}: pairs of every kind are left out`, async (t) => {
+  t.test(`${place}: pairs of every kind are excluded`, async (t) => {
     // A particle in a triangle, one on a rod, two in one place, and two rods that cross; all of them are drawn apart.
     const start = Float32Array.from(
       [

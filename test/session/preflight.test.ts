@@ -1,15 +1,15 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { Knock } from '../../src/contract/operations.js';
+import type { Preflight } from '../../src/contract/operations.js';
 import { LIMITS as openLimits, refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { opening, openRoom, stepOf, tenant } from './room.js';
 
 type Room = ReturnType<typeof openRoom>;
 
-const codeOf = ({ operations }: Room, knock: Knock, who = tenant('a')): string => {
+const codeOf = ({ operations }: Room, preflight: Preflight, who = tenant('a')): string => {
   try {
-    operations.knock(knock, who)();
+    operations.preflight(preflight, who)();
     return 'OK';
   } catch (thrown) {
     return IntersticeError.from(thrown).code;
@@ -53,15 +53,21 @@ t.test(
     const { schedule, operations } = room;
     const session = await operations.createSession(opening(), tenant('a'));
     t.equal(codeOf(room, { operation: 'step', sessionId: session.id, bytes: 36 }), 'OK');
-    t.match(schedule.knocks.at(-1), { tenant: 'a', session: 1, bytes: 36, isForScene: true, mesh: { vertexCount: 3 } });
+    t.match(schedule.preflights.at(-1), {
+      tenant: 'a',
+      session: 1,
+      bytes: 36,
+      isForScene: true,
+      mesh: { vertexCount: 3 },
+    });
     t.equal(codeOf(room, { operation: 'resolve', bytes: 99 }), 'OK');
-    t.match(schedule.knocks.at(-1), { tenant: 'a', bytes: 99, isForScene: false });
+    t.match(schedule.preflights.at(-1), { tenant: 'a', bytes: 99, isForScene: false });
 
     schedule.isManual = true;
-    const knocksBefore = schedule.knocks.length;
+    const knocksBefore = schedule.preflights.length;
     const steps = [1, 2, 3].map((target) => operations.step(stepOf(session, target), tenant('a')));
     t.equal(codeOf(room, { operation: 'step', sessionId: session.id }), 'QUEUE_FULL', 'one runs, two wait');
-    t.equal(schedule.knocks.length, knocksBefore);
+    t.equal(schedule.preflights.length, knocksBefore);
     for (let done = 0; done < steps.length; done++) {
       await settle();
       schedule.steps.at(-1)!.finish();
@@ -89,19 +95,19 @@ t.test(
   'a crowd that comes at once is not let through for one place; who does not come soon is not counted on',
   async (t) => {
     const { operations, schedule, clock } = openRoom(t);
-    const knock = () => operations.knock({ operation: 'resolve' });
-    const ahead = () => schedule.knocks.at(-1)?.ahead.count;
-    const arrivals = [knock(), knock(), knock()];
+    const preflight = () => operations.preflight({ operation: 'resolve' });
+    const ahead = () => schedule.preflights.at(-1)?.ahead.count;
+    const arrivals = [preflight(), preflight(), preflight()];
     t.equal(ahead(), 2);
     arrivals[0]!();
     arrivals[0]!();
-    knock();
+    preflight();
     t.equal(ahead(), 2, 'one has come, however often it says so');
     clock.advance(5000);
-    knock();
+    preflight();
     t.equal(ahead(), 0);
     arrivals[1]!();
-    knock();
+    preflight();
     t.equal(ahead(), 1, 'who comes after all counts no second time');
   },
 );
@@ -110,10 +116,10 @@ t.test('behind a step that is on its way a session is held to its own bound', as
   const room = openRoom(t, { limits: { ...openLimits, maxQueue: 1 } });
   const { operations, schedule } = room;
   const { id } = await operations.createSession(opening(), tenant('a'));
-  const arrived = operations.knock({ operation: 'step', sessionId: id }, tenant('a'));
-  t.equal(schedule.knocks.length, 1);
+  const arrived = operations.preflight({ operation: 'step', sessionId: id }, tenant('a'));
+  t.equal(schedule.preflights.length, 1);
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'QUEUE_FULL');
-  t.equal(schedule.knocks.length, 1, 'the schedule was not asked');
+  t.equal(schedule.preflights.length, 1, 'the schedule was not asked');
   arrived();
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'OK');
 });
@@ -122,10 +128,10 @@ t.test('bodies on their way count by the bytes that their heads name', async (t)
   const room = openRoom(t, { maxQueueBytes: 100 });
   const { operations, schedule } = room;
   const session = await operations.createSession(opening(), tenant('a'));
-  const arrived = operations.knock({ operation: 'resolve', bytes: 70 });
-  operations.knock({ operation: 'resolve' });
-  operations.knock({ operation: 'resolve', bytes: 5 });
-  t.same(schedule.knocks.at(-1)?.ahead, { count: 2, bytes: 70 });
+  const arrived = operations.preflight({ operation: 'resolve', bytes: 70 });
+  operations.preflight({ operation: 'resolve' });
+  operations.preflight({ operation: 'resolve', bytes: 5 });
+  t.same(schedule.preflights.at(-1)?.ahead, { count: 2, bytes: 70 });
   schedule.isManual = true;
   const step = operations.step(stepOf(session, 1), tenant('a'));
   await settle();
