@@ -14,7 +14,7 @@ const adapter = opening.opened?.description;
 await opening.opened?.close();
 const needsAdapter = adapter || isRequired ? {} : { skip: opening.reason };
 
-const MODULE = new URL('../../src/schedule/choose-engine.js', import.meta.url).href;
+const MODULE = new URL('../../src/jobs/choose-engine.js', import.meta.url).href;
 
 /** Opens an engine in a process that finds no Vulkan driver, and says what came of it. */
 const withoutDriver = (options: object) => {

@@ -18,8 +18,8 @@ const needsAdapter = opening.opened || isRequired ? {} : { skip: opening.reason 
 const moduleAt = (path: string): string => new URL(`../../${path}.js`, import.meta.url).href;
 
 const PRELUDE = `
-  const { Scheduler } = await import('${moduleAt('src/schedule/scheduler')}');
-  const { engineSourceOf } = await import('${moduleAt('src/schedule/choose-engine')}');
+  const { Scheduler } = await import('${moduleAt('src/lanes/scheduler')}');
+  const { engineSourceOf } = await import('${moduleAt('src/jobs/choose-engine')}');
   const { LIMITS } = await import('${moduleAt('test/support/job')}');
   const { stackSwap } = await import('${moduleAt('test/solver/cases')}');
   const scheduler = new Scheduler({

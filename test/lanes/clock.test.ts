@@ -14,7 +14,7 @@ t.test('a moment keeps its place on the shared clock', async (t) => {
 t.test('every thread reads the same clock', async (t) => {
   const source = `
     const { parentPort } = require('node:worker_threads');
-    import(${JSON.stringify(new URL('../../src/schedule/clock.js', import.meta.url).href)})
+    import(${JSON.stringify(new URL('../../src/lanes/clock.js', import.meta.url).href)})
       .then(({ monotonicMs }) => parentPort.postMessage(monotonicMs()));`;
   const before = monotonicMs();
   const worker = new Worker(source, { eval: true });

@@ -2,7 +2,7 @@ import { getPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 
-const module = new URL('../../src/schedule/give-way.js', import.meta.url).href;
+const module = new URL('../../src/lanes/give-way.js', import.meta.url).href;
 
 /** What a thread says of its own priority, before and after. */
 async function prioritiesOf(): Promise<number[]> {

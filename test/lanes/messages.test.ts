@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { JobFlags } from '../../src/lanes/messages.js';
 
-const MESSAGES = JSON.stringify(new URL('../../src/schedule/messages.js', import.meta.url).href);
+const MESSAGES = JSON.stringify(new URL('../../src/lanes/messages.js', import.meta.url).href);
 
 /** A thread that waits for its reader once it has sent `sent` states, and says when it goes on. */
 function waiter(flags: JobFlags, sent: number, window: number): { woke: Promise<unknown>; asleep: Promise<unknown> } {

@@ -188,7 +188,7 @@ t.test('close ends what runs, even what does not listen, and refuses what comes'
 t.test('an idle scheduler lets the process end, and a busy one does not', async (t) => {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const program = `
-    import { Scheduler } from ${url('../../src/schedule/scheduler.js')};
+    import { Scheduler } from ${url('../../src/lanes/scheduler.js')};
     import { spike, LIMITS } from ${url('../support/job.js')};
     const engine = { module: ${JSON.stringify(ENGINES)}, factory: 'createSteppingEngine' };
     const scheduler = new Scheduler({ engine, limits: LIMITS, allowUnverified: false, threads: 1, maxQueue: 1 });

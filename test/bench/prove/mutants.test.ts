@@ -23,6 +23,6 @@ t.test('the ways to break a service from outside can be planted', async (t) => {
 
 t.test('a patch that no longer fits is named, not skipped', async (t) => {
   const edits = [{ file: 'src/contract/errors.js', search: 'no such text', replacement: '' }];
-  t.match(misfits({ name: 'none', edits })[0], /src\/errors\.js has 0 times: no such text/);
+  t.match(misfits({ name: 'none', edits })[0], /src\/contract\/errors\.js has 0 times: no such text/);
   t.throws(() => applyEdits('a', 'x x', [{ file: 'a', search: 'x', replacement: 'y' }]), /2 times/);
 });
