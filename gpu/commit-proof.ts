@@ -1,6 +1,6 @@
 import { type CommitCases, makeCommitCases } from './commit-cases.js';
 import { type CommitAnswer, judgeCommit } from './commit-judge.js';
-import { BUFFER_USAGE, MAP_MODE } from './flags.js';
+import { BUFFER_USAGE, MAP_MODE } from './device/flags.js';
 import { PROOF_POINTS } from './proof-cases.js';
 import { CONTROL, PARAMETERS } from './step/fields.js';
 import type { EntryPoint, StepKernels } from './step/kernels.js';

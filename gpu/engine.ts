@@ -3,14 +3,14 @@ import type { CollisionMesh } from '../src/mesh/types.js';
 import { toSettings } from '../src/solver/settings.js';
 import type { Engine, Scene } from '../src/solver/types.js';
 import type { StateFilter } from '../src/verify/filter.js';
-import { type AdapterOptions, type OpenedAdapter, openAdapter } from './adapter.js';
 import { proveCommit } from './commit-proof.js';
+import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
+import { LiveDevice } from './device/live-device.js';
+import { DeviceLedger, type MemoryWatch } from './device/memory.js';
 import { loadProvenKernels } from './filter/proof.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
-import { LiveDevice } from './live-device.js';
 import { GpuScene, type SearchPlace } from './scene.js';
 import { proveAdapter } from './self-proof.js';
-import { DeviceLedger, type MemoryWatch } from './step/ledger.js';
 
 export interface GpuEngine extends Engine {
   /** bytes of device memory in use, all scenes and devices of this engine together */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../src/paths.js';
-import { BUFFER_USAGE, MAP_MODE } from './flags.js';
+import { BUFFER_USAGE, MAP_MODE } from './device/flags.js';
 import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
 
 const WORKGROUP_SIZE = 64;

@@ -62,7 +62,7 @@ const engine = await openEngineOrEnd();`,
           "port.on('message', (message) => void (message.kind === 'lose' ? globalThis.loseDevice?.() : message.kind === 'end' ?",
       },
       {
-        file: 'gpu/live-device.js',
+        file: 'gpu/device/live-device.js',
         search: "memory.device.addEventListener('uncapturederror'",
         replacement:
           "globalThis.loseDevice = () => memory.device.destroy();\n        memory.device.addEventListener('uncapturederror'",

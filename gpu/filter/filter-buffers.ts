@@ -1,8 +1,8 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { BUFFER_USAGE } from '../flags.js';
-import { foldGroups } from '../search/groups.js';
-import { type Dispatch, recordDispatch } from '../search/kernel.js';
-import type { DeviceMemory } from '../step/ledger.js';
+import { foldGroups } from '../device/dispatch.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import { type Dispatch, recordDispatch } from '../device/kernel.js';
+import type { DeviceMemory } from '../device/memory.js';
 import type { FilterKernels } from './kernels.js';
 import type { FilterLayout } from './layout.js';
 

@@ -1,4 +1,4 @@
-import { Kernel } from '../search/kernel.js';
+import { Kernel } from '../device/kernel.js';
 
 /** The kernels of the state filter, compiled for one device. */
 export class FilterKernels {

@@ -3,8 +3,8 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { decideDoubtful } from '../../src/verify/filter.js';
 import { findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
+import { DeviceLedger, DeviceMemory } from '../device/memory.js';
 import { makeProofRandom } from '../proof-random.js';
-import { DeviceLedger, DeviceMemory } from '../step/ledger.js';
 import { FilterKernels } from './kernels.js';
 import { DeviceStateFilter } from './state-filter.js';
 

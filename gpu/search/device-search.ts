@@ -2,14 +2,14 @@ import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
-import { BUFFER_USAGE } from '../flags.js';
-import { DeviceScan, DISPATCH_BYTES, scanLevels } from '../scan.js';
-import type { DeviceMemory } from '../step/ledger.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from '../device/kernel.js';
+import type { DeviceMemory } from '../device/memory.js';
 import { CONTROL_BYTES, type ControlValues, controlOf, controlWord, encodeField, type SearchMode } from './control.js';
 import { type DispatchPlan, findWords, planDispatches, type SearchStatus, UNIFORM_STRIDE } from './dispatch-plan.js';
-import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from './kernel.js';
 import { SearchKernels } from './kernels.js';
 import { layOutSearch, type SearchLayout } from './layout.js';
+import { DeviceScan, DISPATCH_BYTES, scanLevels } from './scan.js';
 import { bitsOf, composeTail, type TopologyTail } from './topology-tail.js';
 
 export type { SearchStatus };

@@ -1,5 +1,5 @@
-import { ScanKernels } from '../scan.js';
-import { Kernel } from './kernel.js';
+import { Kernel } from '../device/kernel.js';
+import { ScanKernels } from './scan.js';
 
 /** All kernels of a search. */
 export class SearchKernels {

@@ -1,10 +1,10 @@
-import type { SceneBuffers } from '../scene-buffers.js';
-import type { DeviceProximity } from './device-proximity.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Reader, Reading } from '../device/readback.js';
+import type { DeviceProximity } from '../search/device-proximity.js';
 import { CONTROL } from './fields.js';
-import type { DeviceMemory } from './ledger.js';
 import { PassSequence } from './pass-sequence.js';
-import type { Reader, Reading } from './reader.js';
 import type { StepRecorder, StepShape } from './recorder.js';
+import type { SceneBuffers } from './scene-buffers.js';
 import { StageClock, type StampedPasses } from './stage-clock.js';
 
 /** Steps that were submitted, and what will be read of them. */

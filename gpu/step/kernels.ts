@@ -1,5 +1,5 @@
+import { SHADER_STAGE } from '../device/flags.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
-import { COMPUTE_STAGE } from './flags.js';
 
 /** Kernel files of a step and their entry points. */
 const ENTRIES = {
@@ -74,7 +74,7 @@ export class StepKernels {
           label: file,
           entries: bindings.map(({ index, type }) => ({
             binding: index,
-            visibility: COMPUTE_STAGE,
+            visibility: SHADER_STAGE.COMPUTE,
             buffer: { type },
           })),
         });

@@ -1,10 +1,10 @@
 import type { ElementPair } from '../../src/contract/errors.js';
-import type { SceneBuffers } from '../scene-buffers.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Reader } from '../device/readback.js';
 import { type ControlBlock, namePair, worstPairs } from './answer.js';
 import { CONTROL } from './fields.js';
-import type { DeviceMemory } from './ledger.js';
-import type { Reader } from './reader.js';
 import type { StepRecorder } from './recorder.js';
+import type { SceneBuffers } from './scene-buffers.js';
 
 /** Words of Motion and VertexProgress, and where those wanted on the host lie in them. */
 const STRUCT_WORDS = 4;

@@ -1,7 +1,7 @@
 import type { StageTimings } from '../../src/contract/report.js';
-import { EDGE_RANGE_STRIDE, type SceneBuffers } from '../scene-buffers.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { EntryPoint, KernelFile, StepKernels } from './kernels.js';
+import { EDGE_RANGE_STRIDE, type SceneBuffers } from './scene-buffers.js';
 import { CANDIDATE_SLOTS, foldGroups, STEP_SLOTS } from './slots.js';
 
 /** Bytes of struct EdgeRange in gpu/kernels/common/edge-row.wgsl. */

@@ -1,15 +1,12 @@
 import type { StageTimings } from '../../src/contract/report.js';
-import { USAGE } from './flags.js';
-import type { DeviceMemory } from './ledger.js';
-import type { Slice } from './reader.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Slice } from '../device/readback.js';
 import type { Stage } from './recorder.js';
 
 /** Passes of one submission whose time is taken; more are recorded all the same, but not timed. */
 const PASSES = 64;
 const STAMP_BYTES = 8;
-
-/** QUERY_RESOLVE of the standard's buffer usages */
-const QUERY_RESOLVE = 0x200;
 
 /** Which stage each pass of a submission belongs to, and where its stamps are copied from. */
 export interface StampedPasses {
@@ -31,7 +28,7 @@ export class StageClock {
     const count = 2 * PASSES;
     this.#memory = memory;
     this.#queries = memory.device.createQuerySet({ label: 'stages', type: 'timestamp', count });
-    this.#stamps = memory.allocate('stamps', STAMP_BYTES * count, QUERY_RESOLVE | USAGE.COPY_SRC);
+    this.#stamps = memory.allocate('stamps', STAMP_BYTES * count, BUFFER_USAGE.QUERY_RESOLVE | BUFFER_USAGE.COPY_SRC);
   }
 
   /** undefined where the device has no timestamps. */

@@ -1,9 +1,9 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
-import type { SceneBuffers } from '../scene-buffers.js';
 import type { EdgePlan } from './edge-plan.js';
 import { packParameters } from './request.js';
+import type { SceneBuffers } from './scene-buffers.js';
 
 /** Bytes of a vertex's position. */
 const POSITION_BYTES = 12;

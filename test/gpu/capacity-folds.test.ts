@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BUFFER_USAGE, MAP_MODE } from '../../gpu/flags.js';
+import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
 import { loadKernel } from '../../gpu/shaders.js';
 import { PARAMETERS } from '../../gpu/step/fields.js';
 import type { EntryPoint } from '../../gpu/step/kernels.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { openAdapter } from '../../gpu/adapter.js';
-import { BUFFER_USAGE, MAP_MODE } from '../../gpu/flags.js';
+import { openAdapter } from '../../gpu/device/adapter.js';
+import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
 import { loadKernel } from '../../gpu/shaders.js';
 import {
   closest,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { openAdapter } from '../../gpu/adapter.js';
+import { openAdapter } from '../../gpu/device/adapter.js';
 import { openEngine } from '../../src/jobs/choose-engine.js';
 import { stackSwap } from '../solver/cases.js';
 import { openCase } from '../support/open-case.js';

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { openAdapter } from '../../gpu/adapter.js';
+import { openAdapter } from '../../gpu/device/adapter.js';
 
 /**
  * Lanes whose engine is a device. The binding takes the process down when a thread ends while it waits for its device, so

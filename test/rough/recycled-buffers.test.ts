@@ -10,7 +10,7 @@ import { type Answers, openTwoTenants, type Tenant, type TwoTenants } from './tw
 /**
  * Nobody's data in another's answer: one tenant's data is known by its numbers, its sessions are closed, and then every byte
  * that another tenant gets is searched for them, at both doors, with meshes of the same shape, for which freed memory is
- * likeliest to be taken up again. What the device itself does with freed memory: test/gpu/recycled-memory.test.ts.
+ * likeliest to be taken up again. What the device itself does with freed memory: test/gpu/device/recycled-memory.test.ts.
  */
 
 // A software adapter compiles its kernels first, on a machine that may be busy.

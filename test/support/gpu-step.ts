@@ -1,10 +1,10 @@
-import { SceneBuffers } from '../../gpu/scene-buffers.js';
+import type { DeviceMemory } from '../../gpu/device/memory.js';
+import { Reader } from '../../gpu/device/readback.js';
 import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
 import { CONTROL, PARAMETERS } from '../../gpu/step/fields.js';
 import type { StepKernels } from '../../gpu/step/kernels.js';
-import type { DeviceMemory } from '../../gpu/step/ledger.js';
-import { Reader } from '../../gpu/step/reader.js';
 import { StepRecorder } from '../../gpu/step/recorder.js';
+import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
 import { foldGroups, STEP_SLOTS } from '../../gpu/step/slots.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { PairSet } from '../../src/solver/cpu/pairs.js';

@@ -1,8 +1,8 @@
-import { openAdapter } from '../../gpu/adapter.js';
+import { openAdapter } from '../../gpu/device/adapter.js';
+import { DeviceLedger, DeviceMemory } from '../../gpu/device/memory.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
 import type { SearchPlace } from '../../gpu/scene.js';
 import { StepKernels } from '../../gpu/step/kernels.js';
-import { DeviceLedger, DeviceMemory } from '../../gpu/step/ledger.js';
 
 /** With INTERSTICE_REQUIRE_GPU=1 a test that finds no adapter fails instead of being skipped. */
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';

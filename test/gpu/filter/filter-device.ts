@@ -1,6 +1,6 @@
-import { openAdapter } from '../../../gpu/adapter.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
 import { DeviceStateFilter, type FilterDevice, type FilterOptions } from '../../../gpu/filter/state-filter.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { type DoubtfulPairs, decideDoubtful } from '../../../src/verify/filter.js';

@@ -1,7 +1,7 @@
-import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/flags.js';
+import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
+import type { DeviceMemory } from '../../../gpu/device/memory.js';
 import { type ControlValues, controlWord, decodeControl, encodeField } from '../../../gpu/search/control.js';
 import { DeviceSearch, type SearchStatus } from '../../../gpu/search/device-search.js';
-import type { DeviceMemory } from '../../../gpu/step/ledger.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CORNERS, SIDE_A } from '../../../src/solver/cpu/pairs.js';
 import type { Settings } from '../../../src/solver/settings.js';

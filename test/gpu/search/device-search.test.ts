@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { openAdapter } from '../../../gpu/adapter.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/search/control.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/cpu/bars.js';
 import { CORNERS, PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';

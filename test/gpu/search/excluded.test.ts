@@ -1,8 +1,8 @@
 import t from 'tap';
-import { openAdapter } from '../../../gpu/adapter.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/search/control.js';
 import { composeTail } from '../../../gpu/search/topology-tail.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/step/ledger.js';
 import type { ElementPair } from '../../../src/contract/errors.js';
 import { ExcludedPairs } from '../../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { type AdapterOpening, openAdapter } from '../../gpu/adapter.js';
-import type { GpuEngine } from '../../gpu/engine.js';
-import type { GpuScene } from '../../gpu/scene.js';
-import { IntersticeError } from '../../src/contract/errors.js';
-import type { Scene } from '../../src/solver/types.js';
-import { stackSwap } from '../solver/cases.js';
-import { openTestEngine } from '../support/gpu.js';
-import { openCase } from '../support/open-case.js';
-import { seeded } from '../support/random.js';
+import { type AdapterOpening, openAdapter } from '../../../gpu/device/adapter.js';
+import type { GpuEngine } from '../../../gpu/engine.js';
+import type { GpuScene } from '../../../gpu/scene.js';
+import { IntersticeError } from '../../../src/contract/errors.js';
+import type { Scene } from '../../../src/solver/types.js';
+import { stackSwap } from '../../solver/cases.js';
+import { openTestEngine } from '../../support/gpu.js';
+import { openCase } from '../../support/open-case.js';
+import { seeded } from '../../support/random.js';
 
 // A software driver compiles every kernel when a device opens, which takes most of half a minute on a busy machine.
 t.setTimeout(120_000);

@@ -3,11 +3,11 @@ import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
-import { LARGEST_PAIR_BYTES, type SceneBuffers } from '../scene-buffers.js';
-import { SEARCH_MODE } from '../search/control.js';
-import { DeviceSearch } from '../search/device-search.js';
-import { CONTROL } from './fields.js';
-import type { DeviceMemory } from './ledger.js';
+import type { DeviceMemory } from '../device/memory.js';
+import { CONTROL } from '../step/fields.js';
+import { LARGEST_PAIR_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
+import { SEARCH_MODE } from './control.js';
+import { DeviceSearch } from './device-search.js';
 
 /** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
 const PAIRS_PER_VERTEX = 64;

@@ -1,6 +1,6 @@
 /**
  * Bit flags whose values the WebGPU standard fixes. The binding offers them too, but only through its native module,
- * and nothing here should load that before an adapter is asked for.
+ * which nothing here loads before an adapter is requested.
  */
 export const BUFFER_USAGE = {
   MAP_READ: 0x1,
@@ -9,5 +9,7 @@ export const BUFFER_USAGE = {
   UNIFORM: 0x40,
   STORAGE: 0x80,
   INDIRECT: 0x100,
+  QUERY_RESOLVE: 0x200,
 } as const;
 export const MAP_MODE = { READ: 0x1 } as const;
+export const SHADER_STAGE = { COMPUTE: 0x4 } as const;

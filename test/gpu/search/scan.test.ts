@@ -1,10 +1,10 @@
 import t from 'tap';
-import { openAdapter } from '../../gpu/adapter.js';
-import { BUFFER_USAGE, MAP_MODE } from '../../gpu/flags.js';
-import { DeviceScan, ScanKernels, scanLevels } from '../../gpu/scan.js';
-import { foldGroups } from '../../gpu/search/groups.js';
-import { DeviceLedger, DeviceMemory } from '../../gpu/step/ledger.js';
-import { seeded } from '../support/random.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
+import { foldGroups } from '../../../gpu/device/dispatch.js';
+import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
+import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceScan, ScanKernels, scanLevels } from '../../../gpu/search/scan.js';
+import { seeded } from '../../support/random.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 const MOST = 2 ** 32 - 1;

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import { USAGE } from './flags.js';
+import { BUFFER_USAGE } from './flags.js';
 
 /** Counts the bytes of device memory that are in use, by label: what admission asks, and what tests find leaks with. */
 export class DeviceLedger {
@@ -91,7 +91,7 @@ export class DeviceMemory {
    */
   allocate(label: string, bytes: number, usage: number): GPUBuffer {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
-    const most = (usage & USAGE.STORAGE) !== 0 ? this.largestBinding : this.device.limits.maxBufferSize;
+    const most = (usage & BUFFER_USAGE.STORAGE) !== 0 ? this.largestBinding : this.device.limits.maxBufferSize;
     if (size > most) {
       throw new IntersticeError('TOO_LARGE', `${label} needs ${size} bytes in one buffer; this device allows ${most}`, {
         hint: 'Send a smaller mesh, or use an adapter with larger buffers.',
@@ -99,7 +99,7 @@ export class DeviceMemory {
     }
     this.ledger.admit(size, label);
     // The standard lets a buffer for mapping be nothing else.
-    const extra = (usage & USAGE.MAP_READ) === 0 ? (this.#watch?.usage ?? 0) : 0;
+    const extra = (usage & BUFFER_USAGE.MAP_READ) === 0 ? (this.#watch?.usage ?? 0) : 0;
     const buffer = this.device.createBuffer({ label, size, usage: usage | extra });
     this.#live.add(buffer);
     this.#bytes += size;

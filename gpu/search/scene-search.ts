@@ -2,13 +2,13 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { StepInput } from '../../src/solver/types.js';
-import { LARGEST_CANDIDATE_BYTES, type SceneBuffers } from '../scene-buffers.js';
-import type { ControlBlock } from './answer.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Reader } from '../device/readback.js';
+import type { ControlBlock } from '../step/answer.js';
+import { SEARCH, STATE } from '../step/fields.js';
+import { LARGEST_CANDIDATE_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
 import { DeviceProximity } from './device-proximity.js';
-import { SEARCH, STATE } from './fields.js';
 import { HostSearch } from './host-search.js';
-import type { DeviceMemory } from './ledger.js';
-import type { Reader } from './reader.js';
 
 /** Room beyond the demand, so that the next step need not ask again. */
 const SPARE_CANDIDATES = 1.25;

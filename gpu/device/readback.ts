@@ -1,5 +1,5 @@
-import { MAP_READ_MODE, USAGE } from './flags.js';
-import type { DeviceMemory } from './ledger.js';
+import { BUFFER_USAGE, MAP_MODE } from './flags.js';
+import type { DeviceMemory } from './memory.js';
 
 export interface Slice {
   readonly buffer: GPUBuffer;
@@ -46,7 +46,7 @@ export class Reader {
     }
     const look: Reading['look'] = async (use) => {
       this.maps++;
-      await staging.mapAsync(MAP_READ_MODE);
+      await staging.mapAsync(MAP_MODE.READ);
       const used = use(staging.getMappedRange(), offsets);
       staging.unmap();
       this.#put(staging);
@@ -66,7 +66,7 @@ export class Reader {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     const free = this.#free.get(size)?.pop();
     if (free) return free;
-    const buffer = this.#memory.allocate('staging', size, USAGE.MAP_READ | USAGE.COPY_DST);
+    const buffer = this.#memory.allocate('staging', size, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
     this.#all.add(buffer);
     return buffer;
   }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import t from 'tap';
-import { openAdapter } from '../../gpu/adapter.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
 
 /**
  * Processes that use devices on several threads must end by themselves. The binding takes the whole process down when a

@@ -1,7 +1,5 @@
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
-
-/** COMPUTE, in the standard's flags of shader stages */
-const COMPUTE = 0x4;
+import { SHADER_STAGE } from './flags.js';
 
 export interface BoundRange {
   readonly buffer: GPUBuffer;
@@ -39,7 +37,11 @@ export class Kernel {
     const bindings = bindingsOf(code);
     const layout = device.createBindGroupLayout({
       label: file,
-      entries: bindings.map(({ index, type }) => ({ binding: index, visibility: COMPUTE, buffer: { type } })),
+      entries: bindings.map(({ index, type }) => ({
+        binding: index,
+        visibility: SHADER_STAGE.COMPUTE,
+        buffer: { type },
+      })),
     });
     const module = device.createShaderModule({ label: file, code });
     const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });

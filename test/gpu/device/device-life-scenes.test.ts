@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { stackSwap } from '../solver/cases.js';
-import { openTestEngine } from '../support/gpu.js';
-import { openCase } from '../support/open-case.js';
+import { stackSwap } from '../../solver/cases.js';
+import { openTestEngine } from '../../support/gpu.js';
+import { openCase } from '../../support/open-case.js';
 
 // A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
 t.setTimeout(120_000);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LONGEST_MS, Rest } from '../../gpu/rest.js';
+import { LONGEST_MS, Rest } from '../../../gpu/device/thread-pause.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,6 +1,6 @@
-import { BUFFER_USAGE } from './flags.js';
-import { type Dispatch, type Indirect, Kernel, recordDispatch } from './search/kernel.js';
-import type { DeviceMemory } from './step/ledger.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import { type Dispatch, type Indirect, Kernel, recordDispatch } from '../device/kernel.js';
+import type { DeviceMemory } from '../device/memory.js';
 
 /** Entries of one workgroup (scan-levels.wgsl). */
 const BLOCK = 1024;

@@ -1,10 +1,10 @@
-import { IntersticeError } from '../src/contract/errors.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import type { SceneDevice } from '../scene.js';
+import { SearchKernels } from '../search/kernels.js';
+import { StepKernels } from '../step/kernels.js';
 import type { OpenedAdapter } from './adapter.js';
-import { Rest } from './rest.js';
-import type { SceneDevice } from './scene.js';
-import { SearchKernels } from './search/kernels.js';
-import { StepKernels } from './step/kernels.js';
-import { type DeviceLedger, DeviceMemory, type MemoryWatch } from './step/ledger.js';
+import { type DeviceLedger, DeviceMemory, type MemoryWatch } from './memory.js';
+import { Rest } from './thread-pause.js';
 import { warmUpSearch, warmUpStep } from './warm-up.js';
 
 /** How long a failure waits for the news that its device is gone, before it passes for a fault of its own. */

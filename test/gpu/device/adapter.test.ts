@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
-import { openAdapter } from '../../gpu/adapter.js';
-import { makeProofCases, PROOF_POINTS } from '../../gpu/proof-cases.js';
-import { judgeHeights, proveAdapter, readGapKernel } from '../../gpu/self-proof.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
+import { makeProofCases, PROOF_POINTS } from '../../../gpu/proof-cases.js';
+import { judgeHeights, proveAdapter, readGapKernel } from '../../../gpu/self-proof.js';
 
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
 const opening = await openAdapter({ allowSoftware: true });
@@ -77,8 +77,8 @@ if (opened) {
   });
 
   t.test('a process that used a device and closed it ends by itself', async (t) => {
-    const adapter = new URL('../../gpu/adapter.js', import.meta.url).href;
-    const proof = new URL('../../gpu/self-proof.js', import.meta.url).href;
+    const adapter = new URL('../../../gpu/device/adapter.js', import.meta.url).href;
+    const proof = new URL('../../../gpu/self-proof.js', import.meta.url).href;
     const program = `
       const { openAdapter } = await import('${adapter}');
       const { proveAdapter } = await import('${proof}');
@@ -95,7 +95,7 @@ if (opened) {
 }
 
 t.test('without any driver there is a reason and no exception', async (t) => {
-  const adapter = new URL('../../gpu/adapter.js', import.meta.url).href;
+  const adapter = new URL('../../../gpu/device/adapter.js', import.meta.url).href;
   const program = `
     const { openAdapter } = await import('${adapter}');
     const opening = await openAdapter({ allowSoftware: true });

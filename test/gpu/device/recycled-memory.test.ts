@@ -1,9 +1,9 @@
 import t from 'tap';
-import { USAGE } from '../../gpu/step/flags.js';
-import type { MemoryWatch } from '../../gpu/step/ledger.js';
-import type { Resolution } from '../../src/solver/types.js';
-import { openTestEngine } from '../support/gpu.js';
-import { openCase } from '../support/open-case.js';
+import { BUFFER_USAGE } from '../../../gpu/device/flags.js';
+import type { MemoryWatch } from '../../../gpu/device/memory.js';
+import type { Resolution } from '../../../src/solver/types.js';
+import { openTestEngine } from '../../support/gpu.js';
+import { openCase } from '../../support/open-case.js';
 import {
   findSecret,
   makePlainCloth,
@@ -11,7 +11,7 @@ import {
   memoryOf,
   SECRET_WORD,
   type SecretCloth,
-} from '../support/secret.js';
+} from '../../support/secret.js';
 
 // A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
 t.setTimeout(120_000);
@@ -21,17 +21,17 @@ const SECRETS = 3;
 
 /** Fills what is freed with the secret, and keeps what new buffers hold before anything is written to them. */
 class SecretWatch implements MemoryWatch {
-  readonly usage = USAGE.COPY_SRC | USAGE.COPY_DST;
+  readonly usage = BUFFER_USAGE.COPY_SRC | BUFFER_USAGE.COPY_DST;
   /** the fault to be found: memory that comes as it was left */
   isDirty = false;
   freed = 0;
   private copies: { readonly label: string; readonly copy: GPUBuffer }[] | undefined;
 
   readonly afterAllocate = (buffer: GPUBuffer, device: GPUDevice): void => {
-    const isForMapping = (buffer.usage & USAGE.MAP_READ) !== 0;
+    const isForMapping = (buffer.usage & BUFFER_USAGE.MAP_READ) !== 0;
     if (this.isDirty) fill(buffer, device);
     if (!this.copies || isForMapping) return;
-    const copy = device.createBuffer({ size: buffer.size, usage: USAGE.MAP_READ | USAGE.COPY_DST });
+    const copy = device.createBuffer({ size: buffer.size, usage: BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST });
     const encoder = device.createCommandEncoder();
     encoder.copyBufferToBuffer(buffer, 0, copy, 0, buffer.size);
     device.queue.submit([encoder.finish()]);

@@ -1,11 +1,11 @@
-import type { CollisionMesh } from '../src/mesh/types.js';
-import type { EdgePlan } from './step/edge-plan.js';
-import { CONTROL, PARAMETERS } from './step/fields.js';
-import { USAGE } from './step/flags.js';
-import type { DeviceMemory } from './step/ledger.js';
-import { CANDIDATE_SLOTS, STEP_SLOTS } from './step/slots.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { EdgePlan } from './edge-plan.js';
+import { CONTROL, PARAMETERS } from './fields.js';
+import { CANDIDATE_SLOTS, STEP_SLOTS } from './slots.js';
 
-const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = USAGE;
+const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = BUFFER_USAGE;
 const PAIR_STATE = STORAGE | COPY_SRC | COPY_DST;
 
 /** Bytes a pair of each buffer that holds something of every pair; those of the two shared ones are the forward step's. */

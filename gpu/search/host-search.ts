@@ -2,8 +2,8 @@ import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
 import type { Settings } from '../../src/solver/settings.js';
-import type { SceneBuffers } from '../scene-buffers.js';
-import type { Reader } from './reader.js';
+import type { Reader } from '../device/readback.js';
+import type { SceneBuffers } from '../step/scene-buffers.js';
 
 /** What a search needs to know of the state on the device. */
 export interface SearchInput {

@@ -1,7 +1,7 @@
+import type { SearchKernels } from '../search/kernels.js';
+import type { Kernel as StepKernel, StepKernels } from '../step/kernels.js';
 import { BUFFER_USAGE } from './flags.js';
-import type { Kernel as SearchKernel } from './search/kernel.js';
-import type { SearchKernels } from './search/kernels.js';
-import type { Kernel as StepKernel, StepKernels } from './step/kernels.js';
+import type { Kernel as SearchKernel } from './kernel.js';
 
 /** Bytes of what stands in for every buffer: more than any uniform of a kernel. */
 const STAND_IN_BYTES = 4096;
