@@ -1,9 +1,10 @@
 import { type CommitCases, makeCommitCases } from './commit-cases.js';
 import { type CommitAnswer, judgeCommit } from './commit-judge.js';
 import { BUFFER_USAGE, MAP_MODE } from './device/flags.js';
+import type { EntryPoint } from './kernels/table.js';
 import { PROOF_POINTS } from './proof-cases.js';
 import { CONTROL, PARAMETERS } from './step/fields.js';
-import type { EntryPoint, StepKernels } from './step/kernels.js';
+import type { StepKernels } from './step/kernels.js';
 import { foldGroups } from './step/slots.js';
 
 const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;

@@ -21,7 +21,8 @@ export interface Proof {
   readonly reason?: string;
 }
 
-export const readGapKernel = (): string => readFileSync(join(projectRoot, 'gpu', 'kernels', 'signed-gap.wgsl'), 'utf8');
+export const readGapKernel = (): string =>
+  readFileSync(join(projectRoot, 'gpu', 'kernels', 'proof', 'signed-gap.wgsl'), 'utf8');
 
 /**
  * Compares a device's heights and error bounds with double precision: every height within its pair's e, and no e smaller

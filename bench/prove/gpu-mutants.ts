@@ -13,7 +13,7 @@ const MUTED_PROOF: Edit = {
 };
 
 const noCheck: Edit = {
-  file: 'gpu/kernels/check.wgsl',
+  file: 'gpu/kernels/forward/check.wgsl',
   search: 'if (!holds) {',
   replacement: 'if (!holds && false) {',
 };
@@ -29,17 +29,17 @@ const mutant = (
 
 const openBoxes: readonly Edit[] = [
   {
-    file: 'gpu/kernels/commit.wgsl',
+    file: 'gpu/kernels/forward/commit.wgsl',
     search: '(parameters.hasBoxes == 1u && !isInBox(i, written))',
     replacement: '(parameters.hasBoxes == 2u && !isInBox(i, written))',
   },
   {
-    file: 'gpu/kernels/guard.wgsl',
+    file: 'gpu/kernels/forward/guard.wgsl',
     search: 'let q = 6u * i;',
     replacement: 'let q = 6u * i;\n      motion[i].guard = box[q];',
   },
   {
-    file: 'gpu/kernels/guard.wgsl',
+    file: 'gpu/kernels/forward/guard.wgsl',
     search: 'alpha = min(alpha, boxShare(here[c], to[c], box[q + c], box[q + c + 3u]));',
     replacement: 'alpha = 1.0;',
   },
@@ -49,7 +49,10 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-no-bound-no-check',
     'pairs neither bound a step nor is it checked',
-    [noCheck, { file: 'gpu/kernels/bound.wgsl', search: 'if (bound < 1.0) {', replacement: 'if (bound < -1.0) {' }],
+    [
+      noCheck,
+      { file: 'gpu/kernels/forward/bound.wgsl', search: 'if (bound < 1.0) {', replacement: 'if (bound < -1.0) {' },
+    ],
     ['layers', 'sandInABag'],
     [MEETING, TUNNEL, FLOOR, PATH],
   ),
@@ -59,7 +62,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       noCheck,
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'return budget / approach;',
         replacement: 'return min(1.0, 2.5 * budget / approach);',
       },
@@ -72,7 +75,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'the search loses every third pair that it finds',
     [
       {
-        file: 'gpu/kernels/walk-pairs.wgsl',
+        file: 'gpu/kernels/search/walk-pairs.wgsl',
         search: 'fn sharesVertex(v: vec4u) -> bool {',
         replacement:
           'fn sharesVertex(v: vec4u) -> bool {\n  if ((v.x + v.y + v.z) % 3u == 0u) {\n    return true;\n  }',
@@ -86,12 +89,12 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'steps are bounded and checked against a tenth of the floor',
     [
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'let room = max(0.0, gap - parameters.floor);',
         replacement: 'let room = max(0.0, gap - 0.1 * parameters.floor);',
       },
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'min(gap, parameters.floor) - 0.5 * parameters.floor',
         replacement: 'min(gap, 0.1 * parameters.floor) - 0.05 * parameters.floor',
       },
@@ -111,12 +114,12 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'a step that its check sends back is taken all the same, and its bound is too long',
     [
       {
-        file: 'gpu/kernels/commit.wgsl',
+        file: 'gpu/kernels/forward/commit.wgsl',
         search: '(flags & REVERTED) != 0u ||',
         replacement: '(flags & REVERTED) == 0xffffffffu ||',
       },
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'return budget / approach;',
         replacement: 'return min(1.0, 2.5 * budget / approach);',
       },
@@ -129,7 +132,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
     [
       {
-        file: 'gpu/kernels/element-boxes.wgsl',
+        file: 'gpu/kernels/search/element-boxes.wgsl',
         search: 'if (control.skipsKinematic != 0u && isAtBorder(slot)) {',
         replacement: 'if (control.skipsKinematic == 77u && isAtBorder(slot)) {',
       },
@@ -142,7 +145,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'hulls of trust boxes are not grown by half of δ, so that pairs outside P are disjoint and no more',
     [
       {
-        file: 'gpu/kernels/element-boxes.wgsl',
+        file: 'gpu/kernels/search/element-boxes.wgsl',
         search: 'var growth = control.growth;',
         replacement: 'var growth = 0.0 * control.growth;',
       },
@@ -156,12 +159,12 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'pairs without a certificate do not stop their vertices',
     [
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'bounds[n] = vec4f(0.0);',
         replacement: 'bounds[n] = vec4f(NO_BOUND);\n    limits[n] = Limit(-3.0e38, 3.0e38, 0.0, entry);',
       },
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'atomicMin(&motion[ids[s]].alpha, 0u);',
         replacement: 'atomicMin(&motion[ids[s]].alpha, 0x3f800000u);',
       },
@@ -174,12 +177,12 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'the search forgets what it finds beyond some number of pairs',
     [
       {
-        file: 'gpu/kernels/search-plan.wgsl',
+        file: 'gpu/kernels/search/plan.wgsl',
         search: 'addSaturating(control.capacity, 1u)), demand, fits);',
         replacement: 'addSaturating(control.capacity, 1u)), min(demand, 300u), fits);',
       },
       {
-        file: 'gpu/kernels/search-plan.wgsl',
+        file: 'gpu/kernels/search/plan.wgsl',
         search: 'control.pairCount = select(control.pairCount, demand, isTaken);',
         replacement: 'control.pairCount = select(control.pairCount, min(demand, 300u), isTaken);',
       },
@@ -193,7 +196,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       ...openBoxes,
       {
-        file: 'gpu/kernels/begin.wgsl',
+        file: 'gpu/kernels/control/begin.wgsl',
         search: 'isInvalid = !(all(here >= lo) && all(here <= hi)) ||',
         replacement: 'isInvalid = (false && !(all(here >= lo) && all(here <= hi))) ||',
       },
@@ -229,11 +232,15 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'the computed distance is believed in the place of the gap that a plane certifies',
     [
       {
-        file: 'gpu/kernels/bound.wgsl',
+        file: 'gpu/kernels/forward/bound.wgsl',
         search: 'gap = min(heights.gap, pairDistance[p]);',
         replacement: 'gap = pairDistance[p];',
       },
-      { file: 'gpu/kernels/bound.wgsl', search: 'gap = measured.gap;', replacement: 'gap = measured.distance;' },
+      {
+        file: 'gpu/kernels/forward/bound.wgsl',
+        search: 'gap = measured.gap;',
+        replacement: 'gap = measured.distance;',
+      },
     ],
     ['longRods'],
     [MEETING, PATH, FLOOR],
@@ -244,7 +251,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'pairs of ignored parts are excluded also where they guard an element that spans parts',
     [
       {
-        file: 'gpu/kernels/common/pair-rules.wgsl',
+        file: 'gpu/kernels/search/pair-rules.wgsl',
         search: 'if (isOnSeam || part.z != q',
         replacement: 'if ((isOnSeam && part.z != q) || part.z != q',
       },
@@ -257,7 +264,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'the search of the list of ignored parts takes the next one for the one that it looks for',
     [
       {
-        file: 'gpu/kernels/common/pair-rules.wgsl',
+        file: 'gpu/kernels/search/pair-rules.wgsl',
         search: 'if (listed == q) {',
         replacement: 'if (listed >= q) {',
       },
@@ -270,7 +277,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'a pair is passed over where its last normal parts it at both ends of its way, by however little',
     [
       {
-        file: 'gpu/kernels/active-bound.wgsl',
+        file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
         search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;',
         replacement: 'return lo - hi > 0.0;',
       },
@@ -283,7 +290,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
     [
       {
-        file: 'gpu/kernels/active-bound.wgsl',
+        file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
         search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;',
         replacement: 'return lo - hi > delta;',
       },
@@ -297,7 +304,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
     [
       {
-        file: 'gpu/kernels/active-bound.wgsl',
+        file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
         search: 'return vec2f(way.w * heightOf(n, way.xyz),',
         replacement: 'return vec2f(0.0 * way.w * heightOf(n, way.xyz),',
       },

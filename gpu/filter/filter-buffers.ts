@@ -12,7 +12,7 @@ const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 const THREADS = 64;
 /** What every implementation lets a uniform binding start at. */
 const UNIFORM_STRIDE = 256;
-/** struct Walk and struct Counts of filter-walk.wgsl; the latter with room to be bound as anything */
+/** struct Walk and struct Counts of filter/walk.wgsl; the latter with room to be bound as anything */
 const WALK_WORDS = 12;
 export const COUNTS_BYTES = 32;
 export const PAIR_BYTES = 8;

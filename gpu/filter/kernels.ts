@@ -23,8 +23,8 @@ export class FilterKernels {
   /** @param constants other values of the walk's constants: for tests, which plant faults with them */
   static async compile(device: GPUDevice, constants: Record<string, number> = {}): Promise<FilterKernels> {
     const [[box, join], [walk]] = await Promise.all([
-      Kernel.load(device, 'filter-boxes', ['boxTriangles', 'joinBoxes']),
-      Kernel.load(device, 'filter-walk', ['walkEdges'], constants),
+      Kernel.load(device, 'filter/boxes', ['boxTriangles', 'joinBoxes']),
+      Kernel.load(device, 'filter/walk', ['walkEdges'], constants),
     ]);
     return new FilterKernels(box, join, walk);
   }

@@ -1,7 +1,7 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { orderElements } from './order.js';
 
-/** Triangles a leaf (filter-boxes.wgsl and filter-walk.wgsl have the same number). */
+/** Triangles a leaf (filter/boxes.wgsl and filter/walk.wgsl have the same number). */
 const LEAF_SIZE = 8;
 const NO_PART = 0xffffffff;
 
@@ -17,7 +17,7 @@ export interface FilterLayout {
   /** uint32[2·E] and uint32[3·T] vertices by slot */
   readonly edges: Uint32Array<ArrayBuffer>;
   readonly triangles: Uint32Array<ArrayBuffer>;
-  /** see filter-walk.wgsl; one word when no parts are ignored */
+  /** see filter/walk.wgsl; one word when no parts are ignored */
   readonly parts: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
   readonly partCount: number;

@@ -4,7 +4,7 @@ import type { Positions } from '../../src/contract/mesh.js';
 export interface FilterPositions {
   /** float32[3·V] s·(x − c), each at most 1 in size and none subnormal; c = 0 for numbers that are float32 */
   readonly values: Float32Array<ArrayBuffer>;
-  /** what every component of a difference may be off by beyond its own rounding, with room (common/filter-signs.wgsl) */
+  /** what every component of a difference may be off by beyond its own rounding, with room (filter/signs.wgsl) */
   readonly slack: number;
 }
 

@@ -36,7 +36,7 @@ export interface FilterOptions {
 }
 
 /**
- * Clears on the device what certainly has no common point (gpu/kernels/filter-walk.wgsl). It knows the mesh and the numbers
+ * Clears on the device what certainly has no common point (gpu/kernels/filter/walk.wgsl). It knows the mesh and the numbers
  * it is given; it shares neither boxes nor pairs with the engine.
  */
 export class DeviceStateFilter implements StateFilter {

@@ -1,8 +1,8 @@
 import type { Settings } from '../../src/solver/settings.js';
 import { loadKernel, scalarFields } from '../shaders.js';
 
-/** Fields of SearchControl (gpu/kernels/common/search-control.wgsl), each with its word and type. */
-const fields = scalarFields(loadKernel('common/search-control'), 'SearchControl');
+/** Fields of SearchControl (gpu/kernels/search/search-control.wgsl), each with its word and type. */
+const fields = scalarFields(loadKernel('search/search-control'), 'SearchControl');
 const words = new Map([...fields.keys()].map((name, word) => [name, word]));
 
 export const CONTROL_BYTES = 4 * fields.size;

@@ -67,9 +67,9 @@ export class DeviceSearch {
   #excluded: ExcludedPairs | undefined;
   /** float32[8·slots] grown boxes of the elements */
   readonly #tree: GPUBuffer;
-  /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/common/cells.wgsl) */
+  /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/search/cells.wgsl) */
   readonly #cells: GPUBuffer;
-  /** uint32[6] what bounds all boxes (gpu/kernels/common/extent.wgsl) */
+  /** uint32[6] what bounds all boxes (gpu/kernels/search/extent.wgsl) */
   readonly #extent: GPUBuffer;
   /** float32[12·V] by vertex: x and its box as the walks read them, in words of four */
   readonly #vertices: GPUBuffer;

@@ -5,7 +5,7 @@ import type { TopologyTail } from './topology-tail.js';
 /** Threads of a workgroup in the kernels that run a thread a vertex, a slot, a query or a pair. */
 const THREADS = 64;
 
-/** Words of a chunk of finds that counting keeps, so that writing need not walk again (walk-pairs.wgsl has the same number). */
+/** Words of a chunk of finds that counting keeps, so that writing need not walk again (search/walk-pairs.wgsl has the same number). */
 const CHUNK_WORDS = 8;
 /** Each query has a chunk, and as many more are in a store for all. */
 const CHUNKS_A_QUERY = 2;

@@ -33,12 +33,12 @@ export class SearchKernels {
     const [scan, [plan, settle], [boxes], [elements], [leaves, nodes], [mark, gather, pairs], [walk]] =
       await Promise.all([
         ScanKernels.load(device),
-        Kernel.load(device, 'search-plan', ['planSearch', 'settleSearch']),
-        Kernel.load(device, 'boxes', ['fillTrustBoxes']),
-        Kernel.load(device, 'element-boxes', ['boxElements']),
-        Kernel.load(device, 'refit', ['refitLeaves', 'refitNodes']),
-        Kernel.load(device, 'keep-pairs', ['markKept', 'gatherKept', 'settlePairs']),
-        Kernel.load(device, 'walk-pairs', ['walkPairs']),
+        Kernel.load(device, 'search/plan', ['planSearch', 'settleSearch']),
+        Kernel.load(device, 'search/trust-boxes', ['fillTrustBoxes']),
+        Kernel.load(device, 'search/element-boxes', ['boxElements']),
+        Kernel.load(device, 'search/refit', ['refitLeaves', 'refitNodes']),
+        Kernel.load(device, 'search/keep-pairs', ['markKept', 'gatherKept', 'settlePairs']),
+        Kernel.load(device, 'search/walk-pairs', ['walkPairs']),
       ]);
     return new SearchKernels(scan, plan, settle, boxes, elements, leaves, nodes, mark, gather, pairs, walk);
   }

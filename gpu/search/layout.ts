@@ -7,10 +7,10 @@ import { findSeams } from '../../src/solver/part-seams.js';
 /** Slots marked in one word. */
 const MARKS_A_WORD = 32;
 
-/** Top bit of a vertex's part (common/pair-rules.wgsl); there are far fewer parts. */
+/** Top bit of a vertex's part (search/pair-rules.wgsl); there are far fewer parts. */
 const ON_SEAM = 0x80000000;
 
-/** Nodes of one level that a workgroup of refit.wgsl takes. */
+/** Nodes of one level that a workgroup of search/refit.wgsl takes. */
 const REFIT_NODES = 64;
 
 /** Elements of one sort, in Morton order of the state the scene was opened with. */

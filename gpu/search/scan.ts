@@ -2,7 +2,7 @@ import { BUFFER_USAGE } from '../device/flags.js';
 import { type Dispatch, type Indirect, Kernel, recordDispatch } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 
-/** Entries of one workgroup (scan-levels.wgsl). */
+/** Entries of one workgroup (search/scan-levels.wgsl). */
 const BLOCK = 1024;
 
 /** Bytes of one dispatch's indirect arguments. */
@@ -24,8 +24,8 @@ export class ScanKernels {
 
   static async load(device: GPUDevice): Promise<ScanKernels> {
     const [[plan], [scan, add]] = await Promise.all([
-      Kernel.load(device, 'scan-plan', ['planScan']),
-      Kernel.load(device, 'scan-blocks', ['scanBlocks', 'addBlocks']),
+      Kernel.load(device, 'search/scan-plan', ['planScan']),
+      Kernel.load(device, 'search/scan-blocks', ['scanBlocks', 'addBlocks']),
     ]);
     return new ScanKernels(plan, scan, add);
   }

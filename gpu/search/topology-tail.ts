@@ -1,7 +1,7 @@
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
 
-/** Words of a pair that is excluded: its vertices in the order of excludedKey (common/pair-rules.wgsl). */
+/** Words of a pair that is excluded: its vertices in the order of excludedKey (search/pair-rules.wgsl). */
 const KEY_WORDS = 4;
 
 /** Vertices marked in one word. */

@@ -1,38 +1,8 @@
 import { SHADER_STAGE } from '../device/flags.js';
+import { type EntryPoint, type KernelFile, kernelFilesOf } from '../kernels/table.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
 
-/** Kernel files of a step and their entry points. */
-const ENTRIES = {
-  begin: ['begin'],
-  'pairs-reset': ['forget', 'countKinds'],
-  decide: ['decide', 'open', 'arm', 'afterSearch', 'afterGeometry'],
-  'edges-rows': ['edgeRows'],
-  'edges-wide': ['edgesWide'],
-  'edges-tail': ['edgesTail'],
-  prepare: ['prepare'],
-  'active-geometry': ['listForGeometry'],
-  'active-bound': ['listForBound'],
-  'active-plan': ['planActive'],
-  geometry: ['geometry'],
-  'contacts-select': ['count', 'fill', 'selectUnique', 'rank'],
-  'contacts-offsets': ['offsets'],
-  'contacts-rows': ['contactRows'],
-  'contacts-links': ['listRows', 'linkRows'],
-  'sweep-open': ['openRound'],
-  'sweep-wide': ['sweepRound'],
-  'sweep-tail': ['sweepTail'],
-  slide: ['slide'],
-  guard: ['guard'],
-  bound: ['bound'],
-  write: ['write'],
-  check: ['check'],
-  commit: ['commit'],
-  'residual-concern': ['concern'],
-  'stagnation-watch': ['watch'],
-} as const;
-
-export type KernelFile = keyof typeof ENTRIES;
-export type EntryPoint = (typeof ENTRIES)[KernelFile][number];
+const ENTRIES = kernelFilesOf('backward', 'forward', 'control');
 
 export interface Kernel {
   readonly file: KernelFile;
@@ -66,7 +36,7 @@ export class StepKernels {
     const layouts = new Map<KernelFile, { layout: GPUBindGroupLayout; bindings: Binding[] }>();
     const kernels = new Map<EntryPoint, Kernel>();
     await Promise.all(
-      (Object.keys(ENTRIES) as KernelFile[]).map(async (file) => {
+      [...ENTRIES].map(async ([file, entryPoints]) => {
         const code = load(file);
         const bindings = bindingsOf(code);
         // Written out and not 'auto': entry points of one file then share their bindings, used or not.
@@ -80,7 +50,7 @@ export class StepKernels {
         });
         layouts.set(file, { layout, bindings });
         const module = device.createShaderModule({ label: file, code });
-        for (const entryPoint of ENTRIES[file]) {
+        for (const entryPoint of entryPoints) {
           const pipeline = await device.createComputePipelineAsync({
             label: `${file}: ${entryPoint}`,
             layout: device.createPipelineLayout({ bindGroupLayouts: [layout] }),

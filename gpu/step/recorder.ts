@@ -1,10 +1,11 @@
 import type { StageTimings } from '../../src/contract/report.js';
+import type { EntryPoint, KernelFile } from '../kernels/table.js';
 import type { EdgePlan } from './edge-plan.js';
-import type { EntryPoint, KernelFile, StepKernels } from './kernels.js';
+import type { StepKernels } from './kernels.js';
 import { EDGE_RANGE_STRIDE, type SceneBuffers } from './scene-buffers.js';
 import { CANDIDATE_SLOTS, foldGroups, STEP_SLOTS } from './slots.js';
 
-/** Bytes of struct EdgeRange in gpu/kernels/common/edge-row.wgsl. */
+/** Bytes of struct EdgeRange in gpu/kernels/backward/edge-projection.wgsl. */
 const EDGE_RANGE_BYTES = 32;
 
 /** Rounds of whole dispatches before one workgroup takes what is left of a sweep over many contacts. */

@@ -17,7 +17,7 @@ const PAIR_BYTES = {
   candidates: 16,
   contacts: 16,
 } as const;
-/** Bytes a candidate of the two shared buffers: struct Candidate, and the words of gpu/kernels/common/contact-words.wgsl. */
+/** Bytes a candidate of the two shared buffers: struct Candidate, and the words of gpu/kernels/backward/contact-words.wgsl. */
 const CANDIDATE_BYTES = { candidates: 64, contacts: 60 } as const;
 /** Pairs a candidate for which the shared buffers have room without being larger than the forward step needs them. */
 const PAIRS_A_CANDIDATE = 4;

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
+import type { EntryPoint } from '../../gpu/kernels/table.js';
 import { loadKernel } from '../../gpu/shaders.js';
 import { PARAMETERS } from '../../gpu/step/fields.js';
-import type { EntryPoint } from '../../gpu/step/kernels.js';
 import { foldGroups, GROUP } from '../../gpu/step/slots.js';
 import { openTestDevice } from '../support/gpu.js';
 import { seeded } from '../support/random.js';
@@ -142,7 +142,7 @@ else {
   t.test('a prefix sum whose dispatches fold after three workgroups', async (t) => {
     // The real fold lies at 67 million entries, more than one binding holds on most adapters: it is brought down.
     const fold = 3;
-    const text = loadKernel('scan-plan');
+    const text = loadKernel('search/scan-plan');
     const lowered = text.replace('MAX_GROUPS: u32 = 65535u', `MAX_GROUPS: u32 = ${fold}u`);
     t.not(lowered, text);
     const entries = 1024 * 1024 + 5 * 1024 + 9;
@@ -176,7 +176,7 @@ else {
       device.queue.submit([encoder.finish()]);
     };
     await run(lowered, 'planScan', [plan, counts, sizes]);
-    await run(loadKernel('scan-blocks'), 'scanBlocks', [scan, counts, data, sums], sizes);
+    await run(loadKernel('search/scan-blocks'), 'scanBlocks', [scan, counts, data, sums], sizes);
     const [x, y, z] = new Uint32Array(await read(sizes, 12));
     t.ok(x <= fold && y > 300 && z === 1 && x * y >= groups, `${x} × ${y} × ${z} workgroups`);
     const prefix = new Uint32Array(await read(data, 4 * entries));

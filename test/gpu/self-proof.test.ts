@@ -2,8 +2,9 @@ import t from 'tap';
 import { makeCommitCases } from '../../gpu/commit-cases.js';
 import { type CommitAnswer, judgeCommit } from '../../gpu/commit-judge.js';
 import { proveCommit } from '../../gpu/commit-proof.js';
+import type { KernelFile } from '../../gpu/kernels/table.js';
 import { loadKernel } from '../../gpu/shaders.js';
-import { type KernelFile, StepKernels } from '../../gpu/step/kernels.js';
+import { StepKernels } from '../../gpu/step/kernels.js';
 import { openTestDevice } from '../support/gpu.js';
 
 /** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
@@ -23,84 +24,84 @@ const FAULTS: readonly {
 }[] = [
   {
     name: 'the target is computed where it should be copied',
-    file: 'write',
+    file: 'forward/write',
     from: 'bits == ONE_BITS',
     to: 'false',
     verdict: /written where .* was to be copied/,
   },
   {
     name: 'a vertex that stays goes through arithmetic',
-    file: 'write',
+    file: 'forward/write',
     from: 'next[k] = x[k];',
     to: 'next[k] = bitcast<u32>(bitcast<f32>(x[k]) + bitcast<f32>(bits) * bitcast<f32>(y[k]));',
     verdict: /written where .* was to be copied/,
   },
   {
     name: 'α is not quite α',
-    file: 'write',
+    file: 'forward/write',
     from: 'here + alpha * (',
     to: 'here + alpha * 1.00001 * (',
     verdict: /was written instead of/,
   },
   {
     name: 'the check forgets its own rounding',
-    file: 'check',
+    file: 'forward/check',
     from: 'let error = max(limit.error, ERROR_FACTOR * spreadOf(n, d));',
     to: 'let error = 0.0;',
     verdict: /broke its half-space/,
   },
   {
     name: 'the check multiplies before it subtracts',
-    file: 'check',
+    file: 'forward/check',
     from: 'let height = heightOf(n, d);',
     to: 'let height = heightOf(n, d + origin) - heightOf(n, origin);',
     verdict: /far from the origin.*broke its half-space/,
   },
   {
     name: 'the check takes a side for the other',
-    file: 'check',
+    file: 'forward/check',
     from: 's < sideA)',
     to: 's <= sideA)',
     verdict: /sent back though it keeps|broke its half-space/,
   },
   {
     name: 'the commit does not listen to the check',
-    file: 'commit',
+    file: 'forward/commit',
     from: '(flags & REVERTED) != 0u || ',
     to: '',
     verdict: /broke its half-space/,
   },
   {
     name: 'the commit ignores the box',
-    file: 'commit',
+    file: 'forward/commit',
     from: ' || (parameters.hasBoxes == 1u && !isInBox(i, written))',
     to: '',
     verdict: /left its box/,
   },
   {
     name: 'the commit takes a box for a little larger than it is',
-    file: 'commit',
+    file: 'forward/commit',
     from: 'at[c] <= box[6u * i + c + 3u]',
     to: 'at[c] <= box[6u * i + c + 3u] + 1e-7',
     verdict: /left its box/,
   },
   {
     name: 'what is committed is not what was checked',
-    file: 'commit',
+    file: 'forward/commit',
     from: 'x[k + c] = next[k + c];',
     to: 'x[k + c] = bitcast<u32>(written[c] * 1.0000002);',
     verdict: /was committed instead of/,
   },
   {
     name: 'nothing is ever committed',
-    file: 'commit',
+    file: 'forward/commit',
     from: '(flags & REVERTED) != 0u',
     to: 'true',
     verdict: /sent back though it keeps|0 moved/,
   },
   {
     name: 'r falls by the square of what it should',
-    file: 'commit',
+    file: 'forward/commit',
     from: 'r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha)))',
     to: 'r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha))) * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha)))',
     verdict: /residual/,

@@ -37,7 +37,7 @@ type BufferName =
 /** One step's buffers with given contents: runs stages one by one and reads what they leave. */
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
 const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
-/** Where contact-words.wgsl has the candidates that are kept, and those that are rows, in candidateCapacity words. */
+/** Where backward/contact-words.wgsl has the candidates that are kept, and those that are rows, in candidateCapacity words. */
 const CONTACT_SECTIONS = { queue: 13, row: 14 } as const;
 const INDEX_MASK = 0x1fffffff;
 

@@ -18,7 +18,7 @@ fn sideAOf(kind: u32) -> u32 {
 const STAMP_SHIFT: u32 = 2u;
 
 // Memory that serves twice a step. The backward step works on few pairs, its candidates, with much to remember of each; the
-// forward step on nearly all of P, with little. Candidates and limits share one buffer, contact words (contact-words.wgsl)
+// forward step on nearly all of P, with little. Candidates and limits share one buffer, contact words (backward/contact-words.wgsl)
 // and bounds the other, and both are sized for whoever needs more.
 
 // A pair closer than its δ_p in this step: what may become a contact. Numbered as the threads came; nothing that is decided
@@ -28,7 +28,7 @@ struct Candidate {
   weight: vec4f,
   // of a row: inverse masses of the slots, 0 where the weight is 0
   masses: vec4f,
-  // index of the pair and its kind (row-index.wgsl)
+  // index of the pair and its kind (common/pair-entry.wgsl)
   entry: u32,
   distance: f32,
   // 1 = no nearer candidate has the same vertices
@@ -58,7 +58,7 @@ struct Limit {
   high: f32,
   // e at x
   error: f32,
-  // index of the pair, its kind, and whether it was measured in this step (row-index.wgsl)
+  // index of the pair, its kind, and whether it was measured in this step (common/pair-entry.wgsl)
   entry: u32,
 }
 

@@ -3,12 +3,12 @@ import { bindingsOf, loadKernel, scalarFields } from '../../../gpu/shaders.js';
 import { foldGroups, GROUP } from '../../../gpu/step/slots.js';
 
 t.test('includes come once, where they are first named', async (t) => {
-  const text = loadKernel('bound');
+  const text = loadKernel('forward/bound');
   t.equal(text.match(/struct Corners \{/g)?.length, 1);
   t.equal(text.match(/fn lengthOf\(/g)?.length, 1, 'named by two files, there once');
   t.notMatch(text, /^\s*\/\/ #include/m);
   t.ok(text.indexOf('struct Corners {') < text.indexOf('fn bound('), 'before its use');
-  t.equal(loadKernel('bound'), text);
+  t.equal(loadKernel('forward/bound'), text);
 });
 
 t.test('a file that is not there is named, with who asked for it', async (t) => {
@@ -16,7 +16,7 @@ t.test('a file that is not there is named, with who asked for it', async (t) => 
 });
 
 t.test('bindings are found by name, kind and index, also in what is included', async (t) => {
-  const bindings = bindingsOf(loadKernel('edges-tail'));
+  const bindings = bindingsOf(loadKernel('backward/edges-tail'));
   t.strictSame(
     bindings.map(({ index, name }) => [index, name]),
     [
@@ -36,20 +36,20 @@ t.test('bindings are found by name, kind and index, also in what is included', a
 
 t.test('no kernel of a step binds more storage buffers than every implementation allows', async (t) => {
   for (const file of [
-    'prepare',
-    'active-geometry',
-    'geometry',
-    'active-bound',
-    'bound',
-    'check',
-    'contacts-select',
-    'contacts-rows',
-    'contacts-links',
-    'keep-pairs',
-    'decide',
-    'sweep-wide',
-    'sweep-tail',
-    'slide',
+    'backward/prepare',
+    'backward/list-near-pairs',
+    'backward/geometry',
+    'forward/list-bounded-pairs',
+    'forward/bound',
+    'forward/check',
+    'backward/contacts-select',
+    'backward/contacts-rows',
+    'backward/contacts-links',
+    'search/keep-pairs',
+    'control/decide',
+    'backward/sweep-wide',
+    'backward/sweep-tail',
+    'backward/slide',
   ]) {
     const storage = bindingsOf(loadKernel(file)).filter(({ type }) => type !== 'uniform');
     t.ok(storage.length > 0 && storage.length <= 8, `${file}: ${storage.length}`);

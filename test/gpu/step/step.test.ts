@@ -349,7 +349,7 @@ function sweepInOrder(f: Fixture, rows: readonly number[], contact: 'GAP' | 'VOL
   return y;
 }
 
-/** gpu/kernels/common/rng.wgsl */
+/** gpu/kernels/backward/sweep-order.wgsl */
 function placeOf(p: number, count: number, seed: number): number {
   const bits = Math.max(1, 32 - Math.clz32(Math.max(1, count) - 1));
   const mask = bits === 32 ? -1 : (1 << bits) - 1;

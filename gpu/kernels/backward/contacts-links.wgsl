@@ -1,0 +1,86 @@
+// Who waits for whom in the contact sweep, one thread a row. Contacts that share a movable vertex run one after the other,
+// in the order of their places: at each of its vertices a contact waits for the one before it there, and is followed by
+// the one after it. With that known once a step, a sweep looks at every contact once, when its turn has come.
+//
+//   listRows   the rows at each movable vertex, in any order
+//   linkRows   at each vertex of a row the one that follows it, how many it waits for, and the queue of those that wait
+//              for none
+//
+// In: contacts (row), pairVertex, candidates. Out: lists.rows; contacts: rowsAt, followers, waits, queue; control. See
+// backward/contact-projection.wgsl.
+// #include "common/dispatch.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/pair-entry.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(3) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(4) var<storage, read_write> lists: array<ContactList>;
+@group(0) @binding(5) var<storage, read_write> contacts: array<u32>;
+// #include "backward/contact-words.wgsl"
+
+@compute @workgroup_size(64)
+fn listRows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  if (n >= atomicLoad(&control.rowCount)) {
+    return;
+  }
+  let c = contacts[rowAt(n)];
+  let entry = candidates[c].entry;
+  let ids = pairVertex[pairOf(entry)];
+  let masses = candidates[c].masses;
+  for (var s = 0u; s < cornersOf(kindOf(entry)); s++) {
+    if (masses[s] > 0.0) {
+      // There is room: a row is in the vertex's list of candidates. Never more than CONTACTS_PER_VERTEX, too:
+      // backward/contacts-select.wgsl saw to it at every movable vertex.
+      let place = atomicAdd(&lists[ids[s]].rows, 1u);
+      contacts[rowsAt(lists[ids[s]].offset + place)] = c;
+    }
+  }
+}
+
+@compute @workgroup_size(64)
+fn linkRows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  if (n >= atomicLoad(&control.rowCount)) {
+    return;
+  }
+  let c = contacts[rowAt(n)];
+  let ids = pairVertex[pairOf(candidates[c].entry)];
+  let masses = candidates[c].masses;
+  let place = candidates[c].place;
+  var waits = 0u;
+  for (var s = 0u; s < 4u; s++) {
+    var follower = NO_FOLLOWER;
+    var nearest = 0xffffffffu;
+    var isLater = false;
+    if (masses[s] > 0.0) {
+      let first = rowsAt(lists[ids[s]].offset);
+      let end = first + atomicLoad(&lists[ids[s]].rows);
+      for (var k = first; k < end; k++) {
+        let other = contacts[k];
+        let otherPlace = candidates[other].place;
+        isLater = isLater || otherPlace < place;
+        if (otherPlace > place && otherPlace <= nearest) {
+          nearest = otherPlace;
+          follower = other;
+        }
+      }
+    }
+    contacts[followerAt(c, s)] = follower;
+    waits += select(0u, 1u, isLater);
+  }
+  contacts[waitsAt(c)] = waits << WAITS_SHIFT;
+  if (waits == 0u) {
+    atomicAdd(&control.readyCount, 1u);
+    contacts[queueAt(atomicAdd(&control.queueTail, 1u))] = c;
+  }
+}

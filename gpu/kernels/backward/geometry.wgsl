@@ -1,0 +1,113 @@
+// Geometry of the pairs that may be contacts, one thread a listed pair (backward/list-near-pairs.wgsl): closest points, certified normal and gap at x
+// (method.md 4.3), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
+//
+// In: ways, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
+// candidates, as many as there is room for, and control.candidateCount, which counts on beyond that. Mirrors
+// ContactCandidates.find and pairDelta (src/solver/cpu/contact-candidates.ts, contacts.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/measure.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
+@group(0) @binding(3) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(4) var<storage, read> listed: array<u32>;
+@group(0) @binding(5) var<storage, read_write> pairInfo: array<u32>;
+@group(0) @binding(6) var<storage, read_write> pairNormal: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> pairDistance: array<f32>;
+@group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
+// #include "common/motion.wgsl"
+// #include "common/pair-entry.wgsl"
+
+// d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests.
+const RECOVERY: f32 = 1.1;
+// δ_p never falls below this share of δ.
+const MIN_DELTA_SHARE: f32 = 0.25;
+
+// Positions at the start of the request, slot by slot (corners-of-x.wgsl says why).
+fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {
+  var p: Corners;
+  for (var s = 0u; s < cornersOf(kind); s++) {
+    p = withCorner(p, s, ways[2u * u32(ids[s]) + 1u].xyz);
+  }
+  return p;
+}
+
+// δ of a pair: the mean of its sides, a side's being the largest of its vertices' parts (src/solver/part-distances.ts).
+fn distanceOfPair(kind: u32, ids: vec4i) -> f32 {
+  if (parameters.hasDistances == 0u) {
+    return parameters.delta;
+  }
+  var side = vec2f(0.0);
+  for (var s = 0u; s < cornersOf(kind); s++) {
+    let distance = ways[2u * u32(ids[s]) + 1u].w;
+    side = select(vec2f(side.x, max(side.y, distance)), vec2f(max(side.x, distance), side.y), s < sideAOf(kind));
+  }
+  return 0.5 * (side.x + side.y);
+}
+
+// A vertex of enough weight can be pushed, or a stuck one has to know of the pair (backward/slide.wgsl).
+fn isOfUse(sorts: vec4f, weight: vec4f) -> bool {
+  let isHeavy = weight >= vec4f(MIN_MOVABLE_WEIGHT);
+  return any((sorts == vec4f(STUCK_WAY)) | ((sorts == vec4f(MOVABLE_WAY)) & isHeavy));
+}
+
+@compute @workgroup_size(64)
+fn geometry(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  if (n >= control.activeCount) {
+    return;
+  }
+  let entry = listed[n];
+  let p = pairOf(entry);
+  let kind = kindOf(entry);
+  let ids = pairVertex[p];
+  var points: Corners;
+  // What each vertex is (common/motion.wgsl)
+  var sorts = vec4f(0.0);
+  for (var s = 0u; s < cornersOf(kind); s++) {
+    let way = ways[2u * u32(ids[s])];
+    points = withCorner(points, s, way.xyz);
+    sorts[s] = abs(way.w);
+  }
+  let stored = pairNormal[p];
+  let delta = distanceOfPair(kind, ids);
+  var measured: Measured;
+  var isCandidate = false;
+  var own = stored.w;
+  // Once at x, and for a candidate whose δ_p is not known yet once more at the start.
+  var rounds = 1u;
+  for (var round = 0u; round < rounds; round++) {
+    let nearest = closestOfPair(kind, points);
+    if (round == 0u) {
+      measured = measureNearest(kind, points, nearest, stored.xyz);
+      isCandidate = measured.distance > 0.0 && measured.gap < delta;
+      if (isCandidate && own == 0.0) {
+        points = cornersOfStart(kind, ids);
+        rounds = 2u;
+      }
+    } else {
+      let d0 = lengthOf(nearest.difference);
+      own = min(delta, max(RECOVERY * d0, MIN_DELTA_SHARE * delta));
+    }
+  }
+  isCandidate = isCandidate && measured.gap < own;
+  pairNormal[p] = vec4f(measured.normal, own);
+  pairDistance[p] = measured.distance;
+  pairInfo[p] = kind | (control.clock << STAMP_SHIFT);
+  if (!isCandidate || !isOfUse(sorts, measured.weight)) {
+    return;
+  }
+  let place = atomicAdd(&control.candidateCount, 1u);
+  if (place < control.candidateCapacity) {
+    candidates[place].weight = measured.weight;
+    candidates[place].entry = entry;
+    candidates[place].distance = measured.distance;
+    candidates[place].isUnique = 0u;
+  }
+}

@@ -1,0 +1,49 @@
+// Lists the pairs that may be contacts, one thread a pair: a pair none of whose vertices moves is passed over, and so is
+// one whose last normal shows a gap above 1.5 δ: whatever the normal, its gap bounds the distance from below, and the
+// rounding is far below δ/2. A list, because most pairs of P are passed over and the work on the others is long: threads
+// that run in step would wait for it all the same.
+//
+// In: ways, pairs. Out: listed, control.listedCount; the list is in no order. Mirrors ActivePairs.gather and staleGap
+// (src/solver/cpu/active-pairs.ts, contact-candidates.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/corners.wgsl"
+// #include "common/heights.wgsl"
+// #include "common/pair-entry.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
+@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
+@group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
+// u32[P] entries
+@group(0) @binding(7) var<storage, read_write> listed: array<u32>;
+// #include "common/motion.wgsl"
+// #include "common/corners-at.wgsl"
+
+// A stale normal that shows a gap above this multiple of δ rules a contact out.
+const STALE_GAP: f32 = 1.5;
+
+@compute @workgroup_size(64)
+fn listForGeometry(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let p = linearIndex(group, groups, local);
+  if (p >= control.pairCount) {
+    return;
+  }
+  let ids = pairVertex[p];
+  if (!anyMoves(ids)) {
+    return;
+  }
+  let kind = pairInfo[p] & KIND_MASK;
+  // Where parts have a δ of their own the largest will do: a pair too many costs its geometry, nothing else.
+  let delta = select(parameters.delta, parameters.mostDelta, parameters.hasDistances != 0u);
+  if (measureHeights(kind, cornersOfX(ids), pairNormal[p].xyz).gap > STALE_GAP * delta) {
+    return;
+  }
+  listed[atomicAdd(&control.listedCount, 1u)] = entryOf(p, kind);
+}

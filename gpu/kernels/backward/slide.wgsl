@@ -1,0 +1,76 @@
+// Lets stuck vertices slide, one thread a vertex: what would cross the half-space of one of its candidate pairs is taken
+// out of y_i − x_i, pair after pair in the order of P, and the rest of the motion is free. The half-space bound scales a
+// vertex's whole motion by one α, so that at the floor a small approaching part stops the tangential part as well. y is
+// guidance; the bound and the check that follow keep the path safe as ever.
+//
+// In: x, motion.flags, pairs, lists, candidates, contacts (list). In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/corners.wgsl"
+// #include "common/heights.wgsl"
+@group(0) @binding(1) var<storage, read> x: array<f32>;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
+@group(0) @binding(7) var<storage, read> candidates: array<Candidate>;
+@group(0) @binding(8) var<storage, read> contacts: array<u32>;
+// #include "common/pair-entry.wgsl"
+// #include "common/corners-of-x.wgsl"
+
+fn slideAlong(entry: u32, i: u32) {
+  let p = pairOf(entry);
+  let ids = pairVertex[p];
+  let kind = kindOf(entry);
+  let n = pairNormal[p].xyz;
+  let heights = measureHeights(kind, cornersOfX(kind, ids), n);
+  let room = 0.5 * parameters.gamma * max(0.0, heights.gap - parameters.floor);
+  var slot = 0u;
+  for (var s = 1u; s < 4u; s++) {
+    if (ids[s] == i32(i)) {
+      slot = s;
+    }
+  }
+  let isA = slot < sideAOf(kind);
+  let slack = select(heights.hi - heights.h[slot], heights.h[slot] - heights.lo, isA);
+  let inward = select(-n, n, isA);
+  let k = 3u * i;
+  let approach = -heightOf(inward, vec3f(y[k] - x[k], y[k + 1u] - x[k + 1u], y[k + 2u] - x[k + 2u]));
+  let excess = approach - parameters.gamma * slack - room;
+  if (excess > 0.0) {
+    y[k] += excess * inward.x;
+    y[k + 1u] += excess * inward.y;
+    y[k + 2u] += excess * inward.z;
+  }
+}
+
+@compute @workgroup_size(64)
+fn slide(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount || (motion[i].flags & STUCK) == 0u) {
+    return;
+  }
+  let length = atomicLoad(&lists[i].count);
+  // The list is in no order: the next pair is the smallest that is larger than the last.
+  var least = 0u;
+  for (var n = 0u; n < length; n++) {
+    var p = NO_PAIR;
+    var next = 0u;
+    for (var k = 0u; k < length; k++) {
+      let entry = candidates[contacts[lists[i].offset + k]].entry;
+      let q = pairOf(entry);
+      if (q >= least && q < p) {
+        p = q;
+        next = entry;
+      }
+    }
+    slideAlong(next, i);
+    least = p + 1u;
+  }
+}

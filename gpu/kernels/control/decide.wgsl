@@ -1,0 +1,214 @@
+// What comes next, by one thread: takes over what a step counted, decides whether the run is over or a search is due, and
+// writes the sizes of the next step's dispatches, all zero when nothing is to run. `decide` closes a step, `open` opens a
+// request, `arm` lets a run go on that had paused, `afterSearch` takes over what a search on the device found,
+// `afterGeometry` what geometry found.
+//
+// Nothing here stands behind a branch: what one thread reads and writes whatever happens is cheap for a software driver to
+// compile, and behind a branch it is several times as dear. Where there is nothing to change, what was there is written back.
+//
+// In and out: control. Out: stepArguments, candidateArguments. Mirrors the loop of TwoWay.resolve,
+// ProgressWatch.wantsSearch and judge (src/solver/cpu/two-way.ts, progress-watch.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "control/window.wgsl"
+// #include "common/slots.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read_write> stepArguments: array<u32>;
+@group(0) @binding(3) var<storage, read_write> candidateArguments: array<u32>;
+// u32[colours + 1] first edge of each colour, in sweep order
+@group(0) @binding(4) var<storage, read> edgeColours: array<u32>;
+
+// A share of stopped vertices among those concerned from which a new search is worth its cost.
+const STOPPED_SHARE: f32 = 0.1;
+// The unfinished vertices got on if the sum of their r fell by this share over a window.
+const FALLEN_SHARE: f32 = 0.01;
+// Parts of 1 in which control/watch-progress.wgsl sums r.
+const RESIDUAL_PARTS: f32 = 65536.0;
+// Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap.
+const PARTIAL_SHARE: f32 = 0.3;
+// Rounds D(l) down: largestMove errs by a few u, the difference by one.
+const MOVE_ROUNDING: f32 = 1.00001;
+
+fn writeSlot(slot: u32, groups: vec2u) {
+  stepArguments[3u * slot] = groups.x;
+  stepArguments[3u * slot + 1u] = groups.y;
+  stepArguments[3u * slot + 2u] = 1u;
+}
+
+fn writeArguments() {
+  let isRunning = control.state == RUNNING;
+  let runs = select(0u, 1u, isRunning);
+  writeSlot(ONE, vec2u(runs, runs));
+  writeSlot(SEARCH, vec2u(0u, 0u) + select(0u, 1u, isRunning && control.wantsSearch != NO_SEARCH));
+  writeSlot(VERTICES, foldedGroups(parameters.vertexCount) * runs);
+  writeSlot(PAIRS, foldedGroups(control.pairCount) * runs);
+  for (var c = 0u; c < parameters.wideColours; c++) {
+    writeSlot(FIRST_EDGES + c, foldedGroups(edgeColours[c + 1u] - edgeColours[c]) * runs);
+  }
+  for (var slot = 0u; slot < CANDIDATE_SLOTS; slot++) {
+    candidateArguments[3u * slot] = 0u;
+    candidateArguments[3u * slot + 1u] = 0u;
+    candidateArguments[3u * slot + 2u] = 1u;
+  }
+}
+
+fn clearCounters() {
+  atomicStore(&control.residualBits, 0u);
+  atomicStore(&control.unfinishedCount, 0u);
+  atomicStore(&control.touchingCount, 0u);
+  atomicStore(&control.largestMoveBits, 0u);
+  atomicStore(&control.concernedCount, 0u);
+  atomicStore(&control.stoppedCount, 0u);
+  atomicStore(&control.starvedCount, 0u);
+  atomicStore(&control.wantedCount, 0u);
+  atomicStore(&control.hasMoved, 0u);
+  atomicStore(&control.residualSum, 0u);
+  atomicStore(&control.residualSumHigh, 0u);
+  atomicStore(&control.listedCount, 0u);
+  atomicStore(&control.candidateCount, 0u);
+  atomicStore(&control.listTop, 0u);
+  atomicStore(&control.keptCount, 0u);
+  atomicStore(&control.rowCount, 0u);
+  atomicStore(&control.queueTail, 0u);
+  atomicStore(&control.readyCount, 0u);
+  control.queueBegin = 0u;
+  control.queueEnd = 0u;
+  control.sweepRounds = 0u;
+  control.sweepsDone = 0u;
+}
+
+// D(l) after the step whose largest move was counted.
+fn narrowedRadius() -> f32 {
+  let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
+  return (control.radius - way) - 2.5e-7 * control.radius;
+}
+
+// The re-search rule of guard BOXES: enough of those concerned are stopped, or one has been for long.
+fn isSearchDue() -> bool {
+  let stopped = atomicLoad(&control.stoppedCount);
+  let few = f32(stopped) < STOPPED_SHARE * f32(atomicLoad(&control.concernedCount));
+  return atomicLoad(&control.starvedCount) > 0u || (stopped > 0u && !few);
+}
+
+// The sum of r over the unfinished vertices at the end of a window of steps.
+fn sumOfResiduals() -> f32 {
+  let high = f32(atomicLoad(&control.residualSumHigh));
+  return high * 4294967296.0 + f32(atomicLoad(&control.residualSum));
+}
+
+// Where the host searches, a run that wants a search pauses for it.
+fn pausedForSearch(state: u32, search: u32) -> u32 {
+  let pauses = state == RUNNING && search != NO_SEARCH && parameters.waitsForSearch == 1u;
+  return select(state, NEEDS_SEARCH, pauses);
+}
+
+@compute @workgroup_size(1)
+fn decide() {
+  let state = control.state;
+  let isRunning = state == RUNNING;
+  let one = select(0u, 1u, isRunning);
+  let steps = control.steps + one;
+  control.steps = steps;
+  control.clock += one;
+  let residual = bitcast<f32>(atomicLoad(&control.residualBits));
+  control.residual = select(control.residual, residual, isRunning);
+  control.unfinished = select(control.unfinished, atomicLoad(&control.unfinishedCount), isRunning);
+  control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
+  control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
+
+  // A search: by the re-search rule (guard BOXES), or when D(l) < Dmin (guard RADIUS).
+  let hasRadius = parameters.hasBoxes == 0u;
+  let radius = select(control.radius, narrowedRadius(), isRunning && hasRadius);
+  control.radius = radius;
+  let isDue = isSearchDue();
+  control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning && !hasRadius);
+  let isFew = f32(atomicLoad(&control.wantedCount)) <= PARTIAL_SHARE * f32(parameters.vertexCount);
+  let forBoxes = select(NO_SEARCH, select(SEARCH_ALL, SEARCH_PART, isFew), isDue);
+  let search = select(forBoxes, select(NO_SEARCH, SEARCH_ALL, radius < parameters.radiusMin), hasRadius);
+
+  // The end of a window of steps, when it is due: stagnated for good, or a search is asked for before that.
+  let isDone = residual < parameters.epsilon;
+  let isJudged = isRunning && !isDone;
+  let windowSteps = control.windowSteps + select(0u, 1u, isJudged);
+  let isWindowOver = isJudged && windowSteps >= WINDOW;
+  let sum = sumOfResiduals();
+  let hasMoved = sum < (1.0 - FALLEN_SHARE) * control.windowSum || atomicLoad(&control.hasMoved) == 1u;
+  let hasForced = control.hasForcedSearch == 1u;
+  control.windowSteps = select(windowSteps, 0u, isWindowOver);
+  control.windowSum = select(control.windowSum, sum, isWindowOver);
+  control.hasForcedSearch = select(control.hasForcedSearch, select(1u, 0u, hasMoved), isWindowOver);
+  let isStalled = isWindowOver && !hasMoved && hasForced;
+  let isForced = isWindowOver && !hasMoved && !hasForced;
+  let wanted = select(control.wantsSearch, select(search, SEARCH_ALL, isForced), isRunning);
+  control.wantsSearch = wanted;
+
+  let limited = select(RUNNING, AT_STEP_LIMIT, steps >= parameters.stepLimit);
+  let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone);
+  control.state = pausedForSearch(select(state, ended, isRunning), wanted);
+  clearCounters();
+  writeArguments();
+}
+
+@compute @workgroup_size(1)
+fn open() {
+  // control/begin.wgsl counted who wants to move and who does not fit P and its boxes.
+  let unfinished = atomicLoad(&control.unfinishedCount);
+  control.unfinished = unfinished;
+  control.windowSum = RESIDUAL_PARTS * f32(unfinished);
+  control.residual = select(0.0, 1.0, unfinished > 0u);
+  // D from the net displacement since the search, where that is worse than what is left of it.
+  let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
+  let hasBoxes = parameters.hasBoxes == 1u;
+  let radius = select(min(control.radius, parameters.radiusMax - way), control.radius, hasBoxes);
+  control.radius = radius;
+  let fits = atomicLoad(&control.invalidCount) == 0u && control.isReused == 1u &&
+    (hasBoxes || radius >= parameters.radiusMin);
+  let isReused = fits && unfinished > 0u;
+  control.isReused = select(0u, 1u, isReused);
+  let search = select(SEARCH_ALL, NO_SEARCH, isReused);
+  control.wantsSearch = search;
+  let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
+  control.state = pausedForSearch(select(limited, CONVERGED, unfinished == 0u), search);
+  control.clock += 1u;
+  clearCounters();
+  writeArguments();
+}
+
+@compute @workgroup_size(1)
+fn arm() {
+  clearCounters();
+  writeArguments();
+}
+
+@compute @workgroup_size(1)
+fn afterSearch() {
+  let isOn = control.state == RUNNING && control.wantsSearch != NO_SEARCH;
+  let demand = control.pairDemand;
+  let hasRoom = demand <= control.pairCapacity;
+  let isTaken = isOn && hasRoom;
+  control.state = select(control.state, NEEDS_ROOM, isOn && !hasRoom);
+  control.pairCount = select(control.pairCount, demand, isTaken);
+  control.wantsSearch = select(control.wantsSearch, NO_SEARCH, isTaken);
+  control.searches += select(0u, 1u, isTaken);
+  control.radius = select(control.radius, parameters.radiusMax, isTaken && parameters.hasBoxes == 0u);
+  // Without a search these are the sizes that were written when the step was opened.
+  writeArguments();
+}
+
+// More candidates than there is room for: nothing of this step has moved x yet, nor will, and once there is room it goes on
+// from here, its geometry measured again from the same x.
+@compute @workgroup_size(1)
+fn afterGeometry() {
+  let isRunning = control.state == RUNNING;
+  let found = atomicLoad(&control.candidateCount);
+  let hasRoom = found <= control.candidateCapacity;
+  let isShort = isRunning && !hasRoom;
+  control.state = select(control.state, NEEDS_CANDIDATES, isShort);
+  control.candidateDemand = select(control.candidateDemand, found, isShort);
+  // With room the steps' sizes are what they were.
+  writeArguments();
+  let folded = foldedGroups(found) * select(0u, 1u, isRunning && hasRoom);
+  candidateArguments[3u * CANDIDATES] = folded.x;
+  candidateArguments[3u * CANDIDATES + 1u] = folded.y;
+}

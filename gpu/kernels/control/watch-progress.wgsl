@@ -1,0 +1,87 @@
+// What the decisions of a step count, one thread a vertex: who is stopped by its trust box and for how long, who needs a
+// new box, who is stuck at a pair, and, at the end of a window of steps, whether an unfinished vertex travelled since its
+// beginning, and the sum of r.
+//
+// In: x, motion, progress.residual and .concerned. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
+// Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/lengths.wgsl"
+// #include "control/window.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read_write> windowStart: array<f32>;
+@group(0) @binding(4) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(5) var<storage, read_write> progress: array<VertexProgress>;
+@group(0) @binding(6) var<storage, read_write> wanted: array<u32>;
+
+// α within this share of the guard's means that the guard, not a contact, stopped the vertex.
+const GUARD_SHARE: f32 = 0.999;
+// A concerned vertex that is stopped this many steps running asks for a search by itself.
+const STOPPED_STEPS: u32 = 4u;
+// δ that a vertex on its way travels at least over a window: δ/4 a step.
+const TRAVEL: f32 = f32(WINDOW) / 4.0;
+// Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
+const RESIDUAL_PARTS: f32 = 65536.0;
+
+@compute @workgroup_size(64)
+fn watch(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let isMoving = (motion[i].flags & MOVING) != 0u;
+  let isUnfinished = progress[i].residual >= parameters.epsilon;
+  let guardAlpha = motion[i].guard;
+  let alpha = bitcast<f32>(motion[i].alpha);
+  // Whoever wants to leave its box needs a new one; the unfinished among the others are likely to want that next.
+  let isWanted = isMoving && (isUnfinished || guardAlpha < 1.0);
+  wanted[i] = select(0u, 1u, isWanted);
+  if (isWanted) {
+    atomicAdd(&control.wantedCount, 1u);
+  }
+  var stopped = select(progress[i].stopped, 0u, control.clearsStopped == 1u);
+  if (atomicLoad(&progress[i].concerned) == 1u) {
+    atomicAdd(&control.concernedCount, 1u);
+    if (isMoving && guardAlpha < 1.0 && (guardAlpha == 0.0 || alpha >= GUARD_SHARE * guardAlpha)) {
+      stopped++;
+      atomicAdd(&control.stoppedCount, 1u);
+      if (stopped >= STOPPED_STEPS) {
+        atomicAdd(&control.starvedCount, 1u);
+      }
+    } else {
+      stopped = 0u;
+    }
+  }
+  progress[i].stopped = stopped;
+  var stuck = 0u;
+  if (isMoving && isUnfinished && motion[i].limiter != NO_PAIR && alpha < STUCK_SHARE) {
+    stuck = min(STUCK_STEPS, progress[i].stuck + 1u);
+  }
+  progress[i].stuck = stuck;
+  if (control.windowSteps + 1u >= WINDOW) {
+    let k = 3u * i;
+    var way = vec3f(0.0);
+    for (var c = 0u; c < axes(); c++) {
+      let now = x[k + c];
+      way[c] = now - windowStart[k + c];
+      windowStart[k + c] = now;
+    }
+    if (isUnfinished) {
+      if (lengthOf(way) > TRAVEL * parameters.delta) {
+        atomicStore(&control.hasMoved, 1u);
+      }
+      let part = u32(progress[i].residual * RESIDUAL_PARTS);
+      let before = atomicAdd(&control.residualSum, part);
+      if (before + part < before) {
+        atomicAdd(&control.residualSumHigh, 1u);
+      }
+    }
+  }
+}

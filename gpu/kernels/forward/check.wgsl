@@ -1,0 +1,67 @@
+// Do the written positions keep their half-spaces? One thread a listed pair: those of forward/bound.wgsl (method.md 4.3, safety
+// rules 4 and 5). With the stored normal, limits and the origin of x:
+//
+//   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e'
+//
+// A vertex that fails is marked and goes back to x_i in forward/commit.wgsl. x_i satisfies every pair's condition up to e, and
+// g > 2e, so going back never breaks another pair: no cascade.
+//
+// Also names the first pair that gave each vertex its α.
+//
+// In: x, next, limits, bounds, pairVertex, pairNormal. Out: motion.flags, motion.limiter. Mirrors Forward.#check
+// (src/solver/cpu/forward.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/control.wgsl"
+// #include "common/pair.wgsl"
+// #include "common/corners.wgsl"
+// #include "common/heights.wgsl"
+// #include "common/pair-entry.wgsl"
+@group(0) @binding(1) var<uniform> control: ControlView;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read> next: array<f32>;
+@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read> limits: array<Limit>;
+@group(0) @binding(7) var<storage, read> bounds: array<vec4f>;
+@group(0) @binding(8) var<storage, read_write> motion: array<Motion>;
+
+@compute @workgroup_size(64)
+fn check(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let place = linearIndex(group, groups, local);
+  if (place >= control.activeCount) {
+    return;
+  }
+  let limit = limits[place];
+  let bound = bounds[place];
+  let p = pairOf(limit.entry);
+  let kind = kindOf(limit.entry);
+  let ids = pairVertex[p];
+  let corners = cornersOf(kind);
+  let sideA = sideAOf(kind);
+  let n = pairNormal[p].xyz;
+  let o = 3u * u32(ids.x);
+  let origin = vec3f(x[o], x[o + 1u], x[o + 2u]);
+  for (var s = 0u; s < corners; s++) {
+    let v = ids[s];
+    let bits = atomicLoad(&motion[v].alpha);
+    if (bound[s] <= 1.0 && (bitcast<u32>(bound[s]) & 0x7fffffffu) == bits) {
+      atomicMin(&motion[v].limiter, p);
+    }
+    if (bits == 0u || (atomicLoad(&motion[v].flags) & MOVING) == 0u) {
+      continue;
+    }
+    let k = 3u * u32(v);
+    let d = vec3f(next[k], next[k + 1u], next[k + 2u]) - origin;
+    let height = heightOf(n, d);
+    let error = max(limit.error, ERROR_FACTOR * spreadOf(n, d));
+    let holds = select(height <= limit.high - error, height >= limit.low + error, s < sideA);
+    if (!holds) {
+      atomicOr(&motion[v].flags, REVERTED);
+      atomicMin(&motion[v].limiter, p);
+    }
+  }
+}

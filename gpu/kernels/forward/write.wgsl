@@ -1,0 +1,37 @@
+// x' = fl(x + α (y − x)), one thread a vertex; exact copies at α = 0 and α = 1 (Eq. 14). The numbers are only judged once
+// they are in memory: forward/check.wgsl and forward/commit.wgsl read them back.
+//
+// In: x, y, motion. Out: next. Mirrors Forward.#write (src/solver/cpu/forward.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/pair.wgsl"
+// Words, not floats: copies must be bit copies.
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(0) @binding(2) var<storage, read> y: array<u32>;
+@group(0) @binding(3) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(4) var<storage, read_write> next: array<u32>;
+
+@compute @workgroup_size(64)
+fn write(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let bits = motion[i].alpha;
+  let isStill = bits == 0u || (motion[i].flags & MOVING) == 0u;
+  let alpha = bitcast<f32>(bits);
+  for (var k = 3u * i; k < 3u * i + axes(); k++) {
+    if (isStill) {
+      next[k] = x[k];
+    } else if (bits == ONE_BITS) {
+      next[k] = y[k];
+    } else {
+      let here = bitcast<f32>(x[k]);
+      next[k] = bitcast<u32>(here + alpha * (bitcast<f32>(y[k]) - here));
+    }
+  }
+}

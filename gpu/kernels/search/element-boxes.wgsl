@@ -1,0 +1,99 @@
+// Boxes and bar bits of all elements that are queries or leaves of a tree, in leaf order (mirrors ProximitySearch.#build
+// in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
+// less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/kinematic-border.ts).
+//
+// In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
+// Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
+// maxima are exact; the growth is rounded once.
+// #include "common/groups.wgsl"
+// #include "search/search-control.wgsl"
+// #include "search/extent.wgsl"
+// #include "search/cells.wgsl"
+
+struct Slots {
+  count: u32,
+  // index of slot 0 in cells: the trees' nodes come first
+  first: u32,
+  // place of vertex 0's own δ in topology, 0 = one δ for all: half the element's largest is its growth then
+  distances: u32,
+  // place in topology of a bit a slot, 1 = at the border of a kinematic region; 0 = none is
+  border: u32,
+}
+
+@group(0) @binding(0) var<uniform> slots: Slots;
+@group(0) @binding(1) var<uniform> control: SearchControl;
+@group(0) @binding(2) var<storage, read> topology: array<u32>;
+@group(0) @binding(3) var<storage, read> box: array<f32>;
+@group(0) @binding(4) var<storage, read> bar: array<u32>;
+@group(0) @binding(5) var<storage, read_write> tree: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> cells: array<vec4u>;
+// of all boxes (search/trust-boxes.wgsl)
+@group(0) @binding(7) var<storage, read> extent: array<u32, 6>;
+
+// The largest float32 stands for infinity, which WGSL does not promise.
+const FAR: f32 = 3.4028234e38;
+
+fn distanceOf(v: u32) -> f32 {
+  return bitcast<f32>(topology[slots.distances + v]);
+}
+
+fn isAtBorder(slot: u32) -> bool {
+  return slots.border != 0u && (topology[slots.border + slot / 32u] & (1u << (slot % 32u))) != 0u;
+}
+
+@compute @workgroup_size(64)
+fn boxElements(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let slot = 64u * foldedGroup(workgroup, dispatched) + thread;
+  if (slot >= slots.count) {
+    return;
+  }
+  // Three, which the compiler does not know (axes in common/parameters.wgsl).
+  let three = 3u * min(slots.count, 1u);
+  let hasDistances = slots.distances != 0u && control.isPoint == 0u;
+  var growth = control.growth;
+  var largest = 0.0;
+  var lo = vec3f(FAR);
+  var hi = vec3f(-FAR);
+  var bits = 0xffffffffu;
+  for (var corner = 0u; corner < three; corner++) {
+    let v = topology[3u * slot + corner];
+    for (var c = 0u; c < three; c++) {
+      lo[c] = min(lo[c], box[6u * v + c]);
+      hi[c] = max(hi[c], box[6u * v + c + 3u]);
+    }
+    bits &= bar[v];
+    if (hasDistances) {
+      largest = max(largest, distanceOf(v));
+    }
+  }
+  if (hasDistances) {
+    growth = 0.5 * largest;
+  }
+  lo -= growth;
+  hi += growth;
+  if (control.skipsKinematic != 0u && isAtBorder(slot)) {
+    bits &= ~PASSIVE;
+  }
+  tree[2u * slot] = vec4f(lo, f32(bits));
+  tree[2u * slot + 1u] = vec4f(hi, growth);
+  cells[slots.first + slot] = cellsOf(lo, hi, bits);
+}
+
+// A grid finer than this share of the coordinates would be finer than they are.
+const FINEST: f32 = 1e-6;
+const SMALLEST_SIZE: f32 = 1e-20;
+
+fn cellsOf(lo: vec3f, hi: vec3f, bits: u32) -> vec4u {
+  // Halves: a difference of two coordinates might have no float32.
+  let origin = 0.5 * vec3f(valueOf(extent[0]), valueOf(extent[1]), valueOf(extent[2]));
+  let end = 0.5 * vec3f(valueOf(~extent[3]), valueOf(~extent[4]), valueOf(~extent[5]));
+  let size = max(max(end - origin, FINEST * max(abs(origin), abs(end))), vec3f(SMALLEST_SIZE));
+  let scale = f32(CELL_TOP - 1u) / size;
+  let low = clamp((0.5 * lo - origin) * scale, vec3f(0.0), vec3f(f32(CELL_TOP - 1u)));
+  let high = clamp((0.5 * hi - origin) * scale, vec3f(0.0), vec3f(f32(CELL_TOP - 1u)));
+  return packCells(vec3u(max(low - 1.0, vec3f(0.0))), vec3u(high + 1.0), bits);
+}

@@ -1,0 +1,89 @@
+// Refit of an implicit tree, several levels a dispatch (mirrors Bvh.#refit in src/solver/bvh.ts): node k bounds its
+// children 2k and 2k + 1 and has the bar bits that both have; leaf i, node width + i, bounds slots 8i to 8i + 7.
+//
+// A workgroup takes 64 neighbouring nodes and works upward to the one above them all: first from the slots (refitLeaves),
+// then from 128 nodes of a level that is done (refitNodes). In and out: cells (search/cells.wgsl).
+// #include "common/groups.wgsl"
+// #include "search/cells.wgsl"
+
+struct Refit {
+  // index of node 0 and of slot 0 in cells
+  nodes: u32,
+  slots: u32,
+  count: u32,
+  // refitLeaves: number of leaves; refitNodes: number of nodes on the level that is done, at least 2. Powers of two.
+  width: u32,
+}
+
+@group(0) @binding(0) var<uniform> refit: Refit;
+@group(0) @binding(1) var<storage, read_write> cells: array<vec4u>;
+
+const LEAF_SIZE: u32 = 8u;
+
+var<workgroup> level: array<vec4u, 64>;
+
+// Writes this group's share of the level of `width` nodes and of all levels above it that the group covers alone.
+fn climb(width: u32, group: u32, thread: u32, own: vec4u) {
+  var across = width;
+  var mine = min(64u, width);
+  if (thread < mine) {
+    level[thread] = own;
+    cells[refit.nodes + across + group * mine + thread] = own;
+  }
+  while (mine > 1u) {
+    mine /= 2u;
+    across /= 2u;
+    var node = CELLS_NONE;
+    workgroupBarrier();
+    if (thread < mine) {
+      node = joinedCells(level[2u * thread], level[2u * thread + 1u]);
+    }
+    workgroupBarrier();
+    if (thread < mine) {
+      level[thread] = node;
+      cells[refit.nodes + across + group * mine + thread] = node;
+    }
+  }
+}
+
+@compute @workgroup_size(64)
+fn refitLeaves(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let group = foldedGroup(workgroup, dispatched);
+  // Folding may start a few groups too many: they have no nodes.
+  if (group * 64u >= refit.width) {
+    return;
+  }
+  let leaf = group * 64u + thread;
+  var own = CELLS_NONE;
+  if (leaf < refit.width) {
+    let first = leaf * LEAF_SIZE;
+    for (var s = first; s < min(refit.count, first + LEAF_SIZE); s++) {
+      own = joinedCells(own, cells[refit.slots + s]);
+    }
+  }
+  climb(refit.width, group, thread, own);
+}
+
+@compute @workgroup_size(64)
+fn refitNodes(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let group = foldedGroup(workgroup, dispatched);
+  let width = refit.width / 2u;
+  if (group * 64u >= width) {
+    return;
+  }
+  let k = group * 64u + thread;
+  var own = CELLS_NONE;
+  if (k < width) {
+    let child = refit.nodes + refit.width + 2u * k;
+    own = joinedCells(cells[child], cells[child + 1u]);
+  }
+  climb(width, group, thread, own);
+}

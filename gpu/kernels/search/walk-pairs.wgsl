@@ -1,0 +1,310 @@
+// Proximity search, one thread a query: walks a tree without a stack, looks closer at every element whose box overlaps,
+// and counts what belongs into P, or writes it (mirrors Bvh.forEachOverlap in src/solver/bvh.ts and Sink in
+// src/solver/cpu/search.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
+// it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
+//
+// Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a bar bit or a
+// vertex in common, belong to two ignored parts or are excluded (src/mesh/excluded-pairs.ts). A pair is dropped only if n,
+// the direction of its closest points, keeps it further apart than the cut wherever in the boxes its vertices are:
+// lo - hi > cut + 16 u L, where L bounds the terms of every height used, u = 2^-23.
+//
+// Counting and writing are one pipeline run twice with another flag, not two: two compilations may round differently, and
+// a pair that is counted once and not written, or the reverse, would tear P.
+//
+// Counting keeps what it finds, so that writing need not walk again: seven to a chunk of eight words, the last of which
+// says where the next seven are. A query has one chunk, and takes more from a common store while there are any; where they
+// are stored depends on who came first, what is found does not.
+//
+// In: walk, control, topology, tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
+// query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
+// #include "common/groups.wgsl"
+// #include "search/search-control.wgsl"
+// #include "common/closest.wgsl"
+// #include "search/cells.wgsl"
+// #include "search/pair-rules.wgsl"
+
+// What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and free points, which are
+// edges from a vertex to itself. One pipeline for all of them: a second one would be the dearest of all to compile.
+const VT: u32 = 0u;
+
+struct Walk {
+  // 0: count, 1: write
+  isWriting: u32,
+  // number of this walk's first query among all queries
+  firstQuery: u32,
+  // queries: slots of one set of elements
+  ownSlot: u32,
+  ownCount: u32,
+  // the tree they walk: node 0, slots, leaves (a power of two)
+  nodes: u32,
+  otherSlot: u32,
+  otherCount: u32,
+  leaves: u32,
+  // index of slot 0 in cells
+  boxes: u32,
+  // places in topology: part of each vertex, first of each part's ignored parts, the lists (ascending)
+  hasIgnored: u32,
+  parts: u32,
+  ignoredFirst: u32,
+  ignored: u32,
+  // word of offsets that counts the chunks that were taken; the chunks follow, first one a query, then as many more
+  chunks: u32,
+  // places in topology (gpu/search/topology-tail.ts): δ of vertex 0, 0 = one δ for all; marks of the vertices that are in
+  // some pair that is excluded; keys of these pairs, of this kind, ascending
+  distances: u32,
+  marks: u32,
+  excludedFirst: u32,
+  excludedCount: u32,
+  // what P calls these pairs
+  kind: u32,
+  // 1 = the tree is that of the queries themselves; 1 = the queries are free points
+  isSelf: u32,
+  isOfPoints: u32,
+}
+
+// Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
+const CHUNK: u32 = 8u;
+const FINDS: u32 = CHUNK - 1u;
+// There was no chunk left: what the query finds is found again.
+const NO_CHUNK: u32 = 0xffffffffu;
+// Candidates that a thread walks on to before it looks closer.
+const PENDING: u32 = 16u;
+
+@group(0) @binding(0) var<uniform> walk: Walk;
+@group(0) @binding(1) var<uniform> control: SearchControl;
+@group(0) @binding(2) var<storage, read> topology: array<u32>;
+// two vec4f a slot (search/element-boxes.wgsl)
+@group(0) @binding(3) var<storage, read> tree: array<vec4f>;
+// nodes and slots (search/cells.wgsl)
+@group(0) @binding(4) var<storage, read> cells: array<vec4u>;
+// three vec4f a vertex: x, its box's lo and hi (search/trust-boxes.wgsl)
+@group(0) @binding(5) var<storage, read> vertices: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> offsets: array<atomic<u32>>;
+@group(0) @binding(7) var<storage, read_write> pairVertex: array<vec4i>;
+@group(0) @binding(8) var<storage, read_write> pairInfo: array<u32>;
+@group(0) @binding(9) var<storage, read_write> pairNormal: array<vec4f>;
+
+// 16 u
+const MARGIN: f32 = 1.9073486328125e-6;
+// Above every height
+const FAR: f32 = 3.4028234e38;
+
+fn cornersOf(slot: u32) -> vec3u {
+  return vec3u(topology[3u * slot], topology[3u * slot + 1u], topology[3u * slot + 2u]);
+}
+
+fn positionOf(v: u32) -> vec3f {
+  return vertices[3u * v].xyz;
+}
+
+fn isOfTriangles() -> bool {
+  return walk.kind == VT;
+}
+
+fn wordOf(chunk: u32, place: u32) -> u32 {
+  return walk.chunks + 1u + CHUNK * chunk + place;
+}
+
+struct Found {
+  belongs: bool,
+  normal: vec3f,
+}
+
+@compute @workgroup_size(64)
+fn walkPairs(
+  @builtin(workgroup_id) workgroup: vec3u,
+  @builtin(num_workgroups) dispatched: vec3u,
+  @builtin(local_invocation_index) thread: u32,
+) {
+  let q = 64u * foldedGroup(workgroup, dispatched) + thread;
+  if (q >= walk.ownCount) {
+    return;
+  }
+  let isSelf = walk.isSelf != 0u;
+  let slot = walk.ownSlot + q;
+  let ownCells = cells[walk.boxes + slot];
+  let limit = limitOf(ownCells.xyz);
+  let bits = ownCells.w;
+  let ownLo = tree[2u * slot].xyz;
+  let ownHi = tree[2u * slot + 1u];
+  let own = cornersOf(slot);
+  let query = walk.firstQuery + q;
+  let entry = control.oldPairs + query;
+  let isWriting = walk.isWriting != 0u;
+  var at = 0u;
+  var kept = 0u;
+  if (isWriting) {
+    at = atomicLoad(&offsets[entry]);
+    var end = control.demand;
+    if (query + 1u < control.queries) {
+      end = atomicLoad(&offsets[entry + 1u]);
+    }
+    kept = end - at;
+  }
+  let isKept = isWriting && (kept <= FINDS || atomicLoad(&offsets[wordOf(query, FINDS)]) != NO_CHUNK);
+  // What is kept: the chunk in use, and how many of its finds have been read or written.
+  var chunk = query;
+  var used = 0u;
+  var count = 0u;
+  // The walk: the node to look at, 0 at its end; the next element of a leaf, and how many of that leaf are left.
+  var k = select(1u, walk.leaves + q / 8u, isSelf);
+  if (isKept) {
+    k = 0u;
+  }
+  let firstOther = select(0u, q + 1u, isSelf);
+  var element = 0u;
+  var left = 0u;
+  var pending: array<u32, PENDING>;
+  loop {
+    // First every thread goes on to its next few candidates, then all look closer together: threads that run in step
+    // would else wait for each one's closer look by itself.
+    var found = 0u;
+    if (isKept) {
+      while (found < PENDING && count + found < kept) {
+        if (used == FINDS) {
+          chunk = atomicLoad(&offsets[wordOf(chunk, FINDS)]);
+          used = 0u;
+        }
+        pending[found] = atomicLoad(&offsets[wordOf(chunk, used)]);
+        used++;
+        found++;
+      }
+    }
+    while (found < PENDING && (k != 0u || left != 0u)) {
+      let isElement = left != 0u;
+      let box = cells[select(walk.nodes + k, walk.boxes + walk.otherSlot + element, isElement)];
+      let overlaps = overlapsInCells(limit, box.xyz) && (bits & box.w) == 0u;
+      if (isElement) {
+        if (overlaps) {
+          pending[found] = element;
+          found++;
+        }
+        element++;
+        left--;
+      } else {
+        let isLeaf = k >= walk.leaves;
+        if (overlaps && isLeaf) {
+          let begin = (k - walk.leaves) * 8u;
+          element = max(begin, firstOther);
+          left = max(min(begin + 8u, walk.otherCount), element) - element;
+        }
+        let next = (k + 1u) >> countTrailingZeros(k + 1u);
+        k = select(select(next, 0u, next == 1u), 2u * k, overlaps && !isLeaf);
+      }
+    }
+    if (found == 0u) {
+      break;
+    }
+    for (var n = 0u; n < found; n++) {
+      let other = walk.otherSlot + pending[n];
+      let slots = slotsOf(own, cornersOf(other));
+      if (!isKept && (!overlapsExactly(ownLo, ownHi.xyz, other) || sharesVertex(slots))) {
+        continue;
+      }
+      var cut = control.cut;
+      if (walk.distances != 0u && control.isPoint == 0u) {
+        cut = ownHi.w + tree[2u * other + 1u].w;
+      }
+      // What was kept belongs: of that only n is wanted.
+      let closer = lookCloser(slots, cut, select(4u, 0u, isKept));
+      if (isKept || (closer.belongs && !isIgnored(slots) && !isExcluded(slots))) {
+        if (isWriting) {
+          pairVertex[at + count] = asInPairs(slots);
+          pairInfo[at + count] = walk.kind;
+          pairNormal[at + count] = vec4f(closer.normal, 0.0);
+        } else {
+          if (used == FINDS && chunk != NO_CHUNK) {
+            chunk = nextChunk(chunk, query);
+            used = 0u;
+          }
+          if (chunk != NO_CHUNK) {
+            atomicStore(&offsets[wordOf(chunk, used)], pending[n]);
+            used++;
+          }
+        }
+        count++;
+      }
+    }
+  }
+  if (!isWriting) {
+    atomicStore(&offsets[entry], count);
+  }
+}
+
+// Takes a chunk from the store and hangs it on another one; NO_CHUNK, also on the query's own, when all are taken.
+fn nextChunk(chunk: u32, query: u32) -> u32 {
+  var next = control.queries + atomicAdd(&offsets[walk.chunks], 1u);
+  var holder = chunk;
+  if (next >= 2u * control.queries) {
+    next = NO_CHUNK;
+    holder = query;
+  }
+  atomicStore(&offsets[wordOf(holder, FINDS)], next);
+  return next;
+}
+
+// Vertex slots of a pair, side a first: one and three, or two and two.
+fn slotsOf(own: vec3u, other: vec3u) -> vec4u {
+  return select(vec4u(own.xy, other.xy), vec4u(own.x, other), isOfTriangles());
+}
+
+// As P has them: each vertex once, then -1.
+fn asInPairs(v: vec4u) -> vec4i {
+  if (walk.isOfPoints == 0u) {
+    return vec4i(v);
+  }
+  return vec4i(i32(v.x), i32(v.z), select(i32(v.w), -1, v.w == v.z), -1);
+}
+
+fn overlapsExactly(lo: vec3f, hi: vec3f, slot: u32) -> bool {
+  return all(tree[2u * slot].xyz <= hi) && all(tree[2u * slot + 1u].xyz >= lo);
+}
+
+fn sharesVertex(v: vec4u) -> bool {
+  let isAcross = v.x == v.z || v.x == v.w;
+  return isAcross || select(v.y == v.z || v.y == v.w, v.x == v.y, isOfTriangles());
+}
+
+// Whether a pair belongs into P, judged by its first `corners` slots, and n.
+fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
+  let a = positionOf(v.x);
+  // A free point has one turn: to the other edge, or to the point that this is.
+  let turns = select(select(4u, 1u, walk.isOfPoints != 0u), 3u, isOfTriangles());
+  let near = closestInTurns(a, positionOf(v.y), positionOf(v.z), positionOf(v.w), !isOfTriangles(), turns);
+  let d = near.difference;
+  let largest = max(abs(d.x), max(abs(d.y), abs(d.z)));
+  // Nothing is known of the direction of what is this small, and nothing this close could be dropped.
+  if (largest <= CLOSEST_TINY) {
+    return Found(true, vec3f(0.0));
+  }
+  let scaled = d / largest;
+  let length = sqrt(dot3(scaled, scaled));
+  let n = scaled / length;
+  if (largest * length <= cut) {
+    return Found(true, n);
+  }
+  // x: the height of the box corner that is lowest along n, side b along -n; y: the sum of its terms' sizes. A loop whose
+  // length the compiler does not know: unrolled, it would double the kernel.
+  var lowA = vec2f(FAR, 0.0);
+  var highB = vec2f(FAR, 0.0);
+  for (var k = 0u; k < corners; k++) {
+    let isSideA = k == 0u || (k == 1u && !isOfTriangles());
+    let height = lowest(v[k], a, select(-n, n, isSideA));
+    lowA = select(lowA, lower(lowA, height), isSideA);
+    highB = select(lower(highB, height), highB, isSideA);
+  }
+  let apart = lowA.x + highB.x;
+  return Found(apart <= cut + MARGIN * max(lowA.y, highB.y), n);
+}
+
+fn lower(p: vec2f, q: vec2f) -> vec2f {
+  return vec2f(min(p.x, q.x), max(p.y, q.y));
+}
+
+// min of n . (c - o) over the corners c of vertex v's box, o the position of the pair's first vertex.
+fn lowest(v: u32, o: vec3f, n: vec3f) -> vec2f {
+  let lo = vertices[3u * v + 1u].xyz;
+  let hi = vertices[3u * v + 2u].xyz;
+  let term = n * (select(hi, lo, n > vec3f(0.0)) - o);
+  return vec2f(term.x + term.y + term.z, abs(term.x) + abs(term.y) + abs(term.z));
+}

@@ -1,0 +1,86 @@
+/** Folders of this directory, in the order of a step; `common` and `proof` hold no stage. */
+export const STAGES = ['search', 'backward', 'forward', 'control', 'filter'] as const;
+export type KernelStage = (typeof STAGES)[number];
+
+/** One kernel. */
+export interface KernelRow {
+  /** File under gpu/kernels, without `.wgsl`; its folder is the stage. */
+  readonly file: `${KernelStage}/${string}`;
+  /** Equations of the paper that the kernel evaluates. */
+  readonly equations?: string;
+  /** The CPU function that it mirrors: a module under src/solver and a function, or a method, in it. */
+  readonly mirrors?: string;
+}
+
+/** Every kernel of the engine by its entry point, in the order of their dispatches. test/gpu/kernels holds it to the files. */
+export const KERNELS = {
+  // Search: trust boxes, the proximity set, prefix sums.
+  planSearch: { file: 'search/plan' },
+  fillTrustBoxes: { file: 'search/trust-boxes', mirrors: 'cpu/boxes fillTrustBoxes' },
+  boxElements: { file: 'search/element-boxes', mirrors: 'cpu/search ProximitySearch.#build' },
+  refitLeaves: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
+  refitNodes: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
+  markKept: { file: 'search/keep-pairs', mirrors: 'cpu/pairs PairSet.keepOnly' },
+  walkPairs: { file: 'search/walk-pairs', mirrors: 'bvh Bvh.forEachOverlap' },
+  planScan: { file: 'search/scan-plan' },
+  scanBlocks: { file: 'search/scan-blocks' },
+  addBlocks: { file: 'search/scan-blocks' },
+  settleSearch: { file: 'search/plan' },
+  gatherKept: { file: 'search/keep-pairs', mirrors: 'cpu/pairs PairSet.keepOnly' },
+  settlePairs: { file: 'search/keep-pairs', mirrors: 'cpu/pairs PairSet.keepOnly' },
+  // Backward step: edge lengths, geometry, contacts, sweeps.
+  edgeRows: { file: 'backward/edge-rows', equations: '13', mirrors: 'cpu/edges EdgeLengths.linearise' },
+  edgesWide: { file: 'backward/edges-wide', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
+  edgesTail: { file: 'backward/edges-tail', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
+  prepare: { file: 'backward/prepare' },
+  listForGeometry: { file: 'backward/list-near-pairs', mirrors: 'cpu/active-pairs ActivePairs.gather' },
+  geometry: { file: 'backward/geometry', equations: '10-12', mirrors: 'cpu/contact-candidates ContactCandidates.find' },
+  count: { file: 'backward/contacts-select', mirrors: 'cpu/contacts selectContacts' },
+  offsets: { file: 'backward/contacts-offsets' },
+  fill: { file: 'backward/contacts-select', mirrors: 'cpu/contacts selectContacts' },
+  selectUnique: { file: 'backward/contacts-select', mirrors: 'cpu/contacts dropDuplicates' },
+  rank: { file: 'backward/contacts-select', mirrors: 'cpu/contacts rankedOut' },
+  contactRows: { file: 'backward/contacts-rows', equations: '9-12', mirrors: 'cpu/contacts Contacts.#addRow' },
+  listRows: { file: 'backward/contacts-links' },
+  linkRows: { file: 'backward/contacts-links' },
+  openRound: { file: 'backward/sweep-open' },
+  sweepRound: { file: 'backward/sweep-wide', equations: '9', mirrors: 'cpu/contacts Contacts.sweep' },
+  sweepTail: { file: 'backward/sweep-tail', equations: '9', mirrors: 'cpu/contacts Contacts.sweep' },
+  slide: { file: 'backward/slide', mirrors: 'cpu/slide Slide.apply' },
+  // Forward step: guard, bounds, write, check, commit.
+  guard: { file: 'forward/guard', equations: '14', mirrors: 'cpu/forward Forward.#guard' },
+  listForBound: { file: 'forward/list-bounded-pairs', mirrors: 'cpu/forward Forward.#staysApart' },
+  bound: { file: 'forward/bound', equations: '14-17', mirrors: 'cpu/forward Forward.#bound' },
+  write: { file: 'forward/write', equations: '14', mirrors: 'cpu/forward Forward.#write' },
+  check: { file: 'forward/check', mirrors: 'cpu/forward Forward.#check' },
+  commit: { file: 'forward/commit', equations: '17', mirrors: 'cpu/forward Forward.#commit' },
+  // Control: what one kernel tells the next, and what ends a run.
+  begin: { file: 'control/begin', mirrors: 'cpu/residuals Residuals.begin' },
+  open: { file: 'control/decide', mirrors: 'cpu/proximity Proximity.isValidFor' },
+  forget: { file: 'control/pairs-reset' },
+  arm: { file: 'control/decide' },
+  afterSearch: { file: 'control/decide' },
+  planActive: { file: 'control/plan-listed' },
+  afterGeometry: { file: 'control/decide' },
+  concern: { file: 'control/mark-relevant', mirrors: 'cpu/progress-watch ProgressWatch.#markConcerned' },
+  watch: { file: 'control/watch-progress', mirrors: 'cpu/progress-watch ProgressWatch.wantsSearch' },
+  decide: { file: 'control/decide', mirrors: 'cpu/progress-watch ProgressWatch.judge' },
+  countKinds: { file: 'control/pairs-reset' },
+  // State filter of the verifier: no part of a step.
+  boxTriangles: { file: 'filter/boxes' },
+  joinBoxes: { file: 'filter/boxes' },
+  walkEdges: { file: 'filter/walk' },
+} as const satisfies Readonly<Record<string, KernelRow>>;
+
+export type EntryPoint = keyof typeof KERNELS;
+export type KernelFile = (typeof KERNELS)[EntryPoint]['file'];
+
+/** The entry points of these stages' kernels by file. */
+export function kernelFilesOf(...stages: readonly KernelStage[]): ReadonlyMap<KernelFile, readonly EntryPoint[]> {
+  const files = new Map<KernelFile, EntryPoint[]>();
+  for (const [entry, { file }] of Object.entries(KERNELS) as [EntryPoint, { file: KernelFile }][]) {
+    if (!stages.includes(file.slice(0, file.indexOf('/')) as KernelStage)) continue;
+    files.set(file, [...(files.get(file) ?? []), entry]);
+  }
+  return files;
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import t from 'tap';
+import ts from 'typescript';
+import { type EntryPoint, KERNELS, type KernelRow, kernelFilesOf, STAGES } from '../../../gpu/kernels/table.js';
+import { projectRoot } from '../../../src/paths.js';
+
+const folder = join(projectRoot, 'gpu', 'kernels');
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.wgsl'))
+  .map((name) => name.replaceAll('\\', '/').replace(/\.wgsl$/, ''));
+const rows = Object.entries(KERNELS) as [EntryPoint, KernelRow][];
+
+t.test('the table has every entry point of every file, and no other', async (t) => {
+  const inFiles: string[] = [];
+  for (const file of files.filter((name) => !name.startsWith('proof/'))) {
+    const text = readFileSync(join(folder, `${file}.wgsl`), 'utf8');
+    for (const [, entry] of text.matchAll(/@compute\s+@workgroup_size\([^)]*\)\s*fn\s+(\w+)/g)) {
+      inFiles.push(`${file}: ${entry}`);
+    }
+  }
+  t.strictSame(rows.map(([entry, { file }]) => `${file}: ${entry}`).sort(), inFiles.sort());
+});
+
+t.test('every file lies in the folder of its stage', async (t) => {
+  const folders = new Set(files.map((file) => posix.dirname(file)));
+  t.strictSame([...folders].sort(), [...STAGES, 'common', 'proof'].filter((name) => folders.has(name)).sort());
+  const listed = [...kernelFilesOf(...STAGES).values()].flat();
+  t.strictSame([...listed].sort(), Object.keys(KERNELS).sort());
+});
+
+/** Names of functions, and of methods as `Class.method`, in a module under src/solver. */
+function functionsOf(module: string): Set<string> {
+  const path = join(projectRoot, 'src', 'solver', `${module}.ts`);
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  const names = new Set<string>();
+  for (const statement of source.statements) {
+    if (ts.isFunctionDeclaration(statement) && statement.name) names.add(statement.name.text);
+    if (!ts.isClassDeclaration(statement)) continue;
+    for (const member of statement.members) {
+      if (ts.isMethodDeclaration(member)) names.add(`${statement.name?.text}.${member.name.getText(source)}`);
+    }
+  }
+  return names;
+}
+
+t.test('every CPU function that a kernel mirrors exists', async (t) => {
+  for (const [entry, { mirrors }] of rows) {
+    if (mirrors === undefined) continue;
+    const [module, name] = mirrors.split(' ');
+    t.ok(functionsOf(module!).has(name!), `${entry} mirrors ${mirrors}`);
+  }
+});
