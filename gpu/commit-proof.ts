@@ -1,11 +1,11 @@
 import { type CommitCases, makeCommitCases } from './commit-cases.js';
 import { type CommitAnswer, judgeCommit } from './commit-judge.js';
+import { foldThreads } from './device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from './device/flags.js';
+import type { KernelSet } from './device/kernel.js';
 import type { EntryPoint } from './kernels/table.js';
 import { PROOF_POINTS } from './proof-cases.js';
 import { CONTROL, PARAMETERS } from './step/fields.js';
-import type { StepKernels } from './step/kernels.js';
-import { foldGroups } from './step/slots.js';
 
 const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 
@@ -37,13 +37,13 @@ export interface CommitProof {
  *
  * @throws Error when the device is lost
  */
-export async function proveCommit(device: GPUDevice, kernels: StepKernels): Promise<CommitProof> {
+export async function proveCommit(device: GPUDevice, kernels: KernelSet): Promise<CommitProof> {
   const cases = makeCommitCases();
   const verdict = judgeCommit(cases, await runCommit(device, kernels, cases));
   return { ...verdict, vertices: PROOF_POINTS * cases.pairs };
 }
 
-async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitCases): Promise<CommitAnswer> {
+async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCases): Promise<CommitAnswer> {
   const vertices = PROOF_POINTS * cases.pairs;
   const owned: GPUBuffer[] = [];
   const create = (data: ArrayBuffer, usage: number): GPUBuffer => {
@@ -80,16 +80,10 @@ async function runCommit(device: GPUDevice, kernels: StepKernels, cases: CommitC
     const encoder = device.createCommandEncoder({ label: 'proof' });
     const pass = encoder.beginComputePass();
     const dispatch = (entry: EntryPoint, threads: number): void => {
-      const { file, pipeline } = kernels.kernel(entry);
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(
-        0,
-        kernels.bind(file, (name) => {
-          if (!named[name]) throw new Error(`the proof has no buffer for ${name}, which the kernel ${file} binds`);
-          return { buffer: named[name] };
-        }),
-      );
-      pass.dispatchWorkgroups(...foldGroups(threads));
+      const kernel = kernels.get(entry);
+      pass.setPipeline(kernel.pipeline);
+      pass.setBindGroup(0, kernel.bind(named));
+      pass.dispatchWorkgroups(...foldThreads(threads));
     };
     dispatch('write', vertices);
     dispatch('check', cases.pairs);

@@ -4,6 +4,7 @@ import type { StageTimings } from '../src/contract/report.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
 import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/types.js';
+import type { KernelSet } from './device/kernel.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
 import { SceneSearch, type SearchPlace } from './search/scene-search.js';
@@ -11,7 +12,6 @@ import { type ControlBlock, toResolution } from './step/answer.js';
 import { type Batch, BatchRecorder } from './step/batch.js';
 import { type EdgePlan, planEdges } from './step/edge-plan.js';
 import { CONTROL, STATE } from './step/fields.js';
-import type { StepKernels } from './step/kernels.js';
 import { readFinalState } from './step/readback.js';
 import { StepRecorder } from './step/recorder.js';
 import { isSame, TAIL_ROWS } from './step/request.js';
@@ -45,7 +45,7 @@ export interface FirstRoom {
 
 export interface SceneDevice {
   readonly memory: DeviceMemory;
-  readonly kernels: StepKernels;
+  readonly kernels: KernelSet;
   /** the time of each stage is taken, where the device has time stamps */
   readonly hasTimings: boolean;
   /**

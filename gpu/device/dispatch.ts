@@ -1,9 +1,48 @@
-/** WebGPU's limit for one dimension of a dispatch, on every adapter. */
-const MOST_GROUPS = 65_535;
+import type { Kernel } from './kernel.js';
 
-/** Dispatch size [x, y, z] for at least `groups` workgroups, folded where one dimension does not hold them (groups.wgsl). */
+/** Threads in a workgroup of every kernel that runs a thread per element. */
+export const WORKGROUP_SIZE = 64;
+
+/** Bytes of one dispatch's indirect arguments: three u32. */
+export const DISPATCH_BYTES = 12;
+
+/** Bytes: the multiple at which every implementation lets a uniform binding start. */
+export const UNIFORM_STRIDE = 256;
+
+/** WebGPU's limit for one dimension of a dispatch, on every adapter. */
+const MAX_GROUPS = 65_535;
+
+/**
+ * The size [x, y, z] of a dispatch of at least `groups` workgroups, folded to two dimensions where one does not hold them.
+ * The device folds by the same rule (gpu/kernels/common).
+ */
 export function foldGroups(groups: number): [number, number, number] {
-  if (groups <= MOST_GROUPS) return [groups, 1, 1];
-  const rows = Math.ceil(groups / MOST_GROUPS);
+  if (groups <= MAX_GROUPS) return [groups, 1, 1];
+  const rows = Math.ceil(groups / MAX_GROUPS);
   return [Math.ceil(groups / rows), rows, 1];
+}
+
+export const groupsFor = (threads: number): number => Math.ceil(threads / WORKGROUP_SIZE);
+
+/** The size of a dispatch with a thread per element. */
+export const foldThreads = (threads: number): [number, number, number] => foldGroups(groupsFor(threads));
+
+/** Indirect arguments: three u32 from this byte on. */
+export interface Indirect {
+  readonly buffer: GPUBuffer;
+  readonly offset: number;
+}
+
+/** A kernel with its resources, and where the device finds the size of its dispatch; undefined = one workgroup. */
+export interface Dispatch {
+  readonly kernel: Kernel;
+  readonly group: GPUBindGroup;
+  readonly size: Indirect | undefined;
+}
+
+export function recordDispatch(pass: GPUComputePassEncoder, { kernel, group, size }: Dispatch): void {
+  pass.setPipeline(kernel.pipeline);
+  pass.setBindGroup(0, group);
+  if (size === undefined) pass.dispatchWorkgroups(1);
+  else pass.dispatchWorkgroupsIndirect(size.buffer, size.offset);
 }

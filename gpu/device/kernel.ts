@@ -1,5 +1,6 @@
+import { type EntryPoint, type KernelFile, type KernelStage, kernelFilesOf } from '../kernels/table.js';
 import { type Binding, bindingsOf, loadKernel } from '../shaders.js';
-import { SHADER_STAGE } from './flags.js';
+import { BUFFER_USAGE, SHADER_STAGE } from './flags.js';
 
 export interface BoundRange {
   readonly buffer: GPUBuffer;
@@ -7,78 +8,164 @@ export interface BoundRange {
   readonly size?: number;
 }
 
-/** Indirect arguments: three u32 from this byte on. */
-export interface Indirect {
-  readonly buffer: GPUBuffer;
-  readonly offset: number;
+type Resource = GPUBuffer | BoundRange;
+
+/** What each name in a kernel's text is bound to: by name, or asked for in the order of the bindings. */
+export type Resources = Readonly<Record<string, Resource>> | ((name: string) => Resource | undefined);
+
+/** One compiled entry point. All entry points of a file declare the same bindings and can share bind groups. */
+export class Kernel {
+  readonly file: KernelFile;
+  readonly entryPoint: EntryPoint;
+  readonly pipeline: GPUComputePipeline;
+  readonly #device: GPUDevice;
+  readonly #layout: GPUBindGroupLayout;
+  readonly #bindings: readonly Binding[];
+
+  constructor(
+    device: GPUDevice,
+    { file, entryPoint }: { readonly file: KernelFile; readonly entryPoint: EntryPoint },
+    pipeline: GPUComputePipeline,
+    layout: GPUBindGroupLayout,
+    bindings: readonly Binding[],
+  ) {
+    this.#device = device;
+    this.file = file;
+    this.entryPoint = entryPoint;
+    this.pipeline = pipeline;
+    this.#layout = layout;
+    this.#bindings = bindings;
+  }
+
+  /** @throws Error when a resource is missing */
+  bind(resources: Resources): GPUBindGroup {
+    const resourceOf = typeof resources === 'function' ? resources : (name: string) => resources[name];
+    return this.#device.createBindGroup({
+      label: `${this.file}: ${this.entryPoint}`,
+      layout: this.#layout,
+      entries: this.#bindings.map(({ name, index }) => {
+        const resource = resourceOf(name);
+        if (resource === undefined)
+          throw new Error(`The kernel ${this.file} binds "${name}", which no buffer is called.`);
+        return { binding: index, resource: 'buffer' in resource ? resource : { buffer: resource } };
+      }),
+    });
+  }
 }
 
-/** One entry point of a kernel file, compiled. All entry points of a file share one layout, and so may share bind groups. */
-export class Kernel {
-  private constructor(
-    readonly name: string,
-    readonly pipeline: GPUComputePipeline,
-    readonly layout: GPUBindGroupLayout,
-    readonly bindings: readonly Binding[],
-  ) {}
+export interface CompileOptions {
+  /** the text of a kernel file; tests plant faults in it */
+  readonly load?: (file: KernelFile) => string;
+  /** values of pipeline overrides, by file */
+  readonly constants?: Readonly<Partial<Record<KernelFile, Record<string, number>>>>;
+}
+
+/** The kernels of one stage or of several, compiled for one device. */
+export class KernelSet {
+  static readonly #loaded = new WeakMap<GPUDevice, Map<string, Promise<KernelSet>>>();
+  readonly #device: GPUDevice;
+  readonly #kernels: ReadonlyMap<EntryPoint, Kernel>;
+
+  private constructor(device: GPUDevice, kernels: readonly Kernel[]) {
+    this.#device = device;
+    this.#kernels = new Map(kernels.map((kernel) => [kernel.entryPoint, kernel]));
+  }
+
+  /** Compiles the kernels once per device. @throws GPUPipelineError or Error, as compile does */
+  static load(device: GPUDevice, ...stages: readonly KernelStage[]): Promise<KernelSet> {
+    const ofDevice = KernelSet.#loaded.get(device) ?? new Map<string, Promise<KernelSet>>();
+    KernelSet.#loaded.set(device, ofDevice);
+    const key = stages.join();
+    const loaded = ofDevice.get(key) ?? KernelSet.compile(device, stages);
+    ofDevice.set(key, loaded);
+    return loaded;
+  }
+
+  /** @throws GPUPipelineError when a kernel does not compile, Error when its file is missing */
+  static async compile(
+    device: GPUDevice,
+    stages: readonly KernelStage[],
+    { load = loadKernel, constants = {} }: CompileOptions = {},
+  ): Promise<KernelSet> {
+    const compileFile = (file: KernelFile, entryPoints: readonly EntryPoint[]): Promise<Kernel[]> => {
+      const code = load(file);
+      const bindings = bindingsOf(code);
+      // An explicit layout, not 'auto': the entry points of a file then share their bindings, used or not.
+      const layout = device.createBindGroupLayout({
+        label: file,
+        entries: bindings.map(({ index, type }) => ({
+          binding: index,
+          visibility: SHADER_STAGE.COMPUTE,
+          buffer: { type },
+        })),
+      });
+      const module = device.createShaderModule({ label: file, code });
+      const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
+      return Promise.all(
+        entryPoints.map(async (entryPoint) => {
+          const pipeline = await device.createComputePipelineAsync({
+            label: `${file}: ${entryPoint}`,
+            layout: pipelineLayout,
+            compute: { module, entryPoint, constants: constants[file] ?? {} },
+          });
+          return new Kernel(device, { file, entryPoint }, pipeline, layout, bindings);
+        }),
+      );
+    };
+    const files = await Promise.all([...kernelFilesOf(...stages)].map(([file, entries]) => compileFile(file, entries)));
+    return new KernelSet(device, files.flat());
+  }
+
+  get(entry: EntryPoint): Kernel {
+    const kernel = this.#kernels.get(entry);
+    if (!kernel) throw new Error(`No kernel has the entry point ${entry}.`);
+    return kernel;
+  }
 
   /**
-   * @param file kernel under gpu/kernels, without .wgsl
-   * @param constants values of its pipeline overrides
-   * @throws Error when the text does not compile
+   * Makes the driver finish the kernels before the first request. Some drivers translate a pipeline to machine code only
+   * when it is first dispatched (software drivers take up to ten seconds for all of them). Each kernel is dispatched with
+   * no workgroups, from a size in memory, which the driver cannot know to be zero; nothing runs.
+   *
+   * @throws Error when the device refuses a kernel
    */
-  static async load(
-    device: GPUDevice,
-    file: string,
-    entryPoints: readonly string[],
-    constants: Record<string, number> = {},
-  ): Promise<Kernel[]> {
-    const code = loadKernel(file);
-    const bindings = bindingsOf(code);
-    const layout = device.createBindGroupLayout({
-      label: file,
-      entries: bindings.map(({ index, type }) => ({
-        binding: index,
-        visibility: SHADER_STAGE.COMPUTE,
-        buffer: { type },
-      })),
-    });
-    const module = device.createShaderModule({ label: file, code });
-    const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
-    return Promise.all(
-      entryPoints.map(async (entryPoint) => {
-        const label = `${file}: ${entryPoint}`;
-        const compute = { module, entryPoint, constants };
-        const pipeline = await device.createComputePipelineAsync({ label, layout: pipelineLayout, compute });
-        return new Kernel(label, pipeline, layout, bindings);
-      }),
-    );
-  }
-
-  /** @param buffers by the names that the kernel's text gives them */
-  bind(device: GPUDevice, buffers: Readonly<Record<string, GPUBuffer | BoundRange>>): GPUBindGroup {
-    return device.createBindGroup({
-      label: this.name,
-      layout: this.layout,
-      entries: this.bindings.map(({ name, index }) => {
-        const bound = buffers[name];
-        if (bound === undefined) throw new Error(`${this.name} needs a buffer called ${name}`);
-        return { binding: index, resource: 'buffer' in bound ? bound : { buffer: bound } };
-      }),
-    });
+  async warmUp(): Promise<void> {
+    const device = this.#device;
+    const { STORAGE, UNIFORM, INDIRECT } = BUFFER_USAGE;
+    const owned: GPUBuffer[] = [];
+    const create = (size: number, usage: number): GPUBuffer => {
+      const buffer = device.createBuffer({ label: 'warm-up', size, usage });
+      owned.push(buffer);
+      return buffer;
+    };
+    /** by the index of a binding among those of its kernel: a dispatch may not bind one buffer twice */
+    const standIns: GPUBuffer[] = [];
+    try {
+      // There may be no listener for errors of the device yet. The scope closes before the first await and so holds these
+      // calls only.
+      device.pushErrorScope('validation');
+      const noGroups = create(16, INDIRECT);
+      const encoder = device.createCommandEncoder({ label: 'warm-up' });
+      const pass = encoder.beginComputePass();
+      for (const kernel of this.#kernels.values()) {
+        let n = 0;
+        pass.setPipeline(kernel.pipeline);
+        pass.setBindGroup(
+          0,
+          kernel.bind(() => (standIns[n++] ??= create(STAND_IN_BYTES, STORAGE | UNIFORM | INDIRECT))),
+        );
+        pass.dispatchWorkgroupsIndirect(noGroups, 0);
+      }
+      pass.end();
+      device.queue.submit([encoder.finish()]);
+      const error = await device.popErrorScope();
+      if (error) throw new Error(`The device refuses the kernels: ${error.message}`);
+      await device.queue.onSubmittedWorkDone();
+    } finally {
+      for (const buffer of owned) buffer.destroy();
+    }
   }
 }
 
-/** A kernel with what it works on, and where the size of its dispatch is read from; undefined = one workgroup. */
-export interface Dispatch {
-  readonly kernel: Kernel;
-  readonly group: GPUBindGroup;
-  readonly size: Indirect | undefined;
-}
-
-export function recordDispatch(pass: GPUComputePassEncoder, { kernel, group, size }: Dispatch): void {
-  pass.setPipeline(kernel.pipeline);
-  pass.setBindGroup(0, group);
-  if (size === undefined) pass.dispatchWorkgroups(1);
-  else pass.dispatchWorkgroupsIndirect(size.buffer, size.offset);
-}
+/** Bytes of what stands in for every buffer while kernels warm up: more than any uniform of a kernel. */
+const STAND_IN_BYTES = 4096;

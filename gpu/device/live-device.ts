@@ -1,11 +1,10 @@
 import { IntersticeError } from '../../src/contract/errors.js';
+import { STEP_STAGES } from '../kernels/table.js';
 import type { SceneDevice } from '../scene.js';
-import { SearchKernels } from '../search/kernels.js';
-import { StepKernels } from '../step/kernels.js';
 import type { OpenedAdapter } from './adapter.js';
+import { KernelSet } from './kernel.js';
 import { type DeviceLedger, DeviceMemory, type MemoryWatch } from './memory.js';
 import { Rest } from './thread-pause.js';
-import { warmUpSearch, warmUpStep } from './warm-up.js';
 
 /** How long a failure waits for the news that its device is gone, before it passes for a fault of its own. */
 const LOSS_NOTICE_MS = 200;
@@ -24,7 +23,7 @@ export interface LiveDeviceOptions {
 /** A device with its kernels, and whether it can still be used. */
 export class LiveDevice {
   readonly memory: DeviceMemory;
-  readonly kernels: StepKernels;
+  readonly kernels: KernelSet;
   /** settles when the device is gone */
   readonly gone: Promise<void>;
   /** why it is not to be used any more */
@@ -36,7 +35,7 @@ export class LiveDevice {
 
   private constructor(
     memory: DeviceMemory,
-    kernels: StepKernels,
+    kernels: KernelSet,
     lost: Promise<GPUDeviceLostInfo>,
     manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
     rest: Rest | undefined,
@@ -63,8 +62,8 @@ export class LiveDevice {
   static async open(opened: OpenedAdapter, ledger: DeviceLedger, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
     const rest = opened.description.software ? new Rest() : undefined;
-    const searching = SearchKernels.load(device).then((search) => warmUpSearch(device, search));
-    const loading = Promise.all([StepKernels.compile(device), searching]);
+    const searching = KernelSet.load(device, 'search').then((search) => search.warmUp());
+    const loading = Promise.all([KernelSet.load(device, ...STEP_STAGES), searching]);
     const [step] = await (rest ? rest.during(loading) : loading);
     const manner = {
       hasTimings: options.timings === true,
@@ -72,7 +71,7 @@ export class LiveDevice {
     };
     const memory = new DeviceMemory(device, ledger, options.largestBinding, options.watch);
     const live = new LiveDevice(memory, step, lost, manner, rest);
-    await live.during(warmUpStep(device, step));
+    await live.during(step.warmUp());
     live.assertUsable();
     return live;
   }

@@ -1,17 +1,12 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { foldGroups } from '../device/dispatch.js';
+import { DISPATCH_BYTES, type Dispatch, foldThreads, recordDispatch, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
-import { type Dispatch, recordDispatch } from '../device/kernel.js';
+import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
-import type { FilterKernels } from './kernels.js';
 import type { FilterLayout } from './layout.js';
 
 const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
-/** Threads of a workgroup in the filter's kernels. */
-const THREADS = 64;
-/** What every implementation lets a uniform binding start at. */
-const UNIFORM_STRIDE = 256;
 /** struct Walk and struct Counts of filter/walk.wgsl; the latter with room to be bound as anything */
 const WALK_WORDS = 12;
 export const COUNTS_BYTES = 32;
@@ -33,7 +28,7 @@ export class FilterBuffers {
   doubtful!: GPUBuffer;
   capacity = 0;
   readonly #memory: DeviceMemory;
-  readonly #kernels: FilterKernels;
+  readonly #kernels: KernelSet;
   readonly #layout: FilterLayout;
   readonly #x: GPUBuffer;
   readonly #walk: GPUBuffer;
@@ -43,13 +38,7 @@ export class FilterBuffers {
   readonly #edgeGroups: GPUBuffer;
 
   /** @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY; what was allocated by then is freed with the account */
-  constructor(
-    memory: DeviceMemory,
-    kernels: FilterKernels,
-    mesh: CollisionMesh,
-    layout: FilterLayout,
-    capacity: number,
-  ) {
+  constructor(memory: DeviceMemory, kernels: KernelSet, mesh: CollisionMesh, layout: FilterLayout, capacity: number) {
     this.#memory = memory;
     this.#kernels = kernels;
     this.#layout = layout;
@@ -64,7 +53,7 @@ export class FilterBuffers {
       parts: this.#upload('filter parts', layout.parts, STORAGE),
       tree: memory.allocate('filter tree', 32 * (2 * leaves + triangleCount), STORAGE),
     };
-    this.#edgeGroups = this.#upload('filter sizes', foldGroupsOf(edgeCount), INDIRECT);
+    this.#edgeGroups = this.#upload('filter sizes', Uint32Array.from(foldThreads(edgeCount)), INDIRECT);
     this.#boxes = this.#planBoxes();
     this.reserve(capacity);
   }
@@ -76,13 +65,14 @@ export class FilterBuffers {
     this.capacity = 0;
     this.doubtful = this.#memory.allocate('filter doubtful pairs', PAIR_BYTES * capacity, STORAGE | COPY_SRC);
     this.capacity = capacity;
-    const group = this.#kernels.walkEdges.bind(this.#memory.device, {
+    const kernel = this.#kernels.get('walkEdges');
+    const group = kernel.bind({
       ...this.#named,
       walk: this.#walk,
       counts: this.counts,
       doubtful: this.doubtful,
     });
-    this.#walking = { kernel: this.#kernels.walkEdges, group, size: { buffer: this.#edgeGroups, offset: 0 } };
+    this.#walking = { kernel, group, size: { buffer: this.#edgeGroups, offset: 0 } };
   }
 
   upload(values: Float32Array<ArrayBuffer>): void {
@@ -112,18 +102,18 @@ export class FilterBuffers {
     const sizes = new Uint32Array(3 * (1 + widths.length));
     [triangleCount, ...widths].forEach((threads, n) => {
       uniforms.set([triangleCount, leaves, threads, n === 1 ? 1 : 0], (UNIFORM_STRIDE / 4) * n);
-      sizes.set(foldGroupsOf(threads), 3 * n);
+      sizes.set(foldThreads(threads), 3 * n);
     });
     const levels = this.#upload('filter levels', uniforms, UNIFORM);
     const groups = this.#upload('filter sizes', sizes, INDIRECT);
-    const { boxTriangles, joinBoxes } = this.#kernels;
-    return [boxTriangles, ...widths.map(() => joinBoxes)].map((kernel, n) => ({
+    const joinBoxes = this.#kernels.get('joinBoxes');
+    return [this.#kernels.get('boxTriangles'), ...widths.map(() => joinBoxes)].map((kernel, n) => ({
       kernel,
-      group: kernel.bind(this.#memory.device, {
+      group: kernel.bind({
         ...this.#named,
         level: { buffer: levels, offset: UNIFORM_STRIDE * n, size: 16 },
       }),
-      size: { buffer: groups, offset: 12 * n },
+      size: { buffer: groups, offset: DISPATCH_BYTES * n },
     }));
   }
 
@@ -132,8 +122,4 @@ export class FilterBuffers {
     this.#memory.device.queue.writeBuffer(buffer, 0, words);
     return buffer;
   }
-}
-
-function foldGroupsOf(threads: number): Uint32Array<ArrayBuffer> {
-  return Uint32Array.from(foldGroups(Math.ceil(threads / THREADS)));
 }

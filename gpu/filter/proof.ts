@@ -3,9 +3,9 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { decideDoubtful } from '../../src/verify/filter.js';
 import { findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
+import { KernelSet } from '../device/kernel.js';
 import { DeviceLedger, DeviceMemory } from '../device/memory.js';
 import { makeProofRandom } from '../proof-random.js';
-import { FilterKernels } from './kernels.js';
 import { DeviceStateFilter } from './state-filter.js';
 
 /** Pairs of an edge and a triangle that touch or nearly do; without the bound, a tenth of them would be misjudged. */
@@ -21,7 +21,7 @@ const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
  * @returns what is wrong; undefined = it may be used
  * @throws Error when a kernel does not run
  */
-export async function findFilterObjection(device: GPUDevice, kernels: FilterKernels): Promise<string | undefined> {
+export async function findFilterObjection(device: GPUDevice, kernels: KernelSet): Promise<string | undefined> {
   const { mesh, single, double } = makeProof();
   for (const x of [single, double]) {
     const memory = new DeviceMemory(device, new DeviceLedger());
@@ -44,17 +44,17 @@ export async function findFilterObjection(device: GPUDevice, kernels: FilterKern
   return undefined;
 }
 
-const proven = new WeakMap<GPUDevice, Promise<FilterKernels>>();
+const proven = new WeakMap<GPUDevice, Promise<KernelSet>>();
 
 /**
  * The filter's kernels, compiled and proven, once a device.
  *
  * @throws Error with the objection, every time it is asked for
  */
-export function loadProvenKernels(device: GPUDevice): Promise<FilterKernels> {
+export function loadProvenKernels(device: GPUDevice): Promise<KernelSet> {
   let kernels = proven.get(device);
   if (!kernels) {
-    kernels = FilterKernels.load(device).then(async (loaded) => {
+    kernels = KernelSet.load(device, 'filter').then(async (loaded) => {
       const objection = await findFilterObjection(device, loaded);
       if (objection !== undefined) throw new Error(objection);
       return loaded;

@@ -2,10 +2,10 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { DoubtfulPairs, StateFilter } from '../../src/verify/filter.js';
+import { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { Reader } from '../device/readback.js';
 import { COUNTS_BYTES, FilterBuffers, type FilterRequest, PAIR_BYTES } from './filter-buffers.js';
-import { FilterKernels } from './kernels.js';
 import { type FilterLayout, layOutFilter } from './layout.js';
 import { type FilterPositions, toFilterPositions } from './positions.js';
 
@@ -32,7 +32,7 @@ export interface FilterOptions {
   readonly firstDoubtful?: number;
   readonly mostDoubtful?: number;
   /** compiled otherwise: for tests */
-  readonly kernels?: FilterKernels;
+  readonly kernels?: KernelSet;
 }
 
 /**
@@ -42,7 +42,7 @@ export interface FilterOptions {
 export class DeviceStateFilter implements StateFilter {
   readonly #device: FilterDevice;
   readonly #mesh: CollisionMesh;
-  readonly #kernels: FilterKernels;
+  readonly #kernels: KernelSet;
   readonly #options: FilterOptions;
   readonly #reader: Reader;
   #resident: { readonly layout: FilterLayout; readonly buffers: FilterBuffers } | undefined;
@@ -50,7 +50,7 @@ export class DeviceStateFilter implements StateFilter {
   #isBusy = false;
   #isClosed = false;
 
-  private constructor(device: FilterDevice, mesh: CollisionMesh, kernels: FilterKernels, options: FilterOptions) {
+  private constructor(device: FilterDevice, mesh: CollisionMesh, kernels: KernelSet, options: FilterOptions) {
     this.#device = device;
     this.#mesh = mesh;
     this.#kernels = kernels;
@@ -67,7 +67,7 @@ export class DeviceStateFilter implements StateFilter {
     mesh: CollisionMesh,
     options: FilterOptions = {},
   ): Promise<DeviceStateFilter> {
-    const kernels = options.kernels ?? (await device.during(FilterKernels.load(device.memory.device)));
+    const kernels = options.kernels ?? (await device.during(KernelSet.load(device.memory.device, 'filter')));
     return new DeviceStateFilter(device, mesh, kernels, options);
   }
 

@@ -2,6 +2,9 @@
 export const STAGES = ['search', 'backward', 'forward', 'control', 'filter'] as const;
 export type KernelStage = (typeof STAGES)[number];
 
+/** The stages that every step runs. */
+export const STEP_STAGES = ['backward', 'forward', 'control'] as const satisfies readonly KernelStage[];
+
 /** One kernel. */
 export interface KernelRow {
   /** File under gpu/kernels, without `.wgsl`; its folder is the stage. */

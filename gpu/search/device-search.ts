@@ -2,14 +2,14 @@ import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { DISPATCH_BYTES, type Dispatch, recordDispatch, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
-import { type BoundRange, type Dispatch, type Kernel, recordDispatch } from '../device/kernel.js';
+import { type BoundRange, type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { CONTROL_BYTES, type ControlValues, controlOf, controlWord, encodeField, type SearchMode } from './control.js';
-import { type DispatchPlan, findWords, planDispatches, type SearchStatus, UNIFORM_STRIDE } from './dispatch-plan.js';
-import { SearchKernels } from './kernels.js';
+import { type DispatchPlan, findWords, planDispatches, type SearchStatus } from './dispatch-plan.js';
 import { layOutSearch, type SearchLayout } from './layout.js';
-import { DeviceScan, DISPATCH_BYTES, scanLevels } from './scan.js';
+import { DeviceScan, scanLevels } from './scan.js';
 import { bitsOf, composeTail, type TopologyTail } from './topology-tail.js';
 
 export type { SearchStatus };
@@ -54,7 +54,7 @@ export class DeviceSearch {
   readonly bar: GPUBuffer;
 
   readonly #memory: DeviceMemory;
-  readonly #kernels: SearchKernels;
+  readonly #kernels: KernelSet;
   readonly #buffers: SearchBuffers;
   readonly #status: SearchStatus | undefined;
   /** live as long as the scene */
@@ -88,7 +88,7 @@ export class DeviceSearch {
 
   private constructor(
     memory: DeviceMemory,
-    kernels: SearchKernels,
+    kernels: KernelSet,
     layout: SearchLayout,
     mesh: CollisionMesh,
     settings: Settings,
@@ -138,7 +138,7 @@ export class DeviceSearch {
     buffers: SearchBuffers,
     status?: SearchStatus,
   ): Promise<DeviceSearch> {
-    const kernels = await SearchKernels.load(memory.device);
+    const kernels = await KernelSet.load(memory.device, 'search');
     const layout = layOutSearch(mesh, x);
     return new DeviceSearch(memory, kernels, layout, mesh, settings, buffers, status);
   }
@@ -193,7 +193,7 @@ export class DeviceSearch {
     plan.uniforms.forEach((words, n) => {
       queue.writeBuffer(uniforms, UNIFORM_STRIDE * n, Uint32Array.from(words));
     });
-    this.#scan = new DeviceScan(this.#memory, this.#kernels.scan, {
+    this.#scan = new DeviceScan(this.#memory, this.#kernels, {
       data: offsets,
       capacity: entries,
       count: { buffer: this.control, word: controlWord('entries') },
@@ -297,7 +297,6 @@ export class DeviceSearch {
     ranges: readonly BoundRange[],
   ): void {
     const kernels = this.#kernels;
-    const { device } = this.#memory;
     const { refits, walks } = this.layout;
     const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance } = this.#buffers;
     const named = {
@@ -310,25 +309,25 @@ export class DeviceSearch {
     let slot = 0;
     const sized = (kernel: Kernel, uniform: Record<string, BoundRange> = {}): Dispatch => ({
       kernel,
-      group: kernel.bind(device, { ...named, ...uniform }),
+      group: kernel.bind({ ...named, ...uniform }),
       size: { buffer: own.sizes, offset: DISPATCH_BYTES * slot++ },
     });
-    const single = (kernel: Kernel): Dispatch => ({ kernel, group: kernel.bind(device, named), size: undefined });
+    const single = (kernel: Kernel): Dispatch => ({ kernel, group: kernel.bind(named), size: undefined });
     const walk = (first: number): Dispatch[] =>
-      walks.map((_, n) => sized(kernels.walkPairs, { walk: ranges[first + n] }));
+      walks.map((_, n) => sized(kernels.get('walkPairs'), { walk: ranges[first + n] }));
     this.#counting = [
-      single(kernels.planSearch),
-      sized(kernels.fillTrustBoxes),
-      sized(kernels.boxElements),
-      ...refits.map(({ entry }, n) => sized(kernels[entry], { refit: ranges[2 + n] })),
-      sized(kernels.markKept),
+      single(kernels.get('planSearch')),
+      sized(kernels.get('fillTrustBoxes')),
+      sized(kernels.get('boxElements')),
+      ...refits.map(({ entry }, n) => sized(kernels.get(entry), { refit: ranges[2 + n] })),
+      sized(kernels.get('markKept')),
       ...walk(2 + refits.length),
     ];
     slot = plan.gather;
     this.#writing = [
-      single(kernels.settleSearch),
-      sized(kernels.gatherKept),
-      sized(kernels.settlePairs),
+      single(kernels.get('settleSearch')),
+      sized(kernels.get('gatherKept')),
+      sized(kernels.get('settlePairs')),
       ...walk(2 + refits.length + walks.length),
     ];
   }

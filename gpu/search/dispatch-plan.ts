@@ -1,9 +1,7 @@
 import { VE, VV } from '../../src/solver/cpu/pairs.js';
+import { groupsFor } from '../device/dispatch.js';
 import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
 import type { TopologyTail } from './topology-tail.js';
-
-/** Threads of a workgroup in the kernels that run a thread a vertex, a slot, a query or a pair. */
-const THREADS = 64;
 
 /** Words of a chunk of finds that counting keeps, so that writing need not walk again (search/walk-pairs.wgsl has the same number). */
 const CHUNK_WORDS = 8;
@@ -12,9 +10,6 @@ const CHUNKS_A_QUERY = 2;
 
 /** Words of what counting keeps of so many queries: how many chunks of the store were taken, and the chunks. */
 export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_A_QUERY * queries;
-
-/** What every implementation lets a uniform binding start at. */
-export const UNIFORM_STRIDE = 256;
 
 /**
  * A control block of the steps from which the search takes what to do, and to which it tells the demand: `state` 0 and
@@ -51,10 +46,9 @@ export function planDispatches(
   tail: TopologyTail,
 ): DispatchPlan {
   const { slots, nodes, refits, walks } = layout;
-  const perThread = (count: number): number => Math.ceil(count / THREADS);
-  const walkGroups = walks.map(({ own }) => perThread(own.count));
-  const vertexGroups = perThread(layout.vertexCount);
-  const groups = [vertexGroups, perThread(slots), ...refits.map((refit) => refit.groups)];
+  const walkGroups = walks.map(({ own }) => groupsFor(own.count));
+  const vertexGroups = groupsFor(layout.vertexCount);
+  const groups = [vertexGroups, groupsFor(slots), ...refits.map((refit) => refit.groups)];
   const mark = groups.length;
   groups.push(0, ...walkGroups);
   const scan = groups.length;

@@ -1,34 +1,16 @@
+import { DISPATCH_BYTES, type Dispatch, type Indirect, recordDispatch } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
-import { type Dispatch, type Indirect, Kernel, recordDispatch } from '../device/kernel.js';
+import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 
 /** Entries of one workgroup (search/scan-levels.wgsl). */
 const BLOCK = 1024;
-
-/** Bytes of one dispatch's indirect arguments. */
-export const DISPATCH_BYTES = 12;
 
 /** Levels of blocks that a sum over so many entries needs; it takes 2·levels − 1 dispatches. */
 export function scanLevels(capacity: number): number {
   let levels = 1;
   for (let entries = Math.ceil(capacity / BLOCK); entries > 1; entries = Math.ceil(entries / BLOCK)) levels++;
   return levels;
-}
-
-export class ScanKernels {
-  private constructor(
-    readonly plan: Kernel,
-    readonly scanBlocks: Kernel,
-    readonly addBlocks: Kernel,
-  ) {}
-
-  static async load(device: GPUDevice): Promise<ScanKernels> {
-    const [[plan], [scan, add]] = await Promise.all([
-      Kernel.load(device, 'search/scan-plan', ['planScan']),
-      Kernel.load(device, 'search/scan-blocks', ['scanBlocks', 'addBlocks']),
-    ]);
-    return new ScanKernels(plan, scan, add);
-  }
 }
 
 export interface ScanOptions {
@@ -54,7 +36,7 @@ export class DeviceScan {
   readonly #memory: DeviceMemory;
   readonly #owned: GPUBuffer[] = [];
 
-  constructor(memory: DeviceMemory, kernels: ScanKernels, { data, capacity, count, sizes }: ScanOptions) {
+  constructor(memory: DeviceMemory, kernels: KernelSet, { data, capacity, count, sizes }: ScanOptions) {
     const { device } = memory;
     this.#memory = memory;
     this.levels = scanLevels(capacity);
@@ -70,8 +52,8 @@ export class DeviceScan {
       from = { buffer: own(DISPATCH_BYTES * (last + 1), STORAGE | INDIRECT, 'scan sizes'), offset: 0 };
       const plan = own(8, UNIFORM | COPY_DST, 'scan plan');
       device.queue.writeBuffer(plan, 0, Uint32Array.of(count.word, this.levels));
-      const group = kernels.plan.bind(device, { plan, counts: count.buffer, sizes: from.buffer });
-      this.#dispatches.push({ kernel: kernels.plan, group, size: undefined });
+      const group = kernels.get('planScan').bind({ plan, counts: count.buffer, sizes: from.buffer });
+      this.#dispatches.push({ kernel: kernels.get('planScan'), group, size: undefined });
     }
     const groups: GPUBindGroup[] = [];
     let level = data;
@@ -81,14 +63,14 @@ export class DeviceScan {
       const sums = own(4 * entries, STORAGE | COPY_SRC, 'scan sums');
       const scan = own(8, UNIFORM | COPY_DST, 'scan level');
       device.queue.writeBuffer(scan, 0, Uint32Array.of(count.word, l));
-      groups.push(kernels.scanBlocks.bind(device, { scan, counts: count.buffer, data: level, sums }));
+      groups.push(kernels.get('scanBlocks').bind({ scan, counts: count.buffer, data: level, sums }));
       level = sums;
     }
     this.total = level;
     for (let n = 0; n <= last; n++) {
       const isUpward = n < this.levels;
       this.#dispatches.push({
-        kernel: isUpward ? kernels.scanBlocks : kernels.addBlocks,
+        kernel: kernels.get(isUpward ? 'scanBlocks' : 'addBlocks'),
         group: groups[isUpward ? n : last - n],
         size: { buffer: from.buffer, offset: from.offset + DISPATCH_BYTES * n },
       });

@@ -1,9 +1,10 @@
 import type { StageTimings } from '../../src/contract/report.js';
-import type { EntryPoint, KernelFile } from '../kernels/table.js';
+import { DISPATCH_BYTES, foldThreads, UNIFORM_STRIDE } from '../device/dispatch.js';
+import type { Kernel, KernelSet } from '../device/kernel.js';
+import type { EntryPoint } from '../kernels/table.js';
 import type { EdgePlan } from './edge-plan.js';
-import type { StepKernels } from './kernels.js';
-import { EDGE_RANGE_STRIDE, type SceneBuffers } from './scene-buffers.js';
-import { CANDIDATE_SLOTS, foldGroups, STEP_SLOTS } from './slots.js';
+import type { SceneBuffers } from './scene-buffers.js';
+import { CANDIDATE_SLOTS, STEP_SLOTS } from './slots.js';
 
 /** Bytes of struct EdgeRange in gpu/kernels/backward/edge-projection.wgsl. */
 const EDGE_RANGE_BYTES = 32;
@@ -27,7 +28,7 @@ export type Stage = keyof StageTimings;
 
 /** Records the dispatches of steps for one scene. Every size comes from the device, so that it can switch steps off. */
 export class StepRecorder {
-  readonly #kernels: StepKernels;
+  readonly #kernels: KernelSet;
   readonly #buffers: SceneBuffers;
   /** dispatches recorded since the recorder was made */
   dispatches = 0;
@@ -35,7 +36,7 @@ export class StepRecorder {
   readonly #groups = new Map<string, GPUBindGroup>();
   #generation = -1;
 
-  constructor(kernels: StepKernels, buffers: SceneBuffers, edges: EdgePlan) {
+  constructor(kernels: KernelSet, buffers: SceneBuffers, edges: EdgePlan) {
     this.#kernels = kernels;
     this.#buffers = buffers;
     this.#edges = edges;
@@ -158,40 +159,39 @@ export class StepRecorder {
 
   #direct(pass: GPUComputePassEncoder, entry: EntryPoint, threads: number): void {
     this.#set(pass, entry, undefined);
-    const [x, y] = foldGroups(threads);
-    pass.dispatchWorkgroups(x, y);
+    pass.dispatchWorkgroups(...foldThreads(threads));
   }
 
   #indirect(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number, edgeRange?: number): void {
     this.#set(pass, entry, edgeRange);
-    pass.dispatchWorkgroupsIndirect(this.#buffers.stepArguments, 12 * slot);
+    pass.dispatchWorkgroupsIndirect(this.#buffers.stepArguments, DISPATCH_BYTES * slot);
   }
 
   #overCandidates(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number): void {
     this.#set(pass, entry, undefined);
-    pass.dispatchWorkgroupsIndirect(this.#buffers.candidateArguments, 12 * slot);
+    pass.dispatchWorkgroupsIndirect(this.#buffers.candidateArguments, DISPATCH_BYTES * slot);
   }
 
   #set(pass: GPUComputePassEncoder, entry: EntryPoint, edgeRange: number | undefined): void {
-    const { file, pipeline } = this.#kernels.kernel(entry);
+    const kernel = this.#kernels.get(entry);
     this.dispatches++;
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(0, this.#group(file, edgeRange));
+    pass.setPipeline(kernel.pipeline);
+    pass.setBindGroup(0, this.#group(kernel, edgeRange));
   }
 
-  #group(file: KernelFile, edgeRange: number | undefined): GPUBindGroup {
+  #group(kernel: Kernel, edgeRange: number | undefined): GPUBindGroup {
     const buffers = this.#buffers;
     if (this.#generation !== buffers.generation) {
       this.#groups.clear();
       this.#generation = buffers.generation;
     }
-    const key = `${file} ${edgeRange ?? ''}`;
+    const key = `${kernel.file} ${edgeRange ?? ''}`;
     let group = this.#groups.get(key);
     if (!group) {
-      group = this.#kernels.bind(file, (name) =>
+      group = kernel.bind((name) =>
         name === 'edgeRange'
-          ? { buffer: buffers.edgeRanges, offset: EDGE_RANGE_STRIDE * (edgeRange ?? 0), size: EDGE_RANGE_BYTES }
-          : { buffer: buffers.named(name) },
+          ? { buffer: buffers.edgeRanges, offset: UNIFORM_STRIDE * (edgeRange ?? 0), size: EDGE_RANGE_BYTES }
+          : buffers.named(name),
       );
       this.#groups.set(key, group);
     }

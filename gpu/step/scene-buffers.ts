@@ -1,4 +1,5 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import { DISPATCH_BYTES, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { EdgePlan } from './edge-plan.js';
@@ -36,9 +37,6 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** Bytes of the structs Motion, ContactList and VertexProgress there. */
 const VERTEX_STRUCT_BYTES = 16;
-
-/** Stride of the ranges in `edgeRanges`: what every implementation lets a uniform binding start at. */
-export const EDGE_RANGE_STRIDE = 256;
 
 /**
  * Everything of one scene that lives on the device, by the names that the kernels use.
@@ -105,7 +103,7 @@ export class SceneBuffers {
     this.control = this.#add('control', CONTROL.bytes, state | UNIFORM);
     this.candidateArguments = this.#add(
       'candidateArguments',
-      12 * CANDIDATE_SLOTS.COUNT,
+      DISPATCH_BYTES * CANDIDATE_SLOTS.COUNT,
       STORAGE | INDIRECT | COPY_SRC,
     );
     this.inverseMass = this.#add('inverseMass', 4 * v, STORAGE | COPY_DST);
@@ -135,13 +133,13 @@ export class SceneBuffers {
       if (buffer) this.#drop(buffer);
     }
     const slots = STEP_SLOTS.FIRST_EDGES + edges.wideColours;
-    this.stepArguments = this.#add('stepArguments', 12 * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
+    this.stepArguments = this.#add('stepArguments', DISPATCH_BYTES * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
     this.edgeEnds = this.#add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
     this.edgeRow = this.#add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
     this.edgeLambda = this.#add('edgeLambda', 4 * edges.count, STORAGE | COPY_SRC);
     this.edgeColours = this.#add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
     const ranges = 2 * (edges.wideColours + 1);
-    this.edgeRanges = this.#add('edgeRanges', EDGE_RANGE_STRIDE * ranges, UNIFORM | COPY_DST);
+    this.edgeRanges = this.#add('edgeRanges', UNIFORM_STRIDE * ranges, UNIFORM | COPY_DST);
     const { queue } = this.#memory.device;
     queue.writeBuffer(this.edgeEnds, 0, edges.ends);
     queue.writeBuffer(this.edgeColours, 0, edges.colours);
@@ -232,7 +230,7 @@ function bytesOf(pairs: number, candidates: number): number {
 
 /** The ranges of a step's first sweep, wide colours and then the tail, and of its later sweeps (struct EdgeRange). */
 function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint32Array<ArrayBuffer> {
-  const words = EDGE_RANGE_STRIDE / 4;
+  const words = UNIFORM_STRIDE / 4;
   const ranges = new Uint32Array(2 * (wideColours + 1) * words);
   for (const isFirst of [1, 0]) {
     for (let c = 0; c <= wideColours; c++) {

@@ -1,16 +1,16 @@
 import t from 'tap';
+import { foldThreads, WORKGROUP_SIZE } from '../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
 import type { EntryPoint } from '../../gpu/kernels/table.js';
 import { loadKernel } from '../../gpu/shaders.js';
 import { PARAMETERS } from '../../gpu/step/fields.js';
-import { foldGroups, GROUP } from '../../gpu/step/slots.js';
 import { openTestDevice } from '../support/gpu.js';
 import { seeded } from '../support/random.js';
 
 /** WebGPU's limit for one dimension of a dispatch. */
 const MAX_GROUPS = 65_535;
 /** Just more workgroups than one dimension holds, with a last one that is not full. */
-const VERTICES = GROUP * (MAX_GROUPS + 700) + 13;
+const VERTICES = WORKGROUP_SIZE * (MAX_GROUPS + 700) + 13;
 /** Bits of α of the three sorts of vertices, in turn: stay, half way, all the way. */
 const ALPHAS = [0, 0.5, 1];
 const MOVING = 1;
@@ -47,16 +47,13 @@ else {
   };
 
   const dispatch = (entry: EntryPoint, buffers: Readonly<Record<string, GPUBuffer>>): void => {
-    const [x, y] = foldGroups(VERTICES);
+    const [x, y] = foldThreads(VERTICES);
     if (!(x * y > MAX_GROUPS && y > 1)) throw new Error(`${x} × ${y} workgroups are no test`);
-    const { file, pipeline } = kernels.kernel(entry);
+    const kernel = kernels.get(entry);
     const encoder = device.createCommandEncoder();
     const pass = encoder.beginComputePass();
-    pass.setPipeline(pipeline);
-    pass.setBindGroup(
-      0,
-      kernels.bind(file, (name) => ({ buffer: buffers[name] })),
-    );
+    pass.setPipeline(kernel.pipeline);
+    pass.setBindGroup(0, kernel.bind(buffers));
     pass.dispatchWorkgroups(x, y);
     pass.end();
     device.queue.submit([encoder.finish()]);

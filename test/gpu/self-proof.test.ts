@@ -2,9 +2,9 @@ import t from 'tap';
 import { makeCommitCases } from '../../gpu/commit-cases.js';
 import { type CommitAnswer, judgeCommit } from '../../gpu/commit-judge.js';
 import { proveCommit } from '../../gpu/commit-proof.js';
-import type { KernelFile } from '../../gpu/kernels/table.js';
+import { KernelSet } from '../../gpu/device/kernel.js';
+import { type KernelFile, STEP_STAGES } from '../../gpu/kernels/table.js';
 import { loadKernel } from '../../gpu/shaders.js';
-import { StepKernels } from '../../gpu/step/kernels.js';
 import { openTestDevice } from '../support/gpu.js';
 
 /** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
@@ -125,7 +125,9 @@ else {
       const text = loadKernel(file);
       const faulty = text.replace(from, to);
       t.not(faulty, text, `planted: ${name}`);
-      const kernels = await StepKernels.compile(device, (wanted) => (wanted === file ? faulty : loadKernel(wanted)));
+      const kernels = await KernelSet.compile(device, STEP_STAGES, {
+        load: (wanted) => (wanted === file ? faulty : loadKernel(wanted)),
+      });
       const proof = await proveCommit(device, kernels);
       t.equal(proof.ok, false, name);
       t.match(proof.reason, verdict);

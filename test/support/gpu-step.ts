@@ -1,11 +1,12 @@
+import { foldThreads } from '../../gpu/device/dispatch.js';
+import type { KernelSet } from '../../gpu/device/kernel.js';
 import type { DeviceMemory } from '../../gpu/device/memory.js';
 import { Reader } from '../../gpu/device/readback.js';
 import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
 import { CONTROL, PARAMETERS } from '../../gpu/step/fields.js';
-import type { StepKernels } from '../../gpu/step/kernels.js';
 import { StepRecorder } from '../../gpu/step/recorder.js';
 import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
-import { foldGroups, STEP_SLOTS } from '../../gpu/step/slots.js';
+import { STEP_SLOTS } from '../../gpu/step/slots.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { PairSet } from '../../src/solver/cpu/pairs.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -56,7 +57,7 @@ export class StageBench {
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
 
-  constructor(memory: DeviceMemory, kernels: StepKernels, input: StageInput) {
+  constructor(memory: DeviceMemory, kernels: KernelSet, input: StageInput) {
     const { mesh, settings, pairs, clock } = input;
     this.#memory = memory;
     this.edges = planEdges(mesh, settings.sigma > 0);
@@ -112,12 +113,12 @@ export class StageBench {
       }),
     );
     const slots = new Uint32Array(3 * (STEP_SLOTS.FIRST_EDGES + this.edges.wideColours));
-    const write = (slot: number, [gx, gy]: readonly [number, number]) => slots.set([gx, gy, 1], 3 * slot);
-    write(STEP_SLOTS.ONE, [1, 1]);
-    write(STEP_SLOTS.VERTICES, foldGroups(mesh.vertexCount));
-    write(STEP_SLOTS.PAIRS, foldGroups(pairs.count));
+    const write = (slot: number, size: readonly [number, number, number]) => slots.set(size, 3 * slot);
+    write(STEP_SLOTS.ONE, [1, 1, 1]);
+    write(STEP_SLOTS.VERTICES, foldThreads(mesh.vertexCount));
+    write(STEP_SLOTS.PAIRS, foldThreads(pairs.count));
     for (let c = 0; c < this.edges.wideColours; c++) {
-      write(STEP_SLOTS.FIRST_EDGES + c, foldGroups(this.edges.colours[c + 1] - this.edges.colours[c]));
+      write(STEP_SLOTS.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
     queue.writeBuffer(buffers.stepArguments, 0, slots);
     this.run((pass) => this.recorder.linearise(pass));

@@ -1,8 +1,9 @@
 import { openAdapter } from '../../gpu/device/adapter.js';
+import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceLedger, DeviceMemory } from '../../gpu/device/memory.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
+import { STEP_STAGES } from '../../gpu/kernels/table.js';
 import type { SearchPlace } from '../../gpu/scene.js';
-import { StepKernels } from '../../gpu/step/kernels.js';
 
 /** With INTERSTICE_REQUIRE_GPU=1 a test that finds no adapter fails instead of being skipped. */
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
@@ -36,7 +37,7 @@ export async function openTestEngine(
 
 export interface TestDevice {
   readonly memory: DeviceMemory;
-  readonly kernels: StepKernels;
+  readonly kernels: KernelSet;
   close(): void;
 }
 
@@ -51,7 +52,7 @@ export async function openTestDevice(): Promise<{
     return { gpu: undefined, options: { skip: reason } };
   }
   const { device } = await opened.requestDevice();
-  const kernels = await StepKernels.compile(device);
+  const kernels = await KernelSet.load(device, ...STEP_STAGES);
   return {
     gpu: { memory: new DeviceMemory(device, new DeviceLedger()), kernels, close: () => opened.close() },
     options: {},

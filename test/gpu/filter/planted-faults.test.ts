@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FilterKernels } from '../../../gpu/filter/kernels.js';
+import { KernelSet } from '../../../gpu/device/kernel.js';
 import { seeded } from '../../support/random.js';
 import { PROTECT } from '../../verify/make-mesh.js';
 import { compare, openFilterDevice } from './filter-device.js';
@@ -14,7 +14,9 @@ t.comment(`seed ${random.seed}`);
 
 t.test('without the margin for rounding, pairs that meet are cleared', options, async (t) => {
   if (!device) return;
-  const kernels = await FilterKernels.compile(device.memory.device, { MARGIN: 0 });
+  const kernels = await KernelSet.compile(device.memory.device, ['filter'], {
+    constants: { 'filter/walk': { MARGIN: 0 } },
+  });
   const { mesh, x } = nearTouches(random, 4000);
   const single = Float32Array.from(x);
   const faulty = await compare(device, mesh, single, PROTECT, { kernels });
@@ -26,7 +28,9 @@ t.test('without the margin for rounding, pairs that meet are cleared', options, 
 
 t.test('without the slack for rounded coordinates, pairs that meet are cleared', options, async (t) => {
   if (!device) return;
-  const kernels = await FilterKernels.compile(device.memory.device, { SLACK_SHARE: 0 });
+  const kernels = await KernelSet.compile(device.memory.device, ['filter'], {
+    constants: { 'filter/walk': { SLACK_SHARE: 0 } },
+  });
   const { mesh, x } = nearTouches(random, 4000, 0, 1e-3);
   // Doubles that float32 cannot hold: the images move by far more than they are apart, and than the margin for rounding
   // allows to elements so small.

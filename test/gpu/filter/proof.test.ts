@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FilterKernels } from '../../../gpu/filter/kernels.js';
+import { KernelSet } from '../../../gpu/device/kernel.js';
 import { findFilterObjection, loadProvenKernels } from '../../../gpu/filter/proof.js';
 import { openFilterDevice } from './filter-device.js';
 
@@ -9,7 +9,7 @@ t.teardown(close);
 t.test('this adapter may filter', options, async (t) => {
   if (!device) return;
   const gpu = device.memory.device;
-  t.equal(await findFilterObjection(gpu, await FilterKernels.load(gpu)), undefined);
+  t.equal(await findFilterObjection(gpu, await KernelSet.load(gpu, 'filter')), undefined);
   t.equal(await loadProvenKernels(gpu), await loadProvenKernels(gpu), 'asked once a device');
 });
 
@@ -17,9 +17,15 @@ t.test('an adapter whose rounding the bound does not cover may not', options, as
   if (!device) return;
   const gpu = device.memory.device;
   for (const constants of [{ MARGIN: 0 }, { SLACK_SHARE: 0 }] as Record<string, number>[]) {
-    const objection = await findFilterObjection(gpu, await FilterKernels.compile(gpu, constants));
+    const objection = await findFilterObjection(
+      gpu,
+      await KernelSet.compile(gpu, ['filter'], { constants: { 'filter/walk': constants } }),
+    );
     t.match(objection, /lost \d+ of \d+ intersections/, JSON.stringify(constants));
   }
-  const useless = await findFilterObjection(gpu, await FilterKernels.compile(gpu, { MARGIN: 1e6 }));
+  const useless = await findFilterObjection(
+    gpu,
+    await KernelSet.compile(gpu, ['filter'], { constants: { 'filter/walk': { MARGIN: 1e6 } } }),
+  );
   t.match(useless, /doubts .* of all pairs/, 'nor one that is never certain');
 });

@@ -2,8 +2,9 @@ import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { foldGroups } from '../../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
+import { KernelSet } from '../../../gpu/device/kernel.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
-import { DeviceScan, ScanKernels, scanLevels } from '../../../gpu/search/scan.js';
+import { DeviceScan, scanLevels } from '../../../gpu/search/scan.js';
 import { seeded } from '../../support/random.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
@@ -14,7 +15,7 @@ const { opened } = opening;
 const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());
 const device = (await opened?.requestDevice())?.device;
-const kernels = device && (await ScanKernels.load(device));
+const kernels = device && (await KernelSet.load(device, 'search'));
 
 const random = seeded();
 t.comment(`seed ${random.seed}`);

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { foldThreads, WORKGROUP_SIZE } from '../../../gpu/device/dispatch.js';
 import { bindingsOf, loadKernel, scalarFields } from '../../../gpu/shaders.js';
-import { foldGroups, GROUP } from '../../../gpu/step/slots.js';
 
 t.test('includes come once, where they are first named', async (t) => {
   const text = loadKernel('forward/bound');
@@ -75,10 +75,17 @@ t.test('structs of scalars are read field by field, and nothing else is', async 
 });
 
 t.test('dispatches fold so that every thread is there and no dimension is too long', async (t) => {
-  t.strictSame(foldGroups(0), [0, 0]);
-  for (const threads of [1, GROUP, GROUP + 1, 32768 * GROUP, 32768 * GROUP + 1, 100_000_000]) {
-    const [x, y] = foldGroups(threads);
-    t.ok(x * y * GROUP >= threads && x <= 65535 && y <= 65535, `${threads}: ${x} × ${y}`);
-    t.ok((x * y - x) * GROUP < threads, 'not a row too many');
+  t.strictSame(foldThreads(0), [0, 1, 1]);
+  for (const threads of [
+    1,
+    WORKGROUP_SIZE,
+    WORKGROUP_SIZE + 1,
+    32768 * WORKGROUP_SIZE,
+    32768 * WORKGROUP_SIZE + 1,
+    100_000_000,
+  ]) {
+    const [x, y] = foldThreads(threads);
+    t.ok(x * y * WORKGROUP_SIZE >= threads && x <= 65535 && y <= 65535, `${threads}: ${x} × ${y}`);
+    t.ok((x * y - x) * WORKGROUP_SIZE < threads, 'not a row too many');
   }
 });
