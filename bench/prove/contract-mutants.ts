@@ -1,17 +1,22 @@
-import { FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH } from './mutant.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { testPath } from '../../src/verify/path.js';
+import type { PathFindings } from '../../src/verify/types.js';
+import { FLOOR, MEETING, type Mutant, noBound, noCheck, notGuardedAgain, PATH } from './mutant.js';
 
 const PROXIMITY = 'src/solver/cpu/proximity.js';
+
+type IsIgnored = (kind: number, ...vertices: number[]) => boolean;
 
 /** Faults in what the contract lets a caller exclude: ignored parts, and starts that intersect or touch. */
 export const CONTRACT_MUTANTS: readonly Mutant[] = [
   {
     name: 'forgotten-seams',
-    fault: 'pairs of ignored parts are excluded also where they guard an element that spans parts',
-    edits: [
+    description: 'pairs of ignored parts are excluded also where they guard an element that spans parts',
+    faults: [
       {
-        file: PROXIMITY,
-        search: 'return (seamA | seamB) === 0 && ignored.has(a * partCount + b);',
-        replacement: 'return ignored.has(a * partCount + b);',
+        file: 'src/solver/part-seams.js',
+        function: 'findSeams',
+        instead: (_: unknown, mesh: CollisionMesh) => new Uint8Array(mesh.vertexCount),
       },
     ],
     scenes: ['sewnParts'],
@@ -19,12 +24,22 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'forgotten-edge-seams',
-    fault: 'as above, but only pairs of edges',
-    edits: [
+    description: 'as above, but only pairs of edges',
+    faults: [
       {
         file: PROXIMITY,
-        search: 'return (seamA | seamB) === 0 && ignored.has(a * partCount + b);',
-        replacement: 'return (corners - sideA === 2 || (seamA | seamB) === 0) && ignored.has(a * partCount + b);',
+        function: 'ignoredParts',
+        instead: (original: (mesh: CollisionMesh) => IsIgnored | undefined, mesh: CollisionMesh) => {
+          const { partOfVertex: part, ignoredPartPairs: ignored } = mesh;
+          const isListed = (p: number, q: number) =>
+            ignored.some((each, n) => n % 2 === 0 && each === p && ignored[n + 1] === q);
+          const isIgnored = original(mesh);
+          return (kind: number, a: number, b: number, c: number, d: number): boolean =>
+            // kind 1 is EE
+            kind === 1
+              ? part[a] === part[b] && part[c] === part[d] && (isListed(part[a], part[c]) || isListed(part[c], part[a]))
+              : isIgnored?.(kind, a, b, c, d) === true;
+        },
       },
     ],
     scenes: ['sewnParts'],
@@ -32,16 +47,17 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ignored-unasked',
-    fault:
+    description:
       'pairs of parts are told apart by the sum of their places, so that others than those in the list are ignored',
-    edits: [{ file: PROXIMITY, search: 'const partCount = mesh.parts.length;', replacement: 'const partCount = 1;' }],
+    faults: [{ file: PROXIMITY, constant: 'partCount', value: '1' }],
     scenes: ['sewnParts'],
     caughtBy: [MEETING, PATH, FLOOR],
   },
   {
     name: 'touching-not-excluded',
-    fault: 'under IGNORE_PAIRS and PATH what touches in the start is not excluded, and counts as found on the path',
-    edits: [{ file: 'src/jobs/excluded.js', search: 'items.push(...collisions);', replacement: '' }],
+    description:
+      'under IGNORE_PAIRS and PATH what touches in the start is not excluded, and counts as found on the path',
+    faults: [{ file: 'src/jobs/excluded.js', function: 'findTouching', instead: () => [] }],
     scenes: ['touching'],
     caughtBy: ['report: ignoredPairCount', 'the engine was never caught'],
     isVerified: true,
@@ -49,14 +65,8 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'touching-excluded-for-ever',
-    fault: 'under IGNORE_PAIRS and PATH a pair that was excluded because it touched is never guarded again',
-    edits: [
-      {
-        file: 'src/jobs/excluded.js',
-        search: 'items.push(...findNear(mesh, start, parted, floor));',
-        replacement: 'items.push(...parted);',
-      },
-    ],
+    description: 'under IGNORE_PAIRS and PATH a pair that was excluded because it touched is never guarded again',
+    faults: [notGuardedAgain],
     scenes: ['touching'],
     caughtBy: ['report: ignoredPairCount', MEETING, PATH],
     mode: 'SESSION',
@@ -65,19 +75,21 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'ignoring-blinds-paths',
-    fault: 'where any pair is excluded the path test of PATH finds nothing, and the engine bounds no step',
-    edits: [
+    description: 'where any pair is excluded the path test of PATH finds nothing, and the engine bounds no step',
+    faults: [
       {
         file: 'src/verify/path.js',
-        search: 'if (isExcluded(rules.excluded, finding.code, finding.ids))',
-        replacement: 'if (rules.excluded?.items.length > 0)',
+        function: 'testPath',
+        instead: (original: typeof testPath, ...of: Parameters<typeof testPath>): PathFindings => {
+          const [, , , { excluded }] = of;
+          const isBlind = excluded !== undefined && excluded.items.length > 0;
+          return isBlind
+            ? { pathFree: true, earliestImpact: undefined, collisionCount: 0, collisions: [] }
+            : original(...of);
+        },
       },
-      {
-        file: FORWARD,
-        search: 'const bound = budget > 0 ? f(budget / approach) : 0;',
-        replacement: 'const bound = 1;',
-      },
-      noCheck,
+      noBound,
+      ...noCheck,
     ],
     scenes: ['touching'],
     caughtBy: [PATH],

@@ -1,18 +1,18 @@
+import type { Fault } from './fault.js';
 import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
-import type { Edit } from './planting.js';
 
 /*
  * The same faults in the kernels. The engine tries its adapter before it takes requests, and would refuse to start with
  * most of them; that it would is tested elsewhere (test/gpu), so it is made to look away here.
  */
 
-const MUTED_PROOF: Edit = {
+const MUTED_PROOF: Fault = {
   file: 'gpu/engine.js',
-  search: 'if (objection === undefined)',
-  replacement: 'if (true)',
+  function: 'findObjection',
+  instead: () => Promise.resolve(undefined),
 };
 
-const noCheck: Edit = {
+const noCheck: Fault = {
   file: 'gpu/kernels/forward/check.wgsl',
   search: 'if (!holds) {',
   replacement: 'if (!holds && false) {',
@@ -20,14 +20,14 @@ const noCheck: Edit = {
 
 const mutant = (
   name: string,
-  fault: string,
-  edits: readonly Edit[],
+  description: string,
+  faults: readonly Fault[],
   scenes: readonly string[],
   caughtBy: readonly string[],
   how: Pick<Mutant, 'sent' | 'mode'> = {},
-): Mutant => ({ name, fault, edits: [...edits, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu', ...how });
+): Mutant => ({ name, description, faults: [...faults, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu', ...how });
 
-const openBoxes: readonly Edit[] = [
+const openBoxes: readonly Fault[] = [
   {
     file: 'gpu/kernels/forward/commit.wgsl',
     search: '(parameters.hasBoxes == 1u && !isInBox(i, written))',

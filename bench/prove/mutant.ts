@@ -1,13 +1,14 @@
 import type { Mode } from './cases.js';
-import type { Edit, Plant } from './planting.js';
+import type { Fault } from './fault.js';
+import type { Plant } from './planting.js';
 import type { Variation } from './scenes/variation.js';
 
 /**
- * A fault that is planted to see whether the campaign notices. Patches of a copy of the build, never switches in the
+ * Faults that are planted to see whether the campaign notices. They are patches of a copy of the build, never switches in the
  * product: what is shipped knows nothing of them.
  */
 export interface Mutant extends Plant {
-  readonly fault: string;
+  readonly description: string;
   /** default cpu */
   readonly engine?: 'webgpu';
   /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
@@ -32,11 +33,19 @@ export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
 /** All the way at once, and nobody pushed aside. */
 export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
 
-export const noCheck: Edit = { file: FORWARD, search: 'if (!holds) {', replacement: 'if (false) {' };
+export const noBound: Fault = { file: FORWARD, function: 'stepBound', instead: () => 1 };
+
+export const noCheck: readonly Fault[] = [
+  { file: FORWARD, function: 'isAbove', instead: () => true },
+  { file: FORWARD, function: 'isBelow', instead: () => true },
+];
+
+/** Pairs that were excluded once stay excluded, however far apart they are. */
+export const notGuardedAgain: Fault = {
+  file: 'src/verify/excluded.js',
+  function: 'findNear',
+  instead: (_: unknown, _mesh: unknown, _positions: unknown, pairs: unknown) => pairs,
+};
 
 /** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
-export const MUTED_PROBE: Edit = {
-  file: 'src/session/probe.js',
-  search: 'if (!report.verification.fellBack && isAbove)',
-  replacement: 'if (true)',
-};
+export const MUTED_PROBE: Fault = { file: 'src/session/probe.js', function: 'judgeProbe', instead: () => undefined };

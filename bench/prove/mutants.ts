@@ -1,46 +1,58 @@
+import type { Positions } from '../../src/contract/mesh.js';
+import type { Differences } from '../../src/jobs/differences.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { StateToMap } from '../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
-import { FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
-import type { Edit } from './planting.js';
+import { FLOOR, FORWARD, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
 const SEARCH = 'src/solver/cpu/search.js';
-
-const noBound: Edit = {
-  file: FORWARD,
-  search: `const bound = budget > 0 ? f(budget / approach) : 0;`,
-  replacement: 'const bound = 1;',
-};
+const PROXIMITY = 'src/solver/cpu/proximity.js';
+const BOXES = 'src/solver/cpu/boxes.js';
+const FRAME = 'src/solver/frame.js';
+const STATE = 'src/verify/state.js';
+const DIFFERENCES = 'src/jobs/differences.js';
+const REPORT = 'src/jobs/report.js';
 
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'no-bound-no-check',
-    fault: 'pairs neither bound a step nor is it checked',
-    edits: [noBound, noCheck],
+    description: 'pairs neither bound a step nor is it checked',
+    faults: [noBound, ...noCheck],
     scenes: ['layers', 'sandInABag'],
     caughtBy: [MEETING, TUNNEL, PATH],
   },
   {
     name: 'double-budget-no-check',
-    fault: 'either side of a pair may use up the whole gap',
-    edits: [
+    description: 'either side of a pair may use up the whole gap',
+    faults: [
       {
         file: FORWARD,
-        search: 'const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));',
-        replacement: 'const budget = f(f(2.5 * room) + f(gamma * slack));',
+        function: 'budgetOf',
+        instead: (_: unknown, _gamma: number, _share: number, room: number) => Math.fround(2.5 * room),
       },
-      noCheck,
+      ...noCheck,
     ],
     scenes: ['layers', 'matryoshka', 'soup'],
     caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
   },
   {
     name: 'dropped-pairs',
-    fault: 'the search loses every third pair that it finds',
-    edits: [
+    description: 'the search loses every third pair that it finds',
+    faults: [
       {
         file: SEARCH,
-        search: '#keep(kind, v0, v1, v2, v3, nx, ny, nz) {',
-        replacement: '#keep(kind, v0, v1, v2, v3, nx, ny, nz) {\n        if ((v0 + v1 + v2) % 3 === 0) return;',
+        function: 'Sink.#keep',
+        instead: (
+          original: (...pair: number[]) => void,
+          kind: number,
+          v0: number,
+          v1: number,
+          v2: number,
+          ...rest: number[]
+        ) => {
+          if ((v0 + v1 + v2) % 3 !== 0) original(kind, v0, v1, v2, ...rest);
+        },
       },
     ],
     scenes: ['layers', 'sandInABag', 'soup'],
@@ -48,36 +60,54 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-vertex-triangle-pairs',
-    fault: 'vertex-triangle pairs are not looked for',
-    edits: [{ file: SEARCH, search: 'if (a !== i && a !== j && a !== k)', replacement: 'if (false)' }],
+    description: 'vertex-triangle pairs are not looked for',
+    faults: [
+      {
+        file: SEARCH,
+        function: 'Sink.add',
+        // kind 0 is VT
+        instead: (original: (...pair: number[]) => void, kind: number, ...vertices: number[]) => {
+          if (kind !== 0) original(kind, ...vertices);
+        },
+      },
+    ],
     scenes: ['sandInABag', 'layers'],
     caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
   },
   {
     name: 'no-edge-edge-pairs',
-    fault: 'edge-edge pairs are not looked for',
-    edits: [{ file: SEARCH, search: 'if (a !== c && a !== d && b !== c && b !== d)', replacement: 'if (false)' }],
+    description: 'edge-edge pairs are not looked for',
+    faults: [
+      {
+        file: SEARCH,
+        function: 'Sink.add',
+        // kind 1 is EE
+        instead: (original: (...pair: number[]) => void, kind: number, ...vertices: number[]) => {
+          if (kind !== 1) original(kind, ...vertices);
+        },
+      },
+    ],
     scenes: ['chain', 'layers', 'hair'],
     caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
   },
   {
     name: 'boxes-not-kept',
-    fault: 'vertices leave their trust boxes, so that pairs outside P can meet',
-    edits: [
-      { file: FORWARD, search: 'a = boxBound(box, i, x, y);', replacement: 'a = 1;' },
-      { file: FORWARD, search: 'if (box && !isInBox(box, i, next))', replacement: 'if (false)' },
+    description: 'vertices leave their trust boxes, so that pairs outside P can meet',
+    faults: [
+      { file: BOXES, function: 'boxBound', instead: () => 1 },
+      { file: BOXES, function: 'isInBox', instead: () => true },
     ],
     scenes: ['soup', 'sandInABag', 'layers'],
     caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
   },
   {
     name: 'no-floor',
-    fault: 'the floor is a billionth of what it should be',
-    edits: [
+    description: 'the floor is a billionth of what it should be',
+    faults: [
       {
-        file: 'src/solver/frame.js',
-        search: 'return floor * frame.scale;',
-        replacement: 'return 1e-9 * floor * frame.scale;',
+        file: FRAME,
+        function: 'floorOf',
+        instead: (original: (...of: unknown[]) => number, ...of: unknown[]) => 1e-9 * original(...of),
       },
     ],
     scenes: ['soup', 'layers', 'spike', 'matryoshka'],
@@ -85,12 +115,12 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'low-floor',
-    fault: 'the floor is a third of what it should be',
-    edits: [
+    description: 'the floor is a third of what it should be',
+    faults: [
       {
-        file: 'src/solver/frame.js',
-        search: 'return floor * frame.scale;',
-        replacement: 'return 0.3 * floor * frame.scale;',
+        file: FRAME,
+        function: 'floorOf',
+        instead: (original: (...of: unknown[]) => number, ...of: unknown[]) => 0.3 * original(...of),
       },
     ],
     scenes: ['soup', 'layers', 'spike', 'matryoshka'],
@@ -98,22 +128,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'coarse-answer',
-    fault: 'answers in float64 are rounded to float32 on the way out',
-    edits: [
+    description: 'answers in float64 are rounded to float32 on the way out',
+    faults: [
       {
-        file: 'src/solver/frame.js',
-        search: 'out[i] = ox + engine[i] / this.scale;',
-        replacement: 'out[i] = Math.fround(ox + engine[i] / this.scale);',
-      },
-      {
-        file: 'src/solver/frame.js',
-        search: 'out[i + 1] = oy + engine[i + 1] / this.scale;',
-        replacement: 'out[i + 1] = Math.fround(oy + engine[i + 1] / this.scale);',
-      },
-      {
-        file: 'src/solver/frame.js',
-        search: 'out[i + 2] = oz + engine[i + 2] / this.scale;',
-        replacement: 'out[i + 2] = Math.fround(oz + engine[i + 2] / this.scale);',
+        file: FRAME,
+        function: 'CoordinateFrame.toCaller',
+        instead: (original: (state: StateToMap) => Positions, state: StateToMap) => {
+          const { start, target } = state;
+          return original(state).map((p, i) => (p === start[i] || p === target[i] ? p : Math.fround(p)));
+        },
       },
     ],
     scenes: ['layers', 'spike', 'matryoshka'],
@@ -122,20 +145,26 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'blind-verifier',
-    fault: 'the verifier finds nothing, so intersecting starts are accepted',
-    edits: [{ file: 'src/verify/state.js', search: 'intersectionCount++;\n        listed', replacement: 'listed' }],
+    description: 'the verifier finds nothing, so intersecting starts are accepted',
+    faults: [{ file: STATE, function: 'hasCommonPoint', instead: () => false }],
     scenes: ['crossed'],
     caughtBy: ['an intersecting start is refused'],
     isVerified: true,
   },
   {
     name: 'half-blind-verifier',
-    fault: 'the verifier overlooks one pair in four',
-    edits: [
+    description: 'the verifier overlooks one pair in four',
+    faults: [
       {
-        file: 'src/verify/state.js',
-        search: 'intersectionCount++;\n        listed',
-        replacement: 'if ((i + j) % 4 !== 0) intersectionCount++;\n        listed',
+        file: STATE,
+        function: 'hasCommonPoint',
+        instead: (
+          original: (...pair: unknown[]) => boolean,
+          meeting: unknown,
+          relation: unknown,
+          i: number,
+          j: number,
+        ) => (i + j) % 4 !== 0 && original(meeting, relation, i, j),
       },
     ],
     scenes: ['crossed'],
@@ -144,20 +173,23 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'caught-engine',
-    fault: 'the engine is wrong and the service falls back: safe, and still a fault',
-    edits: [noBound, noCheck],
+    description: 'the engine is wrong and the service falls back: safe, and still a fault',
+    faults: [noBound, ...noCheck],
     scenes: ['sandInABag', 'layers'],
     caughtBy: ['the engine was never caught'],
     isVerified: true,
   },
   {
     name: 'wrong-rms',
-    fault: 'the report divides by one vertex too many',
-    edits: [
+    description: 'the report divides by one vertex too many',
+    faults: [
       {
-        file: 'src/jobs/differences.js',
-        search: 'sumSquared / mesh.vertexCount)',
-        replacement: 'sumSquared / (mesh.vertexCount + 1))',
+        file: DIFFERENCES,
+        function: 'compareToTarget',
+        instead: (original: (...of: unknown[]) => Differences, mesh: CollisionMesh, ...of: unknown[]) => {
+          const differences = original(mesh, ...of);
+          return { ...differences, rms: differences.rms * Math.sqrt(mesh.vertexCount / (mesh.vertexCount + 1)) };
+        },
       },
     ],
     scenes: ['layers'],
@@ -166,20 +198,17 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'wrong-stretch',
-    fault: 'the report measures the stretch of every other edge only',
-    edits: [
-      {
-        file: 'src/jobs/differences.js',
-        search:
-          'e < edges.length; e += 2) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
-        replacement:
-          'e < edges.length; e += 4) {\n        const i = edges[e];\n        const j = edges[e + 1];\n        if ((isOff[i] | isOff[j]) === 0)\n            continue;',
-      },
-      {
-        file: 'src/jobs/differences.js',
-        search: 'let nearlyLargest = 0;\n    for (let e = 0; e < edges.length; e += 2)',
-        replacement: 'let nearlyLargest = 0;\n    for (let e = 0; e < edges.length; e += 4)',
-      },
+    description: 'the report measures the stretch of every other edge only',
+    faults: [
+      ...['largestRatioOfAll', 'largestRatio'].map((name) => ({
+        file: DIFFERENCES,
+        function: name,
+        instead: (original: (...of: unknown[]) => number, edges: Uint32Array, ...of: unknown[]) =>
+          original(
+            edges.filter((_, n) => n % 4 < 2),
+            ...of,
+          ),
+      })),
     ],
     scenes: ['soup', 'layers', 'hair'],
     caughtBy: ['report: maxStretch'],
@@ -187,26 +216,23 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'early-convergence',
-    fault: 'the status is CONVERGED although vertices are unfinished',
-    edits: [
-      {
-        file: 'src/jobs/report.js',
-        search: 'status: statusOf(resolution, verification)',
-        replacement: "status: 'CONVERGED'",
-      },
-    ],
+    description: 'the status is CONVERGED although vertices are unfinished',
+    faults: [{ file: REPORT, function: 'statusOf', instead: () => 'CONVERGED' }],
     scenes: ['matryoshka', 'twistedTube', 'chain'],
     caughtBy: ['report: CONVERGED'],
     isVerified: true,
   },
   {
     name: 'forgotten-kinematic',
-    fault: 'unreached kinematic vertices are not counted',
-    edits: [
+    description: 'unreached kinematic vertices are not counted',
+    faults: [
       {
-        file: 'src/jobs/report.js',
-        search: 'unreachedKinematic: differences.unreachedKinematic.length',
-        replacement: 'unreachedKinematic: 0',
+        file: REPORT,
+        function: 'buildReport',
+        instead: (original: (input: unknown) => { report: object }, input: unknown) => {
+          const built = original(input);
+          return { ...built, report: { ...built.report, unreachedKinematic: 0 } };
+        },
       },
     ],
     scenes: ['pinch'],
@@ -215,10 +241,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'coarse-tolerance-accepted',
-    fault: 'requests are taken whose scalar cannot hold the tolerance',
-    edits: [
-      { file: 'src/solver/frame.js', search: 'if (floor > delta / FLOORS_PER_DELTA) {', replacement: 'if (false) {' },
-    ],
+    description: 'requests are taken whose scalar cannot hold the tolerance',
+    faults: [{ file: FRAME, function: 'isTooCoarse', instead: () => false }],
     scenes: ['layers'],
     caughtBy: ['TOLERANCE_TOO_SMALL where the scalar is too coarse', 'a right request is answered', MEETING],
     isVerified: true,
@@ -226,12 +250,11 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'stale-proximity-set',
-    fault:
+    description:
       'a session uses its proximity set again although vertices have left their boxes, and their boxes are not kept',
-    edits: [
-      { file: 'src/solver/cpu/proximity.js', search: 'if (!isInBox(box, i, x))\n', replacement: 'if (false)\n' },
-      { file: FORWARD, search: 'if (box && !isInBox(box, i, next))', replacement: 'if (false)' },
-      { file: FORWARD, search: 'a = boxBound(box, i, x, y);', replacement: 'a = 1;' },
+    faults: [
+      { file: BOXES, function: 'boxBound', instead: () => 1 },
+      { file: BOXES, function: 'isInBox', instead: () => true },
     ],
     scenes: ['soup', 'layers'],
     caughtBy: [MEETING, TUNNEL, FLOOR, PATH],
@@ -239,57 +262,65 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'grains-pass-grains',
-    fault: 'grains are not kept from each other',
-    edits: [{ file: SEARCH, search: 'sink.add(VV,', replacement: 'void (VV,' }],
+    description: 'grains are not kept from each other',
+    faults: [
+      {
+        file: SEARCH,
+        function: 'Sink.add',
+        // kind 3 is VV
+        instead: (original: (...pair: number[]) => void, kind: number, ...vertices: number[]) => {
+          if (kind !== 3) original(kind, ...vertices);
+        },
+      },
+    ],
     scenes: ['gatheringGrains'],
     caughtBy: [FLOOR, PATH, MEETING],
   },
   {
     name: 'forgotten-border',
-    fault: 'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
-    edits: [
-      {
-        file: 'src/solver/cpu/proximity.js',
-        search: 'settings.skipKinematicPairs ? findKinematicBorder(mesh) : undefined',
-        replacement: 'undefined',
-      },
-    ],
+    description:
+      'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
+    faults: [{ file: 'src/solver/kinematic-border.js', function: 'findKinematicBorder', instead: () => undefined }],
     scenes: ['heldBorders'],
     caughtBy: [MEETING, PATH],
   },
   {
     name: 'no-growth',
-    fault: 'hulls of trust boxes are not grown by half of δ, so that pairs outside P are disjoint and no more',
-    edits: [{ file: 'src/solver/cpu/boxes.js', search: ': f(settings.delta / 2);', replacement: ': 0;' }],
+    description: 'hulls of trust boxes are not grown by half of δ, so that pairs outside P are disjoint and no more',
+    faults: [
+      {
+        file: BOXES,
+        function: 'fillTrustBoxes',
+        instead: (original: (...of: unknown[]) => void, boxes: { growth: number }, ...of: unknown[]) => {
+          original(boxes, ...of);
+          boxes.growth = 0;
+        },
+      },
+    ],
     scenes: ['closingGrains'],
     caughtBy: [FLOOR],
     sent: { corner: 'ONE_SHORT_STEP' },
   },
   {
     name: 'touching-pairs-move',
-    fault: 'pairs without a certificate do not stop their vertices',
-    edits: [{ file: FORWARD, search: 'this.#freeze(input, p);', replacement: '' }],
+    description: 'pairs without a certificate do not stop their vertices',
+    faults: [{ file: FORWARD, function: 'Forward.#freeze', instead: () => undefined }],
     scenes: ['slivers'],
     caughtBy: [FLOOR, MEETING, PATH],
   },
   {
     name: 'cut-pairs',
-    fault: 'a search that passes its budget leaves P as far as it got',
-    edits: [
+    description: 'a search that passes its budget leaves P as far as it got',
+    faults: [
+      { file: PROXIMITY, constant: 'PAIRS_AT_LEAST', value: '1 << 6' },
+      { file: PROXIMITY, constant: 'PAIRS_PER_VERTEX', value: '1' },
       {
-        file: 'src/solver/cpu/proximity.js',
-        search: 'const PAIRS_AT_LEAST = 1 << 16;',
-        replacement: 'const PAIRS_AT_LEAST = 1 << 6;',
-      },
-      {
-        file: 'src/solver/cpu/proximity.js',
-        search: 'const PAIRS_PER_VERTEX = 64;',
-        replacement: 'const PAIRS_PER_VERTEX = 1;',
-      },
-      {
-        file: 'src/solver/cpu/proximity.js',
-        search: 'if (thrown instanceof PairBudgetExceeded)\n                return false;',
-        replacement: 'if (thrown instanceof PairBudgetExceeded)\n                return true;',
+        file: PROXIMITY,
+        function: 'Proximity.#attempt',
+        instead: (original: (...of: unknown[]) => boolean, ...of: unknown[]) => {
+          original(...of);
+          return true;
+        },
       },
     ],
     scenes: ['layers', 'matryoshka'],
@@ -297,14 +328,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unseen-rounding',
-    fault: 'what rounding to float32 does to the start is not looked at',
-    edits: [
-      {
-        file: 'src/jobs/start-check.js',
-        search: 'if (frame.isExact(start, startEngine))',
-        replacement: 'if (true)',
-      },
-    ],
+    description: 'what rounding to float32 does to the start is not looked at',
+    faults: [{ file: 'src/jobs/start-check.js', function: 'checkEngineRounding', instead: () => undefined }],
     scenes: ['hairsBreadth'],
     caughtBy: [MEETING, PATH, FLOOR],
   },

@@ -53,8 +53,8 @@ export async function runMutants(
       const started = performance.now();
       const outcome = await tryMutant(mutant, settings.seed);
       const seconds = (performance.now() - started) / 1000;
-      const files = [...new Set(mutant.edits.map(({ file }) => file))];
-      results.push({ name: mutant.name, fault: mutant.fault, files, ...outcome, seconds });
+      const files = [...new Set(mutant.faults.map(({ file }) => file))];
+      results.push({ name: mutant.name, fault: mutant.description, files, ...outcome, seconds });
       tell(`mutant ${mutant.name}: ${outcome.result} after ${outcome.cases} cases, ${outcome.by}`);
     }
   };
@@ -67,7 +67,7 @@ type Verdict = Pick<MutantResult, 'result' | 'by' | 'cases'>;
 
 async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
   // Faults in copies of the build: the service's own trial of itself must look away, or it would not even start.
-  const planted = { name: mutant.name, edits: [...mutant.edits, MUTED_PROBE] };
+  const planted = { name: mutant.name, faults: [...mutant.faults, MUTED_PROBE] };
   const wrong = misfits(planted);
   if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
   const build = await plant(planted);

@@ -3,19 +3,12 @@ import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { projectRoot } from '../../src/paths.js';
-
-/** One change of a file of the build, or of a kernel: the text must occur exactly once. */
-export interface Edit {
-  /** below the build's folder; `gpu/kernels/…` is the text of a kernel */
-  readonly file: string;
-  readonly search: string;
-  readonly replacement: string;
-}
+import { type Fault, plantFault } from './fault.js';
 
 /** What is planted in a copy of the build. */
 export interface Plant {
   readonly name: string;
-  readonly edits: readonly Edit[];
+  readonly faults: readonly Fault[];
 }
 
 const buildFolder = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,21 +20,15 @@ const RUNNABLE = {
 };
 
 /** A copy of the build reads its own kernels, not those of the checkout. */
-const OWN_KERNELS: Edit = {
+const OWN_KERNELS: Fault = {
   file: 'gpu/shaders.js',
-  search: "const KERNELS = join(projectRoot, 'gpu', 'kernels');",
-  replacement: "const KERNELS = new URL('./kernels', import.meta.url).pathname;",
+  constant: 'KERNELS',
+  value: "new URL('./kernels', import.meta.url).pathname",
 };
 
-/** Text of a file of the build with the edits of a plant. @throws where a text is not there exactly once */
-export function applyEdits(file: string, text: string, edits: readonly Edit[]): string {
-  return edits
-    .filter((edit) => edit.file === file)
-    .reduce((result, { search, replacement }) => {
-      const pieces = result.split(search);
-      if (pieces.length !== 2) throw new Error(`${file} has ${pieces.length - 1} times: ${search}`);
-      return pieces.join(replacement);
-    }, text);
+/** Text of a file of the build with the faults of a plant. @throws Error where one does not fit */
+export function plantInto(file: string, text: string, faults: readonly Fault[]): string {
+  return faults.filter((fault) => fault.file === file).reduce(plantFault, text);
 }
 
 /** The text of a file of the build; kernels are not compiled and lie with the sources. */
@@ -49,12 +36,12 @@ export function readBuilt(file: string, build = buildFolder): string {
   return readFileSync(file.startsWith(KERNELS) ? join(projectRoot, file) : join(build, file), 'utf8');
 }
 
-/** Which edits of a plant no longer fit the build; empty when it can be planted. */
-export function misfits({ edits }: Plant, build = buildFolder): string[] {
-  const all = [...edits, OWN_KERNELS];
+/** Which faults of a plant no longer fit the build; empty when it can be planted. */
+export function misfits({ faults }: Plant, build = buildFolder): string[] {
+  const all = [...faults, OWN_KERNELS];
   return [...new Set(all.map(({ file }) => file))].flatMap((file) => {
     try {
-      applyEdits(file, readBuilt(file, build), all);
+      plantInto(file, readBuilt(file, build), all);
       return [];
     } catch (error) {
       return [(error as Error).message];
@@ -63,20 +50,20 @@ export function misfits({ edits }: Plant, build = buildFolder): string[] {
 }
 
 /**
- * Copies the build and plants edits in the copy.
+ * Copies the build and plants faults in the copy.
  *
  * @returns the folder of the copy, below the project's scratch folder so that packages are found; remove it afterwards
  */
-export async function plant({ name, edits }: Plant): Promise<string> {
+export async function plant({ name, faults }: Plant): Promise<string> {
   const folder = join(projectRoot, '.build', 'prove-mutants', `${name}-${process.pid}`);
   planted.add(folder);
   await rm(folder, { recursive: true, force: true });
   for (const part of ['src', 'gpu']) await cp(join(buildFolder, part), join(folder, part), RUNNABLE);
   await cp(join(projectRoot, KERNELS), join(folder, KERNELS), { recursive: true });
-  const all = [...edits, OWN_KERNELS];
-  for (const file of new Set(all.map((edit) => edit.file))) {
+  const all = [...faults, OWN_KERNELS];
+  for (const file of new Set(all.map((fault) => fault.file))) {
     const path = join(folder, file);
-    writeFileSync(path, applyEdits(file, readFileSync(path, 'utf8'), all));
+    writeFileSync(path, plantInto(file, readFileSync(path, 'utf8'), all));
   }
   return folder;
 }

@@ -1,4 +1,16 @@
-import { CRAWLING, FLOOR, FORWARD, MEETING, type Mutant, noCheck, PATH, STRIDING, TUNNEL } from './mutant.js';
+import type { PairSet } from '../../src/solver/cpu/pairs.js';
+import {
+  CRAWLING,
+  FLOOR,
+  FORWARD,
+  MEETING,
+  type Mutant,
+  noCheck,
+  notGuardedAgain,
+  PATH,
+  STRIDING,
+  TUNNEL,
+} from './mutant.js';
 
 const CERTIFICATE = 'src/solver/cpu/certificate.js';
 
@@ -8,70 +20,54 @@ const PAIRS = 'src/solver/cpu/pairs.js';
 export const SUBTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'unseen-narrowing',
-    fault: 'what rounding to a float32 answer does to a float64 start is not looked at',
-    edits: [
-      {
-        file: 'src/jobs/start-check.js',
-        search: 'if (!(start instanceof Float64Array && target instanceof Float32Array))',
-        replacement: 'if (true)',
-      },
-    ],
+    description: 'what rounding to a float32 answer does to a float64 start is not looked at',
+    faults: [{ file: 'src/jobs/start-check.js', function: 'checkNarrowing', instead: () => undefined }],
     scenes: ['neighbours'],
     caughtBy: [MEETING, PATH, FLOOR],
     sent: { isNarrowed: true, offset: 130 },
   },
   {
     name: 'no-check',
-    fault: 'what a step has written is not read again; bounds are as they should be',
-    edits: [noCheck],
+    description: 'what a step has written is not read again; bounds are as they should be',
+    faults: [...noCheck],
     scenes: ['slidingGrains'],
     caughtBy: [MEETING, PATH, FLOOR],
     sent: CRAWLING,
   },
   {
     name: 'no-error-bound',
-    fault: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
-    edits: [
-      {
-        file: CERTIFICATE,
-        search: 'heights.error = f(8 * UNIT_ROUNDOFF * reach);',
-        replacement: 'heights.error = 0;',
-      },
-      {
-        file: FORWARD,
-        search: 'const bound = Math.max(error,',
-        replacement: 'const bound = 0 * Math.max(error,',
-      },
-    ],
+    description: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
+    faults: [{ file: CERTIFICATE, function: 'heightError', instead: () => 0 }],
     scenes: ['grainsOverSails'],
     caughtBy: [MEETING, PATH, FLOOR],
     sent: STRIDING,
   },
   {
     name: 'distance-for-gap',
-    fault:
+    description:
       'the computed distance is believed in the place of the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
-    edits: [
-      { file: FORWARD, search: 'const gap = pairs.gap[p];', replacement: 'const gap = pairs.distance[p];' },
+    faults: [
       {
         file: CERTIFICATE,
-        search: 'const nx = f(closest.x / distance);',
-        replacement: 'const nx = f(closest.x / distance + 2e-3);',
+        function: 'measurePair',
+        instead: (original: (...of: unknown[]) => void, pairs: PairSet, p: number, ...of: unknown[]) => {
+          original(pairs, p, ...of);
+          pairs.gap[p] = pairs.distance[p];
+        },
       },
       {
         file: CERTIFICATE,
-        search: 'const ny = f(closest.y / distance);',
-        replacement: 'const ny = f(closest.y / distance - 2e-3);',
+        function: 'closestDirection',
+        instead: (original: (distance: number) => { x: number; y: number; z: number }, distance: number) => {
+          const { x, y, z } = original(distance);
+          return { x: Math.fround(x + 2e-3), y: Math.fround(y - 2e-3), z };
+        },
       },
+      // No normal is left from the search.
       {
-        file: CERTIFICATE,
-        search: 'candidates.push([f(closest.x / distance), f(closest.y / distance),',
-        replacement: 'candidates.push([f(closest.x / distance + 2e-3), f(closest.y / distance - 2e-3),',
-      },
-      {
-        file: CERTIFICATE,
-        search: 'if (last.some((component) => component !== 0))',
-        replacement: 'if (false)',
+        file: PAIRS,
+        function: 'PairSet.push',
+        instead: (original: (...of: number[]) => void, ...of: number[]) => original(...of.slice(0, 5), 0, 0, 0),
       },
     ],
     scenes: ['longRods'],
@@ -80,41 +76,38 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'passed-over-without-room',
-    fault: 'a pair is passed over where its last normal parts it at both ends of its way, by however little',
-    edits: [{ file: FORWARD, search: 'if (!(lo - hi > apart))', replacement: 'if (!(lo - hi > 0))' }],
+    description: 'a pair is passed over where its last normal parts it at both ends of its way, by however little',
+    faults: [{ file: FORWARD, function: 'marginToSkip', instead: () => 0 }],
     scenes: ['closeCalls'],
     caughtBy: [FLOOR],
   },
   {
     name: 'passed-over-where-it-is',
-    fault: 'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
-    edits: [
-      {
-        file: FORWARD,
-        search: 'const to0 = this.alphaGuard[vertex[q]] *',
-        replacement: 'const to0 = 0 *',
-      },
-      { file: FORWARD, search: 'const to = from + this.alphaGuard[v] *', replacement: 'const to = from + 0 *' },
-    ],
+    description: 'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
+    faults: [{ file: FORWARD, function: 'heightAfter', instead: (_: unknown, from: number) => from }],
     scenes: ['layers'],
     caughtBy: [MEETING, PATH, TUNNEL, FLOOR],
   },
   {
     name: 'passed-over-unrounded',
-    fault: 'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
-    edits: [{ file: FORWARD, search: 'Math.max(delta, delta / 2 + WRITING * farthest)', replacement: 'delta' }],
+    description: 'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
+    faults: [{ file: FORWARD, function: 'marginToSkip', instead: (_: unknown, delta: number) => delta }],
     scenes: ['farFlights'],
     caughtBy: [MEETING, PATH],
     sent: STRIDING,
   },
   {
     name: 'pairs-of-old-lists',
-    fault: 'where little moves pairs are gathered from lists of an earlier P',
-    edits: [
+    description: 'where little moves pairs are gathered from lists of an earlier P',
+    faults: [
       {
         file: 'src/solver/cpu/active-pairs.js',
-        search: 'if (this.#revision === pairs.revision)',
-        replacement: 'if (this.#revision !== 0)',
+        function: 'ActivePairs.#incidence',
+        instead: (
+          original: (pairs: PairSet, vertexCount: number) => Uint32Array,
+          pairs: PairSet,
+          vertexCount: number,
+        ) => original(Object.create(pairs, { revision: { value: 1 } }), vertexCount),
       },
     ],
     scenes: ['pebbles'],
@@ -122,18 +115,18 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lists-of-another-session',
-    fault: 'where little moves pairs are gathered from lists of the P that another session of the same thread has',
-    edits: [
+    description:
+      'where little moves pairs are gathered from lists of the P that another session of the same thread has',
+    faults: [
+      { file: PAIRS, constant: 'PairSet.revision', value: '1' },
       {
         file: PAIRS,
-        search:
-          'count = 0;\n    /** names the list of pairs: another one after every {@link clear} and {@link keepOnly} */\n    revision = ++revisionsGiven',
-        replacement: 'count = 0;\n    revision = 1',
-      },
-      {
-        file: PAIRS,
-        search: 'this.count = 0;\n        this.revision = ++revisionsGiven',
-        replacement: 'this.count = 0;\n        this.revision++',
+        function: 'PairSet.clear',
+        instead: function (this: PairSet, original: () => void) {
+          const { revision } = this;
+          original();
+          this.revision = revision + 1;
+        },
       },
     ],
     scenes: ['pebbles'],
@@ -142,14 +135,8 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'excluded-for-ever',
-    fault: 'a pair that was excluded because it intersected is never guarded again',
-    edits: [
-      {
-        file: 'src/jobs/excluded.js',
-        search: 'items.push(...findNear(mesh, start, parted, floor));',
-        replacement: 'items.push(...parted);',
-      },
-    ],
+    description: 'a pair that was excluded because it intersected is never guarded again',
+    faults: [notGuardedAgain],
     scenes: ['tangle'],
     caughtBy: ['report: ignoredPairCount', MEETING, PATH],
     mode: 'WHOLE_SESSION',
@@ -158,12 +145,14 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'excluded-too-much',
-    fault: 'every pair of vertices and triangles that both have to do with an intersection is excluded',
-    edits: [
+    description: 'every pair of vertices and triangles that both have to do with an intersection is excluded',
+    faults: [
       {
         file: 'src/mesh/excluded-pairs.js',
-        search: 'this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k))',
-        replacement: 'this.knows(a, i, j, k)',
+        function: 'ExcludedPairs.hasVertexTriangle',
+        instead: function (this: { knows(...vertices: number[]): boolean }, _: unknown, ...vertices: number[]) {
+          return this.knows(...vertices);
+        },
       },
     ],
     scenes: ['tangle'],

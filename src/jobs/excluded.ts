@@ -52,13 +52,19 @@ export function settleRules(judged: JudgedStart): PairRules {
   const parted = (earlier?.items ?? []).filter((pair) => !known.has(nameOf(pair)));
   items.push(...findNear(mesh, start, parted, floor));
   refuseTooMany(items.length, items, rules);
-  if (wantsTouching) {
-    const sofar = { ...rules, excluded: new ExcludedPairs(items), maxPairs: MAX_EXCLUDED };
-    const { collisionCount, collisions } = verifier.testPath(mesh, start, start, sofar);
-    refuseTooMany(items.length + collisionCount, collisions, rules);
-    items.push(...collisions);
-  }
+  if (wantsTouching) items.push(...findTouching(judged, items));
   return items.length === 0 ? rules : { ...rules, excluded: new ExcludedPairs(items) };
+}
+
+/** @returns what touches in the start without being among `excluded` @throws INTERSECTING_START for too many of both */
+function findTouching(
+  { mesh, start, rules, verifier }: JudgedStart,
+  excluded: readonly ElementPair[],
+): readonly ElementPair[] {
+  const remaining = { ...rules, excluded: new ExcludedPairs(excluded), maxPairs: MAX_EXCLUDED };
+  const { collisionCount, collisions } = verifier.testPath(mesh, start, start, remaining);
+  refuseTooMany(excluded.length + collisionCount, collisions, rules);
+  return collisions;
 }
 
 function nameOf({ kind, a, b }: ElementPair): string {

@@ -244,7 +244,7 @@ export interface StateToMap {
 export function floorOf(delta: number, frame: CoordinateFrame, scalar: 'FLOAT32' | 'FLOAT64'): number {
   const rounding = roundingOf(frame, scalar);
   const floor = Math.max(delta / 100, rounding);
-  if (floor > delta / FLOORS_PER_DELTA) {
+  if (isTooCoarse(floor, delta)) {
     const smallest = roundUpForReading(FLOORS_PER_DELTA * rounding);
     const isEngines = storageOf(frame) === rounding;
     const reason = isEngines
@@ -260,6 +260,11 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: 'FLOAT32'
     );
   }
   return floor * frame.scale;
+}
+
+/** Whether so little of δ would remain above the floor that rounding decided contact. */
+function isTooCoarse(floor: number, delta: number): boolean {
+  return floor > delta / FLOORS_PER_DELTA;
 }
 
 /** The floor as far as it follows from rounding, the caller's unit: the larger of the last two terms of {@link floorOf}. */

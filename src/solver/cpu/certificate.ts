@@ -69,7 +69,12 @@ export function measureHeights(
   heights.lo = lo;
   heights.hi = hi;
   heights.gap = f(lo - hi);
-  heights.error = f(8 * UNIT_ROUNDOFF * reach);
+  heights.error = heightError(reach);
+}
+
+/** e = 8u·Σ_c |n_c d_c|, the bound of a height's rounding error. */
+export function heightError(sum: number): number {
+  return f(8 * UNIT_ROUNDOFF * sum);
 }
 
 /** Fills `heights` for pair p of P along its stored normal. */
@@ -124,9 +129,7 @@ export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: nu
   if (distance > 0) {
     const kind = pairs.kind[p];
     const { vertex, normal } = pairs;
-    const nx = f(closest.x / distance);
-    const ny = f(closest.y / distance);
-    const nz = f(closest.z / distance);
+    const { x: nx, y: ny, z: nz } = closestDirection(distance);
     measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
     if (heights.gap >= TRUSTED_SHARE * distance && heights.gap > 2 * heights.error) {
       normal[3 * p] = nx;
@@ -145,7 +148,10 @@ function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: numb
   const kind = pairs.kind[p];
   const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);
   const candidates: number[][] = [];
-  if (distance > 0) candidates.push([f(closest.x / distance), f(closest.y / distance), f(closest.z / distance)]);
+  if (distance > 0) {
+    const { x: nx, y: ny, z: nz } = closestDirection(distance);
+    candidates.push([nx, ny, nz]);
+  }
   if (kind === VT || kind === EE) {
     normalOfPlanes(x, kind, v0, v1, v2, v3);
     if (plane.valid) candidates.push([plane.x, plane.y, plane.z], [-plane.x, -plane.y, -plane.z]);
@@ -165,6 +171,16 @@ function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: numb
   pairs.normal.set(best, 3 * p);
   pairs.gap[p] = Math.min(heights.gap, pairs.distance[p]);
   pairs.error[p] = heights.error;
+}
+
+const direction = { x: 0, y: 0, z: 0 };
+
+/** (p − q)/d of the points in `closest`, d > 0 apart. */
+function closestDirection(distance: number): Readonly<typeof direction> {
+  direction.x = f(closest.x / distance);
+  direction.y = f(closest.y / distance);
+  direction.z = f(closest.z / distance);
+  return direction;
 }
 
 const plane = { x: 0, y: 0, z: 0, valid: false };

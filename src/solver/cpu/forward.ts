@@ -1,6 +1,6 @@
 import type { ForwardRule } from '../../contract/parameters.js';
 import { boxBound, isInBox } from './boxes.js';
-import { heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
+import { heightError, heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
 import { CORNERS, EE, type PairSet, SIDE_A } from './pairs.js';
 import { Scratch } from './scratch.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
@@ -116,7 +116,7 @@ export class Forward {
       alpha[i] = a;
       alphaGuard[i] = a;
     }
-    this.#apart = Math.max(delta, delta / 2 + WRITING * farthest);
+    this.#apart = marginToSkip(delta, farthest);
   }
 
   #bound(input: ForwardInput): void {
@@ -162,7 +162,8 @@ export class Forward {
     const oy = x[o + 1];
     const oz = x[o + 2];
     // The first corner is the origin of the heights, so only where it goes counts.
-    const to0 = this.alphaGuard[vertex[q]] * (nx * (y[o] - ox) + ny * (y[o + 1] - oy) + nz * (y[o + 2] - oz));
+    const motion0 = nx * (y[o] - ox) + ny * (y[o + 1] - oy) + nz * (y[o + 2] - oz);
+    const to0 = heightAfter(0, this.alphaGuard[vertex[q]], motion0);
     let lo = to0 < 0 ? to0 : 0;
     let hi = Number.NEGATIVE_INFINITY;
     const corners = CORNERS[kind];
@@ -173,7 +174,8 @@ export class Forward {
       const py = x[k + 1];
       const pz = x[k + 2];
       const from = nx * (px - ox) + ny * (py - oy) + nz * (pz - oz);
-      const to = from + this.alphaGuard[v] * (nx * (y[k] - px) + ny * (y[k + 1] - py) + nz * (y[k + 2] - pz));
+      const motion = nx * (y[k] - px) + ny * (y[k + 1] - py) + nz * (y[k + 2] - pz);
+      const to = heightAfter(from, this.alphaGuard[v], motion);
       if (s === 1 && kind === EE) {
         if (from < lo) lo = from;
         if (to < lo) lo = to;
@@ -220,8 +222,8 @@ export class Forward {
       else ub = Math.max(ub, seen);
     }
     const share = ua + ub > 0 ? f(ua / f(ua + ub)) : 0.5;
-    const budgetA = f(f(gamma * share) * room);
-    const budgetB = f(f(gamma * f(1 - share)) * room);
+    const budgetA = budgetOf(gamma, share, room);
+    const budgetB = budgetOf(gamma, f(1 - share), room);
     for (let s = 0; s < corners; s++) {
       const approach = approaches[s];
       if (!(approach > 0)) continue;
@@ -230,7 +232,7 @@ export class Forward {
       const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));
       if (budget >= approach) continue;
       const v = vertex[q + s];
-      const bound = budget > 0 ? f(budget / approach) : 0;
+      const bound = stepBound(budget, approach);
       if (bound < alpha[v]) {
         alpha[v] = bound;
         limiter[v] = p;
@@ -300,9 +302,9 @@ export class Forward {
         const ay = f(ny * f(next[k + 1] - x[o + 1]));
         const az = f(nz * f(next[k + 2] - x[o + 2]));
         const height = f(f(ax + ay) + az);
-        const bound = Math.max(error, f(8 * UNIT_ROUNDOFF * f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az))));
-        const holds = s < sideA ? height >= f(lowest + bound) : height <= f(highest - bound);
-        if (!holds) {
+        const bound = Math.max(error, heightError(f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az))));
+        const isKept = s < sideA ? isAbove(height, lowest, bound) : isBelow(height, highest, bound);
+        if (!isKept) {
           this.#revert(v, x);
           this.limiter[v] = p;
         }
@@ -337,3 +339,33 @@ export class Forward {
 }
 
 const approaches = new Float32Array(4);
+
+/** How far apart a pair has to stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate. */
+function marginToSkip(delta: number, farthest: number): number {
+  return Math.max(delta, delta / 2 + WRITING * farthest);
+}
+
+/** Height of a vertex after the share α of its motion. */
+function heightAfter(from: number, alpha: number, motion: number): number {
+  return from + alpha * motion;
+}
+
+/** What one side of a pair may use up of the gap beyond the floor. */
+function budgetOf(gamma: number, share: number, room: number): number {
+  return f(f(gamma * share) * room);
+}
+
+/** α at which a vertex that approaches has used up its budget. */
+function stepBound(budget: number, approach: number): number {
+  return budget > 0 ? f(budget / approach) : 0;
+}
+
+/** Whether a height with an error of at most `error` lies certainly at or above `lowest`. */
+function isAbove(height: number, lowest: number, error: number): boolean {
+  return height >= f(lowest + error);
+}
+
+/** Whether a height with an error of at most `error` lies certainly at or below `highest`. */
+function isBelow(height: number, highest: number, error: number): boolean {
+  return height <= f(highest - error);
+}
