@@ -1,5 +1,5 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import type { EngineDescription } from '../src/contract/report.js';
+import type { EngineDescription } from '../src/contract/server-info.js';
 
 /** What a figure must name beside its command, to mean anything to somebody else. No host name: it tells nothing. */
 export interface Machine {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
-import type { Limits, Operations } from '../src/contract/operations.js';
+import type { Operations } from '../src/contract/operations.js';
 import type { ResolveAnswer, ResolveRequest } from '../src/contract/requests.js';
+import type { Limits } from '../src/contract/server-info.js';
 import { createOperations } from '../src/session/operations.js';
 import type { Scene } from './scenes/types.js';
 

@@ -3,18 +3,12 @@
  * errors. What is not exported here may change at any time.
  */
 
-export {
-  type ElementPair,
-  type ElementRef,
-  ERRORS,
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorKind,
-  IntersticeError,
-  type PairKind,
-} from './contract/errors.js';
+export type { CallContext } from './contract/call-context.js';
+export type { ElementPair, ElementRef, PairKind } from './contract/elements.js';
+export type { Warning } from './contract/errors.js';
+export { ERRORS, type ErrorCode, type ErrorDetails, type ErrorKind, IntersticeError } from './contract/errors.js';
 export type { MeshInput, PartInput, Positions } from './contract/mesh.js';
-export type { CallContext, Limits, Operations, ServerInfo } from './contract/operations.js';
+export type { Operations } from './contract/operations.js';
 export type {
   ContactForm,
   ForwardRule,
@@ -27,7 +21,6 @@ export type {
 } from './contract/parameters.js';
 export type {
   Contacts,
-  EngineDescription,
   PairCounts,
   Progress,
   Report,
@@ -35,7 +28,6 @@ export type {
   Timings,
   Verification,
   VertexReport,
-  Warning,
 } from './contract/report.js';
 export type {
   CheckAnswer,
@@ -45,6 +37,7 @@ export type {
   ResolveAnswer,
   ResolveRequest,
 } from './contract/requests.js';
+export type { EngineDescription, Limits, ServerInfo } from './contract/server-info.js';
 export * from './mesh/files/index.js';
 export { algorithmVersion, packageVersion } from './paths.js';
 export { createOperations, type OperationsOptions } from './session/operations.js';

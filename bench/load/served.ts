@@ -10,5 +10,5 @@ export interface Served {
 export function readServed(line: string): Served | undefined {
   if (!line.startsWith('{')) return undefined;
   const { msg, ms, code = 'OK' } = JSON.parse(line) as { msg?: string; ms?: number; code?: string };
-  return msg === 'request' && ms !== undefined ? { code, ms } : undefined;
+  return msg === 'Request completed.' && ms !== undefined ? { code, ms } : undefined;
 }

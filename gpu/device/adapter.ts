@@ -1,4 +1,4 @@
-import type { EngineDescription } from '../../src/contract/report.js';
+import type { EngineDescription } from '../../src/contract/server-info.js';
 
 export interface AdapterOptions {
   /** Part of the adapter's name, in any case; undefined = the first that fits. */

@@ -1,4 +1,4 @@
-import type { ElementPair, PairKind } from '../../src/contract/errors.js';
+import type { ElementPair, PairKind } from '../../src/contract/elements.js';
 import type { StageTimings, Status } from '../../src/contract/report.js';
 import { CORNERS, SIDE_A } from '../../src/solver/cpu/pairs.js';
 import type { Resolution } from '../../src/solver/types.js';

@@ -1,4 +1,4 @@
-import type { ElementPair } from '../../src/contract/errors.js';
+import type { ElementPair } from '../../src/contract/elements.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import { type ControlBlock, namePair, worstPairs } from './answer.js';

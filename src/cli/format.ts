@@ -1,4 +1,4 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
 
 /** Four significant digits: enough to compare, short enough to read. Exact numbers are in the JSON report. */
 const readableDigits = 4;

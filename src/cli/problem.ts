@@ -1,4 +1,5 @@
-import { type ElementRef, ERRORS, IntersticeError } from '../contract/errors.js';
+import type { ElementRef } from '../contract/elements.js';
+import { ERRORS, IntersticeError } from '../contract/errors.js';
 import { UsageError } from './exit-codes.js';
 import { formatPairs, formatRows } from './format.js';
 import type { Terminal } from './terminal.js';

@@ -1,4 +1,5 @@
-import type { Report, Verification, Warning } from '../contract/report.js';
+import type { Warning } from '../contract/errors.js';
+import type { Report, Verification } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 import { STATUS_WORDS, warningHint } from './hints.js';
 

@@ -1,4 +1,4 @@
-import type { ElementPair, ElementRef } from '../contract/errors.js';
+import type { ElementPair, ElementRef } from '../contract/elements.js';
 import type { Answer } from './connection.js';
 import { parseAnswer } from './wire.js';
 

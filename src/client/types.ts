@@ -50,6 +50,6 @@ export type ResolveResult = Omit<StepResult, 'frame'>;
 export interface CheckOptions extends CallOptions, CheckQuestion {}
 export type SessionCheckOptions = CheckOptions & Pick<SessionCheckRequest, 'positions'>;
 
-export type { Limits, ServerInfo } from '../contract/operations.js';
 export type { Contacts, VertexReport } from '../contract/report.js';
 export type { CheckAnswer } from '../contract/requests.js';
+export type { Limits, ServerInfo } from '../contract/server-info.js';

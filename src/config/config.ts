@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntersticeError } from '../contract/errors.js';
-import type { Limits } from '../contract/operations.js';
+import type { Limits } from '../contract/server-info.js';
 import { readSettingsFile } from './file.js';
 import { type Environment, Reader, type SettingValue } from './reader.js';
 import { SETTINGS, type Setting } from './settings.js';

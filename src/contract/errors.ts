@@ -1,6 +1,8 @@
+import type { ElementPair, ElementRef } from './elements.js';
+
 /**
- * The one table of refusals. Both transports, the command line, the clients' docs and the OpenAPI document read it;
- * nothing else in the project knows an HTTP or gRPC status of an error.
+ * Every error that the service can answer with. Both transports, the command line, the clients' documentation and the
+ * OpenAPI document read this table; no other place assigns an HTTP or gRPC status to an error.
  */
 
 /** gRPC status codes by name (https://grpc.io/docs/guides/status-codes/). */
@@ -21,9 +23,9 @@ export const GRPC_STATUS = {
 export interface ErrorKind {
   readonly http: number;
   readonly grpc: keyof typeof GRPC_STATUS;
-  /** The same request may succeed later, unchanged. */
+  /** Whether the same request may succeed later, unchanged. */
   readonly retryable: boolean;
-  /** What the caller can do about it, when the place that refused has nothing more precise to say. */
+  /** What the caller can do, unless the place that throws the error gives a more precise hint. */
   readonly hint: string;
 }
 
@@ -37,89 +39,87 @@ const kind = (http: number, grpc: ErrorKind['grpc'], hint: string, retryable = f
 export const ERRORS = {
   MALFORMED_BODY: kind(400, 'INVALID_ARGUMENT', 'Check the body against the reference at /docs.'),
   UNKNOWN_FIELD: kind(400, 'INVALID_ARGUMENT', 'Remove the field, or correct its spelling; names are case-sensitive.'),
-  INVALID_PARAMETER: kind(400, 'INVALID_ARGUMENT', 'Use a value inside the stated range, or leave the field unset.'),
+  INVALID_PARAMETER: kind(400, 'INVALID_ARGUMENT', 'Use a value within the stated range, or leave the field unset.'),
   INVALID_MESH: kind(400, 'INVALID_ARGUMENT', 'Repair the named element.'),
-  INDEX_OUT_OF_RANGE: kind(400, 'INVALID_ARGUMENT', 'Vertex ids count from 0 and stay below the vertex count.'),
+  INDEX_OUT_OF_RANGE: kind(400, 'INVALID_ARGUMENT', 'Vertex ids start at 0 and must be less than the vertex count.'),
   SIZE_MISMATCH: kind(400, 'INVALID_ARGUMENT', 'Send arrays of the stated length.'),
-  NOT_FINITE: kind(400, 'INVALID_ARGUMENT', 'Replace NaN and infinity before sending.'),
-  COORDINATE_RANGE: kind(400, 'INVALID_ARGUMENT', 'Bring the coordinates closer to the extent of the mesh.'),
+  NOT_FINITE: kind(400, 'INVALID_ARGUMENT', 'Replace NaN and infinite values.'),
+  COORDINATE_RANGE: kind(400, 'INVALID_ARGUMENT', 'Reduce the coordinates relative to the extent of the mesh.'),
   INTERSECTING_START: kind(
     422,
     'FAILED_PRECONDITION',
-    'The start must be free of intersections: separate the named pairs and send it again.',
+    'The start must be free of intersections. Separate the listed pairs and send the request again.',
   ),
   TOLERANCE_TOO_SMALL: kind(
     422,
     'FAILED_PRECONDITION',
-    'Ask for at least the stated distance, send float64, or move the mesh closer to the origin.',
+    'Use at least the stated distance, send float64, or move the mesh closer to the origin.',
   ),
-  FRAME_OUT_OF_ORDER: kind(409, 'FAILED_PRECONDITION', 'Send a frame greater than the last accepted one.'),
-  FRAME_CONFLICT: kind(409, 'FAILED_PRECONDITION', 'This frame was answered for another payload; use a new frame.'),
-  SESSION_NOT_FOUND: kind(404, 'NOT_FOUND', 'Create the session again from your mesh and last answer.'),
+  FRAME_OUT_OF_ORDER: kind(409, 'FAILED_PRECONDITION', 'Send a frame that is greater than the last accepted one.'),
+  FRAME_CONFLICT: kind(
+    409,
+    'FAILED_PRECONDITION',
+    'This frame was already answered for a different payload. Use a new frame.',
+  ),
+  SESSION_NOT_FOUND: kind(404, 'NOT_FOUND', 'Create the session again from your mesh and your last answer.'),
   NOT_FOUND: kind(404, 'NOT_FOUND', 'See /docs for the paths of this service.'),
-  TOO_LARGE: kind(413, 'RESOURCE_EXHAUSTED', 'Send less than the stated limit, or raise it in the configuration.'),
-  QUEUE_FULL: kind(429, 'RESOURCE_EXHAUSTED', 'Try again after the stated time.', true),
-  QUOTA_EXCEEDED: kind(429, 'RESOURCE_EXHAUSTED', 'Close sessions you no longer need, or try again later.', true),
+  TOO_LARGE: kind(413, 'RESOURCE_EXHAUSTED', 'Stay below the stated limit, or raise it in the configuration.'),
+  QUEUE_FULL: kind(429, 'RESOURCE_EXHAUSTED', 'Retry after the stated time.', true),
+  QUOTA_EXCEEDED: kind(429, 'RESOURCE_EXHAUSTED', 'Delete sessions that you no longer need, or retry later.', true),
   UNAUTHENTICATED: kind(401, 'UNAUTHENTICATED', 'Send a valid API key.'),
-  PERMISSION_DENIED: kind(403, 'PERMISSION_DENIED', 'This key may not do that.'),
+  PERMISSION_DENIED: kind(403, 'PERMISSION_DENIED', 'This API key does not have the permission.'),
   METHOD_NOT_ALLOWED: kind(405, 'INVALID_ARGUMENT', 'See the Allow header for the methods of this path.'),
-  NOT_ACCEPTABLE: kind(406, 'INVALID_ARGUMENT', 'Accept one of the stated media types.'),
+  NOT_ACCEPTABLE: kind(406, 'INVALID_ARGUMENT', 'Accept one of the listed media types.'),
   UNSUPPORTED_MEDIA_TYPE: kind(
     415,
     'INVALID_ARGUMENT',
-    'Send one of the stated media types, without content encoding.',
+    'Send one of the listed media types, without content encoding.',
   ),
   DEADLINE_EXCEEDED: kind(
     504,
     'DEADLINE_EXCEEDED',
-    'Allow more time. RETURN_SAFE answers with what was reached, once the start has passed its test.',
+    'Allow more time. RETURN_SAFE returns the last safe state, once the start has been verified.',
   ),
-  CANCELLED: kind(499, 'CANCELLED', 'The caller went away; nothing changed.'),
-  DEVICE_LOST: kind(503, 'UNAVAILABLE', 'Try again; the device is being opened anew.', true),
-  DRAINING: kind(503, 'UNAVAILABLE', 'This server is shutting down; connect to another one.', true),
+  CANCELLED: kind(499, 'CANCELLED', 'The caller disconnected; nothing was changed.'),
+  DEVICE_LOST: kind(503, 'UNAVAILABLE', 'Retry; the device is being reopened.', true),
+  DRAINING: kind(503, 'UNAVAILABLE', 'This server is shutting down. Connect to another one.', true),
   OUT_OF_DEVICE_MEMORY: kind(
     503,
     'RESOURCE_EXHAUSTED',
-    'Send a smaller mesh, or try again when others are done.',
+    'Send a smaller mesh, or retry when other requests have finished.',
     true,
   ),
-  UNIMPLEMENTED: kind(501, 'UNIMPLEMENTED', 'This part of the contract is not built yet.'),
-  INTERNAL: kind(500, 'INTERNAL', 'This is a fault of the service; please report it with the request id.'),
+  UNIMPLEMENTED: kind(501, 'UNIMPLEMENTED', 'This part of the contract is not implemented.'),
+  INTERNAL: kind(500, 'INTERNAL', 'This is a fault of the service. Please report it with the request id.'),
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The element at fault: its kind ("triangle", "vertex", "edge", ...), index in the caller's own numbering, vertices. */
-export interface ElementRef {
-  readonly kind: string;
-  readonly index: number;
-  readonly vertices: readonly number[];
-}
-
-/** Names of the kinds of pairs, as in the contract. */
-export type PairKind = 'VERTEX_TRIANGLE' | 'EDGE_EDGE' | 'VERTEX_EDGE' | 'VERTEX_VERTEX' | 'EDGE_TRIANGLE';
-
-/** Two elements by their vertex ids; distance in the caller's unit where it is known. */
-export interface ElementPair {
-  readonly kind: PairKind;
-  readonly a: readonly number[];
-  readonly b: readonly number[];
-  readonly distance?: number;
-  readonly normal?: readonly [number, number, number];
+/** A suspicious property of the input that does not prevent an answer. */
+export interface Warning {
+  /** Stable name: UNUSED_VERTICES, ZERO_LENGTH_EDGE, ZERO_AREA_TRIANGLE, ... */
+  readonly code: string;
+  readonly message: string;
+  /** First affected element. */
+  readonly element?: ElementRef;
+  /** Number of affected elements. */
+  readonly count: number;
 }
 
 export interface ErrorDetails {
   readonly hint?: string;
+  /** Element at fault. */
   readonly element?: ElementRef;
-  /** A few of the pairs at fault; pairCount is the complete number. */
+  /** Some of the pairs at fault. */
   readonly pairs?: readonly ElementPair[];
+  /** Number of all pairs at fault. */
   readonly pairCount?: number;
-  /** Seconds after which a retry makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** The only error type that leaves a room on purpose. Anything else that escapes is reported as INTERNAL. */
+/** The only error type that crosses the boundary of a module on purpose. Any other error is reported as INTERNAL. */
 export class IntersticeError extends Error {
   readonly code: ErrorCode;
   readonly hint: string;
@@ -143,7 +143,7 @@ export class IntersticeError extends Error {
     return ERRORS[this.code].retryable;
   }
 
-  /** A plain object that survives structured cloning between threads; {@link fromPlain} is its inverse. */
+  /** A plain object that can be cloned between threads; {@link fromPlain} is the inverse. */
   toPlain(): PlainError {
     return {
       code: this.code,
@@ -162,7 +162,7 @@ export class IntersticeError extends Error {
     return new IntersticeError(plain.code, plain.message, plain.details);
   }
 
-  /** Wraps whatever was thrown: an IntersticeError stays itself, anything else becomes INTERNAL with its cause kept. */
+  /** Returns an IntersticeError unchanged, and wraps any other value as INTERNAL with that value as its cause. */
   static from(thrown: unknown): IntersticeError {
     if (thrown instanceof IntersticeError) return thrown;
     const message = thrown instanceof Error ? thrown.message : String(thrown);
@@ -170,6 +170,7 @@ export class IntersticeError extends Error {
   }
 }
 
+/** An {@link IntersticeError} as plain data. */
 export interface PlainError {
   readonly code: ErrorCode;
   readonly message: string;

@@ -1,23 +1,21 @@
 import type { ErrorCode } from './errors.js';
+import type { MeasuredOperation } from './operation-table.js';
 import type { Operations } from './operations.js';
 import type { Report } from './report.js';
 
-/** What the session room tells whoever measures it. Plain data, free of ids and payloads: no event names a session. */
+/** What the operations report to metrics. The events are plain data without ids and payloads: no event names a session. */
 
-/** Operations that answer a caller; `info`, `ready` and `close` are not measured. */
-export type OperationName = Exclude<keyof Operations, 'preflight' | 'info' | 'ready' | 'close'>;
-
-/** One call has ended, well or not. */
+/** One call has ended. */
 export interface RequestEvent {
   readonly type: 'request';
-  readonly operation: OperationName;
+  readonly operation: MeasuredOperation;
   readonly code: 'OK' | ErrorCode;
   readonly tenant: string;
-  /** from receipt (or from the call, where a transport does not say when that was) to the answer */
+  /** From the first byte of the request (from the call, if the transport does not give that time) to the answer. */
   readonly seconds: number;
-  /** of a resolve or a step that was computed for this call: status, steps, searches, re-use, pairs, timings by phase */
+  /** Present if this call computed a resolve or a step. */
   readonly report?: Report;
-  /** a frame that was answered before: nothing was computed */
+  /** Whether the frame had been answered before, so that nothing was computed. */
   readonly isReplay?: boolean;
 }
 
@@ -29,44 +27,44 @@ export interface SessionEvent {
   readonly tenant: string;
 }
 
-/** What failed: the exact test of a state, the test of a piece of the path, or a number that is not finite. */
+/** The failed test: the exact test of a state, the test of a path segment, or the test for finite numbers. */
 export type FindingKind = 'STATE' | 'PATH' | 'NOT_FINITE';
 
-/** The verifier caught the engine; the answer was not sent. */
+/** The verifier refused an answer of the engine; the answer was not sent. */
 export interface FindingEvent {
   readonly type: 'finding';
   readonly kind: FindingKind;
   readonly engine: string;
 }
 
-/** A thread of the schedule died; another takes its place when there is work. */
+/** A worker thread died. It is replaced when there is work. */
 export interface WorkerLostEvent {
   readonly type: 'worker-lost';
 }
 
 export type OperationEvent = RequestEvent | SessionEvent | FindingEvent | WorkerLostEvent;
 
-/** Called as things happen, on the main thread; what it throws is logged and goes no further. */
+/** Called on the main thread as events happen. An exception is logged and has no other effect. */
 export type OperationObserver = (event: OperationEvent) => void;
 
-/** Gauges of this moment. */
+/** Current values of the gauges. */
 export interface OperationStats {
-  /** jobs in the queue */
+  /** Jobs in the queue. */
   readonly waiting: number;
-  /** jobs on a thread */
+  /** Jobs on a worker thread. */
   readonly running: number;
-  /** open sessions, parked ones included */
+  /** Open sessions, including parked ones. */
   readonly sessions: number;
   readonly parked: number;
-  /** bytes that lanes hold for sessions, on devices and on the host: scenes, meshes, states, the verifier's trees */
+  /** Bytes that lanes hold for sessions on devices and on the host: scenes, meshes, states, trees of the verifier. */
   readonly residentBytes: number;
-  /** bytes that lanes keep for whatever job is next, whosever it is */
+  /** Bytes that lanes keep for any next job. */
   readonly sharedBytes: number;
-  /** bytes that the session room holds: meshes, committed states, last requests and answers */
+  /** Bytes of host memory for sessions: meshes, committed states, last requests and answers. */
   readonly hostBytes: number;
 }
 
-/** Operations that can be looked at: what `createOperations` returns. */
+/** Operations with gauges: what `createOperations` returns. */
 export interface MeasuredOperations extends Operations {
   stats(): OperationStats;
 }

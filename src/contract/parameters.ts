@@ -10,27 +10,29 @@ export type VerifyLevel = 'NONE' | 'STATE' | 'PATH';
 
 export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS';
 
-/** Every field set, lengths in the caller's unit. Names as in the contract's Parameters message (lowerCamelCase). */
+/** Parameters of the solver with every field set. Names as in the contract's Parameters message; lengths in the caller's unit. */
 export interface Parameters {
   readonly preset: Preset;
-  /** δ */
+  /** δ > 0: distance at which a proximity pair becomes a constraint. */
   readonly activationDistance: number;
-  /** ρ */
+  /** ρ > 0: how far a trust box is grown. */
   readonly reach: number;
+  /** ≥ 0: longest free motion that one search covers. */
   readonly leap: number;
-  /** Dmin, used by preset PAPER */
+  /** Dmin ≥ δ; preset PAPER only. */
   readonly searchRadiusMin: number;
-  /** Dmax, used by preset PAPER */
+  /** Dmax ≥ Dmin; preset PAPER only. */
   readonly searchRadiusMax: number;
-  /** σ; 0 = off */
+  /** σ > 1, relative to the length of the edge in the target (Eq. 13); 0 = off. */
   readonly stretchLimit: number;
-  /** γ */
+  /** 0 < γ < 1. */
   readonly damping: number;
-  /** ε */
+  /** 0 < ε < 1: termination threshold of the residual. */
   readonly residualTolerance: number;
-  /** L */
+  /** L ≥ 1. */
   readonly stepLimit: number;
   readonly sweepsPerStep: number;
+  /** > 0; scales the metric defaults of preset PAPER and nothing else. */
   readonly metresPerUnit: number;
   readonly forward: ForwardRule;
   readonly contact: ContactForm;
@@ -39,5 +41,5 @@ export interface Parameters {
   readonly kinematicPairs: KinematicPairs;
 }
 
-/** What a caller may set; absent = the preset's default. */
+/** Parameters that a caller sets; absent = default of the preset. */
 export type ParametersInput = { readonly [K in keyof Parameters]?: Parameters[K] | undefined };

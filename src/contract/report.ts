@@ -1,16 +1,19 @@
-import type { ElementPair, ElementRef } from './errors.js';
+import type { ElementPair } from './elements.js';
+import type { Warning } from './errors.js';
 import type { Parameters, VerifyLevel } from './parameters.js';
 
+/** Why the solver stopped. The positions are safe in every case. */
 export type Status = 'CONVERGED' | 'STALLED' | 'STEP_LIMIT' | 'DEADLINE';
 
 export interface Progress {
   readonly steps: number;
   /** ‖r‖∞ */
   readonly residual: number;
+  /** Vertices with r > ε. */
   readonly unfinishedVertices: number;
 }
 
-/** Microseconds spent in each stage of one resolve. */
+/** Microseconds spent in each stage of the solver. */
 export interface StageTimings {
   search: number;
   geometry: number;
@@ -18,6 +21,18 @@ export interface StageTimings {
   forward: number;
 }
 
+/** Microseconds spent in each stage of a request. */
+export interface Timings extends StageTimings {
+  queue: number;
+  decode: number;
+  upload: number;
+  verify: number;
+  readback: number;
+  encode: number;
+  total: number;
+}
+
+/** Sizes of the proximity set. */
 export interface PairCounts {
   vertexTriangle: number;
   edgeEdge: number;
@@ -27,81 +42,75 @@ export interface PairCounts {
   colours: number;
 }
 
-export interface EngineDescription {
-  /** "cpu" or "webgpu: NAME" */
-  readonly name: string;
-  readonly adapter: string;
-  readonly software: boolean;
-  readonly maxBufferBytes: number;
-}
-
-/** Microseconds. */
-export interface Timings {
-  queue: number;
-  decode: number;
-  upload: number;
-  search: number;
-  geometry: number;
-  backward: number;
-  forward: number;
-  verify: number;
-  readback: number;
-  encode: number;
-  total: number;
-}
-
 export interface Verification {
+  /** The tests that were really performed. */
   readonly performed: VerifyLevel;
   readonly pairsTested: number;
   readonly doubtfulPairs: number;
+  /** Of the positions that were sent, without ignored pairs: always 0. */
   readonly intersections: number;
+  /** Whether an earlier verified state was sent because of a finding. */
   readonly fellBack: boolean;
 }
 
-export interface Warning {
-  readonly code: string;
-  readonly message: string;
-  readonly element?: ElementRef;
-  readonly count: number;
-}
-
+/** How an answer came about. */
 export interface Report {
   readonly status: Status;
   readonly steps: number;
   readonly searches: number;
   readonly proximitySetReused: boolean;
+  /** ‖r‖∞ */
   readonly residual: number;
+  /** Vertices with r > ε. */
   readonly unfinishedVertices: number;
+  /** Kinematic vertices whose answer differs from their target. */
   readonly unreachedKinematic: number;
+  /** Vertices with |x' − y| > δ. */
   readonly deflectedVertices: number;
   readonly distanceToTargetMax: number;
   readonly distanceToTargetRms: number;
+  /** Longest edge relative to its length in the target. */
   readonly maxStretch: number;
+  /** Absent if nothing is within reach, or if it was not measured (warning MIN_DISTANCE_NOT_MEASURED). */
   readonly minDistance?: number;
   readonly pairs: PairCounts;
   readonly touchingPairs: number;
   readonly ignoredPairCount: number;
+  /** Some of the ignored pairs. */
   readonly ignoredPairs: readonly ElementPair[];
+  /** Some of the pairs that stop the vertices farthest from their targets. */
   readonly limitingPairs: readonly ElementPair[];
   readonly verification: Verification;
   readonly timings: Timings;
+  /** Parameters in use, every field set. */
   readonly resolved: Parameters;
   readonly warnings: readonly Warning[];
   readonly sessionRebuilt: boolean;
+  /** Name of the engine, see EngineDescription. */
   readonly engine: string;
+  /** Version of the algorithm; equal inputs give equal bytes within one version. */
   readonly version: string;
 }
 
+/** Pairs that are closer than `include.contactDistance` in the answer, sorted by kind, then by ids. C is their number. */
 export interface Contacts {
+  /** uint8[C], values of the contract's enum Kind. */
   readonly kinds: Uint8Array;
+  /** uint32[4·C], vertices of side a, then of side b; padded with 0xFFFFFFFF. */
   readonly vertices: Uint32Array;
+  /** float32[4·C], barycentric weights of the closest points; each side sums to 1. */
   readonly weights: Float32Array;
+  /** float32[3·C], unit vectors from b to a. */
   readonly normals: Float32Array;
+  /** float32[C], in the caller's unit. */
   readonly distances: Float32Array;
 }
 
 export interface VertexReport {
+  /** float32[V] */
   readonly residual: Float32Array;
+  /** float32[V], in the caller's unit. */
   readonly distanceToTarget: Float32Array;
+  /** Ids of kinematic vertices whose answer differs from their target, ascending. */
   readonly unreachedKinematic: Uint32Array;
 }

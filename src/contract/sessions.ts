@@ -1,17 +1,20 @@
+import type { Warning } from './errors.js';
 import type { MeshInput, Positions } from './mesh.js';
 import type { Parameters, ParametersInput } from './parameters.js';
-import type { Report, Warning } from './report.js';
-import type { IncludeInput, OnBudget, Priority, ResolveAnswer } from './requests.js';
+import type { Report } from './report.js';
+import type { ComputeOptions, ResolveAnswer } from './requests.js';
+
+/** Requests and answers of the operations on sessions, as plain data; conventions as in requests.ts. */
 
 export interface CreateSessionRequest {
   readonly mesh: MeshInput;
-  /** state of frame 0, free of intersections */
+  /** State of frame 0, free of intersections. */
   readonly start: Positions;
   readonly parameters: ParametersInput;
   readonly label?: string;
-  /** absent = the server's default; 0 = until deleted */
+  /** Absent = default of the server; 0 = until deleted. */
   readonly idleTimeoutSeconds?: number;
-  /** the same key from the same tenant returns the same session */
+  /** The same key from the same tenant returns the same session. */
   readonly idempotencyKey?: string;
 }
 
@@ -25,7 +28,7 @@ export interface MeshSummary {
   readonly components: number;
   readonly medianEdge: number;
   readonly minHeight: number;
-  /** min xyz, max xyz */
+  /** [6]: minimum xyz, maximum xyz. */
   readonly bounds: readonly number[];
   readonly contentHash: string;
 }
@@ -35,19 +38,20 @@ export type Residency = 'RESIDENT' | 'PARKED';
 /** A session as its owner sees it. */
 export interface SessionInfo {
   readonly id: string;
-  /** last accepted frame; 0n after creation */
+  /** Last accepted frame; 0n after creation. */
   readonly frame: bigint;
   readonly resolved: Parameters;
   readonly mesh: MeshSummary;
   readonly warnings: readonly Warning[];
   readonly label: string;
-  /** ms since 1970 */
+  /** Milliseconds since 1970. */
   readonly created: number;
+  /** Milliseconds since 1970. */
   readonly lastUsed: number;
-  /** 0 = until deleted */
+  /** 0 = until deleted. */
   readonly idleTimeoutSeconds: number;
   readonly residency: Residency;
-  /** bytes that the engine holds for it; 0 while it is parked */
+  /** Bytes that the engine holds for the session; 0 while it is parked. */
   readonly deviceBytes: number;
   readonly lastReport?: Report;
 }
@@ -55,19 +59,19 @@ export interface SessionInfo {
 export interface ListSessionsRequest {
   readonly pageSize?: number;
   readonly pageToken?: string;
-  /** only sessions with this label */
+  /** Only sessions with this label. */
   readonly label?: string;
 }
 
 export interface ListSessionsAnswer {
   readonly sessions: readonly SessionInfo[];
-  /** empty on the last page */
+  /** Empty on the last page. */
   readonly nextPageToken: string;
 }
 
 export interface UpdateSessionRequest {
   readonly sessionId: string;
-  /** laid over the session's: what is not set stays */
+  /** Overrides the session's parameters; unset fields keep their values. */
   readonly parameters?: ParametersInput;
   readonly idleTimeoutSeconds?: number;
   readonly label?: string;
@@ -78,36 +82,29 @@ export interface PartTarget {
   readonly target: Positions;
 }
 
-export interface StepRequest {
+export interface StepRequest extends ComputeOptions {
   readonly sessionId: string;
-  /** absent = the last one + 1, and then never safe to retry */
+  /** Absent = last frame + 1; such a step is not safe to retry. */
   readonly frame?: bigint;
-  /** this, or `partTargets`, or neither: on towards the last target (before the first step: the start of frame 0) */
+  /** At most one of `target` and `partTargets`. With neither, the last target is kept; before the first step that is the start of frame 0. */
   readonly target?: Positions;
-  /** parts not named keep their last target (their start of frame 0, if they never had one); mixed scalars: float64 */
+  /** Other parts keep their last target (the start of frame 0 if they never had one). If scalar types differ, all are float64. */
   readonly partTargets?: readonly PartTarget[];
-  /** absent = the last answer */
+  /** Absent = last answer. */
   readonly start?: Positions;
-  /** uint8[V], 0 or 1; from this step on, in place of all flags, those of parts included */
+  /** uint8[V], 0 or 1. From this step on it replaces all flags, those of parts included. */
   readonly kinematic?: Uint8Array;
-  /** float32[V]; from this step on */
+  /** float32[V], from this step on. */
   readonly masses?: Float32Array;
-  /** for this step only, laid over the session's */
+  /** Overrides the session's parameters for this step. */
   readonly override?: ParametersInput;
-  readonly include?: IncludeInput;
-  /** from receipt, queue included */
-  readonly timeBudgetSeconds?: number;
-  /** default RETURN_SAFE */
-  readonly onBudget?: OnBudget;
-  /** default NORMAL; capped by the caller's key */
-  readonly priority?: Priority;
 }
 
 export interface StepAnswer extends ResolveAnswer {
   readonly frame: bigint;
   /**
-   * A frame sent again: the stored answer. A transport writes its own times into `report.timings` of an answer that is
-   * new, and leaves those of a replay alone: so both encode to the same bytes.
+   * Whether this is the stored answer of a frame that was sent again. A transport adds its own times to `report.timings` of a
+   * new answer and leaves those of a replay unchanged, so that both encode to the same bytes.
    */
   readonly isReplay: boolean;
 }

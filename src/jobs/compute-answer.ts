@@ -1,6 +1,7 @@
-import type { MeshWarning, Positions } from '../contract/mesh.js';
+import type { Warning } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { StageTimings, Timings, Warning } from '../contract/report.js';
+import type { StageTimings, Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
@@ -23,7 +24,7 @@ export interface Prepared {
   readonly mesh: CollisionMesh;
   readonly measures: MeshMeasures;
   readonly parameters: Parameters;
-  readonly parameterWarnings: readonly MeshWarning[];
+  readonly parameterWarnings: readonly Warning[];
   readonly contactDistance: number | undefined;
   readonly rules: PairRules;
   readonly frame: CoordinateFrame;

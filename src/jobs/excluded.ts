@@ -1,7 +1,7 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
+import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { Warning } from '../contract/report.js';
 import { countExcluded } from '../mesh/excluded-elements.js';
 import { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';

@@ -1,4 +1,4 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
 import type { FindingKind } from '../contract/events.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';

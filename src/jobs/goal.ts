@@ -1,6 +1,6 @@
+import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { Warning } from '../contract/report.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { StateToMap } from '../solver/frame.js';
 import { type CutTarget, cutTo, type Range } from '../solver/range.js';

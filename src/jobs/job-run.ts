@@ -1,6 +1,6 @@
+import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshLimits } from '../contract/mesh.js';
-import type { StateListener } from '../contract/operations.js';
 import type { Progress } from '../contract/report.js';
 import type { OnBudget } from '../contract/requests.js';
 import type { Engine } from '../solver/types.js';

@@ -1,7 +1,8 @@
-import type { ElementPair } from '../contract/errors.js';
-import type { MeshWarning, Positions } from '../contract/mesh.js';
+import type { ElementPair } from '../contract/elements.js';
+import type { Warning } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { Report, Timings, Verification, VertexReport, Warning } from '../contract/report.js';
+import type { Report, Timings, Verification, VertexReport } from '../contract/report.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
@@ -16,7 +17,7 @@ export interface ReportInput {
   readonly mesh: CollisionMesh;
   readonly measures: MeshMeasures;
   readonly parameters: Parameters;
-  readonly parameterWarnings: readonly MeshWarning[];
+  readonly parameterWarnings: readonly Warning[];
   /** of a target that lies too far out, and of a time budget that was too small */
   readonly runWarnings: readonly Warning[];
   readonly scale: number;
@@ -137,7 +138,7 @@ function toCallerUnit(pair: ElementPair, scale: number): ElementPair {
 export function warningsOf(
   mesh: CollisionMesh,
   measures: MeshMeasures,
-  parameterWarnings: readonly MeshWarning[],
+  parameterWarnings: readonly Warning[],
 ): Warning[] {
   const warnings: Warning[] = [...mesh.warnings, ...measures.warnings, ...parameterWarnings];
   const count = mesh.ignoredPartPairs.length / 2;

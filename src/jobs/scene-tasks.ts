@@ -1,6 +1,6 @@
+import type { Warning } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { Parameters, ParametersInput } from '../contract/parameters.js';
-import type { Warning } from '../contract/report.js';
 import type { IncludeInput, OnBudget, ResolveAnswer } from '../contract/requests.js';
 import type { MeshSummary } from '../contract/sessions.js';
 import type { MeshMeasures } from '../mesh/types.js';

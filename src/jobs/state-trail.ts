@@ -1,5 +1,5 @@
+import type { StateListener } from '../contract/call-context.js';
 import type { Positions } from '../contract/mesh.js';
-import type { StateListener } from '../contract/operations.js';
 import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';

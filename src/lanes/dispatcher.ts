@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ResourceLimits } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
-import type { EngineDescription } from '../contract/report.js';
+import type { EngineDescription } from '../contract/server-info.js';
 import type { Claim, ScheduleHooks } from './claim.js';
 import { monotonicMs } from './clock.js';
 import { FairQueue } from './fair-queue.js';

@@ -1,7 +1,8 @@
 import type { PlainError } from '../contract/errors.js';
 import type { MeshLimits, Positions } from '../contract/mesh.js';
-import type { EngineDescription, Progress } from '../contract/report.js';
+import type { Progress } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
+import type { EngineDescription } from '../contract/server-info.js';
 import type { EngineSource } from '../jobs/choose-engine.js';
 import type { Finding } from '../jobs/finding.js';
 import type { HeldVersions } from '../jobs/resident-scenes.js';

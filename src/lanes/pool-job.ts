@@ -1,5 +1,5 @@
+import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { StateListener } from '../contract/operations.js';
 import type { Progress } from '../contract/report.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { Finding } from '../jobs/finding.js';

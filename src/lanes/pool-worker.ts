@@ -1,6 +1,6 @@
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
-import type { EngineDescription } from '../contract/report.js';
+import type { EngineDescription } from '../contract/server-info.js';
 import type { EndMessage, JobMessage, WorkerMessage, WorkerSetup } from './messages.js';
 import { Mailbox, packCopies } from './transfer.js';
 

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
-import type { EngineDescription } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
+import type { EngineDescription } from '../contract/server-info.js';
 import type { ResolveTask } from '../jobs/resolve-job.js';
 import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../jobs/scene-tasks.js';
 import { bytesOf } from '../mesh/bytes.js';

@@ -1,4 +1,5 @@
-import type { MeshInput, MeshLimits, MeshWarning } from '../contract/mesh.js';
+import type { Warning } from '../contract/errors.js';
+import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 import { addBoundaryFaces } from './boundary.js';
 import { countComponents } from './components.js';
 import { collectEdges } from './edges.js';
@@ -99,7 +100,7 @@ function listMarked(marks: Uint8Array): Uint32Array {
 }
 
 /** A vertex of no element is carried through every answer untouched and unchecked: the caller may not expect that. */
-function warnOfUnused(isUsed: Uint8Array): MeshWarning[] {
+function warnOfUnused(isUsed: Uint8Array): Warning[] {
   let count = 0;
   for (let vertex = 0; vertex < isUsed.length; vertex++) count += 1 - isUsed[vertex]!;
   if (count === 0) return [];
@@ -115,7 +116,7 @@ function warnOfUnused(isUsed: Uint8Array): MeshWarning[] {
 }
 
 /** @param isUsed uint8[V], 1 = the vertex is in an element other than a particle */
-function warnOfParticles(sent: Uint32Array, isUsed: Uint8Array): MeshWarning[] {
+function warnOfParticles(sent: Uint32Array, isUsed: Uint8Array): Warning[] {
   let count = 0;
   for (let i = 0; i < sent.length; i++) count += isUsed[sent[i]!]!;
   if (count === 0) return [];

@@ -1,4 +1,5 @@
-import { type ElementRef, IntersticeError } from '../contract/errors.js';
+import type { ElementRef } from '../contract/elements.js';
+import { IntersticeError } from '../contract/errors.js';
 import { ascendingRows, forEachGroup, sortRows } from './rows.js';
 
 /** Kinds of elements and how many vertices each has. */

@@ -1,4 +1,4 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
 
 /**
  * Pairs of elements that intersect already, and the proximity pairs that are excluded because of them.

@@ -1,5 +1,6 @@
 import { orient2d } from 'robust-predicates';
-import type { MeshWarning, Positions } from '../contract/mesh.js';
+import type { Warning } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
 import { refer } from './elements.js';
 import { distanceOf, lengthOf, medianLength } from './lengths.js';
 import { nearestDistances } from './nearest.js';
@@ -58,7 +59,7 @@ function findMedian(mesh: CollisionMesh, positions: Positions, lengths: readonly
 function measureTriangles(
   triangles: Uint32Array,
   positions: Positions,
-): { minHeight: number; warnings: readonly MeshWarning[] } {
+): { minHeight: number; warnings: readonly Warning[] } {
   let minHeight = Number.POSITIVE_INFINITY;
   let zeroCount = 0;
   let firstZero = -1;
@@ -97,7 +98,7 @@ function projectedArea(positions: Positions, a: number, b: number, c: number, u:
   );
 }
 
-function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]): MeshWarning[] {
+function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]): Warning[] {
   let count = 0;
   for (const array of lengths) for (let i = 0; i < array.length; i++) if (array[i] === 0) count++;
   if (count === 0) return [];

@@ -1,4 +1,4 @@
-import type { MeshWarning } from '../contract/mesh.js';
+import type { Warning } from '../contract/errors.js';
 
 export interface Part {
   readonly name: string;
@@ -43,7 +43,7 @@ export interface CollisionMesh {
   };
   /** connected components over all elements, isolated vertices not counted */
   readonly components: number;
-  readonly warnings: readonly MeshWarning[];
+  readonly warnings: readonly Warning[];
 }
 
 /** Lengths of one state of a mesh, in the unit of its positions; computed in double precision. */
@@ -56,5 +56,5 @@ export interface MeshMeasures {
   /** min xyz, max xyz over all vertices that belong to an element */
   readonly bounds: readonly [number, number, number, number, number, number];
   /** ZERO_LENGTH_EDGE, ZERO_AREA_TRIANGLE */
-  readonly warnings: readonly MeshWarning[];
+  readonly warnings: readonly Warning[];
 }

@@ -1,53 +1,53 @@
-/** Lines that somebody outside can cause are no more than this a second. */
-const LINES_A_SECOND = 10;
+/** Log lines per second that a remote party can cause. */
+const LINES_PER_SECOND = 10;
 const SECOND_MS = 1000;
 
-/** Calls back after a time, unless it is called off. */
+/** Calls back after a delay. @returns cancels the call */
 export type Later = (milliseconds: number, then: () => void) => () => void;
 
 const later: Later = (milliseconds, then) => {
-  // Must not keep a process alive that has nothing else to do.
+  // The timer must not keep an idle process alive.
   const timer = setTimeout(then, milliseconds).unref();
   return () => clearTimeout(timer);
 };
 
 /**
- * So many lines of one kind a second; what is beyond is counted by its reason, and told in one line when the second is over.
- * A second begins with the first line after the last one has ended, so nothing runs while nothing happens.
+ * Limits log lines of one kind to a number per second. Further lines are counted by reason and summarised in one line when
+ * the second ends. A second starts with the first line after the previous one has ended, so that no timer runs when idle.
  */
 export class LineBound {
   #written = 0;
-  #unwritten = new Map<string, number>();
+  #suppressed = new Map<string, number>();
   #cancel: (() => void) | undefined;
 
   /**
-   * @param tell what was not written, by reason: called only when there is something
-   * @param after for tests; default: a timer
+   * @param report called with the number of suppressed lines by reason, if there are any
+   * @param after replaces the timer in tests
    */
   constructor(
-    private readonly tell: (unwritten: Readonly<Record<string, number>>) => void,
-    private readonly linesASecond: number = LINES_A_SECOND,
+    private readonly report: (suppressed: Readonly<Record<string, number>>) => void,
+    private readonly linesPerSecond: number = LINES_PER_SECOND,
     private readonly after: Later = later,
   ) {}
 
-  /** Whether this one may be written; it is counted otherwise. */
+  /** Whether a line may be written; if not, it is counted. */
   allows(reason: string): boolean {
     this.#cancel ??= this.after(SECOND_MS, () => this.flush());
-    if (this.#written < this.linesASecond) {
+    if (this.#written < this.linesPerSecond) {
       this.#written++;
       return true;
     }
-    this.#unwritten.set(reason, (this.#unwritten.get(reason) ?? 0) + 1);
+    this.#suppressed.set(reason, (this.#suppressed.get(reason) ?? 0) + 1);
     return false;
   }
 
-  /** Ends the second now: before the log ends, nothing is left untold. */
+  /** Ends the second now, e.g. before the log is closed. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#written = 0;
-    const unwritten = Object.fromEntries(this.#unwritten);
-    this.#unwritten = new Map();
-    if (Object.keys(unwritten).length > 0) this.tell(unwritten);
+    const suppressed = Object.fromEntries(this.#suppressed);
+    this.#suppressed = new Map();
+    if (Object.keys(suppressed).length > 0) this.report(suppressed);
   }
 }

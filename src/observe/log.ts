@@ -1,20 +1,18 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { IntersticeError } from '../contract/errors.js';
 import { packageVersion } from '../paths.js';
 
 export type { Logger } from 'pino';
 
-/**
- * The second line of defence: nobody logs headers, but should a library's error ever carry them, what stands in these
- * never reaches the log.
- */
+/** Headers whose values are redacted. The service logs no headers, but an error of a library might carry them. */
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie', 'proxy-authorization'];
 const SECRET_PATHS = ['', '*.', '*.*.'].flatMap((place) =>
   SECRET_HEADERS.map((name) => (place === '' ? `["${name}"]` : `${place.slice(0, -1)}["${name}"]`)),
 );
 
 /**
- * The service's own log: one JSON object a line, on standard error so that standard output stays the program's.
- * Lines carry ids, counts, times and codes; payloads and header values never.
+ * The log of the service: one JSON object per line on standard error. Lines contain ids, counts, times and codes, never
+ * payloads or header values.
  */
 export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
   return pino(
@@ -29,31 +27,35 @@ export function createLogger(level: string, destination: DestinationStream = pin
   );
 }
 
-/** What is worth keeping of one answered request. */
+/** One answered request. */
 export interface RequestLine {
   readonly requestId: string;
-  /** HTTP's method, or gRPC */
+  /** HTTP method, or "gRPC". */
   readonly method: string;
-  /** without the query */
+  /** Without the query. */
   readonly path: string;
   readonly status: number;
   readonly milliseconds: number;
-  /** of the body, as far as it was announced or read */
+  /** Size of the body, if announced or read. */
   readonly bytesIn: number | undefined;
   readonly bytesOut: number | undefined;
-  /** code of the refusal */
+  /** Error code; undefined for a successful answer. */
   readonly code: string | undefined;
-  /** whose key was shown */
   readonly tenant?: string | undefined;
 }
 
-/** Answers of 500 and above that are no fault of the service: not built, come again later, the caller's own time was up. */
-const NO_FAULTS: readonly number[] = [501, 503, 504];
+/** Statuses of 500 and above that are no fault of the service: not implemented, unavailable for now, the caller's deadline. */
+const EXPECTED_STATUSES: readonly number[] = [501, 503, 504];
 
-/** Server faults are errors, what the caller can mend is information. */
+/** Logs faults of the service as errors and everything else as information. */
 export function logRequest(log: Logger, line: RequestLine): void {
   const { requestId, method, path, status, code, bytesIn, bytesOut, tenant } = line;
   const ms = Math.round(line.milliseconds * 1000) / 1000;
-  const level = status >= 500 && !NO_FAULTS.includes(status) ? 'error' : 'info';
-  log[level]({ requestId, method, path, status, ms, bytesIn, bytesOut, code, tenant }, 'request');
+  const level = status >= 500 && !EXPECTED_STATUSES.includes(status) ? 'error' : 'info';
+  log[level]({ requestId, method, path, status, ms, bytesIn, bytesOut, code, tenant }, 'Request completed.');
+}
+
+/** Logs an unexpected exception with its cause; the caller only gets the request id. */
+export function logFault(log: Logger, requestId: string, thrown: unknown): void {
+  if (IntersticeError.from(thrown).code === 'INTERNAL') log.error({ requestId, err: thrown }, 'Request failed.');
 }

@@ -5,69 +5,87 @@ import type { Report } from '../contract/report.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import type { RequestLine } from './log.js';
 
-/** Seconds: from a probe of two triangles to the longest time budget that the settings allow by default. */
+/** Buckets in seconds, from two triangles to the default limit of time budgets. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600];
-/** Counts of one resolve: steps, searches. */
+/** Buckets for the steps and searches of one resolve. */
 const COUNTS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-/** Proximity pairs of one resolve. */
+/** Buckets for the proximity pairs of one resolve. */
 const PAIRS = [0, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
-/** Stages of a report, in the order of the walk; what the transports do (decode, encode) is in the request's own time. */
-const PHASES = ['upload', 'search', 'geometry', 'backward', 'forward', 'readback', 'verify'] as const;
+/** Stages of a report, in the order of execution; `request_seconds` includes the transport's decoding and encoding. */
+const STAGES = ['upload', 'search', 'geometry', 'backward', 'forward', 'readback', 'verify'] as const;
 
 type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed';
 
 /**
- * Everything the service counts, in a registry of its own. Labels take few values: operations, codes, phases; tenants only
- * by the names in the file of keys. Ids, labels and paths of callers are never among them.
+ * The metrics of the service in their own registry. The number of label values is bounded: operations, codes, stages, and
+ * the tenants of the key file. Ids, labels and paths of callers are never label values.
  */
 export class Metrics {
   private readonly registry = new Registry();
   private readonly registers = [this.registry];
 
-  private readonly answers = this.counter('answers_total', 'Answers of the doors, refusals included.', [
-    'door',
-    'status',
-    'code',
-  ]);
-  private readonly requests = this.counter('requests_total', 'Operations that ended, by how.', [
+  private readonly answers = this.counter(
+    'answers_total',
+    'Answers of the HTTP and gRPC servers, including refusals.',
+    ['door', 'status', 'code'],
+  );
+  private readonly requests = this.counter('requests_total', 'Completed operations by outcome.', [
     'operation',
     'outcome',
     'code',
   ]);
-  private readonly tenantRequests = this.counter('tenant_requests_total', 'Operations that ended, by whose key.', [
+  private readonly tenantRequests = this.counter('tenant_requests_total', 'Completed operations by tenant.', [
     'tenant',
     'outcome',
   ]);
-  private readonly requestSeconds = this.histogram('request_seconds', 'From receipt to answer.', SECONDS, [
-    'operation',
+  private readonly requestSeconds = this.histogram(
+    'request_seconds',
+    'Time from the first byte of a request to its answer.',
+    SECONDS,
+    ['operation'],
+  );
+  private readonly queueSeconds = this.histogram('queue_wait_seconds', 'Time in the queue.', SECONDS);
+  private readonly phaseSeconds = this.histogram('phase_seconds', 'Time in each stage of a resolve or step.', SECONDS, [
+    'phase',
   ]);
-  private readonly queueSeconds = this.histogram('queue_wait_seconds', 'Wait for a thread.', SECONDS);
-  private readonly phaseSeconds = this.histogram('phase_seconds', 'Stages of a resolve or step.', SECONDS, ['phase']);
-  private readonly statuses = this.counter('resolved_total', 'Computed resolves and steps, by status.', ['status']);
-  private readonly replays = this.counter('replays_total', 'Frames sent again and answered from store.');
-  private readonly steps = this.histogram('steps', 'Steps of the method in one resolve.', COUNTS);
-  private readonly searches = this.histogram('searches', 'Proximity searches in one resolve.', COUNTS);
+  private readonly statuses = this.counter('resolved_total', 'Computed resolves and steps by status.', ['status']);
+  private readonly replays = this.counter(
+    'replays_total',
+    'Frames that were sent again and answered from the stored answer.',
+  );
+  private readonly steps = this.histogram('steps', 'Solver steps of one resolve.', COUNTS);
+  private readonly searches = this.histogram('searches', 'Proximity searches of one resolve.', COUNTS);
   private readonly pairs = this.histogram('pairs', 'Proximity pairs of one resolve.', PAIRS);
-  private readonly reuses = this.counter('proximity_sets_reused_total', 'Steps that began with the set of the last.');
-  private readonly fallbacks = this.counter('fell_back_total', 'Answers that are an earlier state than the last.');
-  private readonly findings = this.counter('findings_total', 'Answers that the verifier refused.', ['kind', 'engine']);
-  private readonly sessionChanges = this.counter('session_changes_total', 'What happened to sessions.', ['change']);
-  private readonly tlsRefusals = this.counter('tls_refused_total', 'Connections that did not get through TLS.', [
+  private readonly reuses = this.counter(
+    'proximity_sets_reused_total',
+    'Steps that started with the proximity set of the previous step.',
+  );
+  private readonly fallbacks = this.counter(
+    'fell_back_total',
+    'Answers that fell back to an earlier state after a finding.',
+  );
+  private readonly findings = this.counter('findings_total', 'Answers that the verifier rejected.', ['kind', 'engine']);
+  private readonly sessionChanges = this.counter(
+    'session_changes_total',
+    'Sessions created, deleted, expired, parked or resumed.',
+    ['change'],
+  );
+  private readonly tlsRefusals = this.counter('tls_refused_total', 'Connections that failed the TLS handshake.', [
     'reason',
   ]);
-  private readonly workersLost = this.counter('workers_lost_total', 'Threads that died.');
+  private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
-    const build = this.gauge('build_info', 'Always 1; the labels tell the version.', undefined, [
+    const build = this.gauge('build_info', 'Always 1; the labels give the version.', undefined, [
       'version',
       'algorithm',
     ]);
     build.set({ version: packageVersion, algorithm: algorithmVersion }, 1);
   }
 
-  /** What the operations tell. */
+  /** Counts an event of the operations. */
   readonly observe = (event: OperationEvent): void => {
     if (event.type === 'request') this.countRequest(event);
     else if (event.type === 'session') this.sessionChanges.inc({ change: event.change });
@@ -75,25 +93,25 @@ export class Metrics {
     else this.workersLost.inc();
   };
 
-  /** What the doors tell: also of requests that never became an operation. */
+  /** Counts an answer of a transport, including requests that never reached an operation. */
   readonly countAnswer = ({ method, status, code }: RequestLine): void => {
     this.answers.inc({ door: method === 'gRPC' ? 'grpc' : 'http', status: String(status), code: code ?? 'OK' });
   };
 
-  /** What the gRPC door tells of handshakes. @param reason one of a few that the door knows */
+  /** @param reason one of a fixed set of reasons */
   readonly countTlsRefusal = (reason: string): void => this.tlsRefusals.inc({ reason });
 
-  /** Gauges that are read when somebody asks. To be called once. */
+  /** Adds the gauges of the operations, read at each scrape. To be called once. */
   watch(read: () => OperationStats): void {
     const gauges: readonly [name: string, help: string, of: (stats: OperationStats) => number][] = [
-      ['queue_waiting', 'Jobs that wait for a thread.', ({ waiting }) => waiting],
-      ['jobs_running', 'Jobs on a thread.', ({ running }) => running],
+      ['queue_waiting', 'Jobs that wait for a worker thread.', ({ waiting }) => waiting],
+      ['jobs_running', 'Jobs on a worker thread.', ({ running }) => running],
       [
         'device_bytes',
-        'What lanes hold for sessions, on devices and on the host.',
+        'Memory that lanes hold for sessions on devices and on the host.',
         ({ residentBytes }) => residentBytes,
       ],
-      ['shared_bytes', 'What lanes keep for whatever job is next.', ({ sharedBytes }) => sharedBytes],
+      ['shared_bytes', 'Memory that lanes keep for any next job.', ({ sharedBytes }) => sharedBytes],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
     ];
     for (const [name, help, of] of gauges) this.gauge(name, help, (gauge) => gauge.set(of(read())));
@@ -105,13 +123,13 @@ export class Metrics {
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);
   }
 
-  /** What the composition root knows: 1 while the service takes requests, and how many are at work. */
+  /** Adds the gauges of the service's state. To be called once. */
   watchState(state: { readonly phase: string; readonly inFlight: number }): void {
     this.gauge('ready', '1 while the service takes requests.', (gauge) => gauge.set(state.phase === 'ready' ? 1 : 0));
-    this.gauge('requests_in_flight', 'Requests at the doors.', (gauge) => gauge.set(state.inFlight));
+    this.gauge('requests_in_flight', 'Requests in progress.', (gauge) => gauge.set(state.inFlight));
   }
 
-  /** The page that Prometheus reads. */
+  /** All metrics in the text format of Prometheus. */
   text(): Promise<string> {
     return this.registry.metrics();
   }
@@ -134,7 +152,7 @@ export class Metrics {
     const { timings, pairs } = report;
     this.statuses.inc({ status: report.status });
     this.queueSeconds.observe(timings.queue / 1e6);
-    for (const phase of PHASES) this.phaseSeconds.observe({ phase }, timings[phase] / 1e6);
+    for (const stage of STAGES) this.phaseSeconds.observe({ phase: stage }, timings[stage] / 1e6);
     this.steps.observe(report.steps);
     this.searches.observe(report.searches);
     this.pairs.observe(pairs.vertexTriangle + pairs.edgeEdge + pairs.vertexEdge + pairs.vertexVertex);

@@ -1,12 +1,14 @@
 import { type Context, context, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import type { CallContext } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { CallContext, Operations } from '../contract/operations.js';
+import { OPERATIONS } from '../contract/operation-table.js';
+import type { OperationName, Operations } from '../contract/operations.js';
 import type { Report, Timings } from '../contract/report.js';
 import type { StepAnswer } from '../contract/sessions.js';
 import { packageVersion } from '../paths.js';
 
-/** The stages that become children, in the order of the walk. */
-const PHASES = [
+/** The stages of a request that become child spans, in the order of execution. */
+const STAGES = [
   'decode',
   'queue',
   'upload',
@@ -19,28 +21,20 @@ const PHASES = [
 ] as const;
 
 /**
- * The same operations, each call in a span of OpenTelemetry's: child of the caller's, whose trace arrives in the headers
- * `traceparent` and `tracestate`. Spans go wherever the process's SDK sends them, and nowhere where there is none; then
- * nothing of this costs more than a function call.
+ * Wraps the operations so that each call runs in an OpenTelemetry span. The parent is the caller's span, which arrives in the
+ * headers `traceparent` and `tracestate`. Without an OpenTelemetry SDK in the process the spans are discarded at the cost of
+ * a function call.
  */
 export function withTracing<T extends Operations>(operations: T): T {
-  const traced: Partial<Operations> = {
-    resolve: (request, call) => inSpan('resolve', call, (next) => operations.resolve(request, next)),
-    check: (request, call) => inSpan('check', call, (next) => operations.check(request, next)),
-    createSession: (request, call) => inSpan('createSession', call, (next) => operations.createSession(request, next)),
-    getSession: (id, call) => inSpan('getSession', call, (next) => operations.getSession(id, next)),
-    listSessions: (request, call) => inSpan('listSessions', call, (next) => operations.listSessions(request, next)),
-    updateSession: (request, call) => inSpan('updateSession', call, (next) => operations.updateSession(request, next)),
-    deleteSession: (id, call) => inSpan('deleteSession', call, (next) => operations.deleteSession(id, next)),
-    step: (request, call) => inSpan('step', call, (next) => operations.step(request, next)),
-  };
   return new Proxy(operations, {
     get: (target, name) => {
-      const own = traced[name as keyof Operations];
-      if (own) return own;
       const value = Reflect.get(target, name) as unknown;
-      // Private fields are not the proxy's.
-      return typeof value === 'function' ? value.bind(target) : value;
+      if (typeof value !== 'function') return value;
+      const span = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name as OperationName].span : null;
+      // Bound to the target, because a proxy has no access to private fields.
+      if (span === null) return value.bind(target);
+      return (request: unknown, call: CallContext | undefined) =>
+        inSpan(span, String(name), call, () => value.call(target, request, call) as Promise<unknown>);
     },
   });
 }
@@ -48,20 +42,18 @@ export function withTracing<T extends Operations>(operations: T): T {
 const tracer = () => trace.getTracer('interstice', packageVersion);
 
 async function inSpan<A>(
+  name: string,
   operation: string,
   call: CallContext | undefined,
-  run: (call: CallContext | undefined) => Promise<A>,
+  run: () => Promise<A>,
 ): Promise<A> {
   const startTime = toEpochMs(call?.receivedAt ?? performance.now());
   const parent = parentOf(call);
-  const span = tracer().startSpan(
-    `interstice ${operation}`,
-    { kind: SpanKind.SERVER, startTime, attributes: attributesOf(operation, call) },
-    parent,
-  );
+  const attributes = attributesOf(operation, call);
+  const span = tracer().startSpan(name, { kind: SpanKind.SERVER, startTime, attributes }, parent);
   const inside = trace.setSpan(parent, span);
   try {
-    const answer = await context.with(inside, () => run(call));
+    const answer = await context.with(inside, run);
     if (span.isRecording()) describe(span, inside, startTime, answer);
     return answer;
   } catch (thrown) {
@@ -74,7 +66,7 @@ async function inSpan<A>(
   }
 }
 
-/** A span that an instrumentation of the door has opened already goes before what the headers say: it is their child. */
+/** The active span, if an instrumentation of the transport has opened one (it has read the headers itself); else the headers' span. */
 function parentOf(call: CallContext | undefined): Context {
   const active = context.active();
   const { header } = call ?? {};
@@ -90,16 +82,16 @@ function attributesOf(operation: string, call: CallContext | undefined) {
   };
 }
 
-/** Resolves and steps tell how they went; the answers of other operations say nothing about work. */
+/** Adds attributes and stages from the report of a resolve or a step; other answers have no report. */
 function describe(span: Span, inside: Context, startTime: number, answer: unknown): void {
   const { report, isReplay } = (answer ?? {}) as Partial<StepAnswer>;
   if (isReplay) span.setAttribute('interstice.replay', true);
   if (!report || isReplay) return;
-  span.setAttributes(factsOf(report));
-  addPhases(inside, startTime, report.timings);
+  span.setAttributes(reportAttributes(report));
+  addStages(inside, startTime, report.timings);
 }
 
-function factsOf(report: Report) {
+function reportAttributes(report: Report) {
   const { pairs } = report;
   return {
     'interstice.status': report.status,
@@ -113,21 +105,21 @@ function factsOf(report: Report) {
 }
 
 /**
- * A child a stage, as long as the report says. Stages take turns within a resolve (a search between two steps): each child
- * is the sum of its turns, and they lie end to end, so their lengths mean something and their starts do not.
+ * Adds one child span for each stage of the report. The stages of a resolve alternate (search, step, search, ...), and the
+ * report has only their sums: the children lie end to end, so that their lengths are meaningful and their start times are not.
  */
-function addPhases(inside: Context, startTime: number, timings: Timings): void {
+function addStages(inside: Context, startTime: number, timings: Timings): void {
   let from = startTime;
-  for (const phase of PHASES) {
-    const milliseconds = timings[phase] / 1000;
+  for (const stage of STAGES) {
+    const milliseconds = timings[stage] / 1000;
     if (milliseconds <= 0) continue;
     const attributes = { 'interstice.sum_of_turns': true };
     tracer()
-      .startSpan(`interstice ${phase}`, { startTime: from, attributes }, inside)
+      .startSpan(`interstice ${stage}`, { startTime: from, attributes }, inside)
       .end(from + milliseconds);
     from += milliseconds;
   }
 }
 
-/** OpenTelemetry takes milliseconds since 1970; with a fraction, so that short stages do not vanish. */
+/** Milliseconds since 1970, with a fraction so that short stages do not vanish. */
 const toEpochMs = (performanceNow: number): number => performance.timeOrigin + performanceNow;

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
-import type { Limits } from '../contract/operations.js';
 import type { MeshCheckRequest, ResolveRequest, SessionCheckRequest } from '../contract/requests.js';
+import type { Limits } from '../contract/server-info.js';
 import type { CreateSessionRequest, StepRequest, UpdateSessionRequest } from '../contract/sessions.js';
 
 /** Longest label and longest idempotency key: names, not documents. */

@@ -1,4 +1,4 @@
-import type { CallContext } from '../contract/operations.js';
+import type { CallContext } from '../contract/call-context.js';
 import type { Priority } from '../contract/requests.js';
 import type { Claim } from '../lanes/claim.js';
 import { toMonotonicMs } from '../lanes/clock.js';

@@ -1,6 +1,8 @@
+import type { CallContext } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { OperationEvent, OperationName, OperationObserver, RequestEvent } from '../contract/events.js';
-import type { CallContext } from '../contract/operations.js';
+import type { OperationEvent, OperationObserver, RequestEvent } from '../contract/events.js';
+import type { MeasuredOperation } from '../contract/operation-table.js';
+import type { StepAnswer } from '../contract/sessions.js';
 import { DEFAULT_TENANT } from './calls.js';
 
 export type Log = (event: object, message: string) => void;
@@ -20,13 +22,8 @@ export class Observation {
     }
   }
 
-  /** Runs one call and tells how it ended. @param detail what else there is to say of the answer */
-  async request<T>(
-    operation: OperationName,
-    context: CallContext,
-    work: () => Promise<T> | T,
-    detail: (answer: T) => Pick<RequestEvent, 'report' | 'isReplay'> = () => ({}),
-  ): Promise<T> {
+  /** Runs one call and reports its end. */
+  async request<T>(operation: MeasuredOperation, context: CallContext, work: () => Promise<T> | T): Promise<T> {
     const from = context.receivedAt ?? performance.now();
     const told = (rest: Pick<RequestEvent, 'code' | 'report' | 'isReplay'>) =>
       this.emit({
@@ -38,11 +35,17 @@ export class Observation {
       });
     try {
       const answer = await work();
-      told({ code: 'OK', ...detail(answer) });
+      told({ code: 'OK', ...detailsOf(answer) });
       return answer;
     } catch (thrown) {
       told({ code: IntersticeError.from(thrown).code });
       throw thrown;
     }
   }
+}
+
+/** Only answers of a resolve and of a step have a report; that of a replay was counted before. */
+function detailsOf(answer: unknown): Pick<RequestEvent, 'report' | 'isReplay'> {
+  const { report, isReplay } = (answer ?? {}) as Partial<StepAnswer>;
+  return { ...(report && !isReplay ? { report } : {}), ...(isReplay === undefined ? {} : { isReplay }) };
 }

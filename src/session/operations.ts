@@ -1,6 +1,6 @@
 import type { MeasuredOperations, OperationObserver } from '../contract/events.js';
-import type { Limits } from '../contract/operations.js';
-import type { EngineDescription, Report } from '../contract/report.js';
+import type { Report } from '../contract/report.js';
+import type { EngineDescription, Limits } from '../contract/server-info.js';
 import type { EngineSource } from '../jobs/choose-engine.js';
 import { engineSourceOf } from '../jobs/choose-engine.js';
 import { Scheduler } from '../lanes/scheduler.js';

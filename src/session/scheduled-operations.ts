@@ -1,8 +1,10 @@
+import type { CallContext, Preflight } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations, OperationStats } from '../contract/events.js';
-import type { CallContext, Preflight, ServerInfo } from '../contract/operations.js';
-import type { EngineDescription } from '../contract/report.js';
+import type { MeasuredOperation } from '../contract/operation-table.js';
+import type { AnswerOf } from '../contract/operations.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type { EngineDescription, ServerInfo } from '../contract/server-info.js';
 import type {
   CreateSessionRequest,
   ListSessionsAnswer,
@@ -89,51 +91,40 @@ export class ScheduledOperations implements MeasuredOperations {
     }
   }
 
-  resolve(request: ResolveRequest, context: CallContext = {}): Promise<ResolveAnswer> {
-    return this.observation.request(
-      'resolve',
-      context,
-      () => this.compute(request, this.admit(context)),
-      ({ report }) => ({ report }),
-    );
+  resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer> {
+    return this.run('resolve', context, (call) => this.compute(request, call));
   }
 
-  check(request: CheckRequest, context: CallContext = {}): Promise<CheckAnswer> {
-    return this.observation.request('check', context, () => {
-      const call = this.admit(context);
+  check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer> {
+    return this.run('check', context, (call) => {
       if ('sessionId' in request) return this.room.check(request, call);
       admitCheck(request, this.options.limits);
-      return this.schedule.check(request, { signal: context.signal, claim: claimOf(call) });
+      return this.schedule.check(request, { signal: call.context.signal, claim: claimOf(call) });
     });
   }
 
-  createSession(request: CreateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
-    return this.observation.request('createSession', context, () => this.room.create(request, this.admit(context)));
+  createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo> {
+    return this.run('createSession', context, (call) => this.room.create(request, call));
   }
 
-  getSession(id: string, context: CallContext = {}): Promise<SessionInfo> {
-    return this.observation.request('getSession', context, () => this.room.get(id, this.admit(context)));
+  getSession(id: string, context?: CallContext): Promise<SessionInfo> {
+    return this.run('getSession', context, (call) => this.room.get(id, call));
   }
 
-  listSessions(request: ListSessionsRequest, context: CallContext = {}): Promise<ListSessionsAnswer> {
-    return this.observation.request('listSessions', context, () => this.room.list(request, this.admit(context)));
+  listSessions(request: ListSessionsRequest, context?: CallContext): Promise<ListSessionsAnswer> {
+    return this.run('listSessions', context, (call) => this.room.list(request, call));
   }
 
-  updateSession(request: UpdateSessionRequest, context: CallContext = {}): Promise<SessionInfo> {
-    return this.observation.request('updateSession', context, () => this.room.update(request, this.admit(context)));
+  updateSession(request: UpdateSessionRequest, context?: CallContext): Promise<SessionInfo> {
+    return this.run('updateSession', context, (call) => this.room.update(request, call));
   }
 
-  deleteSession(id: string, context: CallContext = {}): Promise<void> {
-    return this.observation.request('deleteSession', context, () => this.room.delete(id, this.admit(context)));
+  deleteSession(id: string, context?: CallContext): Promise<void> {
+    return this.run('deleteSession', context, (call) => this.room.delete(id, call));
   }
 
-  step(request: StepRequest, context: CallContext = {}): Promise<StepAnswer> {
-    return this.observation.request(
-      'step',
-      context,
-      () => this.room.step(request, this.admit(context)),
-      ({ report, isReplay }) => (isReplay ? { isReplay } : { report, isReplay }),
-    );
+  step(request: StepRequest, context?: CallContext): Promise<StepAnswer> {
+    return this.run('step', context, (call) => this.room.step(request, call));
   }
 
   info(): ServerInfo {
@@ -183,6 +174,15 @@ export class ScheduledOperations implements MeasuredOperations {
     this.room.close();
     await this.schedule.close();
     await this.findings.flush();
+  }
+
+  /** Admits a call, does its work, and reports its end to the observer. */
+  private run<K extends MeasuredOperation>(
+    operation: K,
+    context: CallContext = {},
+    work: (call: Call) => AnswerOf<K> | Promise<AnswerOf<K>>,
+  ): Promise<AnswerOf<K>> {
+    return this.observation.request(operation, context, () => work(this.admit(context)));
   }
 
   /** @throws DRAINING */

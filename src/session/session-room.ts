@@ -1,7 +1,9 @@
+import type { Preflight } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { SessionChange } from '../contract/events.js';
-import type { Limits, Preflight } from '../contract/operations.js';
+import { OPERATIONS } from '../contract/operation-table.js';
 import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
+import type { Limits } from '../contract/server-info.js';
 import type {
   CreateSessionRequest,
   ListSessionsAnswer,
@@ -84,7 +86,7 @@ export class SessionRoom {
   preflight({ operation, sessionId, bytes }: Preflight, { tenant }: Call): () => void {
     const { schedule, held } = this.options;
     const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
-    if (operation === 'updateSession') return () => {};
+    if (OPERATIONS[operation].admission === 'check') return () => {};
     const ahead = { count: this.announced.count, bytes: this.announced.bytes };
     // Who has keys of idempotency may ask for a session that is there already, whatever else there is room for.
     if (operation === 'createSession' && !this.creations.has(tenant)) this.registry.refuseOneMore(tenant, 1);

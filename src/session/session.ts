@@ -1,6 +1,7 @@
+import type { Warning } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { Parameters, ParametersInput } from '../contract/parameters.js';
-import type { Report, Warning } from '../contract/report.js';
+import type { Report } from '../contract/report.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { MeshSummary, Residency, SessionInfo, StepRequest } from '../contract/sessions.js';
 import type { OpenAnswer, SceneState, StepOutcome } from '../jobs/scene-tasks.js';

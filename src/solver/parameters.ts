@@ -1,5 +1,5 @@
+import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { MeshWarning } from '../contract/mesh.js';
 import type { Parameters, ParametersInput, Preset } from '../contract/parameters.js';
 import type { MeshMeasures } from '../mesh/types.js';
 
@@ -61,7 +61,7 @@ export function resolveParameters(
   input: ParametersInput,
   measures: MeshMeasures,
   rules: ParameterRules = {},
-): { readonly parameters: Parameters; readonly warnings: readonly MeshWarning[] } {
+): { readonly parameters: Parameters; readonly warnings: readonly Warning[] } {
   checkEnums(input);
   const preset: Preset = input.preset ?? 'TUNED';
   const set = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as ParametersInput;
@@ -198,8 +198,8 @@ function refusePaperOnly(input: ParametersInput, { activationDistance }: Paramet
   }
 }
 
-function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMeasures): MeshWarning[] {
-  const warnings: MeshWarning[] = [];
+function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMeasures): Warning[] {
+  const warnings: Warning[] = [];
   if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
     warnings.push({
       code: 'DELTA_ABOVE_HALF_EDGE',
@@ -218,7 +218,7 @@ function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMe
 }
 
 /** Trust boxes are TUNED's; a caller who sets their size for PAPER should learn that it changes nothing. */
-function warnOfUnused(input: ParametersInput, parameters: Parameters, defaultLeap: number): MeshWarning[] {
+function warnOfUnused(input: ParametersInput, parameters: Parameters, defaultLeap: number): Warning[] {
   if (parameters.preset !== 'PAPER') return [];
   const defaults = { reach: REACH_PER_DELTA * parameters.activationDistance, leap: defaultLeap };
   return (['reach', 'leap'] as const)

@@ -1,5 +1,5 @@
+import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { MeshWarning } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { longestLengthOf } from './parameters.js';
@@ -43,8 +43,8 @@ export function checkPartDistances(
   mesh: Pick<CollisionMesh, 'parts'>,
   { preset, searchRadiusMin }: Parameters,
   measures: MeshMeasures,
-): MeshWarning[] {
-  const warnings: MeshWarning[] = [];
+): Warning[] {
+  const warnings: Warning[] = [];
   const longest = longestLengthOf(measures);
   mesh.parts.forEach(({ name, activationDistance: delta }, index) => {
     if (delta === undefined) return;

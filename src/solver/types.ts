@@ -1,6 +1,7 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { EngineDescription, PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
+import type { PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
+import type { EngineDescription } from '../contract/server-info.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { ServerInfo } from '../contract/operations.js';
 import type { Report } from '../contract/report.js';
 import type { CheckAnswer, ResolveAnswer } from '../contract/requests.js';
+import type { ServerInfo } from '../contract/server-info.js';
 import type { ListSessionsAnswer, SessionInfo, StepAnswer } from '../contract/sessions.js';
 import { secondsToDuration, type WireTime } from './json/wire.js';
 

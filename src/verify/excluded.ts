@@ -1,4 +1,4 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
 import type { Positions } from '../contract/mesh.js';
 import { type ExcludedPairs, SIDES } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';

@@ -1,4 +1,4 @@
-import type { ElementPair, PairKind } from '../contract/errors.js';
+import type { ElementPair, PairKind } from '../contract/elements.js';
 
 /**
  * Codes of the kinds of pairs; they also give the order in which findings are listed. 1 to 4 are the contract's

@@ -1,4 +1,5 @@
-import { IntersticeError, type PairKind } from '../contract/errors.js';
+import type { PairKind } from '../contract/elements.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { BorderElements } from './border-elements.js';

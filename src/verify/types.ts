@@ -1,4 +1,4 @@
-import type { ElementPair } from '../contract/errors.js';
+import type { ElementPair } from '../contract/elements.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 
 export interface PairRules {

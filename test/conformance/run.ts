@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { readConfig } from '../../src/config/config.js';
-import type { Limits, Operations } from '../../src/contract/operations.js';
+import type { Operations } from '../../src/contract/operations.js';
+import type { Limits } from '../../src/contract/server-info.js';
 import { createOperations } from '../../src/session/operations.js';
 import { CASES, type Call, type Case, type Json, type OperationName } from './cases.js';
 

@@ -30,7 +30,7 @@ t.test('a request is one line with its id, outcome and cost', async (t) => {
     status: 200,
     ms: 1.235,
   });
-  t.match(lines[0], { method: 'POST', bytesIn: 10, msg: 'request', time: /^\d{4}-\d\d-\d\dT/ });
+  t.match(lines[0], { method: 'POST', bytesIn: 10, msg: 'Request completed.', time: /^\d{4}-\d\d-\d\dT/ });
 });
 
 t.test("only the service's own faults are errors", async (t) => {

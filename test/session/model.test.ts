@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
+import type { CallContext } from '../../src/contract/call-context.js';
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { CallContext } from '../../src/contract/operations.js';
 import type { SessionInfo, StepAnswer, StepRequest } from '../../src/contract/sessions.js';
 import { seeded } from '../support/random.js';
 import { settle } from './fake-schedule.js';

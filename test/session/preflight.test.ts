@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { Preflight } from '../../src/contract/call-context.js';
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { Preflight } from '../../src/contract/operations.js';
 import { LIMITS as openLimits, refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { opening, openRoom, stepOf, tenant } from './room.js';

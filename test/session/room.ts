@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
+import type { CallContext } from '../../src/contract/call-context.js';
 import type { OperationEvent } from '../../src/contract/events.js';
-import type { CallContext } from '../../src/contract/operations.js';
 import type { CreateSessionRequest, SessionInfo, StepRequest } from '../../src/contract/sessions.js';
 import type { OperationsOptions } from '../../src/session/operations.js';
 import { ScheduledOperations } from '../../src/session/scheduled-operations.js';

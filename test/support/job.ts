@@ -1,6 +1,6 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { Limits } from '../../src/contract/operations.js';
 import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
+import type { Limits } from '../../src/contract/server-info.js';
 import type { Finding } from '../../src/jobs/finding.js';
 import { type JobContext, resolveJob } from '../../src/jobs/resolve-job.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';

@@ -1,7 +1,9 @@
+import type { CallContext, Preflight } from '../../src/contract/call-context.js';
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { CallContext, Operations, Preflight, ServerInfo } from '../../src/contract/operations.js';
+import type { Operations } from '../../src/contract/operations.js';
 import type { Report } from '../../src/contract/report.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
+import type { ServerInfo } from '../../src/contract/server-info.js';
 import type {
   CreateSessionRequest,
   ListSessionsAnswer,

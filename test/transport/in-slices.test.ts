@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ElementPair } from '../../src/contract/errors.js';
+import type { ElementPair } from '../../src/contract/elements.js';
 import type { CheckAnswer } from '../../src/contract/requests.js';
 import { fromListSessionsAnswer } from '../../src/transport/answers.js';
 import { encodeJsonInSlices, encodeMessageInSlices } from '../../src/transport/in-slices.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ElementPair } from '../../src/contract/errors.js';
+import type { ElementPair } from '../../src/contract/elements.js';
 import { findContacts, findDistances, NO_VERTEX } from '../../src/verify/distance.js';
 import { seeded } from '../support/random.js';
 import { enumerateDistance } from './distance-oracle.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { PairKind } from '../../src/contract/errors.js';
+import type { PairKind } from '../../src/contract/elements.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { findDistances } from '../../src/verify/distance.js';
 import { pathMeets, testPath } from '../../src/verify/path.js';

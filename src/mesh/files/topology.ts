@@ -1,4 +1,5 @@
-import { type ElementRef, type ErrorCode, IntersticeError } from '../../contract/errors.js';
+import type { ElementRef } from '../../contract/elements.js';
+import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits } from '../../contract/mesh.js';
 import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
 import { GrowingIds } from './growing.js';

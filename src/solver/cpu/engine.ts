@@ -1,5 +1,5 @@
 import os from 'node:os';
-import type { EngineDescription } from '../../contract/report.js';
+import type { EngineDescription } from '../../contract/server-info.js';
 import { toSettings } from '../settings.js';
 import type { Engine, Scene } from '../types.js';
 import { TwoWay } from './two-way.js';

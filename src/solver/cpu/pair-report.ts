@@ -1,4 +1,4 @@
-import type { ElementPair, PairKind } from '../../contract/errors.js';
+import type { ElementPair, PairKind } from '../../contract/elements.js';
 import type { PairCounts } from '../../contract/report.js';
 import { CORNERS, EE, type PairSet, SIDE_A, VE, VT, VV } from './pairs.js';
 

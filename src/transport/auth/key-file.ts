@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Caller } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
-import type { Caller } from '../../contract/operations.js';
 import type { Priority } from '../../contract/requests.js';
 
 /** One accepted key. The key itself is known to its holder only; the file has its digest. */

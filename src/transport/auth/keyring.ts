@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { Caller } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
-import type { Caller } from '../../contract/operations.js';
 import { digestOf, type KeyEntry, parseKeys } from './key-file.js';
 
 /** Reads a header of a request, or a piece of a call's metadata, by its lower-case name. */

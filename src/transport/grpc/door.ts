@@ -5,8 +5,8 @@ import {
   type ServerListener,
   status,
 } from '@grpc/grpc-js';
+import type { Preflight } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
-import type { Preflight } from '../../contract/operations.js';
 import { logCall } from './call-log.js';
 import { refusalOfLibrary } from './library-status.js';
 import { type GrpcOptions, UPLOAD_TIMEOUT_MS } from './options.js';

@@ -1,4 +1,5 @@
-import type { Caller, Operations } from '../../contract/operations.js';
+import type { Caller } from '../../contract/call-context.js';
+import type { Operations } from '../../contract/operations.js';
 import type { Logger, RequestLine } from '../../observe/log.js';
 import type { ServiceState } from '../http/state.js';
 import type { HandshakeReason } from './handshake-reasons.js';

@@ -1,10 +1,10 @@
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
 import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
 import type { StepAnswer } from '../../contract/sessions.js';
+import { logFault } from '../../observe/log.js';
 import { text } from '../fields.js';
 import { toStepRequest, wantsProgress } from '../messages.js';
 import { decodeMessage } from '../protobuf/codec.js';
-import { logFault } from './fault-log.js';
 import type { GrpcOptions } from './options.js';
 import { identify } from './refusal.js';
 import { encodeAnswer, encodeProgress, encodeRefusal } from './stream-messages.js';

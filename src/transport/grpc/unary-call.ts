@@ -1,6 +1,6 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
 import type { Logger } from '../../observe/log.js';
-import { logFault } from './fault-log.js';
+import { logFault } from '../../observe/log.js';
 import { identify } from './refusal.js';
 import type { UnaryWork } from './unary-methods.js';
 import { visitOf } from './visit.js';

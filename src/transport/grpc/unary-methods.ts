@@ -1,4 +1,5 @@
-import type { CallContext, Operations } from '../../contract/operations.js';
+import type { CallContext } from '../../contract/call-context.js';
+import type { Operations } from '../../contract/operations.js';
 import {
   fromCheckAnswer,
   fromListSessionsAnswer,

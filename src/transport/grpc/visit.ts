@@ -1,6 +1,6 @@
 import { type Metadata, type StatusObject, status } from '@grpc/grpc-js';
+import type { CallContext, Caller } from '../../contract/call-context.js';
 import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
-import type { CallContext, Caller } from '../../contract/operations.js';
 import { requestIdOf } from '../http/identity.js';
 import { deadlineExceeded } from './library-status.js';
 import { ReadGate } from './read-gate.js';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CallContext, Caller } from '../../contract/operations.js';
+import type { CallContext, Caller } from '../../contract/call-context.js';
 import { abortOnHangUp } from './disconnect.js';
 
 declare module 'fastify' {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ERRORS, IntersticeError } from '../../contract/errors.js';
+import { logFault } from '../../observe/log.js';
 import { fromError } from '../answers.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
 import { FORM_TYPES, PROBLEM_TYPE, STEP_TYPES } from './content-types.js';
@@ -99,7 +100,7 @@ export const errors = fp<DoorOptions>(
     app.decorateRequest('refusal', undefined);
     app.setErrorHandler((thrown, request, reply) => {
       const error = toRefusal(thrown, request, limits);
-      if (error.code === 'INTERNAL') log.error({ requestId: request.id, err: thrown }, 'request failed');
+      if (error.code === 'INTERNAL') logFault(log, request.id, thrown);
       return sendProblem(reply, request, error);
     });
   },

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Operations, Preflight } from '../../contract/operations.js';
+import type { Preflight } from '../../contract/call-context.js';
+import type { Operations } from '../../contract/operations.js';
 
 /**
  * A hook for `onRequest`, after all that can be said of the headers themselves: asks whether the work would be taken,

@@ -3,7 +3,7 @@ import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/search/control.js';
 import { composeTail } from '../../../gpu/search/topology-tail.js';
-import type { ElementPair } from '../../../src/contract/errors.js';
+import type { ElementPair } from '../../../src/contract/elements.js';
 import { ExcludedPairs } from '../../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CORNERS, PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import t from 'tap';
+import type { CallContext } from '../../../src/contract/call-context.js';
 import { IntersticeError } from '../../../src/contract/errors.js';
-import type { CallContext } from '../../../src/contract/operations.js';
 import type { StepAnswer, StepRequest } from '../../../src/contract/sessions.js';
 import { MAX_UNANSWERED } from '../../../src/transport/grpc/read-gate.js';
 import { type FakeOperations, fakeReport } from '../fake-operations.js';

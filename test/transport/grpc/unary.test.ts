@@ -77,7 +77,7 @@ t.test('a request is named by its caller if it can be, otherwise by the door', a
   await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata: routed });
   t.equal(operations.resolves[0]!.context.requestId, 'job-8');
   t.match(lines.find(({ requestId }) => requestId === 'job-8')!, {
-    msg: 'request',
+    msg: 'Request completed.',
     method: 'gRPC',
     path: '/interstice.v1.CollisionService/Resolve',
     status: 200,
@@ -111,7 +111,7 @@ t.test('a refusal carries status, text, retry-after and the whole error', async 
   t.equal(details.typeUrl, 'type.googleapis.com/interstice.v1.Error');
   t.match(details.error, {
     code: 'INTERSECTING_START',
-    hint: /separate the named pairs/,
+    hint: /Separate the listed pairs/,
     requestId: 'job-9',
     pairCount: 77n,
     pairs: [{ kind: 5, a: [0, 1], b: [2, 3, 4], distance: 0.5 }],

@@ -38,7 +38,7 @@ t.test('an unforeseen error tells the caller nothing of its text, and the log ev
   t.equal(answer.statusCode, 500);
   t.notMatch(answer.body, /secret/);
   t.match(answer.json(), { code: 'INTERNAL', requestId: /./ });
-  const logged = lines.find((line) => line.msg === 'request failed');
+  const logged = lines.find((line) => line.msg === 'Request failed.');
   t.match(logged, { requestId: answer.json().requestId, err: { message: 'secret of the house' } });
 });
 

@@ -67,7 +67,8 @@ t.test('what cannot be taken is refused on its headers: no body is waited for', 
   );
   t.equal(operations.resolves.length + operations.checks.length + operations.sessionCalls.length, 0);
   await state.idle();
-  for (const line of lines.filter(({ msg }) => msg === 'request')) t.match(line, { status: 429, code: 'QUEUE_FULL' });
+  for (const line of lines.filter(({ msg }) => msg === 'Request completed.'))
+    t.match(line, { status: 429, code: 'QUEUE_FULL' });
 });
 
 t.test(

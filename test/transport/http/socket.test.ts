@@ -48,7 +48,7 @@ t.test('hanging up aborts the operation', async (t) => {
   await hanging.aborted;
   await state.idle();
   t.equal(state.inFlight, 0);
-  t.match(lines.at(-1), { msg: 'request', status: 499, code: 'CANCELLED' });
+  t.match(lines.at(-1), { msg: 'Request completed.', status: 499, code: 'CANCELLED' });
 });
 
 t.test('an answered request is not aborted', async (t) => {

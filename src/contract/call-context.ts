@@ -1,0 +1,46 @@
+import type { Positions } from './mesh.js';
+import type { PreflightOperation } from './operation-table.js';
+import type { Progress } from './report.js';
+import type { Priority } from './requests.js';
+
+/** An authenticated caller. */
+export interface Caller {
+  readonly tenant: string;
+  /** A request for a higher priority gets this one. */
+  readonly maxPriority: Priority;
+}
+
+/**
+ * Receives every state of a resolve's path. `at` is the index of the state in the path, 0 for the start. It grows by one with
+ * each call, except after the solver has discarded states: then the replacement comes with the index of the first
+ * discarded state, and that state and all later ones are void.
+ */
+export type StateListener = (positions: Positions, at: number) => void;
+
+/** What a transport knows about one call. */
+export interface CallContext {
+  /** Absent on a service without API keys: all calls belong to one tenant and may use any priority. */
+  readonly caller?: Caller | undefined;
+  /** Identifies the call in logs and traces. */
+  readonly requestId?: string | undefined;
+  /** Reads a header (gRPC: metadata) of the call by its lower-case name. Tracing takes the parent span from it. */
+  readonly header?: ((name: string) => string | undefined) | undefined;
+  /** Aborted when the caller disconnects: the computation stops at the next step and the call ends with CANCELLED. */
+  readonly signal?: AbortSignal;
+  /** Whether the operation owns the arrays of the request, and may keep them instead of copying them. */
+  readonly isHandedOver?: boolean;
+  /** performance.now() at the first byte of the request; the time budget starts here. */
+  readonly receivedAt?: number;
+  readonly onProgress?: (progress: Progress) => void;
+  /** Receives the states of the path in the scalar type of the answer, start first and answer last. */
+  readonly onState?: StateListener;
+}
+
+/** What a transport knows about a request before the body has arrived. */
+export interface Preflight {
+  readonly operation: PreflightOperation;
+  /** Absent if the head of the request does not name a session. */
+  readonly sessionId?: string | undefined;
+  /** Size of the body; absent if the head of the request does not announce it. */
+  readonly bytes?: number | undefined;
+}

@@ -1,0 +1,34 @@
+import type { MeshLimits } from './mesh.js';
+import type { ParametersInput } from './parameters.js';
+
+/** Upper bounds of one server. */
+export interface Limits extends MeshLimits {
+  /** Size of one request body or message. */
+  readonly maxMessageBytes: number;
+  readonly maxSessions: number;
+  /** Memory of all sessions on the device. */
+  readonly maxDeviceBytes: number;
+  /** Requests that may wait. */
+  readonly maxQueue: number;
+  readonly maxTimeBudgetSeconds: number;
+}
+
+export interface EngineDescription {
+  /** "cpu" or "webgpu: NAME" */
+  readonly name: string;
+  readonly adapter: string;
+  /** Whether a CPU emulates the device. */
+  readonly software: boolean;
+  readonly maxBufferBytes: number;
+}
+
+export interface ServerInfo {
+  readonly version: string;
+  readonly algorithmVersion: string;
+  readonly engines: readonly EngineDescription[];
+  readonly limits: Limits;
+  /** Parameters of a request that sets none. */
+  readonly defaults: ParametersInput;
+  /** Capabilities of this build, e.g. "resolve", "check", "http". A missing capability answers UNIMPLEMENTED. */
+  readonly features: readonly string[];
+}
