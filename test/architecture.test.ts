@@ -143,7 +143,7 @@ t.test('every room has its rule', async (t) => {
 t.test('the rules object to planted faults', async (t) => {
   const objections = (file: string, text: string) => findReferences(file, text).map(objectionTo).filter(Boolean);
   const forbidden: [string, string][] = [
-    ['src/verify/state.ts', "import { pairs } from '../solver/cpu/pairs.js';"],
+    ['src/verify/state.ts', "import { pairs } from '../solver/cpu/pair-set.js';"],
     ['src/verify/state.ts', "import type { Parameters } from '../solver/types.js';"],
     ['src/solver/parameters.ts', "import { findIntersections } from '../verify/state.js';"],
     ['src/mesh/build.ts', "export * from '../solver/frame.js';"],

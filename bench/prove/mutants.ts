@@ -8,6 +8,7 @@ import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
 const SEARCH = 'src/solver/cpu/search.js';
 const PROXIMITY = 'src/solver/cpu/proximity.js';
+const PAIR_BUDGET = 'src/solver/pair-budget.js';
 const BOXES = 'src/solver/cpu/boxes.js';
 const FRAME = 'src/solver/frame.js';
 const STATE = 'src/verify/state.js';
@@ -312,8 +313,8 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'cut-pairs',
     description: 'a search that passes its budget leaves P as far as it got',
     faults: [
-      { file: PROXIMITY, constant: 'PAIRS_AT_LEAST', value: '1 << 6' },
-      { file: PROXIMITY, constant: 'PAIRS_PER_VERTEX', value: '1' },
+      { file: PAIR_BUDGET, constant: 'MIN_COMFORTABLE_PAIRS', value: '1 << 6' },
+      { file: PAIR_BUDGET, constant: 'PAIRS_PER_VERTEX', value: '1' },
       {
         file: PROXIMITY,
         function: 'Proximity.#attempt',

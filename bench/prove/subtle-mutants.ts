@@ -1,4 +1,4 @@
-import type { PairSet } from '../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../src/solver/cpu/pair-set.js';
 import {
   CRAWLING,
   FLOOR,
@@ -14,7 +14,7 @@ import {
 
 const CERTIFICATE = 'src/solver/cpu/certificate.js';
 
-const PAIRS = 'src/solver/cpu/pairs.js';
+const PAIR_SET = 'src/solver/cpu/pair-set.js';
 
 /** Faults that the margins of the other rules hide in nearly every scene, and faults in what few requests ask for. */
 export const SUBTLE_MUTANTS: readonly Mutant[] = [
@@ -65,7 +65,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
       },
       // No normal is left from the search.
       {
-        file: PAIRS,
+        file: PAIR_SET,
         function: 'PairSet.push',
         instead: (original: (...of: number[]) => void, ...of: number[]) => original(...of.slice(0, 5), 0, 0, 0),
       },
@@ -118,9 +118,9 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     description:
       'where little moves pairs are gathered from lists of the P that another session of the same thread has',
     faults: [
-      { file: PAIRS, constant: 'PairSet.revision', value: '1' },
+      { file: PAIR_SET, constant: 'PairSet.revision', value: '1' },
       {
-        file: PAIRS,
+        file: PAIR_SET,
         function: 'PairSet.clear',
         instead: function (this: PairSet, original: () => void) {
           const { revision } = this;

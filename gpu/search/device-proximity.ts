@@ -1,19 +1,13 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { PAIR_LIMIT } from '../../src/solver/cpu/proximity.js';
+import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../../src/solver/pair-budget.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { CONTROL } from '../step/fields.js';
 import { LARGEST_PAIR_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
 import { SEARCH_MODE } from './control.js';
 import { DeviceSearch } from './device-search.js';
-
-/** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
-const PAIRS_PER_VERTEX = 64;
-
-/** Small meshes may have this many pairs whatever their vertex count. */
-const PAIRS_AT_LEAST = 1 << 16;
 
 /**
  * Room beyond the demand, so that the next search need not ask again: a quarter of it, as long as that is little memory,
@@ -51,7 +45,7 @@ export class DeviceProximity {
     this.#buffers = buffers;
     this.#settings = settings;
     this.#limit = Math.min(PAIR_LIMIT, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES));
-    this.#comfortable = Math.min(this.#limit, Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * mesh.contactVertices.length));
+    this.#comfortable = comfortablePairs(mesh.contactVertices.length, this.#limit);
     this.#leap = settings.leap;
     this.#reach = settings.reach;
   }
@@ -140,7 +134,7 @@ export class DeviceProximity {
       );
     }
     const { delta } = this.#settings;
-    if (this.#leap > 0) this.#leap = this.#leap > delta ? this.#leap / 2 : 0;
+    if (this.#leap > 0) this.#leap = shorterLeap(this.#leap, delta);
     else this.#reach /= 2;
     this.#search.ask(SEARCH_MODE.NONE, { leap: this.#leap, reach: this.#reach });
     return false;
@@ -148,7 +142,7 @@ export class DeviceProximity {
 
   get #isSmallest(): boolean {
     const { guard, delta } = this.#settings;
-    return guard === 'RADIUS' || (this.#leap === 0 && this.#reach <= delta / 8);
+    return guard === 'RADIUS' || (this.#leap === 0 && this.#reach <= MIN_REACH_SHARE * delta);
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-import { VE, VV } from '../../src/solver/cpu/pairs.js';
+import { VE, VV } from '../../src/solver/pair-kinds.js';
 import { groupsFor } from '../device/dispatch.js';
 import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
 import type { TopologyTail } from './topology-tail.js';

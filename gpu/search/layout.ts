@@ -1,7 +1,8 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { Bvh, LEAF_SIZE } from '../../src/solver/bvh.js';
-import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+import { Bvh } from '../../src/solver/bvh.js';
+import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
+import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 import { findSeams } from '../../src/solver/part-seams.js';
 
 /** Slots marked in one word. */

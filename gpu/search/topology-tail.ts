@@ -1,5 +1,5 @@
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
-import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 
 /** Words of a pair that is excluded: its vertices in the order of excludedKey (search/pair-rules.wgsl). */
 const KEY_WORDS = 4;

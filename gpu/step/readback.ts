@@ -1,7 +1,8 @@
 import type { ElementPair } from '../../src/contract/elements.js';
+import { findLimitingPairs } from '../../src/solver/pair-report.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
-import { type ControlBlock, namePair, worstPairs } from './answer.js';
+import { type ControlBlock, namePair } from './answer.js';
 import { CONTROL } from './fields.js';
 import type { StepRecorder } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
@@ -45,8 +46,8 @@ export async function readFinalState(
     const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
     const residuals = residualsIn(new Float32Array(range, toProgress, STRUCT_WORDS * vertexCount));
     const motion = new Uint32Array(range, toMotion, STRUCT_WORDS * vertexCount);
-    const limiterOf = (vertex: number) => motion[STRUCT_WORDS * vertex + LIMITER_WORD];
-    const worst = control.steps > 0 ? worstPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
+    const limiterOf = (vertex: number) => motion[STRUCT_WORDS * vertex + LIMITER_WORD] | 0;
+    const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
     return { control, positions, residuals, worst };
   });
   return { ...final, limitingPairs: await namePairs(memory, buffers, reader, worst) };

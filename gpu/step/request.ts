@@ -1,12 +1,9 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { UNIT_ROUNDOFF } from '../../src/solver/cpu/certificate.js';
+import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { EdgePlan } from './edge-plan.js';
 import { PARAMETERS } from './fields.js';
-
-/** A vertex closer to its target than this many u·X has arrived as far as float32 can tell; r becomes 0. */
-const ARRIVAL_ROUNDING = 4;
 
 /**
  * More contacts than this are worth rounds of whole dispatches before one workgroup takes the rest: a round costs two

@@ -1,3 +1,9 @@
+import { LEAF_SIZE } from './constants.js';
+
+const LEAF_SHIFT = Math.log2(LEAF_SIZE);
+/** some 10,000 pairs where everything is in contact: about ten milliseconds */
+const LEAVES_A_PULSE = 64;
+
 /**
  * Implicit bounding volume hierarchy over axis-aligned boxes: primitives sorted by Morton code, leaves of eight, node k
  * with children 2k and 2k + 1, leaves padded to a power of two. The walk needs no stack: after a hit go to 2k, after a
@@ -5,11 +11,6 @@
  *
  * Exact for boxes of any mix of sizes: the order of the primitives decides only how tight the nodes are.
  */
-export const LEAF_SIZE = 8;
-const LEAF_SHIFT = 3;
-/** some 10,000 pairs where everything is in contact: about ten milliseconds */
-const LEAVES_A_PULSE = 64;
-
 export class Bvh {
   // Arrays are as long as the largest set so far needed; N and m are those of this one.
   /** uint32[N] primitives in leaf order: order[s] is the primitive in position s */

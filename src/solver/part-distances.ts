@@ -2,6 +2,7 @@ import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
+import { CORNERS, SIDE_A } from './pair-kinds.js';
 import { longestLengthOf } from './parameters.js';
 import type { Settings } from './settings.js';
 
@@ -31,6 +32,24 @@ export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Setting
     distances.fill(activationDistance * scale, firstVertex, firstVertex + vertexCount);
   }
   return distances;
+}
+
+/** δ of a pair: the mean of its sides, a side's being the largest of its vertices. @param distances float32[V] */
+export function pairActivationDistance(
+  distances: Float32Array,
+  kind: number,
+  v0: number,
+  v1: number,
+  v2: number,
+  v3: number,
+): number {
+  const d = distances;
+  const corners = CORNERS[kind];
+  if (SIDE_A[kind] === 2) return (Math.max(d[v0], d[v1]) + Math.max(d[v2], d[v3])) / 2;
+  let ofB = d[v1];
+  if (corners > 2) ofB = Math.max(ofB, d[v2]);
+  if (corners > 3) ofB = Math.max(ofB, d[v3]);
+  return (d[v0] + ofB) / 2;
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   closestVertexTriangle,
   closestVertexVertex,
 } from '../../src/solver/cpu/closest.js';
-import { EE, VE, VT } from '../../src/solver/cpu/pairs.js';
+import { EE, VE, VT } from '../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, placePair, SHAPES, type Shape, sidesOf } from '../support/pair-shapes.js';
 import { seeded } from '../support/random.js';
 

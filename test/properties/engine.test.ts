@@ -6,7 +6,7 @@ import { colourContacts, colourEdges } from '../../src/solver/colouring.js';
 import { measurePair } from '../../src/solver/cpu/certificate.js';
 import { Contacts } from '../../src/solver/cpu/contacts.js';
 import { Forward } from '../../src/solver/cpu/forward.js';
-import { CORNERS, SIDE_A } from '../../src/solver/cpu/pairs.js';
+import { CORNERS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { inputOf } from '../support/forward-input.js';
 import { lonePair, sidesOf } from '../support/pair-shapes.js';
 import { slowDistance } from '../support/slow-distance.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
-import { PairSet } from '../../src/solver/cpu/pairs.js';
+import { PairSet } from '../../src/solver/cpu/pair-set.js';
 import { ProximitySearch } from '../../src/solver/cpu/search.js';
 import { allPairs, boundsApart, keysOf, leastDistance } from '../support/trust-oracle.js';
 import { points, settingsOf } from './arbitraries.js';

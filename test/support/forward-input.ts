@@ -1,5 +1,5 @@
 import type { Forward, ForwardInput } from '../../src/solver/cpu/forward.js';
-import type { PairSet } from '../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../src/solver/cpu/pair-set.js';
 
 const f = Math.fround;
 

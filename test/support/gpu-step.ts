@@ -8,7 +8,7 @@ import { StepRecorder } from '../../gpu/step/recorder.js';
 import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
 import { STEP_SLOTS } from '../../gpu/step/slots.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import type { PairSet } from '../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../src/solver/cpu/pair-set.js';
 import type { Settings } from '../../src/solver/settings.js';
 
 export interface StageInput {

@@ -1,4 +1,5 @@
-import { CORNERS, EE, PairSet, SIDE_A, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+import { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { CORNERS, EE, SIDE_A, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 import type { Random } from './random.js';
 
 export const KINDS = [VT, EE, VE, VV] as const;

@@ -1,4 +1,5 @@
-import { CORNERS, type PairSet } from '../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { CORNERS } from '../../src/solver/pair-kinds.js';
 import type { PairCode } from '../../src/verify/pair-kinds.js';
 import { PathMeeting } from '../../src/verify/path-pair.js';
 import type { Random } from './random.js';

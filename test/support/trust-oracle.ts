@@ -1,5 +1,6 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { CORNERS, EE, type PairSet, SIDE_A, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { CORNERS, EE, SIDE_A, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 import { forEachDistancePair } from '../verify/oracle.js';
 
 /** A pair of elements of a mesh that share no vertex. */

@@ -1,4 +1,4 @@
-// Pairs of P: slots [a | i j k], [a b | c d], [a | i j], [a | i]; mirrors src/solver/cpu/pairs.ts.
+// Pairs of P: slots [a | i j k], [a b | c d], [a | i j], [a | i]; mirrors src/solver/pair-kinds.ts.
 const VT: u32 = 0u;
 const EE: u32 = 1u;
 const VE: u32 = 2u;

@@ -1,4 +1,4 @@
-// Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pairs.ts): markKept marks
+// Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pair-set.ts): markKept marks
 // those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them, in order, to where steps keep
 // what they compute (nothing of it is valid during a search), and settlePairs copies them back to the front of P and
 // clears the geometry of every pair, old and new.

@@ -1,4 +1,4 @@
-import type { PairSet } from './pairs.js';
+import type { PairSet } from './pair-set.js';
 
 /**
  * Which pairs a step has to look at: those with a vertex that moves. While much moves, P is scanned; once little does,

@@ -1,5 +1,5 @@
+import { FACE_SHARE, KEPT } from '../constants.js';
 import type { Settings } from '../settings.js';
-import { KEPT } from './bars.js';
 
 const f = Math.fround;
 
@@ -61,9 +61,6 @@ function boxAround(box: Float32Array, q: number, x: number, y: number, t: number
   box[q] = f(Math.min(x, end) - reach);
   box[q + 3] = f(Math.max(x, end) + reach);
 }
-
-/** Keeps α x-to-face clear of the face under any rounding of the quotient, the product and the sum. */
-const FACE_SHARE = f(0.99999);
 
 /** α_box: 1 iff y_i lies in B_i (exact compare), else the share of y_i − x_i that stays inside. */
 export function boxBound(box: Float32Array, i: number, x: Float32Array, y: Float32Array): number {

@@ -1,23 +1,22 @@
-import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
-import { EE, type PairSet, VE, VT } from './pairs.js';
-
-/**
- * u of every error bound here. One float32 operation errs by at most 2⁻²⁴ relative when it rounds to nearest; WGSL lets
- * an implementation round either way, hence 2⁻²³ on every engine.
- */
-export const UNIT_ROUNDOFF = 2 ** -23;
+import { ERROR_FACTOR, TRUSTED_SHARE } from '../constants.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
+import { CLOSEST_POINTS, closest } from './closest.js';
+import type { PairSet } from './pair-set.js';
 
 /**
  * Signed heights of a pair along a vector n, relative to the pair's first vertex o, in float32:
  *
  *   h_k = n·(x_k − o) = fl(fl(fl(n_x·d_x) + fl(n_y·d_y)) + fl(n_z·d_z)),  d = fl(x_k − o)
  *
- * The subtraction errs by u relative, each product by u, the two sums by u each of what they add up, so
- * |h_k − exact| ≤ ((1+u)⁴ − 1)·Σ_c |n_c d_c| < 5u·Σ_c |n_c d_c|. With e = 8u·max_k Σ_c |n_c d_c| there is slack for the
- * rounding of e itself and of the few scalar operations that combine heights.
+ * The subtraction errs by u relative, each product by u, each of the two sums by u relative to its terms, so
+ * |h_k − exact| ≤ ((1+u)⁴ − 1)·Σ_c |n_c d_c| < 5u·Σ_c |n_c d_c|. The bound e = 8u·max_k Σ_c |n_c d_c| leaves slack for the
+ * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S4).
  *
  * Any float vector n is a valid certificate: if gap = min_a h − max_b h > 2e, the exact heights of side a lie strictly
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
+ *
+ * The last measurement: heights of slots 1 to 3 (slot 0 is the origin), lo = min over side a, hi = max over side b,
+ * gap = lo − hi and the error e; engine units.
  */
 export const heights = { h1: 0, h2: 0, h3: 0, lo: 0, hi: 0, gap: 0, error: 0 };
 
@@ -42,39 +41,40 @@ export function measureHeights(
   let ay = f(ny * f(x[3 * v1 + 1] - oy));
   let az = f(nz * f(x[3 * v1 + 2] - oz));
   const h1 = f(f(ax + ay) + az);
-  let reach = f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az));
+  let spread = f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az));
   let h2 = h1;
   let h3 = h1;
-  if (kind <= VE) {
+  const corners = CORNERS[kind];
+  if (corners > 2) {
     ax = f(nx * f(x[3 * v2] - ox));
     ay = f(ny * f(x[3 * v2 + 1] - oy));
     az = f(nz * f(x[3 * v2 + 2] - oz));
     h2 = f(f(ax + ay) + az);
     h3 = h2;
-    reach = Math.max(reach, f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az)));
-    if (kind <= EE) {
+    spread = Math.max(spread, f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az)));
+    if (corners > 3) {
       ax = f(nx * f(x[3 * v3] - ox));
       ay = f(ny * f(x[3 * v3 + 1] - oy));
       az = f(nz * f(x[3 * v3 + 2] - oz));
       h3 = f(f(ax + ay) + az);
-      reach = Math.max(reach, f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az)));
+      spread = Math.max(spread, f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az)));
     }
   }
-  // h0 = 0: the first vertex is the origin of the heights.
-  const lo = kind === EE ? Math.min(0, h1) : 0;
-  const hi = kind === EE ? Math.max(h2, h3) : Math.max(h1, h2, h3);
+  const isVertex = SIDE_A[kind] === 1;
+  const lo = isVertex ? 0 : Math.min(0, h1);
+  const hi = isVertex ? Math.max(h1, h2, h3) : Math.max(h2, h3);
   heights.h1 = h1;
   heights.h2 = h2;
   heights.h3 = h3;
   heights.lo = lo;
   heights.hi = hi;
   heights.gap = f(lo - hi);
-  heights.error = heightError(reach);
+  heights.error = heightError(spread);
 }
 
 /** e = 8u·Σ_c |n_c d_c|, the bound of a height's rounding error. */
 export function heightError(sum: number): number {
-  return f(8 * UNIT_ROUNDOFF * sum);
+  return f(ERROR_FACTOR * sum);
 }
 
 /** Fills `heights` for pair p of P along its stored normal. */
@@ -98,23 +98,17 @@ export function measureAlongNormal(pairs: PairSet, p: number, x: Float32Array): 
 /** Fills `closest` for pair p of P at positions x. */
 export function measureClosest(pairs: PairSet, p: number, x: Float32Array): void {
   const v = pairs.vertex;
-  const kind = pairs.kind[p];
-  if (kind === VT) closestVertexTriangle(x, v[4 * p], v[4 * p + 1], v[4 * p + 2], v[4 * p + 3]);
-  else if (kind === EE) closestEdgeEdge(x, v[4 * p], v[4 * p + 1], v[4 * p + 2], v[4 * p + 3]);
-  else if (kind === VE) closestVertexEdge(x, v[4 * p], v[4 * p + 1], v[4 * p + 2]);
-  else closestVertexVertex(x, v[4 * p], v[4 * p + 1]);
+  const q = 4 * p;
+  CLOSEST_POINTS[pairs.kind[p]](x, v[q], v[q + 1], v[q + 2], v[q + 3]);
 }
 
-/** The closest direction is trusted while its gap keeps this share of the distance; else other normals are tried. */
-const TRUSTED_SHARE = 0.9;
-
 /**
- * Geometry of pair p at x: closest-point weights, distance, the best certified normal at hand and its gap and error
- * (method.md 4.3). The direction (p − q)/d of the closest points comes first; where it certifies clearly less than d
- * (long elements, tiny distances) the face normal or the cross product of the edges is tried in both directions, and so
- * is the normal of an earlier step. The gap is at most d, because no plane can part two sets by more than their distance.
+ * Geometry of pair p at x: closest-point weights, distance, the best available normal and its certified gap and error
+ * (docs/method.md, S4). The direction (p − q)/d of the closest points comes first. Where it certifies clearly less than d
+ * (long elements, tiny distances), the normal of the plane that the elements span is tried in both directions, and so
+ * is the normal of an earlier step. The gap is at most d, because no plane separates two sets by more than their distance.
  *
- * Leaves `heights` as measured along the chosen normal.
+ * Stamps the pair with `step` and leaves `heights` as measured along the chosen normal.
  */
 export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: number): void {
   measureClosest(pairs, p, x);
@@ -143,7 +137,7 @@ export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: nu
   chooseNormal(pairs, p, x, distance);
 }
 
-/** The rare case of measurePair: tries every normal there is, in a fixed order, and keeps the one that certifies most, g − 2e. */
+/** The rare case of measurePair: tries every candidate in a fixed order and keeps the normal with the largest g − 2e. */
 function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: number): void {
   const kind = pairs.kind[p];
   const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);
@@ -152,10 +146,8 @@ function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: numb
     const { x: nx, y: ny, z: nz } = closestDirection(distance);
     candidates.push([nx, ny, nz]);
   }
-  if (kind === VT || kind === EE) {
-    normalOfPlanes(x, kind, v0, v1, v2, v3);
-    if (plane.valid) candidates.push([plane.x, plane.y, plane.z], [-plane.x, -plane.y, -plane.z]);
-  }
+  const plane = planeNormal(x, kind, [v0, v1, v2, v3]);
+  if (plane) candidates.push(plane, [-plane[0], -plane[1], -plane[2]]);
   const last = [...pairs.normal.subarray(3 * p, 3 * p + 3)];
   if (last.some((component) => component !== 0)) candidates.push(last);
   let best = [0, 0, 0];
@@ -183,24 +175,20 @@ function closestDirection(distance: number): Readonly<typeof direction> {
   return direction;
 }
 
-const plane = { x: 0, y: 0, z: 0, valid: false };
-
-/** Unit normal of the triangle (VT), or of the plane parallel to both edges (EE). */
-function normalOfPlanes(x: Float32Array, kind: number, v0: number, v1: number, v2: number, v3: number): void {
-  const [a, b, c, d] = kind === VT ? [v1, v2, v1, v3] : [v0, v1, v2, v3];
-  const ux = x[3 * b] - x[3 * a];
-  const uy = x[3 * b + 1] - x[3 * a + 1];
-  const uz = x[3 * b + 2] - x[3 * a + 2];
-  const vx = x[3 * d] - x[3 * c];
-  const vy = x[3 * d + 1] - x[3 * c + 1];
-  const vz = x[3 * d + 2] - x[3 * c + 2];
+/** Unit normal of the plane that the pair's elements span: of the triangle (VT), parallel to both edges (EE). */
+function planeNormal(x: Float32Array, kind: number, vertex: readonly number[]): number[] | undefined {
+  const slots = PAIR_KINDS[kind].plane?.slots;
+  if (!slots) return undefined;
+  const [a, b, c, d] = slots.map((slot) => 3 * vertex[slot]);
+  const ux = x[b] - x[a];
+  const uy = x[b + 1] - x[a + 1];
+  const uz = x[b + 2] - x[a + 2];
+  const vx = x[d] - x[c];
+  const vy = x[d + 1] - x[c + 1];
+  const vz = x[d + 2] - x[c + 2];
   const nx = uy * vz - uz * vy;
   const ny = uz * vx - ux * vz;
   const nz = ux * vy - uy * vx;
   const length = Math.sqrt(nx * nx + ny * ny + nz * nz);
-  plane.valid = length > 0;
-  if (!plane.valid) return;
-  plane.x = f(nx / length);
-  plane.y = f(ny / length);
-  plane.z = f(nz / length);
+  return length > 0 ? [f(nx / length), f(ny / length), f(nz / length)] : undefined;
 }

@@ -225,6 +225,17 @@ function closestOfEnds(
   else leave(w1, w2, 3 - end, end - 2, -closest.x, -closest.y, -closest.z);
 }
 
+/** Fills `closest` at positions x; vertex ids in slot order, unused ones ignored. */
+type ClosestPoints = (x: Float32Array, v0: number, v1: number, v2: number, v3: number) => void;
+
+/** The closest points of a pair, by kind (pair-kinds.ts). */
+export const CLOSEST_POINTS: readonly ClosestPoints[] = [
+  closestVertexTriangle,
+  closestEdgeEdge,
+  closestVertexEdge,
+  closestVertexVertex,
+];
+
 /** numerator/denominator clamped to [0, 1]; 0 for a segment of zero length. */
 function clampQuotient(numerator: number, denominator: number): number {
   return numerator <= 0 ? 0 : numerator >= denominator ? 1 : numerator / denominator;

@@ -1,12 +1,11 @@
+import { STALE_GAP } from '../constants.js';
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
+import { pairActivationDistance } from '../part-distances.js';
 import type { ActivePairs } from './active-pairs.js';
 import { measurePair } from './certificate.js';
 import { pairDelta } from './contacts.js';
-import { distanceOfPair } from './pair-distances.js';
-import { type PairSet, VE, VT, VV } from './pairs.js';
+import type { PairSet } from './pair-set.js';
 import { Scratch } from './scratch.js';
-
-/** A stale normal that shows a gap above this multiple of δ rules a contact out without new geometry. */
-const STALE_GAP = 1.5;
 
 /** The pairs that a backward step has to keep apart: those with a moving vertex whose gap is under δ_p. */
 export class ContactCandidates {
@@ -40,7 +39,7 @@ export class ContactCandidates {
       if (distances) {
         const v = pairs.vertex;
         const q = 4 * p;
-        range = distanceOfPair(distances, pairs.kind[p], v[q], v[q + 1], v[q + 2], v[q + 3]);
+        range = pairActivationDistance(distances, pairs.kind[p], v[q], v[q + 1], v[q + 2], v[q + 3]);
       }
       if (staleGap(pairs.vertex, pairs.normal, pairs.kind[p], p, x) > STALE_GAP * range) continue;
       measurePair(pairs, p, x, clock);
@@ -62,9 +61,10 @@ function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: num
   const height = (v: number): number =>
     nx * (x[3 * v] - x[o]) + ny * (x[3 * v + 1] - x[o + 1]) + nz * (x[3 * v + 2] - x[o + 2]);
   const h1 = height(vertex[q + 1]);
-  if (kind === VV) return -h1;
+  const corners = CORNERS[kind];
+  if (corners === 2) return -h1;
   const h2 = height(vertex[q + 2]);
-  if (kind === VE) return -Math.max(h1, h2);
+  if (corners === 3) return -Math.max(h1, h2);
   const h3 = height(vertex[q + 3]);
-  return kind === VT ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
+  return SIDE_A[kind] === 1 ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
 }

@@ -1,25 +1,12 @@
 import type { ContactForm } from '../../contract/parameters.js';
 import { type Colouring, colourContacts } from '../colouring.js';
+import { CONTACTS_PER_VERTEX, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, RECOVERY } from '../constants.js';
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import { measureClosest } from './certificate.js';
 import { closest } from './closest.js';
-import { addVolumeTerm } from './contact-volume.js';
-import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+import { CONTACT_TERMS } from './contact-forms.js';
+import type { PairSet } from './pair-set.js';
 import { Scratch } from './scratch.js';
-
-/** No more than this many contacts guide one vertex, the nearest first: safety is not affected, colours are bounded. */
-export const CONTACTS_PER_VERTEX = 24;
-
-/**
- * A contact whose movable vertices all carry less weight than this is left to the forward step: projecting it would move
- * a vertex by the violation divided by its weight, tens of times too far, while what really approaches is kinematic.
- */
-const MIN_MOVABLE_WEIGHT = 0.05;
-
-/** d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests. */
-const RECOVERY = 1.1;
-
-/** δ_p never falls below this share of δ. */
-const MIN_DELTA_SHARE = 0.25;
 
 /**
  * δ_p = min(δ, max(1.1 d₀, δ/4)), d₀ the pair's distance in the request's start: a start with gaps of 2e-5 is not blown
@@ -38,7 +25,7 @@ export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta:
  * Contact constraints of one backward step (Eqs. 10–12), in metres: c + Σ_k J_k·(y_k − x_k) ≥ 0 with c = d − δ_p and
  *
  *   GAP     J_k = s_k w_k n
- *   VOLUME  J_k = s_k w_k n + d ∇_k log S    (S: area or length of the closest features, see contact-volume.ts)
+ *   VOLUME  J_k = s_k w_k n + d ∇_k log S    (S: area or length of the closest features, see contact-forms.ts)
  *
  * s_k = +1 on side a, −1 on side b; w the closest-point weights, n the certified normal from b to a.
  */
@@ -56,7 +43,7 @@ export class Contacts {
   colouring: Colouring = { order: new Uint32Array(0), offsets: new Uint32Array(1), colours: 0 };
 
   readonly #inverseMass: Float32Array;
-  readonly #form: ContactForm;
+  readonly #addTerm: (typeof CONTACT_TERMS)[ContactForm];
   readonly #tally: Int32Array;
   readonly #scratch: Scratch;
 
@@ -64,7 +51,7 @@ export class Contacts {
     this.#inverseMass = inverseMass;
     this.#tally = scratch.int32('contact tally', inverseMass.length).fill(0);
     this.#scratch = scratch;
-    this.#form = form;
+    this.#addTerm = CONTACT_TERMS[form];
   }
 
   /**
@@ -95,7 +82,7 @@ export class Contacts {
       if (w > 0) corner[4 * row + s] = pairs.vertex[4 * p + s];
       for (let c = 0; c < 3; c++) jacobian[12 * row + 3 * s + c] = signed * pairs.normal[3 * p + c];
     }
-    if (this.#form === 'VOLUME') addVolumeTerm(pairs, p, x, jacobian, 12 * row);
+    this.#addTerm?.(pairs, p, x, jacobian, 12 * row);
     let stiffness = 0;
     for (let s = 0; s < 4; s++) {
       const v = corner[4 * row + s];

@@ -1,7 +1,9 @@
 import type { ForwardRule } from '../../contract/parameters.js';
+import { UNIT_ROUNDOFF } from '../constants.js';
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import { boxBound, isInBox } from './boxes.js';
-import { heightError, heights, measureAlongNormal, measurePair, UNIT_ROUNDOFF } from './certificate.js';
-import { CORNERS, EE, type PairSet, SIDE_A } from './pairs.js';
+import { heightError, heights, measureAlongNormal, measurePair } from './certificate.js';
+import type { PairSet } from './pair-set.js';
 import { Scratch } from './scratch.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 
@@ -166,6 +168,7 @@ export class Forward {
     const to0 = heightAfter(0, this.alphaGuard[vertex[q]], motion0);
     let lo = to0 < 0 ? to0 : 0;
     let hi = Number.NEGATIVE_INFINITY;
+    const sideA = SIDE_A[kind];
     const corners = CORNERS[kind];
     for (let s = 1; s < corners; s++) {
       const v = vertex[q + s];
@@ -176,7 +179,7 @@ export class Forward {
       const from = nx * (px - ox) + ny * (py - oy) + nz * (pz - oz);
       const motion = nx * (y[k] - px) + ny * (y[k + 1] - py) + nz * (y[k + 2] - pz);
       const to = heightAfter(from, this.alphaGuard[v], motion);
-      if (s === 1 && kind === EE) {
+      if (s < sideA) {
         if (from < lo) lo = from;
         if (to < lo) lo = to;
       } else {

@@ -1,26 +1,9 @@
+import { FALLEN_SHARE, GUARD_SHARE, STOPPED_SHARE, STOPPED_STEPS, TRAVEL, WINDOW } from '../constants.js';
 import type { Settings } from '../settings.js';
 import type { Forward } from './forward.js';
-import type { PairSet } from './pairs.js';
+import type { PairSet } from './pair-set.js';
 import { Scratch } from './scratch.js';
 import { distanceAt } from './vertices.js';
-
-/** Steps over which stagnation is judged. */
-const WINDOW = 32;
-
-/** The unfinished vertices got on if the sum of their r fell by this share over a window: thousands of steps to go at least. */
-const FALLEN_SHARE = 0.01;
-
-/** δ that a vertex on its way travels at least over a window, δ/4 a step: free flight makes over 1.5 δ a step with any guard. */
-const TRAVEL = WINDOW / 4;
-
-/** A share of stopped vertices among those concerned from which a new search is worth its cost. */
-const STOPPED_SHARE = 0.1;
-
-/** One such vertex that stopped this many steps running asks for a search by itself. */
-const STOPPED_STEPS = 4;
-
-/** α within this share of α_guard means that the trust box, not a contact, stopped the vertex. */
-const GUARD_SHARE = 0.999;
 
 /**
  * Decides, from what happened in the last steps, whether the boxes should be renewed and whether the run has stagnated.

@@ -1,28 +1,18 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
 import { findKinematicBorder } from '../kinematic-border.js';
+import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../pair-budget.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 import { distancesByVertex } from '../part-distances.js';
 import { findSeams } from '../part-seams.js';
 import type { Settings } from '../settings.js';
-import { KEPT, PASSIVE } from './bars.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
-import { CORNERS, EE, PairSet, SIDE_A, VE, VT } from './pairs.js';
+import { PairSet } from './pair-set.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
 import { distanceAt, ROUND_UP } from './vertices.js';
 import { Workspace } from './workspace.js';
-
-/** Pairs per contact vertex up to which a long leap is worth its pairs; beyond it the leap is halved. */
-const PAIRS_PER_VERTEX = 64;
-
-/** Small meshes may have this many pairs whatever their vertex count. */
-const PAIRS_AT_LEAST = 1 << 16;
-
-/** Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap. */
-const PARTIAL_SHARE = 0.3;
-
-/** What one scene may hold: 29 bytes each, and 36 to 101 more at work, 3 GiB in all. */
-export const PAIR_LIMIT = 24_000_000;
 
 /**
  * The proximity set with what it is valid for: P and the trust boxes (guard BOXES) or P and the radius D in which it is
@@ -30,7 +20,7 @@ export const PAIR_LIMIT = 24_000_000;
  * failed search nothing is valid.
  */
 export class Proximity {
-  /** P, at work from {@link wake} to {@link rest} */
+  /** P; complete from {@link acquire} to {@link release} */
   readonly pairs: PairSet;
   readonly boxes: TrustBoxes;
   /** D(l): every pair outside P is at least this far apart (guard RADIUS) */
@@ -52,11 +42,11 @@ export class Proximity {
   #leap: number;
   #reach: number;
 
-  /** @param workspace its own by default: then it may be used without {@link wake} and {@link rest} */
+  /** @param workspace shared with other scenes; one of its own never needs {@link acquire} and {@link release} */
   constructor(mesh: CollisionMesh, settings: Settings, workspace = new Workspace()) {
     this.#mesh = mesh;
     this.#settings = settings;
-    this.pairs = new PairSet(workspace.pairs);
+    this.pairs = new PairSet(workspace.geometry);
     this.#search = new ProximitySearch(mesh, workspace.trees);
     this.boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
     this.#bar = new Uint8Array(mesh.vertexCount);
@@ -83,20 +73,20 @@ export class Proximity {
     );
   }
 
-  /** A request begins. */
-  wake(): void {
-    this.pairs.wake();
+  /** Begins a request. */
+  acquire(): void {
+    this.pairs.acquire();
   }
 
-  /** The request is over, and the memory it worked in may become another scene's. */
-  rest(): void {
-    this.pairs.rest();
-  }
-
-  /** After a request that failed: P is void, and not kept. */
-  forsake(): void {
-    this.isValid = false;
+  /** Ends a request: another scene may use the workspace. */
+  release(): void {
     this.pairs.release();
+  }
+
+  /** Drops P after a request that failed. */
+  invalidate(): void {
+    this.isValid = false;
+    this.pairs.discard();
   }
 
   /**
@@ -196,16 +186,16 @@ export class Proximity {
   }
 
   get #comfortable(): number {
-    return Math.min(PAIR_LIMIT, Math.max(PAIRS_AT_LEAST, PAIRS_PER_VERTEX * this.#mesh.contactVertices.length));
+    return comfortablePairs(this.#mesh.contactVertices.length, PAIR_LIMIT);
   }
 
   #shrink(): void {
     const { delta, guard } = this.#settings;
     if (guard === 'BOXES' && this.#leap > 0) {
-      this.#leap = this.#leap > delta ? this.#leap / 2 : 0;
+      this.#leap = shorterLeap(this.#leap, delta);
       return;
     }
-    if (guard === 'BOXES' && this.#reach > delta / 8) {
+    if (guard === 'BOXES' && this.#reach > MIN_REACH_SHARE * delta) {
       this.#reach /= 2;
       return;
     }
@@ -243,13 +233,8 @@ function isSameList(a: ExcludedPairs | undefined, b: ExcludedPairs | undefined):
 
 function eitherOf(ofParts: PairRules['isIgnored'], excluded: ExcludedPairs | undefined): PairRules['isIgnored'] {
   if (!excluded) return ofParts;
-  return (kind, v0, v1, v2, v3) => ofParts?.(kind, v0, v1, v2, v3) === true || has(excluded, kind, v0, v1, v2, v3);
-}
-
-function has(excluded: ExcludedPairs, kind: number, v0: number, v1: number, v2: number, v3: number): boolean {
-  if (kind === VT) return excluded.hasVertexTriangle(v0, v1, v2, v3);
-  if (kind === EE) return excluded.hasEdgeEdge(v0, v1, v2, v3);
-  return kind === VE ? excluded.hasVertexEdge(v0, v1, v2) : excluded.hasVertexVertex(v0, v1);
+  return (kind, v0, v1, v2, v3) =>
+    ofParts?.(kind, v0, v1, v2, v3) === true || PAIR_KINDS[kind].isExcluded(excluded, v0, v1, v2, v3);
 }
 
 /**

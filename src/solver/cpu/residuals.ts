@@ -1,8 +1,5 @@
-import { UNIT_ROUNDOFF } from './certificate.js';
+import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from '../constants.js';
 import { Scratch } from './scratch.js';
-
-/** A vertex closer to its target than this many u·X has arrived as far as float32 can tell; r becomes 0. */
-const ARRIVAL_ROUNDING = 4;
 
 /** r of Algorithm 1: the share of its way that each vertex has not been granted yet. */
 export class Residuals {

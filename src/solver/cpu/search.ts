@@ -1,11 +1,12 @@
 import type { CollisionMesh } from '../../mesh/types.js';
 import { Bvh } from '../bvh.js';
+import { PASSIVE } from '../constants.js';
 import type { KinematicBorder } from '../kinematic-border.js';
-import { PASSIVE } from './bars.js';
+import { CORNERS, type ElementSet, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
+import { pairActivationDistance } from '../part-distances.js';
 import type { TrustBoxes } from './boxes.js';
-import { closest, closestEdgeEdge, closestVertexEdge, closestVertexTriangle, closestVertexVertex } from './closest.js';
-import { distanceOfPair } from './pair-distances.js';
-import { EE, type PairSet, VE, VT, VV } from './pairs.js';
+import { CLOSEST_POINTS, closest } from './closest.js';
+import type { PairSet } from './pair-set.js';
 
 /** Which pairs are not looked for, besides those that share a vertex. */
 export interface PairRules {
@@ -48,9 +49,19 @@ export class SearchTrees {
   }
 }
 
+/** The elements of one side of a walk. */
+interface SearchedElements {
+  readonly tree: Bvh;
+  /** uint32[size·N] */
+  readonly vertices: Uint32Array;
+  readonly size: number;
+  /** elements before this one are not searched */
+  readonly first: number;
+}
+
 /**
  * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, less those that a direction n
- * keeps further apart than the cut over all box corners. Appends to P in a fixed order (kind, then as the trees pair up).
+ * separates by more than the cutoff at all box corners. Appends to P in a fixed order: by kind, then as the trees pair up.
  */
 export class ProximitySearch {
   readonly #mesh: CollisionMesh;
@@ -63,14 +74,14 @@ export class ProximitySearch {
 
   /**
    * @param x float32[3·V] current state
-   * @param cut pairs certainly further apart than this, wherever in their boxes they are, are excluded
-   * @param pulse called every so often
+   * @param cutoff pairs that stay further apart than this anywhere in their boxes are left out; engine units
+   * @param pulse called at short intervals; may throw
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */
   search(
     boxes: TrustBoxes,
     x: Float32Array,
-    cut: number,
+    cutoff: number,
     rules: PairRules,
     budget: number,
     pairs: PairSet,
@@ -82,56 +93,19 @@ export class ProximitySearch {
     this.#build(trees.triangles, triangles, 3, boxes, rules);
     pulse?.();
     this.#build(trees.edges, edges, 2, boxes, rules, rules.border?.edges);
-    const sink = new Sink(boxes.box, x, cut, rules, budget, pairs);
-    const vertexOrder = trees.vertices.order;
-    const triangleOrder = trees.triangles.order;
-    const edgeOrder = trees.edges.order;
-    trees.vertices.forEachOverlap(
-      trees.triangles,
-      (s, t) => {
-        const a = contactVertices[vertexOrder[s]];
-        const corner = 3 * triangleOrder[t];
-        const i = triangles[corner];
-        const j = triangles[corner + 1];
-        const k = triangles[corner + 2];
-        if (a !== i && a !== j && a !== k) sink.add(VT, a, i, j, k);
-      },
-      pulse,
-    );
-    trees.edges.forEachOverlap(
-      trees.edges,
-      (s, t) => {
-        const e = 2 * edgeOrder[s];
-        const other = 2 * edgeOrder[t];
-        const a = edges[e];
-        const b = edges[e + 1];
-        const c = edges[other];
-        const d = edges[other + 1];
-        if (a !== c && a !== d && b !== c && b !== d) sink.add(EE, a, b, c, d);
-      },
-      pulse,
-    );
-    if (particles.length === 0) return;
     this.#build(trees.particles, particles, 1, boxes, rules);
-    const pointOrder = trees.particles.order;
-    // Free points against rods: a triangle's edges belong to the triangle and are covered by VT.
-    if (2 * rodStart < edges.length) {
-      trees.particles.forEachOverlap(
-        trees.edges,
-        (s, t) => {
-          const e = edgeOrder[t];
-          if (e >= rodStart) sink.add(VE, particles[pointOrder[s]], edges[2 * e], edges[2 * e + 1], -1);
-        },
-        pulse,
-      );
-    }
-    trees.particles.forEachOverlap(
-      trees.particles,
-      (s, t) => {
-        sink.add(VV, particles[pointOrder[s]], particles[pointOrder[t]], -1, -1);
-      },
-      pulse,
-    );
+    const elements: Readonly<Record<ElementSet, SearchedElements>> = {
+      contactVertices: { tree: trees.vertices, vertices: contactVertices, size: 1, first: 0 },
+      triangles: { tree: trees.triangles, vertices: triangles, size: 3, first: 0 },
+      edges: { tree: trees.edges, vertices: edges, size: 2, first: 0 },
+      rods: { tree: trees.edges, vertices: edges, size: 2, first: rodStart },
+      particles: { tree: trees.particles, vertices: particles, size: 1, first: 0 },
+    };
+    const sink = new Sink(boxes.box, x, cutoff, rules, budget, pairs);
+    PAIR_KINDS.forEach(({ a, b }, kind) => {
+      const other = elements[b];
+      if (other.first * other.size < other.vertices.length) pairUp(kind, elements[a], other, sink, pulse);
+    });
   }
 
   /** @param border uint8 by element; undefined = none is at the border */
@@ -176,12 +150,33 @@ export class ProximitySearch {
   }
 }
 
-/** Takes candidates, drops what a separating direction keeps apart for good, and hands the rest to P. */
+/** Offers every pair of overlapping elements that share no vertex to P. */
+function pairUp(kind: number, a: SearchedElements, b: SearchedElements, sink: Sink, pulse?: () => void): void {
+  const { size, tree, vertices } = a;
+  const corners = CORNERS[kind];
+  const slot = [-1, -1, -1, -1];
+  tree.forEachOverlap(
+    b.tree,
+    (s, t) => {
+      const other = b.tree.order[t];
+      if (other < b.first) return;
+      const q = size * tree.order[s];
+      const r = b.size * other - size;
+      for (let c = 0; c < size; c++) slot[c] = vertices[q + c];
+      for (let c = size; c < corners; c++) slot[c] = b.vertices[r + c];
+      for (let c = size; c < corners; c++) if (slot[c] === slot[0] || (size === 2 && slot[c] === slot[1])) return;
+      sink.add(kind, slot[0], slot[1], slot[2], slot[3]);
+    },
+    pulse,
+  );
+}
+
+/** Takes candidates, drops those that a direction separates anywhere in their boxes, and appends the rest to P. */
 class Sink {
   constructor(
     readonly box: Float32Array,
     readonly x: Float32Array,
-    readonly cut: number,
+    readonly cutoff: number,
     readonly rules: PairRules,
     readonly budget: number,
     readonly pairs: PairSet,
@@ -190,10 +185,7 @@ class Sink {
   add(kind: number, v0: number, v1: number, v2: number, v3: number): void {
     const { x, rules } = this;
     if (rules.isIgnored?.(kind, v0, v1, v2, v3)) return;
-    if (kind === VT) closestVertexTriangle(x, v0, v1, v2, v3);
-    else if (kind === EE) closestEdgeEdge(x, v0, v1, v2, v3);
-    else if (kind === VE) closestVertexEdge(x, v0, v1, v2);
-    else closestVertexVertex(x, v0, v1);
+    CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
     const d = Math.sqrt(closest.squared);
     if (d === 0) {
       this.#keep(kind, v0, v1, v2, v3, 0, 0, 0);
@@ -202,8 +194,9 @@ class Sink {
     const nx = closest.x / d;
     const ny = closest.y / d;
     const nz = closest.z / d;
-    const cut = rules.distances ? distanceOfPair(rules.distances, kind, v0, v1, v2, v3) : this.cut;
-    if (d > cut && this.#separation(kind, v0, v1, v2, v3, nx, ny, nz) > cut) return;
+    const { distances } = rules;
+    const cutoff = distances ? pairActivationDistance(distances, kind, v0, v1, v2, v3) : this.cutoff;
+    if (d > cutoff && this.#separation(kind, v0, v1, v2, v3, nx, ny, nz) > cutoff) return;
     this.#keep(kind, v0, v1, v2, v3, nx, ny, nz);
   }
 
@@ -214,7 +207,7 @@ class Sink {
 
   /**
    * min over side a of n·(box corner) − max over side b, in double: with float32 boxes its rounding is 2⁻²⁹ of the
-   * float32 one, and the cut (δ or Dmax) is far above either, so no margin is needed.
+   * float32 one, and the cutoff (δ or Dmax) is far above either, so no margin is needed.
    */
   #separation(
     kind: number,
@@ -226,12 +219,14 @@ class Sink {
     ny: number,
     nz: number,
   ): number {
+    const corners = CORNERS[kind];
     let lo = this.#lowest(v0, v0, nx, ny, nz);
+    let hi = Number.NEGATIVE_INFINITY;
     // max n·c = −min (−n)·c
-    let hi = kind === EE ? Number.NEGATIVE_INFINITY : -this.#lowest(v1, v0, -nx, -ny, -nz);
-    if (kind === EE) lo = Math.min(lo, this.#lowest(v1, v0, nx, ny, nz));
-    if (kind !== VV) hi = Math.max(hi, -this.#lowest(v2, v0, -nx, -ny, -nz));
-    if (kind === VT || kind === EE) hi = Math.max(hi, -this.#lowest(v3, v0, -nx, -ny, -nz));
+    if (SIDE_A[kind] === 1) hi = -this.#lowest(v1, v0, -nx, -ny, -nz);
+    else lo = Math.min(lo, this.#lowest(v1, v0, nx, ny, nz));
+    if (corners > 2) hi = Math.max(hi, -this.#lowest(v2, v0, -nx, -ny, -nz));
+    if (corners > 3) hi = Math.max(hi, -this.#lowest(v3, v0, -nx, -ny, -nz));
     return lo - hi;
   }
 

@@ -1,14 +1,10 @@
+import { STUCK_SHARE, STUCK_STEPS } from '../constants.js';
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import type { Settings } from '../settings.js';
 import { heights, measureAlongNormal } from './certificate.js';
 import type { Forward } from './forward.js';
-import { CORNERS, type PairSet, SIDE_A } from './pairs.js';
+import type { PairSet } from './pair-set.js';
 import { Scratch } from './scratch.js';
-
-/** A vertex that got less than this share of its way … */
-const STUCK_SHARE = 0.01;
-
-/** … because of a pair, this many steps running, is stuck. */
-const STUCK_STEPS = 4;
 
 /**
  * Lets stuck vertices slide. The half-space bound scales a vertex's whole motion by one α, so at the floor a small

@@ -1,10 +1,10 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type Settings, servesBoth } from '../settings.js';
 import type { Resolution, StepInput } from '../types.js';
 import { EdgeLengths } from './edges.js';
-import { countPairs, nameLimitingPairs } from './pair-report.js';
 import { Proximity } from './proximity.js';
 import { PairBudgetExceeded } from './search.js';
 import { StageClock } from './stage-clock.js';
@@ -81,12 +81,12 @@ export class TwoWay {
     const proximity = this.#proximity;
     return this.#workspace.lend(() => {
       try {
-        proximity.wake();
+        proximity.acquire();
         const resolution = this.#run(input, new Stages(this.#mesh, this.#settings, this.#workspace));
-        proximity.rest();
+        proximity.release();
         return resolution;
       } catch (thrown) {
-        proximity.forsake();
+        proximity.invalidate();
         throw thrown;
       } finally {
         this.#edges?.rest();
@@ -165,6 +165,7 @@ export class TwoWay {
         break;
       }
     }
+    const { pairs } = proximity;
     return {
       status,
       positions: x,
@@ -174,9 +175,16 @@ export class TwoWay {
       proximitySetReused: isReused,
       residual: residuals.largest,
       unfinishedVertices: residuals.unfinished,
-      pairs: { ...countPairs(proximity.pairs), ...counts },
+      pairs: { ...countPairs((kind) => pairs.byKind[kind]), ...counts },
       touchingPairs: forward.touching,
-      limitingPairs: nameLimitingPairs(proximity.pairs, residuals.r, forward.limiter, epsilon),
+      limitingPairs: findLimitingPairs(residuals.r, (i) => forward.limiter[i], epsilon, pairs.count).map((p) =>
+        describePair(
+          pairs.kind[p],
+          pairs.vertex.subarray(4 * p, 4 * p + 4),
+          pairs.distance[p],
+          pairs.normal.subarray(3 * p, 3 * p + 3),
+        ),
+      ),
       timings: clock.timings,
     };
   }

@@ -1,5 +1,5 @@
 import { ActivePairs } from './active-pairs.js';
-import { PairWork } from './pair-work.js';
+import { PairGeometry } from './pair-set.js';
 import { Scratch } from './scratch.js';
 import { SearchTrees } from './search.js';
 
@@ -12,12 +12,12 @@ export const KEPT_BYTES = 2 ** 30;
 
 /**
  * What a request needs while it is at work, for all scenes of one engine together: an engine computes one request at a
- * time, start to end. Nothing in it means anything to the next request, except that `pairs` and `active` know by the
+ * time, start to end. Nothing in it means anything to the next request, except that `geometry` and `active` know by the
  * revision of P whether their stamps and incidence list are of that.
  */
 export class Workspace {
   readonly scratch = new Scratch();
-  readonly pairs = new PairWork();
+  readonly geometry = new PairGeometry();
   readonly active = new ActivePairs();
   readonly trees = new SearchTrees();
 
@@ -45,13 +45,13 @@ export class Workspace {
   }
 
   get bytes(): number {
-    return this.scratch.bytes + this.pairs.bytes + this.active.bytes + this.trees.bytes;
+    return this.scratch.bytes + this.geometry.bytes + this.active.bytes + this.trees.bytes;
   }
 
   /** The memory goes back; the next request begins with none. */
   release(): void {
     this.scratch.release();
-    this.pairs.makeRoom(0);
+    this.geometry.allocate(0);
     this.active.release();
     this.trees.release();
   }

@@ -4,7 +4,7 @@ import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/search/control.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
-import { EE, VE, VT, VV } from '../../../src/solver/cpu/pairs.js';
+import { EE, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 import { DeviceScene, type Found } from './device-scene.js';

@@ -3,7 +3,7 @@ import type { DeviceMemory } from '../../../gpu/device/memory.js';
 import { type ControlValues, controlWord, decodeControl, encodeField } from '../../../gpu/search/control.js';
 import { DeviceSearch, type SearchStatus } from '../../../gpu/search/device-search.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
-import { CORNERS, SIDE_A } from '../../../src/solver/cpu/pairs.js';
+import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { keyOf } from '../../support/trust-oracle.js';
 

@@ -4,9 +4,10 @@ import { heights, measureHeights, measurePair } from '../../../src/solver/cpu/ce
 import { Contacts, pairDelta, selectContacts } from '../../../src/solver/cpu/contacts.js';
 import { EdgeLengths } from '../../../src/solver/cpu/edges.js';
 import { Forward } from '../../../src/solver/cpu/forward.js';
-import { CORNERS, type PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { Slide } from '../../../src/solver/cpu/slide.js';
+import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { StageBench } from '../../support/gpu-step.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ActivePairs } from '../../../src/solver/cpu/active-pairs.js';
-import { PairSet } from '../../../src/solver/cpu/pairs.js';
+import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const random = seeded();

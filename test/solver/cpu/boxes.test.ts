@@ -1,5 +1,5 @@
 import t from 'tap';
-import { KEPT } from '../../../src/solver/cpu/bars.js';
+import { KEPT } from '../../../src/solver/constants.js';
 import { boxBound, fillTrustBoxes, isInBox } from '../../../src/solver/cpu/boxes.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';

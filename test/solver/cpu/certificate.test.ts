@@ -1,7 +1,7 @@
 import t from 'tap';
 import { heights, measureClosest, measureHeights, measurePair } from '../../../src/solver/cpu/certificate.js';
 import { closest } from '../../../src/solver/cpu/closest.js';
-import { CORNERS, EE, SIDE_A, VE, VT } from '../../../src/solver/cpu/pairs.js';
+import { CORNERS, EE, SIDE_A, VE, VT } from '../../../src/solver/pair-kinds.js';
 import { exactGap, exactHeight, toProductUnits } from '../../support/exact-heights.js';
 import { KIND_NAMES, KINDS, lonePair, placePair, placeTangent, SHAPES, sidesOf } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { measureClosest } from '../../../src/solver/cpu/certificate.js';
 import { closest } from '../../../src/solver/cpu/closest.js';
-import { EE, VT } from '../../../src/solver/cpu/pairs.js';
+import { EE, VT } from '../../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, lonePair, placePair, SHAPES, sidesOf } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';
 import { slowDistance } from '../../support/slow-distance.js';

@@ -1,7 +1,9 @@
 import t from 'tap';
+import { CONTACTS_PER_VERTEX } from '../../../src/solver/constants.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
-import { CONTACTS_PER_VERTEX, Contacts, pairDelta, selectContacts } from '../../../src/solver/cpu/contacts.js';
-import { CORNERS, EE, PairSet, SIDE_A, VE, VT, VV } from '../../../src/solver/cpu/pairs.js';
+import { Contacts, pairDelta, selectContacts } from '../../../src/solver/cpu/contacts.js';
+import { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import { CORNERS, EE, SIDE_A, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, lonePair, pairsOf, placePair } from '../../support/pair-shapes.js';
 import { type Random, seeded } from '../../support/random.js';
 

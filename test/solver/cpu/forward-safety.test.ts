@@ -2,7 +2,7 @@ import t from 'tap';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
 import { Forward } from '../../../src/solver/cpu/forward.js';
-import { CORNERS, EE, SIDE_A, VT } from '../../../src/solver/cpu/pairs.js';
+import { CORNERS, EE, SIDE_A, VT } from '../../../src/solver/pair-kinds.js';
 import { checkCommit, inputOf } from '../../support/forward-input.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { KIND_NAMES, KINDS, lonePair, pairsOf, placeTangent } from '../../support/pair-shapes.js';

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { isInBox } from '../../../src/solver/cpu/boxes.js';
 import { Forward, type ForwardInput } from '../../../src/solver/cpu/forward.js';
-import { CORNERS, EE, type PairSet, SIDE_A, VE, VV } from '../../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import { CORNERS, EE, SIDE_A, VE, VV } from '../../../src/solver/pair-kinds.js';
 import { bitsOf, checkCommit, inputOf } from '../../support/forward-input.js';
 import { KINDS, pairsOf } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';

@@ -1,10 +1,9 @@
 import t from 'tap';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
-import { distanceOfPair } from '../../../src/solver/cpu/pair-distances.js';
-import { EE, VE, VT, VV } from '../../../src/solver/cpu/pairs.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
-import { distancesByVertex } from '../../../src/solver/part-distances.js';
+import { EE, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
+import { distancesByVertex, pairActivationDistance } from '../../../src/solver/part-distances.js';
 import { runJob } from '../../support/job.js';
 import { looseScene } from '../../support/loose-scene.js';
 import { heightsOf, pressedSquares } from '../../support/pressed-squares.js';
@@ -14,10 +13,10 @@ import { allPairs, boundsApart, keysOf, leastDistance } from '../../support/trus
 
 t.test('δ of a pair: the mean of its sides, the largest of each', async (t) => {
   const d = Float32Array.of(1, 2, 3, 8);
-  t.equal(distanceOfPair(d, VT, 0, 1, 2, 3), 4.5);
-  t.equal(distanceOfPair(d, EE, 0, 1, 2, 3), 5);
-  t.equal(distanceOfPair(d, VE, 3, 0, 1, -1), 5);
-  t.equal(distanceOfPair(d, VV, 1, 3, -1, -1), 5);
+  t.equal(pairActivationDistance(d, VT, 0, 1, 2, 3), 4.5);
+  t.equal(pairActivationDistance(d, EE, 0, 1, 2, 3), 5);
+  t.equal(pairActivationDistance(d, VE, 3, 0, 1, -1), 5);
+  t.equal(pairActivationDistance(d, VV, 1, 3, -1, -1), 5);
 });
 
 for (const preset of ['TUNED', 'PAPER'] as const) {
@@ -66,7 +65,7 @@ t.test('the search finds every pair within its own distance, wherever in their b
     const far = { within: 0, beyond: 0 };
     for (const pair of allPairs(parted)) {
       const ids = [...pair.a, ...pair.b, -1, -1];
-      const delta = distanceOfPair(distances, pair.kind, ids[0]!, ids[1]!, ids[2]!, ids[3]!);
+      const delta = pairActivationDistance(distances, pair.kind, ids[0]!, ids[1]!, ids[2]!, ids[3]!);
       if (boundsApart(box, pair) > delta + 1e-5) {
         far.beyond++;
         if (inP.has(pair.key)) t.fail(`${pair.key} is in P, but ${delta} is all it needs`);

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { Forward } from '../../../src/solver/cpu/forward.js';
-import { PairSet, VV } from '../../../src/solver/cpu/pairs.js';
+import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { ProgressWatch } from '../../../src/solver/cpu/progress-watch.js';
+import { VV } from '../../../src/solver/pair-kinds.js';
 import { makeSettings } from '../../support/settings.js';
 
 const settings = makeSettings({ delta: 0.1 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
-import type { PairSet } from '../../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { PairBudgetExceeded } from '../../../src/solver/cpu/search.js';
 import type { Settings } from '../../../src/solver/settings.js';

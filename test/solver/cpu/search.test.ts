@@ -1,9 +1,10 @@
 import t from 'tap';
-import { KEPT, PASSIVE } from '../../../src/solver/cpu/bars.js';
+import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
-import { EE, PairSet, SIDE_A, VE, VV } from '../../../src/solver/cpu/pairs.js';
+import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
 import { findKinematicBorder } from '../../../src/solver/kinematic-border.js';
+import { EE, SIDE_A, VE, VV } from '../../../src/solver/pair-kinds.js';
 import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
 import { mayBeSkipped } from '../../support/guarding-oracle.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';

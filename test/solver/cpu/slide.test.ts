@@ -1,8 +1,9 @@
 import t from 'tap';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
 import { Forward } from '../../../src/solver/cpu/forward.js';
-import { CORNERS, type PairSet, SIDE_A } from '../../../src/solver/cpu/pairs.js';
+import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Slide } from '../../../src/solver/cpu/slide.js';
+import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, lonePair, placeTangent } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';

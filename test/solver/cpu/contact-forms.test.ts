@@ -1,7 +1,8 @@
 import t from 'tap';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
-import { addVolumeTerm } from '../../../src/solver/cpu/contact-volume.js';
-import { CORNERS, EE, type PairSet, SIDE_A, VE, VT } from '../../../src/solver/cpu/pairs.js';
+import { addVolumeTerm } from '../../../src/solver/cpu/contact-forms.js';
+import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import { CORNERS, EE, SIDE_A, VE, VT } from '../../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, lonePair, placePair } from '../../support/pair-shapes.js';
 import { seeded } from '../../support/random.js';
 

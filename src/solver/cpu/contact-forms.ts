@@ -1,10 +1,15 @@
-import { EE, type PairSet, VT } from './pairs.js';
+import type { ContactForm } from '../../contract/parameters.js';
+import { PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
+import type { PairSet } from './pair-set.js';
 
-/** Below this sine of their angle two edges turn instead of parting when their volume is enforced: gap form then. */
-const MIN_SINE = 0.15;
+/** Adds what a contact form has beyond the gap form to the Jacobian of pair p: float32[12] from `at` on, slot by slot. */
+type ContactTerm = (pairs: PairSet, p: number, x: Float32Array, jacobian: Float32Array, at: number) => void;
 
-/** A triangle with less than this share of its longest edge squared as twice its area has no usable area: gap form. */
-const MIN_AREA_SHARE = 1e-6;
+/** The contact forms; undefined = the gap form alone. A new form is one entry and its kernels' function. */
+export const CONTACT_TERMS: Readonly<Record<ContactForm, ContactTerm | undefined>> = {
+  GAP: undefined,
+  VOLUME: addVolumeTerm,
+};
 
 /**
  * Adds d ∇_k log S to the Jacobian of pair p: what makes Eqs. 10–12 a volume instead of a gap. With the reference shape
@@ -20,6 +25,7 @@ const MIN_AREA_SHARE = 1e-6;
 export function addVolumeTerm(pairs: PairSet, p: number, x: Float32Array, jacobian: Float32Array, at: number): void {
   const w = pairs.weight;
   const v = pairs.vertex;
+  const kind = pairs.kind[p];
   const used: number[] = [];
   for (let s = 0; s < 4; s++) if (v[4 * p + s] >= 0 && w[4 * p + s] > 0) used.push(s);
   const d = pairs.distance[p];
@@ -32,8 +38,8 @@ export function addVolumeTerm(pairs: PairSet, p: number, x: Float32Array, jacobi
     for (let c = 0; c < 3; c++) jacobian[at + 3 * s + c] += sign * d * g[c];
   };
   if (used.length === 3) {
-    // One vertex against an edge interior, wherever the pair came from: the two slots on the same side are the edge.
-    const [s, t] = pairs.kind[p] === EE && used[1] === 1 ? [0, 1] : [used[1], used[2]];
+    // A vertex against the interior of an edge, whatever the kind: the two slots of the same side are the edge.
+    const [s, t] = used[1] < SIDE_A[kind] ? [used[0], used[1]] : [used[1], used[2]];
     const u = difference(s, t);
     const uu = dot(u, u);
     if (!(uu > 0)) return;
@@ -42,30 +48,21 @@ export function addVolumeTerm(pairs: PairSet, p: number, x: Float32Array, jacobi
     add(s, g, -1);
     return;
   }
-  if (used.length !== 4) return;
-  const isFace = pairs.kind[p] === VT;
-  const u = isFace ? difference(1, 2) : difference(0, 1);
-  const e = isFace ? difference(1, 3) : difference(2, 3);
-  const n = cross(u, e);
+  const { plane } = PAIR_KINDS[kind];
+  if (used.length !== 4 || !plane) return;
+  const [a, b, c, e] = plane.slots;
+  const u = difference(a, b);
+  const v2 = difference(c, e);
+  const n = cross(u, v2);
   const area = Math.sqrt(dot(n, n));
-  const smallest = isFace
-    ? MIN_AREA_SHARE * Math.max(dot(u, u), dot(e, e))
-    : MIN_SINE * Math.sqrt(dot(u, u) * dot(e, e));
-  if (!(area > smallest)) return;
+  if (!(area > plane.minArea(dot(u, u), dot(v2, v2)))) return;
   const unit = scale(n, 1 / area);
-  const second = scale(cross(e, unit), 1 / area);
-  const third = scale(cross(unit, u), 1 / area);
-  if (isFace) {
-    add(2, second, 1);
-    add(3, third, 1);
-    add(1, second, -1);
-    add(1, third, -1);
-  } else {
-    add(1, second, 1);
-    add(0, second, -1);
-    add(3, third, 1);
-    add(2, third, -1);
-  }
+  const ofFirst = scale(cross(v2, unit), 1 / area);
+  const ofSecond = scale(cross(unit, u), 1 / area);
+  add(b, ofFirst, 1);
+  add(a, ofFirst, -1);
+  add(e, ofSecond, 1);
+  add(c, ofSecond, -1);
 }
 
 type Vector = [number, number, number];

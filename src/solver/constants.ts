@@ -1,0 +1,96 @@
+/**
+ * The numbers that every engine uses: one home for each, so that the engines cannot drift apart. The CPU engine imports
+ * them; the WGSL of the other engines receives them under the same names when a shader is assembled. Lengths are in engine
+ * units (frame.ts), where the median edge is about 1.
+ */
+
+// Rounding
+
+/**
+ * u of every error bound. A float32 operation that rounds to nearest errs by at most 2⁻²⁴ relative; WGSL lets an
+ * implementation round either way, hence 2⁻²³ on every engine.
+ */
+export const UNIT_ROUNDOFF = 2 ** -23;
+
+/** A signed height n·(x − o) errs by less than this times Σ_c |n_c d_c| (cpu/certificate.ts derives it). */
+export const ERROR_FACTOR = 8 * UNIT_ROUNDOFF;
+
+/** A vertex within this many u·X of its target, X the largest coordinate of the start, has arrived: its residual is 0. */
+export const ARRIVAL_ROUNDING = 4;
+
+/** Share of the α that leads to the face of a trust box: keeps x' inside under any rounding of quotient, product and sum. */
+export const FACE_SHARE = Math.fround(0.99999);
+
+// Search
+
+/** Elements in a leaf of a bounding volume hierarchy. */
+export const LEAF_SIZE = 8;
+
+/** Bits of a vertex's or an element's mask: a pair whose elements have a bit in common is not searched for. */
+/** PASSIVE: the element is kinematic, and pairs of such elements are skipped or cannot close. */
+export const PASSIVE = 1;
+/** KEPT: the element keeps its box, so that pairs of such elements are in P already. */
+export const KEPT = 2;
+
+/** A search renews single boxes for up to this share of the vertices; for more, a search of everything costs as little. */
+export const PARTIAL_SHARE = 0.3;
+
+// Geometry and contacts
+
+/** The direction of the closest points serves as normal while its gap is at least this share of their distance. */
+export const TRUSTED_SHARE = 0.9;
+
+/** A pair whose last normal shows a gap above this multiple of δ is no contact; its geometry is not computed. */
+export const STALE_GAP = 1.5;
+
+/** δ_p is at most this multiple of the pair's distance at the start, so that compressed pairs recover over several requests. */
+export const RECOVERY = 1.1;
+
+/** δ_p is at least this share of δ. */
+export const MIN_DELTA_SHARE = 0.25;
+
+/** A vertex has at most this many contacts, the nearest ones: this bounds the colours and does not affect safety. */
+export const CONTACTS_PER_VERTEX = 24;
+
+/**
+ * A contact whose movable vertices all have a smaller closest-point weight than this is left to the forward step: a
+ * projection would move a vertex by the violation divided by its weight, many times too far.
+ */
+export const MIN_MOVABLE_WEIGHT = 0.05;
+
+/** Volume form: edges at a smaller sine than this rotate instead of separating; the gap form is used. */
+export const MIN_SINE = 0.15;
+
+/** Volume form: a triangle whose doubled area is below this share of its longer side squared uses the gap form. */
+export const MIN_AREA_SHARE = 1e-6;
+
+// Progress
+
+/** A vertex that a pair holds to a smaller α than this … */
+export const STUCK_SHARE = 0.01;
+
+/** … for this many consecutive steps is stuck, and may slide. */
+export const STUCK_STEPS = 4;
+
+/** α of at least this share of the guard's α means that the trust box, not a contact, stopped the vertex. */
+export const GUARD_SHARE = 0.999;
+
+/** A relevant vertex that its box stops for this many consecutive steps requests a search alone. */
+export const STOPPED_STEPS = 4;
+
+/** This share of the relevant vertices, stopped by their boxes, requests a search. */
+export const STOPPED_SHARE = 0.1;
+
+/** Steps in a window over which stagnation is judged. */
+export const WINDOW = 32;
+
+/** A run progresses if Σr of the unfinished vertices falls by this share in a window: at least thousands of steps remain. */
+export const FALLEN_SHARE = 0.01;
+
+/** A run progresses if an unfinished vertex travels this many δ in a window, δ/4 a step; free flight makes over 1.5 δ a step. */
+export const TRAVEL = WINDOW / 4;
+
+// Report
+
+/** A report names the pairs that limit at most this many vertices, those with the largest residuals. */
+export const LIMITING_PAIRS = 8;

@@ -1,0 +1,205 @@
+import { PAIR_KINDS } from '../pair-kinds.js';
+
+/** A set whose capacity exceeds its pairs by this factor gives memory back when a request ends. */
+const MAX_SLACK = 1.25;
+
+/** Capacity beyond the count that a set keeps when it gives memory back: P grows and shrinks a little between searches. */
+const SPARE = 1 / 16;
+
+/** The first capacity of a set. */
+const MIN_CAPACITY = 1024;
+
+/** Revisions are unique in this thread, so that sets of different scenes are never mistaken for one another. */
+let lastRevision = 0;
+
+/**
+ * What the steps of one request compute of each pair, 36 bytes a pair. All scenes of an engine share one such block: a
+ * {@link PairSet} acquires it for a request and releases it afterwards.
+ */
+export class PairGeometry {
+  /** revision of the set that released it last; 0 = none */
+  revision = 0;
+  delta = new Float32Array(0);
+  stamp = new Int32Array(0);
+  weight = new Float32Array(0);
+  distance = new Float32Array(0);
+  gap = new Float32Array(0);
+  error = new Float32Array(0);
+
+  /** in pairs */
+  get capacity(): number {
+    return this.stamp.length;
+  }
+
+  get bytes(): number {
+    const { delta, stamp, weight, distance, gap, error } = this;
+    return [delta, stamp, weight, distance, gap, error].reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
+  /** Replaces every array by a new one, all zero. */
+  allocate(pairs: number): void {
+    this.revision = 0;
+    this.delta = new Float32Array(pairs);
+    this.stamp = new Int32Array(pairs);
+    this.weight = new Float32Array(4 * pairs);
+    this.distance = new Float32Array(pairs);
+    this.gap = new Float32Array(pairs);
+    this.error = new Float32Array(pairs);
+  }
+}
+
+const NO_GEOMETRY = new PairGeometry();
+
+/**
+ * The proximity set P: pairs of non-adjacent elements as a structure of arrays that grows with the demand. Vertex slots
+ * hold side a first (pair-kinds.ts).
+ *
+ * Between {@link release} and {@link acquire} a set holds its pairs and normals only, 29 bytes each, and nothing else may
+ * be read or pushed. These arrays belong to the set; the geometry of the pairs is shared memory.
+ */
+export class PairSet {
+  count = 0;
+  /** identifies the list of pairs; changes with every {@link clear} and {@link keepOnly} */
+  revision = ++lastRevision;
+  /** number of pairs of each kind, maintained by every change: there are millions of pairs, and every report needs these */
+  readonly byKind = new Uint32Array(PAIR_KINDS.length);
+  /** uint8[capacity] index into PAIR_KINDS */
+  kind = new Uint8Array(0);
+  /** int32[4·capacity] vertex slots, −1 where unused */
+  vertex = new Int32Array(0);
+  /** float32[3·capacity] last normal, from side b to side a; unit to about 1e-7, or 0 0 0 if there was none */
+  normal = new Float32Array(0);
+
+  // Shared memory, valid during one request:
+  /** float32[capacity] δ_p, or 0 while no step has needed it since the search */
+  delta = NO_GEOMETRY.delta;
+  // Geometry at the current x, valid for a pair iff stamp[p] is the current step's:
+  /** int32[capacity] */
+  stamp = NO_GEOMETRY.stamp;
+  /** float32[4·capacity] closest-point weights; each side sums to 1 */
+  weight = NO_GEOMETRY.weight;
+  /** float32[capacity] distance of the closest points: an upper bound of the true distance */
+  distance = NO_GEOMETRY.distance;
+  /** float32[capacity] certified gap along `normal` */
+  gap = NO_GEOMETRY.gap;
+  /** float32[capacity] e, rounding bound of every signed height along `normal` */
+  error = NO_GEOMETRY.error;
+
+  readonly #geometry: PairGeometry;
+
+  /** @param geometry shared with other sets; a set that has one of its own never needs to release it */
+  constructor(geometry = new PairGeometry()) {
+    this.#geometry = geometry;
+  }
+
+  /** Bytes of the pairs and normals, by capacity. */
+  get bytes(): number {
+    return this.kind.byteLength + this.vertex.byteLength + this.normal.byteLength;
+  }
+
+  /** Begins a request: δ_p and geometry are undefined, no stamp is current. */
+  acquire(): void {
+    const geometry = this.#geometry;
+    if (geometry.capacity < this.kind.length) geometry.allocate(this.kind.length);
+    if (geometry.revision !== this.revision) geometry.stamp.fill(-1, 0, this.count);
+    geometry.revision = 0;
+    this.#refer(geometry);
+  }
+
+  /** Ends a request: another set may acquire the shared memory. Gives back own memory far beyond the demand. */
+  release(): void {
+    this.#geometry.revision = this.revision;
+    this.#refer(NO_GEOMETRY);
+    if (this.kind.length <= MAX_SLACK * this.count) return;
+    const capacity = this.count + Math.floor(SPARE * this.count);
+    const { kind, vertex, normal, count } = this;
+    this.#allocate(capacity);
+    this.kind.set(kind.subarray(0, count));
+    this.vertex.set(vertex.subarray(0, 4 * count));
+    this.normal.set(normal.subarray(0, 3 * count));
+  }
+
+  /** Appends a pair; unused slots are −1. */
+  push(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
+    if (this.count === this.kind.length) this.#grow();
+    const p = this.count++;
+    this.byKind[kind]++;
+    this.kind[p] = kind;
+    this.vertex[4 * p] = v0;
+    this.vertex[4 * p + 1] = v1;
+    this.vertex[4 * p + 2] = v2;
+    this.vertex[4 * p + 3] = v3;
+    this.normal[3 * p] = nx;
+    this.normal[3 * p + 1] = ny;
+    this.normal[3 * p + 2] = nz;
+    this.delta[p] = 0;
+    this.stamp[p] = -1;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.revision = ++lastRevision;
+    this.byKind.fill(0);
+  }
+
+  /** Drops all pairs with their memory, and the shared memory. */
+  discard(): void {
+    this.clear();
+    this.#allocate(0);
+    this.#refer(NO_GEOMETRY);
+  }
+
+  /** Drops every pair with a vertex whose mask lacks `bit`; the others keep their order, normal and δ_p. */
+  keepOnly(mask: Uint8Array, bit: number): void {
+    const { kind, vertex, normal, delta, byKind } = this;
+    this.revision = ++lastRevision;
+    byKind.fill(0);
+    let to = 0;
+    for (let p = 0; p < this.count; p++) {
+      let isKept = true;
+      for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mask[vertex[s]] & bit) === 0) isKept = false;
+      if (!isKept) continue;
+      kind[to] = kind[p];
+      byKind[kind[p]]++;
+      delta[to] = delta[p];
+      this.stamp[to] = -1;
+      for (let s = 0; s < 4; s++) vertex[4 * to + s] = vertex[4 * p + s];
+      for (let c = 0; c < 3; c++) normal[3 * to + c] = normal[3 * p + c];
+      to++;
+    }
+    this.count = to;
+  }
+
+  #grow(): void {
+    const { kind, vertex, normal, delta, stamp } = this;
+    this.#allocate(Math.max(MIN_CAPACITY, kind.length * 2));
+    this.kind.set(kind);
+    this.vertex.set(vertex);
+    this.normal.set(normal);
+    const geometry = this.#geometry;
+    if (geometry.capacity < this.kind.length) {
+      // Only a search appends pairs, and then no geometry is valid that would need a copy.
+      geometry.allocate(this.kind.length);
+      geometry.delta.set(delta);
+      geometry.stamp.set(stamp);
+    }
+    this.#refer(geometry);
+  }
+
+  /** Replaces the arrays of pairs and normals by new ones, all zero. */
+  #allocate(capacity: number): void {
+    this.kind = new Uint8Array(capacity);
+    this.vertex = new Int32Array(4 * capacity);
+    this.normal = new Float32Array(3 * capacity);
+  }
+
+  /** A released set refers to no geometry: it would keep memory alive that the owner has replaced. */
+  #refer({ delta, stamp, weight, distance, gap, error }: PairGeometry): void {
+    this.delta = delta;
+    this.stamp = stamp;
+    this.weight = weight;
+    this.distance = distance;
+    this.gap = gap;
+    this.error = error;
+  }
+}
