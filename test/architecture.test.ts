@@ -148,7 +148,7 @@ t.test('the rules object to planted faults', async (t) => {
     ['src/solver/parameters.ts', "import { findIntersections } from '../verify/state.js';"],
     ['src/mesh/build.ts', "export * from '../solver/frame.js';"],
     ['src/lanes/pool.ts', "import { createOperations } from '../session/operations.js';"],
-    ['src/jobs/report.ts', "import type { Call } from '../session/calls.js';"],
+    ['src/jobs/report.ts', "import type { Call } from '../session/call.js';"],
     ['src/jobs/report.ts', "import { Lane } from '../lanes/lane.js';"],
     ['src/contract/report.ts', "import type { CollisionMesh } from '../mesh/types.js';"],
     ['src/client/client.ts', "import { IntersticeError } from '../contract/errors.js';"],

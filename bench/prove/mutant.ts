@@ -48,4 +48,4 @@ export const notGuardedAgain: Fault = {
 };
 
 /** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
-export const MUTED_PROBE: Fault = { file: 'src/session/probe.js', function: 'judgeProbe', instead: () => undefined };
+export const MUTED_PROBE: Fault = { file: 'src/session/resolve.js', function: 'checkProbe', instead: () => undefined };

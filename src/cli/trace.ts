@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beginTrace, INDEX_NAME, STATE_NAME } from '../session/trace-writer.js';
+import { beginTrace, INDEX_NAME, STATE_NAME } from '../session/trace.js';
 import { UsageError } from './exit-codes.js';
 
-export { TraceWriter } from '../session/trace-writer.js';
+export { TraceWriter } from '../session/trace.js';
 
 /**
  * Checks, before anything is computed, that a folder can hold a trace: it may be missing, empty, or hold an earlier trace,

@@ -4,12 +4,12 @@ import type { MeshCheckRequest, ResolveRequest, SessionCheckRequest } from '../c
 import type { Limits } from '../contract/server-info.js';
 import type { CreateSessionRequest, StepRequest, UpdateSessionRequest } from '../contract/sessions.js';
 
-/** Longest label and longest idempotency key: names, not documents. */
+/** Limit on labels and idempotency keys. */
 export const MAX_NAME_CHARACTERS = 256;
-/** Seconds, a day: who needs a session for longer says so with 0 and deletes it. */
+/** Seconds in a day. A client that needs a session for longer asks for 0 and deletes the session itself. */
 export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
 
-/** Refuses what is too large or asks too much time before anything is copied, queued or computed for it. */
+/** Refuses requests that are too large or ask for too much time, before anything is copied, queued or computed. */
 export function admitResolve(request: ResolveRequest, limits: Limits): void {
   admitMesh(request.mesh, limits);
   admitBytes(request, limits);
@@ -48,7 +48,7 @@ function admitName(name: string, value = ''): void {
   if (length <= MAX_NAME_CHARACTERS) return;
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `${name} has ${length} characters; it must have at most ${MAX_NAME_CHARACTERS}`,
+    `Field ${name} has ${length} characters; it must have at most ${MAX_NAME_CHARACTERS}.`,
   );
 }
 
@@ -56,7 +56,7 @@ function admitIdleTimeout(seconds: number | undefined): void {
   if (seconds === undefined || (seconds >= 0 && seconds <= MAX_IDLE_TIMEOUT_SECONDS)) return;
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `idleTimeout is ${seconds} s; it must be from 0 (until deleted) to ${MAX_IDLE_TIMEOUT_SECONDS} s`,
+    `Field idleTimeout is ${seconds} s; it must be from 0 (until deleted) to ${MAX_IDLE_TIMEOUT_SECONDS} s.`,
   );
 }
 
@@ -74,17 +74,17 @@ function admitBytes(request: object, limits: Limits): void {
   refuseAbove('bytes', bulkBytesOf(request), limits.maxMessageBytes);
 }
 
-function admitBudget(seconds: number | undefined, { maxTimeBudgetSeconds: most }: Limits): void {
-  if (seconds === undefined || (seconds > 0 && seconds <= most)) return;
+function admitBudget(seconds: number | undefined, { maxTimeBudgetSeconds: limit }: Limits): void {
+  if (seconds === undefined || (seconds > 0 && seconds <= limit)) return;
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `timeBudget is ${seconds} s; it must be greater than 0 and at most ${most} s`,
+    `Field timeBudget is ${seconds} s; it must be greater than 0 and at most ${limit} s.`,
   );
 }
 
 function refuseAbove(what: string, demand: number, limit: number): void {
   if (demand > limit) {
-    throw new IntersticeError('TOO_LARGE', `the request has ${demand} ${what}; the limit is ${limit}`);
+    throw new IntersticeError('TOO_LARGE', `The request has ${demand} ${what}; the limit is ${limit}.`);
   }
 }
 
@@ -92,7 +92,7 @@ function lengthOf(array: Uint32Array | undefined): number {
   return array?.length ?? 0;
 }
 
-/** The bytes of every bulk array: what a message costs, whatever carried it. */
+/** The bytes of all arrays: the size of a message, independent of its encoding. */
 function bulkBytesOf(value: unknown): number {
   if (ArrayBuffer.isView(value)) return value.byteLength;
   if (typeof value !== 'object' || value === null) return 0;

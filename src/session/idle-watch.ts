@@ -1,9 +1,9 @@
-import type { SessionClock } from './clock.js';
+import type { SessionClock } from './call.js';
 import type { Session } from './session.js';
 
-/** Ends sessions that nobody has used for their idle timeout. One that works, or whose step waits, is in use. */
+/** Expires sessions that have not been used for their idle timeout. A session with pending work is in use. */
 export class IdleWatch {
-  private readonly stops = new Map<Session, () => void>();
+  private readonly cancelTimers = new Map<Session, () => void>();
   private readonly idleSince = new Map<Session, number>();
   private isClosed = false;
 
@@ -12,35 +12,35 @@ export class IdleWatch {
     private readonly expire: (session: Session) => void,
   ) {}
 
-  /** Counts anew: the session has been used, has finished its work, or has another timeout. */
+  /** Starts the timeout again: the session was used, has finished its work, or has another timeout. */
   restart(session: Session): void {
     this.stop(session);
-    if (session.isGone || this.isClosed) return;
+    if (session.hasEnded || this.isClosed) return;
     this.idleSince.set(session, this.clock.monotonicMs());
-    this.arm(session);
+    this.startTimer(session);
   }
 
-  /** Stops counting: it works, or it is gone. */
+  /** Stops the timeout: the session works, or has ended. */
   stop(session: Session): void {
-    this.stops.get(session)?.();
-    this.stops.delete(session);
+    this.cancelTimers.get(session)?.();
+    this.cancelTimers.delete(session);
     this.idleSince.delete(session);
   }
 
   close(): void {
     this.isClosed = true;
-    for (const session of [...this.stops.keys()]) this.stop(session);
+    for (const session of [...this.cancelTimers.keys()]) this.stop(session);
   }
 
-  private arm(session: Session): void {
+  private startTimer(session: Session): void {
     if (session.idleTimeoutSeconds === 0 || session.workCount > 0) return;
     const left = this.idleSince.get(session)! + session.idleTimeoutSeconds * 1000 - this.clock.monotonicMs();
-    // A timer may be early by a fraction, and counts no further than 24 days.
-    this.stops.set(
+    // A timer may fire early: by a fraction of a millisecond, or after at most 24 days.
+    this.cancelTimers.set(
       session,
       this.clock.after(left, () => {
         if (this.idleSince.get(session)! + session.idleTimeoutSeconds * 1000 > this.clock.monotonicMs()) {
-          this.arm(session);
+          this.startTimer(session);
         } else {
           this.stop(session);
           this.expire(session);

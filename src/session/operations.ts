@@ -1,54 +1,78 @@
-import type { MeasuredOperations, OperationObserver } from '../contract/events.js';
+import type { CallContext, Preflight } from '../contract/call-context.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeasuredOperations, OperationObserver, OperationStats } from '../contract/events.js';
+import type { MeasuredOperation } from '../contract/operation-table.js';
+import type { AnswerOf } from '../contract/operations.js';
 import type { Report } from '../contract/report.js';
-import type { EngineDescription, Limits } from '../contract/server-info.js';
-import type { EngineSource } from '../jobs/choose-engine.js';
-import { engineSourceOf } from '../jobs/choose-engine.js';
+import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type { EngineDescription, Limits, ServerInfo } from '../contract/server-info.js';
+import type {
+  CreateSessionRequest,
+  ListSessionsAnswer,
+  ListSessionsRequest,
+  SessionInfo,
+  StepAnswer,
+  StepRequest,
+  UpdateSessionRequest,
+} from '../contract/sessions.js';
+import { type EngineSource, engineSourceOf } from '../jobs/choose-engine.js';
+import { monotonicMs } from '../lanes/clock.js';
 import { Scheduler } from '../lanes/scheduler.js';
-import type { SessionClock } from './clock.js';
-import type { Log } from './observation.js';
-import { ScheduledOperations } from './scheduled-operations.js';
+import { algorithmVersion, packageVersion } from '../paths.js';
+import { defaultsOf } from '../solver/parameters.js';
+import { admitCheck } from './admission.js';
+import { type Call, claimOf, realClock, type SessionClock, startCall } from './call.js';
+import { FindingsRecorder } from './findings.js';
+import { type Log, Observation } from './observation.js';
+import { QueuedSteps } from './pending-work.js';
+import { checkProbe, probeRequest, type ResolveServices, resolve } from './resolve.js';
+import type { Schedule } from './schedule.js';
+import { Sessions } from './sessions.js';
 
 export interface OperationsOptions {
-  /** `auto` takes the best engine there is, and says in `info().engines` what it fell back to and why */
+  /** `auto` takes the best engine that is available; `info().engines` says what it fell back to, and why */
   readonly engine: 'auto' | 'cpu' | 'webgpu';
   /** which GPU */
   readonly adapter?: string | undefined;
-  /** worker threads at most, for ordinary work */
+  /** largest number of worker threads for ordinary work */
   readonly threads: number;
   readonly limits: Limits;
-  /** default: as many as the server may have */
+  /** default: the limit of the server */
   readonly maxSessionsPerTenant?: number | undefined;
   /** bytes of host memory that all sessions may take; default 0 = no limit */
   readonly maxSessionBytes?: number | undefined;
-  /** bytes of the arrays of requests that wait; default 0 = no limit */
+  /** bytes of the arrays of waiting requests; default 0 = no limit */
   readonly maxQueueBytes?: number | undefined;
-  /** of sessions that name none, seconds, 0 = until deleted; default 900 */
+  /** seconds, of sessions that ask for no timeout; 0 = until deleted; default {@link DEFAULT_IDLE_TIMEOUT_SECONDS} */
   readonly idleTimeoutSeconds?: number | undefined;
-  /** whether verify NONE is granted */
+  /** whether requests may ask for verify NONE */
   readonly allowUnverified: boolean;
-  /** an event as a pino-like logger takes it; findings carry `level: 'error'` */
+  /** takes an event as pino does; findings carry `level: 'error'` */
   readonly log?: Log | undefined;
-  /** told of every call, session and finding: for metrics */
+  /** called for every call, session change and finding: for metrics */
   readonly onEvent?: OperationObserver | undefined;
   /** where reproductions of findings are written; default: a folder for temporary files */
   readonly findingsFolder?: string | undefined;
-  /** set: every resolve and step also writes its states there, in a folder of its own. Slow; for finding faults */
+  /** if set, every resolve and step also writes its states there, each into a folder of its own; slow, for finding faults */
   readonly traceFolder?: string | undefined;
-  /** a report as it stands in trace.json; default as it is */
+  /** converts the report for trace.json; default: the plain report */
   readonly encodeReport?: ((report: Report) => unknown) | undefined;
-  /** what `info()` names besides the operations: what the doors offer */
+  /** what `info()` lists besides the operations: the features of the transports */
   readonly features?: readonly string[] | undefined;
-  /** in place of the engine that `engine` names: for tests, and for trying an engine of one's own */
+  /** replaces the engine that `engine` names: for tests, and for other engines */
   readonly engineSource?: EngineSource | undefined;
-  /** default: this process's */
+  /** default: the clock of this process */
   readonly clock?: SessionClock | undefined;
 }
 
+/** Seconds: long enough for a pause in a simulation, short enough to free the memory of a client that died. */
+export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
+
 /**
- * Opens the engine on a first worker and returns the operations on it.
+ * Opens the engine on a first worker thread and returns the operations that use it.
  *
- * @throws INVALID_PARAMETER for an adapter that is not there, or that the engine has no use for; INTERNAL when no worker can
- *   be started
+ * @throws INVALID_PARAMETER for an adapter that does not exist or that the engine cannot use; INTERNAL when no worker can be
+ *   started
  */
 export async function createOperations(options: OperationsOptions): Promise<MeasuredOperations> {
   const { limits, log, engine: choice, adapter } = options;
@@ -62,7 +86,7 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
     maxQueueBytes: options.maxQueueBytes,
     onWorkerLost: (reason) => {
       log?.({ level: 'error', event: 'worker-lost', err: reason }, reason.message);
-      operations.current?.tellWorkerLost();
+      operations.current?.reportWorkerLost();
     },
   });
   let engine: EngineDescription;
@@ -74,4 +98,169 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
   }
   operations.current = new ScheduledOperations(schedule, options, engine);
   return operations.current;
+}
+
+const FEATURES = [
+  ...['resolve', 'check', 'sessions', 'part-targets', 'mesh-updates', 'idempotency-keys', 'parking'],
+  ...['ignore-pairs', 'part-distances'],
+];
+
+/** The operations of the service: each call is admitted, done by the scheduler or the sessions, and reported to the observer. */
+export class ScheduledOperations implements MeasuredOperations {
+  private readonly clock: SessionClock;
+  private readonly observation: Observation;
+  private readonly findings: FindingsRecorder;
+  private readonly queuedSteps: QueuedSteps;
+  private readonly sessions: Sessions;
+  private readonly resolveServices: ResolveServices;
+  private probe: Promise<void> | undefined;
+  private isClosed = false;
+
+  constructor(
+    private readonly schedule: Schedule,
+    private readonly options: Omit<OperationsOptions, 'engine' | 'threads'>,
+    private readonly engine: EngineDescription,
+  ) {
+    const { limits, log, onEvent, allowUnverified, traceFolder, encodeReport } = options;
+    const clock = options.clock ?? realClock(monotonicMs);
+    this.clock = clock;
+    this.observation = new Observation(onEvent, log);
+    this.findings = new FindingsRecorder(this.observation, log, options.findingsFolder);
+    this.queuedSteps = new QueuedSteps(schedule, limits.maxQueue, options.maxQueueBytes);
+    const onTraceFailure = (err: unknown) =>
+      log?.({ level: 'error', event: 'trace', err }, 'A trace could not be written.');
+    this.resolveServices = {
+      schedule,
+      clock,
+      limits,
+      onFinding: (finding) => this.findings.record(finding),
+      trace: traceFolder === undefined ? undefined : { folder: traceFolder, encodeReport, onFailure: onTraceFailure },
+    };
+    this.sessions = new Sessions({
+      ...this.resolveServices,
+      schedule,
+      queuedSteps: this.queuedSteps,
+      quotas: {
+        maxSessions: limits.maxSessions,
+        maxSessionsPerTenant: options.maxSessionsPerTenant ?? limits.maxSessions,
+        maxSessionBytes: options.maxSessionBytes ?? 0,
+      },
+      allowUnverified,
+      idleTimeoutSeconds: options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
+      onChange: (tenant, change) => this.observation.emit({ type: 'session', change, tenant }),
+      onBackgroundFailure: (what, err) => {
+        if (!this.isClosed) log?.({ level: 'error', event: 'background', err }, `Could not ${what}.`);
+      },
+    });
+  }
+
+  preflight(preflight: Preflight, context: CallContext = {}): () => void {
+    try {
+      return this.sessions.preflight(preflight, this.admit(context));
+    } catch (thrown) {
+      // The refusal counts as one of the operation.
+      this.observation.request(preflight.operation, context, () => Promise.reject(thrown)).catch(() => {});
+      throw thrown;
+    }
+  }
+
+  resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer> {
+    return this.run('resolve', context, (call) => resolve(request, call, this.resolveServices));
+  }
+
+  check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer> {
+    return this.run('check', context, (call) => {
+      if ('sessionId' in request) return this.sessions.check(request, call);
+      admitCheck(request, this.options.limits);
+      return this.schedule.check(request, { signal: call.context.signal, claim: claimOf(call) });
+    });
+  }
+
+  createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo> {
+    return this.run('createSession', context, (call) => this.sessions.create(request, call));
+  }
+
+  getSession(id: string, context?: CallContext): Promise<SessionInfo> {
+    return this.run('getSession', context, (call) => this.sessions.get(id, call));
+  }
+
+  listSessions(request: ListSessionsRequest, context?: CallContext): Promise<ListSessionsAnswer> {
+    return this.run('listSessions', context, (call) => this.sessions.list(request, call));
+  }
+
+  updateSession(request: UpdateSessionRequest, context?: CallContext): Promise<SessionInfo> {
+    return this.run('updateSession', context, (call) => this.sessions.update(request, call));
+  }
+
+  deleteSession(id: string, context?: CallContext): Promise<void> {
+    return this.run('deleteSession', context, (call) => this.sessions.delete(id, call));
+  }
+
+  step(request: StepRequest, context?: CallContext): Promise<StepAnswer> {
+    return this.run('step', context, (call) => this.sessions.step(request, call));
+  }
+
+  info(): ServerInfo {
+    const { limits, features = [] } = this.options;
+    return {
+      version: packageVersion,
+      algorithmVersion,
+      engines: [this.engine],
+      limits,
+      defaults: defaultsOf('TUNED'),
+      features: [...FEATURES, ...features],
+    };
+  }
+
+  /** All callers share one probe; after a failure the next call tries again. */
+  ready(): Promise<void> {
+    this.probe ??= resolve(probeRequest(), startCall({}, this.clock), this.resolveServices)
+      .then(checkProbe)
+      .catch((reason: unknown) => {
+        this.probe = undefined;
+        throw reason;
+      });
+    return this.probe;
+  }
+
+  stats(): OperationStats {
+    const { registry, residency } = this.sessions;
+    const sessions = [...registry.all()];
+    return {
+      waiting: this.schedule.waitingCount + this.queuedSteps.count,
+      running: this.schedule.runningCount,
+      sessions: sessions.length,
+      parked: sessions.filter(({ residency }) => residency === 'PARKED').length,
+      residentBytes: residency.deviceBytes,
+      sharedBytes: this.schedule.sharedBytes,
+      hostBytes: registry.hostBytes,
+    };
+  }
+
+  reportWorkerLost(): void {
+    this.observation.emit({ type: 'worker-lost' });
+  }
+
+  /** Refuses new calls; running calls end with DRAINING. To let them finish, drain the server before. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.sessions.close();
+    await this.schedule.close();
+    await this.findings.flush();
+  }
+
+  /** Admits a call, does its work, and reports its end to the observer. */
+  private run<K extends MeasuredOperation>(
+    operation: K,
+    context: CallContext = {},
+    work: (call: Call) => AnswerOf<K> | Promise<AnswerOf<K>>,
+  ): Promise<AnswerOf<K>> {
+    return this.observation.request(operation, context, () => work(this.admit(context)));
+  }
+
+  /** @throws DRAINING */
+  private admit(context: CallContext): Call {
+    if (this.isClosed) throw new IntersticeError('DRAINING', 'This server is shutting down.');
+    return startCall(context, this.clock);
+  }
 }

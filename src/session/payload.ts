@@ -1,24 +1,24 @@
 import type { CreateSessionRequest, StepRequest } from '../contract/sessions.js';
 
-type Bulk = Uint8Array | Uint32Array | Float32Array | Float64Array;
+type BulkArray = Uint8Array | Uint32Array | Float32Array | Float64Array;
 
-/** A view of less than this share of its buffer is copied even if it need not be: it would keep all of the buffer alive. */
-const KEPT_SHARE = 0.9;
+/** A view of less than this share of its buffer is copied in any case: it would keep the whole buffer in memory. */
+const MIN_VIEW_SHARE = 0.9;
 
-/** %TypedArray%.prototype.slice: a Buffer's own `slice` copies nothing. */
-const sliceOf = Object.getPrototypeOf(Uint8Array.prototype).slice as (this: Bulk) => Bulk;
+/** %TypedArray%.prototype.slice; the `slice` of a Buffer copies nothing. */
+const sliceOf = Object.getPrototypeOf(Uint8Array.prototype).slice as (this: BulkArray) => BulkArray;
 
 /**
- * Plain data whose arrays are nobody else's: callers re-use their buffers, and a decoded array is a view into a whole
- * request body. Two names for one array stay two names for one copy.
+ * Copies the arrays of plain data: callers re-use their buffers, and a decoded array is a view into a whole request body.
+ * Two references to one array become two references to one copy.
  *
- * @param isHandedOver the arrays are nobody else's already: those that fill their buffers are kept as they are
+ * @param isHandedOver the arrays already belong to the callee alone: those that fill their buffers are kept without a copy
  */
 export function ownCopy<T>(value: T, isHandedOver = false): T {
-  const copies = new Map<Bulk, Bulk>();
+  const copies = new Map<BulkArray, BulkArray>();
   const copy = (item: unknown): unknown => {
-    if (isBulk(item)) {
-      if (isHandedOver && item.byteLength >= KEPT_SHARE * item.buffer.byteLength) return item;
+    if (isBulkArray(item)) {
+      if (isHandedOver && item.byteLength >= MIN_VIEW_SHARE * item.buffer.byteLength) return item;
       const own = copies.get(item) ?? sliceOf.call(item);
       copies.set(item, own);
       return own;
@@ -32,10 +32,10 @@ export function ownCopy<T>(value: T, isHandedOver = false): T {
 
 /**
  * Whether two steps ask for the same answer: target, start, mesh changes, parameters and what to include, compared by
- * content. How long the caller would wait and how urgently is no part of it: a client that tries again has less time left.
+ * content. Time budget and priority do not count: a client that retries has less time left.
  */
 export function isSamePayload(a: StepRequest, b: StepRequest): boolean {
-  return isSame(payloadOf(a), payloadOf(b));
+  return isEqual(payloadOf(a), payloadOf(b));
 }
 
 function payloadOf({ target, partTargets, start, kinematic, masses, override, include }: StepRequest) {
@@ -52,26 +52,26 @@ function payloadOf({ target, partTargets, start, kinematic, masses, override, in
   };
 }
 
-/** What an idempotency key stands for, less the mesh and the start, which have a hash. */
-export type OpeningTerms = Pick<CreateSessionRequest, 'parameters' | 'label' | 'idleTimeoutSeconds'>;
+/** What an idempotency key stands for, except mesh and start, which are compared by their hash. */
+export type CreationTerms = Pick<CreateSessionRequest, 'parameters' | 'label' | 'idleTimeoutSeconds'>;
 
-export function isSameOpening(a: OpeningTerms, b: OpeningTerms): boolean {
-  const opening = ({ parameters, label, idleTimeoutSeconds }: OpeningTerms) => ({
+export function isSameCreation(a: CreationTerms, b: CreationTerms): boolean {
+  const terms = ({ parameters, label, idleTimeoutSeconds }: CreationTerms) => ({
     parameters,
     label: label ?? '',
     idleTimeoutSeconds,
   });
-  return isSame(opening(a), opening(b));
+  return isEqual(terms(a), terms(b));
 }
 
-/** Deep, by content; a key that is undefined is a key that is not there; arrays of different types differ. */
-function isSame(a: unknown, b: unknown): boolean {
+/** Deep, by content. An undefined property equals an absent one; arrays of different types differ. */
+function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
-  if (isBulk(a) || isBulk(b)) return isBulk(a) && isBulk(b) && isSameBulk(a, b);
+  if (isBulkArray(a) || isBulkArray(b)) return isBulkArray(a) && isBulkArray(b) && isEqualArray(a, b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const keys = new Set([...keysOf(a), ...keysOf(b)]);
-  for (const key of keys) if (!isSame(a[key as keyof typeof a], b[key as keyof typeof b])) return false;
+  for (const key of keys) if (!isEqual(a[key as keyof typeof a], b[key as keyof typeof b])) return false;
   return true;
 }
 
@@ -81,20 +81,20 @@ function keysOf(value: object): string[] {
     .map(([key]) => key);
 }
 
-/** Bit for bit: −0 is another payload than 0, and answers may differ by it. */
-function isSameBulk(a: Bulk, b: Bulk): boolean {
-  return kindOf(a) === kindOf(b) && bytesIn(a).equals(bytesIn(b));
+/** Bit for bit: −0 and 0 are different payloads, because their answers may differ. */
+function isEqualArray(a: BulkArray, b: BulkArray): boolean {
+  return typeNameOf(a) === typeNameOf(b) && bytesIn(a).equals(bytesIn(b));
 }
 
-/** A Buffer is a Uint8Array. */
-function kindOf(array: Bulk): string {
+/** A Buffer counts as a Uint8Array. */
+function typeNameOf(array: BulkArray): string {
   return array instanceof Uint8Array ? 'Uint8Array' : array.constructor.name;
 }
 
-function bytesIn({ buffer, byteOffset, byteLength }: Bulk): Buffer {
+function bytesIn({ buffer, byteOffset, byteLength }: BulkArray): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-function isBulk(value: unknown): value is Bulk {
+function isBulkArray(value: unknown): value is BulkArray {
   return ArrayBuffer.isView(value) && !(value instanceof DataView);
 }

@@ -3,40 +3,41 @@ import { IntersticeError } from '../contract/errors.js';
 import type { ListSessionsAnswer, ListSessionsRequest } from '../contract/sessions.js';
 import type { Session } from './session.js';
 
-/** Bounds on what all sessions together may take; 0 bytes = no bound. */
+/** Limits on all sessions together. */
 export interface Quotas {
   readonly maxSessions: number;
   readonly maxSessionsPerTenant: number;
-  /** host memory of all sessions */
+  /** host memory of all sessions; 0 = no limit */
   readonly maxSessionBytes: number;
 }
 
-/** A place for a session that is being opened. */
+/** A place for a session that is being created. */
 export interface Reservation {
   readonly id: string;
   readonly key: number;
-  /** the session takes its place */
+  /** The session takes the place. */
   fill(session: Session): void;
-  /** the place is free again; nothing after `fill` */
+  /** Frees the place; does nothing after `fill`. */
   release(): void;
 }
 
-export const PAGE_SIZE = { default: 50, most: 500 } as const;
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PAGE_SIZE = 500;
 
-/** Seconds: sessions end at no known time, so this only spreads retries. */
+/** Seconds. Nobody knows when a session ends, so this only spreads the retries. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** All sessions, by id and by tenant; who may have another; pages of a list. */
+/** All sessions by id and by tenant, the quotas on them, and the pages of a list. */
 export class Registry {
   private readonly sessions = new Map<string, Session>();
-  /** per tenant by their order, which is that of their being opened */
+  /** by tenant, then by order of creation */
   private readonly ofTenant = new Map<string, Map<number, Session>>();
   private readonly reserved = new Map<string, number>();
   private reservedCount = 0;
   private reservedBytes = 0;
-  private keysGiven = 0;
-  /** per tenant, so that a page token tells nobody how many sessions others open */
-  private readonly ordersGiven = new Map<string, number>();
+  private lastKey = 0;
+  /** by tenant, so that a page token does not reveal how many sessions other tenants create */
+  private readonly lastOrder = new Map<string, number>();
 
   constructor(private readonly quotas: Quotas) {}
 
@@ -55,27 +56,27 @@ export class Registry {
   }
 
   /**
-   * Takes a place, before anything is computed for it.
+   * Takes a place for a session before anything is computed for it.
    *
    * @param bytes of host memory that the session will take
    * @throws QUOTA_EXCEEDED
    */
   reserve(tenant: string, bytes: number): Reservation {
     this.refuseOneMore(tenant, bytes);
-    this.book(tenant, 1, bytes);
+    this.changeReserved(tenant, 1, bytes);
     let isOpen = true;
     const release = () => {
-      if (isOpen) this.book(tenant, -1, -bytes);
+      if (isOpen) this.changeReserved(tenant, -1, -bytes);
       isOpen = false;
     };
     return {
-      // 128 random bits: nobody guesses another's
+      // 128 random bits cannot be guessed.
       id: randomBytes(16).toString('hex'),
-      key: ++this.keysGiven,
+      key: ++this.lastKey,
       fill: (session) => {
         release();
-        session.order = (this.ordersGiven.get(tenant) ?? 0) + 1;
-        this.ordersGiven.set(tenant, session.order);
+        session.order = (this.lastOrder.get(tenant) ?? 0) + 1;
+        this.lastOrder.set(tenant, session.order);
         this.sessions.set(session.id, session);
         const own = this.ofTenant.get(tenant) ?? new Map<number, Session>();
         this.ofTenant.set(tenant, own.set(session.order, session));
@@ -85,59 +86,61 @@ export class Registry {
   }
 
   /**
-   * Whether there is room for another session, without taking it.
+   * Refuses when there is no room for another session; takes no place.
    *
-   * @param bytes of host memory that it will take at least
+   * @param bytes of host memory that the session will take at least
    * @throws QUOTA_EXCEEDED
    */
   refuseOneMore(tenant: string, bytes: number): void {
     const { maxSessions, maxSessionsPerTenant } = this.quotas;
     const own = (this.ofTenant.get(tenant)?.size ?? 0) + (this.reserved.get(tenant) ?? 0);
     if (own >= maxSessionsPerTenant) {
-      throw exceeded(`you have ${own} sessions, and the limit for one tenant is ${maxSessionsPerTenant}`);
+      throw exceeded(`You have ${own} sessions, and the limit for one tenant is ${maxSessionsPerTenant}.`);
     }
     if (this.sessions.size + this.reservedCount >= maxSessions) {
-      throw exceeded(`this server holds as many sessions as it may, ${maxSessions}`);
+      throw exceeded(`This server holds ${maxSessions} sessions already, which is its limit.`);
     }
     this.refuseBytes(bytes);
   }
 
   /**
-   * @param growth bytes of host memory to come on top of what is held
-   * @throws QUOTA_EXCEEDED with the demand
+   * @param growth bytes of host memory on top of those that all sessions hold now
+   * @throws QUOTA_EXCEEDED with demand and limit
    */
   refuseBytes(growth: number): void {
-    const { maxSessionBytes: most } = this.quotas;
-    if (most === 0 || growth <= 0) return;
+    const { maxSessionBytes: limit } = this.quotas;
+    if (limit === 0 || growth <= 0) return;
     const demand = this.hostBytes + this.reservedBytes + growth;
-    if (demand <= most) return;
-    throw exceeded(`this needs ${growth} bytes; all sessions together would hold ${demand}, and the limit is ${most}`);
+    if (demand <= limit) return;
+    throw exceeded(
+      `The request needs ${growth} bytes; all sessions together would hold ${demand}, and the limit is ${limit}.`,
+    );
   }
 
   /**
-   * The same answer, by the same way, for an id that another tenant has and for one that nobody has.
+   * The refusal does not tell whether another tenant has a session of this id.
    *
    * @throws SESSION_NOT_FOUND
    */
   find(id: string, tenant: string): Session {
     const session = this.sessions.get(id);
     if (session?.tenant === tenant) return session;
-    throw new IntersticeError('SESSION_NOT_FOUND', `there is no session ${quoteId(id)}`);
+    throw new IntersticeError('SESSION_NOT_FOUND', `There is no session ${quoteId(id)}.`);
   }
 
-  /** @returns false when it was gone already */
+  /** @returns false when the session was removed earlier */
   remove(session: Session): boolean {
     if (!this.sessions.delete(session.id)) return false;
     const own = this.ofTenant.get(session.tenant);
     own?.delete(session.order);
     if (own?.size === 0) this.ofTenant.delete(session.tenant);
-    session.isGone = true;
+    session.hasEnded = true;
     return true;
   }
 
   /**
-   * Oldest first. A page goes on after the last session of the one before, so that sessions that come and go in between
-   * neither repeat nor hide another.
+   * Oldest first. A page continues after the last session of the previous page, so sessions that are created or deleted in
+   * between cause neither repetitions nor gaps.
    *
    * @throws INVALID_PARAMETER
    */
@@ -158,7 +161,7 @@ export class Registry {
     };
   }
 
-  private book(tenant: string, count: number, bytes: number): void {
+  private changeReserved(tenant: string, count: number, bytes: number): void {
     const own = (this.reserved.get(tenant) ?? 0) + count;
     if (own > 0) this.reserved.set(tenant, own);
     else this.reserved.delete(tenant);
@@ -171,22 +174,22 @@ function exceeded(message: string): IntersticeError {
   return new IntersticeError('QUOTA_EXCEEDED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** An id is the caller's text: what is no id is not repeated at length. */
+/** Callers send any text as an id: only a well-formed id is repeated in a message. */
 function quoteId(id: string): string {
-  return /^[0-9a-f]{32}$/.test(id) ? id : 'of that id; ids are 32 hexadecimal digits';
+  return /^[0-9a-f]{32}$/.test(id) ? id : 'with this id; ids are 32 hexadecimal digits';
 }
 
-/** Unset is 0 on one of the transports. */
+/** One of the transports cannot tell 0 from unset. */
 function readPageSize(pageSize = 0): number {
-  if (pageSize === 0) return PAGE_SIZE.default;
-  if (Number.isInteger(pageSize) && pageSize > 0 && pageSize <= PAGE_SIZE.most) return pageSize;
+  if (pageSize === 0) return DEFAULT_PAGE_SIZE;
+  if (Number.isInteger(pageSize) && pageSize > 0 && pageSize <= MAX_PAGE_SIZE) return pageSize;
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `pageSize is ${pageSize}; it must be a whole number from 1 to ${PAGE_SIZE.most}, or unset for ${PAGE_SIZE.default}`,
+    `Field pageSize is ${pageSize}; it must be a whole number from 1 to ${MAX_PAGE_SIZE}, or unset for ${DEFAULT_PAGE_SIZE}.`,
   );
 }
 
-const TOKEN = /^after:(\d{1,15})$/;
+const PAGE_TOKEN = /^after:(\d{1,15})$/;
 
 function writeToken(order: number): string {
   return Buffer.from(`after:${order}`).toString('base64url');
@@ -194,9 +197,9 @@ function writeToken(order: number): string {
 
 function readToken(token = ''): number {
   if (token === '') return 0;
-  const order = TOKEN.exec(Buffer.from(token, 'base64url').toString('latin1'))?.[1];
+  const order = PAGE_TOKEN.exec(Buffer.from(token, 'base64url').toString('latin1'))?.[1];
   if (order !== undefined && writeToken(Number(order)) === token) return Number(order);
-  throw new IntersticeError('INVALID_PARAMETER', 'pageToken is none that a list of sessions has given', {
-    hint: 'Send nextPageToken of the page before as it is, or leave it unset for the first page.',
+  throw new IntersticeError('INVALID_PARAMETER', 'Field pageToken is not valid.', {
+    hint: 'Use nextPageToken from an earlier ListSessions response, or leave the field unset for the first page.',
   });
 }

@@ -2,21 +2,21 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Registry } from './registry.js';
 import type { Session } from './session.js';
 
-/** Seconds: about a step, which is what has to end before memory comes free. */
+/** Seconds, about the time of a step: a step has to end before memory is freed. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Keeps what engines hold for sessions within a limit, by parking idle sessions, least recently used first. It decides by
- * the bytes that engines report and by the order of use, never by free memory or by time: the same history, the same
- * decisions. Sessions at work are never parked, so that while they work the limit may be exceeded by what they hold.
+ * Keeps the memory that lanes hold for sessions within a limit: it parks idle sessions, least recently used first. It
+ * decides by the bytes that lanes report and by the order of use, never by free memory or by time, so the same history leads
+ * to the same decisions. Sessions with pending work are never parked; while they work, their memory may exceed the limit.
  */
 export class Residency {
-  /** idle or not, least recently used first: a Set keeps the order in which its members were added */
+  /** all sessions, least recently used first: a Set keeps the order in which its members were added */
   private readonly byUse = new Set<Session>();
 
   /**
    * @param maxDeviceBytes 0 = no limit
-   * @param free tells the worker to let go of what it holds of a session
+   * @param free frees what the lane holds for a session
    */
   constructor(
     private readonly registry: Registry,
@@ -31,7 +31,7 @@ export class Residency {
     return sum;
   }
 
-  /** The session is used now; from the first time on it is one of those that may be parked. */
+  /** Marks the session as the most recently used one; the first call adds it. */
   touch(session: Session): void {
     this.byUse.delete(session);
     this.byUse.add(session);
@@ -41,59 +41,58 @@ export class Residency {
     this.byUse.delete(session);
   }
 
-  /** Frees what the worker holds of a session, or may have built for a step of it that came to nothing. */
+  /** Frees what the lane holds for a session, including what it may have built for a step that failed. */
   park(session: Session): void {
-    if (session.isGone) return;
-    const isNews = session.residency === 'RESIDENT';
+    if (session.hasEnded) return;
+    const wasResident = session.residency === 'RESIDENT';
     session.residency = 'PARKED';
     this.free(session);
-    if (isNews) this.onChange(session, 'parked');
+    if (wasResident) this.onChange(session, 'parked');
   }
 
-  /** A step of the session has been answered: its scene is there. */
+  /** After a step of the session: the lane holds its scene again. */
   resume(session: Session): void {
     if (session.residency === 'RESIDENT') return;
     session.residency = 'RESIDENT';
     this.onChange(session, 'resumed');
   }
 
-  /** Parks others until `session`, which is about to work, fits in at the size it had last, or nobody idle is left. */
+  /** Before a step: parks other sessions until `session` fits in with its last size, or no idle session is left. */
   makeRoomFor(session: Session): void {
     this.parkIdle(session.residency === 'PARKED' ? session.sceneBytes : 0, session);
   }
 
-  /** After work: parks what is too much. The one that has just worked goes last. */
+  /** After work: parks sessions until the limit holds. The session that has just worked comes last. */
   settle(): void {
     this.parkIdle(0);
   }
 
   /**
-   * Whether a scene of this size may stay. Others are parked for it; they are not when it could never fit.
+   * Makes room for a new scene by parking idle sessions; parks none of them for a scene that can never fit.
    *
-   * @param bytes that the new scene holds; not yet counted
-   * @throws TOO_LARGE when it is larger than all the memory there is; OUT_OF_DEVICE_MEMORY when what works now leaves too
-   *   little of it
+   * @param bytes that the new scene holds; not counted yet
+   * @throws TOO_LARGE when the scene exceeds the whole limit; OUT_OF_DEVICE_MEMORY when the sessions at work leave too little
    */
   admit(bytes: number): void {
-    this.refuseHopeless(bytes);
+    this.refuseAboveLimit(bytes);
     if (this.parkIdle(bytes)) return;
     throw new IntersticeError(
       'OUT_OF_DEVICE_MEMORY',
-      `the session needs ${bytes} bytes of device memory; ${this.deviceBytes} of ${this.maxDeviceBytes} are held by sessions at work`,
+      `The session needs ${bytes} bytes of device memory; sessions at work hold ${this.deviceBytes} of ${this.maxDeviceBytes}.`,
       { retryAfterSeconds: RETRY_AFTER_SECONDS },
     );
   }
 
   /** @throws TOO_LARGE with demand and limit */
-  refuseHopeless(bytes: number): void {
+  refuseAboveLimit(bytes: number): void {
     if (this.maxDeviceBytes === 0 || bytes <= this.maxDeviceBytes) return;
     throw new IntersticeError(
       'TOO_LARGE',
-      `the session needs ${bytes} bytes of device memory; the limit is ${this.maxDeviceBytes}`,
+      `The session needs ${bytes} bytes of device memory; the limit is ${this.maxDeviceBytes}.`,
     );
   }
 
-  /** @returns whether `extra` bytes fit in beside what is held now */
+  /** @returns whether `extra` bytes fit into the limit then */
   private parkIdle(extra: number, except?: Session): boolean {
     if (this.maxDeviceBytes === 0) return true;
     let held = this.deviceBytes;

@@ -4,17 +4,19 @@ import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { MeshSummary, Residency, SessionInfo, StepRequest } from '../contract/sessions.js';
-import type { OpenAnswer, SceneState, StepOutcome } from '../jobs/scene-tasks.js';
+import type { OpenAnswer, StepOutcome, StepTask } from '../jobs/scene-tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances } from '../solver/part-distances.js';
+import type { Call } from './call.js';
 import type { LastStep } from './frames.js';
-import { layOver } from './step-input.js';
+import { changeMesh, composeTarget, layOver } from './step-input.js';
 
-/** What a session is opened with. All arrays are its own. */
+/** What a session is created with; its arrays are the session's own. */
 export interface Opening {
   readonly id: string;
+  /** names the scene for the lanes */
   readonly key: number;
   readonly tenant: string;
   readonly mesh: MeshInput;
@@ -22,39 +24,27 @@ export interface Opening {
   readonly parameters: ParametersInput;
   readonly label: string;
   readonly idleTimeoutSeconds: number;
+  /** ms since 1970 */
   readonly created: number;
 }
 
-/** An accepted step. */
-export interface Commit {
-  readonly frame: bigint;
-  /** arrays of its own */
-  readonly request: StepRequest;
-  /** the whole target */
-  readonly target: Positions;
-  /** absent = as before */
-  readonly mesh: { readonly version: number; readonly input: MeshInput } | undefined;
-  readonly stateVersion: number;
-  readonly outcome: StepOutcome;
-}
-
 /**
- * The truth about one session: what it was opened with and what its last accepted step left. It changes in two places
- * only, {@link commit} and {@link update}, each in one go.
+ * The authoritative state of one session: what it was created with, and the result of its last accepted step. Only
+ * {@link commit} and {@link update} change it, each of them at once.
  */
 export class Session {
   label: string;
   idleTimeoutSeconds: number;
   /** ms since 1970 */
   lastUsed: number;
-  /** its place among its tenant's sessions; the registry's */
+  /** its number among the sessions of its tenant; set by the registry */
   order = 0;
-  /** a step or a check waits or runs: it neither expires nor is parked */
+  /** number of its steps and checks that wait or run; while there is one, the session neither expires nor is parked */
   workCount = 0;
   /** deleted or expired: nothing may be committed any more */
-  isGone = false;
+  hasEnded = false;
   residency: Residency = 'RESIDENT';
-  /** what its scene took when it was last resident */
+  /** bytes of its scene when it was last resident */
   sceneBytes: number;
   private mesh: MeshInput;
   private meshVersion = 0;
@@ -68,8 +58,8 @@ export class Session {
   private parameterWarnings: readonly Warning[];
   private readonly meshWarnings: readonly Warning[];
   private readonly summary: MeshSummary;
-  /** versions are given once: a worker may hold those of a step that was never accepted */
-  private versionsGiven = 0;
+  /** each version is used once: a lane may hold that of a step that was never accepted */
+  private lastVersion = 0;
   private bytes: number;
 
   constructor(
@@ -89,10 +79,10 @@ export class Session {
     this.summary = opened.summary;
     this.resolved = opened.resolved;
     const { warnings } = resolveParameters(parameters, measuresOf(opened.summary), rules);
-    // The worker lists both kinds together; those of the parameters go when the parameters change.
-    const own = new Set(warnings.map(nameOf));
-    this.parameterWarnings = opened.warnings.filter((warning) => own.has(nameOf(warning)));
-    this.meshWarnings = opened.warnings.filter((warning) => !own.has(nameOf(warning)));
+    // The lane lists both kinds together; those of the parameters are replaced when the parameters change.
+    const ofParameters = new Set(warnings.map(textOf));
+    this.parameterWarnings = opened.warnings.filter((warning) => ofParameters.has(textOf(warning)));
+    this.meshWarnings = opened.warnings.filter((warning) => !ofParameters.has(textOf(warning)));
     this.bytes = this.countBytes();
   }
 
@@ -112,7 +102,7 @@ export class Session {
     return this.last;
   }
 
-  /** the stored answer, the very object that was sent first; absent before the first step */
+  /** the last answer, as the same object that was sent first; absent before the first step */
   get storedAnswer(): ResolveAnswer | undefined {
     return this.answer;
   }
@@ -121,21 +111,17 @@ export class Session {
     return this.mesh;
   }
 
-  /** the last answer; before the first step the start */
+  /** [3·V] the last answer; before the first step, the start */
   get state(): Positions {
     return this.positions;
   }
 
-  get target(): Positions {
-    return this.lastTarget;
-  }
-
-  /** bytes that the session room keeps for it, room for its first answer and target included */
+  /** bytes of host memory that the session keeps, including room for its first answer and target */
   get hostBytes(): number {
     return this.bytes;
   }
 
-  /** bytes that an engine holds for it now */
+  /** bytes that a lane holds for the session now */
   get deviceBytes(): number {
     return this.residency === 'RESIDENT' ? this.sceneBytes : 0;
   }
@@ -144,35 +130,48 @@ export class Session {
     return this.summary.contentHash;
   }
 
-  nextVersion(): number {
-    return ++this.versionsGiven;
-  }
-
-  /** @param mesh another than the committed one, for a step that brings it along */
-  sceneState(mesh?: { readonly version: number; readonly input: MeshInput }): SceneState {
+  /**
+   * Composes the task of a step from what the session holds now. Changes nothing: only {@link commit} does.
+   *
+   * @param request its arrays are the session's own
+   */
+  prepareStep(request: StepRequest, { receivedAt, queuedAt }: Pick<Call, 'receivedAt' | 'queuedAt'>): StepTask {
+    const { start, override, include, timeBudgetSeconds, onBudget } = request;
+    const target = composeTarget(request, this.mesh, this.lastTarget);
+    const changedMesh = changeMesh(request, this.mesh);
     return {
-      key: this.key,
-      meshVersion: mesh?.version ?? this.meshVersion,
-      mesh: mesh?.input ?? this.mesh,
-      stateVersion: this.stateVersion,
-      start: this.positions,
+      receivedAt,
+      queuedAt,
+      state: {
+        key: this.key,
+        meshVersion: changedMesh ? ++this.lastVersion : this.meshVersion,
+        mesh: changedMesh ?? this.mesh,
+        stateVersion: this.stateVersion,
+        start: this.positions,
+      },
+      nextVersion: ++this.lastVersion,
+      target,
+      parameters: override ? layOver(this.parameters, override) : this.parameters,
+      ...(start ? { start } : {}),
+      ...(include ? { include } : {}),
+      ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+      ...(onBudget ? { onBudget } : {}),
     };
   }
 
-  parametersUnder(override: ParametersInput | undefined): ParametersInput {
-    return override ? layOver(this.parameters, override) : this.parameters;
-  }
-
-  /** @returns the answer as it is kept and sent */
-  commit({ frame, request, target, mesh, stateVersion, outcome }: Commit): ResolveAnswer {
+  /**
+   * Accepts a step.
+   *
+   * @param task from {@link prepareStep} for `request`
+   * @returns the answer as it is kept and sent
+   */
+  commit(frame: bigint, request: StepRequest, task: StepTask, outcome: StepOutcome): ResolveAnswer {
     const { residentBytes, ...answer } = outcome;
-    if (mesh) {
-      this.mesh = mesh.input;
-      this.meshVersion = mesh.version;
-    }
-    this.stateVersion = stateVersion;
+    this.mesh = task.state.mesh;
+    this.meshVersion = task.state.meshVersion;
+    this.stateVersion = task.nextVersion;
     this.positions = answer.positions;
-    this.lastTarget = target;
+    this.lastTarget = task.target;
     this.last = { frame, request };
     this.answer = answer;
     this.sceneBytes = residentBytes;
@@ -181,9 +180,9 @@ export class Session {
   }
 
   /**
-   * Other parameters, another idle timeout, another label, from now on.
+   * Changes parameters, idle timeout and label from now on.
    *
-   * @throws what the parameters are refused with; nothing has changed then
+   * @throws what {@link resolveParameters} and {@link checkPartDistances} refuse; the session is then unchanged
    */
   update(change: {
     readonly parameters?: ParametersInput | undefined;
@@ -194,7 +193,7 @@ export class Session {
       const parameters = layOver(this.parameters, change.parameters);
       const measures = measuresOf(this.summary);
       const { parameters: resolved, warnings } = resolveParameters(parameters, measures, this.rules);
-      // What every step would be refused with. The warnings of parts stay those of the mesh.
+      // Otherwise every following step would be refused. The warnings about parts stay with those of the mesh.
       checkPartDistances({ parts: this.mesh.parts ?? [] }, resolved, measures);
       this.parameters = parameters;
       this.resolved = resolved;
@@ -224,22 +223,23 @@ export class Session {
 
   private countBytes(): number {
     const held = bytesOf(this.mesh, this.positions, this.lastTarget, this.last.request, this.answer);
-    return Math.max(held, demandOf(this.mesh, this.positions));
+    return Math.max(held, minHostBytes(this.mesh, this.positions));
   }
 }
 
-/** What a session is certain to keep once it works: its mesh, an answer and a target. */
-export function demandOf(mesh: MeshInput, state: Positions): number {
+/** The host memory that a session needs at least, in bytes: its mesh, an answer and a target. */
+export function minHostBytes(mesh: MeshInput, state: Positions): number {
   return bytesOf(mesh) + STATES_KEPT * state.byteLength;
 }
 
+/** an answer and a target */
 const STATES_KEPT = 2;
 
-/** What parameters are resolved against: the measures of frame 0, which the summary carries. */
+/** The measures of frame 0, which parameters are resolved against. */
 function measuresOf({ medianEdge, minHeight, bounds }: MeshSummary): MeshMeasures {
   return { medianEdge, minHeight, bounds: bounds as MeshMeasures['bounds'], warnings: [] };
 }
 
-function nameOf({ code, message }: Warning): string {
+function textOf({ code, message }: Warning): string {
   return `${code} ${message}`;
 }

@@ -4,26 +4,26 @@ import type { ParametersInput } from '../contract/parameters.js';
 import type { PartTarget, StepRequest } from '../contract/sessions.js';
 import { checkFlags, invertMasses, readKinematic } from '../mesh/vertex-data.js';
 
-/** Turns what a step says into what it means for the session it is for. */
+/** What the fields of a step mean for its session. */
 
 /**
- * Lengths, names and flags: what can be said of a step before it waits for its turn. Whether coordinates are numbers is
- * the worker's to say, which has to read them all anyway.
+ * Checks lengths, names and flags before the step waits for its turn. The lane checks the coordinates, because it reads all
+ * of them anyway.
  *
  * @throws SIZE_MISMATCH, INVALID_PARAMETER, INVALID_MESH, NOT_FINITE
  */
 export function checkStep(request: StepRequest, mesh: MeshInput): void {
   const { target, partTargets, start, kinematic, masses } = request;
   if (target && partTargets && partTargets.length > 0) {
-    throw new IntersticeError('INVALID_PARAMETER', 'a step has target or partTargets, not both');
+    throw new IntersticeError('INVALID_PARAMETER', 'A step takes target or partTargets, not both.');
   }
-  if (target) checkLength('target', target.length, 3 * mesh.vertexCount);
-  if (start) checkLength('start', start.length, 3 * mesh.vertexCount);
+  if (target) checkLength('Field target', target.length, 3 * mesh.vertexCount);
+  if (start) checkLength('Field start', start.length, 3 * mesh.vertexCount);
   checkPartTargets(partTargets ?? [], mesh);
   if (kinematic) checkKinematic(kinematic, mesh.vertexCount);
-  if (masses) checkLength('masses', masses.length, mesh.vertexCount);
+  if (masses) checkLength('Field masses', masses.length, mesh.vertexCount);
   if (kinematic || masses) {
-    // Another set of kinematic vertices is another mean mass.
+    // The mean mass depends on which vertices are kinematic, so flags and masses are checked together.
     const changed = changeMesh(request, mesh)!;
     invertMasses(changed.masses, readKinematic(changed));
   }
@@ -34,35 +34,37 @@ function checkPartTargets(partTargets: readonly PartTarget[], mesh: MeshInput): 
   for (const { part: name, target } of partTargets) {
     const part = mesh.parts?.find((candidate) => candidate.name === name);
     if (!part) {
-      const known = mesh.parts?.length ? `it has ${listNames(mesh)}` : 'it has no parts';
+      const known = mesh.parts?.length ? `The mesh has ${listNames(mesh)}.` : 'The mesh has no parts.';
       throw new IntersticeError(
         'INVALID_PARAMETER',
-        `partTargets names part ${quote(name)}, which this session's mesh does not have; ${known}`,
+        `Field partTargets names part ${quote(name)}, which the mesh of this session does not have. ${known}`,
       );
     }
     if (named.has(name)) {
-      throw new IntersticeError('INVALID_PARAMETER', `partTargets names part ${quote(name)} twice`);
+      throw new IntersticeError('INVALID_PARAMETER', `Field partTargets names part ${quote(name)} twice.`);
     }
     named.add(name);
-    checkLength(`the target of part ${quote(name)}`, target.length, 3 * part.vertexCount);
+    checkLength(`The target of part ${quote(name)}`, target.length, 3 * part.vertexCount);
   }
 }
 
 function checkKinematic(kinematic: Uint8Array, vertexCount: number): void {
-  checkLength('kinematic', kinematic.length, vertexCount);
+  checkLength('Field kinematic', kinematic.length, vertexCount);
   checkFlags(kinematic);
 }
 
 function checkLength(name: string, length: number, expected: number): void {
   if (length === expected) return;
-  throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, expected ${expected}`);
+  throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, expected ${expected}.`);
 }
 
-const NAMES_LISTED = 8;
+const MAX_LISTED_NAMES = 8;
 
 function listNames({ parts = [] }: MeshInput): string {
-  const names = parts.slice(0, NAMES_LISTED).map(({ name }) => quote(name));
-  return parts.length > NAMES_LISTED ? `${names.join(', ')} and ${parts.length - NAMES_LISTED} more` : names.join(', ');
+  const names = parts.slice(0, MAX_LISTED_NAMES).map(({ name }) => quote(name));
+  return parts.length > MAX_LISTED_NAMES
+    ? `${names.join(', ')} and ${parts.length - MAX_LISTED_NAMES} more`
+    : names.join(', ');
 }
 
 function quote(name: string): string {
@@ -70,11 +72,11 @@ function quote(name: string): string {
 }
 
 /**
- * The target of the whole mesh. Parts that are not named keep their last target, and with neither target nor parts all of
- * them do. Where the pieces differ in scalar the whole becomes float64: a float32 is a double exactly, so every piece is
- * met on the very numbers that were sent, and an answer has the scalar of its target.
+ * The target of the whole mesh. Parts that are not named keep their last target; with neither target nor partTargets all
+ * parts keep theirs. Where the pieces differ in scalar the whole becomes float64: every float32 is exactly a double, so each
+ * piece keeps the very numbers that were sent, and an answer has the scalar of its target.
  *
- * @param last the last accepted target; before the first step the state that the session was opened with
+ * @param last [3·V] the last accepted target; before the first step, the state that the session was created with
  */
 export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: MeshInput, last: Positions): Positions {
   if (target) return target;
@@ -83,7 +85,7 @@ export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: M
     const part = mesh.parts!.find((candidate) => candidate.name === name)!;
     return { offset: 3 * part.firstVertex, target };
   });
-  // A last target of which nothing is kept has no say in the scalar.
+  // A last target of which nothing is kept does not count for the scalar.
   const isWhole = partTargets.length === mesh.parts!.length;
   const isDouble = [...(isWhole ? [] : [last]), ...pieces.map(({ target }) => target)].some(
     (positions) => positions instanceof Float64Array,
@@ -95,8 +97,8 @@ export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: M
 }
 
 /**
- * The mesh from this step on; undefined = as before. Kinematic flags are replaced as a whole, those that came from a part
- * included: a vertex is kinematic from now on if its flag is 1, and otherwise not.
+ * The mesh from this step on; undefined = unchanged. The flags replace all earlier kinematic flags, those of parts included: from
+ * now on a vertex is kinematic if and only if its flag is 1.
  */
 export function changeMesh({ kinematic, masses }: StepRequest, mesh: MeshInput): MeshInput | undefined {
   if (!kinematic && !masses) return undefined;
@@ -110,7 +112,7 @@ export function changeMesh({ kinematic, masses }: StepRequest, mesh: MeshInput):
   };
 }
 
-/** What is set in `over` takes the place of what is in `base`. */
+/** What `over` sets replaces what `base` sets. */
 export function layOver(base: ParametersInput, over: ParametersInput | undefined): ParametersInput {
   const set = Object.entries(over ?? {}).filter(([, value]) => value !== undefined);
   return { ...base, ...Object.fromEntries(set) };

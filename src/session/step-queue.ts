@@ -1,166 +1,216 @@
 import { IntersticeError } from '../contract/errors.js';
+import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
+import { deadlineExceeded } from '../jobs/deadline.js';
+import type { StepOutcome, StepTask } from '../jobs/scene-tasks.js';
+import type { ScheduleHooks } from '../lanes/claim.js';
 import { bytesOf } from '../mesh/bytes.js';
-import { type Call, claimOf, isOver } from './calls.js';
-import type { SessionClock } from './clock.js';
+import { type Call, claimOf, isExpired, type SessionClock } from './call.js';
 import { checkFrame, isRetryOf, isSettled, judgeFrame } from './frames.js';
+import { ownCopy } from './payload.js';
+import type { QueuedSteps } from './pending-work.js';
+import type { Registry } from './registry.js';
+import type { Residency } from './residency.js';
+import type { Schedule } from './schedule.js';
 import type { Session } from './session.js';
-import { SharedCall, type Waiter } from './shared-call.js';
+import { SharedWork } from './shared-work.js';
 import { checkStep } from './step-input.js';
-import { runStep, type StepRoom } from './step-run.js';
+import { RequestTrace, type TraceOptions } from './trace.js';
 
-/** A caller of a step: the first one's request is computed, the others' ask for the same. */
-export interface StepCaller extends Waiter {
-  readonly call: Call;
+/** A call for a step. Calls for the same frame with the same payload share one computation. */
+export interface StepCall extends Call {
   readonly request: StepRequest;
+  /** ms of the monotonic clock; undefined = no deadline */
+  readonly expiresAt: number | undefined;
 }
 
-/** Bounds the steps that wait behind another one of their own session. */
-export interface HeldBound {
-  /** @param bytes of the arrays that are kept while it waits @throws QUEUE_FULL */
-  enter(tenant: string, bytes: number): void;
-  leave(tenant: string, bytes: number): void;
-}
-
-interface PendingStep {
+/** A step that waits for its turn or runs. */
+interface QueuedStep {
   readonly request: StepRequest;
-  readonly shared: SharedCall<StepAnswer, StepCaller>;
-  /** the one it asked for, or was given when it started */
+  readonly work: SharedWork<StepAnswer, StepCall>;
+  /** the requested frame, or the one that the step got when it started */
   frame: bigint | undefined;
   isStarted: boolean;
-  /** it stood behind another one, and was given a place for that */
-  hasWaited: boolean;
+  /** it has waited behind another step, so that it was counted by {@link QueuedSteps} */
+  readonly hasWaited: boolean;
   /** of the arrays of the request */
   readonly bytes: number;
 }
 
+/** What the steps of all sessions share. */
+export interface StepServices {
+  readonly schedule: Pick<Schedule, 'step'>;
+  readonly clock: SessionClock;
+  readonly queuedSteps: QueuedSteps;
+  readonly registry: Registry;
+  readonly residency: Residency;
+  readonly onFinding: ScheduleHooks['onFinding'];
+  /** undefined = nothing is traced */
+  readonly trace: TraceOptions | undefined;
+}
+
 /**
- * The steps of one session, in the order they came, one at a time. A step is put together when its turn comes, for it goes
- * on from what the one before it left.
+ * The steps of one session, one at a time in the order of their arrival. The task of a step is composed when its turn
+ * comes, because it continues from the result of the step before it.
+ *
+ *     enter ──► waits (QueuedSteps counts it) ──► turn: frame, task ──► lane ──► commit ──► answer to all its calls
+ *       └─ a retry joins the step that is pending; an accepted frame gets the stored answer
  */
 export class StepQueue {
-  private readonly pending: PendingStep[] = [];
+  private readonly steps: QueuedStep[] = [];
 
+  /** @param onChange called when the first step arrives, and when the last one has ended */
   constructor(
     private readonly session: Session,
-    private readonly room: StepRoom,
-    private readonly clock: SessionClock,
-    private readonly bound: HeldBound,
-    /** told when the first step comes, and when the last one has ended */
+    private readonly services: StepServices,
     private readonly onChange: (change: 'busy' | 'idle') => void,
   ) {}
 
+  /** Whether a new step would have to wait for an earlier one. */
+  get isBusy(): boolean {
+    return this.steps.length > 0;
+  }
+
   /**
-   * @throws what a step is refused with before its turn (frames, sizes, names), QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED,
-   * and what the schedule refuses
+   * @throws what is refused before the turn of the step (frame, sizes, names), QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED,
+   *   QUOTA_EXCEEDED, TOO_LARGE, and what the step's job refuses
    */
-  async enter(caller: StepCaller): Promise<StepAnswer> {
-    const { request, call } = caller;
+  async enter(call: StepCall): Promise<StepAnswer> {
     const { session } = this;
+    const { request, context } = call;
     checkFrame(request.frame);
     checkStep(request, session.meshInput);
-    if (caller.signal?.aborted) throw new IntersticeError('CANCELLED', 'the caller went away');
+    if (context.signal?.aborted) throw new IntersticeError('CANCELLED', 'The caller went away.');
     if (isSettled(request.frame, session.lastStep)) {
       judgeFrame(request, session.lastStep);
       return this.replay();
     }
-    const step = this.pending.find((other) => !other.shared.isAbandoned && isRetryOf(request, other));
-    return await this.waitFor(step ?? this.add(request, call.tenant), caller, step === undefined);
-  }
-
-  /** Whether a step that came now would have to wait for an earlier one of its session. */
-  get isBusy(): boolean {
-    return this.pending.length > 0;
-  }
-
-  /** The session is gone: what waits is refused, what runs is stopped. */
-  cancel(reason: IntersticeError): void {
-    for (const step of [...this.pending]) step.shared.cancel(reason);
-  }
-
-  private async waitFor(step: PendingStep, caller: StepCaller, isNew: boolean): Promise<StepAnswer> {
-    const end = step.shared.join(caller);
-    if (isNew) this.startNext();
-    const { value, isFirst } = await end;
+    const pending = this.steps.find((step) => !step.work.isAbandoned && isRetryOf(request, step));
+    const answer = (pending ?? this.add(call)).work.join(call);
+    if (!pending) this.startNext();
+    const { value, isFirst } = await answer;
     return isFirst ? value : { ...value, isReplay: true };
   }
 
-  private add(request: StepRequest, tenant: string): PendingStep {
-    const hasWaited = this.pending.length > 0;
+  /** Fails the steps that wait, and stops the one that runs: the session has ended. */
+  cancel(reason: IntersticeError): void {
+    for (const step of [...this.steps]) step.work.cancel(reason);
+  }
+
+  private add({ request, tenant }: StepCall): QueuedStep {
+    const hasWaited = this.isBusy;
     const bytes = bytesOf(request);
-    if (hasWaited) this.bound.enter(tenant, bytes);
+    if (hasWaited) this.services.queuedSteps.enter(tenant, bytes);
     else this.onChange('busy');
-    const step: PendingStep = {
+    const step: QueuedStep = {
       request,
       frame: request.frame,
       isStarted: false,
       hasWaited,
       bytes,
-      shared: new SharedCall<StepAnswer, StepCaller>(this.clock, () => {
+      work: new SharedWork<StepAnswer, StepCall>(this.services.clock, () => {
         if (!step.isStarted) this.remove(step);
       }),
     };
-    this.pending.push(step);
+    this.steps.push(step);
     return step;
   }
 
-  /** Of a step that has not started. */
-  private remove(step: PendingStep): void {
-    const place = this.pending.indexOf(step);
-    this.pending.splice(place, 1);
-    if (place > 0) this.bound.leave(this.session.tenant, step.bytes);
-    if (this.pending.length === 0) this.onChange('idle');
+  /** @param step that has not started */
+  private remove(step: QueuedStep): void {
+    const place = this.steps.indexOf(step);
+    this.steps.splice(place, 1);
+    if (place > 0) this.services.queuedSteps.leave(this.session.tenant, step.bytes);
+    if (!this.isBusy) this.onChange('idle');
   }
 
   private startNext(): void {
-    const [step] = this.pending;
+    const [step] = this.steps;
     if (step && !step.isStarted) void this.run(step);
   }
 
-  private async run(step: PendingStep): Promise<void> {
+  private async run(step: QueuedStep): Promise<void> {
     step.isStarted = true;
-    const { session, room } = this;
     try {
-      const verdict = judgeFrame(step.request, session.lastStep);
+      const verdict = judgeFrame(step.request, this.session.lastStep);
       if (verdict.kind === 'replay') {
-        step.shared.succeed(this.replay());
+        step.work.succeed(this.replay());
       } else {
-        step.frame = verdict.frame;
-        const [first] = step.shared.waiters;
-        const { call, request, expiresAt } = first!;
-        // Who may be given a safe state is kept in time by the work; who wants an answer in time or none is told at that time,
-        // whatever the work is doing.
-        const isHard = request.onBudget === 'FAIL';
-        if (!isHard) step.shared.leaveTimeToWork();
-        const answer = await runStep(session, room, {
-          request,
-          frame: verdict.frame,
-          times: { receivedAt: call.receivedAt, queuedAt: call.queuedAt },
-          requestId: call.context.requestId,
-          isHandedOver: call.context.isHandedOver === true,
-          isWanted: () => !step.shared.isAbandoned,
-          isLate: () => isHard && isOver(expiresAt, this.clock),
-          hooks: {
-            signal: step.shared.signal,
-            expiresAt,
-            // What was taken in is not refused later for want of room, after its time was spent on waiting.
-            hasPlace: step.hasWaited,
-            claim: claimOf(call, request.priority, session.key),
-            ...progressOf(step.shared.waiters),
-            ...(call.context.onState ? { onState: call.context.onState } : {}),
-          },
-        });
-        step.shared.succeed({ ...answer, frame: verdict.frame, isReplay: false });
+        const { frame } = verdict;
+        step.frame = frame;
+        step.work.succeed({ ...(await this.compute(step, frame)), frame, isReplay: false });
       }
     } catch (thrown) {
-      step.shared.fail(thrown);
+      step.work.fail(thrown);
     }
-    this.pending.shift();
-    // The one that is next has waited until now.
-    const [next] = this.pending;
-    if (next) this.bound.leave(session.tenant, next.bytes);
+    this.steps.shift();
+    const [next] = this.steps;
+    if (next) this.services.queuedSteps.leave(this.session.tenant, next.bytes);
     else this.onChange('idle');
     this.startNext();
+  }
+
+  /**
+   * From the turn of a step to its commit. The session does not change until the lane has answered and a caller is there to
+   * take the answer; then everything changes at once.
+   */
+  private async compute({ work, hasWaited }: QueuedStep, frame: bigint): Promise<ResolveAnswer> {
+    const { session } = this;
+    const { schedule, clock, registry, residency, onFinding } = this.services;
+    const [call] = work.waiters;
+    const { context, expiresAt } = call!;
+    const isHard = call!.request.onBudget === 'FAIL';
+    // Under RETURN_SAFE the lane keeps the deadline and returns a safe state. Under FAIL the caller is refused when its time
+    // is over, whatever the lane is doing then.
+    if (!isHard) work.leaveDeadlineToWork();
+    const progress = progressListenerOf(work.waiters);
+
+    // The session keeps the arrays until its next accepted step, so they are copied now where the caller may re-use them.
+    const request = ownCopy(call!.request, context.isHandedOver === true);
+    const task = session.prepareStep(request, call!);
+    // The answer is kept as well; it is about as large as the target.
+    const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
+    registry.refuseBytes(demand - session.hostBytes);
+
+    const trace = await this.openTrace(task, context.requestId);
+    const onState = trace ? trace.listener(context.onState) : context.onState;
+    const hooks: ScheduleHooks = {
+      signal: work.signal,
+      expiresAt,
+      // A step that has waited here was admitted then: it is not refused now, after its caller has waited for its turn.
+      hasPlace: hasWaited,
+      claim: claimOf(call!, request.priority, session.key),
+      onFinding,
+      ...(progress ? { onProgress: progress } : {}),
+      ...(onState ? { onState } : {}),
+    };
+
+    const wasParked = session.residency === 'PARKED';
+    residency.makeRoomFor(session);
+    let outcome: StepOutcome;
+    try {
+      outcome = await schedule.step(task, hooks);
+      if (work.isAbandoned || session.hasEnded) throw new IntersticeError('CANCELLED', 'The caller went away.');
+      // The lane met the deadline, but its message may be late: this thread may have been busy.
+      if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');
+      residency.refuseAboveLimit(outcome.residentBytes);
+    } catch (thrown) {
+      // Otherwise what the lane built for a parked session, or what grew beyond the limit, would not be counted.
+      if (wasParked || isTooLarge(thrown)) residency.park(session);
+      throw thrown;
+    }
+    const answer = session.commit(frame, request, task, outcome);
+    residency.resume(session);
+    trace?.finish(answer);
+    return answer;
+  }
+
+  private openTrace(task: StepTask, requestId: string | undefined): Promise<RequestTrace | undefined> {
+    const { state, parameters, timeBudgetSeconds, onBudget } = task;
+    return RequestTrace.open(
+      { operation: 'step', requestId, mesh: state.mesh, parameters, timeBudgetSeconds, onBudget },
+      this.services.trace,
+    );
   }
 
   private replay(): StepAnswer {
@@ -169,13 +219,15 @@ export class StepQueue {
   }
 }
 
-/** Those who wait when it starts and want to see progress; a later retry does without. */
-function progressOf(callers: readonly StepCaller[]) {
-  const listeners = callers.flatMap(({ call }) => call.context.onProgress ?? []);
-  if (listeners.length === 0) return {};
-  return {
-    onProgress: (progress: Parameters<(typeof listeners)[number]>[0]) => {
-      for (const listener of listeners) listener(progress);
-    },
+/** Reports progress to the calls that wait when the step starts; a retry that joins later gets none. */
+function progressListenerOf(calls: readonly StepCall[]): ScheduleHooks['onProgress'] {
+  const listeners = calls.flatMap(({ context }) => context.onProgress ?? []);
+  if (listeners.length === 0) return undefined;
+  return (progress) => {
+    for (const listener of listeners) listener(progress);
   };
+}
+
+function isTooLarge(thrown: unknown): boolean {
+  return thrown instanceof IntersticeError && (thrown.code === 'TOO_LARGE' || thrown.code === 'OUT_OF_DEVICE_MEMORY');
 }

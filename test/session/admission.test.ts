@@ -12,13 +12,13 @@ t.test('within the limits', async (t) => {
 });
 
 t.test('demand and limit are named', async (t) => {
-  t.throws(() => admitResolve(request, { ...LIMITS, maxVertices: 5 }), { ...TOO_LARGE, message: /6 vertices.* 5$/ });
-  t.throws(() => admitResolve(request, { ...LIMITS, maxElements: 1 }), { ...TOO_LARGE, message: /2 elements.* 1$/ });
+  t.throws(() => admitResolve(request, { ...LIMITS, maxVertices: 5 }), { ...TOO_LARGE, message: /6 vertices.* 5\.$/ });
+  t.throws(() => admitResolve(request, { ...LIMITS, maxElements: 1 }), { ...TOO_LARGE, message: /2 elements.* 1\.$/ });
   const bytes = 6 * 4 + 18 * 4 + 18 * 4;
   t.doesNotThrow(() => admitResolve(request, { ...LIMITS, maxMessageBytes: bytes }));
   t.throws(() => admitResolve(request, { ...LIMITS, maxMessageBytes: bytes - 1 }), {
     ...TOO_LARGE,
-    message: /168 bytes.* 167$/,
+    message: /168 bytes.* 167\.$/,
   });
   const check = { mesh: request.mesh, positions: request.start };
   t.throws(() => admitCheck(check, { ...LIMITS, maxVertices: 5 }), TOO_LARGE);

@@ -8,7 +8,7 @@ import type { ResolveTask } from '../../src/jobs/resolve-job.js';
 import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../../src/jobs/scene-tasks.js';
 import type { ScheduleHooks } from '../../src/lanes/claim.js';
 import type { JobPreflight } from '../../src/lanes/scheduler.js';
-import type { SessionClock } from '../../src/session/clock.js';
+import type { SessionClock } from '../../src/session/call.js';
 import type { Schedule } from '../../src/session/schedule.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
 import { fakeCheckAnswer, fakeReport } from '../transport/fake-operations.js';

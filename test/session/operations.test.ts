@@ -118,7 +118,7 @@ t.test('a reproduction that cannot be written is said, not swallowed', async (t)
   });
   await operations.resolve(spike(0.25, 0.4));
   await operations.close();
-  t.match(events, [{ event: 'finding', err: Error, message: /no reproduction could be written/ }]);
+  t.match(events, [{ event: 'finding', err: Error, message: /reproduction could not be written/ }]);
 });
 
 t.test('a lost thread is logged', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { StepRequest } from '../../src/contract/sessions.js';
-import { isSameOpening, isSamePayload, ownCopy } from '../../src/session/payload.js';
+import { isSameCreation, isSamePayload, ownCopy } from '../../src/session/payload.js';
 
 const base: StepRequest = {
   sessionId: 'a',
@@ -47,10 +47,10 @@ t.test('the sign of a zero is part of a payload', async (t) => {
 
 t.test('openings: what a hash of mesh and start does not cover', async (t) => {
   const opening = { mesh: { vertexCount: 1 }, start: new Float32Array(3), parameters: { damping: 0.5 } };
-  t.ok(isSameOpening(opening, { ...opening, label: '' }));
-  t.notOk(isSameOpening(opening, { ...opening, label: 'x' }));
-  t.notOk(isSameOpening(opening, { ...opening, idleTimeoutSeconds: 5 }));
-  t.notOk(isSameOpening(opening, { ...opening, parameters: {} }));
+  t.ok(isSameCreation(opening, { ...opening, label: '' }));
+  t.notOk(isSameCreation(opening, { ...opening, label: 'x' }));
+  t.notOk(isSameCreation(opening, { ...opening, idleTimeoutSeconds: 5 }));
+  t.notOk(isSameCreation(opening, { ...opening, parameters: {} }));
 });
 
 t.test('an own copy holds its numbers and nothing else', async (t) => {

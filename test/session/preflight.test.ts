@@ -64,10 +64,10 @@ t.test(
     t.match(schedule.preflights.at(-1), { tenant: 'a', bytes: 99, isForScene: false });
 
     schedule.isManual = true;
-    const knocksBefore = schedule.preflights.length;
+    const countBefore = schedule.preflights.length;
     const steps = [1, 2, 3].map((target) => operations.step(stepOf(session, target), tenant('a')));
     t.equal(codeOf(room, { operation: 'step', sessionId: session.id }), 'QUEUE_FULL', 'one runs, two wait');
-    t.equal(schedule.preflights.length, knocksBefore);
+    t.equal(schedule.preflights.length, countBefore);
     for (let done = 0; done < steps.length; done++) {
       await settle();
       schedule.steps.at(-1)!.finish();

@@ -108,5 +108,5 @@ t.test('parking that fails is logged: nobody waits for it', async (t) => {
   schedule.park = () => Promise.reject(new Error('no'));
   for (let i = 0; i < 3; i++) await operations.createSession(opening());
   await settle();
-  t.match(logged, [{ event: 'background', message: 'could not park a session' }]);
+  t.match(logged, [{ event: 'background', message: 'Could not park a session.' }]);
 });

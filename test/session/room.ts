@@ -3,7 +3,7 @@ import type { CallContext } from '../../src/contract/call-context.js';
 import type { OperationEvent } from '../../src/contract/events.js';
 import type { CreateSessionRequest, SessionInfo, StepRequest } from '../../src/contract/sessions.js';
 import type { OperationsOptions } from '../../src/session/operations.js';
-import { ScheduledOperations } from '../../src/session/scheduled-operations.js';
+import { ScheduledOperations } from '../../src/session/operations.js';
 import { LIMITS } from '../support/job.js';
 import { FakeClock, FakeSchedule } from './fake-schedule.js';
 

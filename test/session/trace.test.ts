@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readMeshFile } from '../../src/mesh/files/index.js';
-import { RequestTrace, type TracedRequest } from '../../src/session/request-trace.js';
+import { RequestTrace, type TracedRequest } from '../../src/session/trace.js';
 import { freshReport } from './fake-schedule.js';
 import { at } from './room.js';
 

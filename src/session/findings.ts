@@ -2,23 +2,55 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Finding } from '../jobs/finding.js';
+import type { Log, Observation } from './observation.js';
 
-/** Where findings go unless the operator says otherwise. */
-export function defaultFindingsFolder(): string {
+/** Where findings are written unless the operator names a folder. */
+function defaultFindingsFolder(): string {
   return join(tmpdir(), 'interstice-findings');
 }
 
+/** Reports every finding to the observer and to the log, and writes a folder with everything that reproduces it. */
+export class FindingsRecorder {
+  /** reproductions that are being written: closing waits for them */
+  private readonly writing = new Set<Promise<void>>();
+
+  constructor(
+    private readonly observation: Observation,
+    private readonly log: Log | undefined,
+    private readonly folder: string | undefined,
+  ) {}
+
+  record(finding: Finding): void {
+    const { log } = this;
+    const { kind, engine, message } = finding;
+    this.observation.emit({ type: 'finding', kind, engine });
+    const event = { level: 'error', event: 'finding', kind, engine };
+    const text = `${message} The answer was not sent.`;
+    const write = writeFinding(finding, this.folder).then(
+      (folder) => log?.({ ...event, folder }, `${text} The reproduction is in ${folder}.`),
+      (reason: unknown) => log?.({ ...event, err: reason }, `${text} The reproduction could not be written.`),
+    );
+    this.writing.add(write);
+    void write.finally(() => this.writing.delete(write));
+  }
+
+  async flush(): Promise<void> {
+    await Promise.all(this.writing);
+  }
+}
+
 /**
- * Writes what is needed to see a finding again into a new folder: `finding.json`, and every array as a raw file beside it
- * (row-major, this machine's byte order, which the JSON names). An array stands in the JSON as
+ * Writes what reproduces a finding into a new folder: `finding.json`, and each array as a raw file beside it (row-major, in
+ * this machine's byte order, which the JSON names). The JSON refers to an array as
  * `{"file": …, "type": "Float32Array", "length": …}`.
  *
  * @returns the new folder
  */
 export async function writeFinding(finding: Finding, parent = defaultFindingsFolder()): Promise<string> {
+  // Only the owner may read: the folder holds a caller's geometry.
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  // mkdtemp's random suffix: two findings in one millisecond do not meet. A caller's geometry is nobody else's business.
+  // The random suffix of mkdtemp separates two findings of the same millisecond.
   const folder = await mkdtemp(join(parent, `${stamp}-`));
   const files: { name: string; array: ArrayBufferView }[] = [];
   const describe = (value: unknown, path: string): unknown => {

@@ -1,42 +1,44 @@
+import type { CallContext } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { SessionClock } from './clock.js';
+import type { SessionClock } from './call.js';
 
-/** One of those who wait for a piece of work. */
+/** A call that waits for a piece of work. */
 export interface Waiter {
-  readonly signal?: AbortSignal | undefined;
-  /** ms of the monotonic clock: it gives up then, whatever the others do */
+  /** its signal ends the wait of this call, whatever the others do */
+  readonly context: Pick<CallContext, 'signal'>;
+  /** ms of the monotonic clock, when the wait of this call ends; undefined = no deadline */
   readonly expiresAt?: number | undefined;
 }
 
-export interface Shared<T> {
+export interface SharedResult<T> {
   readonly value: T;
-  /** the first of those who were still there; the others were handed what was made for it */
+  /** whether this is the first call that still waited; the others get what was computed for it */
   readonly isFirst: boolean;
 }
 
 interface Place<W> {
   readonly waiter: W;
-  readonly resolve: (shared: Shared<never>) => void;
+  readonly resolve: (result: SharedResult<never>) => void;
   readonly reject: (reason: unknown) => void;
   readonly stopListening: () => void;
   stopTimer: () => void;
 }
 
 /**
- * Work that several callers wait for: a request, and its retries that came while it ran. Each leaves by its own cancel or
- * at its own time; the work is told to stop only when the last one has left.
+ * Work that several calls wait for: a request, and the retries of it that arrive while it runs. Each call leaves when it is
+ * cancelled or its time is over; the work is stopped only when the last call has left.
  */
-export class SharedCall<T, W extends Waiter = Waiter> {
+export class SharedWork<T, W extends Waiter = Waiter> {
   private readonly places = new Set<Place<W>>();
   private readonly stopper = new AbortController();
 
-  /** @param onAbandoned the last caller has left before the end; called once */
+  /** @param onAbandoned called once, when the last call has left before the end */
   constructor(
     private readonly clock: SessionClock,
     private readonly onAbandoned: () => void = () => {},
   ) {}
 
-  /** aborted when nobody waits any more */
+  /** aborted when no call waits any more */
   get signal(): AbortSignal {
     return this.stopper.signal;
   }
@@ -45,16 +47,17 @@ export class SharedCall<T, W extends Waiter = Waiter> {
     return this.stopper.signal.aborted;
   }
 
-  /** those who wait, in the order they came */
+  /** the calls that wait, in the order of their arrival */
   get waiters(): readonly W[] {
     return [...this.places].map((place) => place.waiter);
   }
 
-  /** @throws CANCELLED, DEADLINE_EXCEEDED (of this waiter), and what the work fails with */
-  join(waiter: W): Promise<Shared<T>> {
+  /** @throws CANCELLED, DEADLINE_EXCEEDED (of this call), and what the work fails with */
+  join(waiter: W): Promise<SharedResult<T>> {
     return new Promise((resolve, reject) => {
-      const { signal, expiresAt } = waiter;
-      const onAbort = () => this.leave(place, new IntersticeError('CANCELLED', 'the caller went away'));
+      const { context, expiresAt } = waiter;
+      const { signal } = context;
+      const onAbort = () => this.leave(place, new IntersticeError('CANCELLED', 'The caller went away.'));
       const place: Place<W> = {
         waiter,
         resolve,
@@ -69,33 +72,33 @@ export class SharedCall<T, W extends Waiter = Waiter> {
     });
   }
 
-  /** From now on the work itself keeps the time of the first waiter, who may be given a safe state when it is over. */
-  leaveTimeToWork(): void {
+  /** From now on the work itself keeps the deadline of the first call, which may get a safe state when its time is over. */
+  leaveDeadlineToWork(): void {
     const [first] = this.places;
     first?.stopTimer();
   }
 
   succeed(value: T): void {
-    const places = this.empty();
+    const places = this.removeAll();
     places.forEach(({ resolve }, index) => {
-      if (index === 0) resolve({ value, isFirst: true } as Shared<never>);
-      // A turn of the event loop later: by then the first one's transport has written its times into the report, and both
+      if (index === 0) resolve({ value, isFirst: true } as SharedResult<never>);
+      // One turn of the event loop later the transport of the first call has written its times into the report. So all calls
       // send the same bytes.
-      else setImmediate(() => resolve({ value, isFirst: false } as Shared<never>));
+      else setImmediate(() => resolve({ value, isFirst: false } as SharedResult<never>));
     });
   }
 
   fail(reason: unknown): void {
-    for (const { reject } of this.empty()) reject(reason);
+    for (const { reject } of this.removeAll()) reject(reason);
   }
 
-  /** Fails all who wait, and stops the work. */
+  /** Fails all calls, and stops the work. */
   cancel(reason: unknown): void {
     this.fail(reason);
     this.abandon();
   }
 
-  private empty(): Place<W>[] {
+  private removeAll(): Place<W>[] {
     const places = [...this.places];
     this.places.clear();
     for (const place of places) release(place);
@@ -105,11 +108,12 @@ export class SharedCall<T, W extends Waiter = Waiter> {
   private watch(place: Place<W>, expiresAt: number): void {
     const left = expiresAt - this.clock.monotonicMs();
     if (left > 0) place.stopTimer = this.clock.after(left, () => this.watch(place, expiresAt));
-    else
+    else {
       this.leave(
         place,
-        new IntersticeError('DEADLINE_EXCEEDED', 'the time budget was spent before there was an answer'),
+        new IntersticeError('DEADLINE_EXCEEDED', 'The time budget was spent before the answer was ready.'),
       );
+    }
   }
 
   private leave(place: Place<W>, reason: IntersticeError): void {

@@ -14,48 +14,50 @@ import type {
   UpdateSessionRequest,
 } from '../contract/sessions.js';
 import { admitCreation, admitSessionCheck, admitStep, admitUpdate } from './admission.js';
-import { Announced } from './announced.js';
-import { type Call, claimOf, expiryOf } from './calls.js';
-import type { SessionClock } from './clock.js';
-import { Creations } from './creations.js';
-import type { HeldSteps } from './held-bound.js';
+import { type Call, claimOf, expiryOf } from './call.js';
+import { IdempotencyKeys } from './idempotency.js';
 import { IdleWatch } from './idle-watch.js';
 import { ownCopy } from './payload.js';
+import { PendingUploads } from './pending-work.js';
 import { type Quotas, Registry, type Reservation } from './registry.js';
 import { Residency } from './residency.js';
 import type { Schedule } from './schedule.js';
-import { demandOf, Session } from './session.js';
-import { SharedCall } from './shared-call.js';
-import { StepQueue } from './step-queue.js';
-import type { StepRoom } from './step-run.js';
+import { minHostBytes, Session } from './session.js';
+import { SharedWork } from './shared-work.js';
+import { StepQueue, type StepServices } from './step-queue.js';
 
-export interface SessionRoomOptions extends Pick<StepRoom, 'schedule' | 'onFinding' | 'openTrace'> {
+export interface SessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
   readonly schedule: Schedule;
-  readonly clock: SessionClock;
-  readonly held: HeldSteps;
   readonly limits: Limits;
   readonly quotas: Quotas;
   readonly allowUnverified: boolean;
-  /** of sessions that name none; 0 = until deleted */
+  /** of sessions that ask for no timeout; 0 = until deleted */
   readonly idleTimeoutSeconds: number;
   readonly onChange: (tenant: string, change: SessionChange) => void;
-  /** something that was done in the background failed; no caller waits for it */
+  /** called when work fails that no caller waits for */
   readonly onBackgroundFailure: (what: string, reason: unknown) => void;
 }
 
-/** All sessions of this process: opened, used, kept within bounds, ended. */
-export class SessionRoom {
+/**
+ * All sessions of this process.
+ *
+ *     create ──► RESIDENT ──► steps, checks ──► deleted or expired
+ *                 ▲    │ parked: least recently used, when memory is short
+ *            step │    ▼
+ *                 PARKED
+ */
+export class Sessions {
   readonly registry: Registry;
   readonly residency: Residency;
-  private readonly creations = new Creations();
-  private readonly announced: Announced;
+  private readonly idempotencyKeys = new IdempotencyKeys();
+  private readonly uploads: PendingUploads;
   private readonly idle: IdleWatch;
   private readonly queues = new Map<Session, StepQueue>();
-  private readonly stepRoom: StepRoom;
+  private readonly stepServices: StepServices;
 
-  constructor(private readonly options: SessionRoomOptions) {
-    const { schedule, limits, quotas, onChange } = options;
-    this.announced = new Announced(options.clock);
+  constructor(private readonly options: SessionsOptions) {
+    const { schedule, clock, limits, quotas, queuedSteps, onChange, onFinding, trace } = options;
+    this.uploads = new PendingUploads(clock);
     this.registry = new Registry(quotas);
     this.residency = new Residency(
       this.registry,
@@ -63,38 +65,29 @@ export class SessionRoom {
       (session) => this.inBackground('park a session', schedule.park(session.key)),
       (session, change) => onChange(session.tenant, change),
     );
-    this.idle = new IdleWatch(options.clock, (session) => this.end(session, 'expired'));
-    const { onFinding, openTrace } = options;
-    this.stepRoom = { schedule, registry: this.registry, residency: this.residency, onFinding, openTrace };
+    this.idle = new IdleWatch(clock, (session) => this.end(session, 'expired'));
+    const { registry, residency } = this;
+    this.stepServices = { schedule, clock, queuedSteps, registry, residency, onFinding, trace };
   }
 
-  /** @throws what an opening is refused with, QUOTA_EXCEEDED, TOO_LARGE, OUT_OF_DEVICE_MEMORY */
-  async create(request: CreateSessionRequest, call: Call): Promise<SessionInfo> {
-    admitCreation(request, this.options.limits);
-    const { signal } = call.context;
-    if (signal?.aborted) throw new IntersticeError('CANCELLED', 'the caller went away');
-    const known = request.idempotencyKey ? this.creations.find(call.tenant, request) : undefined;
-    if (known instanceof Session) {
-      this.use(known);
-      return known.describe();
-    }
-    const shared = known ?? this.begin(request, call);
-    return (await shared.join({ signal })).value.describe();
-  }
-
-  /** As far as it can be said before the request has come. @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING */
+  /**
+   * Refuses a request of which only the headers have arrived, as far as they tell enough.
+   *
+   * @returns a function to call when the request is complete or gone
+   * @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING
+   */
   preflight({ operation, sessionId, bytes }: Preflight, { tenant }: Call): () => void {
-    const { schedule, held } = this.options;
+    const { schedule, queuedSteps } = this.options;
     const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
     if (OPERATIONS[operation].admission === 'check') return () => {};
-    const ahead = { count: this.announced.count, bytes: this.announced.bytes };
-    // Who has keys of idempotency may ask for a session that is there already, whatever else there is room for.
-    if (operation === 'createSession' && !this.creations.has(tenant)) this.registry.refuseOneMore(tenant, 1);
-    // Behind another step of its session, one on its way included, it waits here, not in the schedule.
+    const ahead = { count: this.uploads.count, bytes: this.uploads.bytes };
+    // The body may carry an idempotency key of an existing session, for which no further room is needed.
+    if (operation === 'createSession' && !this.idempotencyKeys.has(tenant)) this.registry.refuseOneMore(tenant, 1);
+    // A step behind another one of its session, or behind one that is still being uploaded, waits in the session's queue.
     const step = operation === 'step' ? session : undefined;
-    if (step && (this.queues.get(step)!.isBusy || this.announced.has(step.key))) {
-      held.preflight(tenant, bytes ?? 0, ahead);
-      return this.announced.add(step.key, bytes);
+    if (step && (this.queues.get(step)!.isBusy || this.uploads.has(step.key))) {
+      queuedSteps.preflight(tenant, bytes ?? 0, ahead);
+      return this.uploads.add(step.key, bytes);
     }
     schedule.preflight({
       tenant,
@@ -104,7 +97,20 @@ export class SessionRoom {
       ...(session ? { mesh: session.meshInput } : {}),
       ...(step ? { session: step.key } : {}),
     });
-    return this.announced.add(step?.key, bytes);
+    return this.uploads.add(step?.key, bytes);
+  }
+
+  /** @throws what the opening of a scene refuses, QUOTA_EXCEEDED, TOO_LARGE, OUT_OF_DEVICE_MEMORY */
+  async create(request: CreateSessionRequest, call: Call): Promise<SessionInfo> {
+    admitCreation(request, this.options.limits);
+    if (call.context.signal?.aborted) throw new IntersticeError('CANCELLED', 'The caller went away.');
+    const known = request.idempotencyKey ? this.idempotencyKeys.find(call.tenant, request) : undefined;
+    if (known instanceof Session) {
+      this.markUsed(known);
+      return known.describe();
+    }
+    const work = known ?? this.startCreation(request, call);
+    return (await work.join(call)).value.describe();
   }
 
   get(id: string, { tenant }: Call): SessionInfo {
@@ -119,7 +125,7 @@ export class SessionRoom {
     const session = this.registry.find(request.sessionId, tenant);
     admitUpdate(request);
     session.update(request);
-    this.use(session);
+    this.markUsed(session);
     return session.describe();
   }
 
@@ -131,12 +137,12 @@ export class SessionRoom {
     const session = this.registry.find(request.sessionId, call.tenant);
     admitStep(request, this.options.limits);
     const expiresAt = expiryOf(call, request.timeBudgetSeconds);
-    const answer = this.queues.get(session)!.enter({ call, request, signal: call.context.signal, expiresAt });
-    this.use(session);
+    const answer = this.queues.get(session)!.enter({ ...call, request, expiresAt });
+    this.markUsed(session);
     return await answer;
   }
 
-  /** Of the last answer at this moment, or of given positions, under the session's mesh; steps under way are not waited for. */
+  /** Checks the last answer, or the given positions, under the session's mesh; does not wait for pending steps. */
   async check(request: SessionCheckRequest, call: Call): Promise<CheckAnswer> {
     const { sessionId, positions, ...question } = request;
     const session = this.registry.find(sessionId, call.tenant);
@@ -144,7 +150,7 @@ export class SessionRoom {
     const subject = { ...question, mesh: session.meshInput, positions: positions ?? session.state };
     this.beginWork(session);
     try {
-      // The mesh, and the state where none is sent, are the session's, whether the check waits or not.
+      // The session keeps its mesh and state in any case; only sent positions are kept for the time of waiting.
       const waitingBytes = positions?.buffer.byteLength ?? 0;
       const hooks = { signal: call.context.signal, claim: claimOf(call), waitingBytes };
       return await this.options.schedule.check(subject, hooks);
@@ -157,35 +163,35 @@ export class SessionRoom {
     this.idle.close();
   }
 
-  private begin(request: CreateSessionRequest, call: Call): SharedCall<Session> {
-    const place = this.registry.reserve(call.tenant, demandOf(request.mesh, request.start));
-    // Its own from the first moment: what the worker checks is what the session keeps.
+  private startCreation(request: CreateSessionRequest, call: Call): SharedWork<Session> {
+    const place = this.registry.reserve(call.tenant, minHostBytes(request.mesh, request.start));
+    // Copied at once, so that the session keeps what the lane checks.
     const own = ownCopy(request);
-    const shared = new SharedCall<Session>(this.options.clock);
-    if (request.idempotencyKey) this.creations.begin(call.tenant, { request: own, shared });
-    // The caller joins before anything can end: `open` goes on after this turn of the event loop at the earliest.
-    void this.open(own, call, place, shared);
-    return shared;
+    const work = new SharedWork<Session>(this.options.clock);
+    if (request.idempotencyKey) this.idempotencyKeys.begin(call.tenant, { request: own, work });
+    void this.open(own, call, place, work);
+    return work;
   }
 
   private async open(
     request: CreateSessionRequest,
     call: Call,
     place: Reservation,
-    shared: SharedCall<Session>,
+    work: SharedWork<Session>,
   ): Promise<void> {
     const { schedule, clock, allowUnverified, onChange } = this.options;
     const { mesh, start, parameters, label = '' } = request;
     const { id, key } = place;
     const { receivedAt, queuedAt, tenant } = call;
     try {
+      // The call joins the work before anything can end it.
       await Promise.resolve();
       const state = { key, meshVersion: 0, mesh, stateVersion: 0, start };
       const opened = await schedule.open(
         { state, parameters, receivedAt, queuedAt },
-        { signal: shared.signal, claim: claimOf(call, undefined, key) },
+        { signal: work.signal, claim: claimOf(call, undefined, key) },
       );
-      if (shared.isAbandoned) throw new IntersticeError('CANCELLED', 'the caller went away');
+      if (work.isAbandoned) throw new IntersticeError('CANCELLED', 'The caller went away.');
       this.residency.admit(opened.residentBytes);
       const idleTimeoutSeconds = request.idleTimeoutSeconds ?? this.options.idleTimeoutSeconds;
       const session = new Session(
@@ -193,30 +199,25 @@ export class SessionRoom {
         opened,
         { allowUnverified },
       );
-      this.keep(session, place);
-      if (request.idempotencyKey) this.creations.succeed(tenant, request, session);
+      place.fill(session);
+      const queue = new StepQueue(session, this.stepServices, (change) =>
+        change === 'busy' ? this.beginWork(session) : this.endWork(session),
+      );
+      this.queues.set(session, queue);
+      this.markUsed(session);
+      if (request.idempotencyKey) this.idempotencyKeys.succeed(tenant, request, session);
       onChange(tenant, 'created');
-      shared.succeed(session);
+      work.succeed(session);
     } catch (thrown) {
       place.release();
-      if (request.idempotencyKey) this.creations.fail(tenant, { request, shared });
+      if (request.idempotencyKey) this.idempotencyKeys.fail(tenant, { request, work });
       this.inBackground('forget a session', schedule.forget(key));
-      shared.fail(thrown);
+      work.fail(thrown);
     }
   }
 
-  private keep(session: Session, place: Reservation): void {
-    place.fill(session);
-    const { clock, held } = this.options;
-    const queue = new StepQueue(session, this.stepRoom, clock, held, (change) =>
-      change === 'busy' ? this.beginWork(session) : this.endWork(session),
-    );
-    this.queues.set(session, queue);
-    this.use(session);
-  }
-
-  private use(session: Session): void {
-    if (session.isGone) return;
+  private markUsed(session: Session): void {
+    if (session.hasEnded) return;
     session.lastUsed = this.options.clock.wallMs();
     this.residency.touch(session);
     this.idle.restart(session);
@@ -229,7 +230,7 @@ export class SessionRoom {
 
   private endWork(session: Session): void {
     session.workCount--;
-    this.use(session);
+    this.markUsed(session);
     this.residency.settle();
   }
 
@@ -237,9 +238,9 @@ export class SessionRoom {
     if (!this.registry.remove(session)) return;
     this.idle.stop(session);
     this.residency.forget(session);
-    this.creations.forget(session);
+    this.idempotencyKeys.forget(session);
     this.queues.get(session)?.cancel(
-      new IntersticeError('CANCELLED', 'the session was deleted before this step was done', {
+      new IntersticeError('CANCELLED', 'The session was deleted before this step was done.', {
         hint: 'Create another session from your mesh and last answer.',
       }),
     );

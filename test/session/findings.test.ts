@@ -2,7 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Finding } from '../../src/jobs/finding.js';
-import { writeFinding } from '../../src/session/findings-folder.js';
+import { writeFinding } from '../../src/session/findings.js';
 import { fakeEngine, stepping } from '../support/fake-engine.js';
 import { runJob, spike } from '../support/job.js';
 

@@ -1,0 +1,98 @@
+import { IntersticeError } from '../contract/errors.js';
+import type { CreateSessionRequest } from '../contract/sessions.js';
+import { hashContent } from '../jobs/content-hash.js';
+import { type CreationTerms, isSameCreation } from './payload.js';
+import type { Session } from './session.js';
+import type { SharedWork } from './shared-work.js';
+
+/** A session that is being created under an idempotency key. */
+export interface KeyedCreation {
+  readonly request: CreateSessionRequest;
+  readonly work: SharedWork<Session>;
+}
+
+interface Entry {
+  /** once the session is open, without mesh and start */
+  request: CreationTerms & Partial<CreateSessionRequest>;
+  /** sha256 of mesh and start; computed when it is first needed */
+  hash: string | undefined;
+  work: SharedWork<Session>;
+  session: Session | undefined;
+}
+
+/**
+ * Which session an idempotency key of a tenant stands for, from the first request until the session ends. A creation that
+ * fails releases its key.
+ */
+export class IdempotencyKeys {
+  private readonly entries = new Map<string, Entry>();
+  private readonly nameOf = new Map<Session, string>();
+
+  /**
+   * @returns the session, or the creation that still runs; undefined when the key is new
+   * @throws INVALID_PARAMETER when the key stands for another payload
+   */
+  find(tenant: string, request: CreateSessionRequest): Session | SharedWork<Session> | undefined {
+    const entry = this.entries.get(nameOf(tenant, request));
+    if (!entry || (!entry.session && entry.work.isAbandoned)) return undefined;
+    if (!isSameCreation(entry.request, request) || hashOf(entry) !== hashContent(request.mesh, request.start)) {
+      throw new IntersticeError(
+        'INVALID_PARAMETER',
+        'Field idempotencyKey was used for a session with another payload (mesh, start, parameters, label or idle timeout).',
+        { hint: 'Send the same request to get that session, or use a new key for a new session.' },
+      );
+    }
+    return entry.session ?? entry.work;
+  }
+
+  /** Whether any key of the tenant stands for a session. */
+  has(tenant: string): boolean {
+    const start = JSON.stringify([tenant]).slice(0, -1);
+    for (const name of this.entries.keys()) if (name.startsWith(`${start},`)) return true;
+    return false;
+  }
+
+  /** @param creation its request has arrays of its own */
+  begin(tenant: string, { request, work }: KeyedCreation): void {
+    this.entries.set(nameOf(tenant, request), { request, hash: undefined, work, session: undefined });
+  }
+
+  succeed(tenant: string, request: CreateSessionRequest, session: Session): void {
+    const name = nameOf(tenant, request);
+    const entry = this.entries.get(name);
+    if (!entry) return;
+    const { parameters, label, idleTimeoutSeconds } = request;
+    entry.request = {
+      parameters,
+      ...(label === undefined ? {} : { label }),
+      ...(idleTimeoutSeconds === undefined ? {} : { idleTimeoutSeconds }),
+    };
+    entry.hash = session.contentHash;
+    entry.session = session;
+    this.nameOf.set(session, name);
+  }
+
+  fail(tenant: string, { request, work }: KeyedCreation): void {
+    const name = nameOf(tenant, request);
+    // After an abandoned creation another one may use the same key.
+    if (this.entries.get(name)?.work === work) this.entries.delete(name);
+  }
+
+  forget(session: Session): void {
+    const name = this.nameOf.get(session);
+    if (name === undefined) return;
+    this.nameOf.delete(session);
+    this.entries.delete(name);
+  }
+}
+
+function hashOf(entry: Entry): string {
+  const { mesh, start } = entry.request;
+  entry.hash ??= hashContent(mesh!, start!);
+  return entry.hash;
+}
+
+/** JSON separates tenant and key, whatever characters they contain. */
+function nameOf(tenant: string, { idempotencyKey }: CreateSessionRequest): string {
+  return JSON.stringify([tenant, idempotencyKey]);
+}

@@ -1,0 +1,78 @@
+import { IntersticeError } from '../contract/errors.js';
+import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type { Limits } from '../contract/server-info.js';
+import { deadlineExceeded } from '../jobs/deadline.js';
+import type { ScheduleHooks } from '../lanes/claim.js';
+import { admitResolve } from './admission.js';
+import { type Call, claimOf, expiryOf, isExpired, type SessionClock } from './call.js';
+import type { Schedule } from './schedule.js';
+import { SharedWork } from './shared-work.js';
+import { RequestTrace, type TraceOptions } from './trace.js';
+
+export interface ResolveServices {
+  readonly schedule: Pick<Schedule, 'resolve'>;
+  readonly clock: SessionClock;
+  readonly limits: Limits;
+  readonly onFinding: ScheduleHooks['onFinding'];
+  /** undefined = nothing is traced */
+  readonly trace: TraceOptions | undefined;
+}
+
+/** @throws what admission and the job refuse, QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED */
+export async function resolve(request: ResolveRequest, call: Call, services: ResolveServices): Promise<ResolveAnswer> {
+  const { schedule, clock, limits, onFinding } = services;
+  admitResolve(request, limits);
+  const { context, receivedAt, queuedAt } = call;
+  const { mesh, parameters, timeBudgetSeconds, onBudget, priority } = request;
+  const { requestId, onProgress, onState } = context;
+  const trace = await RequestTrace.open(
+    { operation: 'resolve', requestId, mesh, parameters, timeBudgetSeconds, onBudget },
+    services.trace,
+  );
+  const expiresAt = expiryOf(call, timeBudgetSeconds);
+  const isHard = onBudget === 'FAIL';
+  // Under FAIL the caller is refused when its time is over, whatever the lane is doing then.
+  const work = new SharedWork<ResolveAnswer>(clock);
+  const end = work.join({ context, expiresAt: isHard ? expiresAt : undefined });
+  const hooks: ScheduleHooks = {
+    signal: work.signal,
+    expiresAt,
+    onProgress,
+    onState: trace ? trace.listener(onState) : onState,
+    onFinding,
+    claim: claimOf(call, priority),
+  };
+  schedule.resolve({ request, receivedAt, queuedAt }, hooks).then(
+    (answer) => work.succeed(answer),
+    (reason: unknown) => work.fail(reason),
+  );
+  const { value: answer } = await end;
+  // The lane met the deadline, but its message may be late: this thread may have been busy.
+  if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');
+  trace?.finish(answer);
+  return answer;
+}
+
+/**
+ * The smallest request that exercises all stages: two triangles, one above the other, and the target moves the upper one
+ * through the lower one. A server is ready when a lane has answered it, verified and without an intersection.
+ */
+export function probeRequest(): ResolveRequest {
+  const lower = [0, 0, 0, 1, 0, 0, 0, 1, 0];
+  const upper = (height: number) => [0.2, 0.2, height, 1.2, 0.2, height, 0.2, 1.2, height];
+  return {
+    mesh: { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5) },
+    start: Float32Array.of(...lower, ...upper(0.5)),
+    target: Float32Array.of(...lower, ...upper(-0.5)),
+    parameters: { verify: 'PATH' },
+  };
+}
+
+/** Every working engine keeps the upper triangle above the lower one. @throws INTERNAL for any other answer */
+export function checkProbe({ positions, report }: ResolveAnswer): void {
+  const isAbove = [3, 4, 5].every((v) => positions[3 * v + 2]! > Math.min(positions[2]!, positions[5]!, positions[8]!));
+  const { fellBack } = report.verification;
+  if (!fellBack && isAbove) return;
+  const reason = fellBack ? 'the verifier refused its answer' : 'it let two triangles cross';
+  throw new IntersticeError('INTERNAL', `The engine ${report.engine} failed its probe: ${reason}.`);
+}

@@ -1,0 +1,237 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { StateListener } from '../contract/call-context.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { ParametersInput } from '../contract/parameters.js';
+import type { Report } from '../contract/report.js';
+import type { OnBudget } from '../contract/requests.js';
+import { addBoundaryFaces } from '../mesh/boundary.js';
+import { type MeshFile, writeMesh } from '../mesh/files/index.js';
+import { readKinematic } from '../mesh/vertex-data.js';
+import { algorithmVersion, packageVersion } from '../paths.js';
+
+/** A trace is a folder with one PLY file per state of a path, and an index. */
+
+export const INDEX_NAME = 'trace.json';
+export const STATE_NAME = /^state-\d{5,}\.ply$/;
+const nameOfState = (index: number): string => `state-${String(index).padStart(5, '0')}.ply`;
+
+/** Writes the index at once, so that the folder of an interrupted run is recognised as a trace. */
+export function beginTrace(folder: string): void {
+  writeIndex(folder, { isComplete: false });
+}
+
+function writeIndex(folder: string, content: object): void {
+  writeFileSync(join(folder, INDEX_NAME), `${JSON.stringify(content, null, 2)}\n`);
+}
+
+/**
+ * Writes the states of a path as they come: binary PLY in the scalar of the state, with the elements of the start.
+ * Writing is synchronous on purpose: the engine does not send further states before this one is on disk, so a long path of
+ * a large mesh never accumulates in memory.
+ */
+export class TraceWriter {
+  private count = 0;
+  private discarded = 0;
+  private failure: unknown;
+
+  constructor(
+    private readonly folder: string,
+    private readonly start: MeshFile,
+    /** called once, at the first write that fails: the run should stop */
+    private readonly onFailure: () => void,
+  ) {}
+
+  get states(): number {
+    return this.count;
+  }
+
+  /**
+   * Never throws, because it runs inside the loop of the engine; see {@link finish}.
+   *
+   * @param positions [3·V]; not kept
+   * @param at the place of the state in the path; states with this place or a later one were discarded, and are removed
+   */
+  add(positions: Positions, at: number): void {
+    if (this.failure !== undefined) return;
+    try {
+      this.goBackTo(at);
+      this.write(positions);
+    } catch (error) {
+      this.failure = error;
+      this.onFailure();
+    }
+  }
+
+  /** @throws the reason why a state could not be written */
+  assertWritten(): void {
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /**
+   * Writes the index of a complete path, whose last state is the answer. `discardedStates` counts the states that were
+   * written and removed again.
+   */
+  finish(index: Readonly<Record<string, unknown>>): void {
+    this.assertWritten();
+    const { states, discarded } = this;
+    writeIndex(this.folder, { isComplete: true, states, discardedStates: discarded, ...index });
+  }
+
+  private goBackTo(at: number): void {
+    // The state at this place is written anew, so one state fewer is lost than is removed here.
+    if (at < this.count) this.discarded += this.count - at - 1;
+    while (this.count > at) rmSync(join(this.folder, nameOfState(--this.count)));
+  }
+
+  private write(positions: Positions): void {
+    const file = openSync(join(this.folder, nameOfState(this.states)), 'w');
+    try {
+      for (const chunk of writeMesh(stateFile(this.start, positions), 'ply')) writeFully(file, chunk);
+    } finally {
+      closeSync(file);
+    }
+    this.count++;
+  }
+}
+
+/** The elements of the start with other positions. */
+function stateFile(start: MeshFile, positions: Positions): MeshFile {
+  return { ...start, format: 'ply', plyEncoding: 'binary_little_endian', scalar: scalarOf(positions), positions };
+}
+
+/** A write to a pipe or to a full disk may take only a part of the bytes. */
+function writeFully(file: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.byteLength; ) done += writeSync(file, bytes, done);
+}
+
+export interface TraceOptions {
+  /** the folder that holds the traces, one folder each */
+  readonly folder: string;
+  /** converts the report for trace.json; default: the plain report */
+  readonly encodeReport?: ((report: Report) => unknown) | undefined;
+  /** called when a trace cannot be written; the request continues */
+  readonly onFailure: (reason: unknown) => void;
+}
+
+/** What trace.json says of the request. */
+export interface TracedRequest {
+  readonly operation: 'resolve' | 'step';
+  readonly requestId: string | undefined;
+  readonly mesh: MeshInput;
+  readonly parameters: ParametersInput;
+  readonly timeBudgetSeconds?: number | undefined;
+  readonly onBudget?: OnBudget | undefined;
+}
+
+/**
+ * The trace of one request, in the same form as that of the command line's `--trace`. It serves to find faults and does not
+ * suit a busy service: engines must send every state, and the thread that answers requests writes them.
+ */
+export class RequestTrace {
+  private constructor(
+    private readonly request: TracedRequest,
+    private readonly options: TraceOptions,
+    private readonly folder: string,
+    private writer?: TraceWriter,
+  ) {}
+
+  /** Creates the folder. @returns undefined without options (tracing is off), and when the folder cannot be created */
+  static async open(request: TracedRequest, options: TraceOptions | undefined): Promise<RequestTrace | undefined> {
+    if (!options) return undefined;
+    try {
+      const folder = await makeFolder(options.folder, request.requestId);
+      beginTrace(folder);
+      return new RequestTrace(request, options, folder);
+    } catch (reason) {
+      options.onFailure(reason);
+      return undefined;
+    }
+  }
+
+  add(positions: Positions, at: number): void {
+    // The lane has checked the mesh before it sends the first state, so the mesh can be written to a file.
+    this.writer ??= new TraceWriter(this.folder, fileOf(this.request.mesh, positions), () => {});
+    this.writer.add(positions, at);
+  }
+
+  /** @returns a listener that writes each state and then passes it on */
+  listener(next: StateListener | undefined): StateListener {
+    return (positions, at) => {
+      this.add(positions, at);
+      return next?.(positions, at);
+    };
+  }
+
+  finish({ positions, report }: { readonly positions: Positions; readonly report: Report }): void {
+    const { operation, requestId, mesh, parameters, timeBudgetSeconds, onBudget } = this.request;
+    const { encodeReport = (plain: Report): unknown => plain } = this.options;
+    try {
+      if (!this.writer)
+        throw new IntersticeError('INTERNAL', 'The engine returned an answer without any state of its path.');
+      this.writer.finish({
+        version: packageVersion,
+        algorithmVersion,
+        operation,
+        requestId,
+        vertexCount: mesh.vertexCount,
+        scalar: scalarOf(positions),
+        options: { parameters, timeBudgetSeconds, onBudget },
+        kinematicVertices: listKinematic(mesh),
+        report: encodeReport(report),
+      });
+    } catch (reason) {
+      this.options.onFailure(reason);
+    }
+  }
+}
+
+/** Callers choose request ids: only plain names become names of folders. */
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** @returns a folder that did not exist before */
+async function makeFolder(parent: string, requestId: string | undefined): Promise<string> {
+  // Only the owner may read: the folder holds a caller's geometry.
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const random = randomBytes(8).toString('hex');
+  const name = requestId !== undefined && PLAIN_NAME.test(requestId) ? requestId : random;
+  try {
+    await mkdir(join(parent, name), { mode: 0o700 });
+    return join(parent, name);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+    const other = join(parent, `${name}-${random}`);
+    await mkdir(other, { mode: 0o700 });
+    return other;
+  }
+}
+
+/** A solid is written as its surface. */
+function fileOf(mesh: MeshInput, positions: Positions): MeshFile {
+  const none = new Uint32Array();
+  const { vertexCount, segments = none, particles = none, tetrahedra = none } = mesh;
+  const triangles = addBoundaryFaces(mesh.triangles ?? none, tetrahedra, vertexCount);
+  return {
+    format: 'ply',
+    scalar: scalarOf(positions),
+    vertexCount,
+    positions,
+    triangles,
+    segments,
+    particles,
+    faceSizes: new Uint32Array(triangles.length / 3).fill(3),
+    faceVertices: triangles,
+  };
+}
+
+function scalarOf(positions: Positions): 'FLOAT32' | 'FLOAT64' {
+  return positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
+}
+
+function listKinematic(mesh: MeshInput): number[] {
+  const flags = readKinematic(mesh);
+  return [...flags.keys()].filter((vertex) => flags[vertex] === 1);
+}
