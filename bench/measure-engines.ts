@@ -21,7 +21,7 @@ interface EngineCase {
 
 const ENGINE_STAGES = ['search', 'geometry', 'backward', 'forward'] as const;
 
-/** As the service does it (src/jobs/resolve-job.ts), without its checks of the start. */
+/** As the service does it (src/jobs/step-job.ts), without its checks of the start. */
 function prepare({ request }: Case): EngineCase {
   const mesh = buildMesh(request.mesh);
   const start = Float64Array.from(request.start);

@@ -1,4 +1,4 @@
-import type { FilteringEngine } from '../src/jobs/filtered-verifier.js';
+import type { FilteringEngine } from '../src/jobs/verifier.js';
 import { buildMesh } from '../src/mesh/build.js';
 import { readMeshFile, toMeshInput } from '../src/mesh/files/index.js';
 import { decideDoubtful } from '../src/verify/filter.js';

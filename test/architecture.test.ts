@@ -165,7 +165,7 @@ t.test('the rules object to planted faults', async (t) => {
   ];
   for (const [file, text] of forbidden) t.equal(objections(file, text).length, 1, `${file}: ${text}`);
   const allowed: [string, string][] = [
-    ['src/jobs/choose-engine.ts', "import { openAdapter } from '../../gpu/adapter.js';"],
+    ['src/jobs/engines.ts', "import { openAdapter } from '../../gpu/adapter.js';"],
     ['src/client/client.ts', "import type { Limits } from '../contract/server-info.js';"],
     ['src/lanes/pool.ts', "import type { Limits, ServerInfo } from '../contract/server-info.js';"],
     ['src/mesh/build.ts', "import { IntersticeError } from '../contract/errors.js';"],

@@ -57,7 +57,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     name: 'touching-not-excluded',
     description:
       'under IGNORE_PAIRS and PATH what touches in the start is not excluded, and counts as found on the path',
-    faults: [{ file: 'src/jobs/excluded.js', function: 'findTouching', instead: () => [] }],
+    faults: [{ file: 'src/jobs/start-check.js', function: 'findTouching', instead: () => [] }],
     scenes: ['touching'],
     caughtBy: ['report: ignoredPairCount', 'the engine was never caught'],
     isVerified: true,

@@ -230,8 +230,8 @@ export const MUTANTS: readonly Mutant[] = [
       {
         file: REPORT,
         function: 'buildReport',
-        instead: (original: (input: unknown) => { report: object }, input: unknown) => {
-          const built = original(input);
+        instead: (original: (...of: unknown[]) => { report: object }, ...of: unknown[]) => {
+          const built = original(...of);
           return { ...built, report: { ...built.report, unreachedKinematic: 0 } };
         },
       },

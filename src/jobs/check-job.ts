@@ -7,9 +7,9 @@ import { cancelled, type JobContext } from './job-run.js';
 import { NAMED_PAIRS } from './verifier.js';
 
 /**
- * Does this state, or this straight path, intersect? Counts are complete, lists hold at most `maxPairs`.
+ * Tests a state and, on request, a straight path for intersections. Counts are complete; lists hold at most `maxPairs`.
  *
- * @throws IntersticeError: the mesh's and the positions' refusals, INVALID_PARAMETER, CANCELLED
+ * @throws IntersticeError: the refusals of mesh and positions, INVALID_PARAMETER, CANCELLED
  */
 export function checkJob(
   request: MeshCheckRequest,
@@ -20,13 +20,13 @@ export function checkJob(
   if (!Number.isInteger(maxPairs) || maxPairs < 0 || maxPairs > MAX_PAIRS) {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `maxPairs is ${maxPairs}; it must be a whole number from 0 to ${MAX_PAIRS}`,
+      `The value of maxPairs is ${maxPairs}; it must be a whole number from 0 to ${MAX_PAIRS}.`,
     );
   }
   if (reportPairsCloserThan !== undefined && !(reportPairsCloserThan > 0 && reportPairsCloserThan < Infinity)) {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `reportPairsCloserThan is ${reportPairsCloserThan}; it must be greater than 0 and finite`,
+      `The value of reportPairsCloserThan is ${reportPairsCloserThan}; it must be greater than 0 and finite.`,
     );
   }
   const mesh = buildMesh(request.mesh, limits);
@@ -46,8 +46,8 @@ export function checkJob(
       ? undefined
       : verifier.findDistances(mesh, positions, rules, reportPairsCloserThan);
   const isFree = state.intersectionCount === 0;
-  // The path test finds what begins to meet. What meets from the first moment on may never begin to.
-  const path = pathEnd && (isFree ? verifier.testPath(mesh, positions, pathEnd, rules) : MEETS_AT_ONCE);
+  // The path test finds pairs that begin to intersect. Pairs that intersect from the first moment on may never begin to.
+  const path = pathEnd && (isFree ? verifier.testPath(mesh, positions, pathEnd, rules) : COLLIDES_AT_START);
   return {
     intersectionFree: isFree,
     intersectionCount: state.intersectionCount,
@@ -60,8 +60,8 @@ export function checkJob(
   };
 }
 
-/** A path that begins with an intersection. */
-const MEETS_AT_ONCE = { pathFree: false, earliestImpact: 0 };
+/** The findings for a path that begins with an intersection. */
+const COLLIDES_AT_START = { pathFree: false, earliestImpact: 0 };
 
-/** uint32 in the contract; the lists themselves are bounded by what is found */
+/** uint32 in the contract; the lists are bounded by the number of pairs found */
 const MAX_PAIRS = 2 ** 32 - 1;

@@ -1,81 +1,63 @@
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { Parameters } from '../contract/parameters.js';
 import type { StageTimings, Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
-import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
-import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
-import type { Range } from '../solver/range.js';
 import type { EnginePositions, Resolution, StepInput } from '../solver/types.js';
-import type { PairRules, StateFindings } from '../verify/types.js';
-import { type ChosenAnswer, chooseAnswer } from './answer.js';
+import type { StateFindings } from '../verify/types.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
-import { goalOf, leftRange } from './goal.js';
 import { cancelled, type JobRun } from './job-run.js';
+import type { PreparedStep } from './prepare-step.js';
 import { buildReport, measureMinDistance, progressUnknown } from './report.js';
-import { StateTrail } from './state-trail.js';
+import { type ChosenAnswer, chooseAnswer, pathScopeOf, StateTrail } from './state-trail.js';
+import { engineTargetOf, warnOfEarlierState } from './target.js';
 
-/** Everything that is known once the start has passed its checks. */
-export interface Prepared {
-  /** What is computed, as a request that stands for itself, its positions its own: for the reproduction of a finding. */
-  readonly reproduce: () => ResolveRequest;
-  readonly include: ResolveRequest['include'];
-  readonly mesh: CollisionMesh;
-  readonly measures: MeshMeasures;
-  readonly parameters: Parameters;
-  readonly parameterWarnings: readonly Warning[];
-  readonly contactDistance: number | undefined;
-  readonly rules: PairRules;
-  readonly frame: CoordinateFrame;
-  readonly range: Range;
-  readonly images: Omit<StateToMap, 'engine'>;
-  /** of the exact test of the start */
-  readonly startFindings: StateFindings;
-  /** a session's scene had been lost and was built again; asked at the end */
-  readonly isRebuilt?: () => boolean;
+/** What differs between a resolve and a step of a session. */
+export interface StepHost {
+  /** runs the engine */
+  run(input: StepInput): Promise<Resolution>;
+  /** the step as a complete request with positions of its own: for the reproduction of a finding */
+  toRequest(): ResolveRequest;
+  /** whether the scene was lost and built again; asked after the engine has run */
+  isRebuilt?(): boolean;
 }
 
-export interface Computed {
+export interface ComputedAnswer {
   readonly answer: ResolveAnswer;
-  /** the answer as the engine had it, under the frame of the request */
+  /** the answer in the engine's coordinates, under the frame of the step */
   readonly engine: EnginePositions;
   /** of the exact test of the answer; undefined = not tested */
   readonly findings: StateFindings | undefined;
-  /** ms that the test of the answer took; undefined = there was nothing to test */
+  /** ms that the test of the answer took; undefined = no test was needed */
   readonly checkMs: number | undefined;
   /** the budget ended that test, which would have taken longer */
   readonly isCutShort: boolean;
 }
 
 /**
- * From a checked start to the answer: runs the engine, follows its path, verifies what it gives and reports. Safe whatever
- * the engine does: nothing is returned that the verifier, on the very numbers returned, has not passed (unless it was
- * told not to look).
+ * From a checked start to the answer: runs the engine, follows its path, verifies the result and reports. The answer is safe
+ * whatever the engine does: only positions that the verifier has passed, in the very numbers that are sent, are returned
+ * (unless the request says to skip the verification).
  *
  * @throws CANCELLED, DEADLINE_EXCEEDED, and whatever the engine throws
  */
-export async function computeAnswer(
-  prepared: Prepared,
-  job: JobRun,
-  run: (step: StepInput) => Promise<Resolution>,
-): Promise<Computed> {
-  const { mesh, parameters, frame, range, images } = prepared;
+export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: StepHost): Promise<ComputedAnswer> {
   const { context, deadline, stopwatch } = job;
-  const rules: PairRules = { ...prepared.rules, checkpoint: job.during('while the answer was verified') };
-  const { verifier, now, engine } = context;
-  const scope = scopeOf(mesh, parameters);
-  const trail = new StateTrail({ mesh, frame, images, rules, verifier, scope, onState: context.onState });
-  // A device that has to show every state takes one step at a time, with a pause after each. It is asked to only where
-  // somebody needs the states; otherwise there is nothing but the start to fall back to, which a finding (a fault of the
-  // service) has to make do with.
-  const isListening = scope !== undefined || context.onState !== undefined || engine.hasCheapStates === true;
-  const goal = goalOf(mesh, range, images);
+  const rules = { ...prepared.rules, checkpoint: job.during('while the answer was verified') };
+  const step: PreparedStep = { ...prepared, rules };
+  const { mesh, parameters, images, contactDistance } = step;
+  const { verifier, now, engine, onState } = context;
+  const scope = pathScopeOf(mesh, parameters.verify);
+  const trail = new StateTrail(step, verifier, scope, onState);
+  // A device that reports every state takes one step at a time, with a pause after each. It does so only if something needs
+  // the states. Otherwise the start is the only state to fall back to, which suffices after a finding, a fault of the service.
+  const isListening = scope !== undefined || onState !== undefined || engine.hasCheapStates === true;
+  const target = engineTargetOf(mesh, step.chosen.range, images);
   const opening = stopwatch.lap();
   let pieces = 0;
-  const ran = await runUnlessCancelled(job, run, {
+  const engineResolution = await runUnlessCancelled(job, host, {
     x: images.startEngine,
-    y: goal.target,
+    y: target.positions,
     ...(rules.excluded ? { excluded: rules.excluded } : {}),
     shouldStop: () => context.isCancelled() || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
     timeLeft: () => (context.isCancelled() ? 0 : deadline.timeLeft()),
@@ -90,7 +72,7 @@ export async function computeAnswer(
         }
       : {}),
   });
-  const resolution = goal.restate(ran, parameters.residualTolerance);
+  const resolution = target.restate(engineResolution, parameters.residualTolerance);
   const inEngine = stopwatch.lap();
   job.checkpoint('in the engine');
   if (job.times.onBudget === 'FAIL' && resolution.status === 'DEADLINE' && trail.problem === undefined) {
@@ -98,21 +80,11 @@ export async function computeAnswer(
   }
 
   trail.finish(resolution.positions);
-  const { start } = images;
-  const chosen = await chooseAnswer({
-    mesh,
-    start,
-    startFindings: prepared.startFindings,
-    trail,
-    range,
-    parameters,
-    rules,
-    verifier,
-  });
+  const chosen = await chooseAnswer(step, trail, verifier);
   if (chosen.problem) {
     context.onFinding({
       ...chosen.problem,
-      request: prepared.reproduce(),
+      request: host.toRequest(),
       resolved: parameters,
       ...(rules.excluded ? { excluded: rules.excluded.items } : {}),
       engine: engine.description.name,
@@ -124,11 +96,8 @@ export async function computeAnswer(
   const check = stopwatch.lap();
   job.checkpoint('while the answer was verified');
   const measured = deadline.hasTimeForDistances()
-    ? await unlessOver(() => ({
-        minDistance: measureMinDistance({ mesh, parameters, rules, verifier, answer: positions }),
-      }))
+    ? await unlessOver(() => ({ minDistance: measureMinDistance(step, positions, verifier) }))
     : undefined;
-  const { contactDistance } = prepared;
   const contacts =
     contactDistance === undefined
       ? undefined
@@ -137,35 +106,27 @@ export async function computeAnswer(
 
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
   timings.verify += opening + pieces + check + stopwatch.lap();
-  const { report, vertices } = buildReport({
-    mesh,
-    measures: prepared.measures,
-    parameters,
-    parameterWarnings: prepared.parameterWarnings,
-    runWarnings: [
-      ...goal.warnings(parameters),
-      ...(chosen.isCutBack ? [leftRange(parameters, images.target)] : []),
-      ...warningsOfBudget(job, resolution, {
+  const { report, vertices } = buildReport(step, {
+    answer: positions,
+    minDistance: measured?.minDistance,
+    resolution: resolutionOf(chosen, resolution, images.target),
+    verification: chosen.verification,
+    warnings: [
+      ...target.warnings(parameters),
+      ...(chosen.isCutBack ? [warnOfEarlierState(parameters, images.target)] : []),
+      ...warnOfBudget(job, resolution, {
         isCutShort: chosen.isCutShort,
         isMeasured: measured !== undefined,
         lacksContacts: contactDistance !== undefined && contacts === undefined,
       }),
     ],
-    scale: frame.scale,
-    target: images.target,
-    answer: positions,
-    minDistance: measured?.minDistance,
-    excluded: rules.excluded,
-    resolution: reached(resolution, chosen, images.target),
-    verification: chosen.verification,
     timings,
     engine: engine.description.name,
-    isPerVertex: prepared.include?.vertices ?? false,
-    isRebuilt: prepared.isRebuilt?.() ?? false,
+    isRebuilt: host.isRebuilt?.() ?? false,
   });
   job.checkpoint('while the answer was verified');
-  // Mapping back is within "verify", piece by piece; what remains is measuring the answer for the report, and what the
-  // engine did besides its stages: handing over, counting, waiting for its device.
+  // Mapping back counts as "verify", piece by piece. What remains is measuring the answer for the report, and the engine's
+  // work besides its stages: transfers, counting, waiting for its device.
   timings.readback = Math.max(0, inEngine - pieces - sumOf(resolution.timings)) + stopwatch.lap();
   timings.total = job.sinceReceived();
   return {
@@ -182,10 +143,10 @@ export async function computeAnswer(
   };
 }
 
-/** Of an answer that is an earlier state than the engine's last: what the engine said of its own is not of this one. */
-function reached(
-  resolution: Resolution,
+/** If the answer is an earlier state than the engine's last, the engine's status and residuals do not describe it. */
+function resolutionOf(
   { state, isCutShort, isCutBack }: ChosenAnswer,
+  resolution: Resolution,
   target: Positions,
 ): Resolution {
   if (!isCutShort && !isCutBack) return resolution;
@@ -196,20 +157,20 @@ function reached(
   };
 }
 
-/** Where a budget was too small for what was asked: what took it, and what was excluded for it. */
-function warningsOfBudget(
+/** What a budget that was too small was spent on, and what was omitted because of it. */
+function warnOfBudget(
   job: JobRun,
   { status, steps, timings }: Resolution,
-  left: { readonly isCutShort: boolean; readonly isMeasured: boolean; readonly lacksContacts: boolean },
+  omitted: { readonly isCutShort: boolean; readonly isMeasured: boolean; readonly lacksContacts: boolean },
 ): Warning[] {
   const warnings: Warning[] = [];
   const { timeBudgetSeconds } = job.times;
-  if (left.isCutShort) {
+  if (omitted.isCutShort) {
     warnings.push({
       code: 'BUDGET_SPENT_ON_CHECKS',
       message:
-        `the time budget of ${timeBudgetSeconds} s ended while the outcome of ${steps} ${steps === 1 ? 'step' : 'steps'} was tested: ` +
-        'the start, which is known to be safe, is the answer',
+        `The time budget of ${timeBudgetSeconds} s ended while the outcome of ${steps} ${steps === 1 ? 'step' : 'steps'} was tested. ` +
+        'The answer is the start, which is known to be safe.',
       count: 1,
     });
   } else if (status === 'DEADLINE' && steps === 0) {
@@ -218,24 +179,24 @@ function warningsOfBudget(
     warnings.push({
       code: 'BUDGET_SPENT_ON_CHECKS',
       message:
-        `no step was made in the time budget of ${timeBudgetSeconds} s: ${seconds(queue + decode)} passed before the work began, ` +
-        `${seconds(upload)} went into the mesh and its numbers, ${seconds(verify)} into the checks of the start, ` +
-        `${seconds(sumOf(timings))} into a step that could not be ended; ` +
-        'the test of an answer takes as long again',
+        `No step was completed in the time budget of ${timeBudgetSeconds} s: ${seconds(queue + decode)} passed before the work began; ` +
+        `reading the mesh and its positions took ${seconds(upload)}, checking the start ${seconds(verify)}, ` +
+        `and a step that was not completed ${seconds(sumOf(timings))}. ` +
+        'Testing an answer takes as long as checking the start.',
       count: 1,
     });
   }
-  if (left.lacksContacts) {
+  if (omitted.lacksContacts) {
     warnings.push({
       code: 'CONTACTS_NOT_MEASURED',
-      message: `contacts were excluded: finding them would have ended after the time budget of ${timeBudgetSeconds} s`,
+      message: `Contacts are omitted: finding them would have exceeded the time budget of ${timeBudgetSeconds} s.`,
       count: 1,
     });
   }
-  if (!left.isMeasured) {
+  if (!omitted.isMeasured) {
     warnings.push({
       code: 'MIN_DISTANCE_NOT_MEASURED',
-      message: `min_distance was excluded: measuring it would have ended after the time budget of ${timeBudgetSeconds} s`,
+      message: `min_distance is omitted: measuring it would have exceeded the time budget of ${timeBudgetSeconds} s.`,
       count: 1,
     });
   }
@@ -246,25 +207,11 @@ function sumOf({ search, geometry, backward, forward }: StageTimings): number {
   return search + geometry + backward + forward;
 }
 
-/**
- * Which pairs are tested on every piece of the path. An edge-triangle test has nothing to pierce where only rods and
- * particles meet, so a state of theirs says nothing of how they came there: their pieces are tested at STATE already.
- */
-function scopeOf(mesh: CollisionMesh, { verify }: Parameters): 'all' | 'codimensional' | undefined {
-  if (verify === 'PATH') return 'all';
-  const isCodimensional = mesh.edges.length / 2 > mesh.rodStart || mesh.particles.length > 0;
-  return verify === 'STATE' && isCodimensional ? 'codimensional' : undefined;
-}
-
-async function runUnlessCancelled(
-  job: JobRun,
-  run: (step: StepInput) => Promise<Resolution>,
-  step: StepInput,
-): Promise<Resolution> {
+async function runUnlessCancelled(job: JobRun, host: StepHost, input: StepInput): Promise<Resolution> {
   try {
-    return await run(step);
+    return await host.run(input);
   } catch (thrown) {
-    // An engine that was told to stop may say so by throwing; the caller's going away is the reason then.
+    // An engine that is told to stop may throw; the reason is then that the caller went away.
     if (job.context.isCancelled()) throw cancelled(thrown);
     throw thrown;
   }

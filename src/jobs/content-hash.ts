@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 
 /**
- * What a session was opened with, as one name: sha256, 64 lower-case hexadecimal digits, over these fields in this order,
- * absent ones excluded:
+ * Identifies what a session was opened with: sha256, 64 lower-case hexadecimal digits, over these fields in this order,
+ * without absent ones:
  *
  *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, start
  *
  * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by its
- * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of `[name, firstVertex, vertexCount, kinematic]`, and
- * activationDistance after these where it is set, in their order, kinematic being true or false. Lengths stand before bytes, so no two inputs give the same stream.
+ * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of the list of `[name, firstVertex, vertexCount,
+ * kinematic]`, kinematic being true or false, followed by activationDistance where it is set. Each length precedes its
+ * bytes, so no two inputs give the same stream.
  */
 export function hashContent(mesh: MeshInput, start: Positions): string {
   const hash = createHash('sha256');
@@ -39,7 +40,7 @@ export function hashContent(mesh: MeshInput, start: Positions): string {
   return hash.digest('hex');
 }
 
-/** by bytes per element: the name of the float (or byte) type, then that of the integer */
+/** By bytes per element: the name of the float (or byte) type, then that of the integer type. */
 const TYPES: Readonly<Record<number, readonly [string, string]>> = {
   1: ['u8', 'u8'],
   4: ['f32', 'u32'],

@@ -2,16 +2,16 @@ import { IntersticeError } from '../contract/errors.js';
 import type { OnBudget } from '../contract/requests.js';
 
 /**
- * When the work of one request must end. Asked between steps, so the answer to "is it due?" must already count what
- * comes after a yes: the step that a no would start, and the mapping, verification and report of the answer.
+ * Decides when the work of one request must end. The engine asks between steps, so the answer must allow for everything that
+ * follows: the step that would start, and the mapping, verification and report of the answer.
  *
- * - A step is taken to last as long as the longest of the last {@link RECENT_STEPS}, the time between two questions: the
- *   first one searches everything, later ones hardly anything, so what was long ago says little.
- * - The rest is taken from this very request: the answer's test costs what the start's cost, the report a little
- *   more than that, and the transport has to encode: {@link RESERVE_PER_CHECK}. Where so much is not left, steps come
- *   before the report's smallest distance, which is then not measured: {@link LEAN_RESERVE_PER_CHECK}.
+ * - A step is assumed to take as long as the longest of the last {@link RECENT_STEPS}, measured between two questions. The
+ *   first step searches everything and later ones hardly anything, so older steps say little.
+ * - The rest follows from this request: the test of the answer costs as much as the test of the start, the report a little
+ *   more, and the transport has to encode: {@link RESERVE_PER_CHECK}. If less time is left, steps have priority over the
+ *   smallest distance of the report, which is then not measured: {@link LEAN_RESERVE_PER_CHECK}.
  *
- * An estimate, not a promise: RETURN_SAFE may end a little late, but never with an unverified answer.
+ * This is an estimate: RETURN_SAFE may end a little late, but never with an unverified answer.
  */
 export class Deadline {
   private readonly endsAt: number;
@@ -32,32 +32,32 @@ export class Deadline {
     this.isHard = onBudget === 'FAIL';
   }
 
-  /** @throws DEADLINE_EXCEEDED when the budget is spent */
+  /** @throws DEADLINE_EXCEEDED if the budget is spent */
   refuseIfOver(where: string): void {
     const late = this.now() - this.endsAt;
     if (late >= 0) throw deadlineExceeded(where);
   }
 
-  /** Whether the report's smallest distance could still be measured in time; nobody needs it in order to go on. */
+  /** Whether the smallest distance of the report, which is optional, can still be measured in time. */
   hasTimeForDistances(): boolean {
     return this.hasTimeFor(this.checkMs * DISTANCES_PER_CHECK);
   }
 
-  /** As {@link refuseIfOver}, where only a caller who asked for FAIL is refused: there is a safe state to return. */
+  /** As {@link refuseIfOver}, but only under FAIL: under RETURN_SAFE there is a safe state to return. */
   refuseIfOverAndHard(where: string): void {
     if (this.isHard) this.refuseIfOver(where);
   }
 
   /** @param checkMs how long the exact test of the caller's start took */
   reserveAfter(checkMs: number): void {
-    // With FAIL a late answer is worth as little as none, so no time is kept back for it.
+    // Under FAIL a late answer is useless, so no time is reserved for it.
     this.checkMs = checkMs;
     const reserve = checkMs * RESERVE_PER_CHECK;
     if (this.isHard) this.reserve = 0;
     else this.reserve = this.hasTimeFor(reserve) ? reserve : checkMs * LEAN_RESERVE_PER_CHECK;
   }
 
-  /** To be asked between steps. */
+  /** Whether the engine must stop now; to be asked between steps. */
   isDue(): boolean {
     const now = this.now();
     if (this.lastAsked !== undefined) this.recentSteps.push(now - this.lastAsked);
@@ -67,7 +67,7 @@ export class Deadline {
     return now + step + this.reserve >= this.endsAt;
   }
 
-  /** ms until the test of the answer has to begin; to be asked within a step, which comes before the smallest distance. */
+  /** ms until the test of the answer has to begin; to be asked within a step, which has priority over the smallest distance. */
   timeLeft(): number {
     return this.endsAt - (this.isHard ? 0 : this.checkMs * LEAN_RESERVE_PER_CHECK) - this.now();
   }
@@ -77,22 +77,22 @@ export class Deadline {
   }
 }
 
-/** in units of the start's exact test: that of the answer 1, minDistance about 1.3 (both build the same kind of tree), the
- *  rest of the report, mapping and encoding 0.7 */
+/** In units of the exact test of the start: the test of the answer 1, minDistance about 1.3 (both build the same kind of
+ *  tree), the rest of the report, mapping and encoding 0.7. */
 const RESERVE_PER_CHECK = 3;
-/** the same without minDistance */
+/** The same without minDistance. */
 const LEAN_RESERVE_PER_CHECK = 1.7;
-/** of minDistance, in the same unit */
+/** minDistance alone, in the same unit. */
 const DISTANCES_PER_CHECK = 1.3;
 
-/** Steps that an estimate of the next one looks back on. */
+/** How many past steps the estimate of the next one takes into account. */
 const RECENT_STEPS = 4;
 
 export function deadlineExceeded(where: string): IntersticeError {
-  return new IntersticeError('DEADLINE_EXCEEDED', `the time budget was spent ${where}`);
+  return new IntersticeError('DEADLINE_EXCEEDED', `The time budget was spent ${where}.`);
 }
 
-/** What `work` gives, or undefined where the budget ended it on the way. @throws whatever else it ends with */
+/** Returns what `work` returns, or undefined if the budget ended it. @throws any other error of `work` */
 export async function unlessOver<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -102,7 +102,7 @@ export async function unlessOver<T>(work: () => T | Promise<T>): Promise<T | und
   }
 }
 
-/** Thrown by a checkpoint (JobRun), not by the test itself. */
+/** Whether a checkpoint (JobRun) has ended a test. */
 export function isCheckStopped(thrown: unknown): boolean {
   return thrown instanceof IntersticeError && (thrown.code === 'DEADLINE_EXCEEDED' || thrown.code === 'CANCELLED');
 }

@@ -1,7 +1,7 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 
-/** How an answer relates to its target, in the caller's unit, computed in double on the caller's own numbers. */
+/** How an answer differs from its target, in the caller's unit, computed in double from the caller's own numbers. */
 export interface Differences {
   /** kinematic vertices whose answer differs from their target, ascending */
   readonly unreachedKinematic: readonly number[];
@@ -12,14 +12,14 @@ export interface Differences {
   readonly rms: number;
   /** float32[V], filled on request */
   readonly distances: Float32Array | undefined;
-  /** uint8[V] 1 = the answer is not the target, as numbers */
+  /** uint8[V] 1 = answer and target differ as numbers */
   readonly isOff: Uint8Array;
-  /** how many of them */
+  /** how many vertices are off */
   readonly offCount: number;
 }
 
 /**
- * @param scale a power of two that brings lengths near 1: squares then neither overflow nor vanish, and scaling is exact
+ * @param scale a power of two that brings lengths near 1: squares then neither overflow nor underflow, and scaling is exact
  */
 export function compareToTarget(
   mesh: CollisionMesh,
@@ -37,11 +37,11 @@ export function compareToTarget(
   let sumSquared = 0;
   const deltaSquared = (delta * scale) ** 2;
   for (let v = 0, k = 0; v < mesh.vertexCount; v++, k += 3) {
-    // A difference of doubles is 0 for equal ones only; scaled it may vanish, so the scale comes after the question.
+    // A difference of doubles is 0 only if they are equal. Scaling may make it underflow, so it comes after the comparison.
     let x = answer[k]! - target[k]!;
     let y = answer[k + 1]! - target[k + 1]!;
     let z = answer[k + 2]! - target[k + 2]!;
-    // Most vertices of most answers; all that follows is 0 for them.
+    // True for most vertices of most answers; they contribute 0 to everything below.
     if (x === 0 && y === 0 && z === 0) continue;
     isOff[v] = 1;
     offCount++;
@@ -67,8 +67,8 @@ export function compareToTarget(
 }
 
 /**
- * Largest length of an edge (contact and inner) in the answer against its length in the target. Edges without length in
- * the target have no ratio and are excluded; 1 when there is no other edge.
+ * The largest ratio of an edge's length (contact and inner edges) in the answer to its length in the target. Edges without
+ * length in the target have no ratio and are skipped; the result is 1 if there is no other edge.
  *
  * @param off where answer and target differ, by {@link compareToTarget}
  */
@@ -80,28 +80,28 @@ export function measureStretch(
   off: Pick<Differences, 'isOff' | 'offCount'>,
 ): number {
   const edgeArrays = [mesh.edges, mesh.innerEdges];
-  if (off.offCount > mesh.vertexCount / MANY) {
+  if (off.offCount > mesh.vertexCount / VERTICES_PER_OFF) {
     const largestSquared = Math.max(...edgeArrays.map((edges) => largestRatioOfAll(edges, answer, target, scale)));
     return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
   }
-  // An edge whose ends both stand on their targets has the ratio 1, exactly: one of those stands for all of them.
+  // An edge whose ends are both at their targets has the ratio 1, exactly: one such edge represents all of them.
   const largestSquared =
     off.offCount === 0
       ? 0
       : Math.max(...edgeArrays.map((edges) => largestRatio(edges, answer, target, scale, off.isOff)));
-  if (largestSquared >= 1 || edgeArrays.some((edges) => hasStanding(edges, target, scale, off.isOff))) {
+  if (largestSquared >= 1 || edgeArrays.some((edges) => hasUnmoved(edges, target, scale, off.isOff))) {
     return Math.sqrt(Math.max(1, largestSquared));
   }
   return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
 }
 
-/** From this share of the vertices on, asking of every edge whether it is worth measuring costs more than measuring it. */
-const MANY = 4;
+/** If more than one vertex in four is off, testing every edge for an end that is off costs more than measuring every edge. */
+const VERTICES_PER_OFF = 4;
 
-/** A ratio is looked at only if it may be the largest: the product below is off by three roundings at most. */
+/** A ratio is computed only if it may be the largest: the product below has an error of three roundings at most. */
 const NEARLY = 1 - 2 ** -50;
 
-/** The largest squared ratio of all edges with a length in the target; 0 if none has one. Most are spared their division. */
+/** The largest squared ratio of all edges with a length in the target; 0 if none has one. Most edges need no division. */
 function largestRatioOfAll(edges: Uint32Array, answer: Positions, target: Positions, scale: number): number {
   let largestSquared = 0;
   let nearlyLargest = 0;
@@ -140,8 +140,8 @@ function largestRatio(
   return largestSquared;
 }
 
-/** Whether an edge with a length has both its ends on their targets. */
-function hasStanding(edges: Uint32Array, target: Positions, scale: number, isOff: Uint8Array): boolean {
+/** Whether an edge with a length has both its ends at their targets. */
+function hasUnmoved(edges: Uint32Array, target: Positions, scale: number, isOff: Uint8Array): boolean {
   for (let e = 0; e < edges.length; e += 2) {
     const i = edges[e]!;
     const j = edges[e + 1]!;

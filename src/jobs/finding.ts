@@ -6,26 +6,27 @@ import type { ResolveRequest } from '../contract/requests.js';
 import type { PathFindings, StateFindings } from '../verify/types.js';
 
 /**
- * The verifier has caught the engine: an answer, or a piece of its path, that must not exist. The answer was not sent;
- * this is everything that is needed to see it again. Plain data, so that it crosses threads.
+ * A fault of the engine that the verifier found: an answer, or a piece of its path, that violates the guarantee. It was not
+ * sent. The finding holds everything that is needed to reproduce the fault; it is plain data, so that it crosses threads.
  */
 export interface Finding {
   readonly kind: FindingKind;
   readonly message: string;
   readonly request: ResolveRequest;
   readonly resolved: Parameters;
-  /** what intersected at the start, or had in a session's last step, and was excluded */
+  /** pairs that intersected at the start, or in the session's last step, and were excluded */
   readonly excluded?: readonly ElementPair[];
   readonly engine: string;
   readonly version: string;
-  /** how many states the engine had accepted when it happened */
+  /** how many states had been accepted before */
   readonly statesAccepted: number;
-  /** [3·V] start of the piece at fault; absent for a state */
+  /** [3·V] the start of the faulty piece; absent for a state */
   readonly before?: Positions;
-  /** [3·V] the state at fault, or the end of the piece */
+  /** [3·V] the faulty state, or the end of the faulty piece */
   readonly after: Positions;
   readonly state?: StateFindings;
   readonly path?: PathFindings;
 }
 
+/** A finding as the checks of a path and of an answer describe it. */
 export type Problem = Pick<Finding, 'kind' | 'message' | 'statesAccepted' | 'before' | 'after' | 'state' | 'path'>;

@@ -2,14 +2,14 @@ import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshLimits } from '../contract/mesh.js';
 import type { Progress } from '../contract/report.js';
-import type { OnBudget } from '../contract/requests.js';
 import type { Engine } from '../solver/types.js';
+import { Stopwatch } from './clock.js';
 import { Deadline } from './deadline.js';
 import type { Finding } from './finding.js';
-import { Stopwatch } from './stopwatch.js';
+import type { Arrival, TimeBudget } from './tasks.js';
 import type { Verifier } from './verifier.js';
 
-/** What a job is given to work with. */
+/** What a job works with. */
 export interface JobContext {
   readonly engine: Engine;
   readonly limits: MeshLimits;
@@ -20,36 +20,25 @@ export interface JobContext {
   /** the caller has gone away */
   readonly isCancelled: () => boolean;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** every state in the answer's scalar, start first, answer last; may hold the job up until the reader is ready */
+  /** receives every state in the answer's scalar, start first, answer last; may block the job until the reader is ready */
   readonly onState?: StateListener | undefined;
-  /** the verifier caught the engine; called before the answer is returned */
+  /** called if the verifier finds a fault of the engine, before the answer is returned */
   readonly onFinding: (finding: Finding) => void;
 }
 
-/** The moments that a time budget and the timings count from (ms of the shared clock), and the budget. */
-export interface JobTimes {
-  /** the first byte of the request */
-  readonly receivedAt: number;
-  /** the request was decoded and stood in the queue */
-  readonly queuedAt: number;
-  readonly timeBudgetSeconds?: number | undefined;
-  /** default RETURN_SAFE */
-  readonly onBudget?: OnBudget | undefined;
-}
-
-/** One job on its way: its clock, its deadline, and the places where it may have to end early. */
+/** A running job: its clock, its deadline, and the checkpoints at which it may end early. */
 export class JobRun {
   readonly stopwatch: Stopwatch;
   readonly deadline: Deadline;
   /** µs spent on the checks of the start, by {@link lapChecks} */
   verifyMicroseconds = 0;
-  /** µs until the start was checked */
+  /** µs from the start of the job to the checks of the start */
   uploadMicroseconds = 0;
   private readonly queueMicroseconds: number;
 
-  /** @throws DEADLINE_EXCEEDED when the budget was spent in the queue; CANCELLED */
+  /** @throws DEADLINE_EXCEEDED if the budget was spent in the queue; CANCELLED */
   constructor(
-    readonly times: JobTimes,
+    readonly times: Arrival & TimeBudget,
     readonly context: JobContext,
   ) {
     this.stopwatch = new Stopwatch(context.now);
@@ -64,17 +53,16 @@ export class JobRun {
     this.checkpoint('in the queue');
   }
 
-  /** @throws CANCELLED; DEADLINE_EXCEEDED for a caller who asked for FAIL */
+  /** @throws CANCELLED; DEADLINE_EXCEEDED under FAIL */
   checkpoint(where: string): void {
     if (this.context.isCancelled()) throw cancelled();
     this.deadline.refuseIfOverAndHard(where);
   }
 
   /**
-   * The checkpoint of a long test (PairRules): a test that nobody waits for any more, or that would end after the budget,
-   * ends here.
+   * The checkpoint of a long test (PairRules): it ends the test if the caller has gone away or the budget has ended.
    *
-   * @throws (the function) CANCELLED; DEADLINE_EXCEEDED whatever the caller asked for. Who has a safe state to return
+   * @throws (the function) CANCELLED; DEADLINE_EXCEEDED under FAIL and RETURN_SAFE. A job that has a safe state to return
    * catches it ({@link unlessOver}).
    */
   during(where: string): () => void {
@@ -84,14 +72,14 @@ export class JobRun {
     };
   }
 
-  /** Everything since the last lap was a check of the start. @returns µs of this lap */
+  /** Counts the time since the last lap as a check of the start. @returns µs of this lap */
   lapChecks(): number {
     const lap = this.stopwatch.lap();
     this.verifyMicroseconds += lap;
     return lap;
   }
 
-  /** The stages before the engine's, µs; what follows is still 0. */
+  /** The timings of the stages before the engine runs, µs; later stages are still 0. */
   openingTimings() {
     const { receivedAt, queuedAt } = this.times;
     return {
@@ -112,5 +100,5 @@ export class JobRun {
 }
 
 export function cancelled(cause?: unknown): IntersticeError {
-  return new IntersticeError('CANCELLED', 'the caller went away', cause === undefined ? {} : { cause });
+  return new IntersticeError('CANCELLED', 'The caller went away.', cause === undefined ? {} : { cause });
 }

@@ -3,48 +3,47 @@ import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { Report, Timings, Verification, VertexReport } from '../contract/report.js';
+import { countExcluded } from '../mesh/excluded-elements.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import type { Resolution } from '../solver/types.js';
-import type { PairRules } from '../verify/types.js';
 import { compareToTarget, measureStretch } from './differences.js';
-import { describeExcluded } from './excluded.js';
+import type { PreparedStep } from './prepare-step.js';
 import type { Verifier } from './verifier.js';
 
-export interface ReportInput {
-  readonly mesh: CollisionMesh;
-  readonly measures: MeshMeasures;
-  readonly parameters: Parameters;
-  readonly parameterWarnings: readonly Warning[];
-  /** of a target that lies too far out, and of a time budget that was too small */
-  readonly runWarnings: readonly Warning[];
-  readonly scale: number;
-  readonly target: Positions;
+/** What a step has led to. */
+export interface StepResult {
   readonly answer: Positions;
   /** of {@link measureMinDistance} */
   readonly minDistance: number | undefined;
-  /** pairs that were excluded one by one; pairs of parts are named in a warning */
-  readonly excluded: ExcludedPairs | undefined;
   readonly resolution: Resolution;
   readonly verification: Verification;
+  /** about a target that lies too far out, and about a time budget that was too small */
+  readonly warnings: readonly Warning[];
   readonly timings: Timings;
+  /** name of the engine */
   readonly engine: string;
-  readonly isPerVertex: boolean;
   readonly isRebuilt: boolean;
 }
 
-/** Everything a caller is told of one resolve; lengths in the caller's unit. */
-export function buildReport(input: ReportInput): { readonly report: Report; readonly vertices?: VertexReport } {
-  const { mesh, parameters, resolution, answer, target, scale, verification, minDistance } = input;
+/** The report of one step; lengths in the caller's unit. */
+export function buildReport(
+  step: PreparedStep,
+  result: StepResult,
+): { readonly report: Report; readonly vertices?: VertexReport } {
+  const { mesh, parameters, isPerVertex } = step;
+  const { target } = step.images;
+  const { scale } = step.chosen.frame;
+  const { resolution, answer, verification, minDistance } = result;
   const differences = compareToTarget(mesh, answer, target, {
     delta: parameters.activationDistance,
     scale,
-    isListed: input.isPerVertex,
+    isListed: isPerVertex,
   });
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
-  const ignored = describeExcluded(mesh, input.excluded);
+  const ignored = describeExcluded(mesh, step.rules.excluded);
   const report: Report = {
     status: statusOf(resolution, verification),
     steps: resolution.steps,
@@ -64,19 +63,19 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
     ignoredPairs: ignored.named,
     limitingPairs: resolution.limitingPairs.map((pair) => toCallerUnit(pair, scale)),
     verification,
-    timings: input.timings,
+    timings: result.timings,
     resolved: parameters,
     warnings: [
-      ...warningsOf(mesh, input.measures, input.parameterWarnings),
+      ...warningsOf(mesh, step.measures, step.parameterWarnings),
       ...ignored.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
-      ...input.runWarnings,
+      ...result.warnings,
     ],
-    sessionRebuilt: input.isRebuilt,
-    engine: input.engine,
+    sessionRebuilt: result.isRebuilt,
+    engine: result.engine,
     version: algorithmVersion,
   };
-  if (!input.isPerVertex) return { report };
+  if (!isPerVertex) return { report };
   return {
     report,
     vertices: {
@@ -88,33 +87,30 @@ export function buildReport(input: ReportInput): { readonly report: Report; read
 }
 
 /**
- * The smallest distance of two elements within the engine's reach, the caller's unit; undefined = none is nearer. The
- * judge's work, and counted as such: it costs about what the exact test costs (a dress of 53,000 triangles: 0.8 of it, dense
- * layers: 1.4), most of it for finding neighbours, so a shorter reach would save little.
+ * The smallest distance of two elements within the engine's reach, the caller's unit; undefined = none is nearer. It counts
+ * as verification, and costs about as much as the exact test (a dress of 53,000 triangles: 0.8 of it, dense layers: 1.4),
+ * most of it for finding neighbours, so a shorter reach would save little.
  */
-export function measureMinDistance(input: {
-  readonly mesh: CollisionMesh;
-  readonly answer: Positions;
-  readonly parameters: Parameters;
-  readonly rules: PairRules;
-  readonly verifier: Verifier;
-}): number | undefined {
-  const { mesh, answer, parameters, rules, verifier } = input;
+export function measureMinDistance(
+  { mesh, parameters, rules }: PreparedStep,
+  answer: Positions,
+  verifier: Verifier,
+): number | undefined {
   return verifier.findDistances(mesh, answer, { ...rules, maxPairs: 1 }, reachOf(mesh, parameters)).minDistance;
 }
 
-/** The distance up to which the engine looks for pairs; minDistance is absent when nothing is nearer. */
+/** The distance up to which the engine searches for pairs; minDistance is absent if no pair is nearer. */
 function reachOf(mesh: CollisionMesh, parameters: Parameters): number {
   if (parameters.preset === 'PAPER') return parameters.searchRadiusMax;
   return parameters.reach + rangeOfDistances(mesh, parameters.activationDistance).largest;
 }
 
-/** An answer that fell back stopped short of where the engine ended: whatever the engine said, its motion is not used up. */
+/** An answer that fell back is an earlier state than the engine's last, so its motion is not complete. */
 function statusOf(resolution: Resolution, verification: Verification): Report['status'] {
   return verification.fellBack ? 'STALLED' : resolution.status;
 }
 
-/** The engine's r belongs to a state that was not sent. What is known of the one that was: who stands on the target. */
+/** The engine's residuals belong to a state that was not sent. Of the sent state is known which vertices are at their targets. */
 export function progressUnknown(
   answer: Positions,
   target: Positions,
@@ -134,7 +130,7 @@ function toCallerUnit(pair: ElementPair, scale: number): ElementPair {
   return pair.distance === undefined ? pair : { ...pair, distance: pair.distance / scale };
 }
 
-/** What is to be said of a mesh, its state and its parameters, whatever is computed with them. */
+/** Warnings about a mesh, its state and its parameters, which do not depend on the step. */
 export function warningsOf(
   mesh: CollisionMesh,
   measures: MeshMeasures,
@@ -149,7 +145,7 @@ export function warningsOf(
     });
     warnings.push({
       code: 'IGNORED_PART_PAIRS',
-      message: `as asked, never constrained, bounded or verified: ${names.join(', ')}${count > names.length ? ', …' : ''}`,
+      message: `As requested, pairs of these parts are never constrained, bounded or verified: ${names.join(', ')}${count > names.length ? ', …' : ''}.`,
       count,
     });
   }
@@ -158,7 +154,7 @@ export function warningsOf(
 
 const NAMED_PART_PAIRS = 8;
 
-/** Kinematic vertices that stand short of their prescribed targets, by name: whoever animates them must know. */
+/** Names kinematic vertices that have not reached their prescribed targets, because their animation must take account of it. */
 function unreachedWarning(unreached: readonly number[]): Warning[] {
   const [first] = unreached;
   if (first === undefined) return [];
@@ -167,7 +163,7 @@ function unreachedWarning(unreached: readonly number[]): Warning[] {
   return [
     {
       code: 'UNREACHED_KINEMATIC',
-      message: `kinematic vertices short of their targets: ${named}${more}; send the same target again to let them go on`,
+      message: `These kinematic vertices have not reached their targets: ${named}${more}. Send the same target again to move them on.`,
       element: { kind: 'vertex', index: first, vertices: [first] },
       count: unreached.length,
     },
@@ -175,3 +171,23 @@ function unreachedWarning(unreached: readonly number[]): Warning[] {
 }
 
 const NAMED_UNREACHED = 16;
+
+/** How many excluded pairs a report names; their count is complete. */
+const NAMED_EXCLUDED = 16;
+
+/** What a report says of the pairs that were excluded. */
+export function describeExcluded(mesh: CollisionMesh, excluded: ExcludedPairs | undefined) {
+  if (!excluded) return { count: 0, named: [], warnings: [] };
+  const count = countExcluded(mesh, excluded);
+  const { length } = excluded.items;
+  const subject = length === 1 ? '1 pair of elements intersects' : `${length} pairs of elements intersect`;
+  const these = length === 1 ? 'This pair' : 'These pairs';
+  const warning: Warning = {
+    code: 'IGNORED_PAIRS',
+    message:
+      `${subject} in the start (or parted by less than the floor in the last step). ${these} and the pairs that depend on the ` +
+      `same vertices and edges, ${count} in all, are neither constrained nor verified until they have parted.`,
+    count,
+  };
+  return { count, named: excluded.items.slice(0, NAMED_EXCLUDED), warnings: [warning] };
+}

@@ -3,33 +3,32 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { KinematicPairs, Parameters, VerifyLevel } from '../contract/parameters.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
-import { findBounds } from '../mesh/measure.js';
-import { type Box, measureBox } from '../mesh/positions.js';
+import { findBounds, measureMesh } from '../mesh/measure.js';
+import { type Box, measureBox, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 import type { Engine, EnginePositions, Resolution, Scene, StepInput } from '../solver/types.js';
 import { keptFor } from '../verify/mesh-tree.js';
 import type { StateFindings } from '../verify/types.js';
-import { scalarOf } from './include.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
 
-/** What is known of a state from its having been tested. */
+/** The result of a test that a state has passed. */
 export interface Verified {
   readonly level: VerifyLevel;
   readonly kinematicPairs: KinematicPairs;
   readonly findings: StateFindings;
 }
 
-/** One state of a session, as its worker holds it. */
+/** The state of a scene. */
 export interface HeldState {
   readonly version: number;
   /** [3·V] the caller's numbers */
   readonly positions: Positions;
   /** its image under the scene's frame, if that is the engine's own state or has passed the check of rounding */
-  readonly engine: EnginePositions | undefined;
+  readonly engine?: EnginePositions | undefined;
   /** undefined = not tested here, or not under the present mesh */
-  readonly verified: Verified | undefined;
-  /** what the step that led here excluded; forgotten with the scene, when only what still intersects is excluded again */
+  readonly verified?: Verified | undefined;
+  /** what the step that led here excluded. It is lost with the scene; then only pairs that still intersect are excluded. */
   readonly excluded?: ExcludedPairs | undefined;
 }
 
@@ -40,48 +39,53 @@ export interface HeldMesh {
   readonly mesh: CollisionMesh;
 }
 
-/** What a step asks of its start: box and bounds (of the vertices that belong to an element) in the caller's unit. */
+/** What a step asks of its start: box of all vertices, bounds of those that belong to an element, in the caller's unit. */
 export interface StartMeasures {
   readonly box: Box;
   readonly bounds: MeshMeasures['bounds'];
 }
 
 /** What an engine scene is made for; another mesh or frame needs another scene. */
-interface EngineSetup {
+export interface EngineSetup {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
   readonly chosen: ChosenFrame;
 }
 
 /**
- * One session in its worker: a cache of what the session room holds, and the engine's scene with its proximity set. A step
- * reads it and, only when its answer is complete, changes it ({@link commit}).
+ * A scene on a lane: mesh and state, what is known of them, and the engine's scene with its proximity set. For a session it
+ * is a cache of what the session room holds. A step reads it, and changes it only when its answer is complete
+ * ({@link commit}).
  */
 export class ResidentScene {
-  /** ms that the last exact test of a state took: what a time budget keeps back for the test of the answer */
+  /** ms that the last exact test of a state took: what a time budget reserves for the test of the answer */
   checkMs = 0;
-  /** the engine's scene went down with its device and has not been used since */
+  /** the engine's scene was lost with its device and has not been used since */
   hasLostDevice = false;
   #held: HeldMesh;
   #state: HeldState;
+  #measures: MeshMeasures | undefined;
   #fitted: FittedFrame | undefined;
-  /** found once for each state; undefined = not yet */
+  /** of the held state; undefined = not measured yet */
   #startMeasures: StartMeasures | undefined;
   /** of the held state under one frame */
   #startImage: { readonly frame: CoordinateFrame; readonly engine: EnginePositions } | undefined;
-  /** an array that {@link commit} has made, and may write into again */
-  #room: Positions | undefined;
+  /** an array that {@link commit} has allocated, and may overwrite */
+  #ownPositions: Positions | undefined;
   #scene: Scene | undefined;
   #setup: EngineSetup | undefined;
 
-  /** @param measures of frame 0: defaults come from them for as long as the session lives, so that δ does not drift */
-  constructor(
-    readonly measures: MeshMeasures,
-    mesh: HeldMesh,
-    state: HeldState,
-  ) {
+  /** @param measures of frame 0, where they are known; else they are measured in `state` when they are first needed */
+  constructor(mesh: HeldMesh, state: HeldState, measures?: MeshMeasures) {
     this.#held = mesh;
     this.#state = state;
+    this.#measures = measures;
+  }
+
+  /** Of frame 0: defaults follow from them for as long as the session lives, so that δ does not drift. */
+  get measures(): MeshMeasures {
+    this.#measures ??= measureMesh(this.#held.mesh, this.#state.positions);
+    return this.#measures;
   }
 
   get held(): HeldMesh {
@@ -97,21 +101,23 @@ export class ResidentScene {
   }
 
   /**
-   * All that lives as long as this scene does: the engine's scene, the mesh as sent and as built, what the verifier keeps
-   * for it, the state with its images. What all scenes of a lane share is not in it (ResidentScenes.sharedBytes).
+   * Everything that lives as long as this scene: the engine's scene, the mesh as sent and as built, what the verifier keeps
+   * for it, the state with its images. What the scenes of a lane share is counted in ResidentScenes.sharedBytes.
    */
   get bytes(): number {
     const { mesh, input } = this.#held;
     const { positions, engine } = this.#state;
     const image = this.#startImage?.engine;
-    // The next step's start is mapped when the answer has left: counted before, so that the count does not change by it.
-    const toCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
+    // The next step's start is mapped after the answer was sent. It is counted before, so that the count stays the same.
+    const imageToCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
     return (
-      bytesOf(mesh, input, keptFor(mesh), positions, this.#room, engine, image) + toCome + (this.#scene?.bytes ?? 0)
+      bytesOf(mesh, input, keptFor(mesh), positions, this.#ownPositions, engine, image) +
+      imageToCome +
+      (this.#scene?.bytes ?? 0)
     );
   }
 
-  /** Another mesh (kinematic flags, masses): nothing that was found with the old one holds. */
+  /** Another mesh (kinematic flags, masses): no result for the old one holds any longer. */
   replaceMesh(mesh: HeldMesh): void {
     this.#held = mesh;
     this.#state = { ...this.#state, verified: undefined };
@@ -121,23 +127,24 @@ export class ResidentScene {
 
   /**
    * Another state than the one held: an answer that was computed here was not committed. The proximity set is discarded as
-   * well, so that a step that never happened leaves no trace but one more search.
+   * well, so that the only trace of the uncommitted step is one more search.
    */
   replaceState(version: number, positions: Positions): void {
-    this.#state = { version, positions, engine: undefined, verified: undefined };
-    this.#forgetStart();
+    this.#state = { version, positions };
+    this.#invalidateStart();
     this.discard();
   }
 
-  /** The answer of a step becomes the state. Its positions are copied: they travel on. */
+  /** The answer of a step becomes the state. Its positions are copied, because the answer is transferred to the main thread. */
   commit(state: HeldState, fitted: FittedFrame): void {
-    // Into the memory of the state that it replaces, if that was made here: new memory costs more than the copy.
+    // The memory of the replaced state is reused if it was allocated here: new memory costs more than the copy.
     const { positions } = state;
-    const isRoom = this.#room?.length === positions.length && scalarOf(this.#room) === scalarOf(positions);
-    if (isRoom) this.#room!.set(positions);
-    else this.#room = positions.slice();
-    this.#state = { ...state, positions: this.#room! };
-    this.#forgetStart();
+    const own = this.#ownPositions;
+    const isReusable = own?.length === positions.length && scalarOf(own) === scalarOf(positions);
+    if (isReusable) own.set(positions);
+    else this.#ownPositions = positions.slice();
+    this.#state = { ...state, positions: this.#ownPositions! };
+    this.#invalidateStart();
     this.#fitted = { frame: fitted.frame, scalar: fitted.scalar };
     this.hasLostDevice = false;
   }
@@ -167,10 +174,10 @@ export class ResidentScene {
   }
 
   /**
-   * Finds out about the held state what its next step will ask for, if all stays as it is. For the time between an answer
-   * and the next request: whoever does not call it pays later, and gets the same, refusals included.
+   * Computes in advance what the next step will ask of the held state, in the time between an answer and the next request.
+   * Without this call the next step computes the same later, refusals included.
    */
-  getReady(): void {
+  prepareStart(): void {
     this.measureStart();
     try {
       if (this.#fitted) this.startUnder(this.#fitted.frame);
@@ -179,12 +186,12 @@ export class ResidentScene {
     }
   }
 
-  #forgetStart(): void {
+  #invalidateStart(): void {
     this.#startMeasures = undefined;
     this.#startImage = undefined;
   }
 
-  /** Makes the engine's scene ready for these parameters; keeps its proximity set where that still holds. */
+  /** Opens the engine's scene or adapts it to these parameters; the proximity set is kept where it is still valid. */
   async prepare(engine: Engine, setup: EngineSetup): Promise<Scene> {
     const { mesh, parameters, chosen } = setup;
     const units = { scale: chosen.frame.scale, floor: chosen.range.floor };
@@ -195,29 +202,29 @@ export class ResidentScene {
     } else if (before && (before.chosen.range.floor !== chosen.range.floor || !isSame(before.parameters, parameters))) {
       this.#scene.configure(parameters, units);
     }
-    this.#setup = setup;
+    this.#setup = { mesh, parameters, chosen };
     return this.#scene;
   }
 
   /**
-   * Runs one step. Whatever the engine throws, its scene is not used again. A device that was lost before the step had
-   * any effect costs one more attempt: nothing was committed, and the engine opens the device anew.
+   * Runs one step. After any failure the engine's scene is not used again. If the device was lost before the step had an
+   * effect, the step is tried once more: nothing was committed, and the engine opens the device again.
    */
-  async resolve(engine: Engine, setup: EngineSetup, step: StepInput): Promise<Resolution> {
+  async resolve(engine: Engine, setup: EngineSetup, input: StepInput): Promise<Resolution> {
     let hasEffect = false;
-    const { onState } = step;
-    const heard: StepInput = onState
+    const { onState } = input;
+    const observed: StepInput = onState
       ? {
-          ...step,
+          ...input,
           onState: (x) => {
             hasEffect = true;
             onState(x);
           },
         }
-      : step;
+      : input;
     const attempt = async () => {
       try {
-        return await (await this.prepare(engine, setup)).resolve(heard);
+        return await (await this.prepare(engine, setup)).resolve(observed);
       } catch (thrown) {
         this.discard();
         throw thrown;

@@ -1,13 +1,13 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
+import { type Scalar, scalarOf } from '../mesh/positions.js';
 import { CoordinateFrame, floorOf } from '../solver/frame.js';
 import { type Bounds, type Range, rangeOf } from '../solver/range.js';
-import { scalarOf } from './include.js';
 
-/** The frame of a session, with the scalar of the state that it was fitted to. */
+/** The coordinate frame of a session, with the scalar of the state that it was fitted to. */
 export interface FittedFrame {
   readonly frame: CoordinateFrame;
-  readonly scalar: 'FLOAT32' | 'FLOAT64';
+  readonly scalar: Scalar;
 }
 
 export interface ChosenFrame extends FittedFrame {
@@ -15,28 +15,28 @@ export interface ChosenFrame extends FittedFrame {
   readonly range: Range;
 }
 
-/** A state whose largest engine coordinate is at most this many times that of the fit keeps its frame: less than one bit of
- *  float32 has gone since, and a new frame would win back nothing that is worth a search. */
-const WANDERED = 2;
+/** A frame is kept as long as the largest engine coordinate is at most this many times that of the fit: float32 has lost less
+ *  than one bit since, and a new frame would not recover enough to justify a search. */
+const MAX_GROWTH = 2;
 
 /**
- * The frame and the floor for one step of a session. A frame is kept for as long as it serves, because engine coordinates
- * mean nothing under another one, and the proximity set goes with it. It is fitted anew
- * - when the start has another scalar than the state it was fitted to: exactness is a matter of the scalar;
- * - when the start lies more than {@link WANDERED} times as far out and that costs something: a higher floor than at the
- *   fit, or, for a float32 start, whose image is exact under a frame of its own, an image that is rounded (moving
+ * The coordinate frame and the floor for one step of a session. A frame is kept as long as it serves, because engine
+ * coordinates and the proximity set are valid under one frame only. It is fitted again
+ * - if the start has another scalar than the state that the frame was fitted to: exactness depends on the scalar;
+ * - if the start lies more than {@link MAX_GROWTH} times as far out and that costs something: a higher floor than at the
+ *   fit or, for a float32 start, whose image is exact under a frame of its own, an image that is rounded (when it moves
  *   towards 0, away from a far origin) and would have to be checked at every step;
- * - when δ is too small for it, which a nearer origin may cure.
- * All of this depends on the session's own numbers only, so the same history gives the same bytes. The scale never changes:
+ * - if δ is too small for the frame, which a nearer origin may cure.
+ * All of this depends only on the numbers of the session, so the same history gives the same bytes. The scale never changes:
  * it follows from the median edge of frame 0.
  *
- * The floor is that of the present state and its target: rounding grows and shrinks with where the mesh is and goes.
+ * The floor is that of the present state and its target, because rounding depends on where the mesh is and moves to.
  *
  * @param medianEdge of frame 0, the caller's unit
  * @param bounds of the start, min xyz, max xyz
- * @param target bounds of the target; undefined = nothing wants to move
+ * @param target bounds of the target; undefined = no vertex is to move
  * @param delta δ, the caller's unit
- * @param answerScalar of what will be sent
+ * @param answerScalar of the answer
  * @throws TOLERANCE_TOO_SMALL, COORDINATE_RANGE
  */
 export function frameFor(
@@ -46,7 +46,7 @@ export function frameFor(
   bounds: Bounds,
   target: Bounds | undefined,
   delta: number,
-  answerScalar: FittedFrame['scalar'],
+  answerScalar: Scalar,
 ): ChosenFrame {
   const isKept = fitted !== undefined && serves(fitted, start, bounds, delta, answerScalar);
   const { frame, scalar } = isKept
@@ -60,13 +60,13 @@ function serves(
   start: Positions,
   bounds: Bounds,
   delta: number,
-  answerScalar: FittedFrame['scalar'],
+  answerScalar: Scalar,
 ): boolean {
   if (scalar !== scalarOf(start)) return false;
   const present = frame.over(bounds);
   const floor = floorOrNone(delta, present, answerScalar);
   if (floor === undefined) return false;
-  if (present.largestEngine <= WANDERED * frame.largestEngine) return true;
+  if (present.largestEngine <= MAX_GROWTH * frame.largestEngine) return true;
   if (floor > (floorOrNone(delta, frame, answerScalar) ?? 0)) return false;
   return scalar !== 'FLOAT32' || frame.isExact(start, frame.toEngine(start, 'start'));
 }

@@ -1,28 +1,21 @@
+import type { ElementPair } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { IntersectingStart } from '../contract/parameters.js';
+import type { IntersectingStart, Parameters } from '../contract/parameters.js';
+import { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
+import { findNear } from '../verify/excluded.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { testState, type Verifier } from './verifier.js';
 
-/** Pairs that one start may have excluded: a hundred thousand cost some 100 MB to look up, and a state with more of them is
- *  not tangled but another mesh. */
-export const MAX_EXCLUDED = 100_000;
-
-/** @throws INTERSECTING_START for more pairs than can be excluded @param pairs some of them */
-export function refuseTooMany(count: number, pairs: StateFindings['intersections'], { maxPairs }: PairRules): void {
-  if (count <= MAX_EXCLUDED) return;
-  throw new IntersticeError(
-    'INTERSECTING_START',
-    `${count} pairs of elements intersect in the start, which is more than the ${MAX_EXCLUDED} that can be excluded`,
-    { pairs: pairs.slice(0, maxPairs), pairCount: count },
-  );
-}
+/** Pairs that one start may have excluded: a hundred thousand need some 100 MB to look up, and a state with more of them is
+ *  probably not the state of this mesh. */
+const MAX_EXCLUDED = 100_000;
 
 /**
- * The start must be free of intersections, on the caller's own numbers. Under IGNORE_PAIRS those that there are move to
- * the findings' `excludedPairs`, all of them.
+ * The start must be free of intersections, on the caller's own numbers. Under IGNORE_PAIRS all pairs that intersect move
+ * to `excludedPairs` of the findings.
  *
  * @throws INTERSECTING_START with some pairs and the complete count
  */
@@ -44,49 +37,106 @@ export async function checkStart(
 }
 
 /** @throws INTERSECTING_START @param pairs some of them */
-export function refuseIntersecting(count: number, pairs: StateFindings['intersections']): void {
-  if (count > 0) {
-    throw new IntersticeError(
-      'INTERSECTING_START',
-      `${count} ${count === 1 ? 'pair of elements intersects' : 'pairs of elements intersect'} in the start` +
-        (count > pairs.length ? `; ${pairs.length} of them are named` : ''),
-      { pairs, pairCount: count },
-    );
-  }
+export function refuseIntersecting(count: number, pairs: readonly ElementPair[]): void {
+  if (count === 0) return;
+  throw new IntersticeError(
+    'INTERSECTING_START',
+    `${count} ${count === 1 ? 'pair of elements intersects' : 'pairs of elements intersect'} in the start` +
+      (count > pairs.length ? `; ${pairs.length} of them are named.` : '.'),
+    { pairs, pairCount: count },
+  );
+}
+
+/** @throws INTERSECTING_START for more pairs than can be excluded @param pairs some of them */
+function refuseTooMany(count: number, pairs: readonly ElementPair[], { maxPairs }: PairRules): void {
+  if (count <= MAX_EXCLUDED) return;
+  throw new IntersticeError(
+    'INTERSECTING_START',
+    `${count} pairs of elements intersect in the start; at most ${MAX_EXCLUDED} can be excluded.`,
+    { pairs: pairs.slice(0, maxPairs), pairCount: count },
+  );
+}
+
+/** A start that has passed {@link checkStart}, and what is known of the step that led to it. */
+export interface FreeStart {
+  readonly mesh: CollisionMesh;
+  readonly start: Positions;
+  readonly parameters: Parameters;
+  readonly rules: PairRules;
+  readonly verifier: Verifier;
+  /** of the exact test of the start */
+  readonly findings: StateFindings;
+  /** what the step that led here excluded */
+  readonly earlier?: ExcludedPairs | undefined;
+  /** d_floor, the caller's unit */
+  readonly floor: number;
+  /** a path test has already shown that no pair touches except the excluded ones */
+  readonly isTouchingKnown?: boolean;
 }
 
 /**
- * Where the path is to be judged as well (PATH), no pair of the path test may touch before it begins. The state test does
- * not see all of them: a rod may cross an edge of a triangle whose corner it shares. Left in, such a pair would look like a
- * fault of the engine on the very first piece.
+ * The pair rules of the step that begins at this start. REJECT excludes nothing, and under PATH no pair may touch.
+ * IGNORE_PAIRS excludes
+ * - pairs that intersect in the start;
+ * - pairs that were excluded before and are not farther apart than the floor: such a pair, if it were included again, would
+ *   have no room to move and, where no plane can be certified between its elements, would be frozen for good;
+ * - under PATH, pairs that touch without being found by the test of a state.
+ *
+ * @throws INTERSECTING_START, with some pairs, for pairs that touch under REJECT, and for more than {@link MAX_EXCLUDED}
+ */
+export function pairRulesFrom(free: FreeStart): PairRules {
+  const { mesh, start, parameters, rules, verifier, findings, earlier, floor } = free;
+  const mustTestTouching = parameters.verify === 'PATH' && free.isTouchingKnown !== true;
+  if (parameters.onIntersectingStart === 'REJECT') {
+    if (mustTestTouching) checkTouching(mesh, start, rules, verifier);
+    return rules;
+  }
+  const items = [...(findings.excludedPairs ?? [])];
+  const known = new Set(items.map(keyOf));
+  const parted = (earlier?.items ?? []).filter((pair) => !known.has(keyOf(pair)));
+  items.push(...findNear(mesh, start, parted, floor));
+  refuseTooMany(items.length, items, rules);
+  if (mustTestTouching) items.push(...findTouching(free, items));
+  return items.length === 0 ? rules : { ...rules, excluded: new ExcludedPairs(items) };
+}
+
+/** @returns the pairs that touch in the start and are not in `excluded` @throws INTERSECTING_START for too many of both */
+function findTouching(
+  { mesh, start, rules, verifier }: FreeStart,
+  excluded: readonly ElementPair[],
+): readonly ElementPair[] {
+  const remaining = { ...rules, excluded: new ExcludedPairs(excluded), maxPairs: MAX_EXCLUDED };
+  const { collisionCount, collisions } = verifier.testPath(mesh, start, start, remaining);
+  refuseTooMany(excluded.length + collisionCount, collisions, rules);
+  return collisions;
+}
+
+function keyOf({ kind, a, b }: ElementPair): string {
+  return `${kind} ${a.join()}:${b.join()}`;
+}
+
+/**
+ * Where the path is verified as well (PATH), no pair of the path test may touch before the path begins. The test of a state
+ * does not find all of them: a rod may cross an edge of a triangle whose corner it shares. If it were accepted, such a pair
+ * would look like a fault of the engine on the first piece of the path.
  *
  * @throws INTERSECTING_START with the pairs
  */
-export function checkTouching(mesh: CollisionMesh, start: Positions, rules: PairRules, verifier: Verifier): void {
+function checkTouching(mesh: CollisionMesh, start: Positions, rules: PairRules, verifier: Verifier): void {
   const { pathFree, collisionCount: pairCount, collisions: pairs } = verifier.testPath(mesh, start, start, rules);
   if (pathFree) return;
   throw new IntersticeError(
     'INTERSECTING_START',
-    `${pairCount} ${pairCount === 1 ? 'pair of elements touches' : 'pairs of elements touch'} in the start`,
+    `${pairCount} ${pairCount === 1 ? 'pair of elements touches' : 'pairs of elements touch'} in the start.`,
     { pairs, pairCount },
   );
 }
 
 /**
- * Both checks of rounding, for a start that nothing is known of.
+ * Where the coordinate frame has to round the start, the rounded state must be free as well, and so must the straight path
+ * from the start to it, which is a part of the path like any other.
  *
- * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
- */
-export function checkRounding(...[mesh, frame, images, rules, verifier]: Parameters<typeof checkNarrowing>): void {
-  checkEngineRounding(mesh, frame, images, rules, verifier);
-  checkNarrowing(mesh, frame, images, rules, verifier);
-}
-
-/**
- * Where the frame had to round the start, the numbers that the engine starts from must be free as well, and so must the
- * tiny piece between the two, which is a part of the path as any other.
- *
- * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
+ * @throws TOLERANCE_TOO_SMALL with the pairs that intersect only because of the rounding
  */
 export function checkEngineRounding(
   mesh: CollisionMesh,
@@ -96,16 +146,16 @@ export function checkEngineRounding(
   verifier: Verifier,
 ): void {
   if (frame.isExact(start, startEngine)) return;
-  // Both ends in one coordinate system, the caller's, where o + x_e/s in double is the engine's state to 2⁻⁵³.
+  // Both ends in the caller's coordinates, where o + x_e/s in double is the engine's state to 2⁻⁵³.
   const end = frame.toDouble(startEngine);
   refuseUnlessFree({ mesh, start, end, rules, verifier }, 'when the engine rounds them to float32');
 }
 
 /**
- * The start in the answer's scalar, where that is narrower, must be free as well: it is what an answer without any motion
- * would be.
+ * Where the answer's scalar is narrower than the start's, the start rounded to it must be free as well: it is the answer
+ * when nothing moves.
  *
- * @throws TOLERANCE_TOO_SMALL with the pairs that only the rounding brings together
+ * @throws TOLERANCE_TOO_SMALL with the pairs that intersect only because of the rounding
  */
 export function checkNarrowing(
   mesh: CollisionMesh,
@@ -129,8 +179,8 @@ interface Piece {
 }
 
 /**
- * A pair that is apart in the start and meets in the end meets on the way, so a free piece has a free end: the state is only
- * asked for after a piece that could not be cleared, to tell a certain finding from a possible one.
+ * A pair that is disjoint at the start of a piece and intersects at its end collides on the way, so a free piece has a free
+ * end. The state is tested only if the path test does not clear the piece, to tell a certain finding from a possible one.
  */
 function refuseUnlessFree({ mesh, start, end, rules, verifier }: Piece, where: string): void {
   const piece = verifier.testPath(mesh, start, end, rules);
@@ -139,17 +189,17 @@ function refuseUnlessFree({ mesh, start, end, rules, verifier }: Piece, where: s
   if (rounded.intersectionCount > 0) {
     throw tooClose(`touch or intersect ${where}`, rounded.intersectionCount, rounded.intersections);
   }
-  throw tooClose(`may meet ${where}`, piece.collisionCount, piece.collisions);
+  throw tooClose(`may collide ${where}`, piece.collisionCount, piece.collisions);
 }
 
-function tooClose(what: string, pairCount: number, pairs: StateFindings['intersections']): IntersticeError {
+function tooClose(what: string, pairCount: number, pairs: readonly ElementPair[]): IntersticeError {
   return new IntersticeError(
     'TOLERANCE_TOO_SMALL',
-    `the start is free, but ${pairCount} ${pairCount === 1 ? 'pair is' : 'pairs are'} so close that they ${what}`,
+    `The start is free, but ${pairCount} ${pairCount === 1 ? 'pair is' : 'pairs are'} so close that they ${what}.`,
     {
       pairs,
       pairCount,
-      hint: 'Separate the named pairs by a millionth of the size of the mesh, or send a smaller part of it; send the target as float64 if the start is.',
+      hint: 'Separate the named pairs by a millionth of the size of the mesh, or send a smaller part of it; if the start is float64, send the target as float64 too.',
     },
   );
 }

@@ -1,27 +1,32 @@
 import type { StateListener } from '../contract/call-context.js';
+import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import { hasOnlyFinite } from '../mesh/positions.js';
+import type { Verification } from '../contract/report.js';
+import { findBounds } from '../mesh/measure.js';
+import { hasOnlyFinite, isEqual } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
+import { isWithin } from '../solver/range.js';
 import type { EnginePositions } from '../solver/types.js';
-import type { PairRules, PathFindings } from '../verify/types.js';
-import { isCheckStopped } from './deadline.js';
+import type { PathFindings, StateFindings } from '../verify/types.js';
+import { isCheckStopped, unlessOver } from './deadline.js';
 import type { Problem } from './finding.js';
-import { NAMED_PAIRS, type Verifier } from './verifier.js';
+import type { PreparedStep } from './prepare-step.js';
+import { NAMED_PAIRS, testState, type Verifier } from './verifier.js';
 
-export interface TrailOptions {
-  readonly mesh: CollisionMesh;
-  readonly frame: CoordinateFrame;
-  readonly images: Omit<StateToMap, 'engine'>;
-  readonly rules: PairRules;
-  readonly verifier: Verifier;
-  /** which pairs are tested on every piece of the path; undefined = none */
-  readonly scope: 'all' | 'codimensional' | undefined;
-  /** every state in the answer's scalar, start first, which keeps its own if that is wider; not written to afterwards */
-  readonly onState: StateListener | undefined;
+/** Which pairs are tested on every piece of the path; undefined = none. */
+export type PathScope = 'all' | 'codimensional' | undefined;
+
+/**
+ * An edge-triangle test cannot find anything where only rods and particles collide, so a state of theirs does not show how
+ * they came there: their pieces are tested under STATE already.
+ */
+export function pathScopeOf(mesh: CollisionMesh, verify: Verification['performed']): PathScope {
+  if (verify === 'PATH') return 'all';
+  const isCodimensional = mesh.edges.length / 2 > mesh.rodStart || mesh.particles.length > 0;
+  return verify === 'STATE' && isCodimensional ? 'codimensional' : undefined;
 }
 
-/** A state that can be answered. */
+/** A state that can be the answer. */
 export interface Candidate {
   readonly positions: Positions;
   readonly engine: EnginePositions;
@@ -29,38 +34,47 @@ export interface Candidate {
   readonly at: number;
 }
 
-/** How many accepted states are kept to fall back to: a finding is a fault of the service, and the last states before it
- *  are the likely good ones; more would only cost memory (12 bytes a vertex each). */
+/** How many accepted states are kept to fall back to. A finding is a fault of the service, and the last states before it
+ *  probably verify; more states would only cost memory (12 bytes per vertex each). */
 const KEPT_STATES = 4;
 
 /**
- * Follows the path of one resolve: tests each piece as it is produced, passes the states on, and keeps the last few.
+ * Follows the path of one step: tests each piece as it is produced, reports the states to the caller, and keeps the last few.
  *
- * Pieces are tested between the states as a caller would see them, in the answer's scalar: that is the path that the
- * caller is told of (a trace holds these very numbers), and un-centring may have rounded them.
+ * Pieces are tested between the states as the caller sees them, in the answer's scalar: the reported path consists of these
+ * numbers (a trace holds them), and mapping back from the engine's coordinates may have rounded them.
  */
 export class StateTrail {
   private readonly kept: EnginePositions[] = [];
   /** the start or the newest of those kept */
   private lastEngine: EnginePositions;
-  /** the last state as the caller sees it; kept up only where something needs it */
+  /** the last state as the caller sees it; maintained only where something needs it */
   private last: Positions;
-  /** the state that the path begins with, as it was told; undefined where nobody listens */
+  /** the state with which the reported path begins; undefined without a listener */
   private first: Positions | undefined;
   private accepted = 0;
   private found: Problem | undefined;
   private isStopped = false;
 
-  constructor(private readonly options: TrailOptions) {
-    this.lastEngine = options.images.startEngine;
+  /**
+   * @param onState receives every state in the answer's scalar, start first; the start keeps its own scalar if that is wider.
+   * The arrays are not written to afterwards
+   */
+  constructor(
+    private readonly step: PreparedStep,
+    private readonly verifier: Verifier,
+    private readonly scope: PathScope,
+    private readonly onState: StateListener | undefined,
+  ) {
+    const { start, startEngine } = step.images;
+    this.lastEngine = startEngine;
     // The path begins at the caller's own start, whose scalar may be wider than the answer's.
-    this.last = options.images.start;
-    if (!options.onState) return;
-    // A start in doubles stands for itself: rounded to a narrower answer it would be another state, and the piece from the
-    // one to the other would be missing from the path that is told.
-    const { start, startEngine } = options.images;
+    this.last = start;
+    if (!onState) return;
+    // A float64 start is reported as it is. Rounded to a narrower answer it would be another state, and the piece between the
+    // two would be missing from the reported path.
     this.first = start instanceof Float64Array ? start : this.map(startEngine);
-    options.onState(this.first, 0);
+    onState(this.first, 0);
   }
 
   /** The first piece that failed; no state is accepted after it. */
@@ -68,7 +82,7 @@ export class StateTrail {
     return this.found;
   }
 
-  /** The test of a piece was stopped on the way (the caller has gone, the budget is spent): no state is accepted after it. */
+  /** The test of a piece was stopped (the caller went away or the budget ended); no state is accepted after it. */
   get wasStopped(): boolean {
     return this.isStopped;
   }
@@ -83,32 +97,31 @@ export class StateTrail {
     if (!hasOnlyFinite(x)) {
       this.found = {
         kind: 'NOT_FINITE',
-        message: 'the engine produced a coordinate that is not finite',
+        message: 'The engine produced a coordinate that is not finite.',
         statesAccepted: this.accepted,
         after: x.slice(),
       };
       return;
     }
-    const { scope, onState } = this.options;
-    if (scope !== undefined || onState !== undefined) {
+    if (this.scope !== undefined || this.onState !== undefined) {
       const state = this.map(x);
       if (!this.testPiece(state)) return;
       this.last = state;
-      onState?.(state, this.accepted + 1);
+      this.onState?.(state, this.accepted + 1);
     }
     this.accepted++;
-    const room = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
-    room.set(x);
-    this.kept.push(room);
-    this.lastEngine = room;
+    const copy = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
+    copy.set(x);
+    this.kept.push(copy);
+    this.lastEngine = copy;
   }
 
-  /** The engine's last word: one more state, unless it is the one it reported last. */
+  /** Accepts the engine's final state, unless the engine has reported it already. */
   finish(x: EnginePositions): void {
     if (!isEqual(x, this.lastEngine)) this.accept(x);
   }
 
-  /** What can be answered, best first: the accepted states from the newest, then the start; in the answer's scalar. */
+  /** The possible answers, best first: the accepted states from the newest, then the start; in the answer's scalar. */
   *candidates(): Generator<Candidate> {
     for (let back = 0; back < this.kept.length; back++) {
       const engine = this.kept[this.kept.length - 1 - back]!;
@@ -117,38 +130,38 @@ export class StateTrail {
     yield this.startCandidate();
   }
 
-  /** The last of the candidates, which was tested before anything moved. */
+  /** The last of the candidates, which was tested before the engine ran. */
   startCandidate(): Candidate {
-    const engine = this.options.images.startEngine;
+    const engine = this.step.images.startEngine;
     const positions = this.map(engine);
-    // Rounded to a narrower scalar, the start is a state of its own, one piece away.
+    // If a narrower scalar rounds the start, the result is a state of its own, one piece away.
     return { positions, engine, at: this.first && !isEqual(positions, this.first) ? 1 : 0 };
   }
 
   isStart({ engine }: Candidate): boolean {
-    return engine === this.options.images.startEngine;
+    return engine === this.step.images.startEngine;
   }
 
-  /** Ends the path at the answer: takes back what was told after it. */
+  /** Ends the path at the answer: reports it again, which withdraws the states that were reported after it. */
   endAt({ positions, engine, at }: Candidate): void {
-    const wasToldLast = engine === this.lastEngine && at === this.accepted;
-    if (!wasToldLast) this.options.onState?.((at === 0 && this.first) || positions, at);
+    const wasReportedLast = engine === this.lastEngine && at === this.accepted;
+    if (!wasReportedLast) this.onState?.((at === 0 && this.first) || positions, at);
   }
 
   private map(engine: EnginePositions): Positions {
-    return this.options.frame.toCaller({ ...this.options.images, engine });
+    return this.step.chosen.frame.toCaller({ ...this.step.images, engine });
   }
 
   private testPiece(state: Positions): boolean {
-    const { scope } = this.options;
+    const { scope } = this;
     if (scope === undefined) return true;
-    const path = this.findMeetings(state, scope);
+    const path = this.findCollisions(state, scope);
     if (!path || path.pathFree) return path !== undefined;
     this.found = {
       kind: 'PATH',
-      message: `${path.collisionCount} pairs may meet on piece ${this.accepted + 1} of the path`,
+      message: `${path.collisionCount} pairs may collide on piece ${this.accepted + 1} of the path.`,
       statesAccepted: this.accepted,
-      // The last may be the start, which the session's next answer is written over.
+      // The last state may be the start, which the session's next answer overwrites.
       before: this.last.slice(),
       after: state,
       path,
@@ -156,12 +169,12 @@ export class StateTrail {
     return false;
   }
 
-  /** Between the last state and this one; undefined = it was stopped. An engine in the middle of its work is not the place
-   *  to throw: it is told to stop, as for a problem. */
-  private findMeetings(state: Positions, scope: 'all' | 'codimensional'): PathFindings | undefined {
-    const { mesh, rules, verifier } = this.options;
+  /** Between the last state and this one; undefined = stopped. The engine is running, so a stopped test does not throw here:
+   *  the engine is told to stop, as after a problem. */
+  private findCollisions(state: Positions, scope: 'all' | 'codimensional'): PathFindings | undefined {
+    const { mesh, rules } = this.step;
     try {
-      return verifier.testPath(mesh, this.last, state, { ...rules, maxPairs: NAMED_PAIRS }, scope);
+      return this.verifier.testPath(mesh, this.last, state, { ...rules, maxPairs: NAMED_PAIRS }, scope);
     } catch (thrown) {
       if (!isCheckStopped(thrown)) throw thrown;
       this.isStopped = true;
@@ -170,8 +183,97 @@ export class StateTrail {
   }
 }
 
-/** Equal as numbers, coordinate by coordinate; the scalars may differ. */
-export function isEqual(a: Positions, b: Positions): boolean {
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+export interface ChosenAnswer {
+  readonly state: Candidate;
+  readonly verification: Verification;
+  /** of the exact test of these positions; undefined = not tested */
+  readonly findings: StateFindings | undefined;
+  /** the first fault that was found in what the engine produced */
+  readonly problem: Problem | undefined;
+  /** the budget ended a test: the engine's states are not known to be safe, and the start is the answer */
+  readonly isCutShort: boolean;
+  /** the rounding of the engine's last state may not be covered, and an earlier state is the answer */
+  readonly isCutBack: boolean;
+  /** a state was tested, completely or not, so the measured time says how long such a test takes */
+  readonly wasTested: boolean;
 }
+
+/**
+ * Chooses the newest state that verifies, in the numbers that will be sent. Normally this is the engine's last state. After a
+ * finding it is an earlier one, at worst the start, which was tested before the engine ran. It is the start as well if the
+ * budget ends a test, since the test of an earlier state would take as long again.
+ *
+ * States beyond the range in which the floor covers their rounding are skipped; they are not a fault of the engine.
+ *
+ * Codimensional pairs need no distance test of their own: the exact test decides whether they have a common point, which is
+ * the same as distance > 0.
+ */
+export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifier: Verifier): Promise<ChosenAnswer> {
+  const { mesh, images, startFindings, parameters, rules } = step;
+  const { start } = images;
+  const { safe } = step.chosen.range;
+  const isTested = parameters.verify !== 'NONE';
+  let problem = trail.problem;
+  const verificationBy = (findings: StateFindings): Verification => ({
+    performed: parameters.verify,
+    pairsTested: findings.pairsTested,
+    doubtfulPairs: findings.doubtfulPairs,
+    intersections: 0,
+    fellBack: problem !== undefined,
+  });
+  let isCutBack = false;
+  for (const state of trail.candidates()) {
+    const { positions } = state;
+    // The same numbers need no second test.
+    const isStart = isEqual(positions, start);
+    if (safe && !trail.isStart(state) && !isWithin(findBounds(mesh, state.engine), safe)) {
+      isCutBack = true;
+      continue;
+    }
+    const findings = !isTested
+      ? UNTESTED
+      : isStart
+        ? startFindings
+        : await unlessOver(() => testState(verifier, mesh, positions, rules));
+    if (!findings) {
+      const begin = trail.startCandidate();
+      // In a narrower scalar the start has passed only the test of the piece that leads there (checkNarrowing).
+      const known = isEqual(begin.positions, start) ? startFindings : undefined;
+      return {
+        state: begin,
+        verification: verificationBy(startFindings),
+        findings: known,
+        problem,
+        isCutShort: true,
+        isCutBack,
+        wasTested: true,
+      };
+    }
+    if (findings.intersectionCount === 0) {
+      const tested = isTested ? findings : undefined;
+      const verification = verificationBy(findings);
+      const wasTested = isTested && !isStart;
+      return { state, verification, findings: tested, problem, isCutShort: trail.wasStopped, isCutBack, wasTested };
+    }
+    problem ??= {
+      kind: 'STATE',
+      message: `${findings.intersectionCount} pairs of elements intersect in the answer.`,
+      statesAccepted: trail.statesAccepted,
+      after: positions,
+      state: findings,
+    };
+  }
+  // The start was tested, in the answer's scalar too, before the engine ran: the loop ends there at the latest.
+  throw new IntersticeError(
+    'INTERNAL',
+    'The start was free of intersections when it was checked, and is not any more.',
+  );
+}
+
+const UNTESTED: StateFindings = {
+  intersectionCount: 0,
+  intersections: [],
+  kinematicIntersectionCount: 0,
+  pairsTested: 0,
+  doubtfulPairs: 0,
+};

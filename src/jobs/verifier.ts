@@ -1,19 +1,23 @@
 import type { Positions } from '../contract/mesh.js';
 import type { Contacts } from '../contract/report.js';
+import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Engine } from '../solver/types.js';
 import { findContacts, findDistances } from '../verify/distance.js';
+import { decideDoubtful, type StateFilter } from '../verify/filter.js';
 import { testPath } from '../verify/path.js';
 import { findIntersections } from '../verify/state.js';
 import type { DistanceFindings, PairRules, PathFindings, StateFindings } from '../verify/types.js';
-import { canFilter, FilteredStates } from './filtered-verifier.js';
 
-/** The judge as the jobs see it; an argument of theirs so that a test can put a blind or a strict one in its place. */
+/** How many pairs an error or a finding names; counts are complete. */
+export const NAMED_PAIRS = 64;
+
+/** The verifier as the jobs use it; they take it as an argument so that tests can replace it. */
 export interface Verifier {
   findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): StateFindings;
-  /** The same, where there is a faster way than on this thread; see {@link testState}. */
+  /** The same test, where the device offers a faster way than this thread; see {@link testState}. */
   readonly testState?: (mesh: CollisionMesh, positions: Positions, rules: PairRules) => Promise<StateFindings>;
-  /** A mesh whose states will not be tested again: what is kept for it on a device can go. */
+  /** Frees what a device keeps for a mesh whose states will not be tested again. */
   readonly forget?: (mesh: CollisionMesh) => void;
   findDistances(mesh: CollisionMesh, positions: Positions, rules: PairRules, closerThan: number): DistanceFindings;
   findContacts(mesh: CollisionMesh, positions: Positions, rules: PairRules, closerThan: number): Contacts;
@@ -28,7 +32,7 @@ export interface Verifier {
 
 export const exactVerifier: Verifier = { findIntersections, findDistances, findContacts, testPath };
 
-/** The exact verifier, with the help of the engine's device where that pays. */
+/** The exact verifier, which uses the engine's device where that is faster. */
 export function verifierFor(engine: Engine): Verifier {
   if (!canFilter(engine)) return exactVerifier;
   const states = new FilteredStates(engine);
@@ -47,5 +51,87 @@ export async function testState(
   return verifier.testState ? verifier.testState(...state) : verifier.findIntersections(...state);
 }
 
-/** How many pairs an error or a finding names; counts are complete. */
-export const NAMED_PAIRS = 64;
+/** An engine whose device can filter the pairs of a state for the verifier. */
+export interface FilteringEngine extends Engine {
+  openStateFilter(mesh: CollisionMesh): Promise<StateFilter>;
+}
+
+/**
+ * Triangles from which on the device is used. The host tests a state in about 1.5 µs per triangle (a dress of 52,882 on a
+ * mannequin in 80 ms of one thread); a device costs a round trip of about one millisecond.
+ */
+const MIN_TRIANGLES = 1000;
+/** Meshes whose filters are kept, at 80 bytes of device memory per triangle: those of a few sessions that take turns. */
+const MAX_FILTERS = 4;
+
+/**
+ * The filter pays on hardware only. A software adapter shares the cores with the host and takes longer than the host alone
+ * (docs/method.md, the verifier's filter).
+ */
+export function canFilter(engine: Engine): engine is FilteringEngine {
+  return !engine.description.software && 'openStateFilter' in engine;
+}
+
+/**
+ * Tests states with the help of an engine's device: the device clears pairs that certainly do not intersect, the exact test
+ * decides the rest. Whenever the device fails, the host alone tests the state, so every state gets a verdict.
+ */
+export class FilteredStates {
+  /** the most recently used last */
+  private readonly filters = new Map<CollisionMesh, StateFilter>();
+  private hasWarned = false;
+
+  /** @param warn is called the first time that the device fails */
+  constructor(
+    private readonly engine: FilteringEngine,
+    private readonly warn: (message: string) => void = (message) =>
+      process.emitWarning(message, { code: 'INTERSTICE_STATE_FILTER' }),
+  ) {}
+
+  /** As {@link findIntersections}. */
+  async findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): Promise<StateFindings> {
+    // A NaN would pass every comparison of the device; the host's test refuses it and names the vertex.
+    const isForHost =
+      mesh.triangles.length / 3 < MIN_TRIANGLES ||
+      positions.length !== 3 * mesh.vertexCount ||
+      !hasOnlyFinite(positions);
+    const doubtful = isForHost ? undefined : await this.findDoubtful(mesh, positions);
+    return doubtful ? decideDoubtful(mesh, positions, rules, doubtful) : findIntersections(mesh, positions, rules);
+  }
+
+  /** Frees what is kept for a mesh. */
+  forget(mesh: CollisionMesh): void {
+    this.filters.get(mesh)?.close();
+    this.filters.delete(mesh);
+  }
+
+  close(): void {
+    for (const filter of this.filters.values()) filter.close();
+    this.filters.clear();
+  }
+
+  /** undefined = the device failed */
+  private async findDoubtful(mesh: CollisionMesh, positions: Positions) {
+    try {
+      return await (await this.filterOf(mesh)).findDoubtful(positions);
+    } catch (thrown) {
+      this.forget(mesh);
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      if (!this.hasWarned) this.warn(`The host alone tests states, because the device failed: ${reason}`);
+      this.hasWarned = true;
+      return undefined;
+    }
+  }
+
+  private async filterOf(mesh: CollisionMesh): Promise<StateFilter> {
+    const held = this.filters.get(mesh);
+    const filter = held ?? (await this.engine.openStateFilter(mesh));
+    this.filters.delete(mesh);
+    this.filters.set(mesh, filter);
+    for (const oldest of this.filters.keys()) {
+      if (this.filters.size <= MAX_FILTERS) break;
+      this.forget(oldest);
+    }
+    return filter;
+  }
+}

@@ -3,11 +3,17 @@ import type { MeshLimits, Positions } from '../contract/mesh.js';
 import type { Progress } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
-import type { EngineSource } from '../jobs/choose-engine.js';
+import type { EngineSource } from '../jobs/engines.js';
 import type { Finding } from '../jobs/finding.js';
-import type { HeldVersions } from '../jobs/resident-scenes.js';
-import type { ResolveTask } from '../jobs/resolve-job.js';
-import type { OpenAnswer, OpenMessage, StepMessage, StepOutcome } from '../jobs/scene-tasks.js';
+import type {
+  HeldVersions,
+  OpenAnswer,
+  OpenTask,
+  ResolveTask,
+  SceneDelta,
+  StepOutcome,
+  StepTask,
+} from '../jobs/tasks.js';
 
 /** What the main thread and a worker say to each other. One job at a time a worker; plain data only. */
 
@@ -15,8 +21,8 @@ import type { OpenAnswer, OpenMessage, StepMessage, StepOutcome } from '../jobs/
 export interface Jobs {
   readonly resolve: { readonly input: ResolveTask; readonly answer: ResolveAnswer };
   readonly check: { readonly input: MeshCheckRequest; readonly answer: CheckAnswer };
-  readonly open: { readonly input: OpenMessage; readonly answer: OpenAnswer };
-  readonly step: { readonly input: StepMessage; readonly answer: StepOutcome };
+  readonly open: { readonly input: OpenTask; readonly answer: OpenAnswer };
+  readonly step: { readonly input: StepTask<SceneDelta>; readonly answer: StepOutcome };
   readonly park: { readonly input: { readonly key: number }; readonly answer: null };
 }
 

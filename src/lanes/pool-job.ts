@@ -1,10 +1,10 @@
 import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Progress } from '../contract/report.js';
+import { monotonicMs } from '../jobs/clock.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { Finding } from '../jobs/finding.js';
-import type { HeldVersions } from '../jobs/resident-scenes.js';
-import { monotonicMs } from './clock.js';
+import type { HeldVersions } from '../jobs/tasks.js';
 import { JobFlags, type JobMessage, type Jobs } from './messages.js';
 import type { Listener } from './pool-worker.js';
 

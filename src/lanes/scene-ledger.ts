@@ -1,5 +1,4 @@
-import type { HeldVersions } from '../jobs/resident-scenes.js';
-import type { SceneDelta, SceneState } from '../jobs/scene-tasks.js';
+import type { HeldVersions, SceneDelta, SceneState } from '../jobs/tasks.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { Lane } from './lane.js';
 
@@ -97,6 +96,8 @@ export class SceneLedger {
       stateVersion,
       mesh: held?.meshVersion === meshVersion ? undefined : state.mesh,
       start: held?.stateVersion === stateVersion ? undefined : state.start,
+      measures: record.measures,
+      wasLost: record.isLost,
     };
   }
 

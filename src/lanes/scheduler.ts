@@ -2,8 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
-import type { ResolveTask } from '../jobs/resolve-job.js';
-import type { OpenAnswer, OpenTask, StepOutcome, StepTask } from '../jobs/scene-tasks.js';
+import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { Claim, ScheduleHooks } from './claim.js';
 import { Dispatcher, type JobPreflight, type SchedulerOptions } from './dispatcher.js';
@@ -89,7 +88,7 @@ export class Scheduler {
   async open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
     return this.submitForScene('open', task.state.key, task.state.mesh, weighed(hooks, task.state), (record) => ({
       ...task,
-      measures: record.measures,
+      state: { ...task.state, measures: record.measures },
     }));
   }
 
@@ -104,8 +103,6 @@ export class Scheduler {
     return this.submitForScene('step', task.state.key, task.state.mesh, own, (record) => ({
       ...task,
       state: this.dispatcher.ledger.deltaOf(record, task.state),
-      measures: record.measures,
-      wasLost: record.isLost,
     }));
   }
 

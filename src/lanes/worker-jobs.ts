@@ -1,14 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import { checkJob } from '../jobs/check-job.js';
+import { monotonicMs, throttle } from '../jobs/clock.js';
 import type { JobContext } from '../jobs/job-run.js';
 import { openJob } from '../jobs/open-job.js';
 import { ResidentScenes } from '../jobs/resident-scenes.js';
-import { resolveJob } from '../jobs/resolve-job.js';
-import { stepJob } from '../jobs/step-job.js';
+import { resolveJob, stepJob } from '../jobs/step-job.js';
 import { verifierFor } from '../jobs/verifier.js';
 import type { Engine } from '../solver/types.js';
-import { monotonicMs } from './clock.js';
 import {
   type EndMessage,
   JobFlags,
@@ -17,7 +16,6 @@ import {
   type WorkerMessage,
   type WorkerSetup,
 } from './messages.js';
-import { throttle } from './throttle.js';
 import { buffersOf } from './transfer.js';
 
 /** The thread that computes: opens its engine once, then does one job after the other. */
@@ -92,7 +90,7 @@ async function work(message: JobMessage): Promise<void> {
   } catch (thrown) {
     send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
   }
-  if (message.kind === 'step') scenes.getReady(message.input.state.key);
+  if (message.kind === 'step') scenes.prepareStart(message.input.state.key);
 }
 
 async function doJob(message: JobMessage, context: JobContext): Promise<Jobs[keyof Jobs]['answer']> {

@@ -138,3 +138,16 @@ export function hasOnlyFinite(positions: Positions): boolean {
 function nameCoordinate(name: string, index: number): string {
   return `the ${AXES[index % 3]} coordinate of vertex ${Math.floor(index / 3)} of ${name}`;
 }
+
+/** The scalar of positions, and so of the answer to a target. */
+export type Scalar = 'FLOAT32' | 'FLOAT64';
+
+export function scalarOf(positions: Positions): Scalar {
+  return positions instanceof Float32Array ? 'FLOAT32' : 'FLOAT64';
+}
+
+/** Equal as numbers, coordinate by coordinate; the scalars may differ. */
+export function isEqual(a: Positions, b: Positions): boolean {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

@@ -1,13 +1,13 @@
 import type { CallContext } from '../contract/call-context.js';
 import type { Priority } from '../contract/requests.js';
+import { toMonotonicMs } from '../jobs/clock.js';
 import type { Claim } from '../lanes/claim.js';
-import { toMonotonicMs } from '../lanes/clock.js';
 
 /** The clocks and timers of the session room. Tests put a clock of their own in its place. */
 export interface SessionClock {
   /** ms since 1970: what callers are shown */
   wallMs(): number;
-  /** ms of the monotonic clock that all threads share (src/lanes/clock.ts): measures idle times and time budgets */
+  /** ms of the monotonic clock that all threads share (src/jobs/clock.ts): measures idle times and time budgets */
   monotonicMs(): number;
   /** Calls back once, after at least `ms`; never keeps the process alive. @returns a function that cancels the timer */
   after(ms: number, callback: () => void): () => void;

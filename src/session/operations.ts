@@ -15,8 +15,8 @@ import type {
   StepRequest,
   UpdateSessionRequest,
 } from '../contract/sessions.js';
-import { type EngineSource, engineSourceOf } from '../jobs/choose-engine.js';
-import { monotonicMs } from '../lanes/clock.js';
+import { monotonicMs } from '../jobs/clock.js';
+import { type EngineSource, engineSourceOf } from '../jobs/engines.js';
 import { Scheduler } from '../lanes/scheduler.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import { defaultsOf } from '../solver/parameters.js';

@@ -4,7 +4,7 @@ import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { MeshSummary, Residency, SessionInfo, StepRequest } from '../contract/sessions.js';
-import type { OpenAnswer, StepOutcome, StepTask } from '../jobs/scene-tasks.js';
+import type { OpenAnswer, StepOutcome, StepTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';

@@ -2,7 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
-import type { StepOutcome, StepTask } from '../jobs/scene-tasks.js';
+import type { StepOutcome, StepTask } from '../jobs/tasks.js';
 import type { ScheduleHooks } from '../lanes/claim.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isExpired, type SessionClock } from './call.js';

@@ -19,7 +19,7 @@ const moduleAt = (path: string): string => new URL(`../../${path}.js`, import.me
 
 const PRELUDE = `
   const { Scheduler } = await import('${moduleAt('src/lanes/scheduler')}');
-  const { engineSourceOf } = await import('${moduleAt('src/jobs/choose-engine')}');
+  const { engineSourceOf } = await import('${moduleAt('src/jobs/engines')}');
   const { LIMITS } = await import('${moduleAt('test/support/job')}');
   const { stackSwap } = await import('${moduleAt('test/solver/cases')}');
   const scheduler = new Scheduler({
@@ -82,5 +82,5 @@ t.test('an adapter that is not there reaches whoever asks, with its reason', nee
   );
   t.equal(signal, null);
   t.equal(status, 0, stderr);
-  t.match(stdout, /^INVALID_PARAMETER engine webgpu is asked for, but .*no such adapter/);
+  t.match(stdout, /^INVALID_PARAMETER The engine webgpu is requested, but .*no such adapter/);
 });

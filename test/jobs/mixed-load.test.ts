@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { ResolveRequest } from '../../src/contract/requests.js';
-import type { SceneState } from '../../src/jobs/scene-tasks.js';
-import { monotonicMs } from '../../src/lanes/clock.js';
+import { monotonicMs } from '../../src/jobs/clock.js';
+import type { SceneState } from '../../src/jobs/tasks.js';
 import { Scheduler } from '../../src/lanes/scheduler.js';
 import { LIMITS, refusalOf, spike } from '../support/job.js';
 import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';

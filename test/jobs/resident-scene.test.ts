@@ -33,12 +33,12 @@ t.test('what is found out between two steps changes no answer', async (t) => {
   for (const session of sessions) await session.open();
   const [ready, late] = sessions as [DirectSession, DirectSession];
   for (const height of HEIGHTS) {
-    ready.scenes.getReady(ready.state.key);
+    ready.scenes.prepareStart(ready.state.key);
     const [a, b] = [await ready.step(tipAt(height)), await late.step(tipAt(height))];
     t.same(a.positions, b.positions);
     t.same({ ...a.report, timings: 0 }, { ...b.report, timings: 0 });
   }
-  ready.scenes.getReady(-1);
+  ready.scenes.prepareStart(-1);
 });
 
 t.test('an engine that ends with −0 starts from +0 the next time, as if its scene had been lost', async (t) => {
@@ -129,7 +129,7 @@ t.test('what the verifier keeps for a mesh, the mesh and the state are counted',
   t.ok(tree > 20 * scene.vertexCount, `${tree} bytes of trees`);
   const state = held.state.positions.byteLength;
   t.ok(residentBytes >= tree + bytesOf(mesh, input) + state, `${residentBytes} bytes`);
-  session.scenes.getReady(session.state.key);
+  session.scenes.prepareStart(session.state.key);
   t.equal(held.bytes, residentBytes, 'what is done between two steps was counted before');
 });
 

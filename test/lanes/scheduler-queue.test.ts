@@ -1,5 +1,5 @@
 import t from 'tap';
-import { monotonicMs } from '../../src/lanes/clock.js';
+import { monotonicMs } from '../../src/jobs/clock.js';
 import { bytesOf } from '../../src/mesh/bytes.js';
 import { refusalOf, spike } from '../support/job.js';
 import { sceneOf } from '../support/scenes.js';

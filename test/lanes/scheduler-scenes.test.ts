@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { IntersticeError } from '../../src/contract/errors.js';
-import type { SceneState } from '../../src/jobs/scene-tasks.js';
+import type { SceneState } from '../../src/jobs/tasks.js';
 import { Scheduler } from '../../src/lanes/scheduler.js';
 import { LIMITS, refusalOf, spike } from '../support/job.js';
 import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';

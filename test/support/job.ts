@@ -2,7 +2,8 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
 import type { Limits } from '../../src/contract/server-info.js';
 import type { Finding } from '../../src/jobs/finding.js';
-import { type JobContext, resolveJob } from '../../src/jobs/resolve-job.js';
+import type { JobContext } from '../../src/jobs/job-run.js';
+import { resolveJob } from '../../src/jobs/step-job.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
 import type { Engine } from '../../src/solver/types.js';
 

@@ -1,12 +1,12 @@
 import type { ResolveRequest } from '../../src/contract/requests.js';
+import { monotonicMs } from '../../src/jobs/clock.js';
 import type { Finding } from '../../src/jobs/finding.js';
 import type { JobContext } from '../../src/jobs/job-run.js';
 import { openJob } from '../../src/jobs/open-job.js';
 import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
-import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/jobs/scene-tasks.js';
 import { stepJob } from '../../src/jobs/step-job.js';
+import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/jobs/tasks.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
-import { monotonicMs } from '../../src/lanes/clock.js';
 import type { Engine } from '../../src/solver/types.js';
 import { LIMITS } from './job.js';
 
@@ -56,7 +56,7 @@ export class DirectSession {
   }
 
   async open(parameters: OpenTask['parameters'] = {}): Promise<OpenAnswer> {
-    return openJob({ ...openTask(this.state, parameters), measures: undefined }, this.scenes, this.context());
+    return openJob(openTask(this.state, parameters), this.scenes, this.context());
   }
 
   /** A step whose answer the session commits, unless told not to. */
@@ -75,9 +75,9 @@ export class DirectSession {
           ...state,
           mesh: held?.meshVersion === state.meshVersion ? undefined : state.mesh,
           start: held?.stateVersion === state.stateVersion ? undefined : state.start,
+          measures: held?.measures,
+          wasLost: false,
         },
-        measures: held?.measures,
-        wasLost: false,
       },
       this.scenes,
       this.context(),

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
-import { checkTarget } from '../../src/jobs/step-target.js';
+import { checkTarget } from '../../src/jobs/target.js';
 import { CoordinateFrame } from '../../src/solver/frame.js';
 import { seeded } from '../support/random.js';
 
@@ -27,9 +27,9 @@ t.test('box and image are the same whether the frame was foreseen or not', async
   const [frame, other] = [frameOf(0.3), frameOf(3)];
   for (const vertices of [5, 2, 7]) {
     const target = positionsOf(vertices);
-    const plain = checkTarget(target, vertices, undefined, scenes);
+    const plain = checkTarget(target, vertices, undefined);
     for (const guess of [frame, other]) {
-      const checked = checkTarget(target, vertices, guess, scenes);
+      const checked = checkTarget(target, vertices, { frame: guess, image: scenes.acquireImage(3 * vertices) });
       t.same(checked.box, plain.box);
       t.same(checked.imageUnder(frame), frame.toEngine(target));
       t.same(plain.imageUnder(frame), frame.toEngine(target));
@@ -40,19 +40,20 @@ t.test('box and image are the same whether the frame was foreseen or not', async
 t.test('the same refusals with the same vertex named', async (t) => {
   const scenes = new ResidentScenes();
   const frame = frameOf(2 ** -20);
-  for (const guess of [undefined, frame]) {
-    t.equal(refusalOf(() => checkTarget(positionsOf(3), 4, guess, scenes)).code, 'SIZE_MISMATCH');
+  for (const isExpected of [false, true]) {
+    const expected = isExpected ? { frame, image: scenes.acquireImage(12) } : undefined;
+    t.equal(refusalOf(() => checkTarget(positionsOf(3), 4, expected)).code, 'SIZE_MISMATCH');
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
       const target = positionsOf(4);
       target[7] = value;
       target[10] = value;
-      const refusal = refusalOf(() => checkTarget(target, 4, guess, scenes));
+      const refusal = refusalOf(() => checkTarget(target, 4, expected));
       t.match(refusal, { code: 'NOT_FINITE', element: { kind: 'vertex', index: 2 } });
       t.match(refusal.message, `the y coordinate of vertex 2 of target is ${value}`);
     }
     const far = positionsOf(4);
     far[5] = -1e35;
-    const checked = checkTarget(far, 4, guess, scenes);
+    const checked = checkTarget(far, 4, expected);
     t.match(
       refusalOf(() => checked.imageUnder(frame)),
       { code: 'COORDINATE_RANGE', element: { index: 1 } },

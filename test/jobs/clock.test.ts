@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import { monotonicMs, toMonotonicMs } from '../../src/lanes/clock.js';
+import { monotonicMs, throttle, toMonotonicMs } from '../../src/jobs/clock.js';
 
 t.test('a moment keeps its place on the shared clock', async (t) => {
   const before = monotonicMs();
@@ -14,7 +14,7 @@ t.test('a moment keeps its place on the shared clock', async (t) => {
 t.test('every thread reads the same clock', async (t) => {
   const source = `
     const { parentPort } = require('node:worker_threads');
-    import(${JSON.stringify(new URL('../../src/lanes/clock.js', import.meta.url).href)})
+    import(${JSON.stringify(new URL('../../src/jobs/clock.js', import.meta.url).href)})
       .then(({ monotonicMs }) => parentPort.postMessage(monotonicMs()));`;
   const before = monotonicMs();
   const worker = new Worker(source, { eval: true });
@@ -23,4 +23,19 @@ t.test('every thread reads the same clock', async (t) => {
     worker.once('error', reject);
   });
   t.ok(before <= there && there <= monotonicMs());
+});
+
+t.test('the first value passes, later ones once per interval', async (t) => {
+  let now = 0;
+  const seen: number[] = [];
+  const offer = throttle(
+    (value: number) => seen.push(value),
+    50,
+    () => now,
+  );
+  for (const time of [0, 10, 49, 50, 51, 99.9, 120, 300, 301]) {
+    now = time;
+    offer(time);
+  }
+  t.same(seen, [0, 50, 120, 300]);
 });

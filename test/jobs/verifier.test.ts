@@ -1,6 +1,12 @@
 import t from 'tap';
-import { canFilter, FilteredStates, type FilteringEngine } from '../../src/jobs/filtered-verifier.js';
-import { exactVerifier, testState, verifierFor } from '../../src/jobs/verifier.js';
+import {
+  canFilter,
+  exactVerifier,
+  FilteredStates,
+  type FilteringEngine,
+  testState,
+  verifierFor,
+} from '../../src/jobs/verifier.js';
 import type { StateFilter } from '../../src/verify/filter.js';
 import { flatGrid } from '../gpu/filter/soups.js';
 import { fakeEngine, resolution } from '../support/fake-engine.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import t from 'tap';
 import { openAdapter } from '../../gpu/device/adapter.js';
-import { openEngine } from '../../src/jobs/choose-engine.js';
+import { openEngine } from '../../src/jobs/engines.js';
 import { stackSwap } from '../solver/cases.js';
 import { openCase } from '../support/open-case.js';
 
@@ -14,7 +14,7 @@ const adapter = opening.opened?.description;
 await opening.opened?.close();
 const needsAdapter = adapter || isRequired ? {} : { skip: opening.reason };
 
-const MODULE = new URL('../../src/jobs/choose-engine.js', import.meta.url).href;
+const MODULE = new URL('../../src/jobs/engines.js', import.meta.url).href;
 
 /** Opens an engine in a process that finds no Vulkan driver, and says what came of it. */
 const withoutDriver = (options: object) => {
@@ -102,7 +102,7 @@ t.test('an adapter that is not there', needsAdapter, async (t) => {
   t.match(auto.description.adapter, /auto: .*no such adapter/);
   await t.rejects(openEngine({ engine: 'webgpu', ...wishes }), {
     code: 'INVALID_PARAMETER',
-    message: /webgpu is asked for, but .*no such adapter/,
+    message: /webgpu is requested, but .*no such adapter/,
   });
 });
 
@@ -113,7 +113,7 @@ t.test(
     t.match(withoutDriver({ engine: 'cpu' }), { description: { name: 'cpu' } });
     t.match(withoutDriver({ engine: 'auto' }), { description: { name: 'cpu', adapter: /auto: no adapter was found/ } });
     const refusal = withoutDriver({ engine: 'webgpu' });
-    t.match(refusal, { code: 'INVALID_PARAMETER', message: /webgpu is asked for, but no adapter was found.*driver/ });
+    t.match(refusal, { code: 'INVALID_PARAMETER', message: /webgpu is requested, but no adapter was found.*driver/ });
     t.match(refusal.hint, /auto or cpu/);
   },
 );

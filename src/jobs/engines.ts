@@ -1,0 +1,97 @@
+import { IntersticeError } from '../contract/errors.js';
+import { createCpuEngine } from '../solver/cpu/engine.js';
+import type { Engine } from '../solver/types.js';
+
+export interface EngineOptions {
+  readonly engine: EngineChoice;
+  /** a part of the graphics adapter's name, in any case; absent = the first adapter, fast ones before slow ones */
+  readonly adapter?: string | undefined;
+  /** bytes that scenes may hold on the device; absent or 0 = no limit */
+  readonly maxDeviceBytes?: number | undefined;
+  /** whether the WebGPU binding validates every call, which doubles the cost of an indirect dispatch; absent = only if
+   *  NODE_ENV is "test" or "development" */
+  readonly validation?: boolean | undefined;
+}
+
+interface EngineEntry {
+  /** Resolves when every kernel is ready for use, which takes a software driver some seconds. */
+  open(options: EngineOptions): Engine | Promise<Engine>;
+  /** the engine must be closed before its thread may end */
+  readonly closesFirst: boolean;
+}
+
+/**
+ * All engines that the settings can name. A new engine, or a second method behind the same {@link Engine} contract, is a
+ * folder of its own and one entry here.
+ *
+ * Dawn aborts the process if a thread ends while one of its promises waits for a device, so engines on WebGPU close first.
+ */
+const ENGINES = {
+  /** the reference engine; loads nothing of WebGPU */
+  cpu: { open: openCpu, closesFirst: false },
+  /** any adapter, software adapters included */
+  webgpu: { open: openWebGpu, closesFirst: true },
+  /** a hardware adapter, else the CPU engine */
+  auto: { open: openAuto, closesFirst: true },
+} as const satisfies Readonly<Record<string, EngineEntry>>;
+
+export type EngineChoice = keyof typeof ENGINES;
+
+/**
+ * Where a lane's thread finds its engine: a module and the name of a factory in it, `(options?: unknown) => Engine |
+ * Promise<Engine>`. An IntersticeError that the factory throws reaches the callers of `hello()` and of every job unchanged.
+ */
+export interface EngineSource {
+  /** URL */
+  readonly module: string;
+  readonly factory: string;
+  /** passed to the factory; plain data, because it is sent to another thread */
+  readonly options?: unknown;
+  /** as in {@link EngineEntry} */
+  readonly closesFirst?: boolean;
+}
+
+/** The source from which a thread opens the engine of these settings. */
+export function engineSourceOf(options: EngineOptions): EngineSource {
+  const { closesFirst } = ENGINES[options.engine];
+  return { module: import.meta.url, factory: openEngine.name, options, closesFirst };
+}
+
+/** @throws INVALID_PARAMETER with the reason if `webgpu` is requested and no adapter is fit, or an adapter for `cpu` */
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  return ENGINES[options.engine].open(options);
+}
+
+function openCpu({ adapter }: EngineOptions): Engine {
+  if (adapter === undefined) return createCpuEngine();
+  throw new IntersticeError('INVALID_PARAMETER', 'An adapter is set, but the engine cpu uses none; leave it unset.');
+}
+
+async function openWebGpu(options: EngineOptions): Promise<Engine> {
+  const { engine, reason } = await tryWebGpu(options, true);
+  if (engine) return engine;
+  throw new IntersticeError('INVALID_PARAMETER', `The engine webgpu is requested, but ${reason}.`, {
+    hint: 'Use the engine auto or cpu, or install what is missing.',
+  });
+}
+
+/** If the CPU engine is used, `description.adapter` says why. */
+async function openAuto(options: EngineOptions): Promise<Engine> {
+  const { engine, reason } = await tryWebGpu(options, false);
+  if (engine) return engine;
+  const cpu = createCpuEngine();
+  return { ...cpu, description: { ...cpu.description, adapter: `${cpu.description.adapter} (auto: ${reason})` } };
+}
+
+async function tryWebGpu({ adapter: name, maxDeviceBytes, validation }: EngineOptions, allowSoftware: boolean) {
+  const { createGpuEngine } = await import('../../gpu/engine.js');
+  return createGpuEngine({
+    name,
+    maxDeviceBytes: maxDeviceBytes || undefined,
+    powerPreference: 'high-performance',
+    allowSoftware,
+    // The report contains the time of each stage.
+    timings: true,
+    skipValidation: !(validation ?? ['test', 'development'].includes(process.env.NODE_ENV ?? '')),
+  });
+}

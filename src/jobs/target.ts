@@ -1,0 +1,124 @@
+import type { Warning } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
+import type { Parameters } from '../contract/parameters.js';
+import { type Box, checkPositions } from '../mesh/positions.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
+import { type CutTarget, cutTo, type Range } from '../solver/range.js';
+import type { EnginePositions, Resolution } from '../solver/types.js';
+
+/** A target that has passed its check. */
+export interface CheckedTarget {
+  readonly box: Box;
+  /** @returns float32[3·V], valid until the lane's next step @throws COORDINATE_RANGE */
+  imageUnder(frame: CoordinateFrame): EnginePositions;
+}
+
+/** The frame that a target probably gets, and memory for its image under that frame. */
+export interface ExpectedFrame {
+  readonly frame: CoordinateFrame;
+  /** float32[3·V] */
+  readonly image: EnginePositions;
+}
+
+/**
+ * Checks a target and, where a frame is expected, maps it in the same pass. A session almost always keeps its frame, but
+ * whether this step does is known only after the target has been checked.
+ *
+ * @throws SIZE_MISMATCH, NOT_FINITE
+ */
+export function checkTarget(
+  target: Positions,
+  vertexCount: number,
+  expected: ExpectedFrame | undefined,
+): CheckedTarget {
+  if (!expected) {
+    return {
+      box: checkPositions(target, vertexCount, 'target'),
+      imageUnder: (frame) => frame.toEngine(target, 'target'),
+    };
+  }
+  const { image } = expected;
+  const box = checkPositions(target, vertexCount, 'target', (positions) => expected.frame.mapInto(image, positions));
+  return {
+    box,
+    imageUnder: (frame) => {
+      if (frame !== expected.frame) return frame.toEngine(target, 'target');
+      frame.refuseBeyondFloat32(box, image, 'target');
+      return image;
+    },
+  };
+}
+
+/** The target that the engine gets, and what the engine's answer means for the target that the caller asked for. */
+export interface EngineTarget {
+  /** float32[3·V] engine units */
+  readonly positions: EnginePositions;
+  /** Restates what the engine reports of its own target for the caller's target. @param epsilon ε */
+  restate(resolution: Resolution, epsilon: number): Resolution;
+  warnings(parameters: Parameters): readonly Warning[];
+}
+
+/** The image of the target. Where vertices lie farther out than the floor covers, their motion is cut to what it covers. */
+export function engineTargetOf(
+  mesh: CollisionMesh,
+  { cut }: Range,
+  { startEngine, targetEngine, target }: Pick<StateToMap, 'startEngine' | 'targetEngine' | 'target'>,
+): EngineTarget {
+  const near = cut && cutTo(cut, mesh, startEngine, targetEngine);
+  if (!near || near.count === 0) {
+    return { positions: targetEngine, restate: (resolution) => resolution, warnings: () => [] };
+  }
+  return {
+    positions: near.target,
+    restate: (resolution, epsilon) => restate(resolution, near, epsilon),
+    warnings: (parameters) => [warnOfCut(near, parameters, isDouble(target))],
+  };
+}
+
+/** A vertex whose motion is cut to the share s, with the residual r on that part, has 1 − s(1 − r) of its motion left. */
+function restate(resolution: Resolution, { share }: CutTarget, epsilon: number): Resolution {
+  const residuals = resolution.residuals.map((r, v) => (share[v] === 1 ? r : 1 - share[v]! * (1 - r)));
+  let residual = 0;
+  let unfinishedVertices = 0;
+  for (const r of residuals) {
+    residual = Math.max(residual, r);
+    if (r >= epsilon) unfinishedVertices++;
+  }
+  const { status } = resolution;
+  // The engine converged to the cut target, not to the caller's; more steps would not help.
+  const isStalled = status === 'CONVERGED' && residual >= epsilon;
+  return { ...resolution, status: isStalled ? 'STALLED' : status, residuals, residual, unfinishedVertices };
+}
+
+function warnOfCut({ count, first }: CutTarget, parameters: Parameters, isDouble: boolean): Warning {
+  const [vertices, targets] = count === 1 ? ['vertex was', 'target lies'] : ['vertices were', 'targets lie'];
+  return {
+    code: 'TARGET_OUT_OF_RANGE',
+    message: `${count} ${vertices} moved only part of the way: where the ${targets}, ${explainRange(parameters, isDouble)}.`,
+    element: { kind: 'vertex', index: first, vertices: [first] },
+    count,
+  };
+}
+
+/** For an answer that is an earlier state, because contacts pushed the engine's last state out of the range. */
+export function warnOfEarlierState(parameters: Parameters, target: Positions): Warning {
+  return {
+    code: 'TARGET_OUT_OF_RANGE',
+    message: `The answer is an earlier state: where the motion continued, ${explainRange(parameters, isDouble(target))}.`,
+    count: 1,
+  };
+}
+
+const isDouble = (positions: Positions): boolean => positions instanceof Float64Array;
+
+function explainRange({ activationDistance }: Parameters, isDouble: boolean): string {
+  // In doubles the next request starts from a new origin.
+  const remedy = isDouble
+    ? 'send the same target again to continue'
+    : 'send float64, or move the mesh closer to the origin';
+  return (
+    `coordinates are too coarse to keep elements apart at the activation distance of ${activationDistance}; ${remedy}, ` +
+    'or ask for a larger activation distance'
+  );
+}
