@@ -1,48 +1,73 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../src/paths.js';
+import { CONSTANTS } from './kernels/constants.js';
+import { STRUCTS } from './kernels/structs.js';
 
 const KERNELS = join(projectRoot, 'gpu', 'kernels');
 
 /** A whole line of a kernel: `// #include "common/heights.wgsl"`, relative to gpu/kernels. */
 const INCLUDE = /^\s*\/\/\s*#include\s+"([^"]+)"\s*$/;
 
+/** The text of a file under gpu/kernels, by its path there. */
+export type KernelReader = (file: string) => string;
+
+const readKernel: KernelReader = (file) => readFileSync(join(KERNELS, file), 'utf8');
+
 const loaded = new Map<string, string>();
 
 /**
- * The WGSL text of gpu/kernels/NAME.wgsl with its includes in place, each file once, where it is first named. Cached.
+ * The complete WGSL of gpu/kernels/NAME.wgsl. Cached.
  *
  * @param name path under gpu/kernels without `.wgsl`
- * @throws Error naming the file that is missing and the one that asked for it
+ * @throws Error naming the file that is missing and the one that includes it
  */
 export function loadKernel(name: string): string {
   let text = loaded.get(name);
   if (text === undefined) {
-    text = expand(`${name}.wgsl`, `loadKernel(${name})`, new Set());
+    text = assembleKernel(name);
     loaded.set(name, text);
   }
   return text;
 }
 
-function expand(file: string, askedBy: string, seen: Set<string>): string {
+/**
+ * Assembles a kernel: its includes in place, each file once, where it is first named; before them the constants and structs
+ * of kernels/constants.ts and kernels/structs.ts that the text names.
+ *
+ * @param read other texts and declarations of constants only in tests, which plant faults with them
+ */
+export function assembleKernel(name: string, read = readKernel, constants = CONSTANTS): string {
+  const text = expand(`${name}.wgsl`, `loadKernel(${name})`, new Set(), read);
+  const names = new Set(text.replace(/\/\/.*/g, '').match(/\b[A-Za-z]\w*\b/g));
+  const declarations: string[] = [];
+  for (const [constant, declaration] of constants) if (names.has(constant)) declarations.push(declaration);
+  for (const [struct, layout] of STRUCTS) {
+    if (names.has(struct)) declarations.push(layout.declare());
+    if (names.has(`${struct}View`)) declarations.push(layout.declare(true));
+  }
+  return [...declarations, text].join('\n');
+}
+
+function expand(file: string, includedBy: string, seen: Set<string>, read: KernelReader): string {
   if (seen.has(file)) return '';
   seen.add(file);
   let text: string;
   try {
-    text = readFileSync(join(KERNELS, file), 'utf8');
+    text = read(file);
   } catch (thrown) {
-    throw new Error(`the kernel file ${file}, asked for by ${askedBy}, cannot be read`, { cause: thrown });
+    throw new Error(`The kernel file ${file}, named by ${includedBy}, cannot be read.`, { cause: thrown });
   }
   return text
     .split('\n')
     .map((line) => {
       const include = INCLUDE.exec(line);
-      return include ? expand(include[1], file, seen) : line;
+      return include ? expand(include[1], file, seen, read) : line;
     })
     .join('\n');
 }
 
-/** How a kernel's file binds a buffer: WGSL names the buffers, so that the host can find them by name. */
+/** A buffer that a kernel binds. WGSL names the buffers, so that the host finds them by name. */
 export interface Binding {
   readonly index: number;
   readonly name: string;
@@ -51,7 +76,7 @@ export interface Binding {
 
 const BINDING = /@group\(0\)\s*@binding\((\d+)\)\s*var<\s*(uniform|storage)\s*(?:,\s*(read_write|read)\s*)?>\s*(\w+)/g;
 
-/** Every binding that a kernel's text declares in group 0, in order of index. */
+/** Every binding that a kernel's text declares in group 0, in the order of their indices. */
 export function bindingsOf(text: string): Binding[] {
   const bindings: Binding[] = [];
   for (const [, index, space, access, name] of text.matchAll(BINDING)) {
@@ -59,23 +84,4 @@ export function bindingsOf(text: string): Binding[] {
     bindings.push({ index: Number(index), name, type });
   }
   return bindings.sort((a, b) => a.index - b.index);
-}
-
-/**
- * Fields of a WGSL struct of 4-byte scalars, in order: field n lies at byte 4·n.
- *
- * @throws Error when there is no such struct, or a field is not a 4-byte scalar
- */
-export function scalarFields(text: string, struct: string): ReadonlyMap<string, 'u32' | 'i32' | 'f32'> {
-  const body = new RegExp(`struct ${struct} \\{([^}]*)\\}`).exec(text)?.[1];
-  if (body === undefined) throw new Error(`no struct ${struct} in the kernel`);
-  const fields = new Map<string, 'u32' | 'i32' | 'f32'>();
-  for (const line of body.split('\n')) {
-    const code = line.replace(/\/\/.*/, '').trim();
-    if (code === '') continue;
-    const field = /^(\w+)\s*:\s*(?:atomic<)?(u32|i32|f32)>?,$/.exec(code);
-    if (!field) throw new Error(`struct ${struct}: "${code}" is no scalar of 4 bytes`);
-    fields.set(field[1], field[2] as 'u32' | 'i32' | 'f32');
-  }
-  return fields;
 }

@@ -7,7 +7,6 @@
 //                  the step, in the lower one
 //   queue       C  candidates that are kept, until they are rows; then the sweep's queue
 //   row         C  candidates that are rows
-const CONTACT_WORDS: u32 = 15u;
 const WAITS_SHIFT: u32 = 16u;
 const NO_FOLLOWER: u32 = 0xffffffffu;
 

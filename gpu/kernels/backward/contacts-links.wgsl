@@ -9,9 +9,7 @@
 // In: contacts (row), pairVertex, candidates. Out: lists.rows; contacts: rowsAt, followers, waits, queue; control. See
 // backward/contact-projection.wgsl.
 // #include "common/dispatch.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
-// #include "common/pair-entry.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(3) var<storage, read> candidates: array<Candidate>;
@@ -19,7 +17,7 @@
 @group(0) @binding(5) var<storage, read_write> contacts: array<u32>;
 // #include "backward/contact-words.wgsl"
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn listRows(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -43,7 +41,7 @@ fn listRows(
   }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn linkRows(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

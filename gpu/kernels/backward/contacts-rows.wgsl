@@ -4,7 +4,6 @@
 // Contacts.#addRow (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
@@ -17,11 +16,10 @@
 @group(0) @binding(7) var<storage, read_write> contacts: array<u32>;
 // #include "common/corners-of-x.wgsl"
 // #include "backward/contact-jacobian.wgsl"
-// #include "common/pair-entry.wgsl"
 // #include "backward/sweep-order.wgsl"
 // #include "backward/contact-words.wgsl"
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn contactRows(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

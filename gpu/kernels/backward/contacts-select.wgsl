@@ -13,9 +13,7 @@
 // After `unique` lists.cursor is the number of unique contacts that weigh at the vertex. Mirrors selectContacts
 // (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
-// #include "common/pair-entry.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(3) var<storage, read_write> candidates: array<Candidate>;
@@ -65,7 +63,7 @@ fn takingPart(slots: Slots) -> vec4<bool> {
   return (slots.weight > vec4f(0.0)) & movable(slots);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn count(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -84,7 +82,7 @@ fn count(
   }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn fill(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -125,7 +123,7 @@ fn isCloser(place: u32, key: u32, p: u32) -> bool {
   return other < key || (other == key && pairOf(candidates[contacts[place]].entry) < p);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn selectUnique(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -177,7 +175,7 @@ fn isClosestOfItsKind(c: u32, slots: Slots, isTaking: vec4<bool>) -> bool {
   return true;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn rank(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

@@ -11,7 +11,7 @@
 @group(0) @binding(2) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(3) var<storage, read_write> edgeRow: array<vec4f>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn edgeRows(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

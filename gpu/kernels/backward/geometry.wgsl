@@ -6,7 +6,6 @@
 // ContactCandidates.find and pairDelta (src/solver/cpu/contact-candidates.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/measure.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
@@ -18,7 +17,6 @@
 @group(0) @binding(7) var<storage, read_write> pairDistance: array<f32>;
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
 // #include "common/motion.wgsl"
-// #include "common/pair-entry.wgsl"
 
 // d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests.
 const RECOVERY: f32 = 1.1;
@@ -53,7 +51,7 @@ fn isOfUse(sorts: vec4f, weight: vec4f) -> bool {
   return any((sorts == vec4f(STUCK_WAY)) | ((sorts == vec4f(MOVABLE_WAY)) & isHeavy));
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn geometry(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

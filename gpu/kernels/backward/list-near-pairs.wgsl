@@ -7,11 +7,9 @@
 // (src/solver/cpu/active-pairs.ts, contact-candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/heights.wgsl"
-// #include "common/pair-entry.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
@@ -20,12 +18,11 @@
 // u32[P] entries
 @group(0) @binding(7) var<storage, read_write> listed: array<u32>;
 // #include "common/motion.wgsl"
-// #include "common/corners-at.wgsl"
 
 // A stale normal that shows a gap above this multiple of δ rules a contact out.
 const STALE_GAP: f32 = 1.5;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn listForGeometry(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

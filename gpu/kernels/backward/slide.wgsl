@@ -17,7 +17,6 @@
 @group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(7) var<storage, read> candidates: array<Candidate>;
 @group(0) @binding(8) var<storage, read> contacts: array<u32>;
-// #include "common/pair-entry.wgsl"
 // #include "common/corners-of-x.wgsl"
 
 fn slideAlong(entry: u32, i: u32) {
@@ -46,7 +45,7 @@ fn slideAlong(entry: u32, i: u32) {
   }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn slide(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

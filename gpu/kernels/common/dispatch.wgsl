@@ -1,17 +1,27 @@
-// Threads of a dispatch that is folded to two dimensions, in one row: group size 64 everywhere but in kernels of one group.
-const GROUP: u32 = 64u;
-// Groups in the first dimension of a folded dispatch; every implementation allows 65,535.
-const FOLD: u32 = 32768u;
+// Dispatches of more workgroups than one dimension holds are folded to two; gpu/device/dispatch.ts folds by the same rule.
 
-fn linearIndex(group: vec3u, groups: vec3u, local: u32) -> u32 {
-  return (group.y * groups.x + group.x) * GROUP + local;
+// Size of a dispatch of at least `groups` workgroups; (0, 1, 1) for none.
+fn foldGroups(groups: u32) -> vec3u {
+  let rows = max(1u, (groups + MAX_GROUPS - 1u) / MAX_GROUPS);
+  return vec3u((groups + rows - 1u) / rows, rows, 1u);
 }
 
-// Groups in x and y for so many threads; the host's counterpart is foldGroups in gpu/step/dispatch.ts.
-fn foldedGroups(threads: u32) -> vec2u {
-  let groups = (threads + GROUP - 1u) / GROUP;
-  if (groups <= FOLD) {
-    return vec2u(groups, select(1u, 0u, groups == 0u));
-  }
-  return vec2u(FOLD, (groups + FOLD - 1u) / FOLD);
+// Size of a dispatch with a thread per element.
+fn foldThreads(threads: u32) -> vec3u {
+  return foldGroups(groupsFor(threads, WORKGROUP_SIZE));
+}
+
+// count / size, rounded up, without a sum that could wrap.
+fn groupsFor(count: u32, size: u32) -> u32 {
+  return count / size + select(0u, 1u, count % size != 0u);
+}
+
+// Number of a workgroup in a folded dispatch; the last row may run past the end.
+fn foldedGroup(group: vec3u, groups: vec3u) -> u32 {
+  return group.y * groups.x + group.x;
+}
+
+// Number of a thread in a folded dispatch, which is that of its element.
+fn linearIndex(group: vec3u, groups: vec3u, local: u32) -> u32 {
+  return foldedGroup(group, groups) * WORKGROUP_SIZE + local;
 }

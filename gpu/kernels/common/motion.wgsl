@@ -1,3 +1,4 @@
+// #include "common/corners.wgsl"
 // For kernels that bind ways: two vec4f a vertex, so that what a pair needs of one is read at once. Written by
 // backward/prepare.wgsl and forward/guard.wgsl:
 //
@@ -17,4 +18,16 @@ fn anyMoves(ids: vec4i) -> bool {
 
 fn pointOfX(v: u32) -> vec3f {
   return ways[2u * v].xyz;
+}
+
+fn cornersOfX(ids: vec4i) -> Corners {
+  let p0 = pointOfX(u32(ids.x));
+  var p = Corners(p0, pointOfX(u32(ids.y)), p0, p0);
+  if (ids.z >= 0) {
+    p.p2 = pointOfX(u32(ids.z));
+  }
+  if (ids.w >= 0) {
+    p.p3 = pointOfX(u32(ids.w));
+  }
+  return p;
 }

@@ -7,7 +7,6 @@
 // (src/solver/cpu/residuals.ts, proximity.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
@@ -17,7 +16,7 @@
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> progress: array<VertexProgress>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn begin(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

@@ -10,9 +10,6 @@
 // ProgressWatch.wantsSearch and judge (src/solver/cpu/two-way.ts, progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
-// #include "control/window.wgsl"
-// #include "common/slots.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read_write> stepArguments: array<u32>;
 @group(0) @binding(3) var<storage, read_write> candidateArguments: array<u32>;
@@ -39,14 +36,14 @@ fn writeSlot(slot: u32, groups: vec2u) {
 fn writeArguments() {
   let isRunning = control.state == RUNNING;
   let runs = select(0u, 1u, isRunning);
-  writeSlot(ONE, vec2u(runs, runs));
-  writeSlot(SEARCH, vec2u(0u, 0u) + select(0u, 1u, isRunning && control.wantsSearch != NO_SEARCH));
-  writeSlot(VERTICES, foldedGroups(parameters.vertexCount) * runs);
-  writeSlot(PAIRS, foldedGroups(control.pairCount) * runs);
+  writeSlot(STEP_SLOT_ONE, vec2u(runs, runs));
+  writeSlot(STEP_SLOT_SEARCH, vec2u(0u, 0u) + select(0u, 1u, isRunning && control.wantsSearch != SEARCH_NONE));
+  writeSlot(STEP_SLOT_VERTICES, foldThreads(parameters.vertexCount).xy * runs);
+  writeSlot(STEP_SLOT_PAIRS, foldThreads(control.pairCount).xy * runs);
   for (var c = 0u; c < parameters.wideColours; c++) {
-    writeSlot(FIRST_EDGES + c, foldedGroups(edgeColours[c + 1u] - edgeColours[c]) * runs);
+    writeSlot(STEP_SLOT_FIRST_EDGES + c, foldThreads(edgeColours[c + 1u] - edgeColours[c]).xy * runs);
   }
-  for (var slot = 0u; slot < CANDIDATE_SLOTS; slot++) {
+  for (var slot = 0u; slot < LIST_SLOT_COUNT; slot++) {
     candidateArguments[3u * slot] = 0u;
     candidateArguments[3u * slot + 1u] = 0u;
     candidateArguments[3u * slot + 2u] = 1u;
@@ -58,7 +55,7 @@ fn clearCounters() {
   atomicStore(&control.unfinishedCount, 0u);
   atomicStore(&control.touchingCount, 0u);
   atomicStore(&control.largestMoveBits, 0u);
-  atomicStore(&control.concernedCount, 0u);
+  atomicStore(&control.relevantCount, 0u);
   atomicStore(&control.stoppedCount, 0u);
   atomicStore(&control.starvedCount, 0u);
   atomicStore(&control.wantedCount, 0u);
@@ -87,7 +84,7 @@ fn narrowedRadius() -> f32 {
 // The re-search rule of guard BOXES: enough of those concerned are stopped, or one has been for long.
 fn isSearchDue() -> bool {
   let stopped = atomicLoad(&control.stoppedCount);
-  let few = f32(stopped) < STOPPED_SHARE * f32(atomicLoad(&control.concernedCount));
+  let few = f32(stopped) < STOPPED_SHARE * f32(atomicLoad(&control.relevantCount));
   return atomicLoad(&control.starvedCount) > 0u || (stopped > 0u && !few);
 }
 
@@ -99,7 +96,7 @@ fn sumOfResiduals() -> f32 {
 
 // Where the host searches, a run that wants a search pauses for it.
 fn pausedForSearch(state: u32, search: u32) -> u32 {
-  let pauses = state == RUNNING && search != NO_SEARCH && parameters.waitsForSearch == 1u;
+  let pauses = state == RUNNING && search != SEARCH_NONE && parameters.waitsForSearch == 1u;
   return select(state, NEEDS_SEARCH, pauses);
 }
 
@@ -124,8 +121,8 @@ fn decide() {
   let isDue = isSearchDue();
   control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning && !hasRadius);
   let isFew = f32(atomicLoad(&control.wantedCount)) <= PARTIAL_SHARE * f32(parameters.vertexCount);
-  let forBoxes = select(NO_SEARCH, select(SEARCH_ALL, SEARCH_PART, isFew), isDue);
-  let search = select(forBoxes, select(NO_SEARCH, SEARCH_ALL, radius < parameters.radiusMin), hasRadius);
+  let forBoxes = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), isDue);
+  let search = select(forBoxes, select(SEARCH_NONE, SEARCH_ALL, radius < parameters.radiusMin), hasRadius);
 
   // The end of a window of steps, when it is due: stagnated for good, or a search is asked for before that.
   let isDone = residual < parameters.epsilon;
@@ -166,7 +163,7 @@ fn open() {
     (hasBoxes || radius >= parameters.radiusMin);
   let isReused = fits && unfinished > 0u;
   control.isReused = select(0u, 1u, isReused);
-  let search = select(SEARCH_ALL, NO_SEARCH, isReused);
+  let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
   control.wantsSearch = search;
   let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
   control.state = pausedForSearch(select(limited, CONVERGED, unfinished == 0u), search);
@@ -183,13 +180,13 @@ fn arm() {
 
 @compute @workgroup_size(1)
 fn afterSearch() {
-  let isOn = control.state == RUNNING && control.wantsSearch != NO_SEARCH;
+  let isOn = control.state == RUNNING && control.wantsSearch != SEARCH_NONE;
   let demand = control.pairDemand;
   let hasRoom = demand <= control.pairCapacity;
   let isTaken = isOn && hasRoom;
   control.state = select(control.state, NEEDS_ROOM, isOn && !hasRoom);
   control.pairCount = select(control.pairCount, demand, isTaken);
-  control.wantsSearch = select(control.wantsSearch, NO_SEARCH, isTaken);
+  control.wantsSearch = select(control.wantsSearch, SEARCH_NONE, isTaken);
   control.searches += select(0u, 1u, isTaken);
   control.radius = select(control.radius, parameters.radiusMax, isTaken && parameters.hasBoxes == 0u);
   // Without a search these are the sizes that were written when the step was opened.
@@ -208,7 +205,7 @@ fn afterGeometry() {
   control.candidateDemand = select(control.candidateDemand, found, isShort);
   // With room the steps' sizes are what they were.
   writeArguments();
-  let folded = foldedGroups(found) * select(0u, 1u, isRunning && hasRoom);
-  candidateArguments[3u * CANDIDATES] = folded.x;
-  candidateArguments[3u * CANDIDATES + 1u] = folded.y;
+  let size = foldThreads(found).xy * select(0u, 1u, isRunning && hasRoom);
+  candidateArguments[3u * LIST_SLOT_CANDIDATES] = size.x;
+  candidateArguments[3u * LIST_SLOT_CANDIDATES + 1u] = size.y;
 }

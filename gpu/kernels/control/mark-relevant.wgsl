@@ -1,7 +1,7 @@
 // Who matters for the decision to search, one thread a vertex: the unfinished (r ≥ ε), and every vertex of the pair that
 // bounds one, for what is pushed aside must not end at the face of its box.
 //
-// In: motion.limiter, pairVertex, progress.residual. Out: progress.concerned. Mirrors ProgressWatch.#markConcerned
+// In: motion.limiter, pairVertex, progress.residual. Out: progress.relevant. Mirrors ProgressWatch.#markConcerned
 // (src/solver/cpu/progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -10,7 +10,7 @@
 @group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(3) var<storage, read_write> progress: array<VertexProgress>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn concern(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -20,7 +20,7 @@ fn concern(
   if (i >= parameters.vertexCount || !(progress[i].residual >= parameters.epsilon)) {
     return;
   }
-  atomicStore(&progress[i].concerned, 1u);
+  atomicStore(&progress[i].relevant, 1u);
   let p = motion[i].limiter;
   if (p == NO_PAIR) {
     return;
@@ -28,7 +28,7 @@ fn concern(
   let ids = pairVertex[p];
   for (var s = 0u; s < 4u; s++) {
     if (ids[s] >= 0) {
-      atomicStore(&progress[ids[s]].concerned, 1u);
+      atomicStore(&progress[ids[s]].relevant, 1u);
     }
   }
 }

@@ -3,13 +3,12 @@
 //
 // In: pairInfo. In and out: pairNormal.w, control.
 // #include "common/dispatch.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(3) var<storage, read_write> pairNormal: array<vec4f>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn forget(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -23,13 +22,13 @@ fn forget(
 
 // Each thread counts for itself a pair in so many: adding up within a workgroup would need a barrier, which costs a
 // software adapter fifty times what the counting does.
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn countKinds(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let threads = 64u * groups.x * groups.y;
+  let threads = WORKGROUP_SIZE * groups.x * groups.y;
   var kinds = vec4u(0u);
   for (var p = linearIndex(group, groups, local); p < control.pairCount; p += threads) {
     kinds[pairInfo[p] & KIND_MASK] += 1u;

@@ -2,14 +2,12 @@
 // new box, who is stuck at a pair, and, at the end of a window of steps, whether an unfinished vertex travelled since its
 // beginning, and the sum of r.
 //
-// In: x, motion, progress.residual and .concerned. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
+// In: x, motion, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
 // Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
-// #include "control/window.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> windowStart: array<f32>;
@@ -26,7 +24,7 @@ const TRAVEL: f32 = f32(WINDOW) / 4.0;
 // Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
 const RESIDUAL_PARTS: f32 = 65536.0;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn watch(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -47,8 +45,8 @@ fn watch(
     atomicAdd(&control.wantedCount, 1u);
   }
   var stopped = select(progress[i].stopped, 0u, control.clearsStopped == 1u);
-  if (atomicLoad(&progress[i].concerned) == 1u) {
-    atomicAdd(&control.concernedCount, 1u);
+  if (atomicLoad(&progress[i].relevant) == 1u) {
+    atomicAdd(&control.relevantCount, 1u);
     if (isMoving && guardAlpha < 1.0 && (guardAlpha == 0.0 || alpha >= GUARD_SHARE * guardAlpha)) {
       stopped++;
       atomicAdd(&control.stoppedCount, 1u);

@@ -4,25 +4,16 @@
 //
 // In: x, the triangles in slot order. Out: tree, two vec4f a box, lo and hi; nodes first, slot s at 2 * leaves + s. Empty
 // nodes are inverted. One thread a box; one dispatch for the slots, one for each level from the leaves to the root.
-// #include "common/groups.wgsl"
+// #include "common/dispatch.wgsl"
 
-struct Level {
-  // triangles in all, leaves of the tree
-  triangles: u32,
-  leaves: u32,
-  // nodes of this level, and 1 where they are leaves
-  width: u32,
-  isLeaf: u32,
-}
 
-@group(0) @binding(0) var<uniform> level: Level;
+@group(0) @binding(0) var<uniform> level: FilterLevel;
 // f32[3V]
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 // u32[3T]
 @group(0) @binding(2) var<storage, read> triangles: array<u32>;
 @group(0) @binding(3) var<storage, read_write> tree: array<vec4f>;
 
-const LEAF_SIZE: u32 = 8u;
 // The largest float32 stands for infinity, which WGSL does not promise.
 const FAR: f32 = 3.4028234e38;
 
@@ -30,13 +21,13 @@ fn positionOf(v: u32) -> vec3f {
   return vec3f(x[3u * v], x[3u * v + 1u], x[3u * v + 2u]);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn boxTriangles(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let slot = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let slot = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (slot >= level.triangles) {
     return;
   }
@@ -48,13 +39,13 @@ fn boxTriangles(
   tree[at + 1u] = vec4f(max(a, max(b, c)), 0.0);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn joinBoxes(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let i = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let i = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (i >= level.width) {
     return;
   }

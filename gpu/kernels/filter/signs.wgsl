@@ -27,24 +27,6 @@ override SLACK_SHARE: f32 = 1.0;
 const ABSOLUTE: f32 = 7.888609052210118e-31;
 
 // What a filter is asked (one uniform for all that it needs).
-struct Walk {
-  edges: u32,
-  triangles: u32,
-  // leaves of the tree of triangles, a power of two; its slots begin at 2 * leaves
-  leaves: u32,
-  // pairs that the list has room for
-  capacity: u32,
-  // 1.25 · 2e + 2^-120, more than 1.25 s of above
-  slack: f32,
-  // 0, which the compiler does not know
-  zero: u32,
-  // 1 = pairs of parts are ignored
-  hasIgnored: u32,
-  // number of parts
-  parts: u32,
-  // a number of this request's own
-  stamp: u32,
-}
 
 fn held(d: vec3f, zero: u32) -> vec3f {
   return bitcast<vec3f>(bitcast<vec3u>(d) ^ vec3u(zero));

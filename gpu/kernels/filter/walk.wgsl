@@ -4,25 +4,11 @@
 //
 // In: walk, x, edges and triangles in slot order, parts, tree. Out: counts, doubtful (edge slot, triangle slot), in no
 // particular order. The bounds are in filter/signs.wgsl.
-// #include "common/groups.wgsl"
+// #include "common/dispatch.wgsl"
 // #include "filter/signs.wgsl"
 
-struct Counts {
-  // pairs of overlapping boxes that were looked at, 64 bits
-  testedLow: atomic<u32>,
-  testedHigh: atomic<u32>,
-  // pairs that were to be listed; may wrap, isFull does not
-  doubtful: atomic<u32>,
-  // 1 = some pair found no room
-  isFull: atomic<u32>,
-  // 1 = an edge has too many neighbours to go on
-  isCrowded: atomic<u32>,
-  // edges that were walked to the end, and the request's stamp: what the host believes the rest by
-  walked: atomic<u32>,
-  stamp: atomic<u32>,
-}
 
-@group(0) @binding(0) var<uniform> walk: Walk;
+@group(0) @binding(0) var<uniform> walk: FilterWalk;
 // f32[3V]
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 // u32[2E], u32[3T]
@@ -31,17 +17,15 @@ struct Counts {
 // part of each edge, of each triangle (by slot), first of each part's ignored parts and an end, the lists, ascending
 @group(0) @binding(4) var<storage, read> parts: array<u32>;
 @group(0) @binding(5) var<storage, read> tree: array<vec4f>;
-@group(0) @binding(6) var<storage, read_write> counts: Counts;
+@group(0) @binding(6) var<storage, read_write> counts: FilterCounts;
 @group(0) @binding(7) var<storage, read_write> doubtful: array<vec2u>;
 
-const LEAF_SIZE: u32 = 8u;
 // Candidates that a thread walks on to before it looks closer.
 const PENDING: u32 = 8u;
 // An edge whose box meets more boxes than this belongs to a state that no device should chew on in one dispatch: drivers
 // take a device away that does not answer for some seconds. The host, which can be interrupted, tests it instead.
 const MOST_NEIGHBOURS: u32 = 65536u;
 // Elements whose vertices belong to different parts
-const NO_PART: u32 = 0xffffffffu;
 
 fn positionOf(v: u32) -> vec3f {
   return vec3f(x[3u * v], x[3u * v + 1u], x[3u * v + 2u]);
@@ -134,13 +118,13 @@ fn areApart(p: vec3f, q: vec3f, triangle: u32) -> bool {
     || isBeyondSideInAnyPlane(held(p - b, zero), held(q - b, zero), bc, held(a - b, zero), slack);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn walkEdges(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let edge = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let edge = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (edge >= walk.edges) {
     return;
   }

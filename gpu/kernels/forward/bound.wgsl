@@ -13,10 +13,8 @@
 // Mirrors Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/measure.wgsl"
-// #include "common/pair-entry.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(3) var<storage, read_write> motion: array<Motion>;
@@ -26,7 +24,6 @@
 @group(0) @binding(7) var<storage, read_write> limits: array<Limit>;
 @group(0) @binding(8) var<storage, read_write> bounds: array<vec4f>;
 // #include "common/motion.wgsl"
-// #include "common/corners-at.wgsl"
 
 // What the vertices want: y − x along n and its length, α of the guard.
 struct Wish {
@@ -69,7 +66,7 @@ fn keepBound(v: i32, bound: f32) {
   }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn bound(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

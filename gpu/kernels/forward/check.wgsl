@@ -11,11 +11,9 @@
 // In: x, next, limits, bounds, pairVertex, pairNormal. Out: motion.flags, motion.limiter. Mirrors Forward.#check
 // (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/heights.wgsl"
-// #include "common/pair-entry.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> next: array<f32>;
@@ -25,7 +23,7 @@
 @group(0) @binding(7) var<storage, read> bounds: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> motion: array<Motion>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn check(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

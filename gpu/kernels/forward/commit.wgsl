@@ -5,7 +5,6 @@
 // Mirrors Forward.#commit and Residuals.update (src/solver/cpu/forward.ts, residuals.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
@@ -25,7 +24,7 @@ fn isInBox(i: u32, at: vec3f) -> bool {
   return isInside;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn commit(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,
@@ -71,5 +70,5 @@ fn commit(
       atomicAdd(&control.unfinishedCount, 1u);
     }
   }
-  atomicStore(&progress[i].concerned, 0u);
+  atomicStore(&progress[i].relevant, 0u);
 }

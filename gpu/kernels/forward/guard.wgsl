@@ -11,10 +11,8 @@
 // (src/solver/cpu/forward.ts, boxes.ts, two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
-// #include "common/finite.wgsl"
 @group(0) @binding(1) var<storage, read> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> y: array<u32>;
@@ -38,7 +36,13 @@ fn boxShare(here: f32, to: f32, lo: f32, hi: f32) -> f32 {
   return 1.0;
 }
 
-@compute @workgroup_size(64)
+// By the exponent, because a compiler may assume that there is neither infinity nor NaN. Numbers beyond 2^120 count as
+// out of range too: differences and heights of such would not stay finite.
+fn isInRange(bits: u32) -> bool {
+  return ((bits >> 23u) & 0xffu) < 247u;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn guard(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

@@ -6,12 +6,10 @@
 // half of Forward.#bound (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-// #include "common/control.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
 // #include "common/lengths.wgsl"
 // #include "common/heights.wgsl"
-// #include "common/pair-entry.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> ways: array<vec4f>;
 @group(0) @binding(5) var<storage, read> pairVertex: array<vec4i>;
@@ -19,7 +17,6 @@
 @group(0) @binding(7) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> limits: array<Limit>;
 // #include "common/motion.wgsl"
-// #include "common/corners-at.wgsl"
 
 // How far a vertex gets along n at the guard's α, and what its rounding is measured by: Σ |n_c D_c|.
 fn wayOf(v: i32, n: vec3f) -> vec2f {
@@ -57,7 +54,7 @@ fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
   return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn listForBound(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

@@ -11,7 +11,10 @@
 @group(0) @binding(3) var<storage, read> motion: array<MotionView>;
 @group(0) @binding(4) var<storage, read_write> next: array<u32>;
 
-@compute @workgroup_size(64)
+// Bits of 1.0.
+const ONE_BITS: u32 = 0x3f800000u;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn write(
   @builtin(workgroup_id) group: vec3u,
   @builtin(num_workgroups) groups: vec3u,

@@ -13,7 +13,7 @@
 
 const ERROR_FACTOR: f32 = 9.5367431640625e-7; // 8 * 2^-23
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn signedGap(@builtin(global_invocation_id) id: vec3u) {
   let pair = id.x;
   if (pair >= arrayLength(&normals) / 3u) {

@@ -5,22 +5,12 @@
 // In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
 // maxima are exact; the growth is rounded once.
-// #include "common/groups.wgsl"
-// #include "search/search-control.wgsl"
+// #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
 // #include "search/cells.wgsl"
 
-struct Slots {
-  count: u32,
-  // index of slot 0 in cells: the trees' nodes come first
-  first: u32,
-  // place of vertex 0's own δ in topology, 0 = one δ for all: half the element's largest is its growth then
-  distances: u32,
-  // place in topology of a bit a slot, 1 = at the border of a kinematic region; 0 = none is
-  border: u32,
-}
 
-@group(0) @binding(0) var<uniform> slots: Slots;
+@group(0) @binding(0) var<uniform> slots: ElementSlots;
 @group(0) @binding(1) var<uniform> control: SearchControl;
 @group(0) @binding(2) var<storage, read> topology: array<u32>;
 @group(0) @binding(3) var<storage, read> box: array<f32>;
@@ -38,16 +28,16 @@ fn distanceOf(v: u32) -> f32 {
 }
 
 fn isAtBorder(slot: u32) -> bool {
-  return slots.border != 0u && (topology[slots.border + slot / 32u] & (1u << (slot % 32u))) != 0u;
+  return slots.border != 0u && (topology[slots.border + slot / MARKS_PER_WORD] & (1u << (slot % MARKS_PER_WORD))) != 0u;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn boxElements(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let slot = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let slot = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (slot >= slots.count) {
     return;
   }

@@ -6,8 +6,7 @@
 // All copies go through u32: a float32 load may change bits that are no number.
 //
 // In: control, bar of the vertices, the pair buffers. Out: offsets (markKept), the pair buffers. One thread a pair.
-// #include "common/groups.wgsl"
-// #include "search/search-control.wgsl"
+// #include "common/dispatch.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
 // u32[oldPairs + queries]: 1 = kept; after the prefix sum the place of a kept pair
@@ -27,19 +26,18 @@
 @group(0) @binding(8) var<storage, read> bar: array<u32>;
 
 // of pairInfo, as in common/pair.wgsl
-const KIND_MASK: u32 = 3u;
 
 fn isKept(v: i32) -> bool {
   return v < 0 || (bar[max(v, 0)] & KEPT) != 0u;
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn markKept(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let p = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let p = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (p >= control.oldPairs) {
     return;
   }
@@ -47,13 +45,13 @@ fn markKept(
   offsets[p] = select(0u, 1u, isKept(v.x) && isKept(v.y) && isKept(v.z) && isKept(v.w));
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn gatherKept(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let p = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let p = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (p >= control.oldPairs || offsets[p] == offsets[p + 1u]) {
     return;
   }
@@ -63,13 +61,13 @@ fn gatherKept(
   pairDistance[to] = pairInfo[p];
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn settlePairs(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let p = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let p = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (p >= control.demand) {
     return;
   }

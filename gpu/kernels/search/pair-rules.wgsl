@@ -18,7 +18,7 @@ fn isIgnored(v: vec4u) -> bool {
     return false;
   }
   let words = partsOf(v);
-  let part = words & vec4u(0x7fffffffu);
+  let part = words & vec4u(~ON_SEAM);
   let seam = words >> vec4u(31u);
   let p = part.x;
   let q = part.w;
@@ -41,7 +41,7 @@ fn isIgnored(v: vec4u) -> bool {
 }
 
 fn isMarked(v: u32) -> bool {
-  return (topology[walk.marks + v / 32u] & (1u << (v % 32u))) != 0u;
+  return (topology[walk.marks + v / MARKS_PER_WORD] & (1u << (v % MARKS_PER_WORD))) != 0u;
 }
 
 // Each side ascending, the lower edge first: one pair has one key. The host pads the sides of free points as these are.

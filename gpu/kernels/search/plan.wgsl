@@ -9,32 +9,12 @@
 // In: control, fixed (workgroups of each dispatch; 0 where the demand decides), offsets (after the prefix sum), total.
 // Out: sizes (indirect arguments, three words a dispatch), control; extent and the count of chunks, for a search anew.
 // #include "search/scan-levels.wgsl"
-// #include "search/search-control.wgsl"
 // #include "search/extent.wgsl"
 
-struct Plan {
-  // dispatches before settleSearch, and in all
-  early: u32,
-  all: u32,
-  // which dispatches depend on counts: markKept, the prefix sum's first and its levels, gatherKept, settlePairs
-  mark: u32,
-  scan: u32,
-  levels: u32,
-  gather: u32,
-  settle: u32,
-  // 1 = what to do stands in status, at these words: RUNNING or not, the mode, and where the demand is to go
-  hasStatus: u32,
-  state: u32,
-  wantsSearch: u32,
-  pairDemand: u32,
-  // word of offsets that counts the chunks of finds that were taken (search/walk-pairs.wgsl)
-  chunks: u32,
-}
 
 // What control.wgsl calls RUNNING
-const IS_RUNNING: u32 = 0u;
 
-@group(0) @binding(0) var<uniform> plan: Plan;
+@group(0) @binding(0) var<uniform> plan: SearchPlan;
 @group(0) @binding(1) var<storage, read_write> control: SearchControl;
 @group(0) @binding(2) var<storage, read> fixed: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
@@ -43,8 +23,6 @@ const IS_RUNNING: u32 = 0u;
 // Control of the steps (common/control.wgsl), or any buffer
 @group(0) @binding(6) var<storage, read_write> status: array<u32>;
 @group(0) @binding(7) var<storage, read_write> extent: array<u32, 6>;
-
-const THREADS: u32 = 64u;
 
 fn writeSize(dispatch: u32, groups: u32) {
   let size = foldGroups(groups);
@@ -55,7 +33,7 @@ fn writeSize(dispatch: u32, groups: u32) {
 
 @compute @workgroup_size(1)
 fn planSearch() {
-  let asked = select(SEARCH_NONE, status[plan.wantsSearch], status[plan.state] == IS_RUNNING);
+  let asked = select(SEARCH_NONE, status[plan.wantsSearch], status[plan.state] == RUNNING);
   let told = select(control.mode, asked, plan.hasStatus != 0u);
   // Without an old P that is complete there is nothing to take over.
   let mode = select(told, SEARCH_ALL, told == SEARCH_PART && control.isValid == 0u);
@@ -74,7 +52,7 @@ fn planSearch() {
   for (var d = 0u; d < plan.all; d++) {
     writeSize(d, select(0u, fixed[d], isAnew && d < plan.early));
   }
-  writeSize(plan.mark, select(0u, groupsFor(oldPairs, THREADS), isAnew));
+  writeSize(plan.mark, select(0u, groupsFor(oldPairs, WORKGROUP_SIZE), isAnew));
   let last = 2u * plan.levels - 2u;
   for (var level = 0u; level < plan.levels; level++) {
     let groups = select(0u, scanLevelGroups(entries, level), isAnew);
@@ -102,8 +80,8 @@ fn settleSearch() {
   for (var d = plan.early; d < plan.all; d++) {
     writeSize(d, select(0u, fixed[d], isTaken));
   }
-  writeSize(plan.gather, select(0u, groupsFor(control.oldPairs, THREADS), isTaken));
-  writeSize(plan.settle, select(0u, groupsFor(demand, THREADS), isTaken));
+  writeSize(plan.gather, select(0u, groupsFor(control.oldPairs, WORKGROUP_SIZE), isTaken));
+  writeSize(plan.settle, select(0u, groupsFor(demand, WORKGROUP_SIZE), isTaken));
   control.pairCount = select(control.pairCount, demand, isTaken);
   control.isValid = select(control.isValid, 1u, isTaken);
   control.searches += select(0u, 1u, isTaken);

@@ -3,29 +3,20 @@
 //
 // A workgroup takes 64 neighbouring nodes and works upward to the one above them all: first from the slots (refitLeaves),
 // then from 128 nodes of a level that is done (refitNodes). In and out: cells (search/cells.wgsl).
-// #include "common/groups.wgsl"
+// #include "common/dispatch.wgsl"
 // #include "search/cells.wgsl"
 
-struct Refit {
-  // index of node 0 and of slot 0 in cells
-  nodes: u32,
-  slots: u32,
-  count: u32,
-  // refitLeaves: number of leaves; refitNodes: number of nodes on the level that is done, at least 2. Powers of two.
-  width: u32,
-}
 
 @group(0) @binding(0) var<uniform> refit: Refit;
 @group(0) @binding(1) var<storage, read_write> cells: array<vec4u>;
 
-const LEAF_SIZE: u32 = 8u;
 
-var<workgroup> level: array<vec4u, 64>;
+var<workgroup> level: array<vec4u, REFIT_NODES>;
 
 // Writes this group's share of the level of `width` nodes and of all levels above it that the group covers alone.
 fn climb(width: u32, group: u32, thread: u32, own: vec4u) {
   var across = width;
-  var mine = min(64u, width);
+  var mine = min(REFIT_NODES, width);
   if (thread < mine) {
     level[thread] = own;
     cells[refit.nodes + across + group * mine + thread] = own;
@@ -46,7 +37,7 @@ fn climb(width: u32, group: u32, thread: u32, own: vec4u) {
   }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn refitLeaves(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
@@ -54,10 +45,10 @@ fn refitLeaves(
 ) {
   let group = foldedGroup(workgroup, dispatched);
   // Folding may start a few groups too many: they have no nodes.
-  if (group * 64u >= refit.width) {
+  if (group * REFIT_NODES >= refit.width) {
     return;
   }
-  let leaf = group * 64u + thread;
+  let leaf = group * REFIT_NODES + thread;
   var own = CELLS_NONE;
   if (leaf < refit.width) {
     let first = leaf * LEAF_SIZE;
@@ -68,7 +59,7 @@ fn refitLeaves(
   climb(refit.width, group, thread, own);
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn refitNodes(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
@@ -76,10 +67,10 @@ fn refitNodes(
 ) {
   let group = foldedGroup(workgroup, dispatched);
   let width = refit.width / 2u;
-  if (group * 64u >= width) {
+  if (group * REFIT_NODES >= width) {
     return;
   }
-  let k = group * 64u + thread;
+  let k = group * REFIT_NODES + thread;
   var own = CELLS_NONE;
   if (k < width) {
     let child = refit.nodes + refit.width + 2u * k;

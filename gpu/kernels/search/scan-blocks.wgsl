@@ -5,13 +5,8 @@
 // top: the total). No counterpart on the CPU, where a loop does.
 // #include "search/scan-levels.wgsl"
 
-struct Level {
-  // which word of counts holds the number of entries of level 0
-  countWord: u32,
-  level: u32,
-}
 
-@group(0) @binding(0) var<uniform> scan: Level;
+@group(0) @binding(0) var<uniform> scan: ScanLevel;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> data: array<u32>;
 @group(0) @binding(3) var<storage, read_write> sums: array<u32>;

@@ -1,6 +1,5 @@
-// #include "common/groups.wgsl"
+// #include "common/dispatch.wgsl"
 // How a prefix sum of any size is cut: blocks of 1,024, their sums in blocks of 1,024, and so on until one is left.
-const SCAN_BLOCK: u32 = 1024u;
 
 // Entries of a level; level 0 is the data. Never 0, so that a sum over nothing still writes its total.
 fn scanLevelCount(count: u32, level: u32) -> u32 {

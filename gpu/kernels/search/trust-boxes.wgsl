@@ -7,8 +7,7 @@
 //
 // In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar, vertices; extent, which holds no box before.
 // One thread a vertex.
-// #include "common/groups.wgsl"
-// #include "search/search-control.wgsl"
+// #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
@@ -28,13 +27,13 @@
 // of all boxes (search/extent.wgsl)
 @group(0) @binding(8) var<storage, read_write> extent: array<atomic<u32>, 6>;
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn fillTrustBoxes(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let i = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let i = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (i >= control.vertices) {
     return;
   }

@@ -17,60 +17,23 @@
 //
 // In: walk, control, topology, tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
 // query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
-// #include "common/groups.wgsl"
-// #include "search/search-control.wgsl"
+// #include "common/dispatch.wgsl"
 // #include "common/closest.wgsl"
 // #include "search/cells.wgsl"
 // #include "search/pair-rules.wgsl"
 
 // What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and free points, which are
 // edges from a vertex to itself. One pipeline for all of them: a second one would be the dearest of all to compile.
-const VT: u32 = 0u;
 
-struct Walk {
-  // 0: count, 1: write
-  isWriting: u32,
-  // number of this walk's first query among all queries
-  firstQuery: u32,
-  // queries: slots of one set of elements
-  ownSlot: u32,
-  ownCount: u32,
-  // the tree they walk: node 0, slots, leaves (a power of two)
-  nodes: u32,
-  otherSlot: u32,
-  otherCount: u32,
-  leaves: u32,
-  // index of slot 0 in cells
-  boxes: u32,
-  // places in topology: part of each vertex, first of each part's ignored parts, the lists (ascending)
-  hasIgnored: u32,
-  parts: u32,
-  ignoredFirst: u32,
-  ignored: u32,
-  // word of offsets that counts the chunks that were taken; the chunks follow, first one a query, then as many more
-  chunks: u32,
-  // places in topology (gpu/search/topology-tail.ts): δ of vertex 0, 0 = one δ for all; marks of the vertices that are in
-  // some pair that is excluded; keys of these pairs, of this kind, ascending
-  distances: u32,
-  marks: u32,
-  excludedFirst: u32,
-  excludedCount: u32,
-  // what P calls these pairs
-  kind: u32,
-  // 1 = the tree is that of the queries themselves; 1 = the queries are free points
-  isSelf: u32,
-  isOfPoints: u32,
-}
 
 // Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
-const CHUNK: u32 = 8u;
-const FINDS: u32 = CHUNK - 1u;
+const FINDS: u32 = CHUNK_WORDS - 1u;
 // There was no chunk left: what the query finds is found again.
 const NO_CHUNK: u32 = 0xffffffffu;
 // Candidates that a thread walks on to before it looks closer.
 const PENDING: u32 = 16u;
 
-@group(0) @binding(0) var<uniform> walk: Walk;
+@group(0) @binding(0) var<uniform> walk: SearchWalk;
 @group(0) @binding(1) var<uniform> control: SearchControl;
 @group(0) @binding(2) var<storage, read> topology: array<u32>;
 // two vec4f a slot (search/element-boxes.wgsl)
@@ -102,7 +65,7 @@ fn isOfTriangles() -> bool {
 }
 
 fn wordOf(chunk: u32, place: u32) -> u32 {
-  return walk.chunks + 1u + CHUNK * chunk + place;
+  return walk.chunks + 1u + CHUNK_WORDS * chunk + place;
 }
 
 struct Found {
@@ -110,13 +73,13 @@ struct Found {
   normal: vec3f,
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(WORKGROUP_SIZE)
 fn walkPairs(
   @builtin(workgroup_id) workgroup: vec3u,
   @builtin(num_workgroups) dispatched: vec3u,
   @builtin(local_invocation_index) thread: u32,
 ) {
-  let q = 64u * foldedGroup(workgroup, dispatched) + thread;
+  let q = WORKGROUP_SIZE * foldedGroup(workgroup, dispatched) + thread;
   if (q >= walk.ownCount) {
     return;
   }
@@ -147,7 +110,7 @@ fn walkPairs(
   var used = 0u;
   var count = 0u;
   // The walk: the node to look at, 0 at its end; the next element of a leaf, and how many of that leaf are left.
-  var k = select(1u, walk.leaves + q / 8u, isSelf);
+  var k = select(1u, walk.leaves + q / LEAF_SIZE, isSelf);
   if (isKept) {
     k = 0u;
   }
@@ -184,9 +147,9 @@ fn walkPairs(
       } else {
         let isLeaf = k >= walk.leaves;
         if (overlaps && isLeaf) {
-          let begin = (k - walk.leaves) * 8u;
+          let begin = (k - walk.leaves) * LEAF_SIZE;
           element = max(begin, firstOther);
-          left = max(min(begin + 8u, walk.otherCount), element) - element;
+          left = max(min(begin + LEAF_SIZE, walk.otherCount), element) - element;
         }
         let next = (k + 1u) >> countTrailingZeros(k + 1u);
         k = select(select(next, 0u, next == 1u), 2u * k, overlaps && !isLeaf);

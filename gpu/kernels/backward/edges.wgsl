@@ -1,10 +1,18 @@
-// One projection of an edge length constraint; mirrors EdgeLengths.sweep (src/solver/cpu/edges.ts).
-// In: edgeRow, edgeEnds, inverseMass. In and out: y, edgeLambda.
+// Edge length sweep (Eq. 13). The edges of a colour share no movable vertex, so that their order does not matter (docs/method.md,
+// paper to code). `edgesWide`, one thread an edge: one colour. `edgesTail`: the small colours at the end, one after the
+// other, in one workgroup.
+//
+// In: edgeRow, edgeEnds, inverseMass, edgeColours. In and out: y, edgeLambda. Mirrors EdgeLengths.sweep
+// (src/solver/cpu/edges.ts).
+// #include "common/dispatch.wgsl"
 @group(0) @binding(1) var<storage, read_write> y: array<f32>;
 @group(0) @binding(2) var<storage, read> edgeEnds: array<vec2u>;
 @group(0) @binding(3) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(4) var<storage, read_write> edgeLambda: array<f32>;
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(6) var<uniform> edgeRange: EdgeRange;
+// u32[colours + 1] first edge of each colour, in sweep order
+@group(0) @binding(7) var<storage, read> edgeColours: array<u32>;
 
 // isFirst: λ counts as 0, as it does at the start of every backward step.
 fn projectEdge(e: u32, isFirst: bool) {
@@ -46,17 +54,26 @@ fn projectEdge(e: u32, isFirst: bool) {
   }
 }
 
-// Which edges a dispatch sweeps: first and end of a colour, or of the colours of the tail.
-struct EdgeRange {
-  first: u32,
-  end: u32,
-  // 1 = the first sweep of a step
-  isFirst: u32,
-  // tail: its colours are edgeColours[firstColour] … edgeColours[endColour]
-  firstColour: u32,
-  endColour: u32,
-  padding0: u32,
-  padding1: u32,
-  padding2: u32,
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn edgesWide(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let e = edgeRange.first + linearIndex(group, groups, local);
+  if (e < edgeRange.end) {
+    projectEdge(e, edgeRange.isFirst == 1u);
+  }
 }
-@group(0) @binding(6) var<uniform> edgeRange: EdgeRange;
+
+@compute @workgroup_size(TAIL_THREADS)
+fn edgesTail(@builtin(local_invocation_index) local: u32) {
+  for (var colour = edgeRange.firstColour; colour < edgeRange.endColour; colour++) {
+    // Before a colour and not behind it: what stands before the first barrier is compiled twice by software drivers.
+    storageBarrier();
+    let end = edgeColours[colour + 1u];
+    for (var e = edgeColours[colour] + local; e < end; e += TAIL_THREADS) {
+      projectEdge(e, edgeRange.isFirst == 1u);
+    }
+  }
+}

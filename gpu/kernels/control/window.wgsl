@@ -1,2 +1,0 @@
-// Steps over which stagnation is judged.
-const WINDOW: u32 = 32u;

@@ -1,0 +1,277 @@
+import { Struct } from '../device/struct.js';
+
+/*
+ * Every struct that the host and the kernels share. A kernel that names one of them, or its `…View` without atomics,
+ * receives its declaration when it is assembled (gpu/shaders.ts). Lengths are in engine units.
+ */
+
+/** The parameters of one request, a uniform of every kernel of a step. */
+export const PARAMETERS = new Struct('Parameters', {
+  vertexCount: ['u32', 'V'],
+  edgeCount: ['u32', 'Edges with a length constraint, in the order of the sweep.'],
+  wideColours: ['u32', 'Colours that whole dispatches sweep; one workgroup sweeps the others.'],
+  stepLimit: ['u32', 'L, the maximum number of steps.'],
+  delta: ['f32', 'δ, the activation distance.'],
+  floor: ['f32', 'd_floor, the distance that every pair keeps.'],
+  gamma: ['f32', 'γ, the damping of the forward step.'],
+  epsilon: ['f32', 'ε, the termination threshold of the residuals.'],
+  sigma: ['f32', 'σ, the maximum stretch of an edge.'],
+  radiusMin: ['f32', 'D_min, guard RADIUS only.'],
+  radiusMax: ['f32', 'D_max, guard RADIUS only.'],
+  arrivedWithin: ['f32', '4uX: a vertex this close to its target on each axis has arrived.'],
+  isPlanar: ['u32', '1 = half-space bound, 0 = isotropic bound.'],
+  isVolume: ['u32', '1 = volume form of the contacts, 0 = gap form.'],
+  hasBoxes: ['u32', '1 = guard BOXES, 0 = guard RADIUS.'],
+  skipsKinematicPairs: ['u32', '1 = pairs of kinematic elements are excluded even where they move.'],
+  waitsForSearch: ['u32', '1 = the host searches: the run pauses for each search.'],
+  tailRows: ['u32', 'Whole dispatches begin the sweep of more contacts than this.'],
+  hasDistances: ['u32', '1 = parts have their own δ: one a vertex, behind the positions in `start`.'],
+  leastDelta: ['f32', 'The smallest of these δ.'],
+  mostDelta: ['f32', 'The largest of these δ.'],
+});
+
+/**
+ * The control block: what the kernels of a step tell each other, and all that the host reads of a run. Only kernels of one
+ * thread write its plain fields.
+ */
+export const CONTROL = new Struct('Control', {
+  state: ['u32', 'RUNNING to NEEDS_CANDIDATES.'],
+  steps: ['u32', 'Steps of this request.'],
+  clock: ['u32', 'Steps since the scene was opened: distinguishes current pair geometry from stale.'],
+  searches: ['u32', 'Searches of this request.'],
+  pairCount: ['u32', 'Pairs in P.'],
+  pairCapacity: ['u32', 'Pairs that the buffers hold.'],
+  pairDemand: ['u32', 'Pairs that the last search found; may exceed the capacity.'],
+  candidateCapacity: ['u32', 'Candidates that the buffers hold.'],
+  candidateDemand: ['u32', 'Candidates that a step found where the capacity did not suffice.'],
+  wantsSearch: ['u32', 'SEARCH_NONE to SEARCH_RESUME, for the next step.'],
+  isReused: ['u32', '1 = P and the boxes are valid for the start of this request.'],
+  radius: ['f32', 'D(l), guard RADIUS.'],
+  windowSteps: ['u32', 'Steps of the current window.'],
+  windowSum: ['f32', 'Σr at the end of the previous window.'],
+  hasForcedSearch: ['u32', '1 = stagnation has requested a search in the previous window.'],
+  clearsStopped: ['u32', '1 = the counters of stopped steps begin anew.'],
+  residual: ['f32', 'Largest residual of the last step.'],
+  unfinished: ['u32', 'Unfinished vertices of the last step.'],
+  touching: ['u32', 'Pairs without a certificate in the last step.'],
+  mostContacts: ['u32', 'Largest number of contacts in a step of this request.'],
+  mostRounds: ['u32', 'Largest number of rounds of a sweep in this request.'],
+  residualBits: ['atomic<u32>', 'From here to readyCount: collected during a step; `decide` reads and clears them.'],
+  unfinishedCount: ['atomic<u32>', 'Vertices with r ≥ ε.'],
+  touchingCount: ['atomic<u32>', 'Pairs without a certificate.'],
+  largestMoveBits: ['atomic<u32>', 'Bits of the longest motion, guard RADIUS.'],
+  relevantCount: ['atomic<u32>', 'Vertices that matter for the decision to search.'],
+  stoppedCount: ['atomic<u32>', 'Relevant vertices that their trust boxes stopped.'],
+  starvedCount: ['atomic<u32>', 'Vertices that were stopped for STOPPED_STEPS.'],
+  wantedCount: ['atomic<u32>', 'Vertices that need a new box.'],
+  hasMoved: ['atomic<u32>', '1 = an unfinished vertex has travelled in this window.'],
+  residualSum: ['atomic<u32>', 'Σr of the unfinished vertices in 1/RESIDUAL_PARTS, low word.'],
+  residualSumHigh: ['atomic<u32>', 'The high word.'],
+  listedCount: ['atomic<u32>', 'Pairs in the list that is being made.'],
+  candidateCount: ['atomic<u32>', 'Candidates of this step.'],
+  listTop: ['atomic<u32>', 'End of the vertices’ lists of candidates.'],
+  keptCount: ['atomic<u32>', 'Candidates that were selected.'],
+  rowCount: ['atomic<u32>', 'Contacts of the sweep.'],
+  activeCount: ['u32', 'Pairs in the list that is complete: of geometry, then of the forward step.'],
+  queueTail: ['atomic<u32>', 'End of the sweep’s queue of contacts whose turn has come.'],
+  readyCount: ['atomic<u32>', 'Contacts that are in the queue from the start.'],
+  queueBegin: ['u32', 'First contact of the current round.'],
+  queueEnd: ['u32', 'End of the current round.'],
+  sweepRounds: ['u32', 'Rounds of this sweep.'],
+  sweepsDone: ['u32', 'Sweeps of this step.'],
+  invalidCount: ['atomic<u32>', 'Vertices for which P and the boxes are not valid.'],
+  vertexTriangle: ['atomic<u32>', 'Pairs of each kind, counted at the end of a request.'],
+  edgeEdge: ['atomic<u32>', ''],
+  vertexEdge: ['atomic<u32>', ''],
+  vertexVertex: ['atomic<u32>', ''],
+});
+
+/** What a step computes of a vertex. */
+export const MOTION = new Struct('Motion', {
+  alpha: ['atomic<u32>', 'Bits of α_i, 0 ≤ α_i ≤ 1: the order of the bits is the order of the numbers.'],
+  guard: ['f32', 'α from the trust box, or from the radius.'],
+  limiter: ['atomic<u32>', 'The first pair that bounded or reverted the vertex; NO_PAIR = none.'],
+  flags: ['atomic<u32>', 'MOVING | MOVABLE | STUCK in the backward step, MOVING | REVERTED in the forward step.'],
+});
+
+/** What is kept of a vertex over the steps of a request. */
+export const VERTEX_PROGRESS = new Struct('VertexProgress', {
+  residual: ['f32', 'r_i'],
+  stopped: ['u32', 'Consecutive steps in which the guard stopped the vertex.'],
+  relevant: ['atomic<u32>', '1 = unfinished, or in a pair that bounds an unfinished vertex.'],
+  stuck: ['u32', 'Consecutive steps with hardly any motion because of a pair, up to STUCK_STEPS.'],
+});
+
+/** The list of the contacts at a vertex: its candidates, and how many of them are rows of this step's sweep. */
+export const CONTACT_LIST = new Struct('ContactList', {
+  count: ['atomic<u32>', 'Candidates.'],
+  offset: ['u32', 'Place of the first one.'],
+  cursor: ['atomic<u32>', 'Candidates that were filled in; then the unique contacts with a weight at the vertex.'],
+  rows: ['atomic<u32>', 'Rows.'],
+});
+
+/** A pair closer than its δ_p in this step: what may become a contact. Their numbers depend on the order of the threads;
+ *  no decision depends on the numbers. */
+export const CANDIDATE = new Struct('Candidate', {
+  weight: ['vec4f', 'Closest-point weights; each side sums to 1.'],
+  masses: ['vec4f', 'Of a row: inverse masses of the slots, 0 where the weight is 0.'],
+  entry: ['u32', 'Index and kind of the pair (entryOf).'],
+  distance: ['f32', ''],
+  isUnique: ['u32', '1 = no closer candidate has the same vertices.'],
+  place: ['u32', 'Of a row: its place in the order of the sweep.'],
+  lambda: ['f32', 'λ'],
+  stiffness: ['f32', 'K = Σ w |J|²'],
+  excess: ['f32', 'c(x) = d − δ_p'],
+  spare: ['u32', ''],
+});
+
+/** A pair of the forward step's list, and the half-spaces that the check holds its corners to. */
+export const LIMIT = new Struct('Limit', {
+  low: ['f32', 'No corner of side a may lie below this height.'],
+  high: ['f32', 'No corner of side b may lie above this height.'],
+  error: ['f32', 'e at x.'],
+  entry: ['u32', 'Index and kind of the pair, and IS_CURRENT (entryOf).'],
+});
+
+/** The edges that one dispatch of the edge length sweep projects. */
+export const EDGE_RANGE = new Struct('EdgeRange', {
+  first: ['u32', 'First edge of a colour, or of the tail.'],
+  end: ['u32', 'Its end.'],
+  isFirst: ['u32', '1 = the first sweep of a step: λ counts as 0.'],
+  firstColour: ['u32', 'Tail: its first colour.'],
+  endColour: ['u32', 'Tail: the end of its colours.'],
+});
+
+/** The block through which a search is requested and answered. */
+export const SEARCH_CONTROL = new Struct('SearchControl', {
+  mode: ['u32', 'Requested: SEARCH_NONE to SEARCH_RESUME.'],
+  leap: ['f32', 'Requested: longest free motion that one box covers.'],
+  reach: ['f32', 'Requested: growth of the trust boxes.'],
+  growth: ['f32', 'Requested: growth of the elements’ boxes on each side.'],
+  cut: ['f32', 'Requested: distance beyond which a pair is dropped.'],
+  capacity: ['u32', 'Requested: pairs that the buffers hold.'],
+  budget: ['u32', 'Requested: maximum number of pairs.'],
+  pairCount: ['u32', 'Pairs in P.'],
+  isValid: ['u32', '1 = P and the boxes are valid together.'],
+  demand: ['u32', 'Answered: pairs that P needs (saturating).'],
+  overflow: ['u32', 'Answered: 1 = too many pairs; P was not written.'],
+  kept: ['u32', 'Answered: pairs taken over from the old P.'],
+  searches: ['u32', 'Answered: completed searches.'],
+  isPoint: ['u32', 'Fixed: 1 = guard RADIUS, the boxes are points.'],
+  skipsKinematic: ['u32', 'Fixed: 1 = kinematic vertices are passive even where they move.'],
+  vertices: ['u32', 'Fixed: V.'],
+  queries: ['u32', 'Fixed: queries of all walks together.'],
+  oldPairs: ['u32', 'Of this search: pairs of the old P that are examined.'],
+  entries: ['u32', 'Of this search: entries of the prefix sum.'],
+  isResumed: ['u32', '1 = resumes a search of everything that found too little room: its counts are valid.'],
+});
+
+/** The dispatches of a search, and where a control block of the steps requests one. */
+export const SEARCH_PLAN = new Struct('SearchPlan', {
+  early: ['u32', 'Dispatches before settleSearch.'],
+  all: ['u32', 'Dispatches in all.'],
+  mark: ['u32', 'Number of the dispatch of markKept.'],
+  scan: ['u32', 'Of the first dispatch of the prefix sum.'],
+  levels: ['u32', 'Levels of the prefix sum.'],
+  gather: ['u32', 'Number of the dispatch of gatherKept.'],
+  settle: ['u32', 'Of settlePairs.'],
+  hasStatus: ['u32', '1 = `status` is the control block of the steps, and says what to do in the words below.'],
+  state: ['u32', 'Word of Control.state.'],
+  wantsSearch: ['u32', 'Word of Control.wantsSearch.'],
+  pairDemand: ['u32', 'Word of Control.pairDemand.'],
+  chunks: ['u32', 'Word of `offsets` that counts the chunks of finds in use (walk-pairs.wgsl).'],
+});
+
+/** The slots of all elements, for their boxes. */
+export const ELEMENT_SLOTS = new Struct('ElementSlots', {
+  count: ['u32', 'Slots.'],
+  first: ['u32', 'Index of slot 0 in `cells`: the nodes of the trees come first.'],
+  distances: ['u32', 'Place of vertex 0’s δ in `topology`; 0 = one δ for all.'],
+  border: ['u32', 'Place in `topology` of one bit a slot, 1 = at the border of a kinematic region; 0 = none is.'],
+});
+
+/** One dispatch of the refit of a tree. */
+export const REFIT = new Struct('Refit', {
+  nodes: ['u32', 'Index of node 0 in `cells`.'],
+  slots: ['u32', 'Index of slot 0 in `cells`.'],
+  count: ['u32', 'Slots of the tree.'],
+  width: ['u32', 'refitLeaves: leaves; refitNodes: nodes of the level that is complete, at least 2. Powers of two.'],
+});
+
+/** One walk: every element of one set against the tree of another. */
+export const SEARCH_WALK = new Struct('SearchWalk', {
+  isWriting: ['u32', '0 = count, 1 = write.'],
+  firstQuery: ['u32', 'Number of this walk’s first query among all queries.'],
+  ownSlot: ['u32', 'First slot of the queries.'],
+  ownCount: ['u32', 'Queries.'],
+  nodes: ['u32', 'Node 0 of the tree.'],
+  otherSlot: ['u32', 'Its first slot.'],
+  otherCount: ['u32', 'Its slots.'],
+  leaves: ['u32', 'Its leaves, a power of two.'],
+  boxes: ['u32', 'Index of slot 0 in `cells`.'],
+  hasIgnored: ['u32', '1 = pairs of parts are ignored.'],
+  parts: ['u32', 'Place in `topology` of the part of vertex 0.'],
+  ignoredFirst: ['u32', 'Place of the first of each part’s ignored parts.'],
+  ignored: ['u32', 'Place of the lists of ignored parts, ascending.'],
+  chunks: ['u32', 'Word of `offsets` that counts the chunks in use; the chunks follow, one a query, then as many again.'],
+  distances: ['u32', 'Place of vertex 0’s δ in `topology`; 0 = one δ for all.'],
+  marks: ['u32', 'Place of one bit a vertex: it is in an excluded pair.'],
+  excludedFirst: ['u32', 'Place of the keys of the excluded pairs of this kind, ascending.'],
+  excludedCount: ['u32', 'How many there are.'],
+  kind: ['u32', 'Kind of the pairs.'],
+  isSelf: ['u32', '1 = the tree is that of the queries.'],
+  isOfPoints: ['u32', '1 = the queries are free points.'],
+});
+
+/** Where a prefix sum finds the number of its entries, and its levels. */
+export const SCAN_PLAN = new Struct('ScanPlan', {
+  countWord: ['u32', 'Word of `counts` that holds the number of entries.'],
+  levels: ['u32', 'Levels.'],
+});
+
+/** One level of a prefix sum. */
+export const SCAN_LEVEL = new Struct('ScanLevel', {
+  countWord: ['u32', 'Word of `counts` that holds the number of entries of level 0.'],
+  level: ['u32', 'Level; 0 is the data.'],
+});
+
+/** One level of the state filter's tree of triangles. */
+export const FILTER_LEVEL = new Struct('FilterLevel', {
+  triangles: ['u32', 'Triangles in all.'],
+  leaves: ['u32', 'Leaves of the tree.'],
+  width: ['u32', 'Nodes of this level.'],
+  isLeaf: ['u32', '1 = they are leaves.'],
+});
+
+/** A request to the state filter. */
+export const FILTER_WALK = new Struct('FilterWalk', {
+  edges: ['u32', 'Edges, each a query.'],
+  triangles: ['u32', 'Triangles.'],
+  leaves: ['u32', 'Leaves of their tree, a power of two; its slots begin at 2 · leaves.'],
+  capacity: ['u32', 'Pairs that the list holds.'],
+  slack: ['f32', '1.25 · 2e + 2⁻¹²⁰, more than 1.25 s of signs.wgsl.'],
+  zero: ['u32', '0, which the compiler does not know.'],
+  hasIgnored: ['u32', '1 = pairs of parts are ignored.'],
+  parts: ['u32', 'Parts.'],
+  stamp: ['u32', 'A number of this request, never 0.'],
+});
+
+/** The state filter's answer. */
+export const FILTER_COUNTS = new Struct('FilterCounts', {
+  testedLow: ['atomic<u32>', 'Pairs of overlapping boxes that were examined, low word.'],
+  testedHigh: ['atomic<u32>', 'The high word.'],
+  doubtful: ['atomic<u32>', 'Pairs to be listed; may wrap, isFull does not.'],
+  isFull: ['atomic<u32>', '1 = a pair found no room.'],
+  isCrowded: ['atomic<u32>', '1 = an edge has too many neighbours to go on.'],
+  walked: ['atomic<u32>', 'Edges that were walked to the end.'],
+  stamp: ['atomic<u32>', 'The stamp of the request: the host trusts the counts only with its own stamp.'],
+});
+
+/** All of them, by what WGSL calls them. */
+export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
+  [
+    ...[PARAMETERS, CONTROL, MOTION, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, EDGE_RANGE],
+    ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, SCAN_PLAN, SCAN_LEVEL],
+    ...[FILTER_LEVEL, FILTER_WALK, FILTER_COUNTS],
+  ].map((struct) => [struct.name, struct as Struct<string>]),
+);
