@@ -3,22 +3,15 @@ import { type CommitAnswer, judgeCommit } from './commit-judge.js';
 import { foldThreads } from './device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from './device/flags.js';
 import type { KernelSet } from './device/kernel.js';
+import { NO_BOUND, NO_PAIR, VERTEX_FLAG } from './kernels/constants.js';
+import { CONTROL, LIMIT, MOTION, PARAMETERS, VERTEX_PROGRESS } from './kernels/structs.js';
 import type { EntryPoint } from './kernels/table.js';
 import { PROOF_POINTS } from './proof-cases.js';
-import { CONTROL, PARAMETERS } from './step/fields.js';
 
 const { STORAGE, UNIFORM, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 
 /** Any step's number; what counts is that control and pairs agree. */
 const CLOCK = 7;
-/** Words of the structs Motion, VertexProgress and Limit (gpu/kernels/common/pair.wgsl) and of their fields used here. */
-const MOTION = { words: 4, alpha: 0, limiter: 2, flags: 3 } as const;
-const PROGRESS = { words: 4, residual: 0 } as const;
-const LIMIT = { words: 4, low: 0, high: 1, error: 2, entry: 3 } as const;
-const MOVING = 1;
-const NO_PAIR = 0xffffffff;
-/** above every α: the slot bounds nothing */
-const NO_BOUND = 2;
 /** one more than a residual's largest change could take it */
 const EPSILON = 1e-4;
 
@@ -117,16 +110,16 @@ function packMotion({ alpha }: CommitCases): ArrayBuffer {
   const words = new Uint32Array(MOTION.words * alpha.length);
   const bits = new Uint32Array(alpha.buffer);
   for (let v = 0; v < alpha.length; v++) {
-    words[MOTION.words * v + MOTION.alpha] = bits[v];
-    words[MOTION.words * v + MOTION.limiter] = NO_PAIR;
-    words[MOTION.words * v + MOTION.flags] = MOVING;
+    words[MOTION.words * v + MOTION.word('alpha')] = bits[v];
+    words[MOTION.words * v + MOTION.word('limiter')] = NO_PAIR;
+    words[MOTION.words * v + MOTION.word('flags')] = VERTEX_FLAG.MOVING;
   }
   return words.buffer;
 }
 
 function packProgress(vertices: number): ArrayBuffer {
-  const floats = new Float32Array(PROGRESS.words * vertices);
-  for (let v = 0; v < vertices; v++) floats[PROGRESS.words * v + PROGRESS.residual] = 1;
+  const floats = new Float32Array(VERTEX_PROGRESS.words * vertices);
+  for (let v = 0; v < vertices; v++) floats[VERTEX_PROGRESS.words * v + VERTEX_PROGRESS.word('residual')] = 1;
   return floats.buffer;
 }
 
@@ -142,10 +135,10 @@ function packLimits({ pairs, low, high, error }: CommitCases): ArrayBuffer {
   const words = new Uint32Array(floats.buffer);
   for (let p = 0; p < pairs; p++) {
     const at = LIMIT.words * p;
-    floats[at + LIMIT.low] = low[p];
-    floats[at + LIMIT.high] = high[p];
-    floats[at + LIMIT.error] = error[p];
-    words[at + LIMIT.entry] = p;
+    floats[at + LIMIT.word('low')] = low[p];
+    floats[at + LIMIT.word('high')] = high[p];
+    floats[at + LIMIT.word('error')] = error[p];
+    words[at + LIMIT.word('entry')] = p;
   }
   return floats.buffer;
 }
@@ -156,7 +149,7 @@ function unpack(bytes: ArrayBuffer, vertices: number): CommitAnswer {
   return {
     next: new Float32Array(bytes, 0, 3 * vertices),
     x: new Float32Array(bytes, 12 * vertices, 3 * vertices),
-    alphaBits: motion.filter((_, n) => n % MOTION.words === MOTION.alpha),
-    residual: progress.filter((_, n) => n % PROGRESS.words === PROGRESS.residual),
+    alphaBits: motion.filter((_, n) => n % MOTION.words === MOTION.word('alpha')),
+    residual: progress.filter((_, n) => n % VERTEX_PROGRESS.words === VERTEX_PROGRESS.word('residual')),
   };
 }

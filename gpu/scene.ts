@@ -7,11 +7,12 @@ import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/ty
 import type { KernelSet } from './device/kernel.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
+import { STATE } from './kernels/constants.js';
+import { CONTROL } from './kernels/structs.js';
 import { SceneSearch, type SearchPlace } from './search/scene-search.js';
 import { type ControlBlock, toResolution } from './step/answer.js';
 import { type Batch, BatchRecorder } from './step/batch.js';
 import { type EdgePlan, planEdges } from './step/edge-plan.js';
-import { CONTROL, STATE } from './step/fields.js';
 import { readFinalState } from './step/readback.js';
 import { StepRecorder } from './step/recorder.js';
 import { isSame, TAIL_ROWS } from './step/request.js';
@@ -34,6 +35,9 @@ const CLOCK_LIMIT = 2 ** 29;
 export const FIRST_PAIRS = 4096;
 
 export type { SearchPlace };
+
+/** Before the first request. */
+const NEW_CONTROL: ControlBlock = CONTROL.unpack(new ArrayBuffer(CONTROL.bytes));
 
 /** What a scene has room for at first; tests take less, to see it grow. */
 export interface FirstRoom {
@@ -81,7 +85,7 @@ export class GpuScene implements Scene {
   #hasPairs = false;
   /** what configure asked for, until the next resolve begins */
   #wantedSettings: Settings | undefined;
-  #control: ControlBlock = {};
+  #control: ControlBlock = NEW_CONTROL;
   #mostContacts = 0;
   /** the step to be recorded next was begun, and had no room for its candidates */
   #goesOn = false;
@@ -156,8 +160,8 @@ export class GpuScene implements Scene {
       this.#resident = undefined;
       this.#hasPairs = false;
       // Steps may have run of which nobody heard: their stamps in the pairs must not pass for those of steps to come.
-      const { clock = 0 } = this.#control;
-      this.#control = { clock: clock + 4 * BATCH };
+      const { clock } = this.#control;
+      this.#control = { ...NEW_CONTROL, clock: clock + 4 * BATCH };
       throw thrown;
     } finally {
       this.#isBusy = false;
@@ -284,7 +288,7 @@ export class GpuScene implements Scene {
       start,
       isHost,
     });
-    const { clock = 0, pairCount = 0, radius = 0 } = this.#control;
+    const { clock, pairCount, radius } = this.#control;
     const isWorn = clock > CLOCK_LIMIT;
     if (isWorn) this.#hasPairs = false;
     this.#writeControl({ clock: isWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
@@ -292,8 +296,8 @@ export class GpuScene implements Scene {
     return encoder;
   }
 
-  #writeControl(values: Record<string, number>): void {
-    this.#control = { ...values, steps: values.steps ?? 0, searches: values.searches ?? 0 };
+  #writeControl(values: Partial<ControlBlock>): void {
+    this.#control = { ...NEW_CONTROL, ...values };
     const { pairCapacity, candidateCapacity } = this.#buffers;
     const packed = CONTROL.pack({ ...values, pairCapacity, candidateCapacity });
     this.#device.memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
@@ -301,7 +305,7 @@ export class GpuScene implements Scene {
 
   /** Steps that the limit leaves beyond those that were submitted: any more would do nothing, at the cost of their dispatches. */
   #stepsLeft(underWay: readonly Batch[]): number {
-    return underWay.reduce((left, { steps }) => left - steps, this.#settings.stepLimit - this.#control.steps!);
+    return underWay.reduce((left, { steps }) => left - steps, this.#settings.stepLimit - this.#control.steps);
   }
 
   #recordSteps(encoder: GPUCommandEncoder, count: number): void {

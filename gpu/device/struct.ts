@@ -62,9 +62,7 @@ export class Struct<Name extends string> {
 
   /** The four bytes of a scalar field. */
   encode(field: Name, value: number): Uint32Array<ArrayBuffer> {
-    return this.#typeOf(field) === 'f32'
-      ? new Uint32Array(Float32Array.of(value).buffer)
-      : Uint32Array.of(value);
+    return this.#typeOf(field) === 'f32' ? new Uint32Array(Float32Array.of(value).buffer) : Uint32Array.of(value);
   }
 
   /** The scalar fields of the struct at the beginning of `bytes`. */

@@ -3,13 +3,11 @@ import { DISPATCH_BYTES, type Dispatch, foldThreads, recordDispatch, UNIFORM_STR
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { FILTER_COUNTS, FILTER_LEVEL, FILTER_WALK } from '../kernels/structs.js';
 import type { FilterLayout } from './layout.js';
 
 const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
-/** struct Walk and struct Counts of filter/walk.wgsl; the latter with room to be bound as anything */
-const WALK_WORDS = 12;
-export const COUNTS_BYTES = 32;
 export const PAIR_BYTES = 8;
 
 export interface FilterRequest {
@@ -44,8 +42,8 @@ export class FilterBuffers {
     this.#layout = layout;
     const { leaves, triangleCount, edgeCount } = layout;
     this.#x = memory.allocate('filter positions', 12 * mesh.vertexCount, STORAGE | COPY_DST);
-    this.#walk = memory.allocate('filter walk', 4 * WALK_WORDS, UNIFORM | COPY_DST);
-    this.counts = memory.allocate('filter counts', COUNTS_BYTES, STORAGE | COPY_SRC | COPY_DST);
+    this.#walk = memory.allocate('filter walk', FILTER_WALK.bytes, UNIFORM | COPY_DST);
+    this.counts = memory.allocate('filter counts', FILTER_COUNTS.bytes, STORAGE | COPY_SRC | COPY_DST);
     this.#named = {
       x: this.#x,
       edges: this.#upload('filter edges', layout.edges, STORAGE),
@@ -82,10 +80,17 @@ export class FilterBuffers {
   /** Records a search over the uploaded positions. */
   record(encoder: GPUCommandEncoder, { slack, stamp, withBoxes }: FilterRequest): void {
     const { edgeCount, triangleCount, leaves, hasIgnored, partCount } = this.#layout;
-    const walk = new Uint32Array(WALK_WORDS);
-    walk.set([edgeCount, triangleCount, leaves, this.capacity, 0, 0, hasIgnored ? 1 : 0, partCount, stamp]);
-    new Float32Array(walk.buffer)[4] = slack;
-    this.#memory.device.queue.writeBuffer(this.#walk, 0, walk);
+    const walk = FILTER_WALK.pack({
+      edges: edgeCount,
+      triangles: triangleCount,
+      leaves,
+      capacity: this.capacity,
+      slack,
+      hasIgnored: hasIgnored ? 1 : 0,
+      parts: partCount,
+      stamp,
+    });
+    this.#memory.device.queue.writeBuffer(this.#walk, 0, walk, 0, FILTER_WALK.bytes);
     encoder.clearBuffer(this.counts);
     const pass = encoder.beginComputePass();
     if (withBoxes) for (const dispatch of this.#boxes) recordDispatch(pass, dispatch);
@@ -98,10 +103,11 @@ export class FilterBuffers {
     const { triangleCount, leaves } = this.#layout;
     const widths: number[] = [];
     for (let width = leaves; width >= 1; width /= 2) widths.push(width);
-    const uniforms = new Uint32Array((UNIFORM_STRIDE / 4) * (1 + widths.length));
+    const uniforms = new Uint8Array(UNIFORM_STRIDE * (1 + widths.length));
     const sizes = new Uint32Array(3 * (1 + widths.length));
     [triangleCount, ...widths].forEach((threads, n) => {
-      uniforms.set([triangleCount, leaves, threads, n === 1 ? 1 : 0], (UNIFORM_STRIDE / 4) * n);
+      const level = { triangles: triangleCount, leaves, width: threads, isLeaf: n === 1 ? 1 : 0 };
+      uniforms.set(new Uint8Array(FILTER_LEVEL.pack(level)), UNIFORM_STRIDE * n);
       sizes.set(foldThreads(threads), 3 * n);
     });
     const levels = this.#upload('filter levels', uniforms, UNIFORM);
@@ -111,13 +117,13 @@ export class FilterBuffers {
       kernel,
       group: kernel.bind({
         ...this.#named,
-        level: { buffer: levels, offset: UNIFORM_STRIDE * n, size: 16 },
+        level: { buffer: levels, offset: UNIFORM_STRIDE * n, size: FILTER_LEVEL.bytes },
       }),
       size: { buffer: groups, offset: DISPATCH_BYTES * n },
     }));
   }
 
-  #upload(label: string, words: Uint32Array<ArrayBuffer>, usage: number): GPUBuffer {
+  #upload(label: string, words: Uint32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>, usage: number): GPUBuffer {
     const buffer = this.#memory.allocate(label, words.byteLength, usage | COPY_DST);
     this.#memory.device.queue.writeBuffer(buffer, 0, words);
     return buffer;

@@ -1,9 +1,7 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import { LEAF_SIZE } from '../../src/solver/bvh.js';
+import { NO_PART } from '../kernels/constants.js';
 import { orderElements } from './order.js';
-
-/** Triangles a leaf (filter/boxes.wgsl and filter/walk.wgsl have the same number). */
-const LEAF_SIZE = 8;
-const NO_PART = 0xffffffff;
 
 /** What of the filter's buffers depends on the mesh alone, in the order of the state that it was opened with. */
 export interface FilterLayout {

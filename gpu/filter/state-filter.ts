@@ -5,7 +5,8 @@ import type { DoubtfulPairs, StateFilter } from '../../src/verify/filter.js';
 import { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
 import { Reader } from '../device/readback.js';
-import { COUNTS_BYTES, FilterBuffers, type FilterRequest, PAIR_BYTES } from './filter-buffers.js';
+import { FILTER_COUNTS } from '../kernels/structs.js';
+import { FilterBuffers, type FilterRequest, PAIR_BYTES } from './filter-buffers.js';
 import { type FilterLayout, layOutFilter } from './layout.js';
 import { type FilterPositions, toFilterPositions } from './positions.js';
 
@@ -134,12 +135,12 @@ export class DeviceStateFilter implements StateFilter {
     const encoder = device.createCommandEncoder({ label: 'state filter' });
     buffers.record(encoder, request);
     const reading = this.#reader.record(encoder, [
-      { buffer: buffers.counts, bytes: COUNTS_BYTES },
+      { buffer: buffers.counts, bytes: FILTER_COUNTS.bytes },
       { buffer: buffers.doubtful, bytes: PAIR_BYTES * first },
     ]);
     device.queue.submit([encoder.finish()]);
     const [head, list] = await reading.wait();
-    const [low, high, doubtful, isFull, isCrowded, walked, stamp] = new Uint32Array(head);
+    const { testedLow, testedHigh, doubtful, isFull, isCrowded, walked, stamp } = FILTER_COUNTS.unpack(head);
     // Work that a device refused or left half done would look like a state without doubts, or like the last one.
     if (stamp !== request.stamp || walked !== this.#mesh.edges.length / 2) {
       throw new IntersticeError(
@@ -147,7 +148,12 @@ export class DeviceStateFilter implements StateFilter {
         `the device walked ${walked} edges of request ${stamp}, not all of ${request.stamp}`,
       );
     }
-    const counts = { tested: low + high * 2 ** 32, doubtful, isFull: isFull !== 0, isCrowded: isCrowded !== 0 };
+    const counts = {
+      tested: testedLow + testedHigh * 2 ** 32,
+      doubtful,
+      isFull: isFull !== 0,
+      isCrowded: isCrowded !== 0,
+    };
     const wanted = counts.isFull || counts.isCrowded ? 0 : doubtful;
     const pairs = new Uint32Array(2 * wanted);
     pairs.set(new Uint32Array(list).subarray(0, 2 * Math.min(first, wanted)));

@@ -92,7 +92,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   ...withPrefix('SEARCH_', SEARCH_MODE),
   ...withPrefix('STEP_SLOT_', STEP_SLOT),
   ...withPrefix('LIST_SLOT_', LIST_SLOT),
-  ...{ NO_PAIR, KIND_MASK, STAMP_SHIFT, CONTACT_WORDS, CHUNK_WORDS, SCAN_BLOCK, REFIT_NODES },
+  ...{ NO_PAIR, KIND_MASK, STAMP_SHIFT, CHUNK_WORDS, SCAN_BLOCK, REFIT_NODES },
   ...{ MARKS_PER_WORD, ON_SEAM, NO_PART },
 };
 

@@ -213,7 +213,10 @@ export const SEARCH_WALK = new Struct('SearchWalk', {
   parts: ['u32', 'Place in `topology` of the part of vertex 0.'],
   ignoredFirst: ['u32', 'Place of the first of each part’s ignored parts.'],
   ignored: ['u32', 'Place of the lists of ignored parts, ascending.'],
-  chunks: ['u32', 'Word of `offsets` that counts the chunks in use; the chunks follow, one a query, then as many again.'],
+  chunks: [
+    'u32',
+    'Word of `offsets` that counts the chunks in use; the chunks follow, one a query, then as many again.',
+  ],
   distances: ['u32', 'Place of vertex 0’s δ in `topology`; 0 = one δ for all.'],
   marks: ['u32', 'Place of one bit a vertex: it is in an excluded pair.'],
   excludedFirst: ['u32', 'Place of the keys of the excluded pairs of this kind, ascending.'],

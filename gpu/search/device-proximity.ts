@@ -4,9 +4,9 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../../src/solver/pair-budget.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { CONTROL } from '../step/fields.js';
+import { SEARCH_MODE } from '../kernels/constants.js';
+import { CONTROL } from '../kernels/structs.js';
 import { LARGEST_PAIR_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
-import { SEARCH_MODE } from './control.js';
 import { DeviceSearch } from './device-search.js';
 
 /**

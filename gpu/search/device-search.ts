@@ -6,13 +6,17 @@ import { DISPATCH_BYTES, type Dispatch, recordDispatch, UNIFORM_STRIDE } from '.
 import { BUFFER_USAGE } from '../device/flags.js';
 import { type BoundRange, type Kernel, KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { CONTROL_BYTES, type ControlValues, controlOf, controlWord, encodeField, type SearchMode } from './control.js';
-import { type DispatchPlan, findWords, planDispatches, type SearchStatus } from './dispatch-plan.js';
+import type { StructValues } from '../device/struct.js';
+import type { SearchMode } from '../kernels/constants.js';
+import { SEARCH_CONTROL } from '../kernels/structs.js';
+import { type DispatchPlan, findWords, planDispatches, type SearchStatus, searchLengthsOf } from './dispatch-plan.js';
 import { layOutSearch, type SearchLayout } from './layout.js';
 import { DeviceScan, scanLevels } from './scan.js';
 import { bitsOf, composeTail, type TopologyTail } from './topology-tail.js';
 
 export type { SearchStatus };
+
+type ControlValues = StructValues<typeof SEARCH_CONTROL>;
 
 const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
@@ -48,7 +52,7 @@ export interface SearchBuffers {
  */
 export class DeviceSearch {
   readonly layout: SearchLayout;
-  /** struct SearchControl, see control.ts; STORAGE, readable */
+  /** SearchControl; STORAGE, readable */
   readonly control: GPUBuffer;
   /** uint32[V] PASSIVE | KEPT of the last search */
   readonly bar: GPUBuffer;
@@ -108,7 +112,7 @@ export class DeviceSearch {
       this.#owned.push(buffer);
       return buffer;
     };
-    this.control = own('search control', CONTROL_BYTES, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
+    this.control = own('search control', SEARCH_CONTROL.bytes, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
     this.bar = own('bar', 4 * vertexCount, STORAGE | COPY_SRC);
     this.#tail = this.#composeTail(undefined);
     this.#topology = this.#makeTopology();
@@ -118,7 +122,7 @@ export class DeviceSearch {
     this.#vertices = own('search vertices', 48 * vertexCount, STORAGE);
     this.#spare = own('search status', 16, STORAGE);
     this.#write({
-      ...controlOf(settings),
+      ...searchLengthsOf(settings),
       budget: 0xffffffff,
       vertices: vertexCount,
       queries: layout.queries,
@@ -191,18 +195,18 @@ export class DeviceSearch {
     const { queue } = this.#memory.device;
     queue.writeBuffer(fixed, 0, Uint32Array.from(plan.groups));
     plan.uniforms.forEach((words, n) => {
-      queue.writeBuffer(uniforms, UNIFORM_STRIDE * n, Uint32Array.from(words));
+      queue.writeBuffer(uniforms, UNIFORM_STRIDE * n, words);
     });
     this.#scan = new DeviceScan(this.#memory, this.#kernels, {
       data: offsets,
       capacity: entries,
-      count: { buffer: this.control, word: controlWord('entries') },
+      count: { buffer: this.control, word: SEARCH_CONTROL.word('entries') },
       sizes: { buffer: sizes, offset: DISPATCH_BYTES * plan.scan },
     });
     const ranges = plan.uniforms.map((words, n) => ({
       buffer: uniforms,
       offset: UNIFORM_STRIDE * n,
-      size: 16 * Math.ceil(words.length / 4),
+      size: words.byteLength,
     }));
     const own = { offsets, sizes, fixed, total: this.#scan.total };
     this.#assembleAgain = () => this.#assemble(plan, own, ranges);
@@ -224,7 +228,7 @@ export class DeviceSearch {
 
   /** Lengths and rules of other settings; P is void, and the next search finds everything anew. */
   configure(settings: Settings): void {
-    this.#write({ ...controlOf(settings), pairCount: 0, isValid: 0 });
+    this.#write({ ...searchLengthsOf(settings), pairCount: 0, isValid: 0 });
     this.#settings = settings;
     const distances = distancesByVertex(this.#mesh, settings);
     if (!distances) return;
@@ -332,10 +336,10 @@ export class DeviceSearch {
     ];
   }
 
-  #write(values: ControlValues): void {
+  #write(values: Partial<ControlValues>): void {
     const { queue } = this.#memory.device;
-    for (const [name, value] of Object.entries(values)) {
-      queue.writeBuffer(this.control, 4 * controlWord(name), encodeField(name, value));
+    for (const [name, value] of Object.entries(values) as [keyof ControlValues, number][]) {
+      queue.writeBuffer(this.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
     }
   }
 

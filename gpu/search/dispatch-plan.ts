@@ -1,10 +1,11 @@
 import { VE, VV } from '../../src/solver/pair-kinds.js';
+import type { Settings } from '../../src/solver/settings.js';
 import { groupsFor } from '../device/dispatch.js';
+import { CHUNK_WORDS } from '../kernels/constants.js';
+import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK } from '../kernels/structs.js';
 import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
 import type { TopologyTail } from './topology-tail.js';
 
-/** Words of a chunk of finds that counting keeps, so that writing need not walk again (search/walk-pairs.wgsl has the same number). */
-const CHUNK_WORDS = 8;
 /** Each query has a chunk, and as many more are in a store for all. */
 const CHUNKS_A_QUERY = 2;
 
@@ -30,8 +31,8 @@ export interface DispatchPlan {
   /** the dispatches of the prefix sum, and the first one after it: gatherKept */
   readonly scan: number;
   readonly gather: number;
-  /** struct Plan, struct Slots, a struct Refit for each refit, a struct Walk for each walk counting, then writing */
-  readonly uniforms: readonly (readonly number[])[];
+  /** SearchPlan, ElementSlots, a Refit for each refit, a SearchWalk for each walk counting, then writing */
+  readonly uniforms: readonly ArrayBuffer[];
 }
 
 /**
@@ -55,51 +56,61 @@ export function planDispatches(
   groups.push(...new Array<number>(2 * levels - 1).fill(0));
   const gather = groups.length;
   groups.push(0, 0, ...walkGroups);
-  const plan = [gather, groups.length, mark, scan, levels, gather, gather + 1];
-  const statusWords = status ? [1, status.state, status.wantsSearch, status.pairDemand] : [0, 0, 0, 0];
+  const places = { early: gather, all: groups.length, mark, scan, levels, gather, settle: gather + 1, chunks: finds };
+  const statusWords = status && { state: status.state, wantsSearch: status.wantsSearch, pairDemand: status.pairDemand };
   const uniforms = [
-    [...plan, ...statusWords, finds],
-    [slots, nodes, tail.distances, layout.border],
-    ...refits.map((refit) => refitWords(layout, refit)),
-    ...walks.map((walk) => walkWords(layout, walk, finds, tail, false)),
-    ...walks.map((walk) => walkWords(layout, walk, finds, tail, true)),
+    SEARCH_PLAN.pack({ ...places, ...statusWords, hasStatus: status ? 1 : 0 }),
+    ELEMENT_SLOTS.pack({ count: slots, first: nodes, distances: tail.distances, border: layout.border }),
+    ...refits.map((refit) => packRefit(layout, refit)),
+    ...walks.map((walk) => packWalk(layout, walk, finds, tail, false)),
+    ...walks.map((walk) => packWalk(layout, walk, finds, tail, true)),
   ];
   return { groups, scan, gather, uniforms };
 }
 
-const refitWords = ({ nodes }: SearchLayout, { set, width }: RefitPass): number[] => [
-  set.nodes,
-  nodes + set.slot,
-  set.count,
-  width,
-];
+const packRefit = ({ nodes }: SearchLayout, { set, width }: RefitPass): ArrayBuffer =>
+  REFIT.pack({ nodes: set.nodes, slots: nodes + set.slot, count: set.count, width });
 
-const walkWords = (
+const packWalk = (
   layout: SearchLayout,
   { kind, own, other, firstQuery }: WalkPass,
   finds: number,
   { distances, marks, keys }: TopologyTail,
   isWriting: boolean,
-): number[] => [
-  isWriting ? 1 : 0,
-  firstQuery,
-  own.slot,
-  own.count,
-  other.nodes,
-  other.slot,
-  other.count,
-  other.leaves,
-  layout.nodes,
-  layout.hasIgnored ? 1 : 0,
-  layout.parts,
-  layout.ignoredFirst,
-  layout.ignored,
-  finds,
-  distances,
-  marks,
-  keys[kind].first,
-  keys[kind].count,
-  kind,
-  own === other ? 1 : 0,
-  kind === VE || kind === VV ? 1 : 0,
-];
+): ArrayBuffer =>
+  SEARCH_WALK.pack({
+    isWriting: isWriting ? 1 : 0,
+    firstQuery,
+    ownSlot: own.slot,
+    ownCount: own.count,
+    nodes: other.nodes,
+    otherSlot: other.slot,
+    otherCount: other.count,
+    leaves: other.leaves,
+    boxes: layout.nodes,
+    hasIgnored: layout.hasIgnored ? 1 : 0,
+    parts: layout.parts,
+    ignoredFirst: layout.ignoredFirst,
+    ignored: layout.ignored,
+    chunks: finds,
+    distances,
+    marks,
+    excludedFirst: keys[kind].first,
+    excludedCount: keys[kind].count,
+    kind,
+    isSelf: own === other ? 1 : 0,
+    isOfPoints: kind === VE || kind === VV ? 1 : 0,
+  });
+
+/** Lengths and rules of a scene as the control block states them (fillTrustBoxes, Proximity of the CPU engine). */
+export function searchLengthsOf(settings: Settings) {
+  const isPoint = settings.guard === 'RADIUS';
+  return {
+    leap: settings.leap,
+    reach: settings.reach,
+    growth: (isPoint ? settings.searchRadiusMax : settings.delta) / 2,
+    cut: isPoint ? settings.searchRadiusMax : settings.delta,
+    isPoint: isPoint ? 1 : 0,
+    skipsKinematic: settings.skipKinematicPairs ? 1 : 0,
+  };
+}

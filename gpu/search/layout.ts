@@ -4,15 +4,7 @@ import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 import { findSeams } from '../../src/solver/part-seams.js';
-
-/** Slots marked in one word. */
-const MARKS_A_WORD = 32;
-
-/** Top bit of a vertex's part (search/pair-rules.wgsl); there are far fewer parts. */
-const ON_SEAM = 0x80000000;
-
-/** Nodes of one level that a workgroup of search/refit.wgsl takes. */
-const REFIT_NODES = 64;
+import { MARKS_PER_WORD, ON_SEAM, REFIT_NODES } from '../kernels/constants.js';
 
 /** Elements of one sort, in Morton order of the state the scene was opened with. */
 export interface ElementSet {
@@ -123,7 +115,7 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
   }
   const ignoring = ignoredLists(mesh, 3 * slots);
   const border = 3 * slots + ignoring.words.length;
-  const borderWords = borderSlots.length > 0 ? Math.ceil(slots / MARKS_A_WORD) : 0;
+  const borderWords = borderSlots.length > 0 ? Math.ceil(slots / MARKS_PER_WORD) : 0;
   const topology = new Uint32Array(border + borderWords);
   let to = 0;
   for (const list of corners) {
@@ -131,7 +123,7 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
     to += list.length;
   }
   topology.set(ignoring.words, to);
-  for (const slot of borderSlots) topology[border + Math.floor(slot / MARKS_A_WORD)] |= 1 << (slot % MARKS_A_WORD);
+  for (const slot of borderSlots) topology[border + Math.floor(slot / MARKS_PER_WORD)] |= 1 << (slot % MARKS_PER_WORD);
   return {
     vertexCount: mesh.vertexCount,
     topology,

@@ -2,14 +2,13 @@ import { DISPATCH_BYTES, type Dispatch, type Indirect, recordDispatch } from '..
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import type { DeviceMemory } from '../device/memory.js';
-
-/** Entries of one workgroup (search/scan-levels.wgsl). */
-const BLOCK = 1024;
+import { SCAN_BLOCK } from '../kernels/constants.js';
+import { SCAN_LEVEL, SCAN_PLAN } from '../kernels/structs.js';
 
 /** Levels of blocks that a sum over so many entries needs; it takes 2·levels − 1 dispatches. */
 export function scanLevels(capacity: number): number {
   let levels = 1;
-  for (let entries = Math.ceil(capacity / BLOCK); entries > 1; entries = Math.ceil(entries / BLOCK)) levels++;
+  for (let entries = Math.ceil(capacity / SCAN_BLOCK); entries > 1; entries = Math.ceil(entries / SCAN_BLOCK)) levels++;
   return levels;
 }
 
@@ -50,8 +49,14 @@ export class DeviceScan {
     let from = sizes;
     if (from === undefined) {
       from = { buffer: own(DISPATCH_BYTES * (last + 1), STORAGE | INDIRECT, 'scan sizes'), offset: 0 };
-      const plan = own(8, UNIFORM | COPY_DST, 'scan plan');
-      device.queue.writeBuffer(plan, 0, Uint32Array.of(count.word, this.levels));
+      const plan = own(SCAN_PLAN.bytes, UNIFORM | COPY_DST, 'scan plan');
+      device.queue.writeBuffer(
+        plan,
+        0,
+        SCAN_PLAN.pack({ countWord: count.word, levels: this.levels }),
+        0,
+        SCAN_PLAN.bytes,
+      );
       const group = kernels.get('planScan').bind({ plan, counts: count.buffer, sizes: from.buffer });
       this.#dispatches.push({ kernel: kernels.get('planScan'), group, size: undefined });
     }
@@ -59,10 +64,10 @@ export class DeviceScan {
     let level = data;
     let entries = capacity;
     for (let l = 0; l < this.levels; l++) {
-      entries = Math.max(1, Math.ceil(entries / BLOCK));
+      entries = Math.max(1, Math.ceil(entries / SCAN_BLOCK));
       const sums = own(4 * entries, STORAGE | COPY_SRC, 'scan sums');
-      const scan = own(8, UNIFORM | COPY_DST, 'scan level');
-      device.queue.writeBuffer(scan, 0, Uint32Array.of(count.word, l));
+      const scan = own(SCAN_LEVEL.bytes, UNIFORM | COPY_DST, 'scan level');
+      device.queue.writeBuffer(scan, 0, SCAN_LEVEL.pack({ countWord: count.word, level: l }), 0, SCAN_LEVEL.bytes);
       groups.push(kernels.get('scanBlocks').bind({ scan, counts: count.buffer, data: level, sums }));
       level = sums;
     }

@@ -4,8 +4,8 @@ import type { Settings } from '../../src/solver/settings.js';
 import type { StepInput } from '../../src/solver/types.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
+import { SEARCH_MODE, STATE } from '../kernels/constants.js';
 import type { ControlBlock } from '../step/answer.js';
-import { SEARCH, STATE } from '../step/fields.js';
 import { LARGEST_CANDIDATE_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
 import { DeviceProximity } from './device-proximity.js';
 import { HostSearch } from './host-search.js';
@@ -76,7 +76,7 @@ export class SceneSearch {
       hasRoom = this.onDevice?.makeRoom(pairDemand) ?? false;
     });
     // Old pairs are gone with their buffers: only a search that wanted none of them can go on where it stopped.
-    const next = hasRoom && wantsSearch === SEARCH.ALL ? SEARCH.RESUME : SEARCH.ALL;
+    const next = hasRoom && wantsSearch === SEARCH_MODE.ALL ? SEARCH_MODE.RESUME : SEARCH_MODE.ALL;
     return { ...control, state: STATE.RUNNING, wantsSearch: next };
   }
 
@@ -115,12 +115,12 @@ export class SceneSearch {
    * @throws TOO_LARGE, and P is void
    */
   async searchOnHost(control: ControlBlock, { searchRadiusMax }: Settings): Promise<ControlBlock> {
-    const isPart = control.wantsSearch === SEARCH.PART;
+    const isPart = control.wantsSearch === SEARCH_MODE.PART;
     const pairCount = await this.#onHost?.searchAt(this.#memory.device, this.#buffers, this.#reader, isPart);
     return {
       ...control,
       state: STATE.RUNNING,
-      wantsSearch: SEARCH.NONE,
+      wantsSearch: SEARCH_MODE.NONE,
       pairCount: pairCount ?? 0,
       searches: control.searches + 1,
       radius: searchRadiusMax,

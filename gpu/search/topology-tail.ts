@@ -1,11 +1,9 @@
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
+import { MARKS_PER_WORD } from '../kernels/constants.js';
 
 /** Words of a pair that is excluded: its vertices in the order of excludedKey (search/pair-rules.wgsl). */
 const KEY_WORDS = 4;
-
-/** Vertices marked in one word. */
-const MARKS_A_WORD = 32;
 
 /** A run of keys in `topology`, ascending word by word. */
 export interface KeyRange {
@@ -40,7 +38,7 @@ export function composeTail(
   for (const list of keys) list.sort(compareKeys);
   const own = distances ? vertexCount : 0;
   const marks = base + own;
-  const markWords = excluded ? Math.ceil(vertexCount / MARKS_A_WORD) : 0;
+  const markWords = excluded ? Math.ceil(vertexCount / MARKS_PER_WORD) : 0;
   let next = marks + markWords;
   const ranges = keys.map((list) => {
     const range = { first: next, count: list.length };
@@ -52,7 +50,7 @@ export function composeTail(
   keys.forEach((list, kind) => {
     list.forEach((key, n) => {
       words.set(key, ranges[kind]!.first - base + KEY_WORDS * n);
-      for (const v of key) words[own + Math.floor(v / MARKS_A_WORD)]! |= 1 << (v % MARKS_A_WORD);
+      for (const v of key) words[own + Math.floor(v / MARKS_PER_WORD)]! |= 1 << (v % MARKS_PER_WORD);
     });
   });
   return { words, distances: distances ? base : 0, marks, keys: ranges };

@@ -3,9 +3,11 @@ import type { StageTimings, Status } from '../../src/contract/report.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair } from '../../src/solver/pair-report.js';
 import type { Resolution } from '../../src/solver/types.js';
-import { STATE } from './fields.js';
+import type { StructValues } from '../device/struct.js';
+import { KIND_MASK, STATE } from '../kernels/constants.js';
+import type { CONTROL } from '../kernels/structs.js';
 
-export type ControlBlock = Readonly<Record<string, number>>;
+export type ControlBlock = StructValues<typeof CONTROL>;
 
 /** @param wasStopped the caller asked to stop while the run was still going */
 export function statusOf(state: number, wasStopped: boolean): Status {
@@ -18,7 +20,7 @@ export function statusOf(state: number, wasStopped: boolean): Status {
 
 /** @param parts of one pair: 16 bytes of pairVertex, 4 of pairInfo, 16 of pairNormal, 4 its distance */
 export function namePair(parts: readonly ArrayBuffer[]): ElementPair {
-  const kind = new Uint32Array(parts[1])[0] & 3;
+  const kind = new Uint32Array(parts[1])[0] & KIND_MASK;
   return describePair(kind, new Int32Array(parts[0]), new Float32Array(parts[3])[0], new Float32Array(parts[2]));
 }
 

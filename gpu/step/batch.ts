@@ -1,7 +1,7 @@
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader, Reading } from '../device/readback.js';
+import { CONTROL } from '../kernels/structs.js';
 import type { DeviceProximity } from '../search/device-proximity.js';
-import { CONTROL } from './fields.js';
 import { PassSequence } from './pass-sequence.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';

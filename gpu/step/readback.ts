@@ -2,15 +2,10 @@ import type { ElementPair } from '../../src/contract/elements.js';
 import { findLimitingPairs } from '../../src/solver/pair-report.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
+import { CONTROL, MOTION, VERTEX_PROGRESS } from '../kernels/structs.js';
 import { type ControlBlock, namePair } from './answer.js';
-import { CONTROL } from './fields.js';
 import type { StepRecorder } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
-
-/** Words of Motion and VertexProgress, and where those wanted on the host lie in them. */
-const STRUCT_WORDS = 4;
-const RESIDUAL_WORD = 0;
-const LIMITER_WORD = 2;
 
 export interface FinalState {
   readonly control: ControlBlock;
@@ -35,8 +30,8 @@ export async function readFinalState(
   const reading = reader.record(encoder, [
     { buffer: buffers.control, bytes: CONTROL.bytes },
     { buffer: buffers.x, bytes: 12 * vertexCount },
-    { buffer: buffers.progress, bytes: 4 * STRUCT_WORDS * vertexCount },
-    { buffer: buffers.motion, bytes: 4 * STRUCT_WORDS * vertexCount },
+    { buffer: buffers.progress, bytes: VERTEX_PROGRESS.bytes * vertexCount },
+    { buffer: buffers.motion, bytes: MOTION.bytes * vertexCount },
   ]);
   memory.device.queue.submit([encoder.finish()]);
   // Out of the very memory that the device has copied to: most of it is looked at once, and memory that is new to the process
@@ -44,9 +39,9 @@ export async function readFinalState(
   const { worst, ...final } = await reading.look((range, [toControl, toX, toProgress, toMotion]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
     const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
-    const residuals = residualsIn(new Float32Array(range, toProgress, STRUCT_WORDS * vertexCount));
-    const motion = new Uint32Array(range, toMotion, STRUCT_WORDS * vertexCount);
-    const limiterOf = (vertex: number) => motion[STRUCT_WORDS * vertex + LIMITER_WORD] | 0;
+    const residuals = residualsIn(new Float32Array(range, toProgress, VERTEX_PROGRESS.words * vertexCount));
+    const motion = new Uint32Array(range, toMotion, MOTION.words * vertexCount);
+    const limiterOf = (vertex: number) => motion[MOTION.words * vertex + MOTION.word('limiter')] | 0;
     const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
     return { control, positions, residuals, worst };
   });
@@ -77,7 +72,9 @@ async function namePairs(
 
 /** float32[V] */
 function residualsIn(progress: Float32Array): Float32Array {
-  const residuals = new Float32Array(progress.length / STRUCT_WORDS);
-  for (let i = 0, n = RESIDUAL_WORD; i < residuals.length; i++, n += STRUCT_WORDS) residuals[i] = progress[n];
+  const { words } = VERTEX_PROGRESS;
+  const residuals = new Float32Array(progress.length / words);
+  for (let i = 0, n = VERTEX_PROGRESS.word('residual'); i < residuals.length; i++, n += words)
+    residuals[i] = progress[n];
   return residuals;
 }

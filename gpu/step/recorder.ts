@@ -1,13 +1,11 @@
 import type { StageTimings } from '../../src/contract/report.js';
 import { DISPATCH_BYTES, foldThreads, UNIFORM_STRIDE } from '../device/dispatch.js';
 import type { Kernel, KernelSet } from '../device/kernel.js';
+import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
+import { EDGE_RANGE } from '../kernels/structs.js';
 import type { EntryPoint } from '../kernels/table.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { SceneBuffers } from './scene-buffers.js';
-import { CANDIDATE_SLOTS, STEP_SLOTS } from './slots.js';
-
-/** Bytes of struct EdgeRange in gpu/kernels/backward/edge-projection.wgsl. */
-const EDGE_RANGE_BYTES = 32;
 
 /** Rounds of whole dispatches before one workgroup takes what is left of a sweep over many contacts. */
 export const WIDE_ROUNDS = 24;
@@ -52,7 +50,7 @@ export class StepRecorder {
     const pass = enter('search');
     this.#direct(pass, 'begin', vertexCount);
     this.#direct(pass, 'open', 1);
-    this.#indirect(pass, 'forget', STEP_SLOTS.PAIRS);
+    this.#indirect(pass, 'forget', STEP_SLOT.PAIRS);
   }
 
   linearise(pass: GPUComputePassEncoder): void {
@@ -96,8 +94,8 @@ export class StepRecorder {
     if (shape.slides) this.slide(pass);
     pass = enter('forward');
     this.advance(pass);
-    this.#indirect(pass, 'concern', STEP_SLOTS.VERTICES);
-    this.#indirect(pass, 'watch', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'concern', STEP_SLOT.VERTICES);
+    this.#indirect(pass, 'watch', STEP_SLOT.VERTICES);
     this.#direct(pass, 'decide', 1);
   }
 
@@ -105,56 +103,56 @@ export class StepRecorder {
     const { wideColours, colours } = this.#edges;
     const first = isFirst ? 0 : wideColours + 1;
     for (let c = 0; c < wideColours; c++) {
-      this.#indirect(pass, 'edgesWide', STEP_SLOTS.FIRST_EDGES + c, first + c);
+      this.#indirect(pass, 'edgesWide', STEP_SLOT.FIRST_EDGES + c, first + c);
     }
     if (colours.length - 1 > wideColours) {
-      this.#indirect(pass, 'edgesTail', STEP_SLOTS.ONE, first + wideColours);
+      this.#indirect(pass, 'edgesTail', STEP_SLOT.ONE, first + wideColours);
     }
   }
 
   findContacts(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'prepare', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'prepare', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForGeometry');
-    this.#overCandidates(pass, 'geometry', CANDIDATE_SLOTS.ACTIVE);
+    this.#overCandidates(pass, 'geometry', LIST_SLOT.ACTIVE);
   }
 
   selectContacts(pass: GPUComputePassEncoder): void {
     this.#direct(pass, 'afterGeometry', 1);
-    this.#overCandidates(pass, 'count', CANDIDATE_SLOTS.CANDIDATES);
-    this.#indirect(pass, 'offsets', STEP_SLOTS.VERTICES);
+    this.#overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
+    this.#indirect(pass, 'offsets', STEP_SLOT.VERTICES);
     for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows', 'listRows', 'linkRows'] as const) {
-      this.#overCandidates(pass, entry, CANDIDATE_SLOTS.CANDIDATES);
+      this.#overCandidates(pass, entry, LIST_SLOT.CANDIDATES);
     }
   }
 
   contactSweep(pass: GPUComputePassEncoder, isWide: boolean): void {
     if (isWide) {
       for (let round = 0; round < WIDE_ROUNDS; round++) {
-        this.#indirect(pass, 'openRound', STEP_SLOTS.ONE);
-        this.#overCandidates(pass, 'sweepRound', CANDIDATE_SLOTS.WIDE);
+        this.#indirect(pass, 'openRound', STEP_SLOT.ONE);
+        this.#overCandidates(pass, 'sweepRound', LIST_SLOT.ROUND);
       }
     }
-    this.#indirect(pass, 'sweepTail', STEP_SLOTS.ONE);
+    this.#indirect(pass, 'sweepTail', STEP_SLOT.ONE);
   }
 
   slide(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'slide', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'slide', STEP_SLOT.VERTICES);
   }
 
   /** The forward step: bounds, written positions, the check that reads them back, the commit. */
   advance(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'guard', STEP_SLOTS.VERTICES);
+    this.#indirect(pass, 'guard', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForBound');
-    this.#overCandidates(pass, 'bound', CANDIDATE_SLOTS.ACTIVE);
-    this.#indirect(pass, 'write', STEP_SLOTS.VERTICES);
-    this.#overCandidates(pass, 'check', CANDIDATE_SLOTS.ACTIVE);
-    this.#indirect(pass, 'commit', STEP_SLOTS.VERTICES);
+    this.#overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
+    this.#indirect(pass, 'write', STEP_SLOT.VERTICES);
+    this.#overCandidates(pass, 'check', LIST_SLOT.ACTIVE);
+    this.#indirect(pass, 'commit', STEP_SLOT.VERTICES);
   }
 
   /** The pairs that the dispatches to come work on. */
   #list(pass: GPUComputePassEncoder, entry: 'listForGeometry' | 'listForBound'): void {
-    this.#indirect(pass, entry, STEP_SLOTS.PAIRS);
-    this.#indirect(pass, 'planActive', STEP_SLOTS.ONE);
+    this.#indirect(pass, entry, STEP_SLOT.PAIRS);
+    this.#indirect(pass, 'planActive', STEP_SLOT.ONE);
   }
 
   #direct(pass: GPUComputePassEncoder, entry: EntryPoint, threads: number): void {
@@ -190,7 +188,7 @@ export class StepRecorder {
     if (!group) {
       group = kernel.bind((name) =>
         name === 'edgeRange'
-          ? { buffer: buffers.edgeRanges, offset: UNIFORM_STRIDE * (edgeRange ?? 0), size: EDGE_RANGE_BYTES }
+          ? { buffer: buffers.edgeRanges, offset: UNIFORM_STRIDE * (edgeRange ?? 0), size: EDGE_RANGE.bytes }
           : buffers.named(name),
       );
       this.#groups.set(key, group);

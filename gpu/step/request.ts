@@ -2,8 +2,8 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { PARAMETERS } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
-import { PARAMETERS } from './fields.js';
 
 /**
  * More contacts than this are worth rounds of whole dispatches before one workgroup takes the rest: a round costs two

@@ -2,9 +2,18 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { DISPATCH_BYTES, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
+import { CONTACT_WORDS, LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
+import {
+  CANDIDATE,
+  CONTACT_LIST,
+  CONTROL,
+  EDGE_RANGE,
+  LIMIT,
+  MOTION,
+  PARAMETERS,
+  VERTEX_PROGRESS,
+} from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
-import { CONTROL, PARAMETERS } from './fields.js';
-import { CANDIDATE_SLOTS, STEP_SLOTS } from './slots.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = BUFFER_USAGE;
 const PAIR_STATE = STORAGE | COPY_SRC | COPY_DST;
@@ -15,11 +24,11 @@ const PAIR_BYTES = {
   pairInfo: 4,
   pairNormal: 16,
   pairDistance: 4,
-  candidates: 16,
+  candidates: LIMIT.bytes,
   contacts: 16,
 } as const;
-/** Bytes a candidate of the two shared buffers: struct Candidate, and the words of gpu/kernels/backward/contact-words.wgsl. */
-const CANDIDATE_BYTES = { candidates: 64, contacts: 60 } as const;
+/** Bytes a candidate of the two shared buffers. */
+const CANDIDATE_BYTES = { candidates: CANDIDATE.bytes, contacts: 4 * CONTACT_WORDS } as const;
 /** Pairs a candidate for which the shared buffers have room without being larger than the forward step needs them. */
 const PAIRS_A_CANDIDATE = 4;
 
@@ -34,9 +43,6 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   bounds: 'contacts',
   listed: 'contacts',
 };
-
-/** Bytes of the structs Motion, ContactList and VertexProgress there. */
-const VERTEX_STRUCT_BYTES = 16;
 
 /**
  * Everything of one scene that lives on the device, by the names that the kernels use.
@@ -103,7 +109,7 @@ export class SceneBuffers {
     this.control = this.#add('control', CONTROL.bytes, state | UNIFORM);
     this.candidateArguments = this.#add(
       'candidateArguments',
-      DISPATCH_BYTES * CANDIDATE_SLOTS.COUNT,
+      DISPATCH_BYTES * LIST_SLOT.COUNT,
       STORAGE | INDIRECT | COPY_SRC,
     );
     this.inverseMass = this.#add('inverseMass', 4 * v, STORAGE | COPY_DST);
@@ -117,9 +123,9 @@ export class SceneBuffers {
     this.windowStart = this.#add('windowStart', 12 * v, state);
     this.box = this.#add('box', 24 * v, state);
     this.wanted = this.#add('wanted', 4 * v, state);
-    this.motion = this.#add('motion', VERTEX_STRUCT_BYTES * v, state);
-    this.lists = this.#add('lists', VERTEX_STRUCT_BYTES * v, state);
-    this.progress = this.#add('progress', VERTEX_STRUCT_BYTES * v, state);
+    this.motion = this.#add('motion', MOTION.bytes * v, state);
+    this.lists = this.#add('lists', CONTACT_LIST.bytes * v, state);
+    this.progress = this.#add('progress', VERTEX_PROGRESS.bytes * v, state);
     this.ways = this.#add('ways', 2 * 16 * v, STORAGE);
     memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.replaceEdges(edges);
@@ -132,7 +138,7 @@ export class SceneBuffers {
     for (const buffer of [stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
       if (buffer) this.#drop(buffer);
     }
-    const slots = STEP_SLOTS.FIRST_EDGES + edges.wideColours;
+    const slots = STEP_SLOT.FIRST_EDGES + edges.wideColours;
     this.stepArguments = this.#add('stepArguments', DISPATCH_BYTES * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
     this.edgeEnds = this.#add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
     this.edgeRow = this.#add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
@@ -229,14 +235,13 @@ function bytesOf(pairs: number, candidates: number): number {
 }
 
 /** The ranges of a step's first sweep, wide colours and then the tail, and of its later sweeps (struct EdgeRange). */
-function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint32Array<ArrayBuffer> {
-  const words = UNIFORM_STRIDE / 4;
-  const ranges = new Uint32Array(2 * (wideColours + 1) * words);
+function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint8Array<ArrayBuffer> {
+  const ranges = new Uint8Array(2 * (wideColours + 1) * UNIFORM_STRIDE);
   for (const isFirst of [1, 0]) {
     for (let c = 0; c <= wideColours; c++) {
-      const range = c < wideColours ? [colours[c], colours[c + 1]] : [colours[wideColours], count];
-      const at = words * ((1 - isFirst) * (wideColours + 1) + c);
-      ranges.set([...range, isFirst, c, colours.length - 1], at);
+      const end = c < wideColours ? colours[c + 1] : count;
+      const range = { first: colours[c], end, isFirst, firstColour: c, endColour: colours.length - 1 };
+      ranges.set(new Uint8Array(EDGE_RANGE.pack(range)), UNIFORM_STRIDE * ((1 - isFirst) * (wideColours + 1) + c));
     }
   }
   return ranges;

@@ -1,9 +1,9 @@
 import t from 'tap';
 import { foldThreads, WORKGROUP_SIZE } from '../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
+import { PARAMETERS } from '../../gpu/kernels/structs.js';
 import type { EntryPoint } from '../../gpu/kernels/table.js';
 import { loadKernel } from '../../gpu/shaders.js';
-import { PARAMETERS } from '../../gpu/step/fields.js';
 import { openTestDevice } from '../support/gpu.js';
 import { seeded } from '../support/random.js';
 

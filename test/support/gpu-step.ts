@@ -2,11 +2,11 @@ import { foldThreads } from '../../gpu/device/dispatch.js';
 import type { KernelSet } from '../../gpu/device/kernel.js';
 import type { DeviceMemory } from '../../gpu/device/memory.js';
 import { Reader } from '../../gpu/device/readback.js';
+import { STEP_SLOT } from '../../gpu/kernels/constants.js';
+import { CONTROL, PARAMETERS } from '../../gpu/kernels/structs.js';
 import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
-import { CONTROL, PARAMETERS } from '../../gpu/step/fields.js';
 import { StepRecorder } from '../../gpu/step/recorder.js';
 import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
-import { STEP_SLOTS } from '../../gpu/step/slots.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { PairSet } from '../../src/solver/cpu/pair-set.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -112,13 +112,13 @@ export class StageBench {
         radius: s.searchRadiusMax,
       }),
     );
-    const slots = new Uint32Array(3 * (STEP_SLOTS.FIRST_EDGES + this.edges.wideColours));
+    const slots = new Uint32Array(3 * (STEP_SLOT.FIRST_EDGES + this.edges.wideColours));
     const write = (slot: number, size: readonly [number, number, number]) => slots.set(size, 3 * slot);
-    write(STEP_SLOTS.ONE, [1, 1, 1]);
-    write(STEP_SLOTS.VERTICES, foldThreads(mesh.vertexCount));
-    write(STEP_SLOTS.PAIRS, foldThreads(pairs.count));
+    write(STEP_SLOT.ONE, [1, 1, 1]);
+    write(STEP_SLOT.VERTICES, foldThreads(mesh.vertexCount));
+    write(STEP_SLOT.PAIRS, foldThreads(pairs.count));
     for (let c = 0; c < this.edges.wideColours; c++) {
-      write(STEP_SLOTS.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
+      write(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
     queue.writeBuffer(buffers.stepArguments, 0, slots);
     this.run((pass) => this.recorder.linearise(pass));

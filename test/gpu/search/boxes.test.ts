@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
-import { SEARCH_MODE } from '../../../gpu/search/control.js';
+import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { looseScene } from '../../support/loose-scene.js';

@@ -1,6 +1,7 @@
 import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import type { DeviceMemory } from '../../../gpu/device/memory.js';
-import { type ControlValues, controlWord, decodeControl, encodeField } from '../../../gpu/search/control.js';
+import type { StructValues } from '../../../gpu/device/struct.js';
+import { SEARCH_CONTROL } from '../../../gpu/kernels/structs.js';
 import { DeviceSearch, type SearchStatus } from '../../../gpu/search/device-search.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
@@ -11,7 +12,7 @@ const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 
 /** What a search left on the device. */
 export interface Found {
-  readonly control: ControlValues;
+  readonly control: StructValues<typeof SEARCH_CONTROL>;
   /** float32[6·V] */
   readonly box: Float32Array<ArrayBuffer>;
   /** uint8[V] */
@@ -126,8 +127,8 @@ export class DeviceScene {
   }
 
   /** Overrides a word of the search's control block. */
-  set(name: string, value: number): void {
-    this.#queue.writeBuffer(this.search.control, 4 * controlWord(name), encodeField(name, value));
+  set(name: keyof StructValues<typeof SEARCH_CONTROL>, value: number): void {
+    this.#queue.writeBuffer(this.search.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
   }
 
   /** Records a search, runs it and reads what it left. */
@@ -143,7 +144,7 @@ export class DeviceScene {
 
   async read(): Promise<Found> {
     const { device } = this.#memory;
-    const control = decodeControl(await readBuffer(device, this.search.control));
+    const control = SEARCH_CONTROL.unpack(await readBuffer(device, this.search.control));
     const count = control.pairCount;
     const bytes = (buffer: GPUBuffer, size: number): Promise<ArrayBuffer> => readBuffer(device, buffer, size);
     return {

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
-import { SEARCH_MODE } from '../../../gpu/search/control.js';
+import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';

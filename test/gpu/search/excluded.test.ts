@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
-import { SEARCH_MODE } from '../../../gpu/search/control.js';
+import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { composeTail } from '../../../gpu/search/topology-tail.js';
 import type { ElementPair } from '../../../src/contract/elements.js';
 import { ExcludedPairs } from '../../../src/mesh/excluded-pairs.js';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { foldThreads, WORKGROUP_SIZE } from '../../../gpu/device/dispatch.js';
-import { bindingsOf, loadKernel, scalarFields } from '../../../gpu/shaders.js';
+import { bindingsOf, loadKernel } from '../../../gpu/shaders.js';
 
 t.test('includes come once, where they are first named', async (t) => {
   const text = loadKernel('forward/bound');
@@ -16,7 +16,7 @@ t.test('a file that is not there is named, with who asked for it', async (t) => 
 });
 
 t.test('bindings are found by name, kind and index, also in what is included', async (t) => {
-  const bindings = bindingsOf(loadKernel('backward/edges-tail'));
+  const bindings = bindingsOf(loadKernel('backward/edges'));
   t.strictSame(
     bindings.map(({ index, name }) => [index, name]),
     [
@@ -47,31 +47,12 @@ t.test('no kernel of a step binds more storage buffers than every implementation
     'backward/contacts-links',
     'search/keep-pairs',
     'control/decide',
-    'backward/sweep-wide',
-    'backward/sweep-tail',
+    'backward/sweep',
     'backward/slide',
   ]) {
     const storage = bindingsOf(loadKernel(file)).filter(({ type }) => type !== 'uniform');
     t.ok(storage.length > 0 && storage.length <= 8, `${file}: ${storage.length}`);
   }
-});
-
-t.test('structs of scalars are read field by field, and nothing else is', async (t) => {
-  const text =
-    'struct A {\n  // a comment: u32,\n  first: u32,\n  second: atomic<u32>,\n  third: f32,\n}\nstruct B {\n  wide: vec4f,\n}';
-  t.strictSame(
-    [...scalarFields(text, 'A')],
-    [
-      ['first', 'u32'],
-      ['second', 'u32'],
-      ['third', 'f32'],
-    ],
-  );
-  t.throws(() => scalarFields(text, 'B'), /wide/);
-  t.throws(() => scalarFields(text, 'C'), /no struct C/);
-  // What kernels read without atomics must lie where the others write it.
-  const control = loadKernel('common/control');
-  t.strictSame([...scalarFields(control, 'ControlView')], [...scalarFields(control, 'Control')]);
 });
 
 t.test('dispatches fold so that every thread is there and no dimension is too long', async (t) => {
