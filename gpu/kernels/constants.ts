@@ -64,6 +64,9 @@ export const STAMP_SHIFT = 2;
 /** An entry of a list of pairs: the index, above it the kind, and the top bit where the pair was measured in this step. */
 const ENTRY = { INDEX_MASK: 0x1fffffff, KIND_SHIFT: 29, IS_CURRENT: 0x80000000 } as const;
 
+/** Steps in a window over which stagnation is judged. */
+const WINDOW = 32;
+
 /** Words a candidate of the buffer `contacts` (contact-words.wgsl). */
 export const CONTACT_WORDS = 15;
 
@@ -93,7 +96,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   ...withPrefix('STEP_SLOT_', STEP_SLOT),
   ...withPrefix('LIST_SLOT_', LIST_SLOT),
   ...{ NO_PAIR, KIND_MASK, STAMP_SHIFT, CHUNK_WORDS, SCAN_BLOCK, REFIT_NODES },
-  ...{ MARKS_PER_WORD, ON_SEAM, NO_PART },
+  ...{ WINDOW, MARKS_PER_WORD, ON_SEAM, NO_PART },
 };
 
 /** Of numbers that WGSL declares as f32. */
