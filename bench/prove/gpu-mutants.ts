@@ -219,8 +219,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/common/heights.wgsl',
-        search: 'const ERROR_FACTOR: f32 = 9.5367431640625e-7;',
-        replacement: 'const ERROR_FACTOR: f32 = 0.0;',
+        function: 'errorOf',
+        body: 'return 0.0;',
       },
     ],
     ['grainsOverSails'],
@@ -278,7 +278,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
-        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;',
+        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * errorOf(far)) + margin;',
         replacement: 'return lo - hi > 0.0;',
       },
     ],
@@ -291,7 +291,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
-        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;',
+        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * errorOf(far)) + margin;',
         replacement: 'return lo - hi > delta;',
       },
     ],

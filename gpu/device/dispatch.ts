@@ -10,11 +10,11 @@ export const DISPATCH_BYTES = 12;
 export const UNIFORM_STRIDE = 256;
 
 /** WebGPU's limit for one dimension of a dispatch, on every adapter. */
-const MAX_GROUPS = 65_535;
+export const MAX_GROUPS = 65_535;
 
 /**
  * The size [x, y, z] of a dispatch of at least `groups` workgroups, folded to two dimensions where one does not hold them.
- * The device folds by the same rule (gpu/kernels/common).
+ * The device folds by the same rule (gpu/kernels/common/dispatch.wgsl).
  */
 export function foldGroups(groups: number): [number, number, number] {
   if (groups <= MAX_GROUPS) return [groups, 1, 1];

@@ -1,5 +1,5 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { LEAF_SIZE } from '../../src/solver/bvh.js';
+import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { NO_PART } from '../kernels/constants.js';
 import { orderElements } from './order.js';
 

@@ -1,16 +1,35 @@
-import { LEAF_SIZE } from '../../src/solver/bvh.js';
-import { EE, VE, VT, VV } from '../../src/solver/cpu/pairs.js';
+import {
+  CONTACTS_PER_VERTEX,
+  ERROR_FACTOR,
+  FACE_SHARE,
+  FALLEN_SHARE,
+  GUARD_SHARE,
+  KEPT,
+  LEAF_SIZE,
+  MIN_AREA_SHARE,
+  MIN_DELTA_SHARE,
+  MIN_MOVABLE_WEIGHT,
+  MIN_SINE,
+  PARTIAL_SHARE,
+  PASSIVE,
+  RECOVERY,
+  STALE_GAP,
+  STOPPED_SHARE,
+  STOPPED_STEPS,
+  STUCK_SHARE,
+  STUCK_STEPS,
+  TRAVEL,
+  TRUSTED_SHARE,
+  UNIT_ROUNDOFF,
+  WINDOW,
+} from '../../src/solver/constants.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
+import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
 
 /*
  * Every number that TypeScript and WGSL both use has its home in TypeScript, here or in src/solver. A kernel that names one
  * of them receives its declaration when it is assembled (gpu/shaders.ts); WGSL files declare only what nobody else uses.
  */
-
-/** Threads in a workgroup of every kernel that runs a thread per element. */
-const WORKGROUP_SIZE = 64;
-
-/** WebGPU's limit for one dimension of a dispatch, on every adapter. */
-const MAX_GROUPS = 65_535;
 
 /** The largest workgroup that every adapter allows, for kernels of a single workgroup: more threads, fewer turns. */
 const TAIL_THREADS = 256;
@@ -48,9 +67,6 @@ export const LIST_SLOT = { CANDIDATES: 0, ROUND: 1, ACTIVE: 2, COUNT: 3 } as con
 /** Bits of Motion.flags. */
 export const VERTEX_FLAG = { MOVING: 1, MOVABLE: 2, REVERTED: 4, STUCK: 8 } as const;
 
-/** Bits of a vertex in a search: the elements of a pair that share a bit make no pair (src/solver/cpu/bars.ts). */
-const BARS = { PASSIVE: 1, KEPT: 2 } as const;
-
 /** A vertex that no pair has bounded. */
 export const NO_PAIR = 0xffffffff;
 
@@ -63,9 +79,6 @@ export const STAMP_SHIFT = 2;
 
 /** An entry of a list of pairs: the index, above it the kind, and the top bit where the pair was measured in this step. */
 const ENTRY = { INDEX_MASK: 0x1fffffff, KIND_SHIFT: 29, IS_CURRENT: 0x80000000 } as const;
-
-/** Steps in a window over which stagnation is judged. */
-const WINDOW = 32;
 
 /** Words a candidate of the buffer `contacts` (contact-words.wgsl). */
 export const CONTACT_WORDS = 15;
@@ -88,20 +101,25 @@ export const ON_SEAM = 0x80000000;
 /** The part of an element whose vertices belong to different parts. */
 export const NO_PART = 0xffffffff;
 
-/** Of numbers that WGSL declares as u32. */
+/** Slack of a dropped pair's separation: the heights of its boxes' corners err by less than 16u times their largest term. */
+const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
+
+/** What WGSL declares as u32. */
 const UNSIGNED: Readonly<Record<string, number>> = {
-  ...{ VT, EE, VE, VV, LEAF_SIZE, WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS },
-  ...{ ...STATE, ...VERTEX_FLAG, ...BARS, ...ENTRY },
+  ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
+  ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
+  ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
+  ...{ ...STATE, ...VERTEX_FLAG, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART },
   ...withPrefix('SEARCH_', SEARCH_MODE),
   ...withPrefix('STEP_SLOT_', STEP_SLOT),
   ...withPrefix('LIST_SLOT_', LIST_SLOT),
-  ...{ NO_PAIR, KIND_MASK, STAMP_SHIFT, CHUNK_WORDS, SCAN_BLOCK, REFIT_NODES },
-  ...{ WINDOW, MARKS_PER_WORD, ON_SEAM, NO_PART },
 };
 
-/** Of numbers that WGSL declares as f32. */
+/** What WGSL declares as f32. */
 const FLOATS: Readonly<Record<string, number>> = {
-  NO_BOUND,
+  ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
+  ...{ RECOVERY, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, MIN_SINE, MIN_AREA_SHARE },
+  ...{ PARTIAL_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },
 };
 
 function withPrefix(prefix: string, values: Readonly<Record<string, number>>): Record<string, number> {
@@ -112,7 +130,17 @@ function withPrefix(prefix: string, values: Readonly<Record<string, number>>): R
 export const CONSTANTS: ReadonlyMap<string, string> = new Map([
   ...Object.entries(UNSIGNED).map(([name, value]) => [name, declareUnsigned(name, value)] as const),
   ...Object.entries(FLOATS).map(([name, value]) => [name, declareFloat(name, value)] as const),
+  ['CORNERS', declareByKind('CORNERS', CORNERS)],
+  ['SIDE_A', declareByKind('SIDE_A', SIDE_A)],
 ]);
+
+/** A small number for each kind of pair, packed into one word: four bits a kind. */
+function declareByKind(name: string, values: readonly number[]): string {
+  return declareUnsigned(
+    name,
+    values.reduce((word, value, kind) => word + value * 16 ** kind, 0),
+  );
+}
 
 export function declareUnsigned(name: string, value: number): string {
   if (!Number.isInteger(value) || value < 0 || value > 0xffffffff) throw new Error(`${name} is not an u32: ${value}.`);

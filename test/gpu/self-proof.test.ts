@@ -46,7 +46,7 @@ const FAULTS: readonly {
   {
     name: 'the check forgets its own rounding',
     file: 'forward/check',
-    from: 'let error = max(limit.error, ERROR_FACTOR * spreadOf(n, d));',
+    from: 'let error = max(limit.error, errorOf(spreadOf(n, d)));',
     to: 'let error = 0.0;',
     verdict: /broke its half-space/,
   },

@@ -15,11 +15,6 @@ struct Jacobian {
   j3: vec3f,
 }
 
-// Below this sine of their angle two edges turn instead of parting when their volume is enforced: gap form then.
-const MIN_SINE: f32 = 0.15;
-// A triangle with less than this share of its longest edge squared as twice its area has no usable area: gap form.
-const MIN_AREA_SHARE: f32 = 1e-6;
-
 fn rowOf(row: Jacobian, s: u32) -> vec3f {
   return select(select(row.j0, row.j1, s == 1u), select(row.j2, row.j3, s == 3u), s >= 2u);
 }

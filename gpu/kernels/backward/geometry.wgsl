@@ -18,11 +18,6 @@
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
 // #include "common/motion.wgsl"
 
-// d₀ may be this much larger than it was at the request's start, so that pressed pairs recover over requests.
-const RECOVERY: f32 = 1.1;
-// δ_p never falls below this share of δ.
-const MIN_DELTA_SHARE: f32 = 0.25;
-
 // Positions at the start of the request, slot by slot (corners-of-x.wgsl says why).
 fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {
   var p: Corners;

@@ -19,9 +19,6 @@
 @group(0) @binding(7) var<storage, read_write> listed: array<u32>;
 // #include "common/motion.wgsl"
 
-// A stale normal that shows a gap above this multiple of δ rules a contact out.
-const STALE_GAP: f32 = 1.5;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn listForGeometry(
   @builtin(workgroup_id) group: vec3u,

@@ -10,7 +10,6 @@
 //
 // The differences come first: what the coordinates share cancels there. gpu/self-proof.ts makes an adapter prove that
 // its compiler leaves it at that.
-const ERROR_FACTOR: f32 = 9.5367431640625e-7; // 8 · 2^-23
 
 struct Heights {
   // of the four slots; slots that the kind does not use repeat a height of side b
@@ -27,6 +26,11 @@ fn heightOf(n: vec3f, d: vec3f) -> f32 {
 
 fn spreadOf(n: vec3f, d: vec3f) -> f32 {
   return abs(n.x * d.x) + abs(n.y * d.y) + abs(n.z * d.z);
+}
+
+// e of heights whose largest Σ_c |n_c d_c| this is.
+fn errorOf(spread: f32) -> f32 {
+  return ERROR_FACTOR * spread;
 }
 
 fn measureHeights(kind: u32, p: Corners, n: vec3f) -> Heights {
@@ -54,5 +58,5 @@ fn measureHeights(kind: u32, p: Corners, n: vec3f) -> Heights {
   } else {
     hi = max(h1, hi);
   }
-  return Heights(vec4f(0.0, h1, h2, h3), lo, hi, lo - hi, ERROR_FACTOR * reach);
+  return Heights(vec4f(0.0, h1, h2, h3), lo, hi, lo - hi, errorOf(reach));
 }

@@ -16,9 +16,6 @@ struct Measured {
   heights: Heights,
 }
 
-// The closest direction is trusted while its gap keeps this share of the distance.
-const TRUSTED_SHARE: f32 = 0.9;
-
 fn closestOfPair(kind: u32, p: Corners) -> Closest {
   // A vertex and an edge take the turn of a triangle's first side; for two vertices that side is a point.
   let turns = select(1u, select(3u, 4u, kind == EE), kind <= EE);

@@ -16,14 +16,8 @@
 // u32[colours + 1] first edge of each colour, in sweep order
 @group(0) @binding(4) var<storage, read> edgeColours: array<u32>;
 
-// A share of stopped vertices among those concerned from which a new search is worth its cost.
-const STOPPED_SHARE: f32 = 0.1;
-// The unfinished vertices got on if the sum of their r fell by this share over a window.
-const FALLEN_SHARE: f32 = 0.01;
 // Parts of 1 in which control/watch-progress.wgsl sums r.
 const RESIDUAL_PARTS: f32 = 65536.0;
-// Up to this share of the vertices a search renews only the boxes that need it; beyond it everything is as cheap.
-const PARTIAL_SHARE: f32 = 0.3;
 // Rounds D(l) down: largestMove errs by a few u, the difference by one.
 const MOVE_ROUNDING: f32 = 1.00001;
 

@@ -15,12 +15,6 @@
 @group(0) @binding(5) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(6) var<storage, read_write> wanted: array<u32>;
 
-// α within this share of the guard's means that the guard, not a contact, stopped the vertex.
-const GUARD_SHARE: f32 = 0.999;
-// A concerned vertex that is stopped this many steps running asks for a search by itself.
-const STOPPED_STEPS: u32 = 4u;
-// δ that a vertex on its way travels at least over a window: δ/4 a step.
-const TRAVEL: f32 = f32(WINDOW) / 4.0;
 // Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
 const RESIDUAL_PARTS: f32 = 65536.0;
 

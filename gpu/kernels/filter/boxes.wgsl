@@ -6,7 +6,6 @@
 // nodes are inverted. One thread a box; one dispatch for the slots, one for each level from the leaves to the root.
 // #include "common/dispatch.wgsl"
 
-
 @group(0) @binding(0) var<uniform> level: FilterLevel;
 // f32[3V]
 @group(0) @binding(1) var<storage, read> x: array<f32>;

@@ -7,7 +7,6 @@
 // #include "common/dispatch.wgsl"
 // #include "filter/signs.wgsl"
 
-
 @group(0) @binding(0) var<uniform> walk: FilterWalk;
 // f32[3V]
 @group(0) @binding(1) var<storage, read> x: array<f32>;

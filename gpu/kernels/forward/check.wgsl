@@ -55,7 +55,7 @@ fn check(
     let k = 3u * u32(v);
     let d = vec3f(next[k], next[k + 1u], next[k + 2u]) - origin;
     let height = heightOf(n, d);
-    let error = max(limit.error, ERROR_FACTOR * spreadOf(n, d));
+    let error = max(limit.error, errorOf(spreadOf(n, d)));
     let holds = select(height <= limit.high - error, height >= limit.low + error, s < sideA);
     if (!holds) {
       atomicOr(&motion[v].flags, REVERTED);

@@ -23,9 +23,6 @@
 
 // #include "common/motion.wgsl"
 
-// Keeps α clear of the face under any rounding of the quotient, the product and the sum.
-const FACE_SHARE: f32 = 0.99999;
-
 fn boxShare(here: f32, to: f32, lo: f32, hi: f32) -> f32 {
   if (to > hi) {
     return max(0.0, (hi - here) / (to - here) * FACE_SHARE);

@@ -50,8 +50,8 @@ fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
   let spread = max(max(way0.y, way1.y), max(way2.y, way3.y));
   let delta = select(parameters.delta, parameters.leastDelta, parameters.hasDistances != 0u);
   let far = max(max(spreadOf(n, p.p0), spreadOf(n, p.p1)), max(spreadOf(n, p.p2), spreadOf(n, p.p3)));
-  let margin = 2.0 * (heights.error + ERROR_FACTOR * spread);
-  return lo - hi > max(delta, 0.5 * delta + 2.0 * ERROR_FACTOR * far) + margin;
+  let margin = 2.0 * (heights.error + errorOf(spread));
+  return lo - hi > max(delta, 0.5 * delta + 2.0 * errorOf(far)) + margin;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

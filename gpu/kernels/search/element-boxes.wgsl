@@ -9,7 +9,6 @@
 // #include "search/extent.wgsl"
 // #include "search/cells.wgsl"
 
-
 @group(0) @binding(0) var<uniform> slots: ElementSlots;
 @group(0) @binding(1) var<uniform> control: SearchControl;
 @group(0) @binding(2) var<storage, read> topology: array<u32>;

@@ -11,7 +11,6 @@
 // #include "search/scan-levels.wgsl"
 // #include "search/extent.wgsl"
 
-
 // What control.wgsl calls RUNNING
 
 @group(0) @binding(0) var<uniform> plan: SearchPlan;

@@ -6,10 +6,8 @@
 // #include "common/dispatch.wgsl"
 // #include "search/cells.wgsl"
 
-
 @group(0) @binding(0) var<uniform> refit: Refit;
 @group(0) @binding(1) var<storage, read_write> cells: array<vec4u>;
-
 
 var<workgroup> level: array<vec4u, REFIT_NODES>;
 

@@ -5,7 +5,6 @@
 // top: the total). No counterpart on the CPU, where a loop does.
 // #include "search/scan-levels.wgsl"
 
-
 @group(0) @binding(0) var<uniform> scan: ScanLevel;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> data: array<u32>;

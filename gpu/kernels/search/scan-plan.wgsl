@@ -4,7 +4,6 @@
 // the data upward, then the same levels downward without the top one (gpu/scan.ts). No counterpart on the CPU.
 // #include "search/scan-levels.wgsl"
 
-
 @group(0) @binding(0) var<uniform> plan: ScanPlan;
 @group(0) @binding(1) var<storage, read> counts: array<u32>;
 @group(0) @binding(2) var<storage, read_write> sizes: array<u32>;

@@ -25,7 +25,6 @@
 // What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and free points, which are
 // edges from a vertex to itself. One pipeline for all of them: a second one would be the dearest of all to compile.
 
-
 // Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
 const FINDS: u32 = CHUNK_WORDS - 1u;
 // There was no chunk left: what the query finds is found again.
@@ -47,8 +46,6 @@ const PENDING: u32 = 16u;
 @group(0) @binding(8) var<storage, read_write> pairInfo: array<u32>;
 @group(0) @binding(9) var<storage, read_write> pairNormal: array<vec4f>;
 
-// 16 u
-const MARGIN: f32 = 1.9073486328125e-6;
 // Above every height
 const FAR: f32 = 3.4028234e38;
 
@@ -257,7 +254,7 @@ fn lookCloser(v: vec4u, cut: f32, corners: u32) -> Found {
     highB = select(lower(highB, height), highB, isSideA);
   }
   let apart = lowA.x + highB.x;
-  return Found(apart <= cut + MARGIN * max(lowA.y, highB.y), n);
+  return Found(apart <= cut + DROP_MARGIN * max(lowA.y, highB.y), n);
 }
 
 fn lower(p: vec2f, q: vec2f) -> vec2f {

@@ -7,13 +7,14 @@ import { CANDIDATE, CONTROL, STRUCTS } from '../../../gpu/kernels/structs.js';
 import { kernelFilesOf, STAGES } from '../../../gpu/kernels/table.js';
 import { assembleKernel, loadKernel } from '../../../gpu/shaders.js';
 import { projectRoot } from '../../../src/paths.js';
+import * as shared from '../../../src/solver/constants.js';
 
 const folder = join(projectRoot, 'gpu', 'kernels');
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.wgsl'));
 const textOf = (file: string) => readFileSync(join(folder, file), 'utf8');
 
 t.test('no WGSL file declares a constant or a struct that TypeScript has', async (t) => {
-  const known = new Set([...CONSTANTS.keys()]);
+  const known = new Set([...CONSTANTS.keys(), ...Object.keys(shared)]);
   for (const file of files) {
     for (const [, name] of textOf(file).matchAll(/^\s*(?:const|override)\s+(\w+)/gm)) {
       t.notOk(known.has(name!), `${file} declares ${name}`);
