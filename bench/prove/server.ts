@@ -157,7 +157,7 @@ const GRACE_MS = 20_000;
 function addressesIn(line: string): Addresses | undefined {
   try {
     const entry = JSON.parse(line) as { msg?: string } & Addresses;
-    return entry.msg === 'listening' ? entry : undefined;
+    return entry.msg === 'The server is listening.' ? entry : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,6 @@
-import { type Config, type Environment, readConfig, SETTINGS } from '../config/config.js';
+import { type Config, readConfig } from '../config/config.js';
+import type { Environment } from '../config/reader.js';
+import { SETTINGS } from '../config/settings.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations } from '../contract/events.js';
 import type { OperationsOptions } from '../session/operations.js';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { SETTINGS, type Setting } from '../config/config.js';
+import { SETTINGS, type Setting } from '../config/settings.js';
 
 /** A setting with one value is no flag. */
 const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.store];

@@ -2,13 +2,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { IntersticeError } from '../contract/errors.js';
 import type { Limits } from '../contract/server-info.js';
-import { readSettingsFile } from './file.js';
 import { type Environment, Reader, type SettingValue } from './reader.js';
 import { SETTINGS, type Setting } from './settings.js';
-
-export { describeConfig, tabulateConfig } from './describe.js';
-export type { Environment, SettingValue, Source } from './reader.js';
-export { SETTINGS, type Setting } from './settings.js';
+import { readSettingsFile } from './settings-file.js';
 
 export type EngineChoice = 'auto' | 'cpu' | 'webgpu';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -17,7 +13,7 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' |
 export interface TlsFiles {
   readonly cert: string;
   readonly key: string;
-  /** set: clients must show a certificate that it signed */
+  /** if set, clients must present a certificate that this authority signed */
   readonly clientCa?: string;
 }
 
@@ -28,17 +24,17 @@ export interface Config {
   readonly grpcTls?: TlsFiles;
   readonly adminHost: string;
   readonly adminPort: number | 'off';
-  /** path of the file of keys; absent = nobody has to show one */
+  /** path of the file of keys; absent = no key is required */
   readonly apiKeys?: string;
   readonly engine: EngineChoice;
   readonly adapter?: string;
   readonly threads: number;
   readonly allowUnverified: boolean;
   readonly limits: Limits;
-  /** of an HTTP body in JSON; what is larger must come as protobuf, bare positions or files */
+  /** of an HTTP body in JSON; larger requests must use protobuf, bare positions or files */
   readonly maxJsonBytes: number;
   readonly maxSessionsPerTenant: number;
-  /** of requests that wait; 0 = no limit */
+  /** of waiting requests; 0 = no limit */
   readonly maxQueueBytes: number;
   /** 0 = no limit */
   readonly maxSessionBytes: number;
@@ -48,13 +44,13 @@ export interface Config {
   readonly findingsFolder?: string;
   readonly drainSeconds: number;
   readonly logLevel: LogLevel;
-  /** things worth saying at start that do not stop it */
+  /** problems that do not prevent the start, one sentence each */
   readonly warnings: readonly string[];
-  /** every setting as it holds. None is a secret: keys and certificates stand in files of their own. */
+  /** the effective settings. None of them is a secret: keys and certificates are in files of their own. */
   readonly settings: readonly SettingValue[];
 }
 
-/** Read elsewhere: by tests, benchmarks, the command line. */
+/** Variables that tests, benchmarks and the command line read. */
 const OTHER_VARIABLES = new Set([
   'INTERSTICE_DATA',
   'INTERSTICE_REQUIRE_GPU',
@@ -69,7 +65,7 @@ const NAMES_IN_FILE: ReadonlySet<string> = new Set([...NAMES].filter((name) => n
  * Reads and checks all settings: the environment, then the file that INTERSTICE_CONFIG names, then the defaults. An empty
  * variable counts as unset.
  *
- * @throws INVALID_PARAMETER that lists every problem at once, a line each
+ * @throws INVALID_PARAMETER that lists all problems, one per line
  */
 export function readConfig(environment: Environment): Config {
   const path = environment[SETTINGS.config.name];
@@ -86,20 +82,20 @@ export function readConfig(environment: Environment): Config {
     throw new IntersticeError(
       'INVALID_PARAMETER',
       `The settings have ${problems.length} problem(s):\n- ${problems.join('\n- ')}`,
-      { hint: 'Correct the environment variables, or the file; the reference lists every setting with its range.' },
+      { hint: 'Correct the environment variables or the file; docs/operations.md lists every setting with its range.' },
     );
   }
   return { ...config, warnings: warningsOf(environment, config) };
 }
 
-/** Doors, keys, life. */
+/** Addresses, keys, TLS, logging and shutdown. */
 function readServing(read: Reader) {
   const host = read.text(SETTINGS.host) ?? '';
   const isInsecure = read.choice(SETTINGS.insecure) === '1';
   const apiKeys = read.text(SETTINGS.apiKeys);
   if (!isLoopback(host) && apiKeys === undefined && !isInsecure) {
     read.problems.push(
-      `INTERSTICE_HOST is ${JSON.stringify(host)}, which others can reach, and there are no API keys: name a file of keys in INTERSTICE_API_KEYS, listen on 127.0.0.1, or set INTERSTICE_INSECURE=1 if whoever can connect may use the service.`,
+      `INTERSTICE_HOST is ${JSON.stringify(host)}, which other machines can reach, and there are no API keys: name a file of keys in INTERSTICE_API_KEYS, listen on 127.0.0.1, or set INTERSTICE_INSECURE=1 if everyone who can connect may use the service.`,
     );
   }
   const grpcTls = readTls(read);
@@ -117,7 +113,7 @@ function readServing(read: Reader) {
   };
 }
 
-/** Engine, limits, sessions. */
+/** Engine, limits and sessions. */
 function readWork(read: Reader) {
   const adapter = read.text(SETTINGS.adapter);
   const trace = read.text(SETTINGS.trace);
@@ -160,24 +156,22 @@ function readTls(read: Reader): TlsFiles | undefined {
   return undefined;
 }
 
-/** Only addresses that no other machine can reach; a name other than localhost could resolve to anything. */
+/** Whether no other machine can reach the address. A name other than localhost could resolve to any address. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 function warningsOf(environment: Environment, config: Pick<Config, 'adminHost' | 'adminPort' | 'apiKeys' | 'host'>) {
-  const warnings: string[] = [];
-  for (const name of Object.keys(environment)
-    .filter((name) => name.startsWith('INTERSTICE_'))
-    .sort()) {
-    // No refusal: an orchestrator invents such names for a service of this name (INTERSTICE_SERVICE_HOST, ...).
-    if (!NAMES.has(name) && !OTHER_VARIABLES.has(name)) warnings.push(`${name} is set, but there is no such setting.`);
-  }
+  // Not an error: orchestrators define such names for a service of this name (INTERSTICE_SERVICE_HOST, ...).
+  const warnings = Object.keys(environment)
+    .filter((name) => name.startsWith('INTERSTICE_') && !NAMES.has(name) && !OTHER_VARIABLES.has(name))
+    .sort()
+    .map((name) => `${name} is set, but there is no such setting.`);
   if (config.apiKeys === undefined && !isLoopback(config.host)) {
-    warnings.push('INTERSTICE_INSECURE=1: whoever can connect may use the service, nobody has to show a key.');
+    warnings.push('INTERSTICE_INSECURE=1: everyone who can connect may use the service without an API key.');
   }
   if (config.adminPort !== 'off' && !isLoopback(config.adminHost)) {
-    warnings.push(`INTERSTICE_ADMIN_HOST is ${config.adminHost}: whoever can connect sees metrics and settings.`);
+    warnings.push(`INTERSTICE_ADMIN_HOST is ${config.adminHost}: everyone who can connect sees metrics and settings.`);
   }
   return warnings;
 }

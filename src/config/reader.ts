@@ -2,7 +2,7 @@ import { SETTINGS, type Setting } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where the value of a setting comes from; flags of the command line count as environment. */
+/** The origin of a value; flags of the command line count as environment. */
 export type Source = 'environment' | 'file' | 'default';
 
 export interface SettingValue {
@@ -12,7 +12,7 @@ export interface SettingValue {
   readonly source: Source;
 }
 
-/** Takes settings one by one, and collects what is wrong with them. */
+/** Reads the values of settings (environment, then file, then default) and collects the problems with them. */
 export class Reader {
   constructor(
     private readonly environment: Environment,
@@ -39,12 +39,12 @@ export class Reader {
   number(setting: Setting): number {
     const given = this.text(setting) ?? '';
     const value = /^\d+(\.\d+)?$/.test(given.trim()) ? Number(given) : Number.NaN;
-    const [least, most] = setting.range ?? [0, Number.MAX_SAFE_INTEGER];
-    if (!(value >= least && value <= most) || (setting.isInteger && !Number.isInteger(value))) {
+    const [min, max] = setting.range ?? [0, Number.MAX_SAFE_INTEGER];
+    if (!(value >= min && value <= max) || (setting.isInteger && !Number.isInteger(value))) {
       const kind = setting.isInteger ? 'a whole number' : 'a number';
       const off = setting.canBeOff ? ', or off' : '';
       this.problems.push(
-        `${setting.name} is ${quote(given)}, expected ${kind} from ${least} to ${most} (${setting.unit})${off}.`,
+        `${setting.name} is ${quote(given)}, expected ${kind} from ${min} to ${max} (${setting.unit})${off}.`,
       );
     }
     return value;
@@ -59,5 +59,5 @@ export class Reader {
   }
 }
 
-/** A URL in the wrong place may carry a password, and messages end up in logs. */
+/** Messages end up in logs, so the credentials of a URL are removed. */
 const quote = (value: string): string => JSON.stringify(value.replace(/\/\/[^/@]*@/, '//***@'));

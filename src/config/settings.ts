@@ -1,18 +1,17 @@
 import { availableParallelism } from 'node:os';
 
-/** Every setting of the service: one table, read by the parser, by `--help`, by `--print-config` and by the docs. */
-
+/** One setting of the service. */
 export interface Setting {
-  /** environment variable, and name in a settings file */
+  /** the environment variable, and the name in a settings file */
   readonly name: string;
-  /** as a person would write it; undefined = unset */
+  /** as written in a settings file; undefined = unset */
   readonly default: string | undefined;
   readonly unit?: string;
   /** inclusive */
   readonly range?: readonly [number, number];
   readonly choices?: readonly string[];
   readonly isInteger?: boolean;
-  /** `off` is taken too */
+  /** whether `off` is valid too */
   readonly canBeOff?: boolean;
   readonly description: string;
 }
@@ -32,43 +31,44 @@ const text = (name: string, description: string) =>
 const flag = (name: string, description: string) =>
   ({ name, default: '0', choices: ['0', '1'], description }) as const satisfies Setting;
 
-/** What the arrays of a mesh can hold at all: a test compares it with the mesh room's own bound. */
+/** The largest number of rows in an array of a mesh; a test compares it with STRUCTURAL_LIMITS of src/mesh. */
 const MAX_ROWS = 2 ** 27;
 
-/** More memory than any machine has, and still exact as a double. */
+/** More memory than any machine has, and still an exact double. */
 const MAX_BYTES = 2 ** 50;
 
 const PORTS = [0, 65535] as const;
 
+/** The table that the parser, `--help`, `--print-config` and docs/operations.md read. */
 export const SETTINGS = {
   config: text(
     'INTERSTICE_CONFIG',
-    'File with settings: NAME=value a line, or a JSON object. The environment wins over it; it cannot name another file.',
+    'File with settings: lines of NAME=value, or a JSON object. The environment takes precedence; the file cannot name another file.',
   ),
   host: {
     name: 'INTERSTICE_HOST',
     default: '127.0.0.1',
     description:
-      'Address that HTTP and gRPC listen on. Anything but a loopback address needs API keys, or INTERSTICE_INSECURE=1.',
+      'Address that HTTP and gRPC listen on. Any address but a loopback address requires API keys or INTERSTICE_INSECURE=1.',
   },
-  httpPort: number('INTERSTICE_HTTP_PORT', 8080, PORTS, 'port', 'Port of the HTTP door; 0 takes any free one.'),
+  httpPort: number('INTERSTICE_HTTP_PORT', 8080, PORTS, 'port', 'HTTP port; 0 selects a free port.'),
   grpcPort: {
-    ...number('INTERSTICE_GRPC_PORT', 50051, PORTS, 'port', 'Port of the gRPC door; 0 takes any free one.'),
+    ...number('INTERSTICE_GRPC_PORT', 50051, PORTS, 'port', 'gRPC port; 0 selects a free port.'),
     canBeOff: true,
   },
   grpcTlsCert: text(
     'INTERSTICE_GRPC_TLS_CERT',
-    'File with the certificate chain (PEM) of the gRPC door; without it gRPC is not encrypted. SIGHUP reads all three again.',
+    'File with the certificate chain (PEM) of the gRPC server; without it gRPC is not encrypted. SIGHUP reloads all three TLS files.',
   ),
   grpcTlsKey: text('INTERSTICE_GRPC_TLS_KEY', 'File with the private key (PEM) of that certificate.'),
   grpcTlsClientCa: text(
     'INTERSTICE_GRPC_TLS_CLIENT_CA',
-    'File with the authority (PEM) that signs the certificates of clients; every gRPC client must then show one.',
+    'File with the authority (PEM) that signs client certificates; if set, every gRPC client must present a certificate.',
   ),
   adminHost: {
     name: 'INTERSTICE_ADMIN_HOST',
     default: '127.0.0.1',
-    description: 'Address that the admin port listens on. Nobody has to show a key there.',
+    description: 'Address that the admin port listens on. The admin port requires no API key.',
   },
   adminPort: {
     ...number(
@@ -76,39 +76,45 @@ export const SETTINGS = {
       9090,
       PORTS,
       'port',
-      'Port of metrics, health and settings; 0 takes any free one.',
+      'Port of metrics, health and settings; 0 selects a free port.',
     ),
     canBeOff: true,
   },
   apiKeys: text(
     'INTERSTICE_API_KEYS',
-    'File of API keys, a line a key: tenant:sha256hex[:priority]. SIGHUP reads it again. Without it nobody has to show a key.',
+    'File of API keys, one per line: tenant:sha256hex[:priority]. SIGHUP reloads it. Without it no key is required.',
   ),
   insecure: flag(
     'INTERSTICE_INSECURE',
-    '1 lets the service listen beyond this machine although nobody has to show a key.',
+    '1 allows an address that other machines can reach although no API key is required.',
   ),
   engine: {
     name: 'INTERSTICE_ENGINE',
     default: 'auto',
     choices: ['auto', 'cpu', 'webgpu'],
-    description: 'Which engine computes; auto says in GET /v1 and in every report what it chose.',
+    description: 'Engine that computes the answers; GET /v1 and every report tell what auto selected.',
   },
-  adapter: text('INTERSTICE_ADAPTER', 'Name, or part of it, of the graphics adapter to use.'),
+  adapter: text('INTERSTICE_ADAPTER', 'Name of the graphics adapter to use, or a part of the name.'),
   threads: number(
     'INTERSTICE_THREADS',
     Math.max(1, Math.min(256, availableParallelism())),
     [1, 256],
     'threads',
-    'Requests computed at the same time; default one a core of this machine.',
+    'Requests that are computed at the same time; by default one per core.',
   ),
-  maxVertices: number('INTERSTICE_MAX_VERTICES', 4_000_000, [1, MAX_ROWS], 'vertices', 'Largest mesh taken.'),
+  maxVertices: number(
+    'INTERSTICE_MAX_VERTICES',
+    4_000_000,
+    [1, MAX_ROWS],
+    'vertices',
+    'Largest number of vertices in a mesh.',
+  ),
   maxElements: number(
     'INTERSTICE_MAX_ELEMENTS',
     8_000_000,
     [1, MAX_ROWS],
     'elements',
-    'Most triangles, segments, particles and tetrahedra together.',
+    'Largest number of triangles, segments, particles and tetrahedra in a mesh, all together.',
   ),
   maxMessageBytes: number(
     'INTERSTICE_MAX_MESSAGE_BYTES',
@@ -116,22 +122,28 @@ export const SETTINGS = {
     // A JSON body becomes one string, and a string of V8 holds no more than 2^29 - 24 characters.
     [1024, 2 ** 29 - 24],
     'bytes',
-    'Largest request body or message taken.',
+    'Largest size of a request body or message.',
   ),
   maxJsonBytes: number(
     'INTERSTICE_MAX_JSON_BYTES',
     32 * MiB,
     [1024, 2 ** 29 - 24],
     'bytes',
-    'Largest JSON body taken; reading one takes several times its bytes of memory.',
+    'Largest size of a JSON body; decoding takes several times as much memory.',
   ),
-  maxQueue: number('INTERSTICE_MAX_QUEUE', 64, [0, 100_000], 'requests', 'Requests that may wait; more are refused.'),
+  maxQueue: number(
+    'INTERSTICE_MAX_QUEUE',
+    64,
+    [0, 100_000],
+    'requests',
+    'Requests that may wait; further ones are refused.',
+  ),
   maxQueueBytes: number(
     'INTERSTICE_MAX_QUEUE_BYTES',
     GiB,
     [0, MAX_BYTES],
     'bytes',
-    'What the requests that wait may keep in memory; more are refused, but one may always wait. 0 = no limit.',
+    'Memory that waiting requests may keep; further requests are refused, but one may always wait. 0 = no limit.',
   ),
   maxTimeBudgetSeconds: seconds(
     'INTERSTICE_MAX_TIME_BUDGET_SECONDS',
@@ -151,56 +163,86 @@ export const SETTINGS = {
     0,
     [0, 1_000_000],
     'sessions',
-    'Open sessions of one tenant; 0 = as many as the server may have.',
+    'Open sessions of one tenant; 0 = the limit of the server.',
   ),
   idleTimeoutSeconds: seconds(
     'INTERSTICE_IDLE_TIMEOUT_SECONDS',
     900,
     [0, 86_400],
-    'After so long without use a session ends, unless it was created with a time of its own; 0 = when it is deleted.',
+    'Time without use after which a session ends, unless its client asked for another time; 0 = until deleted.',
   ),
   maxDeviceBytes: number(
     'INTERSTICE_MAX_DEVICE_BYTES',
     0,
     [0, MAX_BYTES],
     'bytes',
-    'What lanes may hold for sessions, on the device and on the host; beyond it the least recently used are parked. 0 = no limit.',
+    'Memory that worker threads may hold for sessions, on device and host; beyond it the least recently used sessions are parked. 0 = no limit.',
   ),
   maxSessionBytes: number(
     'INTERSTICE_MAX_SESSION_BYTES',
     4 * GiB,
     [0, MAX_BYTES],
     'bytes',
-    'Host memory for the meshes and states of all sessions; more is refused. 0 = no limit.',
+    'Host memory for the meshes and states of all sessions; requests that need more are refused. 0 = no limit.',
   ),
   allowUnverified: flag(
     'INTERSTICE_ALLOW_UNVERIFIED',
-    '1 lets requests ask for verify NONE: answers that nobody checked.',
+    '1 allows requests with verify NONE, whose answers are not verified.',
   ),
   store: {
     name: 'INTERSTICE_STORE',
     default: 'memory',
     choices: ['memory'],
-    description: 'Where sessions are kept; only memory exists.',
+    description: 'Where sessions are stored; only memory is available.',
   },
   trace: text(
     'INTERSTICE_TRACE',
-    'Folder that every resolve and step writes its states into (1: one for temporary files). For finding faults; slow.',
+    'Folder into which every resolve and step writes its states (1 selects a temporary folder). For finding faults; slow.',
   ),
   findings: text(
     'INTERSTICE_FINDINGS',
-    'Folder for reproductions of answers that the verifier refused; unset: one for temporary files.',
+    'Folder for reproductions of answers that the verifier refused; unset selects a temporary folder.',
   ),
   drainSeconds: seconds(
     'INTERSTICE_DRAIN_SECONDS',
     30,
     [0, 3600],
-    'How long a shutdown waits for the requests at work before it ends them.',
+    'Time that a shutdown waits for running requests before it ends them.',
   ),
   logLevel: {
     name: 'INTERSTICE_LOG_LEVEL',
     default: 'info',
     choices: ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-    description: 'Least level of the lines that are logged, as JSON on standard error.',
+    description: 'Lowest level that is logged, as JSON lines on standard error.',
   },
 } as const satisfies Record<string, Setting>;
+
+/** The number of cores would make the documentation depend on the machine that writes it. */
+const defaultShown = (setting: Setting): string =>
+  setting === SETTINGS.threads ? 'one per core' : (setting.default ?? 'unset');
+
+/** The valid values of a setting, in words. */
+function describeValues({ choices, range, unit, canBeOff }: Setting): string {
+  if (choices) return choices.join(' | ');
+  if (!range) return 'text';
+  return `${range[0]} to ${range[1]} ${unit}${canBeOff ? ', or off' : ''}`;
+}
+
+/** Two lines per setting, for the terminal. */
+export function describeConfig(): string {
+  return Object.values<Setting>(SETTINGS)
+    .map((setting) => {
+      const head = `${setting.name}  (${describeValues(setting)}; default ${defaultShown(setting)})`;
+      return `${head}\n    ${setting.description}`;
+    })
+    .join('\n');
+}
+
+/** A Markdown table with one row per setting. */
+export function tabulateConfig(): string {
+  const rows = Object.values<Setting>(SETTINGS).map((setting) => {
+    const values = describeValues(setting).replaceAll('|', '\\|');
+    return `| \`${setting.name}\` | ${values} | ${defaultShown(setting)} | ${setting.description} |`;
+  });
+  return ['| setting | values | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
+}

@@ -1,27 +1,28 @@
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config/config.js';
+import type { Config, TlsFiles } from '../config/config.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Metrics } from '../observe/metrics.js';
 import { buildAdminApp } from '../transport/admin/app.js';
+import type { TlsOptions } from '../transport/grpc/options.js';
 import { buildGrpcServer } from '../transport/grpc/server.js';
 import { buildHttpApp } from '../transport/http/app.js';
 import type { DoorOptions } from '../transport/http/options.js';
 import type { ServiceState } from '../transport/http/state.js';
 import type { Reloadable } from './signals.js';
-import { readTlsFiles } from './tls-files.js';
 
-/** A door that listens. */
+/** A port on which the service listens. */
 export interface Door {
   readonly name: 'http' | 'grpc' | 'admin';
   readonly address: string;
-  /** files that it can read again while it is open */
+  /** the files of this door that can be reloaded while it is open */
   readonly files?: Reloadable;
-  /** Takes no more; what is still at work after the grace is cut off. */
+  /** Refuses new connections, and ends those that are still open after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Opens a door; undefined when the settings leave it closed. @throws INVALID_PARAMETER */
+/** @returns undefined when the settings disable the door @throws INVALID_PARAMETER when a setting does not work */
 type Opening = () => Promise<Door | undefined>;
 
 export const openHttp =
@@ -56,7 +57,7 @@ export const openGrpc =
       name: 'grpc',
       address: join(config.host, port),
       ...(grpcTls && renewTls
-        ? { files: { name: 'the TLS files', reload: () => ({ certificate: renewTls(readTlsFiles(grpcTls)) }) } }
+        ? { files: { name: 'TLS files', reload: () => ({ certificate: renewTls(readTlsFiles(grpcTls)) }) } }
         : {}),
       close: (graceMs) => server.close(graceMs),
     };
@@ -78,7 +79,7 @@ async function listen(app: FastifyInstance, host: string, port: number, setting:
     await app.close();
     throw new IntersticeError('INVALID_PARAMETER', `Cannot listen on ${host}:${port} (${(cause as Error).message}).`, {
       cause,
-      hint: `Choose another ${setting}, or stop what listens there.`,
+      hint: `Choose another ${setting}, or stop the program that listens there.`,
     });
   }
   const bound = app.server.address() as AddressInfo;
@@ -86,3 +87,21 @@ async function listen(app: FastifyInstance, host: string, port: number, setting:
 }
 
 const join = (host: string, port: number): string => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** @throws INVALID_PARAMETER that names the file */
+function readTlsFiles({ cert, key, clientCa }: TlsFiles): TlsOptions {
+  const files = { cert: readTlsFile(cert), key: readTlsFile(key) };
+  return clientCa === undefined ? files : { ...files, ca: readTlsFile(clientCa), requireClientCert: true };
+}
+
+function readTlsFile(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `The TLS file ${path} cannot be read (${(cause as NodeJS.ErrnoException).code ?? cause}).`,
+      { cause, hint: 'Correct INTERSTICE_GRPC_TLS_CERT, _KEY or _CLIENT_CA.' },
+    );
+  }
+}

@@ -12,28 +12,29 @@ import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
 import { followSignals, type Reloadable } from './signals.js';
 
 export interface Server {
-  /** of the HTTP door, as in `http://127.0.0.1:8080` */
+  /** of HTTP, as in `http://127.0.0.1:8080` */
   readonly address: string;
-  /** as in `127.0.0.1:50051`, which is what gRPC clients take; absent when the door is off */
+  /** as in `127.0.0.1:50051`, the form that gRPC clients use; absent when gRPC is off */
   readonly grpcAddress?: string;
-  /** as in `http://127.0.0.1:9090`; absent when it is off */
+  /** as in `http://127.0.0.1:9090`; absent when the admin port is off */
   readonly adminAddress?: string;
-  /** Stops taking work, waits for what is at work (at most the drain time), then closes the doors and the operations. */
+  /** Refuses new requests, waits for the running ones (at most the drain time), then closes the doors and the operations. */
   close(): Promise<void>;
 }
 
 export interface ServerOptions {
   readonly log?: Logger;
-  /** default true: SIGTERM and SIGINT drain and end the process, a second one ends it at once; SIGHUP reads keys and TLS files again */
+  /** default true: SIGTERM and SIGINT drain and end the process, a second one ends it at once; SIGHUP reloads keys and TLS files */
   readonly handleSignals?: boolean;
-  /** those that observe the operations; default: new ones, which then count only what the doors see */
+  /** the metrics that observe the operations; default: new ones, which count only what the doors see */
   readonly metrics?: Metrics;
 }
 
 /**
- * Opens every door on the operations, which belong to the server from now on: closing it closes them.
- * @throws IntersticeError INVALID_PARAMETER when a setting does not work (an address that is taken, a file of keys with a
- *   mistake, TLS files that do not fit); the doors that were open and the operations are closed then
+ * Opens all doors to the operations. The server owns the operations from now on: closing it closes them.
+ *
+ * @throws INVALID_PARAMETER when a setting does not work (an address in use, a file of keys with a mistake, TLS files that
+ *   do not match); all doors and the operations are closed then
  */
 export async function startServer(
   config: Config,
@@ -46,7 +47,7 @@ export async function startServer(
   metrics.watchState(state);
   if ('stats' in operations) metrics.watch(() => operations.stats());
   for (const warning of config.warnings) log.warn(warning);
-  log.info({ settings: changedSettings(config) }, 'settings');
+  log.info({ settings: changedSettings(config) }, 'These settings differ from the defaults.');
 
   const open: Door[] = [];
   const keys = { ring: undefined as Keyring | undefined };
@@ -61,7 +62,7 @@ export async function startServer(
       authenticate: keys.ring?.authenticate,
       onAnswered: metrics.countAnswer,
     };
-    // Admin first, closed last: it tells how start and end go.
+    // The admin port opens first and closes last, so that it shows the progress of start and shutdown.
     for (const opening of [
       openAdmin(config, metrics, state),
       openHttp(config, shared),
@@ -80,11 +81,11 @@ export async function startServer(
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= drain(config, state, open, operations, log));
   const files = [keysOf(keys.ring), ...open.map((door) => door.files)].filter((one) => one !== undefined);
-  // Before anybody is told that it listens: who has read that may send a signal.
+  // Before the log says that the server listens: a reader of that line may send a signal.
   const stopSignals =
     options.handleSignals === false ? () => {} : followSignals(close, files, log, config.drainSeconds);
   const engines = operations.info().engines.map((engine) => engine.name);
-  log.info({ address, grpcAddress, adminAddress, engines, keys: keys.ring?.size }, 'listening');
+  log.info({ address, grpcAddress, adminAddress, engines, keys: keys.ring?.size }, 'The server is listening.');
   followReadiness(operations, state, log);
   const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
   return { ...addresses, close: () => close().finally(stopSignals) };
@@ -92,7 +93,7 @@ export async function startServer(
 
 const keysOf = (ring: Keyring | undefined): Reloadable | undefined =>
   ring && {
-    name: 'the API keys',
+    name: 'API keys',
     reload: () => {
       ring.reload();
       return { keys: ring.size };
@@ -104,13 +105,13 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
     () => state.move('ready', 'The service takes requests.'),
     (reason: unknown) => {
       state.move('failed', `The engine did not start: ${IntersticeError.from(reason).message}`);
-      log.error({ err: reason }, 'the engine did not start');
+      log.error({ err: reason }, 'The engine did not start.');
     },
   );
 }
 
-/** Room for answers that are written when the drain time ends, ms: beyond it connections are cut. */
-const LAST_WORDS_MS = 250;
+/** ms for answers that are being written when the drain time ends; then their connections are ended. */
+const FINAL_WRITES_MS = 250;
 
 async function drain(
   config: Config,
@@ -120,17 +121,18 @@ async function drain(
   log: Logger,
 ): Promise<void> {
   state.move('draining', 'This server is shutting down.');
-  log.info({ inFlight: state.inFlight, drainSeconds: config.drainSeconds }, 'draining');
+  log.info({ inFlight: state.inFlight, drainSeconds: config.drainSeconds }, 'The server is draining.');
   const isIdle = await within(state.idle(), config.drainSeconds);
-  if (!isIdle) log.warn({ inFlight: state.inFlight }, 'the drain time is over: ending the requests at work');
-  const isWorking = ({ name }: Door) => name !== 'admin';
-  await Promise.all(open.filter(isWorking).map((door) => door.close(isIdle ? LAST_WORDS_MS : 0)));
+  if (!isIdle) log.warn({ inFlight: state.inFlight }, 'The drain time is over; the running requests are ended.');
+  const isAdmin = ({ name }: Door) => name === 'admin';
+  const [last, first] = [open.filter(isAdmin), open.filter((door) => !isAdmin(door))];
+  await Promise.all(first.map((door) => door.close(isIdle ? FINAL_WRITES_MS : 0)));
   await operations.close();
-  await Promise.all(open.filter((door) => !isWorking(door)).map((door) => door.close(0)));
-  log.info('closed');
+  await Promise.all(last.map((door) => door.close(0)));
+  log.info('The server is closed.');
 }
 
-/** Whether the promise settled in time. */
+/** Whether the promise resolves in time. */
 async function within(promise: Promise<void>, seconds: number): Promise<boolean> {
   const timer = new AbortController();
   const late = setTimeout(seconds * 1000, false, { signal: timer.signal }).catch(() => false);
@@ -139,7 +141,7 @@ async function within(promise: Promise<void>, seconds: number): Promise<boolean>
   return isIdle;
 }
 
-/** What somebody has set: the defaults are in the reference, and on the admin port's /config. */
+/** Settings that are not defaults; the admin port shows all of them under /config. */
 function changedSettings({ settings }: Config): Record<string, string | null> {
   const changed = settings.filter(({ source }) => source !== 'default');
   return Object.fromEntries(changed.map(({ name, value }) => [name, value]));

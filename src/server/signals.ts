@@ -2,14 +2,14 @@ import closeWithGrace from 'close-with-grace';
 import { IntersticeError } from '../contract/errors.js';
 import type { Logger } from '../observe/log.js';
 
-/** Time beyond the drain for closing doors and threads, before the process ends by force. */
+/** Time for closing doors and threads after the drain time; then the process is ended. */
 const CLOSE_SECONDS = 5;
 
 /**
- * SIGTERM, SIGINT and the like drain; the second one ends the process at once. SIGHUP reads the files again; it drains too
- * where there are none.
+ * SIGTERM, SIGINT and similar signals drain; a second one ends the process at once. SIGHUP reloads the files; without any
+ * file it drains, too.
  *
- * @returns leaves the signals to others
+ * @returns a function that removes the handlers
  */
 export function followSignals(
   close: () => Promise<void>,
@@ -21,12 +21,13 @@ export function followSignals(
     {
       delay: (drainSeconds + CLOSE_SECONDS) * 1000,
       logger: { error: (message?: unknown) => log.error(String(message)) },
-      // The end of all work is no reason to close, and a terminal that goes away sends SIGHUP to what it started.
+      // An empty event loop is no reason to close. SIGHUP closes only where there is nothing to reload: a terminal sends it
+      // to its programs when it goes away.
       skip: files.length > 0 ? ['beforeExit', 'SIGHUP'] : ['beforeExit'],
     },
     async ({ signal, err }) => {
-      if (err) log.fatal({ err }, 'closing after an unforeseen error');
-      else log.info({ signal }, 'closing');
+      if (err) log.fatal({ err }, 'The server closes after an unexpected error.');
+      else log.info({ signal }, 'The server closes after a signal.');
       await close();
     },
   );
@@ -37,23 +38,26 @@ export function followSignals(
   };
 }
 
-/** What stands in files and can be read again while the service runs. */
+/** Files that can be reloaded while the service runs. */
 export interface Reloadable {
-  /** as in "the API keys" */
+  /** a plural, as in "API keys" */
   readonly name: string;
-  /** @returns what is worth telling of what was read @throws when the files cannot be used; nothing changes then */
+  /** @returns what the log says about the new content @throws when the files cannot be used; nothing has changed then */
   reload(): object;
 }
 
-/** A file with a mistake changes nothing of its own kind, and keeps nothing else from being read. @returns stops listening */
+/** A file with a mistake leaves its own content unchanged and does not affect the others. @returns removes the handler */
 function reloadOnSighup(files: readonly Reloadable[], log: Logger): () => void {
   if (files.length === 0) return () => {};
   const reloadAll = () => {
     for (const { name, reload } of files) {
       try {
-        log.info(reload(), `${name} were read again`);
+        log.info(reload(), `The ${name} were reloaded.`);
       } catch (thrown) {
-        log.error({ reason: IntersticeError.from(thrown).message }, `${name} stay as they were`);
+        log.error(
+          { reason: IntersticeError.from(thrown).message },
+          `The ${name} are unchanged, because a file could not be used.`,
+        );
       }
     }
   };

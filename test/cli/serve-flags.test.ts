@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import t from 'tap';
 import { localConfig, readSettings } from '../../src/cli/local.js';
 import { addServeFlags, pickSettings } from '../../src/cli/serve-flags.js';
-import { SETTINGS } from '../../src/config/config.js';
+import { SETTINGS } from '../../src/config/settings.js';
 
 function command(): Command {
   const serve = new Command('serve').exitOverride().configureOutput({ writeErr: () => {} });

@@ -1,4 +1,5 @@
-import { type Config, SETTINGS } from '../../config/config.js';
+import type { Config } from '../../config/config.js';
+import { SETTINGS } from '../../config/settings.js';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Operations } from '../../contract/operations.js';
 import type { Logger } from '../../observe/log.js';

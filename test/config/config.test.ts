@@ -1,7 +1,8 @@
 import t from 'tap';
-import { describeConfig, isLoopback, readConfig, SETTINGS } from '../src/config/config.js';
-import { IntersticeError } from '../src/contract/errors.js';
-import { STRUCTURAL_LIMITS } from '../src/mesh/limits.js';
+import { isLoopback, readConfig } from '../../src/config/config.js';
+import { describeConfig, SETTINGS } from '../../src/config/settings.js';
+import { IntersticeError } from '../../src/contract/errors.js';
+import { STRUCTURAL_LIMITS } from '../../src/mesh/limits.js';
 
 const problemsOf = (environment: Record<string, string>): string => {
   try {
@@ -127,7 +128,7 @@ t.test('what is set in vain, or open to others, is said', async (t) => {
   });
   t.equal(warnings.length, 2);
   t.match(warnings.join('\n'), /INTERSTICE_HTTPPORT is set, but there is no such setting/);
-  t.match(warnings.join('\n'), /INTERSTICE_ADMIN_HOST is 0\.0\.0\.0: whoever can connect sees metrics/);
+  t.match(warnings.join('\n'), /INTERSTICE_ADMIN_HOST is 0\.0\.0\.0: everyone who can connect sees metrics/);
 });
 
 t.test('every setting is told with its source', async (t) => {

@@ -5,19 +5,19 @@ import { connect } from 'node:tls';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { readConfig } from '../src/config/config.js';
-import { startServer } from '../src/server/server.js';
-import { createOperations } from '../src/session/operations.js';
-import { makeKey } from '../src/transport/auth/key-file.js';
+import { readConfig } from '../../src/config/config.js';
+import { startServer } from '../../src/server/server.js';
+import { createOperations } from '../../src/session/operations.js';
+import { makeKey } from '../../src/transport/auth/key-file.js';
 import {
   type Certificate,
   makeAuthority,
   makeCertificate,
   skipWithoutOpenssl as skip,
-} from './support/certificates.js';
-import { LIMITS } from './support/job.js';
-import { FakeOperations } from './transport/fake-operations.js';
-import { call, callRaw, detailsOf } from './transport/grpc/door.js';
+} from '../support/certificates.js';
+import { LIMITS } from '../support/job.js';
+import { FakeOperations } from '../transport/fake-operations.js';
+import { call, callRaw, detailsOf } from '../transport/grpc/door.js';
 
 const environment = {
   INTERSTICE_HTTP_PORT: '0',
@@ -123,7 +123,7 @@ t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async
   /** What the log says to both. */
   const hangUp = async () => {
     const from = lines.length;
-    const ofBoth = () => lines.slice(from).filter(({ msg }) => /read again|stay as/.test(String(msg)));
+    const ofBoth = () => lines.slice(from).filter(({ msg }) => /were reloaded|are unchanged/.test(String(msg)));
     process.kill(process.pid, 'SIGHUP');
     while (ofBoth().length < 2) {
       await new Promise<void>((resolve) => {
@@ -145,16 +145,16 @@ t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async
   writeFileSync(`${folder}/keys`, second.line);
   copyFileSync(next.files.cert, server.files.cert);
   t.match(await hangUp(), [
-    { level: 30, msg: 'the API keys were read again' },
-    { level: 50, msg: 'the TLS files stay as they were', reason: /mismatch/ },
+    { level: 30, msg: 'The API keys were reloaded.' },
+    { level: 50, msg: 'The TLS files are unchanged, because a file could not be used.', reason: /mismatch/ },
   ]);
   t.equal(await accepted(second.key, ca), status.OK, 'the new key at the old certificate');
 
   copyFileSync(next.files.key, server.files.key);
   writeFileSync(`${folder}/keys`, 'broken');
   t.match(await hangUp(), [
-    { level: 50, msg: 'the API keys stay as they were', reason: /line 1/ },
-    { level: 30, msg: 'the TLS files were read again', certificate: { subject: 'CN=next', issuer: 'CN=next-ca' } },
+    { level: 50, msg: 'The API keys are unchanged, because a file could not be used.', reason: /line 1/ },
+    { level: 30, msg: 'The TLS files were reloaded.', certificate: { subject: 'CN=next', issuer: 'CN=next-ca' } },
   ]);
   t.equal(await accepted(second.key, nextCa), status.OK, 'the same key at the new certificate');
   t.equal(await accepted(second.key, ca), status.UNAVAILABLE);
@@ -166,9 +166,9 @@ t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async
 async function spawnService(t: Test, settings: Record<string, string>) {
   const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
-    const { startServer } = await import(${here('../src/server/server.js')});
-    const { readConfig } = await import(${here('../src/config/config.js')});
-    const { FakeOperations } = await import(${here('./transport/fake-operations.js')});
+    const { startServer } = await import(${here('../../src/server/server.js')});
+    const { readConfig } = await import(${here('../../src/config/config.js')});
+    const { FakeOperations } = await import(${here('../transport/fake-operations.js')});
     await startServer(readConfig(process.env), new FakeOperations());`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     env: { ...process.env, ...environment, ...settings },
@@ -192,7 +192,7 @@ t.test('TLS alone makes SIGHUP a renewal; with nothing to read again it drains',
   const ca = makeAuthority(folder, 'ca');
   const guarded = await spawnService(t, filesOf(makeCertificate(folder, 'server', ca)));
   guarded.child.kill('SIGHUP');
-  await guarded.until('the TLS files were read again');
+  await guarded.until('The TLS files were reloaded.');
   const [host, port] = String(guarded.facts.grpcAddress).split(':');
   const socket = connect({ host: host!, port: Number(port), ca: ca.cert, ALPNProtocols: ['h2'] });
   t.teardown(() => socket.destroy());

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { IntersticeError } from '../contract/errors.js';
 
-/** What a settings file may name; the value of each, as it would stand in the environment. */
+/** Values by name, written as in the environment. */
 export type FileSettings = Readonly<Record<string, string>>;
 
 /**
- * Reads a settings file: a JSON object, or lines of NAME=value where # begins a comment line and quotes around a value are
- * excluded.
+ * Reads a settings file: a JSON object, or lines of NAME=value, where # begins a comment line and quotes around a value are
+ * removed.
  *
- * @param known every name that it may hold; anything else is a mistake, here nobody else sets variables
- * @returns the settings, and what is wrong with the file, a sentence each
- * @throws INVALID_PARAMETER when it cannot be read
+ * @param known every valid name; any other name is a problem, because nothing but these settings belongs into the file
+ * @returns the settings, and the problems of the file, one sentence each
+ * @throws INVALID_PARAMETER when the file cannot be read
  */
 export function readSettingsFile(
   path: string,
@@ -63,14 +63,14 @@ function fromJson(content: string, problems: string[]): Entry[] {
   try {
     parsed = JSON.parse(content);
   } catch (error) {
-    problems.push(`it begins like JSON, but is none (${(error as Error).message}).`);
+    problems.push(`the file begins like JSON but is not valid JSON (${(error as Error).message}).`);
     return [];
   }
   return Object.entries(parsed as object).flatMap(([name, value]): Entry[] => {
     const place = 'its object';
     if (typeof value === 'boolean') return [{ name, value: value ? '1' : '0', place }];
     if (typeof value === 'string' || typeof value === 'number') return [{ name, value: String(value), place }];
-    problems.push(`${place}: ${name} must be a text, a number, true or false.`);
+    problems.push(`${place}: ${name} must be a string, a number, true or false.`);
     return [];
   });
 }

@@ -4,13 +4,13 @@ import { createInterface } from 'node:readline';
 import { Client, credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import t from 'tap';
-import { readConfig } from '../src/config/config.js';
-import { startServer } from '../src/server/server.js';
-import { makeKey } from '../src/transport/auth/key-file.js';
-import { encodeMessage } from '../src/transport/protobuf/codec.js';
-import { FakeOperations, fakeReport, hangingResolve } from './transport/fake-operations.js';
-import { arraysRequest } from './transport/fixtures.js';
-import { callRaw, deferred, detailsOf } from './transport/grpc/door.js';
+import { readConfig } from '../../src/config/config.js';
+import { startServer } from '../../src/server/server.js';
+import { makeKey } from '../../src/transport/auth/key-file.js';
+import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { FakeOperations, fakeReport, hangingResolve } from '../transport/fake-operations.js';
+import { arraysRequest } from '../transport/fixtures.js';
+import { callRaw, deferred, detailsOf } from '../transport/grpc/door.js';
 
 const environment = {
   INTERSTICE_HTTP_PORT: '0',
@@ -109,9 +109,9 @@ t.test('an address that is taken is refused with its name', async (t) => {
 
 t.test('SIGTERM lets the work at hand finish; the process ends by itself', async (t) => {
   const script = `
-    const { startServer } = await import(${JSON.stringify(new URL('../src/server/server.js', import.meta.url).href)});
-    const { readConfig } = await import(${JSON.stringify(new URL('../src/config/config.js', import.meta.url).href)});
-    const { FakeOperations } = await import(${JSON.stringify(new URL('./transport/fake-operations.js', import.meta.url).href)});
+    const { startServer } = await import(${JSON.stringify(new URL('../../src/server/server.js', import.meta.url).href)});
+    const { readConfig } = await import(${JSON.stringify(new URL('../../src/config/config.js', import.meta.url).href)});
+    const { FakeOperations } = await import(${JSON.stringify(new URL('../transport/fake-operations.js', import.meta.url).href)});
     const operations = new FakeOperations();
     operations.onResolve = async (request) => {
       console.log('begun');
@@ -267,7 +267,7 @@ t.test('SIGHUP reads the keys again, and keeps them when the file has a mistake'
   await hangUp();
   t.same([await status(first.key), await status(second.key)], [401, 200]);
   t.match(
-    said.find((line) => line.includes('stay as they were')),
+    said.find((line) => line.includes('The API keys are unchanged')),
     /line 1/,
   );
   t.notOk(said.join('').includes(second.line.split(':')[1]!));

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { readSettingsFile } from '../../src/config/file.js';
+import { readSettingsFile } from '../../src/config/settings-file.js';
 
 const KNOWN = new Set(['INTERSTICE_A', 'INTERSTICE_B', 'INTERSTICE_C']);
 const read = (t: Test, content: string) => readSettingsFile(`${t.testdir({ file: content })}/file`, KNOWN);
@@ -25,7 +25,7 @@ t.test('nothing that cannot be used is passed over', async (t) => {
     ['export INTERSTICE_A=1', [/line 1: expected NAME=value/]],
     ['INTERSTICE_A=1\nPATH=/bin', [/line 2: there is no setting PATH/]],
     ['INTERSTICE_A=1\nINTERSTICE_A=1', [/line 2: INTERSTICE_A is set twice/]],
-    ['{"INTERSTICE_A": 1', [/begins like JSON, but is none/]],
+    ['{"INTERSTICE_A": 1', [/begins like JSON but is not valid JSON/]],
     [
       '{"INTERSTICE_A": null, "INTERSTICE_B": [1], "X": 1}',
       [/INTERSTICE_A must be/, /INTERSTICE_B must be/, /no setting X/],
