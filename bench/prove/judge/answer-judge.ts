@@ -1,12 +1,11 @@
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { Answer } from '../door.js';
+import { findTouching, leastDistance } from './distances.js';
 import type { Excluded } from './excluded.js';
-import { FLOOR_PER_DELTA, ulpOf } from './floor.js';
+import { FLOOR_PER_DELTA, ulpOf } from './expectation.js';
 import { type Invariant, measureInvariant } from './invariants.js';
-import { leastDistance } from './least-distance.js';
 import { findMeetings } from './state-judge.js';
 import { distanceRange, type Surface } from './surface.js';
-import { findTouching } from './touching.js';
 
 export interface Question {
   readonly surface: Surface;

@@ -28,7 +28,7 @@ const MAX_INTERVALS = 100_000;
 
 interface Corner {
   readonly at: Vector;
-  readonly way: Vector;
+  readonly motion: Vector;
 }
 
 /**
@@ -44,7 +44,7 @@ export function findMeeting(start: readonly Vector[], end: readonly Vector[], si
     const at = minusOf(from, o);
     const to = minusOf(end[k], o);
     extent = Math.max(extent, ...at.map(Math.abs), ...to.map(Math.abs));
-    return { at, way: minusOf(to, at) };
+    return { at, motion: minusOf(to, at) };
   });
   const margin = ROUNDING * extent;
   let left = MAX_INTERVALS;
@@ -61,7 +61,7 @@ export function findMeeting(start: readonly Vector[], end: readonly Vector[], si
 }
 
 const place = (corners: readonly Corner[], t: number): Vector[] =>
-  corners.map(({ at, way }): Vector => [at[0] + t * way[0], at[1] + t * way[1], at[2] + t * way[2]]);
+  corners.map(({ at, motion }): Vector => [at[0] + t * motion[0], at[1] + t * motion[1], at[2] + t * motion[2]]);
 
 function isFree(
   earlier: readonly Vector[],
@@ -70,10 +70,10 @@ function isFree(
   sizeA: number,
   margin: number,
 ): boolean {
-  const parts = (n: Vector): boolean => separates(n, earlier, later, sizeA, margin);
+  const isSeparating = (n: Vector): boolean => separates(n, earlier, later, sizeA, margin);
   const direction = (x: readonly Vector[]) => nearestDifference(x.slice(0, sizeA), x.slice(sizeA));
-  if (parts(direction(middle)) || parts(direction(earlier)) || parts(direction(later))) return true;
-  return featureNormals(middle, sizeA).some(parts);
+  if ([middle, earlier, later].some((x) => isSeparating(direction(x)))) return true;
+  return featureNormals(middle, sizeA).some(isSeparating);
 }
 
 /** Normals that the two elements' shapes offer where the nearest points are too close to give a direction. */

@@ -1,24 +1,29 @@
 import type { MeshInput } from '../../../src/contract/mesh.js';
-import type { Excused } from './excluded.js';
+
+/** Vertices of an element: one of a point, two of an edge, three of a triangle. */
+export type Element = readonly number[];
+
+export interface PairList {
+  has(a: Element, b: Element): boolean;
+}
 
 /**
- * What can touch in a mesh, derived from the request alone: the judge does not trust the service's reading of it. A set
- * of elements is a list of their vertices.
+ * What can touch in a mesh, derived from the request alone: the judge does not rely on how the service reads it.
  */
 export interface Surface {
   readonly vertexCount: number;
   /** sent triangles, then faces that belong to exactly one tetrahedron and were not sent */
-  readonly triangles: readonly (readonly number[])[];
+  readonly triangles: readonly Element[];
   /** edges of triangles and segments, each once */
-  readonly edges: readonly (readonly number[])[];
+  readonly edges: readonly Element[];
   /** segments that are no triangle's edge */
-  readonly rods: readonly (readonly number[])[];
+  readonly rods: readonly Element[];
   /** points whose vertex is in nothing else */
-  readonly particles: readonly (readonly number[])[];
+  readonly particles: readonly Element[];
   /** every vertex of the above */
-  readonly vertices: readonly (readonly number[])[];
+  readonly vertices: readonly Element[];
   /** edges and edges inside solids: their lengths count as stretch */
-  readonly lengths: readonly (readonly number[])[];
+  readonly lengths: readonly Element[];
   readonly kinematic: Uint8Array;
   /** -1 where there is none */
   readonly partOf: Int32Array;
@@ -27,7 +32,7 @@ export interface Surface {
   /** δ of each part, the caller's unit; undefined = that of the parameters */
   readonly partDistances: readonly (number | undefined)[];
   /** what a request under IGNORE_PAIRS does not promise */
-  readonly excused?: Excused;
+  readonly excused?: PairList;
 }
 
 const rows = (list: Uint32Array | undefined, size: number): number[][] =>
@@ -42,7 +47,7 @@ const FACES = [
   [0, 2, 1],
 ];
 
-function unique(elements: readonly (readonly number[])[]): number[][] {
+function unique(elements: readonly Element[]): number[][] {
   const byKey = new Map<string, number[]>();
   for (const element of elements) {
     const key = keyOf(element);
@@ -108,29 +113,22 @@ export function readSurface(mesh: MeshInput): Surface {
   };
 }
 
+/** Lists of elements of which each of the one is tested against each of the other. */
+export type Relation = readonly [readonly Element[], readonly Element[]];
+
+/** Pairs of elements that come to meet in a motion, or that are nearest to each other: an edge meets a triangle through these. */
+export function proximityRelations({ edges, triangles, rods, particles, vertices }: Surface): Relation[] {
+  return [
+    [vertices, triangles],
+    [edges, edges],
+    [particles, rods],
+    [particles, particles],
+  ];
+}
+
 /** Smallest and largest δ of a mesh's parts; that of the parameters where it has none. */
 export function distanceRange({ partDistances }: Surface, delta: number): { smallest: number; largest: number } {
   if (partDistances.length === 0) return { smallest: delta, largest: delta };
   const all = partDistances.map((own) => own ?? delta);
   return { smallest: Math.min(...all), largest: Math.max(...all) };
-}
-
-/**
- * Whether the contract promises anything of this pair: no common vertex, not both kinematic under SKIP, not ignored, not left
- * out because of what intersects in the start.
- */
-export function isPromised(
-  surface: Surface,
-  a: readonly number[],
-  b: readonly number[],
-  kinematicPairs: 'SKIP' | 'PROTECT',
-): boolean {
-  for (const v of a) if (b.includes(v)) return false;
-  const { kinematic, partOf, ignoredParts, excused } = surface;
-  if (kinematicPairs === 'SKIP' && a.every((v) => kinematic[v]) && b.every((v) => kinematic[v])) return false;
-  if (excused?.has(a, b)) return false;
-  if (ignoredParts.size === 0) return true;
-  const [p, q] = [partOf[a[0]], partOf[b[0]]];
-  const isWhole = a.every((v) => partOf[v] === p) && b.every((v) => partOf[v] === q);
-  return !(isWhole && ignoredParts.has(keyOf([p, q])));
 }

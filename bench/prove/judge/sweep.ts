@@ -1,3 +1,24 @@
+import type { Element, Relation } from './surface.js';
+
+/**
+ * Calls `visit` for every pair of a relation whose boxes over the states overlap; of a list with itself, each unordered pair once.
+ *
+ * @param grow added to the boxes on every side, for distances
+ */
+export function forEachNear(
+  relations: readonly Relation[],
+  states: readonly ArrayLike<number>[],
+  grow: number,
+  visit: (a: Element, b: Element) => void,
+): void {
+  for (const [first, second] of relations) {
+    if (first.length === 0 || second.length === 0) continue;
+    const boxes = boxesOf(first, states, grow);
+    const others = first === second ? boxes : boxesOf(second, states, grow);
+    sweepPairs(boxes, others, (i, j) => visit(first[i], second[j]));
+  }
+}
+
 /** Axis-aligned boxes, float64[6·n]: min xyz, max xyz. Comparisons only, so nothing is rounded away. */
 export type Boxes = Float64Array;
 
@@ -6,11 +27,7 @@ export type Boxes = Float64Array;
  *
  * @param grow added on every side, for distances
  */
-export function boxesOf(
-  elements: readonly (readonly number[])[],
-  states: readonly ArrayLike<number>[],
-  grow = 0,
-): Boxes {
+export function boxesOf(elements: readonly Element[], states: readonly ArrayLike<number>[], grow = 0): Boxes {
   const boxes = new Float64Array(6 * elements.length);
   elements.forEach((element, i) => {
     for (let c = 0; c < 3; c++) {

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { leastDistance } from '../../../../bench/prove/judge/distances.js';
 import { linkingNumber, windingNumber } from '../../../../bench/prove/judge/invariants.js';
-import { leastDistance } from '../../../../bench/prove/judge/least-distance.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { seeded } from '../../../support/random.js';
 import { slowDistance } from '../../../support/slow-distance.js';

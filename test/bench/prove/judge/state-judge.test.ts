@@ -1,6 +1,5 @@
 import t from 'tap';
-import { elementsMeet } from '../../../../bench/prove/judge/exact-meeting.js';
-import { toWholePoints } from '../../../../bench/prove/judge/points.js';
+import { elementsMeet, toWholePoints } from '../../../../bench/prove/judge/exact-meeting.js';
 import { findMeetings, hasCommonPoint } from '../../../../bench/prove/judge/state-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { nextDown, nextUp } from '../../../support/next-double.js';

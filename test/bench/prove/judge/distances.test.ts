@@ -1,9 +1,9 @@
 import t from 'tap';
+import { findTouching } from '../../../../bench/prove/judge/distances.js';
 import { ExcludedMemory } from '../../../../bench/prove/judge/excluded.js';
 import { findCollisions } from '../../../../bench/prove/judge/path-judge.js';
 import { findMeetings } from '../../../../bench/prove/judge/state-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
-import { findTouching } from '../../../../bench/prove/judge/touching.js';
 
 const rules = { kinematicPairs: 'SKIP' } as const;
 const MESH = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), segments: Uint32Array.of(0, 3) };
