@@ -175,6 +175,92 @@ t.test('the rules object to planted faults', async (t) => {
   for (const [file, text] of allowed) t.same(objections(file, text), [], `${file}: ${text}`);
 });
 
+/** What the campaigns may import besides themselves: each wall holds below its folder, the innermost one counts. */
+const BENCH_WALLS: readonly BenchWall[] = [
+  {
+    // The judge decides from the contract alone: a fault that it shared with an engine would go unseen.
+    folder: 'bench/prove/judge/',
+    code: [],
+    types: [/^src\/contract\//, /^bench\/prove\/door\.ts$/],
+    hasPackages: false,
+  },
+  {
+    // The campaign reaches the service through its doors only; what it plants is named by the types of the product.
+    folder: 'bench/prove/',
+    code: [/^src\/paths\.ts$/, /^src\/mesh\/files\//, /^bench\/machine\.ts$/],
+    types: [/^src\//],
+    hasPackages: true,
+  },
+  {
+    folder: 'bench/load/',
+    code: [/^src\/(contract|transport)\//, /^src\/paths\.ts$/, /^bench\/(prove\/server|machine)\.ts$/, /^examples\//],
+    types: [],
+    hasPackages: true,
+  },
+];
+
+interface BenchWall {
+  readonly folder: string;
+  /** files outside the folder from which it may take code, and types */
+  readonly code: readonly RegExp[];
+  /** files outside the folder from which it may take types only */
+  readonly types: readonly RegExp[];
+  readonly hasPackages: boolean;
+}
+
+/** Why a reference of the campaigns is forbidden; undefined when it is allowed. */
+function objectionToBench({ from, to, isPackage, isTypeOnly }: Reference): string | undefined {
+  const wall = BENCH_WALLS.find(({ folder }) => from.startsWith(folder));
+  if (!wall) return undefined;
+  const isAllowed = isPackage
+    ? wall.hasPackages
+    : to.startsWith(wall.folder) || [...wall.code, ...(isTypeOnly ? wall.types : [])].some((each) => each.test(to));
+  return isAllowed ? undefined : `${from} may not know ${to}`;
+}
+
+const benchSources = listSources('bench').filter((file) => !file.startsWith('bench/results/'));
+
+t.test('the campaigns keep to their walls', async (t) => {
+  for (const { folder } of BENCH_WALLS)
+    t.ok(
+      benchSources.some((file) => file.startsWith(folder)),
+      folder,
+    );
+  const references = benchSources.flatMap((file) =>
+    findReferences(file, readFileSync(join(projectRoot, file), 'utf8')),
+  );
+  // Paths of the build and of other programs, which are no imports.
+  const imports = references.filter(({ to }) => /\.ts$/.test(to) || !to.startsWith('.'));
+  t.same(imports.map(objectionToBench).filter(Boolean), []);
+  const objections = (file: string, text: string) => findReferences(file, text).map(objectionToBench).filter(Boolean);
+  const forbidden: [string, string][] = [
+    ['bench/prove/judge/nearest.ts', "import { ClosestPoints } from '../../../src/verify/closest.js';"],
+    ['bench/prove/judge/nearest.ts', "import type { Closest } from '../../../src/verify/closest.js';"],
+    ['bench/prove/judge/surface.ts', "import { IntersticeError } from '../../../src/contract/errors.js';"],
+    ['bench/prove/judge/exact-meeting.ts', "import { orient3d } from 'robust-predicates';"],
+    ['bench/prove/judge/answer-judge.ts', "import { Client } from '../client.js';"],
+    ['bench/prove/try-case.ts', "import { findIntersections } from '../../src/verify/state.js';"],
+    ['bench/load/sample.ts', "import { Scheduler } from '../../src/lanes/scheduler.js';"],
+  ];
+  for (const [file, text] of forbidden) t.equal(objections(file, text).length, 1, `${file}: ${text}`);
+});
+
+t.test('the judge has no circular imports', async (t) => {
+  const folder = 'bench/prove/judge/';
+  const known = new Map(
+    benchSources
+      .filter((file) => file.startsWith(folder))
+      .map((file) => [file, findReferences(file, readFileSync(join(projectRoot, file), 'utf8')).map(({ to }) => to)]),
+  );
+  const cycles: string[] = [];
+  const walk = (file: string, trail: readonly string[]): void => {
+    if (trail.includes(file)) cycles.push([...trail, file].join(' → '));
+    else for (const to of known.get(file) ?? []) walk(to, [...trail, file]);
+  };
+  for (const file of known.keys()) walk(file, []);
+  t.same(cycles, []);
+});
+
 /** Beside these, only files whose name begins with a dot. */
 const TOP_LEVEL = [
   'CHANGELOG.md',
