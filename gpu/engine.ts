@@ -6,68 +6,69 @@ import type { StateFilter } from '../src/verify/filter.js';
 import { proveCommit } from './commit-proof.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
 import { LiveDevice } from './device/live-device.js';
-import { DeviceLedger, type MemoryWatch } from './device/memory.js';
+import { MemoryBudget, type MemoryWatch } from './device/memory.js';
 import { loadProvenKernels } from './filter/proof.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
 import { GpuScene, type SearchPlace } from './scene.js';
 import { proveAdapter } from './self-proof.js';
 
 export interface GpuEngine extends Engine {
-  /** bytes of device memory in use, all scenes and devices of this engine together */
-  readonly ledger: DeviceLedger;
+  /** device memory in use by all scenes and devices of this engine */
+  readonly memoryBudget: MemoryBudget;
   /**
-   * The verifier's filter on the device in use. Each has an account of memory of its own, freed when it is closed.
+   * Opens the verifier's filter on the device in use. Each filter has a memory account of its own, freed when it closes.
    *
-   * @throws DEVICE_LOST; Error when the adapter does not round as the filter needs it
+   * @throws DEVICE_LOST; Error when the adapter does not round as the filter requires
    */
   openStateFilter(mesh: CollisionMesh): Promise<StateFilter>;
 }
 
 export interface GpuEngineOptions extends AdapterOptions {
-  /** HOST is for finding faults: the reference engine's search, with a pause for each. Default DEVICE. */
+  /** HOST is for finding faults: the run pauses for every search, which the reference engine carries out. Default DEVICE. */
   readonly search?: SearchPlace;
   /** bytes that all scenes together may hold on the device; a scene beyond them is refused. Default: no limit. */
   readonly maxDeviceBytes?: number | undefined;
-  /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests take fewer, to see it grow. */
+  /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests set fewer, to make it grow. */
   readonly firstPairs?: number;
-  /** candidates of a step that a scene has room for at first. Default what its pairs leave room for; for tests. */
+  /** candidates of a step that a scene has room for at first. Default: what the memory of its pairs holds; for tests. */
   readonly firstCandidates?: number;
   /**
-   * Takes the time of each stage on the device, where it has time stamps, with a pass for each stage of a step. Without it
-   * all of a request's time on the device counts as `forward`. Default false.
+   * Takes the time of each stage on the device, where it has time stamps, with one pass per stage of a step. Without it
+   * the whole device time of a request counts as `forward`. Default false.
    */
   readonly timings?: boolean;
-  /** whether scenes submit steps before they know that they are needed (SceneDevice); default: on hardware. For tests. */
+  /** whether scenes submit steps before it is known that they are needed (SceneDevice); default: on hardware. For tests. */
   readonly runsAhead?: boolean;
-  /** bytes of the largest binding, where that is less than the device allows: for tests */
+  /** bytes of the largest binding, below what the device allows: for tests */
   readonly largestBinding?: number;
-  /** sees every buffer of a scene come and go: for tests */
+  /** observes every buffer of a scene: for tests */
   readonly watch?: MemoryWatch;
-  /** in place of openAdapter: for tests */
+  /** replaces openAdapter: for tests */
   readonly open?: typeof openAdapter;
 }
 
 export type GpuEngineOpening =
   | { readonly engine: GpuEngine; readonly reason?: undefined }
+  /** The reason is a clause, for use within a sentence. */
   | { readonly engine?: undefined; readonly reason: string };
 
 /**
- * Opens an adapter, makes every kernel ready and lets the adapter prove its arithmetic before the first request. Never
- * throws for want of a fit adapter: the answer then says why there is none.
+ * Opens an adapter, makes every kernel ready and lets the adapter prove its arithmetic before the first request. Where no
+ * adapter fits, it does not throw: the answer gives the reason.
  */
 export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEngineOpening> {
   const { opened, reason } = await (options.open ?? openAdapter)(options);
   if (!opened) return { reason };
   try {
-    const ledger = new DeviceLedger(options.maxDeviceBytes);
+    const ledger = new MemoryBudget(options.maxDeviceBytes);
     const first = await LiveDevice.open(opened, ledger, options);
-    const objection = await first.during(findObjection(first));
-    // Where the state filter is used (hardware), it is made ready now; an objection to it is raised when it is asked for.
+    const objection = await first.waitFor(findObjection(first));
+    // The state filter is used on hardware and is made ready now; an objection to it is raised when it is requested.
     if (!opened.description.software) await loadProvenKernels(first.memory.device).catch(() => undefined);
     if (objection === undefined) return { engine: new WebGpuEngine(opened, ledger, first, options) };
     await opened.close();
     return {
-      reason: `the adapter ${opened.description.adapter} does not compute as certified gaps need it: ${objection}`,
+      reason: `the adapter ${opened.description.adapter} does not compute as certified gaps require: ${objection}`,
     };
   } catch (thrown) {
     await opened.close();
@@ -76,7 +77,7 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
   }
 }
 
-/** What the adapter fails to prove; undefined = it may be used. */
+/** What the adapter fails to prove; undefined = it can be used. */
 async function findObjection({ memory, kernels }: LiveDevice): Promise<string | undefined> {
   const gaps = await proveAdapter(memory.device);
   if (!gaps.ok) return gaps.reason;
@@ -86,51 +87,38 @@ async function findObjection({ memory, kernels }: LiveDevice): Promise<string | 
 
 class WebGpuEngine implements GpuEngine {
   readonly description: Engine['description'];
-  readonly ledger: DeviceLedger;
+  readonly memoryBudget: MemoryBudget;
   readonly #opened: OpenedAdapter;
   readonly #options: GpuEngineOptions;
-  /** every device whose work may still be under way */
+  /** devices whose work may still be pending */
   readonly #devices = new Set<LiveDevice>();
   #current: LiveDevice;
   #reopening: Promise<LiveDevice> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(opened: OpenedAdapter, ledger: DeviceLedger, first: LiveDevice, options: GpuEngineOptions) {
+  constructor(opened: OpenedAdapter, ledger: MemoryBudget, first: LiveDevice, options: GpuEngineOptions) {
     this.#opened = opened;
     this.#options = options;
     this.description = opened.description;
-    this.ledger = ledger;
+    this.memoryBudget = ledger;
     this.#current = this.#adopt(first);
   }
 
   /**
-   * @throws DEVICE_LOST when the device is gone and cannot be opened anew, or goes while the scene is being opened
+   * @throws DEVICE_LOST when the device is lost and cannot be opened again, or is lost while the scene is being opened
    * @throws OUT_OF_DEVICE_MEMORY when the mesh does not fit beside what is on the device; TOO_LARGE when one of its
-   * buffers is larger than the device can bind. What was there before is as it was.
+   * buffers is larger than the device can bind. Neither affects the scenes that are open.
    */
   async open(...[mesh, parameters, units]: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
     const { search = 'DEVICE' } = this.#options;
     const place = device.forScene();
-    const gpu = place.memory.device;
-    const create = async (): Promise<GpuScene> => {
-      gpu.pushErrorScope('out-of-memory');
-      let scene: GpuScene;
-      try {
-        scene = new GpuScene(place, mesh, toSettings(parameters, units), search, this.#options);
-      } catch (thrown) {
-        await gpu.popErrorScope();
-        throw thrown;
-      }
-      if (await gpu.popErrorScope()) {
-        const bytes = place.memory.bytes;
-        throw new IntersticeError('OUT_OF_DEVICE_MEMORY', `the device has no room for the scene's ${bytes} bytes`);
-      }
+    const settings = toSettings(parameters, units);
+    try {
+      const create = () => new GpuScene(place, mesh, settings, search, this.#options);
+      const scene = await device.waitFor(place.memory.checkAllocations('the scene', create));
       device.assertUsable();
       return scene;
-    };
-    try {
-      return await device.during(create());
     } catch (thrown) {
       place.memory.freeAll();
       throw thrown;
@@ -140,11 +128,11 @@ class WebGpuEngine implements GpuEngine {
   async openStateFilter(mesh: CollisionMesh): Promise<StateFilter> {
     const device = await this.#usableDevice();
     const place = device.forScene();
-    const kernels = await device.during(loadProvenKernels(place.memory.device));
+    const kernels = await device.waitFor(loadProvenKernels(place.memory.device));
     return DeviceStateFilter.open(place, mesh, { kernels });
   }
 
-  /** Resolves once nothing of the engine is under way on any device: requests at work fail with DEVICE_LOST. */
+  /** Resolves once no work of the engine is pending on any device; running requests fail with DEVICE_LOST. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -157,11 +145,11 @@ class WebGpuEngine implements GpuEngine {
     await Promise.all([...this.#devices].map((device) => device.settle()));
   }
 
-  /** The device in use, or a new one where that cannot be used any more. */
+  /** The device in use, or a new one where that has become unusable. */
   async #usableDevice(): Promise<LiveDevice> {
-    if (this.#closing) throw new IntersticeError('INTERNAL', 'the engine was closed');
+    if (this.#closing) throw new IntersticeError('INTERNAL', 'The engine was closed.');
     if (this.#current.isUsable) return this.#current;
-    // One for all who ask meanwhile; a failed attempt is made again by whoever asks next.
+    // All who ask meanwhile share one attempt; after a failure the next to ask makes another.
     this.#reopening ??= this.#reopen().finally(() => {
       this.#reopening = undefined;
     });
@@ -169,14 +157,14 @@ class WebGpuEngine implements GpuEngine {
   }
 
   async #reopen(): Promise<LiveDevice> {
-    // Lost already, or no longer to be trusted: then whoever is at work on it is to hear of it.
+    // The device is lost already, or cannot be trusted: destroying it fails all work that is pending on it.
     this.#current.memory.device.destroy();
     try {
-      this.#current = this.#adopt(await LiveDevice.open(this.#opened, this.ledger, this.#options));
+      this.#current = this.#adopt(await LiveDevice.open(this.#opened, this.memoryBudget, this.#options));
       return this.#current;
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new IntersticeError('DEVICE_LOST', `the device was lost and cannot be opened anew: ${reason}`, {
+      throw new IntersticeError('DEVICE_LOST', `The device was lost and cannot be opened again: ${reason}`, {
         cause: thrown,
       });
     }

@@ -4,15 +4,15 @@ export interface AdapterOptions {
   /** Part of the adapter's name, in any case; undefined = the first that fits. */
   readonly name?: string | undefined;
   readonly powerPreference?: 'low-power' | 'high-performance';
-  /** false: a software driver counts as no adapter. */
+  /** false: a software driver does not count as an adapter. */
   readonly allowSoftware: boolean;
-  /** Leaves out Dawn's checks of every call: for production, where recorded steps must cost nothing. Default false. */
+  /** Skips Dawn's checks of every call: for production, where recording steps must cost next to nothing. Default false. */
   readonly skipValidation?: boolean;
 }
 
 export interface OpenedDevice {
   readonly device: GPUDevice;
-  /** Settles once the device is gone, with the reason; also after close(), then with reason "destroyed". */
+  /** Settles once the device is lost, with the reason; after close() the reason is "destroyed". */
   readonly lost: Promise<GPUDeviceLostInfo>;
 }
 
@@ -30,14 +30,16 @@ export interface OpenedAdapter {
 
 export type AdapterOpening =
   | { readonly opened: OpenedAdapter; readonly reason?: undefined }
+  /** The reason is a clause, for use within a sentence. */
   | { readonly opened?: undefined; readonly reason: string };
 
-/** The engine binds up to this many buffers in one stage; adapters that allow fewer still serve smaller kernels. */
+/** Storage buffers that the engine binds in one stage at most; adapters that allow fewer still run smaller kernels. */
 const WANTED_STORAGE_BUFFERS = 16;
 
 /**
- * Dawn's instances in use. The binding does not keep an instance alive for its devices: one that is collected while a
- * device still works takes the process down in native code. One that is never dropped keeps the process from ending.
+ * Dawn's instances in use. The binding does not keep an instance alive for its devices: an instance that is collected
+ * while a device still works crashes the process in native code. An instance that is never released keeps the process
+ * from ending.
  */
 const held = new Set<GPU>();
 
@@ -48,7 +50,7 @@ const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown
 
 const SOFTWARE_NAMES = /llvmpipe|lavapipe|softpipe|swiftshader|basic render|\bwarp\b/i;
 
-/** What a person would recognise; drivers leave some of the fields empty. */
+/** A name that people recognise; drivers leave some of the fields empty. */
 const nameOf = (info: GPUAdapterInfo): string =>
   info.device.replace(/-+$/, '') ||
   info.description ||
@@ -68,7 +70,7 @@ const describe = (adapter: GPUAdapter): EngineDescription => {
   };
 };
 
-/** The defaults (128 MiB a binding, 8 storage buffers) are too small for a large mesh; ask for all there is. */
+/** The defaults (128 MiB per binding, 8 storage buffers) are too small for a large mesh: requests all that the adapter has. */
 const limitsOf = (adapter: GPUAdapter): Record<string, number> => ({
   maxBufferSize: adapter.limits.maxBufferSize,
   maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
@@ -78,25 +80,25 @@ const limitsOf = (adapter: GPUAdapter): Record<string, number> => ({
 const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter | null>): OpenedAdapter => {
   const devices = new Map<GPUDevice, Promise<unknown>>();
   let isClosed = false;
-  /** The standard lets an adapter give one device only; each later one (after a loss, say) needs it found again. */
+  /** In the standard an adapter gives one device only; for each later one (after a loss) it has to be found again. */
   let unused: GPUAdapter | null = adapter;
   return {
     adapter,
     description: describe(adapter),
     requestDevice: async () => {
-      if (isClosed) throw new Error('this adapter was closed; open it again');
+      if (isClosed) throw new Error('This adapter was closed; open it again.');
       const source = unused ?? (await findAgain());
       unused = null;
-      if (!source) throw new Error(`the adapter ${nameOf(adapter.info)} is not there any more`);
+      if (!source) throw new Error(`The adapter ${nameOf(adapter.info)} has disappeared.`);
       const device = await source.requestDevice({
         label: 'interstice',
         requiredLimits: limitsOf(source),
-        // For the time of each stage; whoever has none reports wall time.
+        // For the time of each stage; without it the engine reports wall time.
         requiredFeatures: source.features.has('timestamp-query') ? ['timestamp-query'] : [],
       });
       if (isClosed) {
         device.destroy();
-        throw new Error('this adapter was closed while its device was being opened');
+        throw new Error('This adapter was closed while its device was being opened.');
       }
       devices.set(
         device,
@@ -115,18 +117,16 @@ const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter
 };
 
 const createInstance = async (options: AdapterOptions): Promise<GPU> => {
-  // Loaded here and not at the top: the native module need not exist where only the CPU engine is used.
+  // Loaded here and not at the top: where only the CPU engine is used, the native module may be missing.
   const { create } = await import('webgpu');
-  // Dawn rounds time stamps to 100 µs, a guard of browsers against pages: most stages take less than that.
+  // By default Dawn rounds time stamps to 100 µs, to protect browsers from pages: most stages take less than that.
   const flags = ['disable-dawn-features=timestamp_quantization'];
   if (options.skipValidation) flags.push('enable-dawn-features=skip_validation');
   if (options.name !== undefined) flags.push(`adapter=${options.name}`);
   return create(flags);
 };
 
-/**
- * Opens the adapter that fits the options. Never throws for want of one: the answer then says why there is none.
- */
+/** Opens the adapter that fits the options. Where there is none, it does not throw: the answer gives the reason. */
 export async function openAdapter(options: AdapterOptions): Promise<AdapterOpening> {
   let gpu: GPU;
   try {
@@ -146,7 +146,7 @@ export async function openAdapter(options: AdapterOptions): Promise<AdapterOpeni
   try {
     adapter = await find();
   } catch (thrown) {
-    // The binding throws where the standard answers null, with a list of what there is instead.
+    // The binding throws where the standard answers null, with a list of the adapters that it has found.
     return refuse(
       `no ${wanted} was found (${messageOf(thrown)
         .trim()

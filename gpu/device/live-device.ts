@@ -1,12 +1,11 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import { STEP_STAGES } from '../kernels/table.js';
-import type { SceneDevice } from '../scene.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelSet } from './kernel.js';
-import { type DeviceLedger, DeviceMemory, type MemoryWatch } from './memory.js';
-import { Rest } from './thread-pause.js';
+import { DeviceMemory, type MemoryBudget, type MemoryWatch } from './memory.js';
+import { ThreadPause } from './thread-pause.js';
 
-/** How long a failure waits for the news that its device is gone, before it passes for a fault of its own. */
+/** How long a failure waits for the notice that its device is lost before it counts as a fault of its own. */
 const LOSS_NOTICE_MS = 200;
 
 export interface LiveDeviceOptions {
@@ -16,41 +15,61 @@ export interface LiveDeviceOptions {
   readonly watch?: MemoryWatch | undefined;
   /** scenes take the time of each stage where the device has time stamps */
   readonly timings?: boolean | undefined;
-  /** see SceneDevice; default: on hardware. Tests of hardware's way on a software adapter set it. */
+  /** see SceneDevice; default: on hardware. Tests set it to take the path of hardware on a software adapter. */
   readonly runsAhead?: boolean | undefined;
 }
 
-/** A device with its kernels, and whether it can still be used. */
-export class LiveDevice {
+/** What one scene, or one state filter, uses of a device: memory with an account of its own. */
+export interface SceneDevice {
+  readonly memory: DeviceMemory;
+  /** of the stages of a step */
+  readonly kernels: KernelSet;
+  /** the time of each stage is taken, where the device has time stamps */
+  readonly hasTimings: boolean;
+  /**
+   * Steps are recorded in batches, and the next batch is submitted before the status of the last is known. On hardware
+   * reading the status costs more than a step, so this is faster. On a software adapter every dispatch that finds nothing
+   * to do costs a tenth of a millisecond, and reading the status next to nothing.
+   */
+  readonly runsAhead: boolean;
+  /** @throws DEVICE_LOST with the reason when the device is lost; what it reported when it cannot be trusted */
+  assertUsable(): void;
+  /** Waits for work on the device; work that fails because the device is lost throws DEVICE_LOST, whatever failed first. */
+  waitFor<T>(work: Promise<T>): Promise<T>;
+}
+
+/** A device with its compiled kernels. Once it is lost, or has reported an error, it stays unusable. */
+export class LiveDevice implements SceneDevice {
   readonly memory: DeviceMemory;
   readonly kernels: KernelSet;
-  /** settles when the device is gone */
-  readonly gone: Promise<void>;
-  /** why it is not to be used any more */
+  readonly hasTimings: boolean;
+  readonly runsAhead: boolean;
+  readonly #lost: Promise<void>;
+  /** why the device cannot be used any more */
   #fault: IntersticeError | undefined;
-  readonly #atWork = new Set<Promise<unknown>>();
-  readonly #manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>;
-  /** undefined where the device computes on processors of its own: then asking it all the time is the fastest */
-  readonly #rest: Rest | undefined;
+  readonly #pending = new Set<Promise<unknown>>();
+  /** undefined where the device computes on processors of its own: polling without pauses is the fastest then */
+  readonly #pause: ThreadPause | undefined;
 
   private constructor(
     memory: DeviceMemory,
     kernels: KernelSet,
     lost: Promise<GPUDeviceLostInfo>,
-    manner: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
-    rest: Rest | undefined,
+    pause: ThreadPause | undefined,
+    { hasTimings, runsAhead }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
   ) {
     this.memory = memory;
     this.kernels = kernels;
-    this.#manner = manner;
-    this.#rest = rest;
-    this.gone = lost.then(({ reason, message }) => {
-      this.#fault ??= new IntersticeError('DEVICE_LOST', `the device was lost: ${message || reason}`);
+    this.hasTimings = hasTimings;
+    this.runsAhead = runsAhead;
+    this.#pause = pause;
+    this.#lost = lost.then(({ reason, message }) => {
+      this.#fault ??= new IntersticeError('DEVICE_LOST', `The device was lost: ${message || reason}`);
     });
-    // What nobody asked after, a call that validation refused say, leaves results that nobody may trust.
+    // An error outside every error scope, a call that validation refused for example, leaves results that cannot be trusted.
     memory.device.addEventListener('uncapturederror', (event) => {
       event.preventDefault();
-      this.#condemn(event.error);
+      this.#invalidate(event.error);
     });
   }
 
@@ -59,19 +78,19 @@ export class LiveDevice {
    *
    * @throws Error when the adapter is gone or was closed, GPUPipelineError when a kernel does not compile
    */
-  static async open(opened: OpenedAdapter, ledger: DeviceLedger, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
+  static async open(opened: OpenedAdapter, budget: MemoryBudget, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
-    const rest = opened.description.software ? new Rest() : undefined;
+    const pause = opened.description.software ? new ThreadPause() : undefined;
+    // The driver warms up the search while the kernels of the step are still being compiled.
     const searching = KernelSet.load(device, 'search').then((search) => search.warmUp());
     const loading = Promise.all([KernelSet.load(device, ...STEP_STAGES), searching]);
-    const [step] = await (rest ? rest.during(loading) : loading);
-    const manner = {
+    const [kernels] = await (pause ? pause.during(loading) : loading);
+    const memory = new DeviceMemory(device, budget, options.largestBinding, options.watch);
+    const live = new LiveDevice(memory, kernels, lost, pause, {
       hasTimings: options.timings === true,
       runsAhead: options.runsAhead ?? !opened.description.software,
-    };
-    const memory = new DeviceMemory(device, ledger, options.largestBinding, options.watch);
-    const live = new LiveDevice(memory, step, lost, manner, rest);
-    await live.during(step.warmUp());
+    });
+    await live.waitFor(kernels.warmUp());
     live.assertUsable();
     return live;
   }
@@ -80,65 +99,58 @@ export class LiveDevice {
     return this.#fault === undefined;
   }
 
-  /** @throws DEVICE_LOST when the device is gone, or whatever it could not do */
   assertUsable(): void {
     if (this.#fault) throw this.#fault;
   }
 
-  /** What one scene sees of the device: memory with an account of its own. */
+  /** The device as one scene uses it. */
   forScene(): SceneDevice {
+    const { kernels, hasTimings, runsAhead } = this;
     return {
       memory: this.memory.fork(),
-      kernels: this.kernels,
-      ...this.#manner,
-      assertAlive: () => this.assertUsable(),
-      during: (work) => this.during(work),
+      kernels,
+      hasTimings,
+      runsAhead,
+      assertUsable: () => this.assertUsable(),
+      waitFor: (work) => this.waitFor(work),
     };
   }
 
-  /**
-   * Waits for work on the device. A lost device shows up as whatever failed first, before the news of its loss arrives:
-   * an unforeseen failure waits for them a while.
-   *
-   * @throws DEVICE_LOST when it failed because the device went away; else what the work threw
-   */
-  async during<T>(work: Promise<T>): Promise<T> {
-    this.#atWork.add(work);
+  /** What fails first on a lost device may fail before the notice of the loss arrives: such a failure waits for it a while. */
+  async waitFor<T>(work: Promise<T>): Promise<T> {
+    this.#pending.add(work);
     try {
-      return await (this.#rest ? this.#rest.during(work) : work);
+      return await (this.#pause ? this.#pause.during(work) : work);
     } catch (thrown) {
-      if (!(thrown instanceof IntersticeError)) await this.#awaitNews();
-      if (this.#fault && !(thrown instanceof IntersticeError)) throw this.#withCause(this.#fault, thrown);
-      throw thrown;
+      if (thrown instanceof IntersticeError) throw thrown;
+      await this.#awaitLossNotice();
+      if (!this.#fault) throw thrown;
+      throw new IntersticeError(this.#fault.code, this.#fault.message, { cause: thrown });
     } finally {
-      this.#atWork.delete(work);
+      this.#pending.delete(work);
     }
   }
 
-  /** After the device was destroyed: waits until nothing of it is under way. The thread may end then, and not before. */
+  /** Waits, after the device was destroyed, until none of its work is pending. The thread may end then, and not before. */
   async settle(): Promise<void> {
-    await this.gone;
-    while (this.#atWork.size > 0) await Promise.allSettled(this.#atWork);
+    await this.#lost;
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
   }
 
-  #condemn(error: GPUError): void {
+  #invalidate(error: GPUError): void {
     const isMemory = error.constructor.name === 'GPUOutOfMemoryError';
     this.#fault ??= new IntersticeError(
       isMemory ? 'OUT_OF_DEVICE_MEMORY' : 'INTERNAL',
-      `the device reported: ${error.message}`,
+      `The device reported: ${error.message}`,
     );
   }
 
-  #withCause({ code, message }: IntersticeError, cause: unknown): IntersticeError {
-    return new IntersticeError(code, message, { cause });
-  }
-
-  async #awaitNews(): Promise<void> {
+  async #awaitLossNotice(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, LOSS_NOTICE_MS);
     });
-    await Promise.race([this.gone, patience]);
+    await Promise.race([this.#lost, patience]);
     clearTimeout(timer);
   }
 }

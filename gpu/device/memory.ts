@@ -1,9 +1,9 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import { BUFFER_USAGE } from './flags.js';
 
-/** Counts the bytes of device memory that are in use, by label: what admission asks, and what tests find leaks with. */
-export class DeviceLedger {
-  /** bytes; nothing is allocated beyond them */
+/** Counts the bytes of device memory in use, by label, and holds them to a limit. */
+export class MemoryBudget {
+  /** bytes that may be in use at once */
   readonly limit: number;
   readonly #bytes = new Map<string, number>();
   #total = 0;
@@ -21,12 +21,12 @@ export class DeviceLedger {
     return this.#bytes;
   }
 
-  /** @throws OUT_OF_DEVICE_MEMORY with demand and capacity when so many more bytes would go beyond the limit */
-  admit(bytes: number, label: string): void {
+  /** @throws OUT_OF_DEVICE_MEMORY with demand and capacity when so many more bytes exceed the limit */
+  assertFits(bytes: number, label: string): void {
     if (this.#total + bytes <= this.limit) return;
     throw new IntersticeError(
       'OUT_OF_DEVICE_MEMORY',
-      `${label} needs ${bytes} bytes on the device; ${this.#total} of the ${this.limit} that may be used are taken`,
+      `On the device, ${label} needs ${bytes} bytes; ${this.#total} of the ${this.limit} that may be used are taken.`,
     );
   }
 
@@ -38,7 +38,7 @@ export class DeviceLedger {
   }
 }
 
-/** Looks at the buffers of all scenes, for tests: what the memory held before must not be seen in it again. */
+/** Observes the buffers of all scenes, for tests: what memory held before must not be visible in a new buffer. */
 export interface MemoryWatch {
   /** usage that every buffer gets besides its own, where the standard lets the two go together */
   readonly usage: number;
@@ -49,27 +49,28 @@ export interface MemoryWatch {
 }
 
 /**
- * Buffers that count themselves; destroy them here only. Each scene has one of its own over the device's ledger, so that
- * what a scene holds is known, and what a failed opening left behind can be freed.
+ * Allocates the buffers of one account and counts them; only this class destroys them. Each scene has an account of its
+ * own under the budget of its engine, so that the bytes of a scene are known and those of a failed opening can be freed.
  */
 export class DeviceMemory {
   readonly device: GPUDevice;
-  readonly ledger: DeviceLedger;
+  readonly budget: MemoryBudget;
   /** bytes of the largest buffer that a kernel can bind */
   readonly largestBinding: number;
   readonly #live = new Set<GPUBuffer>();
   readonly #watch: MemoryWatch | undefined;
   #bytes = 0;
+  #isExhausted = false;
 
-  /** The last two are for tests. @param largestBinding below what the device allows */
+  /** Tests set the last two parameters. @param largestBinding below what the device allows */
   constructor(
     device: GPUDevice,
-    ledger: DeviceLedger,
+    budget: MemoryBudget,
     largestBinding = Number.POSITIVE_INFINITY,
     watch: MemoryWatch | undefined = undefined,
   ) {
     this.device = device;
-    this.ledger = ledger;
+    this.budget = budget;
     this.#watch = watch;
     const { maxBufferSize, maxStorageBufferBindingSize } = device.limits;
     this.largestBinding = Math.min(maxBufferSize, maxStorageBufferBindingSize, largestBinding);
@@ -80,39 +81,66 @@ export class DeviceMemory {
     return this.#bytes;
   }
 
-  /** Another account of the same device and ledger. */
+  /** The device had no memory for a buffer of this account: the owner of the account cannot be used any more. */
+  get isExhausted(): boolean {
+    return this.#isExhausted;
+  }
+
+  /** Opens another account on the same device, under the same budget. */
   fork(): DeviceMemory {
-    return new DeviceMemory(this.device, this.ledger, this.largestBinding, this.#watch);
+    return new DeviceMemory(this.device, this.budget, this.largestBinding, this.#watch);
+  }
+
+  /**
+   * Runs code that allocates buffers and waits for the device's own verdict on them.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY when the device has no memory for them, and the account is exhausted; what `make` throws
+   */
+  async checkAllocations<T>(what: string, make: () => T): Promise<T> {
+    this.device.pushErrorScope('out-of-memory');
+    let made: T;
+    try {
+      made = make();
+    } finally {
+      if (await this.device.popErrorScope()) this.#isExhausted = true;
+    }
+    if (!this.#isExhausted) return made;
+    throw new IntersticeError(
+      'OUT_OF_DEVICE_MEMORY',
+      `The device has no memory for ${what}; with it, ${this.#bytes} bytes would be allocated.`,
+    );
   }
 
   /**
    * @param bytes rounded up to 16, so that even an empty array can be bound as any type
-   * @throws TOO_LARGE when no kernel could bind the buffer; OUT_OF_DEVICE_MEMORY when the ledger's limit does not allow it
+   * @throws TOO_LARGE when no kernel could bind the buffer; OUT_OF_DEVICE_MEMORY when the budget does not allow it
    */
   allocate(label: string, bytes: number, usage: number): GPUBuffer {
     const size = Math.max(16, Math.ceil(bytes / 16) * 16);
     const most = (usage & BUFFER_USAGE.STORAGE) !== 0 ? this.largestBinding : this.device.limits.maxBufferSize;
     if (size > most) {
-      throw new IntersticeError('TOO_LARGE', `${label} needs ${size} bytes in one buffer; this device allows ${most}`, {
-        hint: 'Send a smaller mesh, or use an adapter with larger buffers.',
-      });
+      throw new IntersticeError(
+        'TOO_LARGE',
+        `On the device, ${label} needs ${size} bytes in one buffer; this device allows ${most}.`,
+        { hint: 'Send a smaller mesh, or use an adapter with larger buffers.' },
+      );
     }
-    this.ledger.admit(size, label);
-    // The standard lets a buffer for mapping be nothing else.
+    this.budget.assertFits(size, label);
+    // The standard allows a buffer for mapping no other usage.
     const extra = (usage & BUFFER_USAGE.MAP_READ) === 0 ? (this.#watch?.usage ?? 0) : 0;
     const buffer = this.device.createBuffer({ label, size, usage: usage | extra });
     this.#live.add(buffer);
     this.#bytes += size;
-    this.ledger.add(label, size);
+    this.budget.add(label, size);
     this.#watch?.afterAllocate?.(buffer, this.device);
     return buffer;
   }
 
-  /** A buffer that was freed before, by freeAll say, is left alone. */
+  /** Frees a buffer. A buffer that was freed before, by freeAll for example, is left alone. */
   free(buffer: GPUBuffer): void {
     if (!this.#live.delete(buffer)) return;
     this.#bytes -= buffer.size;
-    this.ledger.add(buffer.label, -buffer.size);
+    this.budget.add(buffer.label, -buffer.size);
     this.#watch?.beforeFree?.(buffer, this.device);
     buffer.destroy();
   }

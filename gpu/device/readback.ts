@@ -8,32 +8,32 @@ export interface Slice {
 }
 
 export interface Reading {
-  /** maps the copies: one ArrayBuffer a slice */
+  /** Maps the copies and takes them over: one ArrayBuffer per slice. */
   wait(): Promise<ArrayBuffer[]>;
   /**
-   * Maps the copies and looks at them where they are.
+   * Maps the copies and reads them in place.
    *
-   * @param use gets the memory, which is gone when it returns, and where each slice begins in it, in bytes
+   * @param use gets the memory, which is unmapped when it returns, and the byte at which each slice begins in it
    */
-  look<T>(use: (range: ArrayBuffer, offsets: readonly number[]) => T): Promise<T>;
-  /** nobody wants them */
+  inspect<T>(use: (range: ArrayBuffer, offsets: readonly number[]) => T): Promise<T>;
+  /** Gives the copies up unread. */
   discard(): void;
 }
 
-/** Copies of device memory on their way to the host. Counts its maps: each is a round trip that the device may wait for. */
+/** Copies device memory to the host through staging buffers, which it keeps for later readings of the same size. */
 export class Reader {
   readonly #memory: DeviceMemory;
   /** staging buffers that are free, by size */
   readonly #free = new Map<number, GPUBuffer[]>();
   readonly #all = new Set<GPUBuffer>();
-  /** calls of mapAsync so far */
+  /** calls of mapAsync so far: each is a round trip for which the device may have to wait */
   maps = 0;
 
   constructor(memory: DeviceMemory) {
     this.#memory = memory;
   }
 
-  /** Records the copies. After the encoder was submitted, wait for them or discard them. */
+  /** Records the copies. Once the encoder is submitted, the caller waits for them, inspects them or discards them. */
   record(encoder: GPUCommandEncoder, slices: readonly Slice[]): Reading {
     const total = slices.reduce((sum, { bytes }) => sum + bytes, 0);
     const staging = this.#take(total);
@@ -44,7 +44,7 @@ export class Reader {
       offsets.push(at);
       at += bytes;
     }
-    const look: Reading['look'] = async (use) => {
+    const inspect: Reading['inspect'] = async (use) => {
       this.maps++;
       await staging.mapAsync(MAP_MODE.READ);
       const used = use(staging.getMappedRange(), offsets);
@@ -52,8 +52,8 @@ export class Reader {
       this.#put(staging);
       return used;
     };
-    const wait = () => look((range) => slices.map(({ bytes }, n) => range.slice(offsets[n], offsets[n] + bytes)));
-    return { wait, look, discard: () => this.#put(staging) };
+    const wait = () => inspect((range) => slices.map(({ bytes }, n) => range.slice(offsets[n], offsets[n] + bytes)));
+    return { wait, inspect, discard: () => this.#put(staging) };
   }
 
   close(): void {

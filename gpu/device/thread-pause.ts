@@ -1,9 +1,9 @@
-/** The longest rest, in milliseconds: a batch of steps takes a software driver ten times as long and more. */
-export const LONGEST_MS = 0.5;
-/** A rest is at most this share of the time waited so far, so that what is short is not made much longer. */
-const LONGEST_SHARE = 1 / 16;
+/** The longest pause, in milliseconds: a batch of steps takes a software driver ten times as long and more. */
+export const MAX_PAUSE_MS = 0.5;
+/** A pause takes at most this share of the time waited so far, so that a short wait does not become much longer. */
+const MAX_PAUSE_SHARE = 1 / 16;
 
-/** Nobody writes to it: waiting for it to change is sleeping. */
+/** Nothing writes to this memory: waiting for it to change is sleeping. */
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 const sleep = (milliseconds: number): void => {
@@ -11,29 +11,30 @@ const sleep = (milliseconds: number): void => {
 };
 
 /**
- * Dawn's binding asks on every turn of the event loop whether one of its promises is due, without a pause: as long as the
- * device works, this thread takes a whole processor. A software driver computes on the same ones; on two of them a
- * step took up to twice as long for it. So while something is waited for, the thread rests a moment on every turn.
+ * Yields the processor while a software driver computes. On every turn of the event loop, without a pause, Dawn's binding
+ * polls whether one of its promises is due: while the device works, this thread takes a whole processor. A software
+ * driver computes on the same processors; with two of them a step took up to twice as long. Hence, while anything is
+ * awaited, the thread sleeps for a moment on every turn.
  *
- * It blocks the event loop for that moment: a timer or a message is late by LONGEST_MS at most.
+ * The pause blocks the event loop: a timer or a message is late by MAX_PAUSE_MS at most.
  */
-export class Rest {
+export class ThreadPause {
   readonly #pause: (milliseconds: number) => void;
   readonly #now: () => number;
   #waiting = 0;
   #since = 0;
-  #isTurning = false;
+  #isScheduled = false;
 
-  /** @param pause blocks the thread so long; @param now milliseconds; others only in tests */
+  /** Tests set the parameters. @param pause blocks the thread for so long; @param now milliseconds */
   constructor(pause: (milliseconds: number) => void = sleep, now: () => number = () => performance.now()) {
     this.#pause = pause;
     this.#now = now;
   }
 
-  /** Rests until the work is done. Nothing else changes: what it gives or throws is the work's. */
+  /** Pauses the thread on every turn until the work is done. Returns and throws what the work does. */
   async during<T>(work: Promise<T>): Promise<T> {
     if (this.#waiting++ === 0) this.#since = this.#now();
-    this.#turn();
+    this.#schedule();
     try {
       return await work;
     } finally {
@@ -41,16 +42,16 @@ export class Rest {
     }
   }
 
-  #turn(): void {
-    if (this.#isTurning || this.#waiting === 0) return;
-    this.#isTurning = true;
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting === 0) return;
+    this.#isScheduled = true;
     const immediate = setImmediate(() => {
-      this.#isTurning = false;
+      this.#isScheduled = false;
       if (this.#waiting === 0) return;
-      this.#pause(Math.min(LONGEST_MS, LONGEST_SHARE * (this.#now() - this.#since)));
-      this.#turn();
+      this.#pause(Math.min(MAX_PAUSE_MS, MAX_PAUSE_SHARE * (this.#now() - this.#since)));
+      this.#schedule();
     });
-    // Whoever waits keeps the process alive, not the resting.
+    // The awaited work keeps the process alive, not the pauses.
     immediate.unref();
   }
 }

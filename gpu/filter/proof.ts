@@ -4,7 +4,7 @@ import { decideDoubtful } from '../../src/verify/filter.js';
 import { findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
 import { KernelSet } from '../device/kernel.js';
-import { DeviceLedger, DeviceMemory } from '../device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../device/memory.js';
 import { makeProofRandom } from '../proof-random.js';
 import { DeviceStateFilter } from './state-filter.js';
 
@@ -24,8 +24,8 @@ const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
 export async function findFilterObjection(device: GPUDevice, kernels: KernelSet): Promise<string | undefined> {
   const { mesh, single, double } = makeProof();
   for (const x of [single, double]) {
-    const memory = new DeviceMemory(device, new DeviceLedger());
-    const place = { memory, assertAlive: () => {}, during: <T>(work: Promise<T>) => work };
+    const memory = new DeviceMemory(device, new MemoryBudget());
+    const place = { memory, assertUsable: () => {}, waitFor: <T>(work: Promise<T>) => work };
     const filter = await DeviceStateFilter.open(place, mesh, { kernels });
     try {
       const doubtful = await filter.findDoubtful(x);

@@ -16,16 +16,16 @@ export const FIRST_DOUBTFUL = 4096;
  * Beyond this many doubtful pairs the exact test has most of its work left to do, and the filter gives up: 32 MiB of
  * list.
  */
-export const MOST_DOUBTFUL = 2 ** 22;
+export const MAX_DOUBTFUL = 2 ** 22;
 /** Stamps begin again after so many requests; 0 is none, as a cleared buffer has it. */
-const MOST_STAMPS = 2 ** 31;
+const MAX_STAMPS = 2 ** 31;
 
 /** What of a device a filter needs; GpuScene's device has it. */
 export interface FilterDevice {
   readonly memory: DeviceMemory;
   /** @throws DEVICE_LOST or what the device reported when it cannot be trusted any more */
-  assertAlive(): void;
-  during<T>(work: Promise<T>): Promise<T>;
+  assertUsable(): void;
+  waitFor<T>(work: Promise<T>): Promise<T>;
 }
 
 export interface FilterOptions {
@@ -68,7 +68,7 @@ export class DeviceStateFilter implements StateFilter {
     mesh: CollisionMesh,
     options: FilterOptions = {},
   ): Promise<DeviceStateFilter> {
-    const kernels = options.kernels ?? (await device.during(KernelSet.load(device.memory.device, 'filter')));
+    const kernels = options.kernels ?? (await device.waitFor(KernelSet.load(device.memory.device, 'filter')));
     return new DeviceStateFilter(device, mesh, kernels, options);
   }
 
@@ -89,10 +89,10 @@ export class DeviceStateFilter implements StateFilter {
     if (!prepared) return undefined;
     this.#isBusy = true;
     try {
-      this.#device.assertAlive();
-      const found = await this.#device.during(this.#find(prepared));
+      this.#device.assertUsable();
+      const found = await this.#device.waitFor(this.#find(prepared));
       // A device that refused a submission leaves what was there before: nothing of that may count.
-      this.#device.assertAlive();
+      this.#device.assertUsable();
       return found;
     } finally {
       this.#isBusy = false;
@@ -107,7 +107,7 @@ export class DeviceStateFilter implements StateFilter {
   }
 
   async #find({ values, slack }: FilterPositions): Promise<DoubtfulPairs | undefined> {
-    const { firstDoubtful = FIRST_DOUBTFUL, mostDoubtful = MOST_DOUBTFUL } = this.#options;
+    const { firstDoubtful = FIRST_DOUBTFUL, mostDoubtful = MAX_DOUBTFUL } = this.#options;
     this.#resident ??= await this.#withRoom(() => {
       const layout = layOutFilter(this.#mesh, values);
       const buffers = new FilterBuffers(this.#device.memory, this.#kernels, this.#mesh, layout, firstDoubtful);
@@ -116,7 +116,7 @@ export class DeviceStateFilter implements StateFilter {
     const { layout, buffers } = this.#resident;
     buffers.upload(values);
     for (let withBoxes = true; ; withBoxes = false) {
-      this.#stamp = (this.#stamp % MOST_STAMPS) + 1;
+      this.#stamp = (this.#stamp % MAX_STAMPS) + 1;
       const { counts, pairs } = await this.#run(buffers, { slack, stamp: this.#stamp, withBoxes });
       if (counts.isCrowded) return undefined;
       if (!counts.isFull) {

@@ -10,9 +10,8 @@ import type { StructValues } from '../device/struct.js';
 import type { SearchMode } from '../kernels/constants.js';
 import { SEARCH_CONTROL } from '../kernels/structs.js';
 import { type DispatchPlan, findWords, planDispatches, type SearchStatus, searchLengthsOf } from './dispatch-plan.js';
-import { layOutSearch, type SearchLayout } from './layout.js';
+import { bitsOf, composeTail, layOutSearch, type SearchLayout, type TopologyTail } from './layout.js';
 import { DeviceScan, scanLevels } from './scan.js';
-import { bitsOf, composeTail, type TopologyTail } from './topology-tail.js';
 
 export type { SearchStatus };
 
@@ -219,7 +218,7 @@ export class DeviceSearch {
   }
 
   /** Asks the next recorded search for something, unless a status block does. Lengths in engine units. */
-  ask(
+  request(
     mode: SearchMode,
     wishes: { readonly leap?: number; readonly reach?: number; readonly budget?: number } = {},
   ): void {
@@ -241,9 +240,9 @@ export class DeviceSearch {
    *
    * @throws OUT_OF_DEVICE_MEMORY, with everything as it was
    */
-  leaveOut(excluded: ExcludedPairs | undefined): void {
+  exclude(excluded: ExcludedPairs | undefined): void {
     const tail = this.#composeTail(excluded);
-    this.#memory.ledger.admit(4 * (tail.words.length - this.#tail.words.length), 'pairs that are excluded');
+    this.#memory.budget.assertFits(4 * (tail.words.length - this.#tail.words.length), 'pairs that are excluded');
     this.#excluded = excluded;
     this.#tail = tail;
     this.#memory.free(this.#topology);
@@ -253,7 +252,7 @@ export class DeviceSearch {
   }
 
   /** Are these, and no others, the pairs that are excluded? */
-  leavesOut(excluded: ExcludedPairs | undefined): boolean {
+  excludes(excluded: ExcludedPairs | undefined): boolean {
     const present = this.#excluded;
     return present ? present.isSameAs(excluded) : !excluded || excluded.isSameAs(undefined);
   }

@@ -3,14 +3,13 @@ import type { Settings } from '../../src/solver/settings.js';
 import { groupsFor } from '../device/dispatch.js';
 import { CHUNK_WORDS } from '../kernels/constants.js';
 import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK } from '../kernels/structs.js';
-import type { RefitPass, SearchLayout, WalkPass } from './layout.js';
-import type { TopologyTail } from './topology-tail.js';
+import type { RefitPass, SearchLayout, TopologyTail, WalkPass } from './layout.js';
 
 /** Each query has a chunk, and as many more are in a store for all. */
-const CHUNKS_A_QUERY = 2;
+const CHUNKS_PER_QUERY = 2;
 
 /** Words of what counting keeps of so many queries: how many chunks of the store were taken, and the chunks. */
-export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_A_QUERY * queries;
+export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_PER_QUERY * queries;
 
 /**
  * A control block of the steps from which the search takes what to do, and to which it tells the demand: `state` 0 and

@@ -1,147 +1,228 @@
 import { IntersticeError } from '../../src/contract/errors.js';
+import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../../src/solver/pair-budget.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { StepInput } from '../../src/solver/types.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import { SEARCH_MODE, STATE } from '../kernels/constants.js';
+import { CONTROL } from '../kernels/structs.js';
 import type { ControlBlock } from '../step/answer.js';
-import { LARGEST_CANDIDATE_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
-import { DeviceProximity } from './device-proximity.js';
+import { LARGEST_CANDIDATE_BYTES, LARGEST_PAIR_BYTES, type SceneBuffers } from '../step/scene-buffers.js';
+import { DeviceSearch } from './device-search.js';
 import { HostSearch } from './host-search.js';
 
-/** Room beyond the demand, so that the next step need not ask again. */
+/**
+ * Pairs beyond the demand, so that the next search need not pause again: a quarter of the demand while that is little
+ * memory, and a thirty-second where pairs are most of a scene's memory. A partial search that pauses starts over with all.
+ */
+const spareRoom = (demand: number): number => Math.ceil(Math.max(demand / 32, Math.min(demand / 4, 8_192)));
+
+/** Bytes that one more pair takes in the search's own buffers: its offset, and a share of the sums over them. */
+const SEARCH_BYTES_PER_PAIR = 5;
+
+/** Candidates beyond the demand, so that the next step need not pause again. */
 const SPARE_CANDIDATES = 1.25;
+
+const TOO_LARGE_HINT = 'Use a smaller activation distance, or send fewer elements that lie on top of each other.';
 
 /** Where P is searched: on the device, or by the reference engine's search on the host, for which a run pauses. */
 export type SearchPlace = 'DEVICE' | 'HOST';
 
-/** Who searches P for a scene, and what a run does when it has paused for a search or for more room. */
+/**
+ * The host's policy around the search of one scene: how long a leap is, how much room P and the candidates of a step get,
+ * and what happens when a run pauses for a search or for room. Mirrors Proximity.#searchAll (src/solver/cpu/proximity.ts):
+ * trust boxes shrink until P fits its comfortable size, and with the smallest boxes P gets what it needs up to the limit.
+ */
 export class SceneSearch {
-  /** undefined before the first request, and where the host searches */
-  onDevice: DeviceProximity | undefined;
-  /** a buffer could not be made: the scene cannot be used any more */
-  isBroken = false;
-
   readonly #memory: DeviceMemory;
   readonly #mesh: CollisionMesh;
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
   readonly #place: SearchPlace;
-  #onHost: HostSearch | undefined;
+  /** pairs that P may have on this device, and those that it may have while boxes can still shrink */
+  readonly #limit: number;
+  readonly #comfortable: number;
+  #settings: Settings;
+  /** engine units; shorter than those of the settings while the boxes are shrunk */
+  #leap: number;
+  #reach: number;
+  #device: DeviceSearch | undefined;
+  #host: HostSearch | undefined;
 
-  constructor(memory: DeviceMemory, mesh: CollisionMesh, buffers: SceneBuffers, reader: Reader, place: SearchPlace) {
+  constructor(
+    memory: DeviceMemory,
+    mesh: CollisionMesh,
+    settings: Settings,
+    buffers: SceneBuffers,
+    reader: Reader,
+    place: SearchPlace,
+  ) {
     this.#memory = memory;
     this.#mesh = mesh;
     this.#buffers = buffers;
     this.#reader = reader;
     this.#place = place;
+    this.#limit = Math.min(PAIR_LIMIT, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES));
+    this.#comfortable = comfortablePairs(mesh.contactVertices.length, this.#limit);
+    this.#settings = settings;
+    this.#leap = settings.leap;
+    this.#reach = settings.reach;
+  }
+
+  /** The search that steps record; undefined before the first request, and where the host searches. */
+  get device(): DeviceSearch | undefined {
+    return this.#device;
   }
 
   /**
-   * Gets ready for a request.
+   * Prepares the search for a request. Leaps that were cut for an earlier request get their full length again.
    *
    * @returns false = P on the device must not be used
    * @throws OUT_OF_DEVICE_MEMORY
    */
-  async beginRequest(settings: Settings, { x, excluded }: StepInput): Promise<boolean> {
+  async beginRequest({ x, excluded }: StepInput): Promise<boolean> {
     if (this.#place === 'HOST') {
-      this.#onHost ??= new HostSearch(this.#mesh, settings);
-      return this.#onHost.beginRequest(excluded);
+      this.#host ??= new HostSearch(this.#mesh, this.#settings);
+      return this.#host.beginRequest(excluded);
     }
-    this.onDevice ??= await DeviceProximity.open(this.#memory, this.#mesh, settings, x, this.#buffers);
-    const search = this.onDevice;
-    search.beginRequest();
-    if (search.leavesOut(excluded)) return true;
-    await this.withRoom('pairs that are excluded', () => search.leaveOut(excluded));
-    return false;
+    this.#device ??= await this.#openDeviceSearch(x);
+    const { leap, reach } = this.#settings;
+    if (this.#leap !== leap || this.#reach !== reach) this.#useLengths(leap, reach);
+    return await this.#exclude(this.#device, excluded);
   }
 
-  /** Other lengths and rules: P is void. */
+  /** Sets other lengths and rules: P is void. */
   configure(settings: Settings): void {
-    this.#onHost = undefined;
-    this.onDevice?.configure(settings);
+    this.#settings = settings;
+    this.#leap = settings.leap;
+    this.#reach = settings.reach;
+    this.#host = undefined;
+    this.#device?.configure(settings);
   }
 
   /**
-   * The run has paused for want of room: P is void.
+   * Continues a run that paused because a search found more pairs than there is room for, and wrote none: P is void. The
+   * next attempt gets more room, or smaller boxes.
    *
-   * @returns the control block to go on with
-   * @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY
+   * @returns the control block to continue with
+   * @throws TOO_LARGE when P does not fit even with the smallest boxes; OUT_OF_DEVICE_MEMORY
    */
-  async makeRoom(control: ControlBlock): Promise<ControlBlock> {
+  async growPairs(control: ControlBlock): Promise<ControlBlock> {
     const { pairDemand, wantsSearch } = control;
-    let hasRoom = false;
-    await this.withRoom(`${pairDemand} pairs`, () => {
-      hasRoom = this.onDevice?.makeRoom(pairDemand) ?? false;
-    });
-    // Old pairs are gone with their buffers: only a search that wanted none of them can go on where it stopped.
+    const hasRoom = pairDemand <= this.#comfortable || (this.#isSmallest && pairDemand <= this.#limit);
+    if (hasRoom) await this.#reservePairs(pairDemand);
+    else this.#shrinkBoxes(pairDemand);
+    // The old pairs are gone with their buffers: only a search that needed none of them can resume where it stopped.
     const next = hasRoom && wantsSearch === SEARCH_MODE.ALL ? SEARCH_MODE.RESUME : SEARCH_MODE.ALL;
     return { ...control, state: STATE.RUNNING, wantsSearch: next };
   }
 
   /**
-   * The run has paused in a step that found more candidates than there is room for: P is as it was.
+   * Continues a run that paused in a step which found more candidates than there is room for: P stays valid.
    *
-   * @returns the control block to go on with, in the same step
+   * @returns the control block to continue with, in the same step
    * @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY
    */
-  async makeRoomForCandidates(control: ControlBlock): Promise<ControlBlock> {
+  async growCandidates(control: ControlBlock): Promise<ControlBlock> {
     const { candidateDemand } = control;
     const buffers = this.#buffers;
     const limit = Math.floor(this.#memory.largestBinding / LARGEST_CANDIDATE_BYTES);
     if (candidateDemand > limit) {
       throw new IntersticeError(
         'TOO_LARGE',
-        `a step has ${candidateDemand} pairs closer than the activation distance, more than the ${limit} that this device holds`,
-        { hint: 'Use a smaller activation distance, or send fewer elements that lie on top of each other.' },
+        `A step has ${candidateDemand} pairs closer than the activation distance, more than the ${limit} that this device holds.`,
+        { hint: TOO_LARGE_HINT },
       );
     }
     const capacity = Math.min(Math.ceil(SPARE_CANDIDATES * candidateDemand), limit);
-    // Asked for before the old buffers go: a refusal half way would leave the scene without any.
+    // Checked before the old buffers are freed: a refusal half way would leave the scene without any.
     const more = buffers.bytesToGrow(buffers.pairCapacity, capacity);
-    this.#memory.ledger.admit(more, `room for ${capacity} candidates`);
-    await this.withRoom(`${capacity} candidates`, () => {
+    this.#memory.budget.assertFits(more, `room for ${capacity} candidates`);
+    await this.#memory.checkAllocations(`${capacity} candidates`, () => {
       buffers.reserveCandidates(capacity);
-      this.onDevice?.rebindShared();
+      this.#device?.rebindShared();
     });
     return { ...control, state: STATE.RUNNING };
   }
 
   /**
-   * The run has paused for a search: runs it at the x on the device towards its y.
+   * Continues a run that paused for a search on the host: searches at the x on the device towards its y.
    *
-   * @returns the control block to go on with
+   * @returns the control block to continue with
    * @throws TOO_LARGE, and P is void
    */
-  async searchOnHost(control: ControlBlock, { searchRadiusMax }: Settings): Promise<ControlBlock> {
+  async searchOnHost(control: ControlBlock): Promise<ControlBlock> {
     const isPart = control.wantsSearch === SEARCH_MODE.PART;
-    const pairCount = await this.#onHost?.searchAt(this.#memory.device, this.#buffers, this.#reader, isPart);
+    const pairCount = await this.#host?.searchAt(this.#memory.device, this.#buffers, this.#reader, isPart);
     return {
       ...control,
       state: STATE.RUNNING,
       wantsSearch: SEARCH_MODE.NONE,
       pairCount: pairCount ?? 0,
       searches: control.searches + 1,
-      radius: searchRadiusMax,
+      radius: this.#settings.searchRadiusMax,
     };
   }
 
-  /** @throws OUT_OF_DEVICE_MEMORY when the device has no room for the buffers that `make` makes; the scene is done for */
-  async withRoom(what: string, make: () => void): Promise<void> {
-    const { device } = this.#memory;
-    device.pushErrorScope('out-of-memory');
-    try {
-      make();
-    } finally {
-      const error = await device.popErrorScope();
-      if (error) this.isBroken = true;
-    }
-    if (!this.isBroken) return;
-    throw new IntersticeError('OUT_OF_DEVICE_MEMORY', `${what} do not fit on the device beside what is there`);
+  close(): void {
+    this.#device?.destroy();
   }
 
-  close(): void {
-    this.onDevice?.close();
+  /** @param x float32[3·V] the first request's start: it fixes the order of the trees */
+  #openDeviceSearch(x: Float32Array): Promise<DeviceSearch> {
+    return DeviceSearch.open(this.#memory, this.#mesh, this.#settings, x, this.#buffers, {
+      buffer: this.#buffers.control,
+      state: CONTROL.word('state'),
+      wantsSearch: CONTROL.word('wantsSearch'),
+      pairDemand: CONTROL.word('pairDemand'),
+    });
+  }
+
+  /** @returns false = other pairs were excluded so far, and P is void */
+  async #exclude(search: DeviceSearch, excluded: ExcludedPairs | undefined): Promise<boolean> {
+    if (search.excludes(excluded)) return true;
+    await this.#memory.checkAllocations('excluded pairs', () => search.exclude(excluded));
+    return false;
+  }
+
+  async #reservePairs(demand: number): Promise<void> {
+    const capacity = Math.min(demand + spareRoom(demand), this.#limit);
+    const buffers = this.#buffers;
+    const search = this.#device;
+    // Checked in one sum before the old buffers are freed: a refusal half way would leave the scene without any.
+    const offsets = SEARCH_BYTES_PER_PAIR * (capacity - buffers.pairCapacity) + (search?.carriedBytes ?? 0);
+    const more = buffers.bytesToGrow(capacity, buffers.candidateCapacity) + offsets;
+    this.#memory.budget.assertFits(more, `room for ${capacity} pairs`);
+    await this.#memory.checkAllocations(`${capacity} pairs`, () => {
+      buffers.reservePairs(capacity);
+      search?.rebind();
+    });
+  }
+
+  /** @throws TOO_LARGE when the boxes are the smallest already */
+  #shrinkBoxes(demand: number): void {
+    if (this.#isSmallest) {
+      throw new IntersticeError(
+        'TOO_LARGE',
+        `The proximity set needs ${demand} pairs, more than the ${this.#limit} that this device holds.`,
+        { hint: TOO_LARGE_HINT },
+      );
+    }
+    const { delta } = this.#settings;
+    if (this.#leap > 0) this.#useLengths(shorterLeap(this.#leap, delta), this.#reach);
+    else this.#useLengths(this.#leap, this.#reach / 2);
+  }
+
+  #useLengths(leap: number, reach: number): void {
+    this.#leap = leap;
+    this.#reach = reach;
+    this.#device?.request(SEARCH_MODE.NONE, { leap, reach });
+  }
+
+  get #isSmallest(): boolean {
+    const { guard, delta } = this.#settings;
+    return guard === 'RADIUS' || (this.#leap === 0 && this.#reach <= MIN_REACH_SHARE * delta);
   }
 }

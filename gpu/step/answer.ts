@@ -1,35 +1,102 @@
 import type { ElementPair } from '../../src/contract/elements.js';
 import type { StageTimings, Status } from '../../src/contract/report.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
-import { countPairs, describePair } from '../../src/solver/pair-report.js';
+import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
 import type { Resolution } from '../../src/solver/types.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Reader } from '../device/readback.js';
 import type { StructValues } from '../device/struct.js';
 import { KIND_MASK, STATE } from '../kernels/constants.js';
-import type { CONTROL } from '../kernels/structs.js';
+import { CONTROL, MOTION, VERTEX_PROGRESS } from '../kernels/structs.js';
+import type { StepRecorder } from './recorder.js';
+import type { SceneBuffers } from './scene-buffers.js';
 
+/** The fields of the control block by name. */
 export type ControlBlock = StructValues<typeof CONTROL>;
 
-/** @param wasStopped the caller asked to stop while the run was still going */
-export function statusOf(state: number, wasStopped: boolean): Status {
-  if (state === STATE.CONVERGED) return 'CONVERGED';
-  if (state === STATE.STALLED) return 'STALLED';
-  if (state === STATE.AT_STEP_LIMIT) return 'STEP_LIMIT';
-  if (wasStopped) return 'DEADLINE';
-  throw new Error(`the run ended in state ${state}`);
-}
-
-/** @param parts of one pair: 16 bytes of pairVertex, 4 of pairInfo, 16 of pairNormal, 4 its distance */
-export function namePair(parts: readonly ArrayBuffer[]): ElementPair {
-  const kind = new Uint32Array(parts[1])[0] & KIND_MASK;
-  return describePair(kind, new Int32Array(parts[0]), new Float32Array(parts[3])[0], new Float32Array(parts[2]));
-}
-
-export interface AnswerParts {
+export interface FinalState {
   readonly control: ControlBlock;
+  /** float32[3·V] and float32[V] */
   readonly positions: Float32Array;
   readonly residuals: Float32Array;
   readonly limitingPairs: readonly ElementPair[];
+}
+
+/** Reads the final state of a run: one map, and a second one for the pairs that limit the worst vertices, if there are any. */
+export async function readFinalState(
+  memory: DeviceMemory,
+  buffers: SceneBuffers,
+  recorder: StepRecorder,
+  reader: Reader,
+  input: { readonly vertexCount: number; readonly pairCount: number; readonly epsilon: number },
+): Promise<FinalState> {
+  const { vertexCount } = input;
+  const encoder = memory.device.createCommandEncoder();
+  const pass = encoder.beginComputePass();
+  recorder.countKinds(pass, input.pairCount);
+  pass.end();
+  const reading = reader.record(encoder, [
+    { buffer: buffers.control, bytes: CONTROL.bytes },
+    { buffer: buffers.x, bytes: 12 * vertexCount },
+    { buffer: buffers.progress, bytes: VERTEX_PROGRESS.bytes * vertexCount },
+    { buffer: buffers.motion, bytes: MOTION.bytes * vertexCount },
+  ]);
+  memory.device.queue.submit([encoder.finish()]);
+  // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
+  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toProgress, toMotion]) => {
+    const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
+    const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
+    const residuals = residualsIn(new Float32Array(range, toProgress, VERTEX_PROGRESS.words * vertexCount));
+    const motion = new Uint32Array(range, toMotion, MOTION.words * vertexCount);
+    // NO_PAIR, all bits set, becomes negative.
+    const limiterOf = (vertex: number) => motion[MOTION.words * vertex + MOTION.word('limiter')] | 0;
+    const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
+    return { control, positions, residuals, worst };
+  });
+  return { ...final, limitingPairs: await readPairs(memory, buffers, reader, worst) };
+}
+
+/** float32[V] from the structs of struct VertexProgress */
+function residualsIn(progress: Float32Array): Float32Array {
+  const { words } = VERTEX_PROGRESS;
+  const residuals = new Float32Array(progress.length / words);
+  for (let i = 0, n = VERTEX_PROGRESS.word('residual'); i < residuals.length; i++, n += words) {
+    residuals[i] = progress[n];
+  }
+  return residuals;
+}
+
+async function readPairs(
+  memory: DeviceMemory,
+  { pairVertex, pairInfo, pairNormal, pairDistance }: SceneBuffers,
+  reader: Reader,
+  indices: readonly number[],
+): Promise<ElementPair[]> {
+  if (indices.length === 0) return [];
+  const encoder = memory.device.createCommandEncoder();
+  const reading = reader.record(
+    encoder,
+    indices.flatMap((p) => [
+      { buffer: pairVertex, offset: 16 * p, bytes: 16 },
+      { buffer: pairInfo, offset: 4 * p, bytes: 4 },
+      { buffer: pairNormal, offset: 16 * p, bytes: 16 },
+      { buffer: pairDistance, offset: 4 * p, bytes: 4 },
+    ]),
+  );
+  memory.device.queue.submit([encoder.finish()]);
+  const slices = await reading.wait();
+  return indices.map((_, n) => toElementPair(slices.slice(4 * n, 4 * n + 4)));
+}
+
+/** @param slices of one pair: 16 bytes of pairVertex, 4 of pairInfo, 16 of pairNormal, 4 of pairDistance */
+function toElementPair([vertex, info, normal, distance]: readonly ArrayBuffer[]): ElementPair {
+  const kind = new Uint32Array(info)[0] & KIND_MASK;
+  return describePair(kind, new Int32Array(vertex), new Float32Array(distance)[0], new Float32Array(normal));
+}
+
+export interface AnswerParts extends FinalState {
   readonly timings: StageTimings;
+  /** the caller stopped the run before its end */
   readonly wasStopped: boolean;
 }
 
@@ -53,4 +120,12 @@ export function toResolution(parts: AnswerParts): Resolution {
     limitingPairs,
     timings,
   };
+}
+
+function statusOf(state: number, wasStopped: boolean): Status {
+  if (state === STATE.CONVERGED) return 'CONVERGED';
+  if (state === STATE.STALLED) return 'STALLED';
+  if (state === STATE.AT_STEP_LIMIT) return 'STEP_LIMIT';
+  if (wasStopped) return 'DEADLINE';
+  throw new Error(`The run ended in state ${state}.`);
 }

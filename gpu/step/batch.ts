@@ -1,13 +1,12 @@
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader, Reading } from '../device/readback.js';
 import { CONTROL } from '../kernels/structs.js';
-import type { DeviceProximity } from '../search/device-proximity.js';
-import { PassSequence } from './pass-sequence.js';
+import type { DeviceSearch } from '../search/device-search.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
-import { StageClock, type StampedPasses } from './stage-clock.js';
+import { PassSequence, StageClock, type StampedPasses } from './stage-clock.js';
 
-/** Steps that were submitted, and what will be read of them. */
+/** Submitted steps, and what is to be read of them. */
 export interface Batch {
   readonly reading: Reading;
   /** how many */
@@ -16,11 +15,11 @@ export interface Batch {
   readonly withPositions: boolean;
 }
 
-/** Records steps, each with the search that may begin it, and submits them with copies of what the host will look at. */
+/** Records steps, each with the search that may precede it, and submits them with copies of what the host reads. */
 export class BatchRecorder {
   /** dispatches of the step recorded last, with those of a search */
   dispatchesPerStep = 0;
-  /** steps submitted since the scene was opened, those that turned out to have nothing to do included */
+  /** steps submitted since the scene was opened, including those in which the device found nothing to do */
   submittedSteps = 0;
 
   readonly #memory: DeviceMemory;
@@ -47,12 +46,12 @@ export class BatchRecorder {
     this.#clock = isTimed ? StageClock.open(memory) : undefined;
   }
 
-  /** Are there time stamps that tell how the device's time divides? */
+  /** Time stamps tell how the device's time divides into stages. */
   get isTimed(): boolean {
     return this.#clock !== undefined;
   }
 
-  /** What opens a request, before its first step. */
+  /** Records what precedes the first step of a request. */
   recordOpening(encoder: GPUCommandEncoder): void {
     const passes = new PassSequence(encoder, this.#clock);
     this.#recorder.begin((stage) => passes.enter(stage), this.#vertexCount);
@@ -61,31 +60,31 @@ export class BatchRecorder {
 
   /**
    * @param search undefined where the host searches
-   * @param goesOn the first of these steps began before (StepRecorder.step); no search is due in it
+   * @param continuesStep the first of these steps has begun already (StepRecorder.step); no search precedes it
    */
   record(
     encoder: GPUCommandEncoder,
     count: number,
     shape: StepShape,
-    search: DeviceProximity | undefined,
-    goesOn: boolean,
+    search: DeviceSearch | undefined,
+    continuesStep: boolean,
   ): void {
     const passes = new PassSequence(encoder, this.#clock);
     for (let n = 0; n < count; n++) {
       const before = this.#recorder.dispatches;
-      const isFirst = goesOn && n === 0;
-      if (search && !isFirst) {
+      const isContinued = continuesStep && n === 0;
+      if (search && !isContinued) {
         const pass = passes.enter('search');
         search.record(pass);
         this.#recorder.afterSearch(pass);
       }
-      this.#recorder.step((stage) => passes.enter(stage), shape, isFirst);
+      this.#recorder.step((stage) => passes.enter(stage), shape, isContinued);
       this.dispatchesPerStep = this.#recorder.dispatches - before + (search?.dispatches ?? 0);
     }
     passes.end();
   }
 
-  /** Submits so many recorded steps, with copies of the status block, and of x where it is asked for. */
+  /** Submits recorded steps, with copies of the status block and, on demand, of x. */
   submit(encoder: GPUCommandEncoder, steps: number, withPositions: boolean): Batch {
     const { control, x } = this.#buffers;
     const stamped = this.#clock?.resolve(encoder);

@@ -1,4 +1,3 @@
-import type { StageTimings } from '../../src/contract/report.js';
 import { DISPATCH_BYTES, foldThreads, UNIFORM_STRIDE } from '../device/dispatch.js';
 import type { Kernel, KernelSet } from '../device/kernel.js';
 import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
@@ -6,12 +5,13 @@ import { EDGE_RANGE } from '../kernels/structs.js';
 import type { EntryPoint } from '../kernels/table.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { SceneBuffers } from './scene-buffers.js';
+import type { Stage } from './stage-clock.js';
 
 /** Rounds of whole dispatches before one workgroup takes what is left of a sweep over many contacts. */
 export const WIDE_ROUNDS = 24;
 
 /** Threads that count the pairs by kind: enough to hide the memory behind, few enough for all of them to add to four sums. */
-const MOST_COUNTERS = 1 << 14;
+const MAX_COUNTERS = 1 << 14;
 
 export interface StepShape {
   readonly sweeps: number;
@@ -20,9 +20,6 @@ export interface StepShape {
   /** whether rounds of whole dispatches are recorded; speed only, the sweep's result is the same */
   readonly isWide: boolean;
 }
-
-/** Stages of a step, for timing; one compute pass each. */
-export type Stage = keyof StageTimings;
 
 /** Records the dispatches of steps for one scene. Every size comes from the device, so that it can switch steps off. */
 export class StepRecorder {
@@ -68,7 +65,7 @@ export class StepRecorder {
   }
 
   countKinds(pass: GPUComputePassEncoder, pairCount: number): void {
-    if (pairCount > 0) this.#direct(pass, 'countKinds', Math.min(pairCount, MOST_COUNTERS));
+    if (pairCount > 0) this.#direct(pass, 'countKinds', Math.min(pairCount, MAX_COUNTERS));
   }
 
   /**

@@ -4,31 +4,69 @@ import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { PARAMETERS } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
+import type { SceneBuffers } from './scene-buffers.js';
+
+/** Bytes of a vertex's position. */
+const POSITION_BYTES = 12;
 
 /**
- * More contacts than this are worth rounds of whole dispatches before one workgroup takes the rest: a round costs two
- * dispatches, and one workgroup of 256 threads takes a sweep of so many in 64 turns.
+ * With more contacts than this, rounds of whole dispatches pay off before one workgroup sweeps the rest: a round costs two
+ * dispatches, and one workgroup of 256 threads sweeps so many contacts in 64 turns.
  */
 export const TAIL_ROWS = 16384;
 
+/** float32[3·V] each, in engine coordinates. */
+export interface RequestPositions {
+  readonly start: Float32Array;
+  readonly target: Float32Array;
+  /** x on the device holds the start already, bit for bit */
+  readonly isResident: boolean;
+}
+
+/** Uploads start and target; the copies to x, y and windowStart are recorded and run with `encoder`. */
+export function uploadPositions(
+  queue: GPUQueue,
+  encoder: GPUCommandEncoder,
+  buffers: SceneBuffers,
+  { start, target, isResident }: RequestPositions,
+): void {
+  const bytes = (POSITION_BYTES * start.length) / 3;
+  if (isResident) {
+    encoder.copyBufferToBuffer(buffers.x, 0, buffers.start, 0, bytes);
+  } else {
+    queue.writeBuffer(buffers.start, 0, inOwnMemory(start));
+    encoder.copyBufferToBuffer(buffers.start, 0, buffers.x, 0, bytes);
+  }
+  queue.writeBuffer(buffers.target, 0, inOwnMemory(target));
+  encoder.copyBufferToBuffer(buffers.target, 0, buffers.y, 0, bytes);
+  encoder.copyBufferToBuffer(buffers.start, 0, buffers.windowStart, 0, bytes);
+}
+
+/** A queue does not accept shared memory. */
+function inOwnMemory(array: Float32Array): Float32Array<ArrayBuffer> {
+  return array.buffer instanceof ArrayBuffer ? (array as Float32Array<ArrayBuffer>) : Float32Array.from(array);
+}
+
 /**
- * The parameter block of a request.
+ * Uploads the parameter block of a request, and the δ of each vertex where parts have one of their own.
  *
  * @param start float32[3·V], for the largest coordinate X
  * @param waitsForSearch whether the run pauses for each search
  */
-export function packParameters(
+export function uploadParameters(
+  queue: GPUQueue,
+  buffers: SceneBuffers,
   mesh: CollisionMesh,
   settings: Settings,
   edges: EdgePlan,
-  start: Float32Array,
-  waitsForSearch: boolean,
-): ArrayBuffer {
+  { start, waitsForSearch }: { readonly start: Float32Array; readonly waitsForSearch: boolean },
+): void {
   const s = settings;
-  let largest = 0;
   const distances = distancesByVertex(mesh, settings);
+  if (distances) queue.writeBuffer(buffers.start, POSITION_BYTES * mesh.vertexCount, Float32Array.from(distances));
+  let largest = 0;
   for (let k = 0; k < start.length; k++) largest = Math.max(largest, Math.abs(start[k]));
-  return PARAMETERS.pack({
+  const packed = PARAMETERS.pack({
     vertexCount: mesh.vertexCount,
     edgeCount: edges.count,
     wideColours: edges.wideColours,
@@ -51,9 +89,5 @@ export function packParameters(
     leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
     mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
   });
-}
-
-export function isSame(a: Float32Array, b: Float32Array): boolean {
-  const bytes = (array: Float32Array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
-  return bytes(a).equals(bytes(b));
+  queue.writeBuffer(buffers.parameters, 0, packed);
 }

@@ -30,7 +30,7 @@ const PAIR_BYTES = {
 /** Bytes a candidate of the two shared buffers. */
 const CANDIDATE_BYTES = { candidates: CANDIDATE.bytes, contacts: 4 * CONTACT_WORDS } as const;
 /** Pairs a candidate for which the shared buffers have room without being larger than the forward step needs them. */
-const PAIRS_A_CANDIDATE = 4;
+const PAIRS_PER_CANDIDATE = 4;
 
 /** Bytes a pair of the largest pair buffer, and a candidate of the larger shared one. */
 export const LARGEST_PAIR_BYTES = Math.max(...Object.values(PAIR_BYTES));
@@ -101,7 +101,7 @@ export class SceneBuffers {
     firstCandidates: number | undefined = undefined,
   ) {
     this.#memory = memory;
-    this.#pairsACandidate = firstCandidates === undefined ? PAIRS_A_CANDIDATE : Number.POSITIVE_INFINITY;
+    this.#pairsACandidate = firstCandidates === undefined ? PAIRS_PER_CANDIDATE : Number.POSITIVE_INFINITY;
     this.candidateCapacity = firstCandidates ?? 0;
     const v = mesh.vertexCount;
     const state = STORAGE | COPY_SRC | COPY_DST;

@@ -2,21 +2,23 @@ import type { StageTimings } from '../../src/contract/report.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Slice } from '../device/readback.js';
-import type { Stage } from './recorder.js';
 
-/** Passes of one submission whose time is taken; more are recorded all the same, but not timed. */
-const PASSES = 64;
+/** Stages of a step, for timing. */
+export type Stage = keyof StageTimings;
+
+/** Passes of one submission that are timed; later ones run untimed. */
+const MAX_PASSES = 64;
 const STAMP_BYTES = 8;
 
-/** Which stage each pass of a submission belongs to, and where its stamps are copied from. */
+/** The stage of each timed pass of a submission, and where their stamps are copied from. */
 export interface StampedPasses {
   readonly stages: readonly Stage[];
   readonly slice: Slice;
 }
 
 /**
- * Takes the device's own time of every stage: a pass per stage, a stamp at both ends, resolved at the end of each
- * submission and read with its status block. Submissions run one after the other, so that one set of queries serves all.
+ * Takes the device's own time of every stage: one pass per stage with a stamp at both ends, resolved at the end of each
+ * submission and read with its status block. Submissions run one after the other, so one set of queries serves them all.
  */
 export class StageClock {
   readonly #memory: DeviceMemory;
@@ -25,28 +27,28 @@ export class StageClock {
   #stages: Stage[] = [];
 
   private constructor(memory: DeviceMemory) {
-    const count = 2 * PASSES;
+    const count = 2 * MAX_PASSES;
     this.#memory = memory;
     this.#queries = memory.device.createQuerySet({ label: 'stages', type: 'timestamp', count });
     this.#stamps = memory.allocate('stamps', STAMP_BYTES * count, BUFFER_USAGE.QUERY_RESOLVE | BUFFER_USAGE.COPY_SRC);
   }
 
-  /** undefined where the device has no timestamps. */
+  /** undefined where the device has no time stamps */
   static open(memory: DeviceMemory): StageClock | undefined {
     return memory.device.features.has('timestamp-query') ? new StageClock(memory) : undefined;
   }
 
-  /** Opens a pass whose time counts as that of a stage. */
+  /** Begins a pass whose time counts as that of a stage. */
   beginPass(encoder: GPUCommandEncoder, stage: Stage): GPUComputePassEncoder {
     const n = this.#stages.length;
-    if (n >= PASSES) return encoder.beginComputePass();
+    if (n >= MAX_PASSES) return encoder.beginComputePass();
     this.#stages.push(stage);
     return encoder.beginComputePass({
       timestampWrites: { querySet: this.#queries, beginningOfPassWriteIndex: 2 * n, endOfPassWriteIndex: 2 * n + 1 },
     });
   }
 
-  /** Ends what is recorded for one submission: its stamps, to be copied behind everything else in it. */
+  /** Ends the recording for one submission; its stamps are to be copied behind everything else in it. */
   resolve(encoder: GPUCommandEncoder): StampedPasses {
     const stages = this.#stages;
     this.#stages = [];
@@ -60,11 +62,37 @@ export class StageClock {
   }
 }
 
-/** Adds the microseconds between each pass's two stamps, in nanoseconds, to its stage. */
+/** The passes of one submission: a single one, or one per stage where stages are timed. */
+export class PassSequence {
+  readonly #encoder: GPUCommandEncoder;
+  readonly #clock: StageClock | undefined;
+  #pass: GPUComputePassEncoder | undefined;
+  #stage: Stage | undefined;
+
+  constructor(encoder: GPUCommandEncoder, clock: StageClock | undefined) {
+    this.#encoder = encoder;
+    this.#clock = clock;
+  }
+
+  enter(stage: Stage): GPUComputePassEncoder {
+    if (this.#pass && (this.#clock === undefined || stage === this.#stage)) return this.#pass;
+    this.#pass?.end();
+    this.#stage = stage;
+    this.#pass = this.#clock ? this.#clock.beginPass(this.#encoder, stage) : this.#encoder.beginComputePass();
+    return this.#pass;
+  }
+
+  end(): void {
+    this.#pass?.end();
+    this.#pass = undefined;
+  }
+}
+
+/** Adds the microseconds between the two stamps of each pass, which are in nanoseconds, to its stage. */
 export function addStamps(timings: StageTimings, stages: readonly Stage[], bytes: ArrayBuffer): void {
   const stamps = new BigUint64Array(bytes);
   stages.forEach((stage, n) => {
-    // A clock that was set back between two stamps (the standard allows it) tells nothing.
+    // The standard allows a clock to be set back between two stamps: such a pair says nothing.
     const spent = stamps[2 * n + 1] - stamps[2 * n];
     if (spent > 0n) timings[stage] += Number(spent) / 1000;
   });

@@ -46,7 +46,7 @@ else {
     t.ok(small.scene.bytes < large.scene.bytes, 'to the demand, not to what the other one had');
     t.ok(bytesOf(grown.positions).equals(bytesOf(roomy.positions)));
     t.strictSame([grown.steps, grown.searches], [roomy.steps, roomy.searches], 'no step was lost or taken twice');
-    t.equal(small.scene.bytes, tight.ledger.total, 'a scene knows what it holds');
+    t.equal(small.scene.bytes, tight.memoryBudget.total, 'a scene knows what it holds');
     small.scene.close();
     t.equal(small.scene.bytes, 0);
   });
@@ -78,9 +78,9 @@ else {
       t.ok(bytesOf(again.positions).equals(bytesOf(once.positions)), 'a later request, with P taken over, too');
       t.strictSame([again.proximitySetReused, again.steps], [once.proximitySetReused, once.steps]);
       t.ok(small.scene.bytes < large.scene.bytes, 'it grew to the demand');
-      t.equal(small.scene.bytes, tight.ledger.total, 'a scene knows what it holds');
+      t.equal(small.scene.bytes, tight.memoryBudget.total, 'a scene knows what it holds');
       small.scene.close();
-      t.equal(tight.ledger.total, 0);
+      t.equal(tight.memoryBudget.total, 0);
     }
   });
 
@@ -107,7 +107,7 @@ else {
     t.ok(Number(demand) > Number(capacity), refusal.message);
     t.equal((await refusalOf(resolve())).code, 'TOO_LARGE', 'as often as it is asked');
     scene.close();
-    t.equal(narrow.ledger.total, 0);
+    t.equal(narrow.memoryBudget.total, 0);
   });
 
   t.test('a scene beyond the limit on device memory is refused with numbers, and harms no other', async (t) => {
@@ -124,11 +124,11 @@ else {
     const refusal = await refusalOf(openCase(limited, mesh, start, target).then(({ resolve }) => resolve()));
     t.match(refusal, { code: 'OUT_OF_DEVICE_MEMORY', retryable: true });
     t.match(refusal.message, new RegExp(`needs \\d+ bytes.* of the ${limit} that may be used`));
-    t.ok(limited.ledger.total <= limit, 'never more than the limit');
+    t.ok(limited.memoryBudget.total <= limit, 'never more than the limit');
     const again = await first.resolve();
     t.equal(again.status, 'CONVERGED');
     t.ok(bytesOf(again.positions).equals(bytesOf(expected.positions)), 'the first scene works as if alone');
-    t.ok(limited.ledger.total <= limit);
+    t.ok(limited.memoryBudget.total <= limit);
   });
 
   t.test('an opening that fails half way gives everything back', async (t) => {
@@ -137,7 +137,7 @@ else {
       const limited = await openSpecial({ maxDeviceBytes: limit });
       const refusal = await refusalOf(openCase(limited, mesh, start, target));
       t.equal(refusal.code, 'OUT_OF_DEVICE_MEMORY');
-      t.equal(limited.ledger.total, 0, `with ${limit} bytes`);
+      t.equal(limited.memoryBudget.total, 0, `with ${limit} bytes`);
       await limited.close();
     }
   });
@@ -179,7 +179,7 @@ else {
     t.ok(Number(demand) > Number(capacity), refusal.message);
     t.equal((await refusalOf(resolve())).code, 'TOO_LARGE', 'as often as it is asked');
     scene.close();
-    t.equal(narrow.ledger.total, 0);
+    t.equal(narrow.memoryBudget.total, 0);
   });
 
   t.test('a mesh whose own buffers are beyond a binding is refused when it is opened', async (t) => {
@@ -188,6 +188,6 @@ else {
     const refusal = await refusalOf(openCase(narrow, mesh, start, target));
     t.equal(refusal.code, 'TOO_LARGE');
     t.match(refusal.message, /needs \d+ bytes in one buffer; this device allows 512/);
-    t.equal(narrow.ledger.total, 0);
+    t.equal(narrow.memoryBudget.total, 0);
   });
 }

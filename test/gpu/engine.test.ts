@@ -1,5 +1,5 @@
 import t from 'tap';
-import { BATCH, type GpuScene } from '../../gpu/scene.js';
+import { type GpuScene, MAX_BATCH_STEPS } from '../../gpu/scene.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
@@ -39,13 +39,13 @@ else {
     const { steps } = await resolve();
     t.ok(steps > 5);
     const maps = (scene as GpuScene).maps - before;
-    t.ok(maps <= Math.ceil(steps / BATCH) + 2, `${maps} maps for ${steps} steps`);
+    t.ok(maps <= Math.ceil(steps / MAX_BATCH_STEPS) + 2, `${maps} maps for ${steps} steps`);
     scene.close();
   });
 
   t.test('no step is submitted beyond the limit', async (t) => {
     const { mesh, start, target } = stackSwap(24).build();
-    for (const stepLimit of [1, BATCH, BATCH + 3]) {
+    for (const stepLimit of [1, MAX_BATCH_STEPS, MAX_BATCH_STEPS + 3]) {
       const { scene, resolve } = await openCase(engine, mesh, start, target, { stepLimit });
       await resolve();
       const before = (scene as GpuScene).submittedSteps;
@@ -133,14 +133,14 @@ else {
 
   t.test('closing scenes gives all memory back', async (t) => {
     const { mesh, start, target } = stackSwap(3).build();
-    const base = engine.ledger.total;
+    const base = engine.memoryBudget.total;
     for (let n = 0; n < 100; n++) {
       const { scene, resolve } = await openCase(engine, mesh, start, target, { stepLimit: 1 });
       if (n % 25 === 0) await resolve();
-      t.ok(engine.ledger.total > base);
+      t.ok(engine.memoryBudget.total > base);
       scene.close();
     }
-    t.equal(engine.ledger.total, base);
+    t.equal(engine.memoryBudget.total, base);
   });
 
   t.test('a device that goes away is a typed error, and a new scene gets a new device', async (t) => {
@@ -162,6 +162,6 @@ else {
     const anew = await openCase(second, mesh, start, target);
     t.equal((await anew.resolve()).status, 'CONVERGED');
     anew.scene.close();
-    t.equal(second.ledger.total, 0);
+    t.equal(second.memoryBudget.total, 0);
   });
 }

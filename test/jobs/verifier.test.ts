@@ -145,15 +145,15 @@ t.teardown(() => engine?.close());
 
 t.test('with a device', options, async (t) => {
   if (!engine) return;
-  const before = engine.ledger.total;
+  const before = engine.memoryBudget.total;
   const states = new FilteredStates(engine, (message) => t.fail(message));
   const filtered = await states.findIntersections(mesh, pierced, PROTECT);
   t.same(filtered.intersections, findings.intersections);
   t.equal(filtered.intersectionCount, findings.intersectionCount);
   t.equal((await states.findIntersections(mesh, x, PROTECT)).intersectionCount, 0);
-  t.ok(engine.ledger.total > before, 'the mesh is resident');
+  t.ok(engine.memoryBudget.total > before, 'the mesh is resident');
   states.close();
-  t.equal(engine.ledger.total, before);
+  t.equal(engine.memoryBudget.total, before);
 });
 
 t.test('a whole resolve, judged with the help of a device that passes for hardware', options, async (t) => {

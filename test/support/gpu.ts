@@ -1,6 +1,6 @@
 import { openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
-import { DeviceLedger, DeviceMemory } from '../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
 import { STEP_STAGES } from '../../gpu/kernels/table.js';
 import type { SearchPlace } from '../../gpu/scene.js';
@@ -54,7 +54,7 @@ export async function openTestDevice(): Promise<{
   const { device } = await opened.requestDevice();
   const kernels = await KernelSet.load(device, ...STEP_STAGES);
   return {
-    gpu: { memory: new DeviceMemory(device, new DeviceLedger()), kernels, close: () => opened.close() },
+    gpu: { memory: new DeviceMemory(device, new MemoryBudget()), kernels, close: () => opened.close() },
     options: {},
   };
 }

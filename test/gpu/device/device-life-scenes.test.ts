@@ -24,7 +24,7 @@ if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
   t.test(`${SCENES} scenes opened, resolved and closed leave nothing behind`, async (t) => {
     const { mesh, start, target } = stackSwap(2).build();
-    const base = engine.ledger.total;
+    const base = engine.memoryBudget.total;
     const residentBytes = async (): Promise<number> => {
       for (let n = 0; n < 3; n++) {
         collect();
@@ -46,7 +46,7 @@ else {
       }
     }
     const growth = (await residentBytes()) - settled;
-    t.equal(engine.ledger.total, base);
+    t.equal(engine.memoryBudget.total, base);
     t.ok(growth < GROWTH_BYTES, `the process grew by ${growth} bytes`);
     t.ok(sceneBytes > 4 * GROWTH_BYTES, `kept, the scenes would have taken ${sceneBytes}`);
     t.comment(`grew by ${growth} bytes over ${SCENES - SETTLING} scenes of ${sceneBytes} bytes together`);

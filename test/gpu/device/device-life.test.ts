@@ -64,7 +64,7 @@ else {
       t.ok(isLoss(await settled(bystander.resolve())), `round ${round}: the other scene is told as well`);
       bystander.scene.close();
       scene.close();
-      t.equal(engine.ledger.total, 0, 'a lost device leaves no bytes in the books');
+      t.equal(engine.memoryBudget.total, 0, 'a lost device leaves no bytes in the books');
       const anew = await openOn(engine);
       t.not(deviceOf(anew.scene), device);
       t.match(await anew.resolve(), { status: 'CONVERGED' }, 'a new device serves');
@@ -83,7 +83,7 @@ else {
     const devices = new Set(openings.map((opened) => deviceOf(opened.scene)));
     t.equal(devices.size, 1, 'all who come next share one new device');
     for (const opened of [...openings, { scene }]) opened.scene.close();
-    t.equal(engine.ledger.total, 0);
+    t.equal(engine.memoryBudget.total, 0);
   });
 
   t.test('a device that goes while a scene is opened', async (t) => {
@@ -99,7 +99,7 @@ else {
       scene.close();
     }
     first.scene.close();
-    t.equal(engine.ledger.total, 0);
+    t.equal(engine.memoryBudget.total, 0);
     const anew = await openOn(engine);
     t.match(await anew.resolve(), { status: 'CONVERGED' });
     anew.scene.close();
@@ -113,7 +113,7 @@ else {
     await device.queue.onSubmittedWorkDone();
     const outcome = await settled(resolve());
     t.ok(outcome instanceof IntersticeError);
-    t.match(outcome, { code: 'INTERNAL', message: /the device reported: / });
+    t.match(outcome, { code: 'INTERNAL', message: /The device reported: / });
     const anew = await openOn(engine);
     t.not(deviceOf(anew.scene), device);
     t.match(await anew.resolve(), { status: 'CONVERGED' });
@@ -139,7 +139,7 @@ else {
     for (const attempt of [1, 2]) {
       const outcome = await settled(openOn(moved));
       t.ok(isLoss(outcome), `attempt ${attempt}`);
-      t.match(outcome, { message: /cannot be opened anew: the adapter is not there/ });
+      t.match(outcome, { message: /cannot be opened again: the adapter is not there/ });
     }
     isThere = true;
     const anew = await openOn(moved);

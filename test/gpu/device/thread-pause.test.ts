@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LONGEST_MS, Rest } from '../../../gpu/device/thread-pause.js';
+import { MAX_PAUSE_MS, ThreadPause } from '../../../gpu/device/thread-pause.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -7,7 +7,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 function makeRest() {
   const pauses: number[] = [];
   const clock = { now: 0 };
-  const rest = new Rest(
+  const rest = new ThreadPause(
     (milliseconds) => pauses.push(milliseconds),
     () => clock.now,
   );
@@ -34,14 +34,14 @@ t.test('a rest is a share of the time waited, up to the longest', async (t) => {
   clock.now = 1000;
   void rest.during(new Promise(() => {}));
   await turn();
-  clock.now = 1000 + LONGEST_MS;
+  clock.now = 1000 + MAX_PAUSE_MS;
   await turn();
   clock.now = 1e6;
   await turn();
   await turn();
   t.equal(pauses[0], 0);
-  t.ok(pauses.some((pause) => pause > 0 && pause < LONGEST_MS / 2));
-  t.equal(pauses.at(-1), LONGEST_MS);
+  t.ok(pauses.some((pause) => pause > 0 && pause < MAX_PAUSE_MS / 2));
+  t.equal(pauses.at(-1), MAX_PAUSE_MS);
 });
 
 t.test('what fails fails, and ends the rest; what else is waited for keeps it', async (t) => {
@@ -54,6 +54,6 @@ t.test('what fails fails, and ends the rest; what else is waited for keeps it', 
 });
 
 t.test('a thread sleeps as long as it is asked to', async (t) => {
-  const rest = new Rest();
+  const rest = new ThreadPause();
   t.equal(await rest.during(turn().then(() => 7)), 7);
 });

@@ -1,5 +1,5 @@
 import { openAdapter } from '../../../gpu/device/adapter.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { DeviceStateFilter, type FilterDevice, type FilterOptions } from '../../../gpu/filter/state-filter.js';
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
@@ -9,7 +9,7 @@ import type { PairRules, StateFindings } from '../../../src/verify/types.js';
 
 /** A device for filters alone. Close it in a teardown. */
 export async function openFilterDevice(): Promise<{
-  readonly device?: FilterDevice & { readonly ledger: DeviceLedger };
+  readonly device?: FilterDevice & { readonly ledger: MemoryBudget };
   readonly options: { readonly skip?: string };
   close(): Promise<void>;
 }> {
@@ -19,7 +19,7 @@ export async function openFilterDevice(): Promise<{
     return { options: { skip: reason }, close: async () => {} };
   }
   const { device } = await opened.requestDevice();
-  const ledger = new DeviceLedger();
+  const ledger = new MemoryBudget();
   const faults: string[] = [];
   device.addEventListener('uncapturederror', (event) => {
     event.preventDefault();
@@ -29,10 +29,10 @@ export async function openFilterDevice(): Promise<{
     device: {
       ledger,
       memory: new DeviceMemory(device, ledger),
-      assertAlive: () => {
+      assertUsable: () => {
         if (faults.length > 0) throw new Error(faults.join('; '));
       },
-      during: (work) => work,
+      waitFor: (work) => work,
     },
     options: {},
     close: () => opened.close(),

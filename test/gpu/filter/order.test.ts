@@ -1,5 +1,5 @@
 import t from 'tap';
-import { orderElements } from '../../../gpu/filter/order.js';
+import { orderElements } from '../../../gpu/filter/layout.js';
 import { seeded } from '../../support/random.js';
 
 const random = seeded();

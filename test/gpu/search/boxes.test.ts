@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
@@ -26,7 +26,7 @@ t.test('an adapter is found where one is required', needsAdapter, async (t) => {
 });
 
 if (device) {
-  const memory = new DeviceMemory(device, new DeviceLedger());
+  const memory = new DeviceMemory(device, new MemoryBudget());
 
   for (const guard of ['BOXES', 'RADIUS'] as const) {
     for (const skipKinematicPairs of [true, false]) {
@@ -39,7 +39,7 @@ if (device) {
           y.fill(3e30, 0, 1);
           const scene = await DeviceScene.open(memory, mesh, settings, x, 1);
           scene.place(x, y);
-          scene.search.ask(SEARCH_MODE.ALL);
+          scene.search.request(SEARCH_MODE.ALL);
           const { box, bar } = await scene.run();
           scene.close();
           const expected = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
@@ -74,7 +74,7 @@ if (device) {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 9, travel: 1 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, 100_000);
     scene.place(x, y);
-    scene.search.ask(SEARCH_MODE.ALL);
+    scene.search.request(SEARCH_MODE.ALL);
     const before = await scene.run();
     const wanted = Uint8Array.from({ length: mesh.vertexCount }, () => random.int(2));
     scene.place(
@@ -82,7 +82,7 @@ if (device) {
       y.map((value) => -value),
       wanted,
     );
-    scene.search.ask(SEARCH_MODE.PART);
+    scene.search.request(SEARCH_MODE.PART);
     const after = await scene.run();
     scene.close();
     for (let i = 0; i < mesh.vertexCount; i++) {

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
@@ -110,14 +110,14 @@ function compareAll(
 }
 
 if (device) {
-  const memory = new DeviceMemory(device, new DeviceLedger());
+  const memory = new DeviceMemory(device, new MemoryBudget());
 
   /** Searches with boxes of the given reach around x and keeps every overlap. */
   const searchAll = async (mesh: CollisionMesh, x: Float32Array, delta: number, room: number): Promise<Found> => {
     const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta }), x, room);
     scene.place(x, x);
     scene.set('cut', NO_CUT);
-    scene.search.ask(SEARCH_MODE.ALL);
+    scene.search.request(SEARCH_MODE.ALL);
     const found = await scene.run();
     scene.close();
     return found;

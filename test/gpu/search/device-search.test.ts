@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
@@ -91,7 +91,7 @@ function compare(t: Test, keys: readonly string[], least: readonly string[], mos
 }
 
 if (device) {
-  const ledger = new DeviceLedger();
+  const ledger = new MemoryBudget();
   const memory = new DeviceMemory(device, ledger);
 
   /** Opens a scene, searches all of it, and compares with the CPU engine. */
@@ -106,7 +106,7 @@ if (device) {
     const mesh = ignoredPartPairs ? { ...loose, ignoredPartPairs } : loose;
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
     scene.place(x, y);
-    scene.search.ask(SEARCH_MODE.ALL);
+    scene.search.request(SEARCH_MODE.ALL);
     const found = await scene.run();
     scene.close();
     t.equal(found.control.overflow, 0);
@@ -166,7 +166,7 @@ if (device) {
     for (const skipKinematicPairs of [false, true]) {
       const changed = { ...settings, skipKinematicPairs };
       scene.search.configure(changed);
-      scene.search.ask(SEARCH_MODE.ALL);
+      scene.search.request(SEARCH_MODE.ALL);
       const found = await scene.run();
       const find = (cut: number): string[] => keysOf(searchOnCpu(mesh, x, found, changed, cut));
       compare(t, keysFound(found), find(0.05 - CUT_ROUNDING), find(0.05 + CUT_ROUNDING));
@@ -193,7 +193,7 @@ if (device) {
     const { mesh, x, y } = looseScene(random, { elements: 200, side: 5, travel: 0.3, kinematic: 0.2, still: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
     scene.place(x, y);
-    scene.search.ask(SEARCH_MODE.ALL);
+    scene.search.request(SEARCH_MODE.ALL);
     const before = await scene.run();
     // What geometry has found out since: δ_p and normals of its own.
     const normal = Float32Array.from({ length: 4 * before.count }, () => random());
@@ -201,7 +201,7 @@ if (device) {
     const wanted = Uint8Array.from({ length: mesh.vertexCount }, () => (random() < 0.1 ? 1 : 0));
     const further = y.map((value, k) => value + (wanted[Math.floor(k / 3)] === 1 ? random.between(-0.4, 0.4) : 0));
     scene.place(x, further, wanted);
-    scene.search.ask(SEARCH_MODE.PART);
+    scene.search.request(SEARCH_MODE.PART);
     const after = await scene.run();
     scene.close();
 
@@ -249,9 +249,9 @@ if (device) {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05, leap: 0.3 }), x, ROOM);
     scene.place(x, y, new Uint8Array(mesh.vertexCount));
-    scene.search.ask(SEARCH_MODE.PART);
+    scene.search.request(SEARCH_MODE.PART);
     const part = await scene.run();
-    scene.search.ask(SEARCH_MODE.ALL);
+    scene.search.request(SEARCH_MODE.ALL);
     const all = await scene.run();
     scene.close();
     t.ok(all.count > 20);
@@ -265,14 +265,14 @@ if (device) {
       const settings = makeSettings({ delta: 0.05, leap: 0.3 });
       const roomy = await DeviceScene.open(memory, mesh, settings, x, ROOM);
       roomy.place(x, y);
-      roomy.search.ask(SEARCH_MODE.ALL);
+      roomy.search.request(SEARCH_MODE.ALL);
       const whole = await roomy.run();
       t.ok(whole.count > 100);
       const tight = await DeviceScene.open(memory, mesh, settings, x, 5);
       tight.place(x, y);
       for (const capacity of [5, whole.count - 1]) {
         tight.reserve(capacity);
-        tight.search.ask(SEARCH_MODE.ALL);
+        tight.search.request(SEARCH_MODE.ALL);
         const { control } = await tight.run();
         t.equal(control.demand, whole.count);
         t.equal(control.overflow, 1);
@@ -285,13 +285,13 @@ if (device) {
         }
       }
       tight.reserve(whole.count);
-      tight.search.ask(SEARCH_MODE.ALL);
+      tight.search.request(SEARCH_MODE.ALL);
       const fitting = await tight.run();
       t.equal(fitting.control.overflow, 0);
       t.strictSame(fitting.vertex, whole.vertex);
-      tight.search.ask(SEARCH_MODE.ALL, { budget: whole.count - 1 });
+      tight.search.request(SEARCH_MODE.ALL, { budget: whole.count - 1 });
       t.equal((await tight.run()).control.overflow, 1, 'a budget is a limit too');
-      tight.search.ask(SEARCH_MODE.ALL, { budget: whole.count });
+      tight.search.request(SEARCH_MODE.ALL, { budget: whole.count });
       t.equal((await tight.run()).control.overflow, 0);
       tight.close();
       roomy.close();
@@ -303,7 +303,7 @@ if (device) {
     const settings = makeSettings({ delta: 0.2, leap: 0.3 });
     const roomy = await DeviceScene.open(memory, mesh, settings, x, 1 << 17);
     roomy.place(x, y);
-    roomy.search.ask(SEARCH_MODE.ALL);
+    roomy.search.request(SEARCH_MODE.ALL);
     const whole = await roomy.run();
     // More is found than two chunks of seven a query can keep: some queries run out of chunks, and have to walk again.
     t.ok(
@@ -318,10 +318,10 @@ if (device) {
     t.ok(Math.max(...finds.values()) > 40, `${whole.count} pairs`);
     const tight = await DeviceScene.open(memory, mesh, settings, x, 5);
     tight.place(x, y);
-    tight.search.ask(SEARCH_MODE.ALL);
+    tight.search.request(SEARCH_MODE.ALL);
     t.equal((await tight.run()).control.overflow, 1);
     tight.reserve(whole.count);
-    tight.search.ask(SEARCH_MODE.RESUME);
+    tight.search.request(SEARCH_MODE.RESUME);
     const resumed = await tight.run();
     t.match(resumed.control, { overflow: 0, isValid: 1, pairCount: whole.count, kept: 0 });
     t.strictSame(resumed.vertex, whole.vertex);
@@ -336,10 +336,10 @@ if (device) {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05 }), x, ROOM);
     scene.place(x, y);
-    scene.search.ask(SEARCH_MODE.ALL);
+    scene.search.request(SEARCH_MODE.ALL);
     const before = await scene.run();
     scene.place(y, x);
-    scene.search.ask(SEARCH_MODE.NONE);
+    scene.search.request(SEARCH_MODE.NONE);
     const after = await scene.run();
     scene.close();
     t.strictSame({ ...after.control, mode: 0 }, { ...before.control, mode: 0 });
@@ -379,7 +379,7 @@ if (device) {
       const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
       for (let n = uses; n > 0; n--) {
         scene.place(n === 1 ? x : y, y);
-        scene.search.ask(SEARCH_MODE.ALL);
+        scene.search.request(SEARCH_MODE.ALL);
         const found = await scene.run();
         if (n === 1) results.push(found);
       }

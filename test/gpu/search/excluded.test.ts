@@ -1,8 +1,8 @@
 import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
-import { composeTail } from '../../../gpu/search/topology-tail.js';
+import { composeTail } from '../../../gpu/search/layout.js';
 import type { ElementPair } from '../../../src/contract/elements.js';
 import { ExcludedPairs } from '../../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
@@ -56,16 +56,16 @@ t.test('keys lie behind the mesh, by kind, ascending', async (t) => {
 });
 
 if (device) {
-  const memory = new DeviceMemory(device, new DeviceLedger());
+  const memory = new DeviceMemory(device, new MemoryBudget());
 
   t.test('what is excluded is not in P, everything else is, in the same order', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const { mesh, x, y } = looseScene(random, { elements: 250, side: 5, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
     const find = async (excluded: ExcludedPairs | undefined): Promise<Found> => {
-      scene.search.leaveOut(excluded);
+      scene.search.exclude(excluded);
       scene.place(x, y);
-      scene.search.ask(SEARCH_MODE.ALL);
+      scene.search.request(SEARCH_MODE.ALL);
       return scene.run();
     };
     const all = await find(undefined);
@@ -87,8 +87,8 @@ if (device) {
       keysFound(await find(excluded)),
       keys.filter((key) => !gone.has(key)),
     );
-    t.ok(scene.search.leavesOut(excluded));
-    t.notOk(scene.search.leavesOut(undefined));
+    t.ok(scene.search.excludes(excluded));
+    t.notOk(scene.search.excludes(undefined));
     t.same(keysFound(await find(undefined)), keys, 'and back');
     scene.close();
   });
@@ -100,7 +100,7 @@ if (device) {
       const mesh = withDistances(loose, [undefined, 0.4, 0.01, 0.1]);
       const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
       scene.place(x, y);
-      scene.search.ask(SEARCH_MODE.ALL);
+      scene.search.request(SEARCH_MODE.ALL);
       const found = await scene.run();
       const searchOnCpu = (factor: number, more: number): Set<string> => {
         const pairs = new PairSet();

@@ -3,7 +3,7 @@ import { openAdapter } from '../../../gpu/device/adapter.js';
 import { foldGroups } from '../../../gpu/device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../../../gpu/device/flags.js';
 import { KernelSet } from '../../../gpu/device/kernel.js';
-import { DeviceLedger, DeviceMemory } from '../../../gpu/device/memory.js';
+import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { DeviceScan, scanLevels } from '../../../gpu/search/scan.js';
 import { seeded } from '../../support/random.js';
 
@@ -47,7 +47,7 @@ t.test('an adapter is found where one is required', needsAdapter, async (t) => {
 });
 
 if (device && kernels) {
-  const ledger = new DeviceLedger();
+  const ledger = new MemoryBudget();
   const memory = new DeviceMemory(device, ledger);
 
   const read = async (buffer: GPUBuffer, words: number): Promise<Uint32Array> => {
