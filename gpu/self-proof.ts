@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { projectRoot } from '../src/paths.js';
 import { BUFFER_USAGE, MAP_MODE } from './device/flags.js';
 import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
+import { loadKernel } from './shaders.js';
 
 const WORKGROUP_SIZE = 64;
 /** h_0 … h_3, e */
@@ -21,8 +19,8 @@ export interface Proof {
   readonly reason?: string;
 }
 
-export const readGapKernel = (): string =>
-  readFileSync(join(projectRoot, 'gpu', 'kernels', 'proof', 'signed-gap.wgsl'), 'utf8');
+export const readGapKernel = (): string => loadKernel('proof/signed-gap');
+readFileSync(join(projectRoot, 'gpu', 'kernels', 'proof', 'signed-gap.wgsl'), 'utf8');
 
 /**
  * Compares a device's heights and error bounds with double precision: every height within its pair's e, and no e smaller

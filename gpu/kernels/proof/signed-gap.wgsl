@@ -11,8 +11,6 @@
 // float32[5 * pairs] h_0 .. h_3, e
 @group(0) @binding(2) var<storage, read_write> heights: array<f32>;
 
-const ERROR_FACTOR: f32 = 9.5367431640625e-7; // 8 * 2^-23
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn signedGap(@builtin(global_invocation_id) id: vec3u) {
   let pair = id.x;
