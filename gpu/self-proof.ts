@@ -20,7 +20,6 @@ export interface Proof {
 }
 
 export const readGapKernel = (): string => loadKernel('proof/signed-gap');
-readFileSync(join(projectRoot, 'gpu', 'kernels', 'proof', 'signed-gap.wgsl'), 'utf8');
 
 /**
  * Compares a device's heights and error bounds with double precision: every height within its pair's e, and no e smaller
