@@ -14,7 +14,7 @@ const problemsOf = (environment: Record<string, string>): string => {
   return 'accepted';
 };
 
-t.test('without any setting it listens on this machine only', async (t) => {
+t.test('without any setting the service listens on this machine only', async (t) => {
   const config = readConfig({});
   t.match(config, { host: '127.0.0.1', httpPort: 8080, engine: 'auto', allowUnverified: false, logLevel: 'info' });
   t.match(config, { grpcPort: 50051, adminHost: '127.0.0.1', adminPort: 9090, idleTimeoutSeconds: 900 });
@@ -24,7 +24,7 @@ t.test('without any setting it listens on this machine only', async (t) => {
   t.equal(config.adapter, undefined);
   t.ok(config.threads >= 1);
   t.same(config.warnings, []);
-  t.same(readConfig({ INTERSTICE_HTTP_PORT: '' }), config, 'empty counts as unset');
+  t.same(readConfig({ INTERSTICE_HTTP_PORT: '' }), config, 'an empty variable counts as unset');
 });
 
 t.test('every setting is read', async (t) => {
@@ -83,7 +83,7 @@ t.test('every setting is read', async (t) => {
   });
   t.match(config.limits, { maxSessions: 7, maxDeviceBytes: 1000 });
   t.equal(readConfig({ INTERSTICE_GRPC_PORT: 'off' }).grpcPort, 'off');
-  t.equal(readConfig({ INTERSTICE_MAX_SESSIONS: '5' }).maxSessionsPerTenant, 5, '0 is what the server may have');
+  t.equal(readConfig({ INTERSTICE_MAX_SESSIONS: '5' }).maxSessionsPerTenant, 5, '0 = the limit of the server');
   t.match(readConfig({ INTERSTICE_TRACE: '1' }).traceFolder, /interstice-traces$/);
   t.equal(readConfig({ INTERSTICE_TRACE: '0' }).traceFolder, undefined);
 });
@@ -110,16 +110,16 @@ t.test('all problems are listed at once', async (t) => {
     t.match(problemsOf({ INTERSTICE_HTTP_PORT: bad }), /expected/, bad);
 });
 
-t.test('a host that others can reach needs the word that this is meant', async (t) => {
+t.test('a host that other machines can reach requires keys or INTERSTICE_INSECURE', async (t) => {
   for (const host of ['0.0.0.0', '::', '192.168.1.2', 'example.org', '127.0.0.1.example.org']) {
     t.match(problemsOf({ INTERSTICE_HOST: host }), /INTERSTICE_INSECURE=1/, host);
     t.match(readConfig({ INTERSTICE_HOST: host, INTERSTICE_INSECURE: '1' }).warnings, [/INTERSTICE_INSECURE=1/]);
-    t.same(readConfig({ INTERSTICE_HOST: host, INTERSTICE_API_KEYS: 'keys.txt' }).warnings, [], 'keys will do');
+    t.same(readConfig({ INTERSTICE_HOST: host, INTERSTICE_API_KEYS: 'keys.txt' }).warnings, [], 'keys suffice');
   }
   for (const host of ['localhost', '::1', '127.0.0.1', '127.8.9.10']) t.equal(isLoopback(host), true, host);
 });
 
-t.test('what is set in vain, or open to others, is said', async (t) => {
+t.test('unknown settings and open ports cause warnings', async (t) => {
   const { warnings } = readConfig({
     INTERSTICE_HTTPPORT: '1',
     INTERSTICE_ADMIN_HOST: '0.0.0.0',
@@ -131,7 +131,7 @@ t.test('what is set in vain, or open to others, is said', async (t) => {
   t.match(warnings.join('\n'), /INTERSTICE_ADMIN_HOST is 0\.0\.0\.0: everyone who can connect sees metrics/);
 });
 
-t.test('every setting is told with its source', async (t) => {
+t.test('every setting is listed with its source', async (t) => {
   const folder = t.testdir({ settings: 'INTERSTICE_THREADS=2\nINTERSTICE_HTTP_PORT=1\n' });
   const { settings } = readConfig({ INTERSTICE_CONFIG: `${folder}/settings`, INTERSTICE_HTTP_PORT: '0' });
   const of = (name: string) => settings.find((setting) => setting.name === name);
@@ -142,7 +142,7 @@ t.test('every setting is told with its source', async (t) => {
   t.same(of('INTERSTICE_ADAPTER'), { name: 'INTERSTICE_ADAPTER', value: null, source: 'default' });
 });
 
-t.test('mistakes of the file and of its values are listed together', async (t) => {
+t.test('problems of the file and of its values are listed together', async (t) => {
   const folder = t.testdir({ settings: 'INTERSTICE_THREADS=many\nINTERSTICE_THREDS=2\n' });
   const text = problemsOf({ INTERSTICE_CONFIG: `${folder}/settings`, INTERSTICE_ENGINE: 'steam' });
   t.match(text, /3 problem/);
@@ -159,7 +159,7 @@ t.test('the description names every setting with its default', async (t) => {
   t.match(text, /INTERSTICE_HTTP_PORT {2}\(0 to 65535 port; default 8080\)/);
 });
 
-t.test('no limit promises more than a mesh can hold', async (t) => {
+t.test('no limit exceeds what a mesh can hold', async (t) => {
   t.equal(SETTINGS.maxVertices.range[1], STRUCTURAL_LIMITS.maxVertices);
   t.equal(SETTINGS.maxElements.range[1], STRUCTURAL_LIMITS.maxElements);
 });

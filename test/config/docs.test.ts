@@ -5,7 +5,7 @@ import { tabulateConfig } from '../../src/config/settings.js';
 import { Metrics } from '../../src/observe/metrics.js';
 import { projectRoot } from '../../src/paths.js';
 
-/** `UPDATE_DOCS=1 node FILE` writes the table anew. */
+/** `UPDATE_DOCS=1 node FILE` updates the table. */
 const path = join(projectRoot, 'docs', 'operations.md');
 const pattern = /(<!-- generated: settings -->\n)([\s\S]*?)(\n<!-- end -->)/;
 if (process.env.UPDATE_DOCS === '1') {
@@ -16,11 +16,11 @@ if (process.env.UPDATE_DOCS === '1') {
 }
 const guide = readFileSync(path, 'utf8');
 
-t.test('the settings of the guide are those of the program', async (t) => {
+t.test('the guide lists the settings of the program', async (t) => {
   t.equal(pattern.exec(guide)?.[2], tabulateConfig());
 });
 
-t.test('the guide names every metric, and no other', async (t) => {
+t.test('the guide names exactly the metrics of the program', async (t) => {
   const metrics = new Metrics();
   metrics.watch(() => ({
     waiting: 0,

@@ -19,7 +19,7 @@ t.test('a JSON object', async (t) => {
   t.same(values, { INTERSTICE_A: '1.5', INTERSTICE_B: 'x', INTERSTICE_C: '1' });
 });
 
-t.test('nothing that cannot be used is passed over', async (t) => {
+t.test('every unusable line or value is a problem', async (t) => {
   const cases: [string, RegExp[]][] = [
     ['INTERSTICE_A', [/line 1: expected NAME=value/]],
     ['export INTERSTICE_A=1', [/line 1: expected NAME=value/]],

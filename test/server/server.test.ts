@@ -26,7 +26,7 @@ const post = (address: string) =>
     body: JSON.stringify(arraysRequest()),
   });
 
-t.test('it starts, answers and closes what it was given', async (t) => {
+t.test('the server starts, answers, and closes its operations', async (t) => {
   const operations = new FakeOperations();
   const server = await startServer(readConfig(environment), operations, options);
   t.match(server.address, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -37,7 +37,7 @@ t.test('it starts, answers and closes what it was given', async (t) => {
   await t.rejects(fetch(`${server.address}/livez`));
 });
 
-t.test('it is not ready before its engine is, and says why it never will be', async (t) => {
+t.test('the server is not ready before its engine, and reports why the engine failed', async (t) => {
   const operations = new FakeOperations();
   let fail: (error: Error) => void = () => {};
   operations.readiness = new Promise((_resolve, reject) => {
@@ -53,7 +53,7 @@ t.test('it is not ready before its engine is, and says why it never will be', as
   t.match(await (await fetch(`${server.address}/readyz`)).json(), { status: 'failed', reason: /no adapter/ });
 });
 
-t.test('closing waits for the work at hand and refuses more', async (t) => {
+t.test('closing waits for running requests and refuses new ones', async (t) => {
   const operations = new FakeOperations();
   let finish: () => void = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -82,7 +82,7 @@ t.test('closing waits for the work at hand and refuses more', async (t) => {
   t.equal(operations.closed, 1);
 });
 
-t.test('work that outlasts the drain time is ended', async (t) => {
+t.test('requests that outlast the drain time are ended', async (t) => {
   const operations = new FakeOperations();
   const hanging = hangingResolve();
   operations.onResolve = hanging.resolve;
@@ -94,7 +94,7 @@ t.test('work that outlasts the drain time is ended', async (t) => {
   await lost;
 });
 
-t.test('an address that is taken is refused with its name', async (t) => {
+t.test('an address in use is refused with its name', async (t) => {
   const first = await startServer(readConfig(environment), new FakeOperations(), options);
   t.teardown(() => first.close());
   const operations = new FakeOperations();
@@ -104,10 +104,10 @@ t.test('an address that is taken is refused with its name', async (t) => {
   const other = new FakeOperations();
   const takenGrpc = readConfig({ ...environment, INTERSTICE_GRPC_PORT: first.grpcAddress?.split(':')[1] });
   await t.rejects(startServer(takenGrpc, other, options), { code: 'INVALID_PARAMETER', message: /for gRPC/ });
-  t.equal(other.closed, 1, 'what was open by then is closed');
+  t.equal(other.closed, 1, 'the doors that were open are closed');
 });
 
-t.test('SIGTERM lets the work at hand finish; the process ends by itself', async (t) => {
+t.test('SIGTERM lets running requests finish; then the process ends by itself', async (t) => {
   const script = `
     const { startServer } = await import(${JSON.stringify(new URL('../../src/server/server.js', import.meta.url).href)});
     const { readConfig } = await import(${JSON.stringify(new URL('../../src/config/config.js', import.meta.url).href)});
@@ -140,7 +140,7 @@ t.test('SIGTERM lets the work at hand finish; the process ends by itself', async
   t.equal(await exited, 0);
 });
 
-t.test('both doors drain together, and the admin port tells about it until the end', async (t) => {
+t.test('both doors drain together, and the admin port shows it until the end', async (t) => {
   const operations = new FakeOperations();
   const gate = deferred();
   const begun = deferred();
@@ -183,14 +183,14 @@ t.test('both doors drain together, and the admin port tells about it until the e
   await t.rejects(page(), 'closed as well');
 });
 
-t.test('doors that are off are not there', async (t) => {
+t.test('doors that are off have no address', async (t) => {
   const config = readConfig({ ...environment, INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' });
   const server = await startServer(config, new FakeOperations(), options);
   t.teardown(() => server.close());
   t.same(Object.keys(server).sort(), ['address', 'close']);
 });
 
-t.test('one file of keys is for both doors; the admin port needs none', async (t) => {
+t.test('one file of keys serves both doors; the admin port needs no key', async (t) => {
   const { key, line } = makeKey('red', 'NORMAL');
   const INTERSTICE_API_KEYS = `${t.testdir({ keys: line })}/keys`;
   const operations = new FakeOperations();
@@ -216,7 +216,7 @@ t.test('one file of keys is for both doors; the admin port needs none', async (t
   t.notOk(shown.includes(line.split(':')[1]!) || shown.includes(key));
 });
 
-t.test('files that cannot be used are refused at start, and nothing stays open', async (t) => {
+t.test('unusable files are refused at start, and nothing stays open', async (t) => {
   const folder = t.testdir({ keys: 'nonsense', cert: 'none', key: 'none' });
   const cases: Record<string, string>[] = [
     { INTERSTICE_API_KEYS: `${folder}/keys` },
@@ -233,7 +233,7 @@ t.test('files that cannot be used are refused at start, and nothing stays open',
   }
 });
 
-t.test('SIGHUP reads the keys again, and keeps them when the file has a mistake', async (t) => {
+t.test('SIGHUP reloads the keys, and keeps them when the file has a mistake', async (t) => {
   const [first, second] = [makeKey('red'), makeKey('blue')];
   const path = `${t.testdir({ keys: first.line })}/keys`;
   const said: string[] = [];

@@ -40,7 +40,7 @@ function comer(t: Test, address: string | undefined, channel: ReturnType<typeof 
 
 const ask = (client: Client) => callRaw(client, 'GetServerInfo', new Uint8Array(), { deadline: Date.now() + 20_000 });
 
-t.test('API keys over TLS without certificates of clients: who is who, and what stays hidden', { skip }, async (t) => {
+t.test('API keys over TLS without client certificates separate the tenants', { skip }, async (t) => {
   const folder = t.testdir();
   const ca = makeAuthority(folder, 'ca');
   const [red, blue, stranger] = ['red', 'blue', 'stranger'].map((tenant) => makeKey(tenant));
@@ -77,12 +77,12 @@ t.test('API keys over TLS without certificates of clients: who is who, and what 
   const told = async (id: string) => {
     const { error } = await call(client, 'GetSession', get, { sessionId: id }, as(blue!.key));
     const { code, error: said } = detailsOf(error);
-    // The ids and the request are what the two must differ in.
+    // The two must differ in the ids and in the request only.
     return JSON.stringify({ code, ...said, requestId: undefined }).replaceAll(id, 'ID');
   };
   const foreign = await told(sessionId);
   t.match(foreign, /SESSION_NOT_FOUND/);
-  t.equal(foreign, await told(inventedId), 'as one that does not exist');
+  t.equal(foreign, await told(inventedId), 'the same answer as for an id that does not exist');
   const remove = { request: 'DeleteSessionRequest', answer: 'DeleteSessionResponse' };
   t.match(detailsOf((await call(client, 'DeleteSession', remove, { sessionId }, as(blue!.key))).error), {
     error: { code: 'SESSION_NOT_FOUND' },
@@ -90,7 +90,7 @@ t.test('API keys over TLS without certificates of clients: who is who, and what 
   t.equal((await call(client, 'GetSession', get, { sessionId }, as(red!.key))).error, undefined, 'still there');
 
   const plain = await ask(comer(t, server.grpcAddress, credentials.createInsecure() as never));
-  t.equal(plain.error?.code, status.UNAVAILABLE, 'not without TLS');
+  t.equal(plain.error?.code, status.UNAVAILABLE, 'refused without TLS');
   const page = await (await fetch(`${server.adminAddress}/metrics`)).text();
   t.match(page, /^interstice_tls_refused_total\{reason="not-tls"\} [1-9]/m);
   t.notOk(
@@ -99,7 +99,7 @@ t.test('API keys over TLS without certificates of clients: who is who, and what 
   );
 });
 
-t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async (t) => {
+t.test('SIGHUP reloads keys and TLS files independently', { skip }, async (t) => {
   const folder = t.testdir();
   const [ca, nextCa] = [makeAuthority(folder, 'ca'), makeAuthority(folder, 'next-ca')];
   const server = makeCertificate(folder, 'server', ca);
@@ -120,7 +120,7 @@ t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async
   const config = readConfig({ ...environment, ...filesOf(server), INTERSTICE_API_KEYS: `${folder}/keys` });
   const running = await startServer(config, new FakeOperations(), { log });
   t.teardown(() => running.close());
-  /** What the log says to both. */
+  /** The log lines about both. */
   const hangUp = async () => {
     const from = lines.length;
     const ofBoth = () => lines.slice(from).filter(({ msg }) => /were reloaded|are unchanged/.test(String(msg)));
@@ -158,11 +158,11 @@ t.test('SIGHUP reads keys and TLS files again, each on its own', { skip }, async
   ]);
   t.equal(await accepted(second.key, nextCa), status.OK, 'the same key at the new certificate');
   t.equal(await accepted(second.key, ca), status.UNAVAILABLE);
-  t.equal((await stays(second.key)).error, undefined, 'the connection from before is open, and under the keys of now');
+  t.equal((await stays(second.key)).error, undefined, 'the earlier connection is open, with the current keys');
   t.notMatch(JSON.stringify(lines), /BEGIN/);
 });
 
-/** The service in a process of its own, to be sent signals. */
+/** Starts the service in another process, which can be sent signals. */
 async function spawnService(t: Test, settings: Record<string, string>) {
   const here = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
   const script = `
@@ -187,7 +187,7 @@ async function spawnService(t: Test, settings: Record<string, string>) {
   return { child, exited, until, facts: await until('listening') };
 }
 
-t.test('TLS alone makes SIGHUP a renewal; with nothing to read again it drains', { skip }, async (t) => {
+t.test('SIGHUP reloads TLS files; without any file it drains', { skip }, async (t) => {
   const folder = t.testdir();
   const ca = makeAuthority(folder, 'ca');
   const guarded = await spawnService(t, filesOf(makeCertificate(folder, 'server', ca)));

@@ -5,13 +5,13 @@ import { LIMITS, spike } from '../support/job.js';
 const request = spike(1, 0.5);
 const TOO_LARGE = { code: 'TOO_LARGE' };
 
-t.test('within the limits', async (t) => {
+t.test('requests within the limits are admitted', async (t) => {
   t.doesNotThrow(() => admitResolve(request, LIMITS));
   t.doesNotThrow(() => admitResolve(request, { ...LIMITS, maxVertices: 6, maxElements: 2 }), 'up to the limit');
   t.doesNotThrow(() => admitCheck({ mesh: request.mesh, positions: request.start }, LIMITS));
 });
 
-t.test('demand and limit are named', async (t) => {
+t.test('a refusal names demand and limit', async (t) => {
   t.throws(() => admitResolve(request, { ...LIMITS, maxVertices: 5 }), { ...TOO_LARGE, message: /6 vertices.* 5\.$/ });
   t.throws(() => admitResolve(request, { ...LIMITS, maxElements: 1 }), { ...TOO_LARGE, message: /2 elements.* 1\.$/ });
   const bytes = 6 * 4 + 18 * 4 + 18 * 4;
@@ -25,7 +25,7 @@ t.test('demand and limit are named', async (t) => {
   t.throws(() => admitCheck(check, { ...LIMITS, maxMessageBytes: 50 }), TOO_LARGE);
 });
 
-t.test('every kind of element counts', async (t) => {
+t.test('all kinds of elements count towards the limit', async (t) => {
   const mesh = {
     vertexCount: 20,
     triangles: new Uint32Array(3),
@@ -37,7 +37,7 @@ t.test('every kind of element counts', async (t) => {
   t.doesNotThrow(() => admitResolve({ ...request, mesh }, { ...LIMITS, maxElements: 10 }));
 });
 
-t.test('the time budget has a range', async (t) => {
+t.test('a time budget outside its range is refused', async (t) => {
   for (const timeBudgetSeconds of [0, -1, 61, Number.NaN, Infinity]) {
     t.throws(() => admitResolve({ ...request, timeBudgetSeconds }, LIMITS), {
       code: 'INVALID_PARAMETER',

@@ -12,7 +12,7 @@ import type { Schedule } from '../../src/session/schedule.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
 import { fakeCheckAnswer, fakeReport } from '../transport/fake-operations.js';
 
-/** A clock that stands still until it is moved; timers fire while it moves. */
+/** A clock that the test moves; timers fire while it moves. */
 export class FakeClock implements SessionClock {
   private now = 1000;
   private readonly timers = new Set<{ readonly at: number; readonly callback: () => void }>();
@@ -43,7 +43,7 @@ export class FakeClock implements SessionClock {
     this.now = end;
   }
 
-  /** As a thread that was held up sees it: the time has passed, no timer has fired yet. */
+  /** What a blocked thread sees: time has passed, and no timer has fired yet. */
   jump(ms: number): void {
     this.now += ms;
   }
@@ -53,7 +53,7 @@ export class FakeClock implements SessionClock {
   }
 }
 
-/** A step that the schedule was given, and that ends when the test says so. */
+/** A step that the test ends. */
 export interface StepJob {
   readonly task: StepTask;
   readonly hooks: ScheduleHooks;
@@ -62,8 +62,8 @@ export interface StepJob {
 }
 
 /**
- * A schedule that computes nothing: a step's answer is half way from its start to its target, so that order shows. With
- * `isManual` steps and openings wait for the test to end them; a cancel ends them as the real one does.
+ * A scheduler that computes nothing: the answer of a step is half way between its start and its target, so that the order of
+ * steps shows. With `isManual` the test ends steps and openings; a cancel ends them as with the real scheduler.
  */
 export class FakeSchedule implements Schedule {
   isManual = false;
@@ -141,13 +141,13 @@ export class FakeSchedule implements Schedule {
 
   async close(): Promise<void> {
     for (const job of [...this.steps, ...this.opens]) {
-      job.fail(new IntersticeError('DRAINING', 'this server is shutting down'));
+      job.fail(new IntersticeError('DRAINING', 'This server is shutting down.'));
     }
   }
 
   private defer<T>(hooks: ScheduleHooks, answer: T, note: (end: Pick<StepJob, 'finish' | 'fail'>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = () => reject(new IntersticeError('CANCELLED', 'the caller went away'));
+      const cancel = () => reject(new IntersticeError('CANCELLED', 'The caller went away.'));
       hooks.signal?.addEventListener('abort', cancel, { once: true });
       note({ finish: () => resolve(answer), fail: reject });
       if (!this.isManual) resolve(answer);
@@ -163,7 +163,7 @@ export function midpoint(a: Positions, b: Positions): Positions {
   return b.map((value, i) => (value + a[i]!) / 2) as Positions;
 }
 
-/** Lets everything that is ready to happen happen. */
+/** Runs all callbacks that are ready. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -11,7 +11,7 @@ async function plantedFinding(): Promise<Finding> {
   return findings[0]!;
 }
 
-t.test('everything needed to see it again is on disk', async (t) => {
+t.test('a finding is written with everything that reproduces it', async (t) => {
   const parent = t.testdir();
   const finding = await plantedFinding();
   const folder = await writeFinding(finding, join(parent, 'new', 'folder'));
@@ -33,7 +33,7 @@ t.test('everything needed to see it again is on disk', async (t) => {
   t.same(new Uint32Array(Uint8Array.from(triangles).buffer), finding.request.mesh.triangles);
 });
 
-t.test('two findings do not meet, and nobody else reads them', async (t) => {
+t.test('two findings get two folders, which only the owner can read', async (t) => {
   const parent = join(t.testdir(), 'findings');
   const finding = await plantedFinding();
   await Promise.all([writeFinding(finding, parent), writeFinding(finding, parent)]);

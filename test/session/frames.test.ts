@@ -9,7 +9,7 @@ const step = (frame: bigint | undefined, target = 1): StepRequest => ({
 });
 const MOST = 2n ** 64n - 1n;
 
-/** What becomes of a request, in a word. */
+/** The verdict or the error code. */
 function verdictOn(request: StepRequest, lastFrame: bigint): string {
   try {
     checkFrame(request.frame);
@@ -20,7 +20,7 @@ function verdictOn(request: StepRequest, lastFrame: bigint): string {
   }
 }
 
-t.test('every case of the table', async (t) => {
+t.test('the verdict on every combination of requested and last frame', async (t) => {
   const rows: [asked: bigint | undefined, last: bigint, target: number, verdict: string][] = [
     [undefined, 0n, 1, 'accept 1'],
     [undefined, 7n, 1, 'accept 8'],
@@ -45,14 +45,14 @@ t.test('every case of the table', async (t) => {
   }
 });
 
-t.test('certain whatever is under way: what is not greater than the last', async (t) => {
+t.test('a frame that is not greater than the last one is settled, whatever is pending', async (t) => {
   t.equal(isSettled(undefined, { frame: 3n }), false);
   t.equal(isSettled(4n, { frame: 3n }), false);
   t.equal(isSettled(3n, { frame: 3n }), true);
   t.equal(isSettled(0n, { frame: 0n }), true);
 });
 
-t.test('a retry of what is under way', async (t) => {
+t.test('a request with the frame and payload of a pending step is a retry', async (t) => {
   t.ok(isRetryOf(step(5n), { frame: 5n, request: step(5n) }));
   t.ok(isRetryOf(step(5n), { frame: 5n, request: step(undefined) }), 'a step that was given its frame');
   t.notOk(isRetryOf(step(6n), { frame: 5n, request: step(5n) }));

@@ -8,9 +8,9 @@ import { settle } from './fake-schedule.js';
 import { at, opening, openRoom } from './room.js';
 
 /**
- * Any interleaving of valid, invalid, cancelled and repeated steps, of failures and of the ends of jobs, leaves the session
- * where the accepted steps, replayed one after the other on paper, lead. What is accepted is judged by the answers that
- * callers got, not by the session.
+ * Any interleaving of valid, invalid, cancelled and repeated steps, of failures and of the ends of jobs, leaves the session in
+ * the state to which the accepted steps lead, one after the other. The answers that callers got say which steps were accepted,
+ * not the session.
  */
 
 interface Sent {
@@ -51,7 +51,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'fail' as const }) },
 );
 
-t.test('any interleaving ends where the accepted steps lead', async (t) => {
+t.test('any interleaving leaves the session in the state to which the accepted steps lead', async (t) => {
   const { seed } = seeded();
   t.comment(`TEST_SEED=${seed}`);
   await fc.assert(
@@ -93,7 +93,7 @@ t.test('any interleaving ends where the accepted steps lead', async (t) => {
           ended.add(running);
           if (step.do === 'fail') running.fail(new IntersticeError('DEVICE_LOST', 'x'));
           else running.finish();
-          // Aborted before the answer has reached the session room: nobody is there to take it.
+          // Aborted before the answer reaches the session: no caller is left to take it.
           if (step.do === 'finishAndCancel') for (const one of sent) if (!one.answer) one.abort.abort();
         }
         await settle();
@@ -106,7 +106,7 @@ t.test('any interleaving ends where the accepted steps lead', async (t) => {
         await settle();
       }
 
-      // On paper: the accepted steps in the order of their frames.
+      // The expected result: the accepted steps in the order of their frames.
       const accepted = new Map<bigint, Sent>();
       for (const one of sent) {
         if (one.answer && !one.answer.isReplay) {
@@ -128,7 +128,7 @@ t.test('any interleaving ends where the accepted steps lead', async (t) => {
       for (const { request, answer } of sent) {
         if (!answer?.isReplay) continue;
         const first = accepted.get(answer.frame);
-        // The first caller of an accepted step may have gone before it could take its answer only if another took it.
+        // A replay implies that some caller took the first answer.
         if (first?.answer?.positions !== answer.positions) throw new Error('a replay is another answer');
         if (request.frame !== answer.frame) throw new Error('a replay of another frame');
       }

@@ -56,7 +56,7 @@ t.test('with the real engine: rods do not pass each other', async (t) => {
   t.ok(positions[8]! > positions[2]!, 'the upper rod is still the upper one');
 });
 
-t.test('the trace of the real engine starts at the start and ends at the answer', async (t) => {
+t.test('with the real engine: the states begin with the start and end with the answer', async (t) => {
   const operations = await operationsOf(t);
   const states: unknown[] = [];
   const request = { ...spike(0.25, 0.5), parameters: { verify: 'PATH' as const } };
@@ -65,25 +65,25 @@ t.test('the trace of the real engine starts at the start and ends at the answer'
   t.same(states.at(-1), positions);
 });
 
-t.test('engines that are not there', async (t) => {
+t.test('an engine that does not exist is refused', async (t) => {
   const unknown = operationsOf(t, { engine: 'webgpu', adapter: 'no such adapter' });
   t.equal((await refusalOf(unknown)).code, 'INVALID_PARAMETER');
   t.equal((await refusalOf(operationsOf(t, { adapter: 'llvmpipe' }))).code, 'INVALID_PARAMETER');
   const broken = operationsOf(t, { engineSource: { module, factory: 'createNothing' } });
-  t.equal((await refusalOf(broken)).code, 'INTERNAL', 'told at once, not at the first request');
+  t.equal((await refusalOf(broken)).code, 'INTERNAL', 'refused at once, not at the first request');
 });
 
-t.test('not ready with an engine that fails its probe', async (t) => {
+t.test('an engine that fails its probe never becomes ready', async (t) => {
   const operations = await operationsOf(t, {
     engineSource: { module, factory: 'createSteppingEngine' },
     findingsFolder: t.testdir(),
   });
   t.match(await refusalOf(operations.ready()), { code: 'INTERNAL', message: /failed its probe/ });
-  t.match(await refusalOf(operations.ready()), { code: 'INTERNAL' }, 'and says so again');
+  t.match(await refusalOf(operations.ready()), { code: 'INTERNAL' }, 'each call tries again');
   await operations.close();
 });
 
-t.test('limits are enforced before anything is queued', async (t) => {
+t.test('limits are checked before a request is queued', async (t) => {
   const operations = await operationsOf(t, {
     engineSource: { module, factory: 'createSteppingEngine' },
     limits: { ...LIMITS, maxVertices: 5 },
@@ -93,7 +93,7 @@ t.test('limits are enforced before anything is queued', async (t) => {
   t.equal((await refusalOf(operations.check({ mesh, positions: start }))).code, 'TOO_LARGE');
 });
 
-t.test('a finding is logged and written down, and the caller gets a safe state', async (t) => {
+t.test('a finding is logged and written to disk, and the caller gets a safe state', async (t) => {
   const folder = t.testdir();
   const events: object[] = [];
   const operations = await operationsOf(t, {
@@ -108,7 +108,7 @@ t.test('a finding is logged and written down, and the caller gets a safe state',
   t.match(events, [{ level: 'error', event: 'finding', kind: 'STATE', folder: /./, message: /was not sent/ }]);
 });
 
-t.test('a reproduction that cannot be written is said, not swallowed', async (t) => {
+t.test('a reproduction that cannot be written is logged', async (t) => {
   const folder = t.testdir({ occupied: 'a file' });
   const events: object[] = [];
   const operations = await operationsOf(t, {
@@ -131,7 +131,7 @@ t.test('a lost thread is logged', async (t) => {
   t.match(events, [{ level: 'error', event: 'worker-lost' }]);
 });
 
-t.test('the caller’s signal, clock and progress reach the job', async (t) => {
+t.test('signal, time of receipt and progress listener of the caller reach the job', async (t) => {
   const operations = await operationsOf(t, { engineSource: { module, factory: 'createEndlessEngine' } });
   const abort = new AbortController();
   const work = operations.resolve(spike(1, 0.5), { signal: abort.signal, onProgress: () => abort.abort() });
@@ -140,14 +140,14 @@ t.test('the caller’s signal, clock and progress reach the job', async (t) => {
   const request = { ...spike(1, 0.5), timeBudgetSeconds: 1 };
   const late = operations.resolve(request, { receivedAt: performance.now() - 2000 });
   t.equal((await refusalOf(late)).code, 'DEADLINE_EXCEEDED');
-  // Long enough for the test of the start, however busy the machine is: without it there is no safe state to give back.
+  // Long enough for the check of the start on a busy machine: before it ends there is no safe state to return.
   const { report } = await operations.resolve({ ...request, timeBudgetSeconds: 2 });
-  t.equal(report.status, 'DEADLINE', 'an engine that would never end was stopped in time');
+  t.equal(report.status, 'DEADLINE', 'an endless engine was stopped in time');
   const failed = operations.resolve({ ...request, timeBudgetSeconds: 0.5, onBudget: 'FAIL' });
   t.equal((await refusalOf(failed)).code, 'DEADLINE_EXCEEDED');
 });
 
-t.test('NONE is granted only where it is allowed', async (t) => {
+t.test('verify NONE is refused unless the options allow it', async (t) => {
   const engineSource = { module, factory: 'createSteppingEngine' };
   const request = { ...spike(1, 0.5), parameters: { verify: 'NONE' as const } };
   const strict = await operationsOf(t, { engineSource });

@@ -45,7 +45,7 @@ t.test('the sign of a zero is part of a payload', async (t) => {
   t.notOk(isSamePayload(a!, b!));
 });
 
-t.test('openings: what a hash of mesh and start does not cover', async (t) => {
+t.test('two creations are compared by parameters, label and idle timeout', async (t) => {
   const opening = { mesh: { vertexCount: 1 }, start: new Float32Array(3), parameters: { damping: 0.5 } };
   t.ok(isSameCreation(opening, { ...opening, label: '' }));
   t.notOk(isSameCreation(opening, { ...opening, label: 'x' }));
@@ -53,7 +53,7 @@ t.test('openings: what a hash of mesh and start does not cover', async (t) => {
   t.notOk(isSameCreation(opening, { ...opening, parameters: {} }));
 });
 
-t.test('an own copy holds its numbers and nothing else', async (t) => {
+t.test('a copy holds its own elements and nothing else', async (t) => {
   const body = Buffer.alloc(1000, 1);
   const view = new Uint8Array(body.buffer, body.byteOffset, 4);
   const copy = ownCopy({ view, again: view, list: [{ deep: view }], text: 'x', none: undefined, big: 1n });
@@ -66,7 +66,7 @@ t.test('an own copy holds its numbers and nothing else', async (t) => {
   t.equal(ownCopy({ b: Buffer.from([1, 2]) }).b.buffer.byteLength, 2, 'a Buffer too is copied out of its pool');
 });
 
-t.test('what was handed over is kept as it is, unless it would keep much more than itself alive', async (t) => {
+t.test('an array that was handed over is kept, unless it would keep much more memory than its own', async (t) => {
   const body = new ArrayBuffer(1000);
   const [most, some] = [new Float32Array(body, 40, 240), new Float32Array(body, 40, 200)];
   const kept = ownCopy({ most, list: [{ most }] }, true);

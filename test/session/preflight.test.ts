@@ -16,7 +16,7 @@ const codeOf = ({ operations }: Room, preflight: Preflight, who = tenant('a')): 
   }
 };
 
-t.test('a session that is not there, or another tenant’s, is refused before its body', async (t) => {
+t.test('a session that does not exist, or belongs to another tenant, is refused before the body', async (t) => {
   const room = openRoom(t);
   const { id } = await room.operations.createSession(opening(), tenant('a'));
   for (const operation of ['step', 'updateSession'] as const) {
@@ -28,26 +28,29 @@ t.test('a session that is not there, or another tenant’s, is refused before it
   t.match(
     room.events.filter((event) => event.type === 'request' && event.code !== 'OK'),
     [{ operation: 'step', code: 'SESSION_NOT_FOUND', tenant: 'b' }, {}, {}, {}],
-    'counted as the operation that it would have been',
+    'the refusal counts as one of its operation',
   );
 });
 
-t.test('a session more than there may be is refused before its mesh, unless a key may stand for one', async (t) => {
-  const room = openRoom(t, { maxSessionsPerTenant: 1 });
-  const { operations } = room;
-  t.equal(codeOf(room, { operation: 'createSession' }), 'OK');
-  const { id } = await operations.createSession(opening(), tenant('a'));
-  t.equal(codeOf(room, { operation: 'createSession' }), 'QUOTA_EXCEEDED');
-  t.equal(codeOf(room, { operation: 'createSession' }, tenant('b')), 'OK');
-  await operations.deleteSession(id, tenant('a'));
-  const keyed = await operations.createSession(opening({ idempotencyKey: 'k' }), tenant('a'));
-  t.equal(codeOf(room, { operation: 'createSession' }), 'OK', 'its body may hold that key');
-  t.equal((await operations.createSession(opening({ idempotencyKey: 'k' }), tenant('a'))).id, keyed.id);
-  t.equal((await refusalOf(operations.createSession(opening(), tenant('a')))).code, 'QUOTA_EXCEEDED');
-});
+t.test(
+  'a session beyond the quota is refused before its mesh, unless an idempotency key may stand for one',
+  async (t) => {
+    const room = openRoom(t, { maxSessionsPerTenant: 1 });
+    const { operations } = room;
+    t.equal(codeOf(room, { operation: 'createSession' }), 'OK');
+    const { id } = await operations.createSession(opening(), tenant('a'));
+    t.equal(codeOf(room, { operation: 'createSession' }), 'QUOTA_EXCEEDED');
+    t.equal(codeOf(room, { operation: 'createSession' }, tenant('b')), 'OK');
+    await operations.deleteSession(id, tenant('a'));
+    const keyed = await operations.createSession(opening({ idempotencyKey: 'k' }), tenant('a'));
+    t.equal(codeOf(room, { operation: 'createSession' }), 'OK', 'the body may carry that key');
+    t.equal((await operations.createSession(opening({ idempotencyKey: 'k' }), tenant('a'))).id, keyed.id);
+    t.equal((await refusalOf(operations.createSession(opening(), tenant('a')))).code, 'QUOTA_EXCEEDED');
+  },
+);
 
 t.test(
-  'the schedule is asked with what is known; behind a step of its own a session is held to its own bound',
+  'the scheduler judges the known facts; a step behind another step of its session meets the bound of queued steps',
   async (t) => {
     const room = openRoom(t, { limits: { ...openLimits, maxQueue: 2 } });
     const { schedule, operations } = room;
@@ -77,7 +80,7 @@ t.test(
   },
 );
 
-t.test('a step that has waited behind another brings its place along', async (t) => {
+t.test('a step that has waited behind another one is not refused by the scheduler', async (t) => {
   const { schedule, operations } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -91,40 +94,37 @@ t.test('a step that has waited behind another brings its place along', async (t)
   await Promise.all(steps);
 });
 
-t.test(
-  'a crowd that comes at once is not let through for one place; who does not come soon is not counted on',
-  async (t) => {
-    const { operations, schedule, clock } = openRoom(t);
-    const preflight = () => operations.preflight({ operation: 'resolve' });
-    const ahead = () => schedule.preflights.at(-1)?.ahead.count;
-    const arrivals = [preflight(), preflight(), preflight()];
-    t.equal(ahead(), 2);
-    arrivals[0]!();
-    arrivals[0]!();
-    preflight();
-    t.equal(ahead(), 2, 'one has come, however often it says so');
-    clock.advance(5000);
-    preflight();
-    t.equal(ahead(), 0);
-    arrivals[1]!();
-    preflight();
-    t.equal(ahead(), 1, 'who comes after all counts no second time');
-  },
-);
+t.test('pending uploads count against the queue, and slow ones stop counting', async (t) => {
+  const { operations, schedule, clock } = openRoom(t);
+  const preflight = () => operations.preflight({ operation: 'resolve' });
+  const ahead = () => schedule.preflights.at(-1)?.ahead.count;
+  const arrivals = [preflight(), preflight(), preflight()];
+  t.equal(ahead(), 2);
+  arrivals[0]!();
+  arrivals[0]!();
+  preflight();
+  t.equal(ahead(), 2, 'one upload is complete, and its second call changes nothing');
+  clock.advance(5000);
+  preflight();
+  t.equal(ahead(), 0);
+  arrivals[1]!();
+  preflight();
+  t.equal(ahead(), 1, 'a late upload is not subtracted a second time');
+});
 
-t.test('behind a step that is on its way a session is held to its own bound', async (t) => {
+t.test('a step behind one that is being uploaded meets the bound of queued steps', async (t) => {
   const room = openRoom(t, { limits: { ...openLimits, maxQueue: 1 } });
   const { operations, schedule } = room;
   const { id } = await operations.createSession(opening(), tenant('a'));
   const arrived = operations.preflight({ operation: 'step', sessionId: id }, tenant('a'));
   t.equal(schedule.preflights.length, 1);
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'QUEUE_FULL');
-  t.equal(schedule.preflights.length, 1, 'the schedule was not asked');
+  t.equal(schedule.preflights.length, 1, 'the scheduler was not asked');
   arrived();
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'OK');
 });
 
-t.test('bodies on their way count by the bytes that their heads name', async (t) => {
+t.test('pending uploads count with the bytes that their headers give', async (t) => {
   const room = openRoom(t, { maxQueueBytes: 100 });
   const { operations, schedule } = room;
   const session = await operations.createSession(opening(), tenant('a'));
@@ -136,7 +136,7 @@ t.test('bodies on their way count by the bytes that their heads name', async (t)
   const step = operations.step(stepOf(session, 1), tenant('a'));
   await settle();
   const behind = { operation: 'step', sessionId: session.id, bytes: 30 } as const;
-  t.equal(codeOf(room, behind), 'QUEUE_FULL', '75 bytes are on their way');
+  t.equal(codeOf(room, behind), 'QUEUE_FULL', '75 bytes are being uploaded');
   arrived();
   t.equal(codeOf(room, behind), 'OK');
   schedule.steps[0]!.finish();

@@ -7,7 +7,7 @@ import { opening, openRoom, stepOf } from './room.js';
 const LIMIT = 250;
 const limits = { ...LIMITS, maxSessions: 8, maxDeviceBytes: LIMIT };
 
-t.test('beyond the limit the least recently used is parked, and resumed by its next step', async (t) => {
+t.test('beyond the limit the least recently used session is parked, and its next step resumes it', async (t) => {
   const { operations, schedule, events } = openRoom(t, { limits });
   const [a, b] = [await operations.createSession(opening()), await operations.createSession(opening())];
   await operations.step(stepOf(a, 1));
@@ -26,7 +26,7 @@ t.test('beyond the limit the least recently used is parked, and resumed by its n
   );
 });
 
-t.test('who works is not parked; the limit holds again when the work is done', async (t) => {
+t.test('a session at work is not parked; the limit holds again after the work', async (t) => {
   const { operations, schedule } = openRoom(t, { limits });
   const [a, b] = [await operations.createSession(opening()), await operations.createSession(opening())];
   schedule.isManual = true;
@@ -52,23 +52,26 @@ t.test('who works is not parked; the limit holds again when the work is done', a
   t.equal(operations.stats().residentBytes, 140);
 });
 
-t.test('what could never fit is refused with demand and limit, and nobody is parked for it', async (t) => {
-  const { operations, schedule } = openRoom(t, { limits });
-  await operations.createSession(opening());
-  schedule.residentBytes = () => LIMIT + 1;
-  const refusal = await refusalOf(operations.createSession(opening()));
-  t.match(refusal, { code: 'TOO_LARGE', message: /needs 251 bytes.*limit is 250/ });
-  t.same(schedule.parked, []);
-  t.equal(operations.stats().sessions, 1);
-});
+t.test(
+  'a scene beyond the whole limit is refused with demand and limit, and no session is parked for it',
+  async (t) => {
+    const { operations, schedule } = openRoom(t, { limits });
+    await operations.createSession(opening());
+    schedule.residentBytes = () => LIMIT + 1;
+    const refusal = await refusalOf(operations.createSession(opening()));
+    t.match(refusal, { code: 'TOO_LARGE', message: /needs 251 bytes.*limit is 250/ });
+    t.same(schedule.parked, []);
+    t.equal(operations.stats().sessions, 1);
+  },
+);
 
-t.test('a step that outgrows the limit is refused, and its session is unharmed', async (t) => {
+t.test('a step whose scene outgrows the limit is refused, and its session is unchanged', async (t) => {
   const { operations, schedule } = openRoom(t, { limits });
   const a = await operations.createSession(opening());
   await operations.step(stepOf(a, 1));
   schedule.residentBytes = () => LIMIT + 1;
   t.equal((await refusalOf(operations.step(stepOf(a, 3)))).code, 'TOO_LARGE');
-  t.same(schedule.parked, [1], 'what it grew to is let go');
+  t.same(schedule.parked, [1], 'its memory is freed');
   t.match(await operations.getSession(a.id), { frame: 1n, residency: 'PARKED' });
   schedule.residentBytes = () => 100;
   t.match(await operations.step(stepOf(a, undefined)), { frame: 2n });
@@ -85,10 +88,10 @@ t.test('a step of a parked session that fails leaves it parked', async (t) => {
   schedule.steps[0]!.fail(new IntersticeError('DEVICE_LOST', 'x'));
   await step;
   t.match(await operations.getSession(sessions[0]!.id), { residency: 'PARKED' });
-  t.same(schedule.parked, [1, 2, 1], 'what its worker may have built is let go as well');
+  t.same(schedule.parked, [1, 2, 1], 'what its lane may have built is freed as well');
 });
 
-t.test('without a limit nobody is parked; the same history parks the same sessions', async (t) => {
+t.test('without a limit no session is parked; the same history parks the same sessions', async (t) => {
   const free = openRoom(t);
   for (let i = 0; i < 5; i++) await free.operations.createSession(opening());
   t.same(free.schedule.parked, []);
@@ -103,7 +106,7 @@ t.test('without a limit nobody is parked; the same history parks the same sessio
   t.same(runs[0], runs[1]);
 });
 
-t.test('parking that fails is logged: nobody waits for it', async (t) => {
+t.test('a failure of parking is logged', async (t) => {
   const { operations, schedule, logged } = openRoom(t, { limits });
   schedule.park = () => Promise.reject(new Error('no'));
   for (let i = 0; i < 3; i++) await operations.createSession(opening());

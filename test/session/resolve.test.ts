@@ -11,7 +11,7 @@ t.test('an engine that lets the triangles cross fails the probe, verified or not
   t.throws(() => checkProbe(crossed.answer), { code: 'INTERNAL', message: /cross/ });
 });
 
-t.test('an engine that stops in time passes', async (t) => {
+t.test('an engine that keeps the triangles apart passes the probe', async (t) => {
   const { answer } = await runJob(probeRequest(), fakeEngine(stepping(4, 0.4)));
   t.doesNotThrow(() => checkProbe(answer));
 });

@@ -9,7 +9,7 @@ import { FakeClock, FakeSchedule } from './fake-schedule.js';
 
 export const ENGINE = { name: 'fake', adapter: '', software: true, maxBufferBytes: 0 };
 
-/** Operations on a fake schedule and a clock of the test's. */
+/** Operations on a fake scheduler and a fake clock. */
 export function openRoom(t: Test, more: Partial<OperationsOptions> = {}) {
   const schedule = new FakeSchedule();
   const clock = new FakeClock();

@@ -4,7 +4,7 @@ import type { CreateSessionRequest } from '../../src/contract/sessions.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
 import { LIMITS, refusalOf, spike } from '../support/job.js';
 
-/** Sessions on the real schedule with the CPU engine: what the fakes of the other tests take for granted. */
+/** Sessions on the real scheduler with the CPU engine: checks what the fakes of the other tests assume. */
 
 async function operationsOf(t: Test, more: Partial<OperationsOptions> = {}) {
   const operations = await createOperations({
@@ -18,7 +18,7 @@ async function operationsOf(t: Test, more: Partial<OperationsOptions> = {}) {
   return operations;
 }
 
-/** A spike over a kinematic floor, and where it should go: `travel` down. */
+/** A spike over a kinematic floor, and a target that is `travel` lower. */
 function scene(travel: number): { opening: CreateSessionRequest; target: Float32Array } {
   const { mesh, start, target } = spike(0.25, travel);
   const parts = [
@@ -28,7 +28,7 @@ function scene(travel: number): { opening: CreateSessionRequest; target: Float32
   return { opening: { mesh: { ...mesh, parts }, start, parameters: {} }, target: target as Float32Array };
 }
 
-t.test('a session answers its first step as a resolve does, and goes on from there', async (t) => {
+t.test('the first step of a session gives the answer of a resolve, and further steps continue from it', async (t) => {
   const operations = await operationsOf(t);
   const { opening, target } = scene(0.5);
   const resolved = await operations.resolve({ ...opening, target });
@@ -46,12 +46,12 @@ t.test('a session answers its first step as a resolve does, and goes on from the
     sessionId: session.id,
     partTargets: [{ part: 'spike', target: (opening.start as Float32Array).slice(9) }],
   });
-  t.same(up.positions, opening.start, 'and back to where it came from');
+  t.same(up.positions, opening.start, 'back at the start');
   t.match(await operations.check({ sessionId: session.id }), { intersectionFree: true });
   t.match(await operations.getSession(session.id), { frame: 3n, lastReport: { engine: 'cpu' } });
 });
 
-t.test('refused by the worker, cancelled on the way: the session stays where it was', async (t) => {
+t.test('a step that is refused by the lane or cancelled leaves the session unchanged', async (t) => {
   const operations = await operationsOf(t);
   const { opening, target } = scene(0.5);
   const { id: sessionId } = await operations.createSession(opening);
@@ -72,10 +72,14 @@ t.test('refused by the worker, cancelled on the way: the session stays where it 
   const twin = await operations.createSession(fresh);
   const half = target.map((v, i) => (v + opening.start[i]!) / 2);
   t.same((await operations.step({ sessionId: twin.id, target: half })).positions, first.positions);
-  t.same((await operations.step({ sessionId: twin.id })).positions, again.positions, 'as if they had never been');
+  t.same(
+    (await operations.step({ sessionId: twin.id })).positions,
+    again.positions,
+    'the same answers as without those steps',
+  );
 });
 
-t.test('parked and resumed: the same answers', async (t) => {
+t.test('parking does not change the answers', async (t) => {
   const { opening, target } = scene(0.5);
   const free = await operationsOf(t);
   const a = await free.createSession(opening);
@@ -96,7 +100,7 @@ t.test('parked and resumed: the same answers', async (t) => {
   }
 });
 
-t.test('deleted sessions, and traces of steps', async (t) => {
+t.test('steps write traces; a deleted session is gone', async (t) => {
   const traceFolder = t.testdir();
   const operations = await operationsOf(t, { traceFolder });
   const { opening, target } = scene(0.2);

@@ -5,7 +5,7 @@ import { refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
-t.test('a session as it is opened', async (t) => {
+t.test('what a new session says about itself', async (t) => {
   const { operations, clock, schedule } = openRoom(t);
   schedule.warnings = [{ code: 'UNUSED_VERTICES', message: 'one', count: 1 }];
   const session = await operations.createSession(opening({ label: 'cape', parameters: { damping: 0.5 } }));
@@ -27,7 +27,7 @@ t.test('a session as it is opened', async (t) => {
   t.match(schedule.opens[0]!.hooks.claim, { tenant: 'default', priority: 'NORMAL' });
 });
 
-t.test('the arrays of a request are the caller’s, before and after', async (t) => {
+t.test('the caller may re-use the arrays of its request', async (t) => {
   const { operations, schedule } = openRoom(t);
   const request = opening();
   const creating = operations.createSession(request);
@@ -45,7 +45,7 @@ t.test('the arrays of a request are the caller’s, before and after', async (t)
   t.same(schedule.steps[1]!.task.state.mesh.triangles, Uint32Array.of(0, 1, 2));
 });
 
-t.test('another tenant’s session is no session', async (t) => {
+t.test('a session of another tenant is not found', async (t) => {
   const { operations } = openRoom(t);
   const { id } = await operations.createSession(opening(), tenant('anna'));
   const unknown = 'f'.repeat(32);
@@ -65,10 +65,10 @@ t.test('another tenant’s session is no session', async (t) => {
   t.same((await operations.listSessions({}, tenant('bert'))).sessions, []);
   t.equal((await operations.getSession(id, tenant('anna'))).id, id);
   const odd = await refusalOf(operations.getSession('<script>'.repeat(1000)));
-  t.ok(odd.message.length < 200, 'a text that is no id is not sent back');
+  t.ok(odd.message.length < 200, 'a malformed id is not repeated');
 });
 
-t.test('refused before any work', async (t) => {
+t.test('invalid creations are refused before any work', async (t) => {
   const { operations, schedule } = openRoom(t);
   const rows: [Partial<CreateSessionRequest>, string, RegExp][] = [
     [{ label: 'x'.repeat(257) }, 'INVALID_PARAMETER', /label has 257/],
@@ -85,7 +85,7 @@ t.test('refused before any work', async (t) => {
   t.equal((await operations.createSession(opening({ label: '🙂'.repeat(256) }))).frame, 0n, 'characters, not units');
 });
 
-t.test('a refused opening leaves nothing behind', async (t) => {
+t.test('a refused creation leaves nothing behind', async (t) => {
   const { operations, schedule } = openRoom(t);
   schedule.isManual = true;
   const creating = refusalOf(operations.createSession(opening()));
@@ -96,7 +96,7 @@ t.test('a refused opening leaves nothing behind', async (t) => {
   t.same(schedule.forgotten, [1]);
 });
 
-t.test('quotas: of the server, of a tenant, of host memory; places of openings under way count', async (t) => {
+t.test('quotas of the server, of a tenant and of host memory; pending creations count', async (t) => {
   const { operations, schedule } = openRoom(t, { maxSessionsPerTenant: 2, maxSessionBytes: 1000 });
   await operations.createSession(opening(), tenant('anna'));
   schedule.isManual = true;
@@ -113,7 +113,7 @@ t.test('quotas: of the server, of a tenant, of host memory; places of openings u
   const { id } = await second;
   await operations.deleteSession(id, tenant('anna'));
   schedule.isManual = false;
-  t.ok(await operations.createSession(opening(), tenant('anna')), 'a place that came free');
+  t.ok(await operations.createSession(opening(), tenant('anna')), 'a freed place can be used again');
 
   const full = openRoom(t, { maxSessionsPerTenant: 100 });
   for (let i = 0; i < 8; i++) await full.operations.createSession(opening(), tenant(`t${i}`));
@@ -129,7 +129,7 @@ t.test('an idempotency key stands for one session', async (t) => {
   schedule.isManual = true;
   const both = [operations.createSession(request()), operations.createSession(request())];
   await settle();
-  t.equal(schedule.opens.length, 1, 'also while the first is being opened');
+  t.equal(schedule.opens.length, 1, 'also while the first request is pending');
   const during = await refusalOf(operations.createSession({ ...request(), start: at(1) }));
   t.match(during, { code: 'INVALID_PARAMETER', message: /another payload/ });
   schedule.opens[0]!.finish();
@@ -147,13 +147,13 @@ t.test('an idempotency key stands for one session', async (t) => {
     t.equal(refusal.code, 'INVALID_PARAMETER', Object.keys(change).join());
   }
   await operations.updateSession({ sessionId: first!.id, label: 'changed' });
-  t.equal((await operations.createSession(request())).id, first!.id, 'what the session became does not matter');
+  t.equal((await operations.createSession(request())).id, first!.id, 'later changes of the session do not matter');
   t.not((await operations.createSession(request(), tenant('bert'))).id, first!.id, 'per tenant');
   await operations.deleteSession(first!.id);
   t.not((await operations.createSession(request())).id, first!.id, 'the key goes with its session');
 });
 
-t.test('a key is given back by an opening that fails, and one caller’s cancel does not stop another’s', async (t) => {
+t.test('a creation that fails releases its key; the cancel of one caller does not stop the other', async (t) => {
   const { operations, schedule } = openRoom(t);
   schedule.isManual = true;
   const request = opening({ idempotencyKey: 'k' });
@@ -172,7 +172,7 @@ t.test('a key is given back by an opening that fails, and one caller’s cancel 
   t.ok((await staying).id);
 });
 
-t.test('an opening that nobody waits for any more is undone, and its key is free at once', async (t) => {
+t.test('a creation that all callers have cancelled is undone, and its key is free at once', async (t) => {
   const { operations, schedule } = openRoom(t);
   schedule.isManual = true;
   const abort = new AbortController();
@@ -187,10 +187,14 @@ t.test('an opening that nobody waits for any more is undone, and its key is free
   const { id } = await again;
   t.equal((await operations.listSessions({})).sessions.length, 1);
   schedule.isManual = false;
-  t.equal((await operations.createSession(request)).id, id, 'the end of the first did not take the key of the second');
+  t.equal(
+    (await operations.createSession(request)).id,
+    id,
+    'the end of the first creation did not remove the key of the second',
+  );
 });
 
-t.test('pages of a list', async (t) => {
+t.test('a list is paged', async (t) => {
   const { operations } = openRoom(t);
   const ids: string[] = [];
   for (const label of ['a', 'b', 'a', 'a', 'b']) ids.push((await operations.createSession(opening({ label }))).id);
@@ -208,14 +212,14 @@ t.test('pages of a list', async (t) => {
   await operations.deleteSession(ids[2]!);
   const added = (await operations.createSession(opening())).id;
   const rest = await idsOf({ pageSize: 3, pageToken: first.nextPageToken });
-  t.same(rest, { ids: [ids[3], ids[4], added], nextPageToken: '' }, 'nothing is repeated or excluded');
+  t.same(rest, { ids: [ids[3], ids[4], added], nextPageToken: '' }, 'nothing is repeated or left out');
   for (const request of [{ pageSize: 501 }, { pageSize: -1 }, { pageSize: 1.5 }, { pageToken: 'x' }]) {
     t.equal((await refusalOf(operations.listSessions(request))).code, 'INVALID_PARAMETER', JSON.stringify(request));
   }
   t.equal((await operations.listSessions({ pageSize: 500 })).sessions.length, 4);
 });
 
-t.test('an update lays parameters over, and a refused one changes nothing', async (t) => {
+t.test('an update replaces single parameters; a refused update changes nothing', async (t) => {
   const { operations, schedule } = openRoom(t);
   const created = await operations.createSession(opening({ label: 'a', parameters: { damping: 0.5, stepLimit: 9 } }));
   const { id: sessionId } = created;
@@ -235,7 +239,7 @@ t.test('an update lays parameters over, and a refused one changes nothing', asyn
   t.match(schedule.steps[1]!.task.parameters, { damping: 0.5, stepLimit: 7 }, 'an override is for one step');
 });
 
-t.test('an update under which a part could not be stepped is refused, and changes nothing', async (t) => {
+t.test('an update that conflicts with the distance of a part is refused, and changes nothing', async (t) => {
   const { operations, schedule } = openRoom(t);
   const { mesh } = opening();
   const parts = mesh.parts!.map((part, k) => (k === 0 ? { ...part, activationDistance: 0.5 } : part));
@@ -253,7 +257,7 @@ t.test('an update under which a part could not be stepped is refused, and change
   t.match(await operations.updateSession({ sessionId, parameters: wider }), { resolved: { preset: 'PAPER' } });
 });
 
-t.test('warnings of parameters go with the parameters, those of the mesh stay', async (t) => {
+t.test('an update replaces the warnings about parameters and keeps those about the mesh', async (t) => {
   const { operations, schedule } = openRoom(t);
   const message =
     'activationDistance 0.9 exceeds half the median edge (1): neighbouring elements push each other apart; 0.1 would be usual';
@@ -273,7 +277,7 @@ t.test('warnings of parameters go with the parameters, those of the mesh stay', 
   );
 });
 
-t.test('a deleted session is gone', async (t) => {
+t.test('a deleted session is not found, and its memory is freed', async (t) => {
   const { operations, schedule, events } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.deleteSession(session.id);
@@ -287,7 +291,7 @@ t.test('a deleted session is gone', async (t) => {
   );
 });
 
-t.test('deleting stops what runs and refuses what waits', async (t) => {
+t.test('deleting a session cancels its running step and its waiting ones', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -303,7 +307,7 @@ t.test('deleting stops what runs and refuses what waits', async (t) => {
   t.equal(operations.stats().waiting, 0);
 });
 
-t.test('idle sessions expire; those at work, and those without a timeout, do not', async (t) => {
+t.test('idle sessions expire, except those at work and those without a timeout', async (t) => {
   const { operations, schedule, clock, events } = openRoom(t, { idleTimeoutSeconds: 10 });
   const [a, b, c] = await Promise.all([
     operations.createSession(opening()),
@@ -313,17 +317,17 @@ t.test('idle sessions expire; those at work, and those without a timeout, do not
   clock.advance(9_999);
   await operations.step(stepOf(a!, 1));
   clock.advance(9_999);
-  t.ok(await operations.getSession(a!.id), 'a step is use');
+  t.ok(await operations.getSession(a!.id), 'a step counts as use');
   schedule.isManual = true;
   const step = operations.step(stepOf(a!, 1));
   await settle();
   clock.advance(100_000);
-  t.ok(await operations.getSession(a!.id), 'work is use, however long');
+  t.ok(await operations.getSession(a!.id), 'work counts as use, however long');
   t.equal((await refusalOf(operations.getSession(c!.id))).code, 'SESSION_NOT_FOUND');
   schedule.steps.at(-1)!.finish();
   await step;
   clock.advance(9_999);
-  t.ok(await operations.getSession(a!.id), 'looking at it is no use');
+  t.ok(await operations.getSession(a!.id), 'getSession does not count as use');
   clock.advance(1);
   t.equal((await refusalOf(operations.getSession(a!.id))).code, 'SESSION_NOT_FOUND');
   clock.advance(1e9);
@@ -342,7 +346,7 @@ t.test('idle sessions expire; those at work, and those without a timeout, do not
   t.equal(clock.timerCount, 0);
 });
 
-t.test('a check of a session: its last answer or given positions, under its mesh', async (t) => {
+t.test('a check of a session takes its last answer or the given positions, with its mesh', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 2, { kinematic: Uint8Array.of(1, 0, 0) }));
@@ -354,7 +358,7 @@ t.test('a check of a session: its last answer or given positions, under its mesh
   t.equal(schedule.checks[0]!.hooks.claim.session, undefined, 'it does not wait behind steps');
 });
 
-t.test('once closed everything is refused with DRAINING', async (t) => {
+t.test('after close every call is refused with DRAINING', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;

@@ -15,7 +15,7 @@ const mesh: MeshInput = {
 const step = (more: Partial<StepRequest>): StepRequest => ({ sessionId: 'x', ...more });
 const right = (...xyz: number[]) => ({ part: 'right', target: Float32Array.from(xyz) });
 
-t.test('what is refused, and why', async (t) => {
+t.test('invalid steps are refused with the reason', async (t) => {
   const rows: [Partial<StepRequest>, string, RegExp][] = [
     [{ target: new Float32Array(8) }, 'SIZE_MISMATCH', /target has 8 entries, expected 9/],
     [{ start: new Float64Array(10) }, 'SIZE_MISMATCH', /start has 10 entries, expected 9/],
@@ -35,18 +35,18 @@ t.test('what is refused, and why', async (t) => {
   checkStep(step({ kinematic: Uint8Array.of(0, 1, 0), masses: Float32Array.of(1, 1, 1) }), mesh);
 });
 
-t.test('a target: whole, of some parts, none', async (t) => {
+t.test('the target is the whole one, composed of parts, or the last one', async (t) => {
   const last = Float32Array.from({ length: 9 }, (_, i) => i);
   const target = new Float32Array(9);
   t.equal(composeTarget(step({ target }), mesh, last), target);
-  t.equal(composeTarget(step({}), mesh, last), last, 'on towards the last target');
-  t.equal(composeTarget(step({ partTargets: [] }), mesh, last), last, 'no parts named is no target');
+  t.equal(composeTarget(step({}), mesh, last), last, 'the last target holds on');
+  t.equal(composeTarget(step({ partTargets: [] }), mesh, last), last, 'an empty list of parts is no target');
   const some = composeTarget(step({ partTargets: [right(-1, -2, -3)] }), mesh, last);
   t.same([...some], [0, 1, 2, 3, 4, 5, -1, -2, -3]);
   t.same([...last], [0, 1, 2, 3, 4, 5, 6, 7, 8], 'the last target itself is not touched');
 });
 
-t.test('mixed scalars become float64, exactly', async (t) => {
+t.test('mixed scalars become float64 without rounding', async (t) => {
   const last = new Float32Array(9).fill(Math.fround(0.1));
   const mixed = composeTarget(
     step({ partTargets: [{ part: 'right', target: Float64Array.of(0.1, 2, 3) }] }),
@@ -64,7 +64,7 @@ t.test('mixed scalars become float64, exactly', async (t) => {
   );
 });
 
-t.test('flags replace flags, masses masses', async (t) => {
+t.test('flags and masses replace the earlier ones', async (t) => {
   t.equal(changeMesh(step({}), mesh), undefined);
   const kinematic = Uint8Array.of(1, 0, 0);
   const changed = changeMesh(step({ kinematic }), mesh)!;
@@ -79,7 +79,7 @@ t.test('flags replace flags, masses masses', async (t) => {
   t.equal(mesh.parts![1]!.kinematic, true);
 });
 
-t.test('what is unset leaves what is below', async (t) => {
+t.test('unset parameters keep the values below', async (t) => {
   t.same(layOver({ damping: 0.5, leap: 1 }, { damping: undefined, leap: 2 }), { damping: 0.5, leap: 2 });
   t.same(layOver({ damping: 0.5 }, undefined), { damping: 0.5 });
 });

@@ -3,7 +3,7 @@ import { refusalOf } from '../support/job.js';
 import { freshReport, settle } from './fake-schedule.js';
 import { at, opening, openRoom, stepOf } from './room.js';
 
-t.test('the work stops only when the last of those who joined has gone', async (t) => {
+t.test('the work stops only when the last caller that joined has left', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -25,7 +25,7 @@ t.test('the work stops only when the last of those who joined has gone', async (
   t.match(await retry, { frame: 1n, isReplay: false, positions: at(2) });
 });
 
-t.test('the first has gone, the second gets the answer as its own', async (t) => {
+t.test('after the first caller has left, the second one gets the answer as its own', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -39,7 +39,7 @@ t.test('the first has gone, the second gets the answer as its own', async (t) =>
   t.match(await two, { isReplay: false, frame: 1n }, 'its transport writes the times into the report');
 });
 
-t.test('a cancel before the commit: the next step sees the old state', async (t) => {
+t.test('after a cancel before the commit the next step starts from the old state', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -48,7 +48,7 @@ t.test('a cancel before the commit: the next step sees the old state', async (t)
   await settle();
   schedule.steps[0]!.finish();
   abort.abort();
-  t.equal((await gone).code, 'CANCELLED', 'the worker had answered, but nobody was there to take it');
+  t.equal((await gone).code, 'CANCELLED', 'the lane had answered, but no caller was left');
   await settle();
   const next = operations.step(stepOf(session, 8));
   await settle();
@@ -68,7 +68,7 @@ t.test('a cancel after the commit changes nothing', async (t) => {
   t.equal((await operations.getSession(session.id)).frame, 1n);
 });
 
-t.test('a cancel while a step waits takes it out of the queue', async (t) => {
+t.test('cancelling a step that waits removes it from the queue', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -90,7 +90,7 @@ t.test('a cancel while a step waits takes it out of the queue', async (t) => {
   );
 });
 
-t.test('a budget that is spent behind another step', async (t) => {
+t.test('a time budget also runs while a step waits behind another one', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -101,14 +101,14 @@ t.test('a budget that is spent behind another step', async (t) => {
   clock.advance(2000);
   t.equal((await waiting).code, 'DEADLINE_EXCEEDED');
   clock.advance(1000);
-  t.equal((await joined).code, 'DEADLINE_EXCEEDED', 'one who joined waits no longer than it said');
+  t.equal((await joined).code, 'DEADLINE_EXCEEDED', 'a caller that joined waits no longer than its own budget');
   schedule.steps[0]!.finish();
   t.equal((await running).frame, 1n);
   await settle();
   t.equal(schedule.steps.length, 1);
 });
 
-t.test('a step that started is kept in time by the schedule, which may return a safe state', async (t) => {
+t.test('the lane keeps the deadline of a step that has started, and may return a safe state', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -119,7 +119,7 @@ t.test('a step that started is kept in time by the schedule, which may return a 
   t.equal((await step).frame, 1n, 'accepted');
 });
 
-t.test('a step that must be in time or not at all is told in time, and its work stopped', async (t) => {
+t.test('a step with FAIL is refused when its time is over, and its work is stopped', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -131,7 +131,7 @@ t.test('a step that must be in time or not at all is told in time, and its work 
   t.equal((await operations.getSession(session.id)).frame, 0n);
 });
 
-t.test('an answer that comes back too late for FAIL is not accepted, though the timer has not fired', async (t) => {
+t.test('an answer that arrives too late for FAIL is not accepted, even before the timer fires', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -150,7 +150,7 @@ t.test('an answer that comes back too late for FAIL is not accepted, though the 
   }
 });
 
-t.test('a resolve with FAIL is told in time, and its work stopped', async (t) => {
+t.test('a resolve with FAIL is refused when its time is over, and its work is stopped', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const { mesh, start, parameters } = opening();
   const signals: (AbortSignal | undefined)[] = [];

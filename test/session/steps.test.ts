@@ -5,13 +5,13 @@ import { LIMITS, refusalOf } from '../support/job.js';
 import { settle } from './fake-schedule.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
-t.test('steps go on from each other', async (t) => {
+t.test('each step continues from the one before it', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   const first = await operations.step(stepOf(session, 4));
   t.match(first, { frame: 1n, isReplay: false, positions: at(2) });
   const second = await operations.step(stepOf(session, undefined, { frame: 5n }));
-  t.match(second, { frame: 5n, positions: at(3) }, 'on towards the last target; gaps are allowed');
+  t.match(second, { frame: 5n, positions: at(3) }, 'the last target holds on; gaps between frames are allowed');
   const third = await operations.step(stepOf(session, 4, { start: at(10) }));
   t.match(third, { frame: 6n, positions: at(7) });
   t.same(
@@ -23,7 +23,7 @@ t.test('steps go on from each other', async (t) => {
   t.match(schedule.steps[0]!.hooks.claim, { tenant: 'default', session: 1, priority: 'NORMAL' });
 });
 
-t.test('a target is the session’s own: copied, unless the caller handed it over', async (t) => {
+t.test('the session copies a target unless the caller handed it over', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   const target = at(4);
@@ -36,7 +36,7 @@ t.test('a target is the session’s own: copied, unless the caller handed it ove
   t.equal(schedule.steps[2]!.task.target, target);
 });
 
-t.test('without a target before the first step: the start', async (t) => {
+t.test('before the first step the start is the target', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening({ start: at(3) }));
   await operations.step(
@@ -47,7 +47,7 @@ t.test('without a target before the first step: the start', async (t) => {
   t.same([...schedule.steps[1]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9], 'parts keep their targets');
 });
 
-t.test('what a step asks for reaches the schedule', async (t) => {
+t.test('the fields of a step reach the scheduler', async (t) => {
   const { operations, schedule, clock } = openRoom(t);
   const caller = { tenant: 'anna', maxPriority: 'NORMAL' as const };
   const session = await operations.createSession(opening(), { caller });
@@ -61,14 +61,14 @@ t.test('what a step asks for reaches the schedule', async (t) => {
   const { task, hooks } = schedule.steps[0]!;
   t.match(task, { include: { contacts: true }, timeBudgetSeconds: 2, onBudget: 'FAIL', queuedAt: clock.monotonicMs() });
   t.equal(hooks.expiresAt, task.receivedAt + 2000);
-  t.match(hooks.claim, { tenant: 'anna', priority: 'NORMAL' }, 'no higher than the key allows');
+  t.match(hooks.claim, { tenant: 'anna', priority: 'NORMAL' }, 'capped by the key');
   for (const timeBudgetSeconds of [0, -1, 61, NaN]) {
     const refusal = await refusalOf(operations.step({ ...request, timeBudgetSeconds }, { caller }));
     t.equal(refusal.code, 'INVALID_PARAMETER', `${timeBudgetSeconds} s`);
   }
 });
 
-t.test('an accepted frame sent again: the stored answer, the same objects', async (t) => {
+t.test('an accepted frame that is sent again gets the stored answer, the same objects', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   const first = await operations.step(stepOf(session, 4, { frame: 3n }));
@@ -84,7 +84,7 @@ t.test('an accepted frame sent again: the stored answer, the same objects', asyn
   t.equal((await refusalOf(operations.step(stepOf(session, 4, { frame: 2n ** 64n })))).code, 'INVALID_PARAMETER');
 });
 
-t.test('a stored answer is had while the next step runs', async (t) => {
+t.test('a stored answer is available while the next step runs', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 4, { frame: 1n }));
@@ -96,7 +96,7 @@ t.test('a stored answer is had while the next step runs', async (t) => {
   await running;
 });
 
-t.test('refused, failed: nothing has changed', async (t) => {
+t.test('refused and failed steps change nothing', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 4));
@@ -109,7 +109,7 @@ t.test('refused, failed: nothing has changed', async (t) => {
     { masses: Float32Array.of(1, -1, 1) },
   ];
   for (const more of wrong) t.ok(await refusalOf(operations.step(stepOf(session, undefined, more))));
-  t.equal(schedule.steps.length, 1, 'refused before any work');
+  t.equal(schedule.steps.length, 1, 'invalid creations are refused before any work');
   schedule.isManual = true;
   const failing = refusalOf(operations.step(stepOf(session, 8, { masses: Float32Array.of(1, 2, 3), frame: 9n })));
   await settle();
@@ -124,7 +124,7 @@ t.test('refused, failed: nothing has changed', async (t) => {
   t.match(task.state, { meshVersion: 0, stateVersion: schedule.steps[0]!.task.nextVersion, start: at(2) });
   t.notOk(task.state.mesh.masses);
   const versions = schedule.steps.map(({ task }) => task.nextVersion);
-  t.equal(new Set(versions).size, versions.length, 'a version is given once');
+  t.equal(new Set(versions).size, versions.length, 'each version is used once');
 });
 
 t.test('flags and masses hold from their step on', async (t) => {
@@ -139,7 +139,7 @@ t.test('flags and masses hold from their step on', async (t) => {
   t.not(states[1]!.meshVersion, states[0]!.meshVersion);
 });
 
-t.test('one at a time, in the order they came, each on what the one before it left', async (t) => {
+t.test('steps run one at a time in the order of arrival, each from the result of the one before it', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -162,7 +162,7 @@ t.test('one at a time, in the order they came, each on what the one before it le
   t.match(operations.stats(), { waiting: 0 });
 });
 
-t.test('a frame is judged when its turn comes: what fails before it refuses nothing', async (t) => {
+t.test('a frame is judged at its turn: an earlier step that fails causes no refusal', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -188,7 +188,7 @@ t.test('a frame is judged when its turn comes: what fails before it refuses noth
   t.equal(schedule.steps.length, 4);
 });
 
-t.test('a retry joins the frame that runs, or waits', async (t) => {
+t.test('a retry joins the pending step of its frame', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -215,7 +215,7 @@ t.test('a retry joins the frame that runs, or waits', async (t) => {
   t.equal(d!.report, b!.report);
 });
 
-t.test('steps that wait are bounded', async (t) => {
+t.test('the number of waiting steps is bounded', async (t) => {
   const { operations, schedule } = openRoom(t, { limits: { ...LIMITS, maxSessions: 8, maxQueue: 2 } });
   const session = await operations.createSession(opening());
   const other = await operations.createSession(opening(), tenant('bert'));
@@ -228,14 +228,14 @@ t.test('steps that wait are bounded', async (t) => {
   t.match(refusal, { code: 'QUEUE_FULL', message: /2 requests are waiting/, retryAfterSeconds: 1 });
   const first = operations.step(stepOf(other, 1), { ...tenant('bert'), signal }).catch(() => {});
   await settle();
-  t.equal(schedule.steps.length, 2, 'a session without work is not held up');
+  t.equal(schedule.steps.length, 2, 'a session without pending steps is not affected');
   abort.abort();
   await Promise.all([...mine, first]);
   await settle();
   t.equal(operations.stats().waiting, 0);
 });
 
-t.test('steps that wait are bounded by the bytes that they keep', async (t) => {
+t.test('the bytes of waiting steps are bounded', async (t) => {
   const { operations, schedule } = openRoom(t, { maxQueueBytes: 100 });
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -252,7 +252,7 @@ t.test('steps that wait are bounded by the bytes that they keep', async (t) => {
     await steps[done];
     await settle();
   }
-  // One has left the wait: two of 36 fit again.
+  // One step has started: two of 36 bytes fit again.
   const late = operations.step(stepOf(session, 4));
   await settle();
   for (let done = 2; done < 4; done++) {
@@ -263,7 +263,7 @@ t.test('steps that wait are bounded by the bytes that they keep', async (t) => {
   t.equal(operations.stats().waiting, 0);
 });
 
-t.test('progress goes to all who waited when the step began', async (t) => {
+t.test('progress goes to all callers that wait when the step starts', async (t) => {
   const { operations, schedule } = openRoom(t);
   const session = await operations.createSession(opening());
   schedule.isManual = true;
@@ -273,7 +273,7 @@ t.test('progress goes to all who waited when the step began', async (t) => {
     operations.step(stepOf(session, 4, { frame: 7n }), { onProgress: ({ steps }) => seen.push(`${name}${steps}`) }),
   );
   await settle();
-  t.equal(schedule.steps[0]!.hooks.onProgress, undefined, 'nobody asked');
+  t.equal(schedule.steps[0]!.hooks.onProgress, undefined, 'no caller asked for progress');
   schedule.steps[0]!.finish();
   await settle();
   schedule.steps[1]!.hooks.onProgress!({ steps: 3, residual: 1, unfinishedVertices: 1 });
@@ -282,21 +282,21 @@ t.test('progress goes to all who waited when the step began', async (t) => {
   t.same(seen, ['a3', 'b3']);
 });
 
-t.test('host memory: counted as it is kept, refused with the demand', async (t) => {
+t.test('host memory is counted as it is kept; a refusal names the demand', async (t) => {
   const mesh = 3 * 4;
   const { operations } = openRoom(t, { maxSessionBytes: mesh + 3 * 36 });
   const session = await operations.createSession(opening());
-  t.equal(operations.stats().hostBytes, mesh + 2 * 36, 'an answer and a target have their place from the beginning');
+  t.equal(operations.stats().hostBytes, mesh + 2 * 36, 'room for an answer and a target is counted from the beginning');
   await operations.step(stepOf(session, 4));
   t.equal(operations.stats().hostBytes, mesh + 2 * 36);
   const double = new Float64Array(9);
   const refusal = await refusalOf(operations.step({ sessionId: session.id, target: double }));
   t.match(refusal, { code: 'QUOTA_EXCEEDED', message: /needs 72 bytes.*hold 156.*limit is 120/ });
   await operations.step(stepOf(session, 4, { start: at(0) }));
-  t.equal(operations.stats().hostBytes, mesh + 3 * 36, 'a start that was sent is kept to know a retry by');
+  t.equal(operations.stats().hostBytes, mesh + 3 * 36, 'a start that was sent is kept to recognise retries');
 });
 
-t.test('calls are told to the observer, with what they cost', async (t) => {
+t.test('every call is reported to the observer with its cost', async (t) => {
   const { operations, events } = openRoom(t);
   const session = await operations.createSession(opening(), tenant('anna'));
   await operations.step(stepOf(session, 1, { frame: 1n }), tenant('anna'));
@@ -312,7 +312,7 @@ t.test('calls are told to the observer, with what they cost', async (t) => {
   t.notMatch(JSON.stringify(events), session.id, 'no event names a session');
 });
 
-t.test('an observer that throws harms no request', async (t) => {
+t.test('an observer that throws affects no request', async (t) => {
   const { operations, logged } = openRoom(t, {
     onEvent: () => {
       throw new Error('broken');

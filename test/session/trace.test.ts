@@ -16,7 +16,7 @@ const neverFails = (reason: unknown): never => {
   throw reason;
 };
 
-t.test('a trace is what the command line writes', async (t) => {
+t.test('a trace has the form that the command line writes', async (t) => {
   const folder = join(t.testdir(), 'traces');
   const encodeReport = ({ steps }: { steps: number }) => ({ steps });
   const trace = (await RequestTrace.open(request, { folder, encodeReport, onFailure: neverFails }))!;
@@ -36,11 +36,11 @@ t.test('a trace is what the command line writes', async (t) => {
     report: { steps: 7 },
   });
   const read = await readMeshFile(join(own, 'state-00001.ply'));
-  t.strictSame(read.positions, states[1], 'double when the input was');
+  t.strictSame(read.positions, states[1], 'double for a double input');
   t.strictSame(read.triangles, request.mesh.triangles);
 });
 
-t.test('request ids that are no names, or that come again, get another folder', async (t) => {
+t.test('request ids that are not plain names, or are repeated, get another folder', async (t) => {
   const folder = t.testdir();
   for (const requestId of [undefined, '../up', 'a/b', 'r-1', 'r-1']) {
     await RequestTrace.open({ ...request, requestId }, { folder, onFailure: neverFails });
@@ -53,7 +53,7 @@ t.test('request ids that are no names, or that come again, get another folder', 
   );
 });
 
-t.test('solids are drawn by their surface', async (t) => {
+t.test('a solid is written as its surface', async (t) => {
   const folder = t.testdir();
   const solid = { ...request, mesh: { vertexCount: 4, tetrahedra: Uint32Array.of(0, 1, 2, 3) } };
   const trace = (await RequestTrace.open(solid, { folder, onFailure: neverFails }))!;
@@ -65,7 +65,7 @@ t.test('solids are drawn by their surface', async (t) => {
   t.strictSame(read.positions, positions);
 });
 
-t.test('a trace that cannot be written is told, once, and harms nobody', async (t) => {
+t.test('a trace that cannot be written is reported once', async (t) => {
   const folder = t.testdir({ occupied: 'a file' });
   const reasons: unknown[] = [];
   const onFailure = (reason: unknown) => reasons.push(reason);
