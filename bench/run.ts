@@ -7,9 +7,8 @@ import { closeEngines, openEngines } from './engines.js';
 import { describeMachine, type Machine } from './machine.js';
 import { growthExponent, type Measurement, measure } from './measure.js';
 import { measureEngines } from './measure-engines.js';
-import { runSuite, type SuiteResult } from './run-suite.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
-import { SUITES } from './suites.js';
+import { runSuite, SUITES, type SuiteResult } from './suites.js';
 import { formatTable } from './table.js';
 
 const print = (text: string): void => {

@@ -181,7 +181,7 @@ const BENCH_WALLS: readonly BenchWall[] = [
     // The judge decides from the contract alone: a fault that it shared with an engine would go unseen.
     folder: 'bench/prove/judge/',
     code: [],
-    types: [/^src\/contract\//, /^bench\/prove\/door\.ts$/],
+    types: [/^src\/contract\//, /^bench\/prove\/doors\/door\.ts$/],
     hasPackages: false,
   },
   {

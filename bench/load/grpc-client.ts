@@ -1,9 +1,9 @@
 import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import protobuf from 'protobufjs/minimal.js';
 import { SESSION_KEY } from '../../src/transport/grpc/door.js';
 import { SERVICE, SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
 import type { WireMessage } from '../../src/transport/json/wire.js';
 import { decodeMessage } from '../../src/transport/protobuf/codec.js';
-import { codeInDetails } from './rpc-details.js';
 
 export type Stream = ClientDuplexStream<Uint8Array, Uint8Array>;
 
@@ -78,3 +78,58 @@ export function timingsOf(answer: WireMessage | undefined): Record<string, numbe
 }
 
 export const readStep = (bytes: Uint8Array): WireMessage => decodeMessage('StepResponse', bytes);
+
+/** One stream that stays open, one message at a time. */
+export class StreamClient {
+  private readonly client: GrpcClient;
+  private readonly stream: Stream;
+  private waiting: { resolve: (bytes: Uint8Array) => void; reject: (reason: Error) => void } | undefined;
+
+  constructor(address: string) {
+    this.client = new GrpcClient(address);
+    this.stream = this.client.openStream();
+    this.stream.on('data', (bytes: Uint8Array) => this.waiting?.resolve(bytes));
+    this.stream.on('error', (error) => this.waiting?.reject(error));
+  }
+
+  send(message: Uint8Array): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+      this.stream.write(message);
+    });
+  }
+
+  close(): void {
+    this.waiting = undefined;
+    this.stream.end();
+    this.client.close();
+  }
+
+  /** Microseconds by stage of an answer; undefined of a refusal. */
+  static timingsOf(bytes: Uint8Array): Record<string, number> | undefined {
+    const message = decodeMessage('StepStreamResponse', bytes) as Record<string, WireMessage | undefined>;
+    return timingsOf(message.response);
+  }
+}
+
+/** Numbers of the fields on the way to our Error: google.rpc.Status.details, google.protobuf.Any.value. */
+const DETAILS = 3;
+const VALUE = 2;
+
+/** The contract's code in `grpc-status-details-bin`; undefined where there is none. */
+export function codeInDetails(trailer: Uint8Array | undefined): string | undefined {
+  const any = trailer && bytesOf(trailer, DETAILS);
+  const error = any && bytesOf(any, VALUE);
+  return error && String(decodeMessage('Error', error).code);
+}
+
+/** The first bytes field of this number. */
+function bytesOf(message: Uint8Array, number: number): Uint8Array | undefined {
+  const reader = protobuf.Reader.create(message);
+  while (reader.pos < reader.len) {
+    const tag = reader.uint32();
+    if (tag >>> 3 === number) return reader.bytes();
+    reader.skipType(tag & 7);
+  }
+  return undefined;
+}

@@ -4,12 +4,11 @@ import { dirname, join, relative } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
 import { ServerProcess } from '../prove/server.js';
-import type { ScenarioInput, ScenarioResult } from './scenario.js';
+import { readServed, type ScenarioInput, type ScenarioResult, type Served } from './scenario.js';
 import { fairness } from './scenarios/fairness.js';
 import { mixed } from './scenarios/mixed.js';
 import { overhead } from './scenarios/overhead.js';
 import { sweep } from './scenarios/sweep.js';
-import { readServed, type Served } from './served.js';
 import { HELP, type LoadSettings, readSettings, type Scenario, UsageError } from './settings.js';
 import { formatTable } from './table.js';
 

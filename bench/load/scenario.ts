@@ -1,5 +1,4 @@
 import type { ServerProcess } from '../prove/server.js';
-import type { Served } from './served.js';
 import type { LoadSettings } from './settings.js';
 import type { Row } from './table.js';
 
@@ -25,4 +24,19 @@ export interface ScenarioResult {
   readonly verdicts: readonly Verdict[];
   /** everything, for the JSON */
   readonly details: unknown;
+}
+
+/** One answer as the service saw it: its log has a line for each. */
+export interface Served {
+  /** OK, or the code of the refusal */
+  readonly code: string;
+  /** from the head of the request to the last byte of the answer */
+  readonly ms: number;
+}
+
+/** The answer that a line of the service's log tells of; undefined for any other line. */
+export function readServed(line: string): Served | undefined {
+  if (!line.startsWith('{')) return undefined;
+  const { msg, ms, code = 'OK' } = JSON.parse(line) as { msg?: string; ms?: number; code?: string };
+  return msg === 'Request completed.' && ms !== undefined ? { code, ms } : undefined;
 }

@@ -1,3 +1,6 @@
+import type { Holdings } from './gauges.js';
+import { SPLIT_PARTS, type Summary } from './sample.js';
+
 export type Row = Readonly<Record<string, string | number>>;
 
 /** Three figures are all that such measurements carry. */
@@ -18,3 +21,26 @@ export function formatTable(rows: readonly Row[]): string {
   const rule = widths.map((width, i) => (isText[i] ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`));
   return [write(lines[0]!), `|${rule.join('|')}|`, ...lines.slice(1).map(write)].join('\n');
 }
+
+const MIB = 2 ** 20;
+
+/** Latencies and parts in ms, throughput in steps a second. */
+export const summaryRow = (name: string, summary: Summary): Row => ({
+  run: name,
+  'steps/s': summary.throughput,
+  p50: summary.p50,
+  p95: summary.p95,
+  p99: summary.p99,
+  ...Object.fromEntries(SPLIT_PARTS.map((part) => [part, summary.split[part]])),
+  refused: Object.values(summary.refused).reduce((sum, count) => sum + count, 0),
+});
+
+export const holdingsRow = (moment: string, holdings: Holdings): Row => ({
+  moment,
+  'RSS MiB': holdings.rssBytes / MIB,
+  'device MiB': holdings.deviceBytes / MIB,
+  'host MiB': holdings.hostBytes / MIB,
+  sessions: holdings.sessions,
+  waiting: holdings.waiting,
+  running: holdings.running,
+});

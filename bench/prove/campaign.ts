@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCases, type ProveCase } from './cases.js';
-import { openDoors } from './doors.js';
+import { makeCases, type ProveCase } from './cases/cases.js';
+import { type Bench, type Outcome, tryCase } from './cases/try-case.js';
+import { openDoors } from './doors/doors.js';
+import { describeThrown } from './failures/tools.js';
 import type { Finding } from './judge/answer-judge.js';
 import type { ProveScene } from './scenes/builder.js';
 import { GENERATED } from './scenes/generated.js';
@@ -10,8 +12,6 @@ import { Random } from './scenes/random.js';
 import { findRealScenes } from './scenes/real.js';
 import { ServerProcess } from './server.js';
 import type { ProveSettings } from './settings.js';
-import { describeThrown } from './thrown.js';
-import { type Bench, type Outcome, tryCase } from './try-case.js';
 
 export interface CaseFinding extends Finding {
   readonly engine: string;

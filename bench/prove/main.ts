@@ -2,9 +2,9 @@ import { join, relative } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
 import { type EngineRun, runCampaign } from './campaign.js';
-import { type FaultResult, runFaults } from './faults.js';
-import { runMutants } from './mutation.js';
-import { removeAllPlants } from './planting.js';
+import { type FailureResult, runFailures } from './failures/failures.js';
+import { removeAllPlants } from './mutants/planting.js';
+import { runMutants } from './mutants/run-mutants.js';
 import { countFindings, tallyOf, writeReport } from './report.js';
 import { killAllServers, ServerProcess } from './server.js';
 import { HELP, type Part, type ProveSettings, readSettings, UsageError } from './settings.js';
@@ -49,9 +49,9 @@ async function runCases(
 }
 
 async function faultAll(settings: ProveSettings, engines: readonly EngineName[]) {
-  const faults: (FaultResult & { engine: string })[] = [];
+  const faults: (FailureResult & { engine: string })[] = [];
   for (const engine of engines) {
-    faults.push(...(await runFaults(engine, settings.seed, tell)).map((result) => ({ engine, ...result })));
+    faults.push(...(await runFailures(engine, settings.seed, tell)).map((result) => ({ engine, ...result })));
   }
   return faults;
 }

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from '../machine.js';
 import type { EngineRun } from './campaign.js';
-import type { FaultResult } from './faults.js';
-import type { MutantResult } from './mutation.js';
+import type { FailureResult } from './failures/failures.js';
+import type { MutantResult } from './mutants/run-mutants.js';
 import type { Course, SoakResult } from './soak.js';
 
 export interface ProveReport {
@@ -18,7 +18,7 @@ export interface ProveReport {
   readonly notes: readonly string[];
   readonly runs: readonly EngineRun[];
   readonly mutants: readonly MutantResult[];
-  readonly faults: readonly (FaultResult & { readonly engine: string })[];
+  readonly faults: readonly (FailureResult & { readonly engine: string })[];
   readonly soaks: readonly SoakResult[];
   /** 0 means that nothing was found */
   readonly findings: number;

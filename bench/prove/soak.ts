@@ -1,12 +1,12 @@
-import { Client } from './client.js';
-import type { Reply } from './door.js';
+import { aimAt } from './cases/session-plan.js';
+import type { Reply } from './doors/door.js';
+import { Client } from './doors/json-door.js';
 import { findMeetings } from './judge/state-judge.js';
 import { readSurface } from './judge/surface.js';
 import type { ProveScene } from './scenes/builder.js';
 import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
-import { aimAt } from './session-plan.js';
 
 /** A quantity after the warm-up and at the end: medians of the first and last part of the rest; undefined = not told. */
 export interface Course {

@@ -2,8 +2,7 @@ import t from 'tap';
 import { makeCases } from '../../bench/cases.js';
 import { closeEngines, openEngines } from '../../bench/engines.js';
 import { measureEngines } from '../../bench/measure-engines.js';
-import { judge, runSuite } from '../../bench/run-suite.js';
-import { caseOf, SUITES } from '../../bench/suites.js';
+import { caseOf, judge, runSuite, SUITES } from '../../bench/suites.js';
 import { formatTable } from '../../bench/table.js';
 
 const engines = await openEngines(['cpu']);

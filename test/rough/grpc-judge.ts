@@ -1,4 +1,4 @@
-import { codeInDetails } from '../../bench/load/rpc-details.js';
+import { codeInDetails } from '../../bench/load/grpc-client.js';
 import { ERRORS, type ErrorCode, GRPC_STATUS } from '../../src/contract/errors.js';
 import { decodeMessage } from '../../src/transport/protobuf/codec.js';
 import type { Ended } from './grpc-attacks.js';

@@ -1,10 +1,10 @@
 import { type Cloth, makeCloth } from '../cloth.js';
 import { HoldingsWatch, readHoldings, settleHoldings } from '../gauges.js';
 import { runUnary } from '../grpc-driver.js';
-import { holdingsRow, summaryRow } from '../rows.js';
 import { percentile, type Sample, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
+import { holdingsRow, summaryRow } from '../table.js';
 
 /** A measurement of many sessions must see several steps of each; with opening and warming up this makes about a minute. */
 const LONGER = 4;

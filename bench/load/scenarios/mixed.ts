@@ -2,10 +2,10 @@ import { type Cloth, makeCloth, makeSwap, resolveMessage } from '../cloth.js';
 import { HoldingsWatch, settleHoldings } from '../gauges.js';
 import { GrpcClient } from '../grpc-client.js';
 import { runUnary } from '../grpc-driver.js';
-import { holdingsRow, summaryRow } from '../rows.js';
 import { type Summary, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
+import { holdingsRow, summaryRow } from '../table.js';
 
 /** Each measurement is so many times longer: a p99 needs a few hundred steps. */
 const LONGER = 4;

@@ -1,12 +1,11 @@
 import { makeCloth } from '../cloth.js';
 import { runStreams, runUnary } from '../grpc-driver.js';
 import { runHttp } from '../http-driver.js';
-import { summaryRow } from '../rows.js';
 import { type Sample, type Summary, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import type { DoorName } from '../settings.js';
-import type { Row } from '../table.js';
+import { type Row, summaryRow } from '../table.js';
 
 /** By the contract, steps of one stream that may be on their way. */
 const LARGEST_WINDOW = 4;

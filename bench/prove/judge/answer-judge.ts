@@ -1,5 +1,5 @@
 import type { Positions } from '../../../src/contract/mesh.js';
-import type { Answer } from '../door.js';
+import type { Answer } from '../doors/door.js';
 import { findTouching, leastDistance } from './distances.js';
 import type { Excluded } from './excluded.js';
 import { FLOOR_PER_DELTA, ulpOf } from './expectation.js';

@@ -1,5 +1,4 @@
-import type { Vector } from './nearest.js';
-import { crossOf, dotOf, minusOf } from './nearest.js';
+import { crossOf, dotOf, minusOf, type Vector } from './nearest.js';
 
 /*
  * What cannot change on a path without intersections, whatever the path: which side of a closed surface a point is on, and

@@ -2,14 +2,13 @@ import t, { type Test } from 'tap';
 import { asBuffer, makeCloth, stepMessage } from '../../../bench/load/cloth.js';
 import { openEcho } from '../../../bench/load/echo.js';
 import { readHoldings, readMetric } from '../../../bench/load/gauges.js';
-import { GrpcClient } from '../../../bench/load/grpc-client.js';
+import { GrpcClient, StreamClient } from '../../../bench/load/grpc-client.js';
 import { runStreams, runUnary } from '../../../bench/load/grpc-driver.js';
 import { HttpClient } from '../../../bench/load/http-client.js';
 import { runHttp, shareOf, timingsIn } from '../../../bench/load/http-driver.js';
 import { readWork } from '../../../bench/load/late-echo.js';
 import { SPLIT_PARTS, summarise } from '../../../bench/load/sample.js';
 import { deleteSessions, openSessions } from '../../../bench/load/sessions.js';
-import { StreamClient } from '../../../bench/load/stream-client.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
 
 t.test('every session has one worker at least, and every worker a session', async (t) => {

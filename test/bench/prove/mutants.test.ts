@@ -1,11 +1,10 @@
 import t, { type Test } from 'tap';
 import ts from 'typescript';
-
-import { GPU_MUTANTS } from '../../../bench/prove/gpu-mutants.js';
-import { MUTED_PROBE } from '../../../bench/prove/mutant.js';
-import { MUTANTS } from '../../../bench/prove/mutants.js';
-import { misfits, type Plant, plantInto, readBuilt } from '../../../bench/prove/planting.js';
-import { SABOTAGE } from '../../../bench/prove/sabotage.js';
+import { SABOTAGE } from '../../../bench/prove/failures/sabotage.js';
+import { GPU_MUTANTS } from '../../../bench/prove/mutants/gpu-mutants.js';
+import { MUTED_PROBE } from '../../../bench/prove/mutants/mutant.js';
+import { MUTANTS } from '../../../bench/prove/mutants/mutants.js';
+import { misfits, type Plant, plantInto, readBuilt } from '../../../bench/prove/mutants/planting.js';
 import { GENERATED } from '../../../bench/prove/scenes/generated.js';
 
 /** Every fault fits, changes its file, and leaves a module that can be parsed. */

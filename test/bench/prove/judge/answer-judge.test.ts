@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { Answer, WireReport } from '../../../../bench/prove/door.js';
+import type { Answer, WireReport } from '../../../../bench/prove/doors/door.js';
 import { judgeAnswer, type Question } from '../../../../bench/prove/judge/answer-judge.js';
 import { expectReply } from '../../../../bench/prove/judge/expectation.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';

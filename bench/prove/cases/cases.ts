@@ -1,0 +1,128 @@
+import { DOORS, type DoorName } from '../doors/doors.js';
+import { GENERATED, TANGLED } from '../scenes/generated.js';
+import { Random } from '../scenes/random.js';
+import {
+  CORNERS,
+  type Corner,
+  EXTREMES,
+  OFFSETS,
+  PLAIN,
+  PRESETS,
+  SCALARS,
+  SCALES,
+  type Variation,
+} from '../scenes/variation.js';
+
+/**
+ * WHOLE_SESSION: a session of small frames that is carried to its end however short the campaign is. ROUGH_SESSION: the same,
+ * shorter, with something going wrong in every other frame. TURNS: several sessions of one mesh at the same time, more than a
+ * service of two threads has lanes, so that some of them share one.
+ */
+export type Mode = 'RESOLVE' | 'SESSION' | 'LONG_SESSION' | 'TURNS' | 'WHOLE_SESSION' | 'ROUGH_SESSION';
+
+/** One thing to try; the id and the seed are all that is needed to try it again. */
+export interface ProveCase {
+  readonly id: string;
+  readonly scene: string;
+  readonly seed: number;
+  readonly mode: Mode;
+  readonly door: DoorName;
+  readonly variation: Variation;
+}
+
+/** Every so many-th case is a session. */
+const SESSION_EVERY = 5;
+/** Of these, every so many-th is a long one, the first included; one of real size would eat the whole campaign. */
+const LONG_EVERY = 4;
+/** and every so many-th, from the second on, several that take turns. */
+const TURNS_EVERY = 2;
+/** Real inputs are larger; every so many-th case is one of them. */
+const REAL_EVERY = 7;
+const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
+/** Shares of the cases that ask for what few callers do. */
+const NARROWED_SHARE = 0.3;
+const OWN_DISTANCES_SHARE = 0.25;
+const IGNORING_SHARE = 0.15;
+const IGNORED_PARTS_SHARE = 0.2;
+/** Share of the cases of a scene that touches in which paths are tested: elsewhere nobody sees it. */
+const TOUCHING_SHARE = 0.7;
+/** Share of plain cases: where nothing is strange the engine does most. */
+const PLAIN_SHARE = 0.35;
+
+/**
+ * An endless list of cases. Scenes, engines' inputs and corners take turns, so that a short campaign has a little of
+ * everything; the rest is drawn from the seed.
+ */
+export function* makeCases(seed: number, realScenes: readonly string[]): Generator<ProveCase> {
+  yield* wholeSessions(seed);
+  const generated = Object.keys(GENERATED);
+  const corners = Object.keys(CORNERS) as Corner[];
+  for (let n = 0; ; n++) {
+    const caseSeed = (seed + Math.imul(n + 1, 0x9e3779b1)) >>> 0;
+    const random = new Random(caseSeed);
+    const isReal = realScenes.length > 0 && n % REAL_EVERY === REAL_EVERY - 1;
+    const turn = Math.floor(n / REAL_EVERY);
+    const scene = isReal ? realScenes[turn % realScenes.length] : generated[(n - turn) % generated.length];
+    const isPlain = random.next() < PLAIN_SHARE;
+    const isSession = n % SESSION_EVERY === SESSION_EVERY - 1;
+    const isLong = isSession && !isReal && Math.floor(n / SESSION_EVERY) % LONG_EVERY === 0;
+    const takesTurns = Math.floor(n / SESSION_EVERY) % TURNS_EVERY === 1;
+    const ofSession: Mode = isLong ? 'LONG_SESSION' : takesTurns ? 'TURNS' : 'SESSION';
+    const mode: Mode = isSession ? ofSession : 'RESOLVE';
+    const door = DOORS[(n + Math.floor(n / DOORS.length)) % DOORS.length];
+    const scalar = SCALARS[n % 2];
+    const variation: Variation = {
+      scalar,
+      scale: isPlain ? 1 : random.pick(SCALES),
+      offset: isPlain ? 0 : random.pick(OFFSETS),
+      preset: random.next() < 0.3 ? PRESETS[1] : PRESETS[0],
+      // Thousands of vertices that all want to be in one place cost minutes and show what a hundred show.
+      extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
+      corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
+    };
+    const special = withSpecials(variation, scene, random);
+    yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation: special };
+  }
+}
+
+/** What may be asked for besides: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */
+function withSpecials(variation: Variation, scene: string, random: Random): Variation {
+  const { scalar, preset } = variation;
+  const [narrowed, own, ignoring, parts, paths] = Array.from({ length: 5 }, () => random.next());
+  const isTouching = scene === 'touching';
+  const corner = isTouching && paths < TOUCHING_SHARE ? 'PATH' : variation.corner;
+  // PAPER refuses a part whose δ is beyond Dmin, which follows the parameters' δ.
+  const mayHaveOwn = preset === 'TUNED' || !('activationDistance' in CORNERS[corner]);
+  return {
+    ...variation,
+    corner,
+    ...(scalar === 'FLOAT64' && narrowed < NARROWED_SHARE ? { isNarrowed: true } : {}),
+    ...(mayHaveOwn && own < OWN_DISTANCES_SHARE ? { hasPartDistances: true } : {}),
+    ...(parts < IGNORED_PARTS_SHARE ? { isIgnoringParts: true } : {}),
+    ...(ignoring < (isTouching || TANGLED.includes(scene) ? TANGLED_SHARE : IGNORING_SHARE)
+      ? { isIgnoring: true }
+      : {}),
+  };
+}
+
+/** Where pairs intersect or touch at the start most are to be excluded; the others have to be refused. */
+const TANGLED_SHARE = 0.7;
+
+/**
+ * The first cases of every campaign: sessions that are carried to their end, on meshes so small that they cost seconds: one
+ * as callers have it, one whose mesh is tangled at the start and is drawn apart and pushed together, and one of mixed
+ * elements close to each other, parts with distances of their own and, some of the time, answers in float32.
+ */
+function* wholeSessions(seed: number): Generator<ProveCase> {
+  const whole = (scene: string, mode: Mode, door: DoorName, variation: Variation): ProveCase => ({
+    id: `whole-${scene}`,
+    scene,
+    seed,
+    mode,
+    door,
+    variation,
+  });
+  yield whole('handkerchiefs', 'WHOLE_SESSION', 'JSON', { ...PLAIN, scalar: SCALARS[seed % SCALARS.length] });
+  yield whole('tangle', 'ROUGH_SESSION', 'PROTOBUF', { ...PLAIN, isIgnoring: true });
+  yield whole('neighbours', 'ROUGH_SESSION', 'GRPC', { ...PLAIN, hasPartDistances: true });
+}

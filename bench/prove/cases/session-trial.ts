@@ -1,0 +1,327 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
+import type { Door, Opened, Reply, StepTerms } from '../doors/door.js';
+import { ExcludedMemory } from '../judge/excluded.js';
+import type { Surface } from '../judge/surface.js';
+import type { Random } from '../scenes/random.js';
+import { aimAt, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
+import { badSteps, hangUp } from './session-trouble.js';
+
+/** One step of a session as it was sent, for whoever judges its answer. */
+export interface JudgedStep {
+  readonly surface: Surface;
+  readonly start: Positions;
+  readonly target: Positions;
+  readonly reply: Reply;
+  /** names under one of which the service may have written the path */
+  readonly requestIds?: readonly string[];
+  readonly memory?: ExcludedMemory;
+}
+
+/** What a session needs of whoever judges. */
+export interface Judge {
+  /** @returns the positions of the answer; undefined where there is none, which is then a finding or rightly so */
+  judge(step: JudgedStep): Positions | undefined;
+  /** @returns true when there is nothing more to judge */
+  /** @param opening what a session was opened with, where that is not the start */
+  isRefusedRightly(
+    surface: Surface,
+    start: Positions,
+    reply: Reply | { refusal: object },
+    target?: Positions,
+    opening?: Positions,
+  ): boolean;
+  find(promise: string, details: string): void;
+  /** counts how something ended */
+  end(how: string): void;
+  nameRequest(): string;
+}
+
+export interface SessionTerms {
+  readonly door: Door;
+  /** in parts, so that there are part targets to send */
+  readonly mesh: MeshInput;
+  readonly surface: Surface;
+  readonly start: Positions;
+  readonly target: Positions;
+  readonly parameters: ParametersInput;
+  readonly frames: number;
+  /** ms of performance.now() after which no further frame is begun */
+  readonly until: number;
+  readonly random: Random;
+  /** something goes wrong in every other frame */
+  readonly isRough: boolean;
+  /** ms that a move WAIT lasts at most; 0 = sessions neither expire nor are parked here */
+  readonly longestWait: number;
+}
+
+/** ms */
+const RETRY_FOR = 60_000;
+const RETRY_MS = 20;
+/** Earlier answers that a session may go back to. */
+const KEPT_STATES = 5;
+
+/** One session from its creation to its end; every answer is judged from the state before it. */
+export async function trySession(terms: SessionTerms, judge: Judge): Promise<void> {
+  const created = await openSession(terms, terms.start);
+  if ('refusal' in created) {
+    judge.isRefusedRightly(terms.surface, terms.start, created);
+    return;
+  }
+  const session = new RunningSession(created.id, terms, judge);
+  for (let frame = 1; frame <= terms.frames && (frame === 1 || performance.now() < terms.until); frame++) {
+    if (!(await session.go(frame, drawMove(frame, terms.random, terms.isRough)))) break;
+  }
+  await session.close();
+}
+
+/** Where sessions are parked for each other there is no room while all are at work: a refusal that says so is asked again. */
+async function openSession({ door, mesh, parameters, longestWait }: SessionTerms, start: Positions): Promise<Opened> {
+  const until = performance.now() + (longestWait > 0 ? RETRY_FOR : 0);
+  for (;;) {
+    const created = await door.createSession(mesh, start, parameters);
+    if (!('refusal' in created && created.refusal.isRetryable) || performance.now() > until) return created;
+    await wait(RETRY_MS);
+  }
+}
+
+/** What was sent last, to be sent again. */
+interface Sent {
+  readonly frame: bigint;
+  readonly target: Positions;
+  readonly terms: StepTerms;
+  readonly answer: Positions;
+}
+
+class RunningSession {
+  /** the last answer */
+  #x: Positions;
+  /** the state that the service made the session from */
+  #opening: Positions;
+  #lastTarget: Positions;
+  #surface: Surface;
+  #sent: Sent | undefined;
+  #id: string;
+  /** the last frame that was accepted */
+  #frame = 0n;
+  /** ms that a step takes, about */
+  #usual = 20;
+  readonly #earlier: Positions[] = [];
+  readonly #memory = new ExcludedMemory();
+
+  constructor(
+    id: string,
+    private readonly terms: SessionTerms,
+    private readonly judge: Judge,
+  ) {
+    this.#id = id;
+    this.#x = terms.start;
+    this.#opening = terms.start;
+    this.#lastTarget = terms.start;
+    this.#surface = terms.surface;
+  }
+
+  async close(): Promise<void> {
+    await this.terms.door.deleteSession(this.#id);
+  }
+
+  /** @returns false when the session is of no more use */
+  async go(frame: number, move: Move): Promise<boolean> {
+    const { start, target, random, surface } = this.terms;
+    const aim = this.#hold(aimAt(start, target, frame, random));
+    switch (move) {
+      case 'DRIFT':
+        return this.#step(aim, {});
+      case 'DRIFT_FAST':
+        return this.#stepFast(aim);
+      case 'REST':
+        return this.#step(this.#lastTarget, { parts: [] });
+      case 'STAY':
+        return this.#stay();
+      case 'PARTS':
+        return this.#stepParts(aim);
+      case 'BACK':
+        return this.#earlier.length === 0 || this.#step(aim, { start: random.pick(this.#earlier) });
+      case 'PIN': {
+        const kinematic = pinSome(surface, random);
+        return this.#step(this.#hold(aim, kinematic), { kinematic });
+      }
+      case 'AGAIN':
+        return this.#again();
+      case 'HANG_UP':
+        return this.#hangUp(frame, aim);
+      case 'REFUSED':
+        return this.#beRefused(aim);
+      case 'RENEW':
+        await this.close();
+        return this.#renew();
+      case 'NARROW':
+        return this.#step(aim instanceof Float64Array ? Float32Array.from(aim) : aim, {});
+      case 'WAIT':
+        await wait(random.between(0, this.terms.longestWait));
+        return this.#stay();
+    }
+  }
+
+  #hold(y: Positions, kinematic = this.#surface.kinematic): Positions {
+    return holdPins(y, this.#x, kinematic, this.terms.surface.kinematic);
+  }
+
+  #stay(): Promise<boolean> {
+    return this.#step(this.#x.slice() as Positions, {});
+  }
+
+  async #step(target: Positions, terms: StepTerms): Promise<boolean> {
+    const requestId = this.judge.nameRequest();
+    const frame = this.#frame + 1n;
+    const before = performance.now();
+    const reply = await this.terms.door.step(this.#id, frame, target, terms, { requestId });
+    this.#usual = performance.now() - before;
+    if (this.#hasExpired(reply)) return (await this.#renew()) && this.#stay();
+    return this.#accept(frame, target, terms, reply, [requestId]);
+  }
+
+  async #stepFast(target: Positions): Promise<boolean> {
+    const frame = this.#frame + 1n;
+    const reply = await this.terms.door.stepFast(this.#id, frame, target);
+    if (this.#hasExpired(reply)) return (await this.#renew()) && this.#stay();
+    return this.#accept(frame, target, {}, reply);
+  }
+
+  #stepParts(aim: Positions): Promise<boolean> {
+    const { random, mesh } = this.terms;
+    const { parts = [] } = mesh;
+    const chosen = parts.filter(() => random.next() < 0.5);
+    if (chosen.length === 0) return this.#step(this.#lastTarget, { parts: [] });
+    // What is made of pieces of two scalars is float64.
+    const isRestDouble = chosen.length < parts.length && this.#lastTarget instanceof Float64Array;
+    const whole =
+      isRestDouble || aim instanceof Float64Array ? Float64Array.from(this.#lastTarget) : Float32Array.from(aim);
+    if (chosen.length < parts.length) whole.set(this.#lastTarget);
+    const pieces = chosen.map(({ name, firstVertex, vertexCount }) => {
+      const piece = aim.slice(3 * firstVertex, 3 * (firstVertex + vertexCount)) as Positions;
+      whole.set(piece, 3 * firstVertex);
+      return { part: name, target: piece };
+    });
+    return this.#step(whole, { parts: pieces });
+  }
+
+  /** Judges what came of a step and goes on from it. @returns false when the session is of no more use */
+  #accept(
+    frame: bigint,
+    target: Positions,
+    terms: StepTerms,
+    reply: Reply,
+    requestIds: readonly string[] = [],
+  ): boolean {
+    const judge = this.judge;
+    const memory = this.#memory;
+    // Pins hold from the step on that is accepted with them.
+    const surface = terms.kinematic ? { ...this.#surface, kinematic: terms.kinematic } : this.#surface;
+    const start = terms.start ?? this.#x;
+    if ('refusal' in reply) {
+      // A scalar that is too coarse for this place: nothing has changed, and the session goes on.
+      const isNarrowed = target instanceof Float32Array && start instanceof Float64Array;
+      if (isNarrowed && reply.refusal.code === 'TOLERANCE_TOO_SMALL')
+        return judge.isRefusedRightly(surface, start, reply, target, this.#opening);
+      // So may a state that has gone far off be, and there the session ends.
+      if (reply.refusal.code === 'TOLERANCE_TOO_SMALL') {
+        judge.isRefusedRightly(surface, start, reply, target, this.#opening);
+        return false;
+      }
+      // Vertices that are let go may leave a state behind in which a pair intersects that nobody promised before.
+      const isNewStart = terms.start !== undefined || terms.kinematic !== undefined;
+      if (isNewStart && judge.isRefusedRightly(surface, start, reply, target, this.#opening)) return false;
+    }
+    // The service knows how the last answer came about, and nothing of another start.
+    if (terms.start && !isSame(start, this.#x)) memory.forget();
+    const next = judge.judge({ surface, start, target, reply, requestIds, memory });
+    if (next === undefined) return false;
+    this.#frame = frame;
+    this.#x = next;
+    this.#surface = surface;
+    this.#lastTarget = target;
+    this.#sent = { frame, target, terms, answer: next };
+    if (this.#earlier.push(next) > KEPT_STATES) this.#earlier.shift();
+    return true;
+  }
+
+  /** The stored bytes for the same payload, a conflict for another one, out of order for an older frame. */
+  async #again(): Promise<boolean> {
+    if (!this.#sent) return true;
+    const { frame, target, terms, answer } = this.#sent;
+    const { door } = this.terms;
+    const reply = await door.step(this.#id, frame, target, terms);
+    if (this.#hasExpired(reply)) return this.#renew();
+    if ('refusal' in reply) this.judge.find('an answered frame sent again is answered', reply.refusal.message);
+    else if (!isSame(reply.answer.positions, answer)) {
+      this.judge.find('an answered frame sent again has the same bytes', `frame ${frame}`);
+    }
+    const other = target.map((p, i) => (i === 0 ? p + 1 : p)) as Positions;
+    await this.#expect('frames are counted', 'FRAME_CONFLICT', await door.step(this.#id, frame, other));
+    await this.#expect('frames are counted', 'FRAME_OUT_OF_ORDER', await door.step(this.#id, frame - 1n, target));
+    return true;
+  }
+
+  /** Whoever hangs up and asks again has one step from the last answer, of the one payload or the other; never both. */
+  async #hangUp(step: number, aim: Positions): Promise<boolean> {
+    const { door, random } = this.terms;
+    const frame = this.#frame + 1n;
+    const requestIds = [this.judge.nameRequest(), this.judge.nameRequest()];
+    const other =
+      random.next() < 0.5 ? undefined : this.#hold(aimAt(this.terms.start, this.terms.target, 2 * step, random));
+    const result = await hangUp(door, this.#id, frame, [aim, other], random.between(0, this.#usual), requestIds);
+    if (result === undefined) {
+      this.judge.find('a frame that was hung up on is answered when it is sent again', `frame ${frame}`);
+      return false;
+    }
+    if (this.#hasExpired(result.reply)) return this.#renew();
+    const { target, reply } = result;
+    return this.#accept(frame, target, {}, reply, requestIds) && this.#stay();
+  }
+
+  /** What must be refused is, with its code, and has changed nothing: the next step starts where the last answer was. */
+  async #beRefused(aim: Positions): Promise<boolean> {
+    const { door, random } = this.terms;
+    const { target, terms, code, frame } = random.pick(badSteps(aim, this.#x, this.#frame + 1n));
+    const reply = await door.step(this.#id, frame, target, terms);
+    if (this.#hasExpired(reply)) return this.#renew();
+    await this.#expect('wrong input is refused', code, reply);
+    return this.#stay();
+  }
+
+  #hasExpired(reply: Reply): boolean {
+    const { longestWait } = this.terms;
+    const hasExpired = longestWait > 0 && 'refusal' in reply && reply.refusal.code === 'SESSION_NOT_FOUND';
+    if (hasExpired) this.judge.end('SESSION_NOT_FOUND');
+    return hasExpired;
+  }
+
+  /** As a client does: from its own mesh and the last answer that arrived. */
+  async #renew(): Promise<boolean> {
+    const { surface } = this.terms;
+    const created = await openSession(this.terms, this.#x);
+    // The mesh is as it was at first, pins and all.
+    this.#surface = surface;
+    this.#lastTarget = this.#x;
+    this.#sent = undefined;
+    this.#memory.forget();
+    if ('refusal' in created) {
+      this.judge.isRefusedRightly(surface, this.#x, created);
+      return false;
+    }
+    this.#id = created.id;
+    this.#opening = this.#x;
+    return true;
+  }
+
+  async #expect(promise: string, code: string, reply: Reply): Promise<void> {
+    // Between any two requests; the next step finds it out as well, and begins anew.
+    if (this.#hasExpired(reply)) return;
+    const told = 'refusal' in reply ? reply.refusal.code : 'an answer';
+    if (told !== code) this.judge.find(promise, `${told}, not ${code}`);
+  }
+}
+
+const isSame = (a: Positions, b: Positions): boolean => a.length === b.length && a.every((p, i) => p === b[i]);

@@ -1,0 +1,290 @@
+import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
+import type { Door, Refusal, Reply } from '../doors/door.js';
+import type { DoorName } from '../doors/doors.js';
+import { type Finding, judgeAnswer } from '../judge/answer-judge.js';
+import { findTouching } from '../judge/distances.js';
+import { ExcludedMemory } from '../judge/excluded.js';
+import { defaultDelta, expectReply, floorAtMost, hasNoDefault, isWithinRounding, ulpOf } from '../judge/expectation.js';
+import type { Invariant } from '../judge/invariants.js';
+import { findCollisions } from '../judge/path-judge.js';
+import { findMeetings } from '../judge/state-judge.js';
+import { readSurface, type Surface } from '../judge/surface.js';
+import type { ProveScene } from '../scenes/builder.js';
+import { Random } from '../scenes/random.js';
+import { parametersOf, vary, withParts } from '../scenes/variation.js';
+import type { Mode, ProveCase } from './cases.js';
+import { type Judge, type JudgedStep, trySession } from './session-trial.js';
+import { takeTrace } from './trace-files.js';
+
+export interface Outcome {
+  readonly findings: readonly Finding[];
+  /** how it ended: a status, or the code of a refusal that was right */
+  readonly endings: Readonly<Record<string, number>>;
+  readonly answers: number;
+  readonly steps: number;
+  readonly reused: number;
+  /** linear pieces of paths that were judged */
+  readonly pieces: number;
+  /** answers during which pairs were excluded because they intersected */
+  readonly ignoring: number;
+  /** how often the service's own check was compared with the judge */
+  readonly checks: number;
+}
+
+export interface Bench {
+  readonly doors: Readonly<Record<DoorName, Door>>;
+  /** frames of a session case, of a long one */
+  readonly frames: number;
+  readonly longFrames: number;
+  /** ms of performance.now() after which no further frame is begun */
+  readonly until: number;
+  /** where the service writes the states of its paths */
+  readonly traceFolder: string | undefined;
+  /** asks for answers that the service has not looked at, so that the judge is alone */
+  readonly isUnverified: boolean;
+  /** ms that a session may be left alone in a rough session; absent = none expires or is parked here */
+  readonly longestWait?: number;
+}
+
+/** Sessions of one case that take turns; what frames a session may have is shared among them. */
+const TURNING = 3;
+
+/** Frames of sessions that are carried to their end. */
+const WHOLE_FRAMES = { WHOLE_SESSION: 240, ROUGH_SESSION: 40 };
+
+function framesOf(mode: Mode, { frames, longFrames }: Bench): number {
+  if (mode === 'TURNS') return Math.ceil(frames / TURNING);
+  return mode === 'LONG_SESSION' ? longFrames : frames;
+}
+
+class Tally {
+  readonly findings: Finding[] = [];
+  readonly endings: Record<string, number> = {};
+  answers = 0;
+  steps = 0;
+  reused = 0;
+  pieces = 0;
+  ignoring = 0;
+  checks = 0;
+
+  end(how: string): void {
+    this.endings[how] = (this.endings[how] ?? 0) + 1;
+  }
+
+  find(promise: string, details: string): void {
+    this.findings.push({ promise, details });
+  }
+}
+
+/** Sends one case and judges everything that comes back. */
+export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench): Promise<Outcome> {
+  const random = new Random(prove.seed ^ 0x5bd1e995);
+  // Bits that matter are not scaled.
+  const variation = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
+  const { start, target } = vary(scene, variation, random);
+  const asked = parametersOf(variation);
+  const parameters: ParametersInput = bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
+  const isPlain = prove.mode === 'RESOLVE' && !variation.hasPartDistances && !variation.isIgnoringParts;
+  const mesh = isPlain ? scene.mesh : withParts(scene.mesh, variation, random);
+  const tally = new Tally();
+  const trial = new Trial(prove, scene, mesh, bench, parameters, tally);
+  if (prove.mode === 'RESOLVE') await trial.resolve(start, target);
+  else if (prove.mode === 'TURNS') await trial.sessionsByTurns(start, target, prove.seed);
+  else await trial.session(start, target, random);
+  return tally;
+}
+
+class Trial implements Judge {
+  readonly #surface: Surface;
+  readonly #isIgnoring: boolean;
+  readonly #door: Door;
+  readonly #invariants: readonly Invariant[];
+  readonly #verify: 'STATE' | 'PATH' | 'NONE';
+  readonly #rules: { readonly kinematicPairs: 'SKIP' | 'PROTECT' };
+  #requests = 0;
+
+  constructor(
+    private readonly prove: ProveCase,
+    scene: ProveScene,
+    private readonly mesh: MeshInput,
+    private readonly bench: Bench,
+    private readonly parameters: ParametersInput,
+    private readonly tally: Tally,
+  ) {
+    this.#surface = readSurface(mesh);
+    this.#isIgnoring = parameters.onIntersectingStart === 'IGNORE_PAIRS';
+    this.#door = bench.doors[prove.door];
+    // What is ignored may go through anything.
+    this.#invariants = mesh.ignoredPartPairs ? [] : scene.invariants;
+    this.#verify = (parameters.verify as 'PATH' | 'NONE' | undefined) ?? 'STATE';
+    this.#rules = { kinematicPairs: parameters.kinematicPairs ?? 'SKIP' };
+  }
+
+  async resolve(start: Positions, target: Positions): Promise<void> {
+    const requestId = this.nameRequest();
+    const surface = this.#surface;
+    const reply = await this.#door.resolve(this.mesh, start, target, this.parameters, { requestId });
+    if (this.isRefusedRightly(surface, start, reply, target)) return;
+    const answer = this.judge({ surface, start, target, reply, requestIds: [requestId] });
+    // Where all vertices end in one point, or fly far, nearly every pair meets, and counting them takes minutes.
+    const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
+    if (answer && isCountable) await this.#compareChecks(answer, target);
+  }
+
+  /** Each goes its own way. @throws what the first of them threw, when all have ended */
+  async sessionsByTurns(start: Positions, target: Positions, seed: number): Promise<void> {
+    const ways = Array.from({ length: TURNING }, (_, k) => new Random((seed + 0x2545f491 * (k + 1)) >>> 0));
+    const ends = await Promise.allSettled(ways.map((random) => this.session(start, target, random)));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  async session(start: Positions, target: Positions, random: Random): Promise<void> {
+    const { bench, parameters, mesh, prove } = this;
+    const { mode } = prove;
+    const isRough = mode === 'ROUGH_SESSION';
+    const isWhole = mode === 'WHOLE_SESSION' || isRough;
+    const until = isWhole ? Number.POSITIVE_INFINITY : bench.until;
+    const frames = isWhole ? WHOLE_FRAMES[mode] : framesOf(mode, bench);
+    const longestWait = bench.longestWait ?? 0;
+    const sent = { door: this.#door, mesh, surface: this.#surface, start, target, parameters };
+    await trySession({ ...sent, frames, until, random, isRough, longestWait }, this);
+    if (mode === 'WHOLE_SESSION' && this.tally.reused === 0)
+      this.find('proximity sets are used again', `in none of ${this.tally.answers} answers of one session`);
+  }
+
+  nameRequest(): string {
+    return `${this.prove.id}-${this.prove.seed}-${this.#requests++}`;
+  }
+
+  find(promise: string, details: string): void {
+    this.tally.find(promise, details);
+  }
+
+  end(how: string): void {
+    this.tally.end(how);
+  }
+
+  isRefusedRightly(
+    surface: Surface,
+    start: Positions,
+    reply: Reply | { readonly refusal: Refusal },
+    target: Positions = start,
+    opening: Positions = start,
+  ): boolean {
+    const { tally } = this;
+    const isSingle = target instanceof Float32Array;
+    const delta = this.#deltaAsked() ?? defaultDelta(this.#surface, opening);
+    const expected = expectReply(surface, start, delta, isSingle);
+    // Then nothing is counted: a scalar so coarse may have put all vertices in one place, where nearly every pair meets.
+    const isTooCoarse = expected === 'TOLERANCE_TOO_SMALL';
+    const { fewest, most } = isTooCoarse ? { fewest: 0, most: 0 } : this.#refusable(surface, start);
+    if (!('refusal' in reply)) {
+      if (fewest > 0) tally.find('an intersecting start is refused', `${fewest} pairs meet in it`);
+      if (isTooCoarse) tally.find('TOLERANCE_TOO_SMALL where the scalar is too coarse', 'it was answered');
+      return false;
+    }
+    const { code, message, pairCount } = reply.refusal;
+    tally.end(code);
+    if (isTooCoarse && code === expected) return true;
+    // What is excluded may be as close as it likes.
+    const excused = this.#isIgnoring
+      ? new ExcludedMemory().settle(surface, start, this.#rules, 0, this.#verify === 'PATH').excused
+      : undefined;
+    const judged: Surface = excused ? { ...surface, excused } : surface;
+    const isTolerance =
+      code === 'TOLERANCE_TOO_SMALL' &&
+      (expected !== 'ANSWER' || isWithinRounding(judged, start, this.#rules.kinematicPairs, isSingle));
+    const isMeeting = code === 'INTERSECTING_START' && most > 0;
+    if (isMeeting && !(pairCount >= fewest && pairCount <= most)) {
+      const are = fewest === most ? `${most}` : `between ${fewest} and ${most}`;
+      tally.find('INTERSECTING_START counts the pairs', `told ${pairCount}, are ${are}`);
+    }
+    const isInvalid = code === 'INVALID_PARAMETER' && hasNoDefault(this.#surface, opening, this.#deltaAsked());
+    if (!isTolerance && !isMeeting && !isInvalid) tally.find('a right request is answered', `${code}: ${message}`);
+    return true;
+  }
+
+  /**
+   * How many pairs a start has to be refused for: those that meet, and where there are none and paths are to be tested, those
+   * that touch; within rounding it may be refused or not.
+   */
+  #refusable(surface: Surface, start: Positions): { readonly fewest: number; readonly most: number } {
+    if (this.#isIgnoring) return { fewest: 0, most: 0 };
+    const meetings = findMeetings(surface, start, this.#rules).length;
+    if (meetings > 0 || this.#verify !== 'PATH') return { fewest: meetings, most: meetings };
+    const { certain, possible } = findTouching(surface, start, this.#rules);
+    return { fewest: certain.length, most: certain.length + possible.length };
+  }
+
+  #deltaAsked(): number | undefined {
+    const { activationDistance, preset, metresPerUnit } = this.parameters;
+    // PAPER's default is a length of the real world: a millimetre.
+    return activationDistance ?? (preset === 'PAPER' ? 0.001 / (metresPerUnit ?? 1) : undefined);
+  }
+
+  /** @returns the positions of the answer, if there was one */
+  judge({ surface: whole, start, target, reply, requestIds = [], memory }: JudgedStep): Positions | undefined {
+    const { tally, bench } = this;
+    if ('refusal' in reply) {
+      tally.end(reply.refusal.code);
+      tally.find('a right request is answered', `${reply.refusal.code}: ${reply.refusal.message}`);
+      return undefined;
+    }
+    const { positions, report } = reply.answer;
+    const floor = floorAtMost(whole, start, target, report.resolved.activationDistance);
+    const excluded = this.#isIgnoring
+      ? (memory ?? new ExcludedMemory()).settle(whole, start, this.#rules, floor, this.#verify === 'PATH')
+      : undefined;
+    const surface: Surface = excluded ? { ...whole, excused: excluded.excused } : whole;
+    const question = { surface, start, target, invariants: this.#invariants, verify: this.#verify, excluded };
+    tally.findings.push(...judgeAnswer(question, reply.answer));
+    tally.answers++;
+    tally.steps += report.steps;
+    if (report.proximitySetReused) tally.reused++;
+    if (excluded && excluded.most > 0) tally.ignoring++;
+    tally.end(report.status);
+    const { traceFolder } = bench;
+    // A frame that was answered for a sender who had gone has its path under that one's name.
+    const traces = traceFolder ? requestIds.map((id) => takeTrace(traceFolder, id)) : [];
+    const states = traces.findLast((trace) => trace !== undefined);
+    if (states) this.#judgePath(surface, states, start, positions);
+    return positions;
+  }
+
+  #judgePath(surface: Surface, states: readonly Positions[], start: Positions, answer: Positions): void {
+    const { tally } = this;
+    const [first] = states;
+    const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
+    // Where the answer's scalar is narrower the path begins with the piece that rounds the start to it.
+    const isNarrowed = start instanceof Float64Array && first instanceof Float32Array;
+    const isNear = (p: number, i: number) => Math.abs(p - start[i]) <= 2 * ulpOf(start, true);
+    if (isNarrowed ? !first.every(isNear) : !same(first, start))
+      tally.find('a path begins at the start', 'the first state of the trace is another');
+    if (!same(states[states.length - 1], answer))
+      tally.find('a path ends at the answer', 'the last state of the trace is another');
+    const path = isNarrowed ? [start, ...states] : states;
+    for (let k = 1; k < path.length; k++) {
+      const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules);
+      tally.pieces++;
+      if (collisions.length === 0) continue;
+      const { a, b, time } = collisions[0];
+      tally.find(
+        'no collisions on the path',
+        `piece ${k} of ${path.length - 1}: ${collisions.length} pairs, first ${a.join(',')} with ${b.join(',')} from t = ${time}`,
+      );
+      return;
+    }
+  }
+
+  /** The service's check of a state, and of a path, against the judge's. */
+  async #compareChecks(answer: Positions, target: Positions): Promise<void> {
+    const { tally } = this;
+    if (this.#rules.kinematicPairs !== 'SKIP') return;
+    const meetings = findMeetings(this.#surface, target, this.#rules);
+    const { count, pathFree } = await this.#door.check(this.mesh, target, answer);
+    tally.checks++;
+    if (count !== meetings.length) tally.find('check counts the pairs', `told ${count}, are ${meetings.length}`);
+    if (pathFree === true && meetings.length > 0) tally.find('check: a path is free', 'it begins with an intersection');
+  }
+}

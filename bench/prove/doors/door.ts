@@ -1,0 +1,143 @@
+import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
+
+/** The report as a stranger reads it: enums by name, 64-bit counts as strings. */
+export interface WireReport {
+  readonly status: string;
+  readonly steps: number;
+  readonly searches: number;
+  readonly proximitySetReused: boolean;
+  readonly residual: number;
+  readonly unfinishedVertices: number;
+  readonly unreachedKinematic: number;
+  readonly deflectedVertices: number;
+  readonly distanceToTargetMax: number;
+  readonly distanceToTargetRms: number;
+  readonly maxStretch: number;
+  readonly minDistance?: number;
+  readonly ignoredPairCount: string;
+  readonly verification: { readonly performed: string; readonly intersections: string; readonly fellBack: boolean };
+  readonly resolved: {
+    readonly activationDistance: number;
+    readonly reach: number;
+    readonly searchRadiusMax: number;
+    readonly stepLimit: number;
+    readonly residualTolerance: number;
+    readonly preset: string;
+    readonly kinematicPairs: 'SKIP' | 'PROTECT';
+  };
+  /** absent where the door sends no lists: raw floats */
+  readonly warnings?: readonly { readonly code: string }[];
+  readonly sessionRebuilt: boolean;
+  readonly engine: string;
+}
+
+export interface Answer {
+  readonly positions: Positions;
+  readonly report: WireReport;
+}
+
+export interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly pairCount: number;
+  readonly isRetryable: boolean;
+}
+
+export type Reply = { readonly answer: Answer } | { readonly refusal: Refusal };
+export type Opened = { readonly id: string } | { readonly refusal: Refusal };
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** names the request, and the folder of its trace */
+  readonly requestId?: string;
+}
+
+export interface PartTarget {
+  readonly part: string;
+  readonly target: Positions;
+}
+
+/** What a step may say besides its target. */
+export interface StepTerms {
+  /** instead of the whole target: the parts of it that changed; none of them = "go on as before" */
+  readonly parts?: readonly PartTarget[];
+  /** instead of the last answer: going back */
+  readonly start?: Positions;
+  /** uint8[V], from this step on */
+  readonly kinematic?: Uint8Array;
+}
+
+/** One of the ways into the service. All of them mean the same, so that a case may take any. */
+export interface Door {
+  resolve(
+    mesh: MeshInput,
+    start: Positions,
+    target: Positions,
+    parameters: ParametersInput,
+    options?: CallOptions,
+  ): Promise<Reply>;
+  createSession(mesh: MeshInput, start: Positions, parameters: ParametersInput): Promise<Opened>;
+  /** @param target the whole target, sent unless the terms have parts; the answer has its length and scalar */
+  step(id: string, frame: bigint, target: Positions, terms?: StepTerms, options?: CallOptions): Promise<Reply>;
+  /** the door's quicker way for whole targets: raw floats, or the stream */
+  stepFast(id: string, frame: bigint, target: Positions): Promise<Reply>;
+  deleteSession(id: string): Promise<void>;
+  /** How many pairs the service finds in a state, and whether it calls the path to `end` free. */
+  check(
+    mesh: MeshInput,
+    x: Positions,
+    end?: Positions,
+  ): Promise<{ readonly count: number; readonly pathFree: boolean | undefined }>;
+  close(): void;
+}
+
+/** A hard case may not eat the whole campaign; what is reached by then is safe and is judged like any answer. */
+export const BUDGET_SECONDS = 10;
+
+export function bytesOf(array: ArrayBufferView): Uint8Array {
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+}
+
+/** @throws when the answer does not have the length and scalar of its target */
+export function toPositions(bytes: Uint8Array, like: Positions, scalar?: string): Positions {
+  const expected = like instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
+  if (bytes.byteLength !== like.byteLength || (scalar !== undefined && scalar !== expected))
+    throw new Error(`${bytes.byteLength} bytes of ${scalar}, not ${like.byteLength} of ${expected}`);
+  // Not slice(): that of a Buffer shares the pool's memory.
+  const copy = new Uint8Array(bytes).buffer;
+  return like instanceof Float64Array ? new Float64Array(copy) : new Float32Array(copy);
+}
+
+/**
+ * A judge at work for minutes hears nothing of its connections; the service may have given them up by then, and the first
+ * request that is sent on one is lost before the service sees it. Clients send such a request again, and so does this one: a
+ * frame that is sent twice is applied once, and a resolve keeps nothing. A service that has died refuses the second one too.
+ */
+export async function sendAgainIfLost<T>(send: () => Promise<T>, isLost: (error: unknown) => boolean): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await send();
+    } catch (error) {
+      if (n === ATTEMPTS || !isLost(error)) throw error;
+    }
+  }
+}
+
+const ATTEMPTS = 3;
+
+/** Codes of sockets that were closed by the other side; ECONNREFUSED, nobody there, is none of them. */
+const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+
+/** Whether fetch failed for a connection that had been closed. */
+export function isClosedSocket(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { readonly code?: string } | undefined) : undefined;
+  return CLOSED.includes(cause?.code ?? '');
+}
+
+/** Whether a gRPC call failed for its connection, as its code says (UNAVAILABLE), and not by the service's own word. */
+export function isLostCall(error: unknown): boolean {
+  return (error as { readonly code?: number }).code === UNAVAILABLE;
+}
+
+const UNAVAILABLE = 14;

@@ -1,0 +1,213 @@
+import { Client } from '../doors/json-door.js';
+import type { ProveScene } from '../scenes/builder.js';
+import { Random } from '../scenes/random.js';
+import { ServerProcess } from '../server.js';
+import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
+import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
+import { parkedAndExpired } from './parked-sessions.js';
+import { assert, assertSafe, describeThrown, makeScene, targetOf } from './tools.js';
+
+export interface FailureResult {
+  readonly name: string;
+  readonly result: 'HELD' | 'BROKEN' | 'SKIPPED';
+  readonly details: string;
+}
+
+interface Failure {
+  readonly name: string;
+  /** the engine that can break in this way, and why the other cannot */
+  readonly only?: { readonly engine: 'cpu' | 'webgpu'; readonly because: string };
+  readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
+}
+
+const NO_DEVICE = 'this engine has no device';
+
+/** What can go wrong around the engine; what was answered stays true and nothing unsafe is ever sent. */
+const FAILURES: readonly Failure[] = [
+  { name: 'the client goes away in the middle of a resolve', run: clientGone },
+  { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
+  { name: 'the server is killed between any two frames of a session', run: killedBetweenFrames },
+  { name: 'an answered frame is sent again', run: sentAgain },
+  {
+    name: 'sessions are parked and expire, and their clients hang up and ask wrongly',
+    run: parkedAndExpired,
+  },
+  {
+    name: 'a thread is killed at any moment',
+    // Dawn ends the whole process where a thread of it ends in the middle of its work.
+    run: (engine, random) => (engine === 'cpu' ? workerKilled : threadKilledWithProcess)(engine, random),
+  },
+  {
+    name: 'a thread runs out of memory',
+    run: (engine, random) => (engine === 'cpu' ? outOfMemory : threadStarvedWithProcess)(engine, random),
+  },
+  {
+    name: 'the device is lost at any moment',
+    run: deviceLost,
+    only: { engine: 'webgpu', because: NO_DEVICE },
+  },
+  {
+    name: 'a mesh does not fit on the device',
+    run: outOfDeviceMemory,
+    only: { engine: 'webgpu', because: NO_DEVICE },
+  },
+];
+
+export async function runFailures(
+  engine: 'cpu' | 'webgpu',
+  seed: number,
+  tell: (line: string) => void,
+): Promise<FailureResult[]> {
+  const results: FailureResult[] = [];
+  for (const { name, only, run } of FAILURES) {
+    let result: FailureResult;
+    if (only && only.engine !== engine) result = { name, result: 'SKIPPED', details: only.because };
+    else {
+      result = await run(engine, new Random(seed)).then(
+        (details): FailureResult => ({ name, result: 'HELD', details }),
+        (error: unknown): FailureResult => ({ name, result: 'BROKEN', details: describeThrown(error) }),
+      );
+    }
+    results.push(result);
+    tell(`fault, ${engine}: ${name}: ${result.result}: ${result.details}`);
+  }
+  return results;
+}
+
+/** Resolves are cut off after random times; the server must stay whole and answer the next one as if nothing had been. */
+async function clientGone(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const server = await ServerProcess.start({ engine });
+  try {
+    const client = new Client(server.address);
+    const scene = makeScene(random);
+    const { mesh, start, target } = scene;
+    const whole = await client.resolve(mesh, start, target, {});
+    assert('answer' in whole, 'the first resolve was refused');
+    let gone = 0;
+    for (let k = 0; k < 8; k++) {
+      const signal = AbortSignal.timeout(Math.floor(random.between(1, 120)));
+      await client.resolve(mesh, start, target, {}, { signal }).catch(() => {
+        gone++;
+      });
+    }
+    const again = await client.resolve(mesh, start, target, {});
+    assert('answer' in again, 'the resolve after the cancelled ones was refused');
+    assertSafe(scene, again.answer.positions, 'after cancelled requests');
+    assert(
+      again.answer.positions.every((p, i) => p === whole.answer.positions[i]),
+      'the same request has other bytes after cancelled ones',
+    );
+    assert(server.isAlive, 'the server ended');
+    return `${gone} of 8 callers went away, then the same request gave the same bytes`;
+  } finally {
+    await server.stop();
+  }
+}
+
+/** What was answered is whole and safe; what was not is asked again of the next server, with the same bytes. */
+async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const scene = makeScene(random);
+  const { mesh, start, target } = scene;
+  let server = await ServerProcess.start({ engine });
+  let first: ArrayLike<number> | undefined;
+  let lost = 0;
+  try {
+    for (let k = 0; k < MAX_KILLS[engine]; k++) {
+      const pending = new Client(server.address).resolve(mesh, start, target, {}).catch(() => undefined);
+      const killing = new Promise<void>((resolve) => {
+        setTimeout(resolve, Math.floor(random.between(0, 250)));
+      }).then(() => server.kill());
+      const reply = await pending;
+      await killing;
+      if (reply === undefined) lost++;
+      else {
+        assert('answer' in reply, 'a resolve was refused');
+        const { positions } = reply.answer;
+        assertSafe(scene, positions, 'in an answer from just before the kill');
+        const known = first;
+        assert(known === undefined || positions.every((p, i) => p === known[i]), 'two servers gave other bytes');
+        first = positions;
+      }
+      server = await ServerProcess.start({ engine });
+    }
+    const last = await new Client(server.address).resolve(mesh, start, target, {});
+    assert('answer' in last, 'the last server refuses');
+    assertSafe(scene, last.answer.positions, 'in the last answer');
+    return `${MAX_KILLS[engine]} kills, ${lost} unanswered requests`;
+  } finally {
+    await server.stop();
+  }
+}
+
+const FRAMES = 12;
+/** A software driver takes seconds to start. */
+const MAX_KILLS = { cpu: 6, webgpu: 3 };
+
+/**
+ * The client's part of the contract: it keeps its last received answer, makes the session again from it on a new server,
+ * and sends the unanswered frame again. Nothing answered may be lost and nothing applied twice, so that every answer is
+ * reached from the one before.
+ */
+async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const scene = makeScene(random);
+  let server = await ServerProcess.start({ engine });
+  let x: Float64Array = scene.start;
+  let kills = 0;
+  try {
+    let id = await open(server, scene, x);
+    for (let frame = 1; frame <= FRAMES; frame++) {
+      const y = targetOf(scene, frame);
+      for (;;) {
+        const pending = new Client(server.address).step(id, BigInt(frame), y).catch(() => undefined);
+        if (kills < MAX_KILLS[engine] && random.next() < 0.35) {
+          await new Promise((resolve) => setTimeout(resolve, Math.floor(random.between(0, 60))));
+          await server.kill();
+          kills++;
+        }
+        const reply = await pending;
+        if (reply !== undefined) {
+          assert('answer' in reply, `frame ${frame} was refused`);
+          x = Float64Array.from(reply.answer.positions);
+          assertSafe(scene, x, `in frame ${frame}`);
+        }
+        if (!server.isAlive) {
+          server = await ServerProcess.start({ engine });
+          id = await open(server, scene, x);
+        }
+        if (reply !== undefined) break;
+      }
+    }
+    return `${FRAMES} frames, ${kills} kills, every frame answered once and safe`;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function open(server: ServerProcess, scene: ProveScene, x: Float64Array): Promise<string> {
+  const created = await new Client(server.address).createSession(scene.mesh, x, {});
+  assert('id' in created, `no session from the last answer: ${JSON.stringify(created)}`);
+  return created.id;
+}
+
+/** A retry gives the stored bytes, and the frame after it starts from them: applied once. */
+async function sentAgain(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const scene = makeScene(random);
+  const server = await ServerProcess.start({ engine });
+  try {
+    const client = new Client(server.address);
+    const [once, twice] = [await open(server, scene, scene.start), await open(server, scene, scene.start)];
+    for (let frame = 1; frame <= 6; frame++) {
+      const y = targetOf(scene, frame);
+      const one = await client.step(once, BigInt(frame), y);
+      const two = await client.step(twice, BigInt(frame), y);
+      const again = await client.step(twice, BigInt(frame), y);
+      assert('answer' in one && 'answer' in two && 'answer' in again, `frame ${frame} was refused`);
+      const same = (a: ArrayLike<number>, b: ArrayLike<number>) => Array.from(a).every((p, i) => p === b[i]);
+      assert(same(two.answer.positions, again.answer.positions), `frame ${frame} sent again has other bytes`);
+      assert(same(one.answer.positions, two.answer.positions), `frame ${frame} was applied twice`);
+    }
+    return '6 frames, each sent twice, same bytes as sent once';
+  } finally {
+    await server.stop();
+  }
+}

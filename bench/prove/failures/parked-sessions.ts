@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ProveCase } from '../cases/cases.js';
+import { takeTrace } from '../cases/trace-files.js';
+import { type Bench, type Outcome, tryCase } from '../cases/try-case.js';
+import { type DoorName, makePatient, openDoors } from '../doors/doors.js';
+import { GENERATED } from '../scenes/generated.js';
+import { Random } from '../scenes/random.js';
+import { PLAIN } from '../scenes/variation.js';
+import { ServerProcess } from '../server.js';
+import { assert } from './tools.js';
+
+/** bytes of the device: less than the sessions hold together, so that one parks another, and more than any holds */
+const DEVICE_BYTES = { cpu: 130_000, webgpu: 800_000 };
+/** s */
+const IDLE_TIMEOUT = 0.3;
+/** ms: every other wait is longer than a session lives */
+const LONGEST_WAIT = 600;
+const MAX_LIVES = 4;
+/** Small meshes, so that frames are many. */
+const LIVES: readonly (readonly [string, DoorName])[] = [
+  ['handkerchiefs', 'JSON'],
+  ['neighbours', 'PROTOBUF'],
+  ['tangle', 'GRPC'],
+];
+
+/**
+ * Sessions beside each other on a service that has room for some of them only and forgets those that nobody uses, while their
+ * clients hang up, send frames again, ask wrongly and wait. Every answer and path is judged from the last answer that
+ * arrived; a session that is gone is made again from it.
+ */
+export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
+  const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
+  const server = await ServerProcess.start({
+    engine,
+    environment: {
+      INTERSTICE_TRACE: traceFolder,
+      INTERSTICE_MAX_DEVICE_BYTES: String(DEVICE_BYTES[engine]),
+      INTERSTICE_IDLE_TIMEOUT_SECONDS: String(IDLE_TIMEOUT),
+    },
+  });
+  const doors = makePatient(openDoors(server), (requestId) => takeTrace(traceFolder, requestId));
+  try {
+    const bench: Bench = {
+      doors,
+      frames: 0,
+      longFrames: 0,
+      until: Number.POSITIVE_INFINITY,
+      traceFolder,
+      isUnverified: false,
+      longestWait: LONGEST_WAIT,
+    };
+    const most = watchParked(server.adminAddress);
+    const outcomes: Outcome[] = [];
+    const expiries = () => outcomes.reduce((total, { endings }) => total + (endings.SESSION_NOT_FOUND ?? 0), 0);
+    try {
+      // What happens at random moments may not happen: they live again until it has.
+      for (let n = 0; n < MAX_LIVES && (most.parked === 0 || expiries() === 0); n++) {
+        const lives = LIVES.map(([scene, door], k) => live(scene, door, (random.seed + 31 * n + k) >>> 0, bench));
+        outcomes.push(...(await Promise.all(lives)));
+      }
+    } finally {
+      await most.stop();
+    }
+    for (const { findings } of outcomes) {
+      assert(findings.length === 0, findings.map(({ promise, details }) => `${promise}: ${details}`).join('; '));
+    }
+    assert(server.isAlive, 'the server ended');
+    assert(most.parked > 0, 'no session was ever parked');
+    assert(expiries() > 0, 'no session expired');
+    const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+    return `${sum(({ answers }) => answers)} answers and ${sum(({ pieces }) => pieces)} path pieces judged; ${most.parked} of ${LIVES.length} sessions were parked at a time, and sessions expired ${expiries()} times`;
+  } finally {
+    for (const door of Object.values(doors)) door.close();
+    await server.stop();
+    rmSync(traceFolder, { recursive: true, force: true });
+  }
+}
+
+function live(scene: string, door: DoorName, seed: number, bench: Bench): Promise<Outcome> {
+  const prove: ProveCase = {
+    id: `rough-${scene}`,
+    scene,
+    seed,
+    mode: 'ROUGH_SESSION',
+    door,
+    variation: scene === 'tangle' ? { ...PLAIN, isIgnoring: true } : PLAIN,
+  };
+  return tryCase(prove, GENERATED[scene](new Random(seed)), bench);
+}
+
+/** How many sessions are parked at a time, at most, as the metrics say. */
+function watchParked(address: string): { readonly parked: number; readonly stop: () => Promise<void> } {
+  const most = { parked: 0 };
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    while (!isOver) {
+      const page = await (await fetch(`${address}/metrics`)).text();
+      const told = page.match(/^interstice_sessions\{residency="parked"\} (\d+)$/m)?.[1];
+      most.parked = Math.max(most.parked, Number(told ?? 0));
+      await wait(LOOK_MS);
+    }
+  };
+  const looking = look();
+  looking.catch(() => {});
+  return {
+    get parked() {
+      return most.parked;
+    },
+    stop: () => {
+      isOver = true;
+      return looking;
+    },
+  };
+}
+
+const LOOK_MS = 20;

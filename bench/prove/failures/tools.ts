@@ -1,0 +1,29 @@
+import { pathToFileURL } from 'node:url';
+import { projectRoot } from '../../../src/paths.js';
+import { findMeetings } from '../judge/state-judge.js';
+import { readSurface } from '../judge/surface.js';
+import type { ProveScene } from '../scenes/builder.js';
+import { GENERATED } from '../scenes/generated.js';
+import type { Random } from '../scenes/random.js';
+
+class Broken extends Error {}
+
+export function assert(isTrue: boolean, complaint: string): asserts isTrue {
+  if (!isTrue) throw new Broken(complaint);
+}
+
+export const makeScene = (random: Random): ProveScene => GENERATED.layers(random);
+
+export function assertSafe(scene: ProveScene, x: ArrayLike<number>, where: string): void {
+  const meetings = findMeetings(readSurface(scene.mesh), x, { kinematicPairs: 'SKIP' });
+  assert(meetings.length === 0, `${meetings.length} pairs intersect ${where}`);
+}
+
+export const targetOf = (scene: ProveScene, frame: number): Float64Array =>
+  scene.start.map((p, i) => p + Math.sin(0.2 * frame) * (scene.target[i] - p));
+
+/** What was thrown and where, for a report that others read: files are named from the project's root on. */
+export function describeThrown(error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return text.replaceAll(`${pathToFileURL(projectRoot).href}/`, '').replaceAll(`${projectRoot}/`, '');
+}

@@ -1,0 +1,99 @@
+import type { CollisionMesh } from '../../../src/mesh/types.js';
+import type { testPath } from '../../../src/verify/path.js';
+import type { PathFindings } from '../../../src/verify/types.js';
+import { FLOOR, MEETING, type Mutant, noBound, noCheck, notGuardedAgain, PATH } from './mutant.js';
+
+const PROXIMITY = 'src/solver/cpu/proximity.js';
+
+type IsIgnored = (kind: number, ...vertices: number[]) => boolean;
+
+/** Faults in what the contract lets a caller exclude: ignored parts, and starts that intersect or touch. */
+export const CONTRACT_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'forgotten-seams',
+    description: 'pairs of ignored parts are excluded also where they guard an element that spans parts',
+    faults: [
+      {
+        file: 'src/solver/part-seams.js',
+        function: 'findSeams',
+        instead: (_: unknown, mesh: CollisionMesh) => new Uint8Array(mesh.vertexCount),
+      },
+    ],
+    scenes: ['sewnParts'],
+    caughtBy: [MEETING, PATH],
+  },
+  {
+    name: 'forgotten-edge-seams',
+    description: 'as above, but only pairs of edges',
+    faults: [
+      {
+        file: PROXIMITY,
+        function: 'ignoredParts',
+        instead: (original: (mesh: CollisionMesh) => IsIgnored | undefined, mesh: CollisionMesh) => {
+          const { partOfVertex: part, ignoredPartPairs: ignored } = mesh;
+          const isListed = (p: number, q: number) =>
+            ignored.some((each, n) => n % 2 === 0 && each === p && ignored[n + 1] === q);
+          const isIgnored = original(mesh);
+          return (kind: number, a: number, b: number, c: number, d: number): boolean =>
+            // kind 1 is EE
+            kind === 1
+              ? part[a] === part[b] && part[c] === part[d] && (isListed(part[a], part[c]) || isListed(part[c], part[a]))
+              : isIgnored?.(kind, a, b, c, d) === true;
+        },
+      },
+    ],
+    scenes: ['sewnParts'],
+    caughtBy: [MEETING, PATH],
+  },
+  {
+    name: 'ignored-unasked',
+    description:
+      'pairs of parts are told apart by the sum of their places, so that others than those in the list are ignored',
+    faults: [{ file: PROXIMITY, constant: 'partCount', value: '1' }],
+    scenes: ['sewnParts'],
+    caughtBy: [MEETING, PATH, FLOOR],
+  },
+  {
+    name: 'touching-not-excluded',
+    description:
+      'under IGNORE_PAIRS and PATH what touches in the start is not excluded, and counts as found on the path',
+    faults: [{ file: 'src/jobs/start-check.js', function: 'findTouching', instead: () => [] }],
+    scenes: ['touching'],
+    caughtBy: ['report: ignoredPairCount', 'the engine was never caught'],
+    isVerified: true,
+    sent: { corner: 'PATH', isIgnoring: true },
+  },
+  {
+    name: 'touching-excluded-for-ever',
+    description: 'under IGNORE_PAIRS and PATH a pair that was excluded because it touched is never guarded again',
+    faults: [notGuardedAgain],
+    scenes: ['touching'],
+    caughtBy: ['report: ignoredPairCount', MEETING, PATH],
+    mode: 'SESSION',
+    isVerified: true,
+    sent: { corner: 'PATH', isIgnoring: true },
+  },
+  {
+    name: 'ignoring-blinds-paths',
+    description: 'where any pair is excluded the path test of PATH finds nothing, and the engine bounds no step',
+    faults: [
+      {
+        file: 'src/verify/path.js',
+        function: 'testPath',
+        instead: (original: typeof testPath, ...of: Parameters<typeof testPath>): PathFindings => {
+          const [, , , { excluded }] = of;
+          const isBlind = excluded !== undefined && excluded.items.length > 0;
+          return isBlind
+            ? { pathFree: true, earliestImpact: undefined, collisionCount: 0, collisions: [] }
+            : original(...of);
+        },
+      },
+      noBound,
+      ...noCheck,
+    ],
+    scenes: ['touching'],
+    caughtBy: [PATH],
+    isVerified: true,
+    sent: { corner: 'PATH', isIgnoring: true },
+  },
+];

@@ -1,0 +1,51 @@
+import type { Mode } from '../cases/cases.js';
+import type { Variation } from '../scenes/variation.js';
+import type { Fault } from './fault.js';
+import type { Plant } from './planting.js';
+
+/**
+ * Faults that are planted to see whether the campaign notices. They are patches of a copy of the build, never switches in the
+ * product: what is shipped knows nothing of them.
+ */
+export interface Mutant extends Plant {
+  readonly description: string;
+  /** default cpu */
+  readonly engine?: 'webgpu';
+  /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
+  readonly scenes: readonly string[];
+  /** promises, one of which must be reported broken */
+  readonly caughtBy: readonly string[];
+  /** as callers have it: the service verifies; without it the judge is alone with the engine */
+  readonly isVerified?: boolean;
+  readonly mode?: Mode;
+  /** how the scenes are sent: what differs from float64 numbers as the scene has them */
+  readonly sent?: Partial<Variation>;
+}
+
+export const FORWARD = 'src/solver/cpu/forward.js';
+export const MEETING = 'no intersections in the answer';
+export const TUNNEL = 'nothing tunnels';
+export const FLOOR = 'half of the floor is kept';
+export const PATH = 'no collisions on the path';
+
+/** Steps so small that each is rounded, with a floor as low as it may be. */
+export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
+/** All the way at once, and nobody pushed aside. */
+export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
+
+export const noBound: Fault = { file: FORWARD, function: 'stepBound', instead: () => 1 };
+
+export const noCheck: readonly Fault[] = [
+  { file: FORWARD, function: 'isAbove', instead: () => true },
+  { file: FORWARD, function: 'isBelow', instead: () => true },
+];
+
+/** Pairs that were excluded once stay excluded, however far apart they are. */
+export const notGuardedAgain: Fault = {
+  file: 'src/verify/excluded.js',
+  function: 'findNear',
+  instead: (_: unknown, _mesh: unknown, _positions: unknown, pairs: unknown) => pairs,
+};
+
+/** The service tries its engine before it says that it is ready, and would refuse to start with most of these faults. */
+export const MUTED_PROBE: Fault = { file: 'src/session/resolve.js', function: 'checkProbe', instead: () => undefined };

@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ProveCase } from '../cases/cases.js';
+import { tryCase } from '../cases/try-case.js';
+import { openDoors } from '../doors/doors.js';
+import { GENERATED } from '../scenes/generated.js';
+import { Random } from '../scenes/random.js';
+import { PLAIN } from '../scenes/variation.js';
+import { ServerProcess } from '../server.js';
+import type { ProveSettings } from '../settings.js';
+import { GPU_MUTANTS } from './gpu-mutants.js';
+import { MUTED_PROBE, type Mutant } from './mutant.js';
+import { MUTANTS } from './mutants.js';
+import { misfits, plant, removePlant } from './planting.js';
+
+export interface MutantResult {
+  readonly name: string;
+  readonly fault: string;
+  readonly files: readonly string[];
+  /** CAUGHT, MISSED, or MISFIT: the build has changed and the patch no longer fits */
+  readonly result: 'CAUGHT' | 'MISSED' | 'MISFIT';
+  /** what gave it away, or why it could not be tried */
+  readonly by: string;
+  /** cases until then */
+  readonly cases: number;
+  readonly seconds: number;
+}
+
+/**
+ * Seeds of every scene until a mutant counts as missed. Most are caught by the first; those that only last bits give away need
+ * luck, and with four seeds one in ten of them was missed.
+ */
+const SEEDS = 32;
+
+/** Faults that are tried at a time: each is a service and a judge that wait for each other. */
+const AT_A_TIME = 2;
+
+/** Plants every fault in a copy of the build and lets the campaign's judge look for it. */
+export async function runMutants(
+  settings: ProveSettings,
+  engines: readonly string[],
+  tell: (line: string) => void,
+): Promise<MutantResult[]> {
+  const chosen = [...MUTANTS, ...GPU_MUTANTS].filter(
+    ({ name, engine = 'cpu' }) =>
+      engines.includes(engine) && (settings.only.length === 0 || settings.only.some((word) => name.includes(word))),
+  );
+  const results: MutantResult[] = [];
+  const waiting = [...chosen];
+  const work = async (): Promise<void> => {
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+      const started = performance.now();
+      const outcome = await tryMutant(mutant, settings.seed);
+      const seconds = (performance.now() - started) / 1000;
+      const files = [...new Set(mutant.faults.map(({ file }) => file))];
+      results.push({ name: mutant.name, fault: mutant.description, files, ...outcome, seconds });
+      tell(`mutant ${mutant.name}: ${outcome.result} after ${outcome.cases} cases, ${outcome.by}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  const order = chosen.map(({ name }) => name);
+  return results.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+}
+
+type Verdict = Pick<MutantResult, 'result' | 'by' | 'cases'>;
+
+async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
+  // Faults in copies of the build: the service's own trial of itself must look away, or it would not even start.
+  const planted = { name: mutant.name, faults: [...mutant.faults, MUTED_PROBE] };
+  const wrong = misfits(planted);
+  if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
+  const build = await plant(planted);
+  const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
+  // One thread, so that sessions which take turns share it.
+  const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', INTERSTICE_TRACE: traceFolder, INTERSTICE_THREADS: '1' };
+  let cases = 0;
+  try {
+    const server = await ServerProcess.start({ engine: mutant.engine ?? 'cpu', build, environment });
+    try {
+      const bench = {
+        doors: openDoors(server),
+        frames: mutant.mode === 'TURNS' ? 60 : 20,
+        longFrames: 20,
+        until: Number.POSITIVE_INFINITY,
+        traceFolder,
+        isUnverified: !mutant.isVerified,
+      };
+      for (let n = 0; n < SEEDS; n++) {
+        for (const scene of mutant.scenes) {
+          const prove = caseOf(mutant, scene, (seed + 7919 * n) >>> 0);
+          const outcome = await tryCase(prove, GENERATED[scene](new Random(prove.seed)), bench).catch(
+            (error: unknown) => {
+              throw new Error(`mutant ${mutant.name}: the service ended: ${server.log.join('\n')}`, { cause: error });
+            },
+          );
+          cases++;
+          const finding = outcome.findings.find(({ promise }) => mutant.caughtBy.includes(promise));
+          if (finding) return { result: 'CAUGHT', by: `${scene}: ${finding.promise}: ${finding.details}`, cases };
+        }
+      }
+      return { result: 'MISSED', by: `${cases} cases found nothing of ${mutant.caughtBy.join(', ')}`, cases };
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    await removePlant(build);
+    rmSync(traceFolder, { recursive: true, force: true });
+  }
+}
+
+function caseOf(mutant: Mutant, scene: string, seed: number): ProveCase {
+  return {
+    id: `mutant-${mutant.name}-${scene}`,
+    scene,
+    seed,
+    mode: mutant.mode ?? 'RESOLVE',
+    door: 'JSON',
+    variation: { ...PLAIN, ...mutant.sent },
+  };
+}

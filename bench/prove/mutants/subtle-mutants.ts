@@ -1,0 +1,163 @@
+import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import {
+  CRAWLING,
+  FLOOR,
+  FORWARD,
+  MEETING,
+  type Mutant,
+  noCheck,
+  notGuardedAgain,
+  PATH,
+  STRIDING,
+  TUNNEL,
+} from './mutant.js';
+
+const CERTIFICATE = 'src/solver/cpu/certificate.js';
+
+const PAIR_SET = 'src/solver/cpu/pair-set.js';
+
+/** Faults that the margins of the other rules hide in nearly every scene, and faults in what few requests ask for. */
+export const SUBTLE_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'unseen-narrowing',
+    description: 'what rounding to a float32 answer does to a float64 start is not looked at',
+    faults: [{ file: 'src/jobs/start-check.js', function: 'checkNarrowing', instead: () => undefined }],
+    scenes: ['neighbours'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { isNarrowed: true, offset: 130 },
+  },
+  {
+    name: 'no-check',
+    description: 'what a step has written is not read again; bounds are as they should be',
+    faults: [...noCheck],
+    scenes: ['slidingGrains'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: CRAWLING,
+  },
+  {
+    name: 'no-error-bound',
+    description: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
+    faults: [{ file: CERTIFICATE, function: 'heightError', instead: () => 0 }],
+    scenes: ['grainsOverSails'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: STRIDING,
+  },
+  {
+    name: 'distance-for-gap',
+    description:
+      'the computed distance is believed in the place of the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
+    faults: [
+      {
+        file: CERTIFICATE,
+        function: 'measurePair',
+        instead: (original: (...of: unknown[]) => void, pairs: PairSet, p: number, ...of: unknown[]) => {
+          original(pairs, p, ...of);
+          pairs.gap[p] = pairs.distance[p];
+        },
+      },
+      {
+        file: CERTIFICATE,
+        function: 'closestDirection',
+        instead: (original: (distance: number) => { x: number; y: number; z: number }, distance: number) => {
+          const { x, y, z } = original(distance);
+          return { x: Math.fround(x + 2e-3), y: Math.fround(y - 2e-3), z };
+        },
+      },
+      // No normal is left from the search.
+      {
+        file: PAIR_SET,
+        function: 'PairSet.push',
+        instead: (original: (...of: number[]) => void, ...of: number[]) => original(...of.slice(0, 5), 0, 0, 0),
+      },
+    ],
+    scenes: ['longRods'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: STRIDING,
+  },
+  {
+    name: 'passed-over-without-room',
+    description: 'a pair is passed over where its last normal parts it at both ends of its way, by however little',
+    faults: [{ file: FORWARD, function: 'marginToSkip', instead: () => 0 }],
+    scenes: ['closeCalls'],
+    caughtBy: [FLOOR],
+  },
+  {
+    name: 'passed-over-where-it-is',
+    description: 'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
+    faults: [{ file: FORWARD, function: 'heightAfter', instead: (_: unknown, from: number) => from }],
+    scenes: ['layers'],
+    caughtBy: [MEETING, PATH, TUNNEL, FLOOR],
+  },
+  {
+    name: 'passed-over-unrounded',
+    description: 'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
+    faults: [{ file: FORWARD, function: 'marginToSkip', instead: (_: unknown, delta: number) => delta }],
+    scenes: ['farFlights'],
+    caughtBy: [MEETING, PATH],
+    sent: STRIDING,
+  },
+  {
+    name: 'pairs-of-old-lists',
+    description: 'where little moves pairs are gathered from lists of an earlier P',
+    faults: [
+      {
+        file: 'src/solver/cpu/active-pairs.js',
+        function: 'ActivePairs.#incidence',
+        instead: (
+          original: (pairs: PairSet, vertexCount: number) => Uint32Array,
+          pairs: PairSet,
+          vertexCount: number,
+        ) => original(Object.create(pairs, { revision: { value: 1 } }), vertexCount),
+      },
+    ],
+    scenes: ['pebbles'],
+    caughtBy: [MEETING, PATH, FLOOR],
+  },
+  {
+    name: 'lists-of-another-session',
+    description:
+      'where little moves pairs are gathered from lists of the P that another session of the same thread has',
+    faults: [
+      { file: PAIR_SET, constant: 'PairSet.revision', value: '1' },
+      {
+        file: PAIR_SET,
+        function: 'PairSet.clear',
+        instead: function (this: PairSet, original: () => void) {
+          const { revision } = this;
+          original();
+          this.revision = revision + 1;
+        },
+      },
+    ],
+    scenes: ['pebbles'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    mode: 'TURNS',
+  },
+  {
+    name: 'excluded-for-ever',
+    description: 'a pair that was excluded because it intersected is never guarded again',
+    faults: [notGuardedAgain],
+    scenes: ['tangle'],
+    caughtBy: ['report: ignoredPairCount', MEETING, PATH],
+    mode: 'WHOLE_SESSION',
+    isVerified: true,
+    sent: { isIgnoring: true },
+  },
+  {
+    name: 'excluded-too-much',
+    description: 'every pair of vertices and triangles that both have to do with an intersection is excluded',
+    faults: [
+      {
+        file: 'src/mesh/excluded-pairs.js',
+        function: 'ExcludedPairs.hasVertexTriangle',
+        instead: function (this: { knows(...vertices: number[]): boolean }, _: unknown, ...vertices: number[]) {
+          return this.knows(...vertices);
+        },
+      },
+    ],
+    scenes: ['tangle'],
+    caughtBy: [MEETING, PATH],
+    mode: 'WHOLE_SESSION',
+    sent: { isIgnoring: true },
+  },
+];

@@ -1,0 +1,11 @@
+import t from 'tap';
+import { describeThrown } from '../../../../bench/prove/failures/tools.js';
+import { projectRoot } from '../../../../src/paths.js';
+
+t.test('what was thrown is told without the place where the project lies', async (t) => {
+  const text = describeThrown(new Error('the server is gone'));
+  t.match(text, /the server is gone\n/);
+  t.match(text, /test\/bench\/prove\/thrown\.test/);
+  t.notOk(text.includes(projectRoot));
+  t.equal(describeThrown('a word'), 'a word');
+});
