@@ -22,55 +22,52 @@ export interface Door {
   close(graceMs: number): Promise<void>;
 }
 
-/** @returns undefined when the settings disable the door @throws INVALID_PARAMETER when a setting does not work */
-type Opening = () => Promise<Door | undefined>;
-
-export const openHttp =
-  (config: Config, options: DoorOptions): Opening =>
-  async () => {
-    const app = await buildHttpApp(options);
-    const address = await listen(app, config.host, config.httpPort, 'INTERSTICE_HTTP_PORT');
-    return {
-      name: 'http',
-      address,
-      close: async (graceMs) => {
-        if (graceMs === 0) app.server.closeAllConnections();
-        await app.close();
-      },
-    };
+/** @throws INVALID_PARAMETER when a setting does not work, for every function that opens a door */
+export async function openHttp(config: Config, options: DoorOptions): Promise<Door> {
+  const app = await buildHttpApp(options);
+  const address = await listen(app, config.host, config.httpPort, 'INTERSTICE_HTTP_PORT');
+  return {
+    name: 'http',
+    address,
+    close: async (graceMs) => {
+      if (graceMs === 0) app.server.closeAllConnections();
+      await app.close();
+    },
   };
+}
 
-export const openGrpc =
-  (config: Config, { authenticate, onAnswered, ...options }: DoorOptions, metrics: Metrics): Opening =>
-  async () => {
-    if (config.grpcPort === 'off') return undefined;
-    const { grpcTls } = config;
-    const server = buildGrpcServer({
-      ...options,
-      onAnswered,
-      ...(authenticate ? { authenticate } : {}),
-      ...(grpcTls ? { tls: readTlsFiles(grpcTls), onTlsRefused: metrics.countTlsRefusal } : {}),
-    });
-    const port = await server.listen(config.host, config.grpcPort);
-    const { renewTls } = server;
-    return {
-      name: 'grpc',
-      address: join(config.host, port),
-      ...(grpcTls && renewTls
-        ? { files: { name: 'TLS files', reload: () => ({ certificate: renewTls(readTlsFiles(grpcTls)) }) } }
-        : {}),
-      close: (graceMs) => server.close(graceMs),
-    };
+/** @returns undefined when the settings disable gRPC */
+export async function openGrpc(
+  config: Config,
+  { authenticate, ...options }: DoorOptions,
+  metrics: Metrics,
+): Promise<Door | undefined> {
+  if (config.grpcPort === 'off') return undefined;
+  const { grpcTls } = config;
+  const server = buildGrpcServer({
+    ...options,
+    ...(authenticate ? { authenticate } : {}),
+    ...(grpcTls ? { tls: readTlsFiles(grpcTls), onTlsRefused: metrics.countTlsRefusal } : {}),
+  });
+  const port = await server.listen(config.host, config.grpcPort);
+  const { renewTls } = server;
+  return {
+    name: 'grpc',
+    address: join(config.host, port),
+    ...(grpcTls && renewTls
+      ? { files: { name: 'TLS files', reload: () => ({ certificate: renewTls(readTlsFiles(grpcTls)) }) } }
+      : {}),
+    close: (graceMs) => server.close(graceMs),
   };
+}
 
-export const openAdmin =
-  (config: Config, metrics: Metrics, state: ServiceState): Opening =>
-  async () => {
-    if (config.adminPort === 'off') return undefined;
-    const app = await buildAdminApp({ metrics, state, settings: config.settings });
-    const address = await listen(app, config.adminHost, config.adminPort, 'INTERSTICE_ADMIN_PORT');
-    return { name: 'admin', address, close: () => app.close() };
-  };
+/** @returns undefined when the settings disable the admin port */
+export async function openAdmin(config: Config, metrics: Metrics, state: ServiceState): Promise<Door | undefined> {
+  if (config.adminPort === 'off') return undefined;
+  const app = await buildAdminApp({ metrics, state, settings: config.settings });
+  const address = await listen(app, config.adminHost, config.adminPort, 'INTERSTICE_ADMIN_PORT');
+  return { name: 'admin', address, close: () => app.close() };
+}
 
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<string> {
   try {

@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../observe/log.js';
 import { Metrics } from '../observe/metrics.js';
 import { withTracing } from '../observe/tracing.js';
 import { Keyring } from '../transport/auth/keyring.js';
+import type { DoorOptions } from '../transport/http/options.js';
 import { ServiceState } from '../transport/http/state.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
 import { followSignals, type Reloadable } from './signals.js';
@@ -49,56 +50,58 @@ export async function startServer(
   for (const warning of config.warnings) log.warn(warning);
   log.info({ settings: changedSettings(config) }, 'These settings differ from the defaults.');
 
-  const open: Door[] = [];
-  const keys = { ring: undefined as Keyring | undefined };
+  const doors: Door[] = [];
+  let keyring: Keyring | undefined;
   try {
-    keys.ring = config.apiKeys === undefined ? undefined : Keyring.open(config.apiKeys);
-    const shared = {
+    keyring = config.apiKeys === undefined ? undefined : Keyring.open(config.apiKeys);
+    const doorOptions: DoorOptions = {
       operations: withTracing(operations),
       state,
       log,
       maxMessageBytes: config.limits.maxMessageBytes,
       maxJsonBytes: config.maxJsonBytes,
-      authenticate: keys.ring?.authenticate,
+      authenticate: keyring?.authenticate,
       onAnswered: metrics.countAnswer,
     };
     // The admin port opens first and closes last, so that it shows the progress of start and shutdown.
-    for (const opening of [
-      openAdmin(config, metrics, state),
-      openHttp(config, shared),
-      openGrpc(config, shared, metrics),
-    ]) {
-      const door = await opening();
-      if (door) open.push(door);
+    const openings = [
+      () => openAdmin(config, metrics, state),
+      () => openHttp(config, doorOptions),
+      () => openGrpc(config, doorOptions, metrics),
+    ];
+    for (const open of openings) {
+      const door = await open();
+      if (door) doors.push(door);
     }
   } catch (thrown) {
-    for (const door of open) await door.close(0);
+    for (const door of doors) await door.close(0);
     await operations.close();
     throw thrown;
   }
-  const addressOf = (name: Door['name']) => open.find((door) => door.name === name)?.address;
+  const addressOf = (name: Door['name']) => doors.find((door) => door.name === name)?.address;
   const [address, grpcAddress, adminAddress] = [addressOf('http')!, addressOf('grpc'), addressOf('admin')];
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= drain(config, state, open, operations, log));
-  const files = [keysOf(keys.ring), ...open.map((door) => door.files)].filter((one) => one !== undefined);
+  const close = (): Promise<void> => (closing ??= drain(config, state, doors, operations, log));
+  const files = [...(keyring ? [reloadableKeys(keyring)] : []), ...doors.flatMap((door) => door.files ?? [])];
   // Before the log says that the server listens: a reader of that line may send a signal.
   const stopSignals =
     options.handleSignals === false ? () => {} : followSignals(close, files, log, config.drainSeconds);
   const engines = operations.info().engines.map((engine) => engine.name);
-  log.info({ address, grpcAddress, adminAddress, engines, keys: keys.ring?.size }, 'The server is listening.');
+  log.info({ address, grpcAddress, adminAddress, engines, keys: keyring?.size }, 'The server is listening.');
   followReadiness(operations, state, log);
   const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
   return { ...addresses, close: () => close().finally(stopSignals) };
 }
 
-const keysOf = (ring: Keyring | undefined): Reloadable | undefined =>
-  ring && {
+function reloadableKeys(keyring: Keyring): Reloadable {
+  return {
     name: 'API keys',
     reload: () => {
-      ring.reload();
-      return { keys: ring.size };
+      keyring.reload();
+      return { keys: keyring.size };
     },
   };
+}
 
 function followReadiness(operations: Operations, state: ServiceState, log: Logger): void {
   operations.ready().then(
@@ -116,7 +119,7 @@ const FINAL_WRITES_MS = 250;
 async function drain(
   config: Config,
   state: ServiceState,
-  open: readonly Door[],
+  doors: readonly Door[],
   operations: Operations,
   log: Logger,
 ): Promise<void> {
@@ -125,7 +128,7 @@ async function drain(
   const isIdle = await within(state.idle(), config.drainSeconds);
   if (!isIdle) log.warn({ inFlight: state.inFlight }, 'The drain time is over; the running requests are ended.');
   const isAdmin = ({ name }: Door) => name === 'admin';
-  const [last, first] = [open.filter(isAdmin), open.filter((door) => !isAdmin(door))];
+  const [last, first] = [doors.filter(isAdmin), doors.filter((door) => !isAdmin(door))];
   await Promise.all(first.map((door) => door.close(isIdle ? FINAL_WRITES_MS : 0)));
   await operations.close();
   await Promise.all(last.map((door) => door.close(0)));
