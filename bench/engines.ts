@@ -1,6 +1,6 @@
 import { createGpuEngine } from '../gpu/engine.js';
 import { createCpuEngine } from '../src/solver/cpu/engine.js';
-import type { Engine } from '../src/solver/types.js';
+import type { Engine } from '../src/solver/engine.js';
 
 export type EngineName = 'cpu' | 'webgpu';
 

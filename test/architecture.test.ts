@@ -144,7 +144,7 @@ t.test('the rules object to planted faults', async (t) => {
   const objections = (file: string, text: string) => findReferences(file, text).map(objectionTo).filter(Boolean);
   const forbidden: [string, string][] = [
     ['src/verify/state.ts', "import { pairs } from '../solver/cpu/pair-set.js';"],
-    ['src/verify/state.ts', "import type { Parameters } from '../solver/types.js';"],
+    ['src/verify/state.ts', "import type { Parameters } from '../solver/engine.js';"],
     ['src/solver/parameters.ts', "import { findIntersections } from '../verify/state.js';"],
     ['src/mesh/build.ts', "export * from '../solver/frame.js';"],
     ['src/lanes/pool.ts', "import { createOperations } from '../session/operations.js';"],

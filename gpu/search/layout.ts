@@ -2,9 +2,8 @@ import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Bvh } from '../../src/solver/bvh.js';
 import { LEAF_SIZE } from '../../src/solver/constants.js';
-import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
+import { findKinematicBorder, findSeams } from '../../src/solver/exclusion-rules.js';
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
-import { findSeams } from '../../src/solver/part-seams.js';
 import { MARKS_PER_WORD, ON_SEAM, REFIT_NODES } from '../kernels/constants.js';
 
 /** Elements of one sort, in Morton order of the state the scene was opened with. */
@@ -39,8 +38,8 @@ export interface WalkPass {
 export interface SearchLayout {
   readonly vertexCount: number;
   /** uint32: three vertices a slot, repeated where an element has fewer; then, if parts are ignored, the part of each
-   *  vertex (its top bit: on a seam, src/solver/part-seams.ts), the first of each part's ignored parts and an end, and the lists, ascending; then, if a kinematic region has
-   *  a border, a bit a slot, 1 = at the border (src/solver/kinematic-border.ts) */
+   *  vertex (its top bit: on a seam, src/solver/exclusion-rules.ts), the first of each part's ignored parts and an end, and the lists, ascending; then, if a kinematic region has
+   *  a border, a bit a slot, 1 = at the border (src/solver/exclusion-rules.ts) */
   readonly topology: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
   /** places in `topology` */

@@ -1,9 +1,9 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { StepInput } from '../../src/solver/engine.js';
 import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../../src/solver/pair-budget.js';
 import type { Settings } from '../../src/solver/settings.js';
-import type { StepInput } from '../../src/solver/types.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import { SEARCH_MODE, STATE } from '../kernels/constants.js';

@@ -1,8 +1,8 @@
 import type { ElementPair } from '../../src/contract/elements.js';
 import type { StageTimings, Status } from '../../src/contract/report.js';
+import type { Resolution } from '../../src/solver/engine.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
-import type { Resolution } from '../../src/solver/types.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import type { StructValues } from '../device/struct.js';

@@ -3,7 +3,7 @@ import type { Positions } from '../contract/mesh.js';
 import type { StageTimings, Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import { algorithmVersion } from '../paths.js';
-import type { EnginePositions, Resolution, StepInput } from '../solver/types.js';
+import type { EnginePositions, Resolution, StepInput } from '../solver/engine.js';
 import type { StateFindings } from '../verify/types.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
 import { cancelled, type JobRun } from './job-run.js';

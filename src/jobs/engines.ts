@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import { createCpuEngine } from '../solver/cpu/engine.js';
-import type { Engine } from '../solver/types.js';
+import type { Engine } from '../solver/engine.js';
 
 export interface EngineOptions {
   readonly engine: EngineChoice;

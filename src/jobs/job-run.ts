@@ -2,7 +2,7 @@ import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshLimits } from '../contract/mesh.js';
 import type { Progress } from '../contract/report.js';
-import type { Engine } from '../solver/types.js';
+import type { Engine } from '../solver/engine.js';
 import { Stopwatch } from './clock.js';
 import { Deadline } from './deadline.js';
 import type { Finding } from './finding.js';

@@ -3,9 +3,9 @@ import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import { type Box, checkPositions } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import type { EnginePositions, Resolution } from '../solver/engine.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import { type CutTarget, cutTo, type Range } from '../solver/range.js';
-import type { EnginePositions, Resolution } from '../solver/types.js';
 
 /** A target that has passed its check. */
 export interface CheckedTarget {

@@ -2,7 +2,7 @@ import type { Positions } from '../contract/mesh.js';
 import type { Contacts } from '../contract/report.js';
 import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import type { Engine } from '../solver/types.js';
+import type { Engine } from '../solver/engine.js';
 import { findContacts, findDistances } from '../verify/distance.js';
 import { decideDoubtful, type StateFilter } from '../verify/filter.js';
 import { testPath } from '../verify/path.js';

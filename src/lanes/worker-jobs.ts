@@ -7,7 +7,7 @@ import { openJob } from '../jobs/open-job.js';
 import { ResidentScenes } from '../jobs/resident-scenes.js';
 import { resolveJob, stepJob } from '../jobs/step-job.js';
 import { verifierFor } from '../jobs/verifier.js';
-import type { Engine } from '../solver/types.js';
+import type { Engine } from '../solver/engine.js';
 import {
   type EndMessage,
   JobFlags,

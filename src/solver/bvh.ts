@@ -1,8 +1,8 @@
 import { LEAF_SIZE } from './constants.js';
 
 const LEAF_SHIFT = Math.log2(LEAF_SIZE);
-/** some 10,000 pairs where everything is in contact: about ten milliseconds */
-const LEAVES_A_PULSE = 64;
+/** Leaves between two pulses: some 10,000 pairs where everything is in contact, about ten milliseconds. */
+const LEAVES_PER_PULSE = 64;
 
 /**
  * Implicit bounding volume hierarchy over axis-aligned boxes: primitives sorted by Morton code, leaves of eight, node k
@@ -12,43 +12,43 @@ const LEAVES_A_PULSE = 64;
  * Exact for boxes of any mix of sizes: the order of the primitives decides only how tight the nodes are.
  */
 export class Bvh {
-  // Arrays are as long as the largest set so far needed; N and m are those of this one.
+  // The arrays are as long as the largest set so far needed; N elements and m leaves are those of the present set.
   /** uint32[N] primitives in leaf order: order[s] is the primitive in position s */
   order = new Uint32Array(0);
   /** float32[6·N] boxes in leaf order: lo xyz, hi xyz */
   box = new Float32Array(0);
-  /** uint8[N] in leaf order, bit sets: a pair with a bit in common is of no interest */
-  bar = new Uint8Array(0);
+  /** uint8[N] masks in leaf order: a pair with a bit in common is left out */
+  mask = new Uint8Array(0);
   /** float32[6·2m] node boxes, root at 1, leaf i at m + i; empty nodes are inverted */
   node = new Float32Array(0);
   /** uint8[2m] bits that all primitives below have */
-  nodeBar = new Uint8Array(0);
+  nodeMask = new Uint8Array(0);
   /** number of leaves, a power of two */
   leaves = 1;
   count = 0;
 
   get bytes(): number {
-    const { order, box, bar, node, nodeBar } = this;
-    return order.byteLength + box.byteLength + bar.byteLength + node.byteLength + nodeBar.byteLength;
+    const { order, box, mask, node, nodeMask } = this;
+    return order.byteLength + box.byteLength + mask.byteLength + node.byteLength + nodeMask.byteLength;
   }
 
   /**
    * @param count N
    * @param box float32[6·N] lo xyz, hi xyz of each primitive, finite
-   * @param bar uint8[N] bit sets: pairs of primitives with a bit in common are of no interest
+   * @param mask uint8[N] pairs of primitives with a bit in common are left out
    */
-  build(count: number, box: Float32Array, bar: Uint8Array): void {
+  build(count: number, box: Float32Array, mask: Uint8Array): void {
     this.count = count;
     const leafCount = Math.max(1, Math.ceil(count / LEAF_SIZE));
     this.leaves = 1 << (32 - Math.clz32(leafCount - 1));
     if (this.order.length < count) {
       this.order = new Uint32Array(count);
       this.box = new Float32Array(6 * count);
-      this.bar = new Uint8Array(count);
+      this.mask = new Uint8Array(count);
     }
-    if (this.nodeBar.length < 2 * this.leaves) {
+    if (this.nodeMask.length < 2 * this.leaves) {
       this.node = new Float32Array(12 * this.leaves);
-      this.nodeBar = new Uint8Array(2 * this.leaves);
+      this.nodeMask = new Uint8Array(2 * this.leaves);
     }
     sortByMorton(count, box, this.order);
     const order = this.order;
@@ -56,17 +56,17 @@ export class Bvh {
     for (let s = 0; s < count; s++) {
       const q = 6 * order[s];
       for (let c = 0; c < 6; c++) sorted[6 * s + c] = box[q + c];
-      this.bar[s] = bar[order[s]];
+      this.mask[s] = mask[order[s]];
     }
     this.#refit();
   }
 
   #refit(): void {
-    const { node, nodeBar, leaves, count, box, bar } = this;
+    const { node, nodeMask, leaves, count, box, mask } = this;
     for (let leaf = 0; leaf < leaves; leaf++) {
       const k = leaves + leaf;
       const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
-      let bars = 0xff;
+      let common = 0xff;
       let lx = Number.POSITIVE_INFINITY;
       let ly = lx;
       let lz = lx;
@@ -80,7 +80,7 @@ export class Bvh {
         hx = Math.max(hx, box[6 * s + 3]);
         hy = Math.max(hy, box[6 * s + 4]);
         hz = Math.max(hz, box[6 * s + 5]);
-        bars &= bar[s];
+        common &= mask[s];
       }
       node[6 * k] = lx;
       node[6 * k + 1] = ly;
@@ -88,7 +88,7 @@ export class Bvh {
       node[6 * k + 3] = hx;
       node[6 * k + 4] = hy;
       node[6 * k + 5] = hz;
-      nodeBar[k] = bars;
+      nodeMask[k] = common;
     }
     for (let k = leaves - 1; k >= 1; k--) {
       const l = 12 * k;
@@ -97,25 +97,25 @@ export class Bvh {
         node[6 * k + c] = Math.min(node[l + c], node[r + c]);
         node[6 * k + 3 + c] = Math.max(node[l + 3 + c], node[r + 3 + c]);
       }
-      nodeBar[k] = nodeBar[2 * k] & nodeBar[2 * k + 1];
+      nodeMask[k] = nodeMask[2 * k] & nodeMask[2 * k + 1];
     }
   }
 
   /**
    * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those
-   * with a bar bit in common. With other === this every unordered pair of two different positions comes once, s < t.
+   * with a mask bit in common. With other === this every unordered pair of two different positions comes once, s < t.
    * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
    *
-   * @param pulse called every so many leaves; may throw
+   * @param pulse called at short intervals; may throw
    */
   forEachOverlap(other: Bvh, visit: (s: number, t: number) => void, pulse: () => void = () => {}): void {
     if (this.count === 0 || other.count === 0) return;
     const isSelf = other === this;
-    const { node: tree, nodeBar: treeBar, leaves } = other;
+    const { node: tree, nodeMask: treeMask, leaves } = other;
     const depth = Math.clz32(leaves);
     const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
     for (let own = 0; own < ownLeaves; own++) {
-      if (own % LEAVES_A_PULSE === 0) pulse();
+      if (own % LEAVES_PER_PULSE === 0) pulse();
       const o = 6 * (this.leaves + own);
       const lx = this.node[o];
       const ly = this.node[o + 1];
@@ -123,7 +123,7 @@ export class Bvh {
       const hx = this.node[o + 3];
       const hy = this.node[o + 4];
       const hz = this.node[o + 5];
-      const bars = this.nodeBar[this.leaves + own];
+      const common = this.nodeMask[this.leaves + own];
       const fromLeaf = isSelf ? own : 0;
       let k = 1;
       do {
@@ -138,7 +138,7 @@ export class Bvh {
           tree[q + 4] >= ly &&
           tree[q + 2] <= hz &&
           tree[q + 5] >= lz &&
-          (bars & treeBar[k]) === 0
+          (common & treeMask[k]) === 0
         ) {
           if (k < leaves) {
             k <<= 1;
@@ -153,8 +153,8 @@ export class Bvh {
   }
 
   #pairLeaves(own: number, other: Bvh, leaf: number, isSelf: boolean, visit: (s: number, t: number) => void): void {
-    const { box, bar } = this;
-    const { box: otherBox, bar: otherBar, node } = other;
+    const { box, mask } = this;
+    const { box: otherBox, mask: otherMask, node } = other;
     const q = 6 * (other.leaves + leaf);
     const end = Math.min(this.count, (own + 1) << LEAF_SHIFT);
     const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
@@ -176,7 +176,7 @@ export class Bvh {
       ) {
         continue;
       }
-      const bars = bar[s];
+      const common = mask[s];
       for (let t = isSelf && leaf === own ? s + 1 : leaf << LEAF_SHIFT; t < otherEnd; t++) {
         const b = 6 * t;
         if (
@@ -186,7 +186,7 @@ export class Bvh {
           otherBox[b + 4] >= ly &&
           otherBox[b + 2] <= hz &&
           otherBox[b + 5] >= lz &&
-          (bars & otherBar[t]) === 0
+          (common & otherMask[t]) === 0
         ) {
           visit(s, t);
         }
@@ -195,7 +195,7 @@ export class Bvh {
   }
 }
 
-/** 10 bits a axis. */
+/** 10 bits an axis. */
 const GRID = 1023;
 
 /** Stable radix sort of 0…count−1 by the Morton code of the boxes' centres: equal codes stay in index order. */

@@ -2,7 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Box } from '../mesh/positions.js';
 import type { MeshMeasures } from '../mesh/types.js';
-import type { EnginePositions } from './types.js';
+import type { EnginePositions } from './engine.js';
 
 /**
  * The fixed map between the caller's coordinates and the engine's: x_e = fl32((x − o)·s).

@@ -1,6 +1,6 @@
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
+import type { EnginePositions } from './engine.js';
 import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundingOf } from './frame.js';
-import type { EnginePositions } from './types.js';
 
 export type Bounds = MeshMeasures['bounds'];
 

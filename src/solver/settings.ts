@@ -1,5 +1,5 @@
 import type { ContactForm, ForwardRule, Parameters } from '../contract/parameters.js';
-import type { EngineUnits } from './types.js';
+import type { EngineUnits } from './engine.js';
 
 /** Parameters as an engine uses them: every length in engine units and already a float32. */
 export interface Settings {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { Scene } from '../../src/solver/types.js';
+import type { Scene } from '../../src/solver/engine.js';
 import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';

@@ -42,7 +42,7 @@ t.test('the search finds every pair that brute force finds under δ, each once, 
         }
       }
       const pairs = new PairSet();
-      const rules = { bar: new Uint8Array(VERTICES), isIgnored: undefined };
+      const rules = { mask: new Uint8Array(VERTICES), isIgnored: undefined };
       new ProximitySearch(mesh).search({ box, growth: delta / 2 }, x, delta, rules, 1e9, pairs);
       const keys = keysOf(pairs);
       const inP = new Set(keys);

@@ -2,7 +2,7 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { Parameters } from '../../src/contract/parameters.js';
 import type { Status } from '../../src/contract/report.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import type { Engine, EnginePositions, EngineUnits, Resolution, StepInput } from '../../src/solver/types.js';
+import type { Engine, EnginePositions, EngineUnits, Resolution, StepInput } from '../../src/solver/engine.js';
 
 /** What a fake engine does with one step; everything it was given, and the resolution it makes up. */
 export type Behaviour = (step: StepInput, scene: { mesh: CollisionMesh }) => Resolution | Promise<Resolution>;

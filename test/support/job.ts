@@ -5,7 +5,7 @@ import type { Finding } from '../../src/jobs/finding.js';
 import type { JobContext } from '../../src/jobs/job-run.js';
 import { resolveJob } from '../../src/jobs/step-job.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
-import type { Engine } from '../../src/solver/types.js';
+import type { Engine } from '../../src/solver/engine.js';
 
 export const LIMITS: Limits = {
   maxVertices: 10_000,

@@ -3,9 +3,9 @@ import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { Engine, Resolution } from '../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import type { Engine, Resolution } from '../../src/solver/types.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 

@@ -2,9 +2,9 @@ import type { MeshInput } from '../../src/contract/mesh.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
+import type { Engine, Resolution, Scene, StepInput } from '../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import type { Engine, Resolution, Scene, StepInput } from '../../src/solver/types.js';
 
 export interface OpenCase {
   readonly scene: Scene;

@@ -7,7 +7,7 @@ import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
 import { stepJob } from '../../src/jobs/step-job.js';
 import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/jobs/tasks.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
-import type { Engine } from '../../src/solver/types.js';
+import type { Engine } from '../../src/solver/engine.js';
 import { LIMITS } from './job.js';
 
 /** A session as the session room would keep it: frame 0 at the start of the request, one key for each. */

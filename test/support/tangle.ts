@@ -1,9 +1,9 @@
 import { buildMesh } from '../../src/mesh/build.js';
 import { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import { measureMesh } from '../../src/mesh/measure.js';
+import type { Engine } from '../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import type { Engine } from '../../src/solver/types.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import type { Random } from './random.js';

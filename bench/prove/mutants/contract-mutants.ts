@@ -3,7 +3,7 @@ import type { testPath } from '../../../src/verify/path.js';
 import type { PathFindings } from '../../../src/verify/types.js';
 import { FLOOR, MEETING, type Mutant, noBound, noCheck, notGuardedAgain, PATH } from './mutant.js';
 
-const PROXIMITY = 'src/solver/cpu/proximity.js';
+const EXCLUSION_RULES = 'src/solver/exclusion-rules.js';
 
 type IsIgnored = (kind: number, ...vertices: number[]) => boolean;
 
@@ -14,7 +14,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     description: 'pairs of ignored parts are excluded also where they guard an element that spans parts',
     faults: [
       {
-        file: 'src/solver/part-seams.js',
+        file: EXCLUSION_RULES,
         function: 'findSeams',
         instead: (_: unknown, mesh: CollisionMesh) => new Uint8Array(mesh.vertexCount),
       },
@@ -27,7 +27,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     description: 'as above, but only pairs of edges',
     faults: [
       {
-        file: PROXIMITY,
+        file: EXCLUSION_RULES,
         function: 'ignoredParts',
         instead: (original: (mesh: CollisionMesh) => IsIgnored | undefined, mesh: CollisionMesh) => {
           const { partOfVertex: part, ignoredPartPairs: ignored } = mesh;
@@ -49,7 +49,7 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     name: 'ignored-unasked',
     description:
       'pairs of parts are told apart by the sum of their places, so that others than those in the list are ignored',
-    faults: [{ file: PROXIMITY, constant: 'partCount', value: '1' }],
+    faults: [{ file: EXCLUSION_RULES, constant: 'partCount', value: '1' }],
     scenes: ['sewnParts'],
     caughtBy: [MEETING, PATH, FLOOR],
   },

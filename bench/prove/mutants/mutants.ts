@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'forgotten-border',
     description:
       'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
-    faults: [{ file: 'src/solver/kinematic-border.js', function: 'findKinematicBorder', instead: () => undefined }],
+    faults: [{ file: 'src/solver/exclusion-rules.js', function: 'findKinematicBorder', instead: () => undefined }],
     scenes: ['heldBorders'],
     caughtBy: [MEETING, PATH],
   },

@@ -3,7 +3,7 @@
 //
 // In: ways, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
 // candidates, as many as there is room for, and control.candidateCount, which counts on beyond that. Mirrors
-// ContactCandidates.find and pairDelta (src/solver/cpu/contact-candidates.ts, contacts.ts).
+// ContactCandidates.find and pairDelta (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

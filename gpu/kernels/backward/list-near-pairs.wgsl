@@ -4,7 +4,7 @@
 // that run in step would wait for it all the same.
 //
 // In: ways, pairs. Out: listed, control.listedCount; the list is in no order. Mirrors ActivePairs.gather and staleGap
-// (src/solver/cpu/active-pairs.ts, contact-candidates.ts).
+// (src/solver/cpu/active-pairs.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,7 +1,7 @@
 // Who matters for the decision to search, one thread a vertex: the unfinished (r ≥ ε), and every vertex of the pair that
 // bounds one, for what is pushed aside must not end at the face of its box.
 //
-// In: motion.limiter, pairVertex, progress.residual. Out: progress.relevant. Mirrors ProgressWatch.#markConcerned
+// In: motion.limiter, pairVertex, progress.residual. Out: progress.relevant. Mirrors ProgressWatch.#markRelevant
 // (src/solver/cpu/progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"

@@ -1,6 +1,6 @@
 // Boxes and bar bits of all elements that are queries or leaves of a tree, in leaf order (mirrors ProximitySearch.#build
 // in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
-// less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/kinematic-border.ts).
+// less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/exclusion-rules.ts).
 //
 // In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and

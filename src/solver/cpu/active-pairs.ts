@@ -1,16 +1,19 @@
 import type { PairSet } from './pair-set.js';
 
+/** Pairs are gathered vertex by vertex while at most one in this many vertices moves. */
+const GATHERED_SHARE = 32;
+
 /**
- * Which pairs a step has to look at: those with a vertex that moves. While much moves, P is scanned; once little does,
- * the pairs of each moving vertex are gathered through an incidence list built once for each P, which is told by its revision. Both ways give the same
- * pairs in the same (ascending) order.
+ * The pairs that a step works on: those with a moving vertex. While many vertices move, P is scanned; once few do, the pairs
+ * of each moving vertex are gathered through an incidence list, built once for each revision of P. Both give the same pairs
+ * in the same, ascending order.
  */
 export class ActivePairs {
   /** uint32[count] indices into P, ascending */
   list = new Uint32Array(0);
   count = 0;
 
-  /** of the P that the incidence list is of; 0 = there is none */
+  /** revision of P that the incidence list belongs to; 0 = none */
   #revision = 0;
   #offsets = new Uint32Array(0);
   #incident = new Uint32Array(0);
@@ -20,7 +23,7 @@ export class ActivePairs {
     return this.list.byteLength + this.#offsets.byteLength + this.#incident.byteLength + this.#marked.byteLength;
   }
 
-  release(): void {
+  free(): void {
     this.list = new Uint32Array(0);
     this.count = 0;
     this.#revision = 0;
@@ -29,12 +32,12 @@ export class ActivePairs {
     this.#marked = new Uint8Array(0);
   }
 
-  /** @param moving uint8[V] 1 = the vertex moves; movingCount of them */
+  /** Fills `list`. @param moving uint8[V] 1 = the vertex moves @param movingCount number of ones in `moving` */
   gather(pairs: PairSet, moving: Uint8Array, movingCount: number): void {
     if (this.list.length < pairs.count) this.list = new Uint32Array(pairs.kind.length);
     this.count = 0;
-    // A scan reads every pair once; gathering pays when few vertices move. The share is a matter of speed only.
-    if (movingCount * 32 > moving.length) this.#scan(pairs, moving);
+    // The share affects speed only.
+    if (movingCount * GATHERED_SHARE > moving.length) this.#scan(pairs, moving);
     else this.#collect(pairs, moving);
   }
 

@@ -6,22 +6,27 @@ const f = Math.fround;
 /**
  * Trust boxes: one axis-aligned box per vertex, valid from one search to the next. As long as every vertex stays in its
  * box, every point of an element stays in the convex hull of its vertices' boxes, whatever the other vertices do and for
- * any number of steps; elements whose hulls (each grown by `growth`) were disjoint at the search cannot meet. Min, max
- * and compare are exact in float32, so this carries no rounding term.
+ * any number of steps; elements whose hulls (each grown by `growth`) were disjoint at the search cannot meet
+ * (docs/method.md, S3). Min, max and compare are exact in float32, so this carries no rounding term.
  *
- * Under the guard RADIUS (Algorithm 1) the boxes are the points themselves, grown by Dmax / 2 for the search, and what
- * keeps undetected pairs apart is the bound D on the motion since (guard.ts).
+ * Under the guard RADIUS (Algorithm 1) the boxes are the points themselves, grown by Dmax / 2 for the search, and the
+ * bound D on the motion since then keeps undetected pairs apart (forward.ts).
  */
 export interface TrustBoxes {
   /** float32[6·V] lo xyz, hi xyz, without growth */
   readonly box: Float32Array<ArrayBuffer>;
-  /** added on every side when hulls are compared */
+  /** added on every side when hulls are compared; engine units */
   growth: number;
 }
 
 /**
- * B_i ← box(x_i, x_i + (y_i − x_i)·min(1, leap/|y_i − x_i|)) grown by ρ; the bare point for a kinematic vertex that is
- * where it wants to be. Vertices marked KEPT keep the box they have, which is as valid as on the day it was made. Rounding needs no care: x_i lies inside because min(x, e) − ρ ≤ x under any rounding.
+ * B_i ← box(x_i, x_i + (y_i − x_i)·min(1, leap/|y_i − x_i|)) grown by ρ; the bare point for a kinematic vertex at its
+ * target. Vertices marked KEPT keep their boxes, which remain valid. Rounding needs no care: x_i lies inside because
+ * min(x, e) − ρ ≤ x under any rounding.
+ *
+ * @param leap longest motion that a box covers, engine units
+ * @param reach ρ, engine units
+ * @param mask uint8[V] PASSIVE | KEPT
  */
 export function fillTrustBoxes(
   boxes: TrustBoxes,
@@ -31,12 +36,12 @@ export function fillTrustBoxes(
   settings: Settings,
   leap: number,
   reach: number,
-  bar: Uint8Array,
+  mask: Uint8Array,
 ): void {
   const { box } = boxes;
   boxes.growth = settings.guard === 'RADIUS' ? f(settings.searchRadiusMax / 2) : f(settings.delta / 2);
   for (let i = 0, k = 0, q = 0; i < kinematic.length; i++, k += 3, q += 6) {
-    if ((bar[i] & KEPT) !== 0) continue;
+    if ((mask[i] & KEPT) !== 0) continue;
     const dx = f(y[k] - x[k]);
     const dy = f(y[k + 1] - x[k + 1]);
     const dz = f(y[k + 2] - x[k + 2]);
@@ -79,7 +84,7 @@ export function boxBound(box: Float32Array, i: number, x: Float32Array, y: Float
   return alpha;
 }
 
-/** Exact: does x_i lie in B_i? */
+/** Whether x_i lies in B_i, exactly. */
 export function isInBox(box: Float32Array, i: number, x: Float32Array): boolean {
   const k = 3 * i;
   const q = 6 * i;

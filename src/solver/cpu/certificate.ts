@@ -10,7 +10,7 @@ import type { PairSet } from './pair-set.js';
  *
  * The subtraction errs by u relative, each product by u, each of the two sums by u relative to its terms, so
  * |h_k − exact| ≤ ((1+u)⁴ − 1)·Σ_c |n_c d_c| < 5u·Σ_c |n_c d_c|. The bound e = 8u·max_k Σ_c |n_c d_c| leaves slack for the
- * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S4).
+ * rounding of e itself and of the few scalar operations that combine heights (docs/method.md, S1 and S6).
  *
  * Any float vector n is a valid certificate: if gap = min_a h − max_b h > 2e, the exact heights of side a lie strictly
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
@@ -104,7 +104,7 @@ export function measureClosest(pairs: PairSet, p: number, x: Float32Array): void
 
 /**
  * Geometry of pair p at x: closest-point weights, distance, the best available normal and its certified gap and error
- * (docs/method.md, S4). The direction (p − q)/d of the closest points comes first. Where it certifies clearly less than d
+ * (docs/method.md, S1). The direction (p − q)/d of the closest points comes first. Where it certifies clearly less than d
  * (long elements, tiny distances), the normal of the plane that the elements span is tried in both directions, and so
  * is the normal of an earlier step. The gap is at most d, because no plane separates two sets by more than their distance.
  *

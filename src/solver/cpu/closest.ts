@@ -1,11 +1,11 @@
 /**
- * Closest points of two elements. Arithmetic is double on float32 positions: the result is only guidance (weights, a
- * candidate normal, an upper bound of the distance); safety rests on the certificate (certificate.ts), which is
- * computed in float32 like the kernels'. Differences of end points come first, so that large coordinates cancel exactly.
+ * Closest points of two elements, in double on float32 positions. The result is only guidance (weights, a candidate normal,
+ * an upper bound of the distance); safety rests on the certificate (certificate.ts), which is computed in float32 like the
+ * kernels'. Differences of end points come first, so that large coordinates cancel exactly.
  *
- * Results are left in `closest`: weights of the four slots (each side sums to 1) and the difference p − q of the points.
- * No division by zero can happen: every quotient is taken behind a test of its denominator, and degenerate elements
- * fall through to their lower-dimensional selves.
+ * `closest` receives the weights of the four slots (each side sums to 1) and the difference p − q of the points, from side
+ * b to side a. No division by zero occurs: every denominator is tested first, and degenerate elements are treated as the
+ * elements of lower dimension that they are.
  */
 export const closest = {
   w0: 0,
@@ -19,7 +19,7 @@ export const closest = {
   squared: 0,
 };
 
-function leave(w0: number, w1: number, w2: number, w3: number, x: number, y: number, z: number): void {
+function setClosest(w0: number, w1: number, w2: number, w3: number, x: number, y: number, z: number): void {
   closest.w0 = w0;
   closest.w1 = w1;
   closest.w2 = w2;
@@ -32,7 +32,7 @@ function leave(w0: number, w1: number, w2: number, w3: number, x: number, y: num
 
 /** Vertex a against vertex i (slots 0 and 1). */
 export function closestVertexVertex(x: Float32Array, a: number, i: number): void {
-  leave(1, 1, 0, 0, x[3 * a] - x[3 * i], x[3 * a + 1] - x[3 * i + 1], x[3 * a + 2] - x[3 * i + 2]);
+  setClosest(1, 1, 0, 0, x[3 * a] - x[3 * i], x[3 * a + 1] - x[3 * i + 1], x[3 * a + 2] - x[3 * i + 2]);
 }
 
 /** Vertex a against segment i j (slots 0, then 1 and 2). */
@@ -47,8 +47,8 @@ export function closestVertexEdge(x: Float32Array, a: number, i: number, j: numb
   const pu = px * ux + py * uy + pz * uz;
   const t = pu <= 0 ? 0 : pu >= uu ? 1 : pu / uu;
   // From the far end where that is closer: for t = 1 the difference to vertex j is exact, px − ux is not.
-  if (t === 1) leave(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
-  else leave(1, 1 - t, t, 0, px - t * ux, py - t * uy, pz - t * uz);
+  if (t === 1) setClosest(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
+  else setClosest(1, 1 - t, t, 0, px - t * ux, py - t * uy, pz - t * uz);
 }
 
 /** Vertex a against triangle i j k, by the Voronoi regions of the triangle (Ericson, Real-Time Collision Detection 5.1.5). */
@@ -65,7 +65,7 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   const d1 = ux * px + uy * py + uz * pz;
   const d2 = vx * px + vy * py + vz * pz;
   if (d1 <= 0 && d2 <= 0) {
-    leave(1, 1, 0, 0, px, py, pz);
+    setClosest(1, 1, 0, 0, px, py, pz);
     return;
   }
   const uu = ux * ux + uy * uy + uz * uz;
@@ -74,13 +74,13 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   const d3 = d1 - uu;
   const d4 = d2 - uv;
   if (d3 >= 0 && d4 <= d3) {
-    leave(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
+    setClosest(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
     return;
   }
   const d5 = d1 - uv;
   const d6 = d2 - vv;
   if (d6 >= 0 && d5 <= d6) {
-    leave(1, 0, 0, 1, x[3 * a] - x[3 * k], x[3 * a + 1] - x[3 * k + 1], x[3 * a + 2] - x[3 * k + 2]);
+    setClosest(1, 0, 0, 1, x[3 * a] - x[3 * k], x[3 * a + 1] - x[3 * k + 1], x[3 * a + 2] - x[3 * k + 2]);
     return;
   }
   // Barycentric numerators from one cross product each keep their sign on slivers better than differences of products.
@@ -94,7 +94,7 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   // A thin triangle's boundary is as close as its interior, and better conditioned.
   if (nn > THIN * uu * vv && bi > 0 && bj > 0 && bk > 0) {
     const s = (nx * px + ny * py + nz * pz) / nn;
-    leave(1, 1 - bj / nn - bk / nn, bj / nn, bk / nn, s * nx, s * ny, s * nz);
+    setClosest(1, 1 - bj / nn - bk / nn, bj / nn, bk / nn, s * nx, s * ny, s * nz);
     return;
   }
   closestOnBoundary(x, a, i, j, k);
@@ -127,12 +127,12 @@ function closestOnBoundary(x: Float32Array, a: number, i: number, j: number, k: 
   closest.w1 = 0;
 }
 
-/** Squared sine below which the interior solution has lost half of its digits and must prove itself against the ends. */
+/** Squared sine below which the interior solution has lost half of its digits and competes with the end points. */
 const THIN = 1e-10;
 
 /**
  * Segment a b against segment c d: the interior solution where there is one, else the best of the four end points
- * against the other segment, in a fixed order. For nearly parallel segments both are measured and the closer one counts.
+ * against the other segment, in a fixed order. For nearly parallel segments the closer of both counts.
  */
 export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number, d: number): void {
   const ux = x[3 * b] - x[3 * a];
@@ -157,15 +157,15 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
       const vv = vx * vx + vy * vy + vz * vz;
       if (nn < THIN * uu * vv) {
         closestOfEnds(x, a, b, c, d, ux, uy, uz, vx, vy, vz, wx, wy, wz);
-        // The difference of the very points, not of the planes: it cannot be too small.
+        // The difference of the points themselves, not of the planes: it cannot be too small.
         const px = wx + s * ux - t * vx;
         const py = wy + s * uy - t * vy;
         const pz = wz + s * uz - t * vz;
-        if (px * px + py * py + pz * pz < closest.squared) leave(1 - s, s, 1 - t, t, px, py, pz);
+        if (px * px + py * py + pz * pz < closest.squared) setClosest(1 - s, s, 1 - t, t, px, py, pz);
         return;
       }
       const h = (nx * wx + ny * wy + nz * wz) / nn;
-      leave(1 - s, s, 1 - t, t, h * nx, h * ny, h * nz);
+      setClosest(1 - s, s, 1 - t, t, h * nx, h * ny, h * nz);
       return;
     }
   }
@@ -174,8 +174,8 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
 
 /**
  * Best of the four end points against the other segment, chosen by the squared distance as a quadratic in (s, t); the
- * difference itself is then taken from the end point that won, so that its digits do not suffer. u = b − a, v = d − c and
- * w = a − c are handed on by the caller.
+ * difference itself is then computed from the chosen end point, which preserves its digits. u = b − a, v = d − c and
+ * w = a − c come from the caller.
  */
 function closestOfEnds(
   x: Float32Array,
@@ -221,8 +221,8 @@ function closestOfEnds(
   if (onA) closestVertexEdge(x, end === 0 ? a : b, c, d);
   else closestVertexEdge(x, end === 2 ? c : d, a, b);
   const { w1, w2 } = closest;
-  if (onA) leave(1 - end, end, w1, w2, closest.x, closest.y, closest.z);
-  else leave(w1, w2, 3 - end, end - 2, -closest.x, -closest.y, -closest.z);
+  if (onA) setClosest(1 - end, end, w1, w2, closest.x, closest.y, closest.z);
+  else setClosest(w1, w2, 3 - end, end - 2, -closest.x, -closest.y, -closest.z);
 }
 
 /** Fills `closest` at positions x; vertex ids in slot order, unused ones ignored. */

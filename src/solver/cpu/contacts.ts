@@ -1,16 +1,18 @@
 import type { ContactForm } from '../../contract/parameters.js';
 import { type Colouring, colourContacts } from '../colouring.js';
-import { CONTACTS_PER_VERTEX, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, RECOVERY } from '../constants.js';
+import { CONTACTS_PER_VERTEX, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, RECOVERY, STALE_GAP } from '../constants.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
-import { measureClosest } from './certificate.js';
+import { pairActivationDistance } from '../part-distances.js';
+import type { ActivePairs } from './active-pairs.js';
+import { measureClosest, measurePair } from './certificate.js';
 import { closest } from './closest.js';
 import { CONTACT_TERMS } from './contact-forms.js';
 import type { PairSet } from './pair-set.js';
-import { Scratch } from './scratch.js';
+import { Scratch } from './workspace.js';
 
 /**
- * δ_p = min(δ, max(1.1 d₀, δ/4)), d₀ the pair's distance in the request's start: a start with gaps of 2e-5 is not blown
- * apart, and neighbours that are closer than δ by design are not pushed.
+ * δ_p = min(δ, max(1.1 d₀, δ/4)) with d₀ the pair's distance at the start: tiny gaps in a start do not explode, and
+ * neighbours that are closer than δ by design are not pushed apart. Computed once a request.
  */
 export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta: number): number {
   if (pairs.delta[p] === 0) {
@@ -21,17 +23,82 @@ export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta:
   return pairs.delta[p];
 }
 
+/** The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p. */
+export class ContactCandidates {
+  /** uint32[count] indices into P, ascending */
+  list = new Uint32Array(0);
+  count = 0;
+
+  constructor(private readonly scratch = new Scratch()) {}
+
+  /**
+   * Fills `list` from the active pairs, and computes the geometry at x of every pair that may be a contact.
+   *
+   * @param start float32[3·V] x^[k], which δ_p depends on
+   * @param step stamps the geometry
+   * @param delta δ of all pairs where `distances` is undefined; engine units
+   * @param distances float32[V] δ by vertex, engine units
+   */
+  find(
+    pairs: PairSet,
+    active: ActivePairs,
+    x: Float32Array,
+    start: Float32Array,
+    step: number,
+    delta: number,
+    distances: Float32Array | undefined,
+  ): void {
+    if (this.list.length < active.count) this.list = this.scratch.uint32('candidates', pairs.count);
+    const candidates = this.list;
+    let found = 0;
+    let range = delta;
+    for (let n = 0; n < active.count; n++) {
+      const p = active.list[n];
+      if (distances) {
+        const v = pairs.vertex;
+        const q = 4 * p;
+        range = pairActivationDistance(distances, pairs.kind[p], v[q], v[q + 1], v[q + 2], v[q + 3]);
+      }
+      if (staleGap(pairs.vertex, pairs.normal, pairs.kind[p], p, x) > STALE_GAP * range) continue;
+      measurePair(pairs, p, x, step);
+      if (pairs.gap[p] < range && pairs.gap[p] < pairDelta(pairs, p, start, range) && pairs.distance[p] > 0) {
+        candidates[found++] = p;
+      }
+    }
+    this.count = found;
+  }
+}
+
+/** Gap along the last normal of the pair, in double: its rounding is far below the multiple of δ it is compared with. */
+function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: number, x: Float32Array): number {
+  const q = 4 * p;
+  const nx = normal[3 * p];
+  const ny = normal[3 * p + 1];
+  const nz = normal[3 * p + 2];
+  const o = 3 * vertex[q];
+  const height = (v: number): number =>
+    nx * (x[3 * v] - x[o]) + ny * (x[3 * v + 1] - x[o + 1]) + nz * (x[3 * v + 2] - x[o + 2]);
+  const h1 = height(vertex[q + 1]);
+  const corners = CORNERS[kind];
+  if (corners === 2) return -h1;
+  const h2 = height(vertex[q + 2]);
+  if (corners === 3) return -Math.max(h1, h2);
+  const h3 = height(vertex[q + 3]);
+  return SIDE_A[kind] === 1 ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
+}
+
 /**
- * Contact constraints of one backward step (Eqs. 10–12), in metres: c + Σ_k J_k·(y_k − x_k) ≥ 0 with c = d − δ_p and
+ * Contact constraints of one backward step (Eqs. 10–12), in units of length: c + Σ_k J_k·(y_k − x_k) ≥ 0 with
+ * c = d − δ_p and
  *
  *   GAP     J_k = s_k w_k n
- *   VOLUME  J_k = s_k w_k n + d ∇_k log S    (S: area or length of the closest features, see contact-forms.ts)
+ *   VOLUME  J_k = s_k w_k n + d ∇_k log S    (S: measure of the closest features, see contact-forms.ts)
  *
- * s_k = +1 on side a, −1 on side b; w the closest-point weights, n the certified normal from b to a.
+ * with s_k = +1 on side a, −1 on side b, the closest-point weights w and the certified normal n from b to a.
  */
 export class Contacts {
   count = 0;
-  /** int32[4·n] vertices with a Jacobian, −1 where unused */
+  /** int32[4·n] vertices of non-zero weight, −1 where unused */
   corner = new Int32Array(0);
   /** float32[12·n] Jacobians of the four slots */
   jacobian = new Float32Array(0);
@@ -55,10 +122,11 @@ export class Contacts {
   }
 
   /**
-   * Assembles rows for the given pairs, whose geometry is current, and colours them.
+   * Assembles and colours the rows of the given pairs.
    *
-   * @param list uint32, pairs with gap < δ_p
-   * @param seed renews the order of the sweep
+   * @param list uint32[listLength] pairs with current geometry and gap < δ_p
+   * @param x float32[3·V] current state
+   * @param seed determines the order of the sweep
    */
   assemble(pairs: PairSet, list: Uint32Array, listLength: number, x: Float32Array, seed: number): void {
     this.#reserve(listLength);
@@ -109,7 +177,7 @@ export class Contacts {
         const v = corner[4 * r + slot];
         if (v < 0) continue;
         const q = 12 * r + 3 * slot;
-        // Differences first: c₀ − J·x would cancel.
+        // Differences first: (c − J·x) + J·y would cancel.
         s +=
           jacobian[q] * (y[3 * v] - x[3 * v]) +
           jacobian[q + 1] * (y[3 * v + 1] - x[3 * v + 1]) +
@@ -146,11 +214,12 @@ export class Contacts {
 }
 
 /**
- * Which pairs become constraints: near-duplicates (the same vertices with non-zero weight, met through several incident
- * elements) count once, the closest; and a pair is kept only if it is among the CONTACTS_PER_VERTEX closest at every
- * movable vertex it has. Ranks are by distance, then by index in P: independent of the order of the list.
+ * The pairs that become constraints. Of near-duplicates (the same vertices of non-zero weight, found through several
+ * incident elements) only the closest counts, and a pair is kept only if it is among the CONTACTS_PER_VERTEX closest at
+ * each of its movable vertices. Ranks are by distance, then by index in P: independent of the order of the list.
  *
  * @param tally int32[V] scratch, all zero before and after
+ * @returns indices into P, ascending
  */
 export function selectContacts(
   pairs: PairSet,

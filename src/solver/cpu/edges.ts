@@ -1,22 +1,21 @@
 import type { CollisionMesh } from '../../mesh/types.js';
 import { colourEdges } from '../colouring.js';
-import { Scratch } from './scratch.js';
+import { Scratch } from './workspace.js';
 
 /**
- * Edge length constraints (Eq. 13), linearised at the target y* as the paper says, in metres instead of ratios:
+ * Edge length constraints (Eq. 13), linearised at the target y* as in the paper, in units of length instead of ratios:
  *
  *   c = σ L* − u·(y_i − y_j) ≥ 0,   L* = |y*_i − y*_j|,   u = (y*_i − y*_j) / L*
  *
- * Soft: their impulse of one sweep is forgotten in the next step. Edges of two kinematic vertices and edges of zero
- * length in the target have no constraint.
+ * They are soft: every step starts with λ = 0. Edges of two kinematic vertices and edges of zero length in the target have
+ * no constraint.
  */
 export class EdgeLengths {
   readonly colours: number;
   readonly #inverseMass: Float32Array;
-  /** uint32[2·n] vertices in sweep order, of edges that can be constrained: contact edges and those inside solids, with a
-   *  dynamic vertex */
+  /** uint32[2·n] vertices, in sweep order, of the contact edges and inner edges with a dynamic vertex */
   readonly #ends: Uint32Array;
-  // Of one request:
+  // Shared memory, valid during one request:
   /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
   #row = new Float32Array(0);
   /** float32[n] λ, in sweep order */
@@ -34,18 +33,24 @@ export class EdgeLengths {
     });
   }
 
-  /** of what it keeps between requests, besides the mesh's own */
+  /** Bytes kept between requests. */
   get bytes(): number {
     return this.#ends.byteLength;
   }
 
-  /** Between requests: gives back what the last one was lent. */
-  rest(): void {
+  /** Ends a request: drops the references to shared memory. */
+  release(): void {
     this.#row = new Float32Array(0);
     this.#lambda = new Float32Array(0);
   }
 
-  /** Linearises at the target y*, once a request. @param sigma σ > 1 @param scratch lends the rows until {@link rest} */
+  /**
+   * Linearises at the target y*, once a request.
+   *
+   * @param target float32[3·V] y*
+   * @param sigma σ > 1
+   * @param scratch holds the rows until {@link release}
+   */
   linearise(target: Float32Array, sigma: number, scratch = new Scratch()): void {
     const ends = this.#ends;
     const count = ends.length / 2;
@@ -71,7 +76,7 @@ export class EdgeLengths {
     this.#lambda.fill(0);
   }
 
-  /** One projected Gauss-Seidel sweep over y, colour by colour. */
+  /** One projected Gauss-Seidel sweep over y, float32[3·V], colour by colour (Eq. 9). */
   sweep(y: Float32Array): void {
     const row = this.#row;
     const ends = this.#ends;

@@ -1,13 +1,13 @@
 import os from 'node:os';
 import type { EngineDescription } from '../../contract/server-info.js';
+import type { Engine, Scene } from '../engine.js';
 import { toSettings } from '../settings.js';
-import type { Engine, Scene } from '../types.js';
 import { TwoWay } from './two-way.js';
 import { Workspace } from './workspace.js';
 
 /**
- * The reference engine: every stage in plain TypeScript, one thread, float32 where the kernels are. It computes
- * synchronously inside `resolve`; run it on a worker thread (src/lanes/scheduler.ts) to keep an event loop free.
+ * The reference engine: every stage in plain TypeScript on one thread, in float32 where the kernels are. It computes
+ * synchronously inside `resolve`, so it should run on a worker thread.
  */
 export function createCpuEngine(): Engine {
   const description: EngineDescription = {
@@ -16,7 +16,7 @@ export function createCpuEngine(): Engine {
     software: true,
     maxBufferBytes: 2 ** 32 - 1,
   };
-  // A resolve is one synchronous call, so scenes cannot meet in it.
+  // A resolve is one synchronous call, so no two scenes use the workspace at once.
   const workspace = new Workspace();
   const scenes = new Set<TwoWay>();
   return {
@@ -33,8 +33,8 @@ export function createCpuEngine(): Engine {
         configure: (parameters, units) => solver.configure(toSettings(parameters, units)),
         close: () => {
           if (!scenes.delete(solver)) return;
-          // Kept for those that are left, unless none of them needs as much.
-          if (![...scenes].some(({ size }) => size >= solver.size)) workspace.release();
+          // The workspace stays as large as the remaining scenes need it.
+          if (![...scenes].some(({ size }) => size >= solver.size)) workspace.free();
         },
       };
     },

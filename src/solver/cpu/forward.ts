@@ -3,12 +3,13 @@ import { UNIT_ROUNDOFF } from '../constants.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import { boxBound, isInBox } from './boxes.js';
 import { heightError, heights, measureAlongNormal, measurePair } from './certificate.js';
+import { distanceAt, ROUND_UP } from './motion.js';
 import type { PairSet } from './pair-set.js';
-import { Scratch } from './scratch.js';
-import { distanceAt, ROUND_UP } from './vertices.js';
+import { Scratch } from './workspace.js';
 
 const f = Math.fround;
 
+/** One forward step; lengths in engine units. */
 export interface ForwardInput {
   /** float32[3·V] current state; overwritten by the committed one */
   readonly x: Float32Array;
@@ -23,44 +24,53 @@ export interface ForwardInput {
   /** current step, to tell whether a pair's geometry is current */
   readonly step: number;
   readonly rule: ForwardRule;
+  /** γ */
   readonly gamma: number;
+  /** smallest δ of the mesh: a pair that stays this far apart needs no bound */
   readonly delta: number;
+  /** d_floor */
   readonly floor: number;
   /** float32[6·V] trust boxes, or undefined under the guard RADIUS */
   readonly box: Float32Array | undefined;
   /** guard RADIUS: D(l), the radius in which P is complete */
   readonly radius: number;
-  /** called every so often before anything moves; may throw */
+  /** called at short intervals before anything moves; may throw */
   readonly pulse?: (() => void) | undefined;
 }
 
-/** Two vertices along a unit normal, over the largest coordinate: 2·√3·(1 + 2) u, rounded up (writing errs by u of x' and 2u of αD). */
-const WRITING = 12 * UNIT_ROUNDOFF;
+/**
+ * Error of two written vertices along a unit normal, over the largest coordinate: 2·√3·(1 + 2) u, rounded up. With the
+ * motion m = y − x, writing fl(x + αm) errs by u of x' and by 2u of αm.
+ */
+const WRITE_ERROR = 12 * UNIT_ROUNDOFF;
 
-/** some ten milliseconds of pairs that are measured for the first time */
-const PAIRS_A_PULSE = 16_384;
+/** Pairs between two pulses: some ten milliseconds when all of them are measured for the first time. */
+const PAIRS_PER_PULSE = 16_384;
 
 /**
- * The forward step (Eq. 14–17, method.md 4.2): how far each vertex may go from x_i towards y_i without CCD.
+ * The forward step (Eqs. 14–17; docs/method.md, S2, S4 and S5): how far each vertex may follow its motion m_i = y_i − x_i
+ * without continuous collision detection.
  *
  * Planar rule, per pair with certified normal n, heights h, gap g = lo − hi > 2e and shares s_a + s_b = 1:
  *
  *   side a keeps h ≥ lo − γ s_a (g − floor),   side b keeps h ≤ hi + γ s_b (g − floor)
  *
- * A fixed plane parts the two sides at both ends of the linear piece, half-spaces are convex, so it parts them on the
- * whole piece for every combination of the other vertices' α. Isotropic rule (Eq. 15–17): |α_i D_i| ≤ γ (g − floor)/2.
+ * A fixed plane separates the two sides at both ends of the linear piece. Half-spaces are convex, so it separates them on
+ * the whole piece for every combination of the other vertices' α. Isotropic rule (Eqs. 15–17):
+ * α_i |m_i| ≤ D_i = γ (g − floor)/2.
  *
- * Three passes, because memory decides: (1) bound α; (2) write fl(x + αD); (3) read back and check against the half-spaces
+ * The numbers in memory decide, hence three passes: (1) bound α; (2) write fl(x + αm); (3) read back and check against the
+ * half-spaces
  *
  *   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e',
  *   ext_side = s_side·max(0, g − floor) + max(0, min(g, floor) − floor/2)/2
  *
- * with heights from the stored normal and the origin of x. The sum of both ext is at most g − floor/2 (0 when g is under
- * floor/2), so the two half-spaces are disjoint whatever rounding did in (1) and (2). A vertex that fails goes back to
- * x_i; x_i satisfies every pair's condition up to e, and g > 2e, so going back never breaks another pair: no cascade.
+ * with heights from the stored normal and the origin of x. The sum of both ext is at most g − floor/2 (0 when g is below
+ * floor/2), so the two half-spaces are disjoint whatever rounding did in (1) and (2). A vertex that fails returns to x_i;
+ * x_i satisfies the condition of every pair up to e, and g > 2e, so reverting never breaks another pair: no cascade.
  */
 export class Forward {
-  /** float32[V] α of the last step, 0 where reverted or frozen, 1 where the vertex stands on y */
+  /** float32[V] α of the last step, 0 where reverted or frozen, 1 where the vertex reached y */
   readonly alpha: Float32Array;
   /** float32[V] α_box (guard BOXES) or the cap of the radius (guard RADIUS) */
   readonly alphaGuard: Float32Array;
@@ -76,8 +86,8 @@ export class Forward {
   /** float32[3·n] per bounded pair: lo − ext_a, hi + ext_b, e */
   #limits = new Float32Array(0);
   #boundedCount = 0;
-  /** what a pair needs to be passed over */
-  #apart = 0;
+  /** a pair that stays further apart than this is skipped */
+  #skipMargin = 0;
   readonly #scratch: Scratch;
 
   constructor(vertexCount: number, scratch = new Scratch()) {
@@ -96,11 +106,11 @@ export class Forward {
     this.#commit(input);
   }
 
-  /** α from what P does not see: the trust box, or the radius in which P is complete. */
+  /** The bound of α that pairs outside P require: the trust box, or the radius in which P is complete. */
   #guard({ x, y, moving, box, radius, gamma, floor, delta }: ForwardInput): void {
     const { alpha, alphaGuard, limiter } = this;
     limiter.fill(-1);
-    // Undetected pairs are at least D apart; two vertices that move γ(D − floor)/2 each leave them floor apart at least.
+    // Undetected pairs are at least D apart; two vertices that move by γ(D − floor)/2 each leave them at least floor apart.
     const cap = f(0.5 * gamma * Math.max(0, radius - floor));
     let farthest = 0;
     for (let i = 0; i < moving.length; i++) {
@@ -118,7 +128,7 @@ export class Forward {
       alpha[i] = a;
       alphaGuard[i] = a;
     }
-    this.#apart = marginToSkip(delta, farthest);
+    this.#skipMargin = marginToSkip(delta, farthest);
   }
 
   #bound(input: ForwardInput): void {
@@ -127,7 +137,7 @@ export class Forward {
     this.#boundedCount = 0;
     this.#reserve(activeCount);
     for (let n = 0; n < activeCount; n++) {
-      if (n % PAIRS_A_PULSE === 0) pulse?.();
+      if (n % PAIRS_PER_PULSE === 0) pulse?.();
       const p = active[n];
       if (pairs.stamp[p] !== step) {
         if (rule === 'PLANAR' && this.#staysApart(input, p)) continue;
@@ -141,18 +151,19 @@ export class Forward {
       }
       const room = f(Math.max(0, gap - floor));
       const share = rule === 'PLANAR' ? this.#boundPlanar(input, p, room) : this.#boundIsotropic(input, p, room);
-      this.#remember(p, floor, gap, room, share);
+      this.#storeLimits(p, floor, gap, room, share);
     }
   }
 
   /**
-   * With the pair's last normal: if min_a h − max_b h stays above δ for every α in [0, α_guard], the pair can neither
-   * bound nor violate anything. Heights along a vertex's way are linear, so both ends suffice. What is passed over is not
-   * checked either, and x' is rounded where it gets to, which may be far beyond the coordinates that the floor was made for: δ/2
-   * and the rounding of two vertices there have to be left. Within nine times those coordinates that is less than δ.
+   * Whether a pair can be skipped (docs/method.md, S11). If along its last normal min_a h − max_b h stays above δ for every α
+   * in [0, α_guard], the pair can neither bound nor violate anything. Heights are linear in α, so both ends suffice. A
+   * skipped pair is not checked either, and x' is rounded at its own coordinates, which may lie far beyond those that the
+   * floor covers: δ/2 and the rounding of two vertices there must remain. Within nine times the coordinates that the floor
+   * covers this is less than δ.
    */
   #staysApart({ x, y, pairs }: ForwardInput, p: number): boolean {
-    const apart = this.#apart;
+    const margin = this.#skipMargin;
     const { vertex, normal } = pairs;
     const kind = pairs.kind[p];
     const nx = normal[3 * p];
@@ -163,7 +174,7 @@ export class Forward {
     const ox = x[o];
     const oy = x[o + 1];
     const oz = x[o + 2];
-    // The first corner is the origin of the heights, so only where it goes counts.
+    // The first corner is the origin of the heights, so only its motion counts.
     const motion0 = nx * (y[o] - ox) + ny * (y[o + 1] - oy) + nz * (y[o + 2] - oz);
     const to0 = heightAfter(0, this.alphaGuard[vertex[q]], motion0);
     let lo = to0 < 0 ? to0 : 0;
@@ -186,12 +197,13 @@ export class Forward {
         if (from > hi) hi = from;
         if (to > hi) hi = to;
         // Further corners of side b only raise hi.
-        if (!(lo - hi > apart)) return false;
+        if (!(lo - hi > margin)) return false;
       }
     }
     return true;
   }
 
+  /** A pair without a certificate stops its vertices (docs/method.md, S2). */
   #freeze({ pairs }: ForwardInput, p: number): void {
     this.touching++;
     for (let s = 4 * p; s < 4 * p + CORNERS[pairs.kind[p]]; s++) {
@@ -200,7 +212,7 @@ export class Forward {
     }
   }
 
-  /** Needs `heights` of the pair; returns side a's share of the gap. */
+  /** The planar rule; reads `heights` of the pair. @param room max(0, g − floor) @returns s_a */
   #boundPlanar({ x, y, pairs, gamma }: ForwardInput, p: number, room: number): number {
     const { alpha, alphaGuard, limiter } = this;
     const { vertex } = pairs;
@@ -220,9 +232,9 @@ export class Forward {
       const along = f(f(f(nx * f(y[k] - x[k])) + f(ny * f(y[k + 1] - x[k + 1]))) + f(nz * f(y[k + 2] - x[k + 2])));
       const approach = s < sideA ? -along : along;
       approaches[s] = approach;
-      const seen = f(approach * alphaGuard[v]);
-      if (s < sideA) ua = Math.max(ua, seen);
-      else ub = Math.max(ub, seen);
+      const guarded = f(approach * alphaGuard[v]);
+      if (s < sideA) ua = Math.max(ua, guarded);
+      else ub = Math.max(ub, guarded);
     }
     const share = ua + ub > 0 ? f(ua / f(ua + ub)) : 0.5;
     const budgetA = budgetOf(gamma, share, room);
@@ -244,7 +256,7 @@ export class Forward {
     return share;
   }
 
-  /** Eq. 15–17 with the floor kept: |α_i D_i| ≤ γ (g − floor)/2. */
+  /** Eqs. 15–17 with the floor: α_i |m_i| ≤ D_i = γ (g − floor)/2. @param room max(0, g − floor) @returns s_a */
   #boundIsotropic({ x, y, pairs, gamma, moving }: ForwardInput, p: number, room: number): number {
     const { alpha, limiter } = this;
     for (let s = 4 * p; s < 4 * p + CORNERS[pairs.kind[p]]; s++) {
@@ -261,7 +273,8 @@ export class Forward {
     return 0.5;
   }
 
-  #remember(p: number, floor: number, gap: number, room: number, share: number): void {
+  /** Stores the half-spaces that the check enforces. */
+  #storeLimits(p: number, floor: number, gap: number, room: number, share: number): void {
     const n = this.#boundedCount++;
     this.#bounded[n] = p;
     const reserve = f(Math.max(0, Math.min(gap, floor) - 0.5 * floor) / 2);
@@ -270,7 +283,7 @@ export class Forward {
     this.#limits[3 * n + 2] = heights.error;
   }
 
-  /** x' = fl(x + α D); exact copies at α = 0 and α = 1. */
+  /** x' = fl(x + αm); exact copies at α = 0 and α = 1 (docs/method.md, S8). */
   #write({ x, y, moving, box }: ForwardInput): void {
     const { alpha } = this;
     const next = this.#next;
@@ -282,6 +295,7 @@ export class Forward {
     }
   }
 
+  /** Compares what was written with the half-spaces, and reverts every vertex that violates one. */
   #check({ x, pairs, moving }: ForwardInput): void {
     const next = this.#next;
     const { vertex } = pairs;
@@ -343,9 +357,9 @@ export class Forward {
 
 const approaches = new Float32Array(4);
 
-/** How far apart a pair has to stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate. */
+/** How far apart a pair must stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate. */
 function marginToSkip(delta: number, farthest: number): number {
-  return Math.max(delta, delta / 2 + WRITING * farthest);
+  return Math.max(delta, delta / 2 + WRITE_ERROR * farthest);
 }
 
 /** Height of a vertex after the share α of its motion. */

@@ -1,23 +1,23 @@
 import { FALLEN_SHARE, GUARD_SHARE, STOPPED_SHARE, STOPPED_STEPS, TRAVEL, WINDOW } from '../constants.js';
 import type { Settings } from '../settings.js';
 import type { Forward } from './forward.js';
+import { distanceAt } from './motion.js';
 import type { PairSet } from './pair-set.js';
-import { Scratch } from './scratch.js';
-import { distanceAt } from './vertices.js';
+import { Scratch } from './workspace.js';
 
 /**
- * Decides, from what happened in the last steps, whether the boxes should be renewed and whether the run has stagnated.
- * One blocked vertex keeps ‖r‖∞ at 1 while thousands still move, so the maximum alone says nothing: stagnation means
- * that over a window the sum of all r hardly fell and no unfinished vertex travelled, and that a forced search
- * changed nothing. Neither does alone: pressed cloth creeps and trembles for ever without using up its r, and r falls by
- * very little while a far target is approached leap by leap.
+ * Decides from the last steps whether the boxes need renewal and whether the run has stagnated. One blocked vertex keeps
+ * ‖r‖∞ at 1 while thousands still move, so the maximum alone says nothing. Stagnation means that over a window the sum of
+ * all r hardly fell and no unfinished vertex travelled, and that a forced search changed nothing. Neither criterion
+ * suffices alone: compressed cloth creeps and trembles for ever without reducing r, and r falls very little while vertices
+ * approach a far target leap by leap.
  */
 export class ProgressWatch {
   readonly #settings: Settings;
   readonly #stopped: Uint8Array;
   /** uint8[V] 1 = unfinished, or in a pair that bounds an unfinished vertex */
-  readonly #concerned: Uint8Array;
-  /** uint8[V] 1 = vertices whose boxes the search that was just asked for should renew */
+  readonly #relevant: Uint8Array;
+  /** uint8[V] 1 = the search that was just requested should renew the box */
   readonly wanted: Uint8Array;
   /** float32[3·V] x at the window's start */
   readonly #windowStart: Float32Array;
@@ -28,9 +28,9 @@ export class ProgressWatch {
   constructor(vertexCount: number, settings: Settings, scratch = new Scratch()) {
     this.#settings = settings;
     this.#stopped = scratch.uint8('stopped', vertexCount).fill(0);
-    this.#concerned = scratch.uint8('concerned', vertexCount).fill(0);
+    this.#relevant = scratch.uint8('relevant', vertexCount).fill(0);
     this.wanted = scratch.uint8('wanted', vertexCount).fill(0);
-    this.#windowStart = scratch.float32('start of the window', 3 * vertexCount).fill(0);
+    this.#windowStart = scratch.float32('window start', 3 * vertexCount).fill(0);
   }
 
   begin(x: Float32Array, residual: Float32Array): void {
@@ -40,22 +40,22 @@ export class ProgressWatch {
   }
 
   /**
-   * The re-search rule (guard BOXES), which also marks `wanted`: call once a step, after the forward step. What counts is
-   * who still has a way to go, and who stands in their way: a vertex that has used up its own motion but is being pushed
-   * aside by the contact that bounds an unfinished one must not end at the face of its box.
+   * Decides whether to search again (guard BOXES), and marks `wanted`; to be called once a step, after the forward step.
+   * Relevant are unfinished vertices and those of the pairs that bound them: a vertex that has finished its own motion but
+   * is pushed aside by the contact that bounds an unfinished one must not stop at the face of its box.
    */
   wantsSearch(residual: Float32Array, forward: Forward, moving: Uint8Array, pairs: PairSet): boolean {
     const { alpha, alphaGuard } = forward;
-    this.#markConcerned(residual, forward.limiter, pairs);
-    let concerned = 0;
+    this.#markRelevant(residual, forward.limiter, pairs);
+    let relevant = 0;
     let stopped = 0;
     let isStarved = false;
     for (let i = 0; i < residual.length; i++) {
       const isUnfinished = residual[i] >= this.#settings.epsilon;
-      // Whoever wants to leave its box needs a new one; the unfinished among the others are likely to want that next.
+      // A vertex whose motion leaves its box needs a new one; the other unfinished vertices are likely to need one soon.
       this.wanted[i] = moving[i] === 1 && (isUnfinished || alphaGuard[i] < 1) ? 1 : 0;
-      if (this.#concerned[i] === 0) continue;
-      concerned++;
+      if (this.#relevant[i] === 0) continue;
+      relevant++;
       const isStopped =
         moving[i] === 1 && alphaGuard[i] < 1 && (alphaGuard[i] === 0 || alpha[i] >= GUARD_SHARE * alphaGuard[i]);
       if (!isStopped) {
@@ -65,24 +65,24 @@ export class ProgressWatch {
       stopped++;
       if (++this.#stopped[i] >= STOPPED_STEPS) isStarved = true;
     }
-    if (!isStarved && (stopped === 0 || stopped < STOPPED_SHARE * concerned)) return false;
+    if (!isStarved && (stopped === 0 || stopped < STOPPED_SHARE * relevant)) return false;
     this.#stopped.fill(0);
     return true;
   }
 
-  #markConcerned(residual: Float32Array, limiter: Int32Array, pairs: PairSet): void {
-    const concerned = this.#concerned;
-    concerned.fill(0);
+  #markRelevant(residual: Float32Array, limiter: Int32Array, pairs: PairSet): void {
+    const relevant = this.#relevant;
+    relevant.fill(0);
     for (let i = 0; i < residual.length; i++) {
       if (!(residual[i] >= this.#settings.epsilon)) continue;
-      concerned[i] = 1;
+      relevant[i] = 1;
       const p = limiter[i];
       if (p < 0) continue;
-      for (let s = 4 * p; s < 4 * p + 4; s++) if (pairs.vertex[s] >= 0) concerned[pairs.vertex[s]] = 1;
+      for (let s = 4 * p; s < 4 * p + 4; s++) if (pairs.vertex[s] >= 0) relevant[pairs.vertex[s]] = 1;
     }
   }
 
-  /** Call once a step. 'search' = search once more before giving up; 'stalled' = that did not help either. */
+  /** Judges the run; to be called once a step. 'search' = search once more before giving up; 'stalled' = that failed too. */
   judge(x: Float32Array, residual: Float32Array): 'going' | 'search' | 'stalled' {
     if (++this.#windowSteps < WINDOW) return 'going';
     const sum = this.#sumOfUnfinished(residual);
@@ -103,7 +103,7 @@ export class ProgressWatch {
     return sum;
   }
 
-  /** Did an unfinished vertex travel since the window's start? */
+  /** Whether an unfinished vertex travelled since the window's start. */
   #hasTravelled(x: Float32Array, residual: Float32Array): boolean {
     for (let i = 0; i < residual.length; i++) {
       if (

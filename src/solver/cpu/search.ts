@@ -1,51 +1,51 @@
 import type { CollisionMesh } from '../../mesh/types.js';
 import { Bvh } from '../bvh.js';
 import { PASSIVE } from '../constants.js';
-import type { KinematicBorder } from '../kinematic-border.js';
+import type { KinematicBorder, PairPredicate } from '../exclusion-rules.js';
 import { CORNERS, type ElementSet, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 import { pairActivationDistance } from '../part-distances.js';
 import type { TrustBoxes } from './boxes.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
 
-/** Which pairs are not looked for, besides those that share a vertex. */
+/** Which pairs a search leaves out, besides those that share a vertex. */
 export interface PairRules {
-  /** uint8[V] PASSIVE | KEPT */
-  readonly bar: Uint8Array;
-  /** elements that are never PASSIVE, though all their vertices are; undefined = none (PROTECT) */
+  /** uint8[V] PASSIVE | KEPT. An element has a bit if all its vertices do; a pair with a bit in common is left out. */
+  readonly mask: Uint8Array;
+  /** elements that are never PASSIVE, even if all their vertices are; undefined = none (PROTECT) */
   readonly border?: KinematicBorder | undefined;
-  /** true for a pair of elements of two ignored parts, or one that is excluded; undefined when there are none */
-  readonly isIgnored: ((kind: number, v0: number, v1: number, v2: number, v3: number) => boolean) | undefined;
-  /** float32[V] δ by vertex, in the place of the boxes' growth and of the cut; undefined = one δ for all */
+  /** excluded pairs and pairs of ignored parts; undefined = none */
+  readonly isIgnored: PairPredicate | undefined;
+  /** float32[V] δ by vertex, which replaces growth and cutoff; undefined = one δ for all */
   readonly distances?: Float32Array | undefined;
 }
 
-/** Thrown halfway when P passes its budget; the caller tries again with smaller boxes. */
+/** Thrown when P exceeds its budget; the caller tries again with smaller boxes. */
 export class PairBudgetExceeded {}
 
-/** One tree each for the vertices, triangles, edges and free points, built anew by every search: memory, and nothing else. */
+/** The trees of vertices, triangles, edges and free points; every search builds them anew in this memory. */
 export class SearchTrees {
   vertices = new Bvh();
   triangles = new Bvh();
   edges = new Bvh();
   particles = new Bvh();
-  /** of the primitives that a tree is being built of: float32[6·N] and uint8[N] */
+  /** of the elements of the tree under construction: float32[6·N] and uint8[N] */
   box = new Float32Array(0);
-  bar = new Uint8Array(0);
+  mask = new Uint8Array(0);
 
   get bytes(): number {
-    const { vertices, triangles, edges, particles, box, bar } = this;
+    const { vertices, triangles, edges, particles, box, mask } = this;
     const ofTrees = vertices.bytes + triangles.bytes + edges.bytes + particles.bytes;
-    return ofTrees + box.byteLength + bar.byteLength;
+    return ofTrees + box.byteLength + mask.byteLength;
   }
 
-  release(): void {
+  free(): void {
     this.vertices = new Bvh();
     this.triangles = new Bvh();
     this.edges = new Bvh();
     this.particles = new Bvh();
     this.box = new Float32Array(0);
-    this.bar = new Uint8Array(0);
+    this.mask = new Uint8Array(0);
   }
 }
 
@@ -108,22 +108,22 @@ export class ProximitySearch {
     });
   }
 
-  /** @param border uint8 by element; undefined = none is at the border */
+  /** @param border uint8 by element, 1 = at the border of a kinematic region; undefined = none */
   #build(
     tree: Bvh,
     corner: Uint32Array,
     size: number,
     boxes: TrustBoxes,
-    { bar, distances }: PairRules,
+    { mask, distances }: PairRules,
     border?: Uint8Array,
   ): void {
     const count = corner.length / size;
     const trees = this.#trees;
-    if (trees.bar.length < count) {
+    if (trees.mask.length < count) {
       trees.box = new Float32Array(6 * count);
-      trees.bar = new Uint8Array(count);
+      trees.mask = new Uint8Array(count);
     }
-    const { box: out, bar: bars } = trees;
+    const { box: out, mask: masks } = trees;
     const { box } = boxes;
     for (let e = 0; e < count; e++) {
       let bits = 0xff;
@@ -143,10 +143,10 @@ export class ProximitySearch {
         out[6 * e + c] = lo - growth;
         out[6 * e + 3 + c] = hi + growth;
       }
-      for (let s = 0; s < size; s++) bits &= bar[corner[size * e + s]];
-      bars[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
+      for (let s = 0; s < size; s++) bits &= mask[corner[size * e + s]];
+      masks[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
     }
-    tree.build(count, out, bars);
+    tree.build(count, out, masks);
   }
 }
 

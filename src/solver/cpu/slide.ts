@@ -4,21 +4,21 @@ import type { Settings } from '../settings.js';
 import { heights, measureAlongNormal } from './certificate.js';
 import type { Forward } from './forward.js';
 import type { PairSet } from './pair-set.js';
-import { Scratch } from './scratch.js';
+import { Scratch } from './workspace.js';
 
 /**
- * Lets stuck vertices slide. The half-space bound scales a vertex's whole motion by one α, so at the floor a small
- * approaching part stops the tangential part as well, and where several pairs hold each other like that (three rods in a
- * knot, an edge that should turn about its contact) nothing moves again: y satisfies every constraint as a weighted sum
+ * Lets stuck vertices slide. The half-space bound scales the whole motion of a vertex by one α, so at the floor a small
+ * approaching component stops the tangential one as well. Where several pairs block each other in this way (three rods in a
+ * knot, an edge that should rotate about its contact) nothing moves again: y satisfies every constraint as a weighted sum
  * over four vertices, so the backward step does not change it.
  *
- * For a stuck vertex the pair's half-space therefore becomes a constraint of its own on y_i: what would cross the plane is
- * taken out of y_i − x_i, and the rest of the motion is free. y is guidance only; the bound and the check that follow keep
- * the path safe as ever.
+ * For a stuck vertex the pair's half-space therefore constrains y_i by itself: the component of y_i − x_i that would cross
+ * the plane is removed, and the rest of the motion is free. y is guidance only; the bound and the check that follow keep
+ * the path safe.
  */
 export class Slide {
   readonly #settings: Settings;
-  /** uint8[V] steps running with hardly any motion because of a pair */
+  /** uint8[V] consecutive steps in which a pair prevented nearly all motion, up to STUCK_STEPS */
   readonly #stuck: Uint8Array;
   #count = 0;
 
@@ -37,21 +37,23 @@ export class Slide {
     const stuck = this.#stuck;
     this.#count = 0;
     for (let i = 0; i < stuck.length; i++) {
-      const isHeld =
+      const isBlocked =
         moving[i] === 1 &&
         residual[i] >= this.#settings.epsilon &&
         forward.limiter[i] >= 0 &&
         forward.alpha[i] < STUCK_SHARE;
-      stuck[i] = isHeld ? Math.min(STUCK_STEPS, stuck[i] + 1) : 0;
+      stuck[i] = isBlocked ? Math.min(STUCK_STEPS, stuck[i] + 1) : 0;
       if (stuck[i] === STUCK_STEPS) this.#count++;
     }
   }
 
   /**
-   * Takes out of y what stuck vertices cannot do, pair by pair in the order of the list. Kinematic targets are prescribed
+   * Removes from y what stuck vertices cannot do, pair by pair in the order of the list. Kinematic targets are prescribed
    * and stay as they are.
    *
-   * @param list pairs with current geometry
+   * @param list uint32[count] pairs with current geometry
+   * @param x float32[3·V] current state
+   * @param y float32[3·V] target of the step, changed in place
    */
   apply(pairs: PairSet, list: Uint32Array, count: number, x: Float32Array, y: Float32Array, inverseMass: Float32Array) {
     if (this.#count === 0) return;

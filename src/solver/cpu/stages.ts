@@ -1,17 +1,17 @@
+import type { StageTimings } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import type { Settings } from '../settings.js';
 import type { ActivePairs } from './active-pairs.js';
-import { ContactCandidates } from './contact-candidates.js';
-import { Contacts } from './contacts.js';
+import { ContactCandidates, Contacts } from './contacts.js';
 import { Forward } from './forward.js';
+import { Residuals } from './motion.js';
 import { ProgressWatch } from './progress-watch.js';
-import { Residuals } from './residuals.js';
 import { Slide } from './slide.js';
 import type { Workspace } from './workspace.js';
 
 /**
- * What remembers something from one step to the next, and nothing from one request to the next: made anew by every request
- * in memory that the workspace lends, so that nothing of one request can reach another.
+ * The stages of a step with what they remember from one step to the next. Every request constructs them anew in the memory
+ * of the workspace, so that nothing of one request reaches another.
  */
 export class Stages {
   readonly active: ActivePairs;
@@ -23,6 +23,7 @@ export class Stages {
   readonly watch: ProgressWatch;
   /** uint8[V] 1 where y ≠ x */
   readonly moving: Uint8Array;
+  readonly clock = new StageClock();
 
   constructor(mesh: CollisionMesh, settings: Settings, { scratch, active }: Workspace) {
     const { vertexCount, inverseMasses } = mesh;
@@ -35,16 +36,27 @@ export class Stages {
     this.watch = new ProgressWatch(vertexCount, settings, scratch);
     this.moving = scratch.uint8('moving', vertexCount).fill(0);
   }
+}
 
-  /** Marks who wants to move; returns how many do. */
-  markMoving(x: Float32Array, y: Float32Array): number {
-    const { moving } = this;
-    let count = 0;
-    for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
-      const moves = x[k] !== y[k] || x[k + 1] !== y[k + 1] || x[k + 2] !== y[k + 2] ? 1 : 0;
-      moving[i] = moves;
-      count += moves;
-    }
-    return count;
+/** Attributes the time of a resolve to its stages: every lap belongs to the stage that has just ended. */
+export class StageClock {
+  readonly #milliseconds: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
+  #since = performance.now();
+
+  /** The time since the last lap belongs to no stage. */
+  restart(): void {
+    this.#since = performance.now();
+  }
+
+  lap(stage: keyof StageTimings): void {
+    const now = performance.now();
+    this.#milliseconds[stage] += now - this.#since;
+    this.#since = now;
+  }
+
+  /** Microseconds by stage. */
+  get timings(): StageTimings {
+    const { search, geometry, backward, forward } = this.#milliseconds;
+    return { search: 1000 * search, geometry: 1000 * geometry, backward: 1000 * backward, forward: 1000 * forward };
   }
 }

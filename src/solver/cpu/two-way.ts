@@ -1,59 +1,60 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import type { Resolution, StepInput } from '../engine.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type Settings, servesBoth } from '../settings.js';
-import type { Resolution, StepInput } from '../types.js';
 import { EdgeLengths } from './edges.js';
+import { markMoving } from './motion.js';
 import { Proximity } from './proximity.js';
 import { PairBudgetExceeded } from './search.js';
-import { StageClock } from './stage-clock.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
 
-/** Sweeps of a step between two looks at whether to go on. */
-const SWEEPS_UNASKED = 16;
+/** Sweeps of a step between two questions whether to stop. */
+const SWEEPS_PER_QUESTION = 16;
 
+/** Whether P must be searched before the next step, and for which vertices. */
 interface NextSearch {
   readonly isDue: boolean;
-  /** uint8[V] 1 = needs a new box; undefined = everything anew */
+  /** uint8[V] 1 = needs a new box; undefined = all do */
   readonly wanted: Uint8Array | undefined;
 }
 
-/** A step that was given up halfway: nothing has moved in it. */
+/** Thrown to abandon a step before anything has moved. */
 class StepAbandoned {}
 
 /**
- * Algorithm 1 on one mesh: backward and forward steps in turn over a proximity set that is searched rarely and kept
- * between requests. Single-threaded and synchronous; `resolve` may be called again with the next request.
+ * Algorithm 1 on one mesh: alternating backward and forward steps over a proximity set that is searched rarely and kept
+ * between requests. Single-threaded and synchronous.
  */
 export class TwoWay {
   readonly #mesh: CollisionMesh;
   #settings: Settings;
   /** float32[V] δ by vertex, engine units; undefined = one δ for all */
   #distances: Float32Array | undefined;
-  /** the smallest of them, or δ */
-  #leastDelta: number;
+  /** the smallest δ of a vertex */
+  #minDelta: number;
   #proximity: Proximity;
   #edges: EdgeLengths | undefined;
   readonly #workspace: Workspace;
-  /** counts every step of every request: the seed of their orders, and what tells stale pair geometry from current */
+  /** counts the steps of all requests: seeds the order of sweeps, and tells current pair geometry from stale */
   #step = 0;
 
-  /** @param workspace of the engine; no other scene computes in it while this one does */
+  /** @param workspace of the engine; no other scene uses it during a resolve */
   constructor(mesh: CollisionMesh, settings: Settings, workspace: Workspace) {
     this.#mesh = mesh;
     this.#settings = settings;
     this.#workspace = workspace;
     this.#distances = distancesByVertex(mesh, settings);
-    this.#leastDelta = leastOf(this.#distances, settings.delta);
+    this.#minDelta = minOf(this.#distances, settings.delta);
     this.#proximity = new Proximity(mesh, settings, workspace);
     this.#edges = settings.sigma > 0 ? new EdgeLengths(mesh) : undefined;
   }
 
   /**
-   * Other settings from the next resolve on. What outlives requests is the proximity set, kept as long as nothing changed
-   * that it was found with, and the static colouring of the edges.
+   * Sets the settings from the next resolve on. The proximity set is kept unless a setting changed with which it was
+   * searched; the static colouring of the edges is kept as well.
    */
   configure(settings: Settings): void {
     if (!servesBoth(this.#settings, settings)) {
@@ -62,24 +63,24 @@ export class TwoWay {
     if (settings.sigma > 0) this.#edges ??= new EdgeLengths(this.#mesh);
     else this.#edges = undefined;
     this.#distances = distancesByVertex(this.#mesh, settings);
-    this.#leastDelta = leastOf(this.#distances, settings.delta);
+    this.#minDelta = minOf(this.#distances, settings.delta);
     this.#settings = settings;
   }
 
-  /** of what is kept between requests besides the mesh, from the lengths of the arrays */
+  /** Bytes kept between requests besides the mesh. */
   get bytes(): number {
     return this.#proximity.bytes + (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0);
   }
 
-  /** Vertices and pairs: which of two scenes asks more of the workspace. */
+  /** Vertices and pairs: a measure of the workspace that the scene needs. */
   get size(): number {
     return this.#mesh.vertexCount + this.#proximity.pairs.count;
   }
 
-  /** @throws TOO_LARGE when the proximity set does not fit; the scene can be used on */
+  /** @throws TOO_LARGE when the proximity set does not fit; the scene remains usable */
   resolve(input: StepInput): Resolution {
     const proximity = this.#proximity;
-    return this.#workspace.lend(() => {
+    return this.#workspace.run(() => {
       try {
         proximity.acquire();
         const resolution = this.#run(input, new Stages(this.#mesh, this.#settings, this.#workspace));
@@ -89,18 +90,17 @@ export class TwoWay {
         proximity.invalidate();
         throw thrown;
       } finally {
-        this.#edges?.rest();
+        this.#edges?.release();
       }
     });
   }
 
   #run(input: StepInput, stages: Stages): Resolution {
-    const clock = new StageClock();
     const { epsilon, stepLimit } = this.#settings;
     const { x: start, y: target } = input;
     const x = Float32Array.from(start);
     const y = Float32Array.from(target);
-    const { residuals, forward, watch, slide } = stages;
+    const { residuals, forward, watch, slide, clock } = stages;
     const proximity = this.#proximity;
     const counts = { activeContacts: 0, colours: 0 };
     let status: Status = 'STEP_LIMIT';
@@ -141,8 +141,8 @@ export class TwoWay {
           searches++;
           clock.lap('search');
         }
-        this.#backward(stages, x, y, start, target, clock, counts, input.shouldStop);
-        this.#advance(stages, x, y, pulse);
+        this.#backward(stages, x, y, start, target, counts, input.shouldStop);
+        this.#forward(stages, x, y, pulse);
       } catch (thrown) {
         if (!(thrown instanceof StepAbandoned)) throw thrown;
         clock.lap(proximity.isValid ? 'forward' : 'search');
@@ -189,7 +189,7 @@ export class TwoWay {
     };
   }
 
-  /** What a search leaves that did not come to its end is no P: nobody may name a pair of it. */
+  /** Searches P; a search that does not end leaves P empty, because no report may name a pair of it. */
   #search(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined, pulse: () => void): void {
     try {
       this.#proximity.renew(x, y, wanted, pulse);
@@ -198,25 +198,27 @@ export class TwoWay {
     }
   }
 
-  /** y ← Backward(y, x, y*, P): λ = 0; edge lengths first, contacts last, as many sweeps as asked, or as there is time for. */
+  /**
+   * y ← Backward(y, x, y*, P), Eqs. 9–13: from λ = 0, sweeps over edge lengths, then contacts, as many as set or as time
+   * allows.
+   */
   #backward(
     stages: Stages,
     x: Float32Array,
     y: Float32Array,
     start: Float32Array,
     target: Float32Array,
-    clock: StageClock,
     counts: { activeContacts: number; colours: number },
     shouldStop: StepInput['shouldStop'],
   ): void {
     const { delta, sweeps, forward } = this.#settings;
     const { pairs } = this.#proximity;
+    const { active, candidates, contacts, slide, clock, moving } = stages;
     this.#edges?.reset();
     this.#edges?.sweep(y);
     clock.lap('backward');
 
-    const { active, candidates, contacts, slide } = stages;
-    active.gather(pairs, stages.moving, stages.markMoving(x, y));
+    active.gather(pairs, moving, markMoving(x, y, moving));
     candidates.find(pairs, active, x, start, this.#step, delta, this.#distances);
     clock.lap('geometry');
 
@@ -224,8 +226,8 @@ export class TwoWay {
     contacts.assemble(pairs, list, count, x, this.#step);
     contacts.sweep(x, y);
     for (let n = 1; n < sweeps; n++) {
-      // Many sweeps may outlast the time budget. Any y is safe to go towards, so that the rest of them can be left.
-      if (n % SWEEPS_UNASKED === 0 && shouldStop?.()) break;
+      // Many sweeps may exceed the time budget. Every y is a safe target, so the remaining sweeps can be omitted.
+      if (n % SWEEPS_PER_QUESTION === 0 && shouldStop?.()) break;
       this.#edges?.sweep(y);
       contacts.sweep(x, y);
     }
@@ -236,13 +238,12 @@ export class TwoWay {
     clock.lap('backward');
   }
 
-  #advance(stages: Stages, x: Float32Array, y: Float32Array, pulse: () => void): void {
+  /** x, r ← Forward(x, y, P), Eqs. 14–17. */
+  #forward(stages: Stages, x: Float32Array, y: Float32Array, pulse: () => void): void {
     const { pairs, boxes, radius } = this.#proximity;
     const { active, moving } = stages;
     const { guard, gamma, floor, forward: rule } = this.#settings;
-    // A pair that stays this far apart is passed over: with the floor well below it, none is worth a bound.
-    const delta = this.#leastDelta;
-    active.gather(pairs, moving, stages.markMoving(x, y));
+    active.gather(pairs, moving, markMoving(x, y, moving));
     stages.forward.advance({
       x,
       y,
@@ -253,7 +254,7 @@ export class TwoWay {
       step: this.#step,
       rule,
       gamma,
-      delta,
+      delta: this.#minDelta,
       floor,
       box: guard === 'BOXES' ? boxes.box : undefined,
       radius,
@@ -261,7 +262,7 @@ export class TwoWay {
     });
   }
 
-  /** Is P to be found anew before the next step: all of it, or what only some vertices need? */
+  /** Whether P must be searched before the next step: under RADIUS when D < Dmin, under BOXES when boxes stop vertices. */
   #nextSearch({ forward, moving, residuals, watch }: Stages): NextSearch {
     const { guard, searchRadiusMin } = this.#settings;
     const proximity = this.#proximity;
@@ -275,9 +276,9 @@ export class TwoWay {
 }
 
 /**
- * A pulse for the first search, whose leap is as long as leaps get: beyond half of the time left, pairs are declared too many,
- * once, and the search begins again with half the leap. The rest of a first step costs what its search costs, so this one
- * would have been given up; and half the leap has a third to a tenth of the pairs.
+ * A pulse for the first search, which has the longest leap: once half of the remaining time has passed, it declares the
+ * pairs too many, and the search restarts with half the leap. The rest of a first step costs as much as its search, so that
+ * step would have been abandoned; half the leap has a third to a tenth of the pairs.
  */
 function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
   const half = timeLeft() / 2;
@@ -290,13 +291,13 @@ function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
   };
 }
 
-function leastOf(distances: Float32Array | undefined, delta: number): number {
-  return distances?.reduce((least, distance) => Math.min(least, distance)) ?? delta;
+function minOf(distances: Float32Array | undefined, delta: number): number {
+  return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
 }
 
 /**
- * The backward step works with targets that may lie 1e12 extents away; should a push leave the range of float32, that
- * vertex's y goes back to y*. y is guidance only, so this costs quality, not safety, and keeps NaN out of every stage.
+ * Sets y_i back to y*_i where the backward step left the range of float32: targets may lie 1e12 extents away. y is guidance
+ * only, so this costs quality, not safety, and keeps NaN out of every stage.
  */
 function restoreOverflow(y: Float32Array, target: Float32Array): void {
   for (let k = 0; k < y.length; k++) {

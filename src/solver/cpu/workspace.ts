@@ -1,19 +1,69 @@
 import { ActivePairs } from './active-pairs.js';
 import { PairGeometry } from './pair-set.js';
-import { Scratch } from './scratch.js';
 import { SearchTrees } from './search.js';
 
+/** A buffer that is too small grows by this factor at least, so that slowly growing demands allocate rarely. */
+const GROWTH = 1.25;
+
 /**
- * Beyond this a request's memory is not kept for the next one: an idle lane should not hold several times what its scenes
- * hold. At 144 bytes a pair (`layers`, 70,000 vertices, 2.6 million pairs) it is enough for 7 million pairs, a scene of
- * 200,000 vertices in dense contact. Its step takes seconds, against which new memory weighs little.
+ * Named buffers for the duration of one request, reused by the next one of any scene. A view is valid until the same name
+ * is requested again, or {@link free}. Nothing that outlives the request may keep one: it would keep memory alive that the
+ * buffer has outgrown.
+ */
+export class Scratch {
+  readonly #buffers = new Map<string, ArrayBuffer>();
+
+  get bytes(): number {
+    let sum = 0;
+    for (const buffer of this.#buffers.values()) sum += buffer.byteLength;
+    return sum;
+  }
+
+  /** @returns float32[length] with undefined content */
+  float32(name: string, length: number): Float32Array<ArrayBuffer> {
+    return new Float32Array(this.#buffer(name, 4 * length), 0, length);
+  }
+
+  /** @returns int32[length] with undefined content */
+  int32(name: string, length: number): Int32Array<ArrayBuffer> {
+    return new Int32Array(this.#buffer(name, 4 * length), 0, length);
+  }
+
+  /** @returns uint32[length] with undefined content */
+  uint32(name: string, length: number): Uint32Array<ArrayBuffer> {
+    return new Uint32Array(this.#buffer(name, 4 * length), 0, length);
+  }
+
+  /** @returns uint8[length] with undefined content */
+  uint8(name: string, length: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#buffer(name, length), 0, length);
+  }
+
+  free(): void {
+    this.#buffers.clear();
+  }
+
+  /** A buffer that grows loses its content. */
+  #buffer(name: string, bytes: number): ArrayBuffer {
+    const buffer = this.#buffers.get(name);
+    if (buffer && buffer.byteLength >= bytes) return buffer;
+    const larger = new ArrayBuffer(Math.max(bytes, Math.ceil(GROWTH * (buffer?.byteLength ?? 0))));
+    this.#buffers.set(name, larger);
+    return larger;
+  }
+}
+
+/**
+ * A workspace larger than this is freed after the request, so that an idle lane does not hold several times the memory of
+ * its scenes. At 144 bytes a pair (`layers`, 70,000 vertices, 2.6 million pairs) it suffices for 7 million pairs, a scene
+ * of 200,000 vertices in dense contact; a step of such a scene takes seconds, next to which new memory costs little.
  */
 export const KEPT_BYTES = 2 ** 30;
 
 /**
- * What a request needs while it is at work, for all scenes of one engine together: an engine computes one request at a
- * time, start to end. Nothing in it means anything to the next request, except that `geometry` and `active` know by the
- * revision of P whether their stamps and incidence list are of that.
+ * The memory of one request, shared by all scenes of an engine: an engine computes one request at a time, start to end.
+ * Its content means nothing to the next request, except that `geometry` and `active` tell by the revision of P whether
+ * their stamps and incidence list belong to it.
  */
 export class Workspace {
   readonly scratch = new Scratch();
@@ -21,26 +71,26 @@ export class Workspace {
   readonly active = new ActivePairs();
   readonly trees = new SearchTrees();
 
-  #isLent = false;
+  #isAcquired = false;
 
   /**
-   * Lends it for the time of one call.
+   * Runs a request in this workspace.
    *
-   * @throws Error when it is lent already: a request that begins another one in its callbacks would find its memory changed
+   * @throws Error when a request is running: one that begins another in its callbacks would find its memory changed
    */
-  lend<T>(work: () => T): T {
-    if (this.#isLent) throw new Error('a resolve began while another one of the same engine was at work');
-    this.#isLent = true;
+  run<T>(request: () => T): T {
+    if (this.#isAcquired) throw new Error('A resolve began while another resolve of the same engine was running.');
+    this.#isAcquired = true;
     try {
-      const result = work();
-      if (this.bytes > KEPT_BYTES) this.release();
+      const result = request();
+      if (this.bytes > KEPT_BYTES) this.free();
       return result;
     } catch (thrown) {
-      // Halfway through a stage the memory may hold anything.
-      this.release();
+      // The request may have stopped in the middle of a stage, with any content.
+      this.free();
       throw thrown;
     } finally {
-      this.#isLent = false;
+      this.#isAcquired = false;
     }
   }
 
@@ -48,11 +98,10 @@ export class Workspace {
     return this.scratch.bytes + this.geometry.bytes + this.active.bytes + this.trees.bytes;
   }
 
-  /** The memory goes back; the next request begins with none. */
-  release(): void {
-    this.scratch.release();
+  free(): void {
+    this.scratch.free();
     this.geometry.allocate(0);
-    this.active.release();
-    this.trees.release();
+    this.active.free();
+    this.trees.free();
   }
 }

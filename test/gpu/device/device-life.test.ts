@@ -4,7 +4,7 @@ import { type AdapterOpening, openAdapter } from '../../../gpu/device/adapter.js
 import type { GpuEngine } from '../../../gpu/engine.js';
 import type { GpuScene } from '../../../gpu/scene.js';
 import { IntersticeError } from '../../../src/contract/errors.js';
-import type { Scene } from '../../../src/solver/types.js';
+import type { Scene } from '../../../src/solver/engine.js';
 import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';

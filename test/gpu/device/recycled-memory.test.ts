@@ -1,7 +1,7 @@
 import t from 'tap';
 import { BUFFER_USAGE } from '../../../gpu/device/flags.js';
 import type { MemoryWatch } from '../../../gpu/device/memory.js';
-import type { Resolution } from '../../../src/solver/types.js';
+import type { Resolution } from '../../../src/solver/engine.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
 import {

@@ -40,7 +40,7 @@ if (device) {
           const scene = await DeviceScene.open(memory, mesh, settings, x, 1);
           scene.place(x, y);
           scene.search.request(SEARCH_MODE.ALL);
-          const { box, bar } = await scene.run();
+          const { box, mask } = await scene.run();
           scene.close();
           const expected = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
           const none = new Uint8Array(mesh.vertexCount);
@@ -61,7 +61,7 @@ if (device) {
               }
             }
             const isPassive = mesh.kinematic[i] !== 0 && (skipKinematicPairs || !moves);
-            if (bar[i] !== (isPassive ? PASSIVE : 0)) t.fail(`vertex ${i}: bar ${bar[i]}`);
+            if (mask[i] !== (isPassive ? PASSIVE : 0)) t.fail(`vertex ${i}: mask ${mask[i]}`);
           }
           t.ok(points > 10 && (guard === 'RADIUS' || points < mesh.vertexCount), `${points} points`);
         });
@@ -88,7 +88,7 @@ if (device) {
     for (let i = 0; i < mesh.vertexCount; i++) {
       const isSame = [0, 1, 2, 3, 4, 5].every((k) => before.box[6 * i + k] === after.box[6 * i + k]);
       if (isSame !== (wanted[i] === 0)) t.fail(`vertex ${i}: wanted ${wanted[i]}, same ${isSame}`);
-      if (after.bar[i] !== (wanted[i] === 0 ? KEPT : 0)) t.fail(`vertex ${i}: bar ${after.bar[i]}`);
+      if (after.mask[i] !== (wanted[i] === 0 ? KEPT : 0)) t.fail(`vertex ${i}: mask ${after.mask[i]}`);
     }
     t.ok(wanted.includes(0) && wanted.includes(1));
   });

@@ -16,7 +16,7 @@ export interface Found {
   /** float32[6·V] */
   readonly box: Float32Array<ArrayBuffer>;
   /** uint8[V] */
-  readonly bar: Uint8Array;
+  readonly mask: Uint8Array;
   /** the first `count` pairs */
   readonly count: number;
   readonly vertex: Int32Array;
@@ -150,7 +150,7 @@ export class DeviceScene {
     return {
       control,
       box: new Float32Array(await bytes(this.box, 24 * this.#vertexCount)),
-      bar: Uint8Array.from(new Uint32Array(await bytes(this.search.bar, 4 * this.#vertexCount))),
+      mask: Uint8Array.from(new Uint32Array(await bytes(this.search.bar, 4 * this.#vertexCount))),
       count,
       vertex: new Int32Array(await bytes(this.pairVertex, 16 * count)),
       info: new Uint32Array(await bytes(this.pairInfo, 4 * count)),

@@ -6,7 +6,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
-import { findKinematicBorder } from '../../../src/solver/kinematic-border.js';
+import { findKinematicBorder } from '../../../src/solver/exclusion-rules.js';
 import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { type LooseOptions, looseScene } from '../../support/loose-scene.js';
@@ -39,14 +39,14 @@ t.test('an adapter is found where one is required', needsAdapter, async (t) => {
 function searchOnCpu(
   mesh: CollisionMesh,
   x: Float32Array,
-  { box, bar }: Found,
+  { box, mask }: Found,
   settings: Settings,
   cut: number,
   into = new PairSet(),
 ): PairSet {
   const growth = Math.fround((settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta) / 2);
   const border = settings.skipKinematicPairs ? findKinematicBorder(mesh) : undefined;
-  const rules: PairRules = { bar, border, isIgnored: ignoring(mesh) };
+  const rules: PairRules = { mask, border, isIgnored: ignoring(mesh) };
   new ProximitySearch(mesh).search({ box, growth }, x, cut, rules, 1e9, into);
   return into;
 }
@@ -132,25 +132,25 @@ if (device) {
   });
 
   t.test('P under guard RADIUS: every pair within Dmax of the points', async (t) => {
-    const { bar, count } = await check(
+    const { mask, count } = await check(
       t,
       { elements: 300, side: 6, travel: 0.4, kinematic: 0.3, still: 0.3 },
       { guard: 'RADIUS' },
     );
-    t.ok(bar.some((bits) => bits !== 0) && count > 100, `${count} pairs`);
+    t.ok(mask.some((bits) => bits !== 0) && count > 100, `${count} pairs`);
   });
 
   t.test('kinematic elements: SKIP and PROTECT, with and without borders', async (t) => {
     for (const skipKinematicPairs of [true, false]) {
       for (const border of [0, 0.6]) {
-        const { bar, vertex } = await check(
+        const { mask, vertex } = await check(
           t,
           { elements: 250, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border },
           { skipKinematicPairs },
         );
-        t.ok(bar.includes(PASSIVE) && bar.includes(0), 'some may be excluded, others not');
+        t.ok(mask.includes(PASSIVE) && mask.includes(0), 'some may be excluded, others not');
         const hasFixed = Array.from({ length: vertex.length / 4 }, (_, p) => vertex.subarray(4 * p, 4 * p + 4)).some(
-          (ids) => ids.every((v) => v < 0 || bar[v] === PASSIVE),
+          (ids) => ids.every((v) => v < 0 || mask[v] === PASSIVE),
         );
         t.equal(hasFixed, skipKinematicPairs && border > 0, 'pairs of PASSIVE vertices only at borders, under SKIP');
       }
@@ -205,8 +205,8 @@ if (device) {
     const after = await scene.run();
     scene.close();
 
-    const { bar } = after;
-    t.ok(bar.every((bits, i) => (bits & KEPT) === (wanted[i] === 1 ? 0 : KEPT)));
+    const { mask } = after;
+    t.ok(mask.every((bits, i) => (bits & KEPT) === (wanted[i] === 1 ? 0 : KEPT)));
     for (let i = 0; i < wanted.length; i++) {
       const stays =
         Buffer.compare(
@@ -387,7 +387,7 @@ if (device) {
     }
     const [first, second] = results;
     t.ok(first.count > 100);
-    for (const name of ['box', 'bar', 'vertex', 'info', 'normal', 'distance'] as const) {
+    for (const name of ['box', 'mask', 'vertex', 'info', 'normal', 'distance'] as const) {
       t.equal(Buffer.compare(Buffer.from(first[name].buffer), Buffer.from(second[name].buffer)), 0, name);
     }
   });

@@ -107,7 +107,7 @@ if (device) {
         const growth = Math.fround((guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta) / 2);
         const own = guard === 'RADIUS' ? undefined : distancesByVertex(mesh, settings);
         const distances = own?.map((distance) => distance * factor + more);
-        const rules = { bar: found.bar, isIgnored: undefined, distances };
+        const rules = { mask: found.mask, isIgnored: undefined, distances };
         const cut = settings.searchRadiusMax * factor + more;
         new ProximitySearch(mesh).search({ box: found.box, growth }, x, cut, rules, 1e9, pairs);
         return new Set(keysOf(pairs));

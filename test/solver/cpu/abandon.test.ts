@@ -2,8 +2,8 @@ import t from 'tap';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import type { Scene, StepInput } from '../../../src/solver/engine.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
-import type { Scene, StepInput } from '../../../src/solver/types.js';
 import { findIntersections } from '../../../src/verify/state.js';
 import { stackSwap } from '../cases.js';
 

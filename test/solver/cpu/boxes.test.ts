@@ -15,10 +15,10 @@ function fill(
   y: Float32Array,
   leap: number,
   reach: number,
-  { kinematic = new Uint8Array(x.length / 3), bar = new Uint8Array(x.length / 3), with: used = settings } = {},
+  { kinematic = new Uint8Array(x.length / 3), mask = new Uint8Array(x.length / 3), with: used = settings } = {},
 ): { box: Float32Array<ArrayBuffer>; growth: number } {
   const boxes = { box: new Float32Array(2 * x.length), growth: 0 };
-  fillTrustBoxes(boxes, x, y, kinematic, used, leap, reach, bar);
+  fillTrustBoxes(boxes, x, y, kinematic, used, leap, reach, mask);
   return boxes;
 }
 

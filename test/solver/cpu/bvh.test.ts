@@ -10,10 +10,10 @@ interface Boxes {
   /** float32[6·N] lo xyz, hi xyz */
   readonly box: Float32Array;
   /** uint8[N] */
-  readonly bar: Uint8Array;
+  readonly mask: Uint8Array;
 }
 
-function scatter(random: Random, count: number, size: () => number, bars = 1): Boxes {
+function scatter(random: Random, count: number, size: () => number, masks = 1): Boxes {
   const box = new Float32Array(6 * count);
   for (let i = 0; i < count; i++) {
     for (let c = 0; c < 3; c++) {
@@ -23,11 +23,11 @@ function scatter(random: Random, count: number, size: () => number, bars = 1): B
       box[6 * i + 3 + c] = at + half;
     }
   }
-  return { count, box, bar: Uint8Array.from({ length: count }, () => random.int(bars)) };
+  return { count, box, mask: Uint8Array.from({ length: count }, () => random.int(masks)) };
 }
 
 /** Boxes on a coarse grid, so that many only just touch; some are points or flat. */
-function scatterOnGrid(random: Random, count: number, bars: number): Boxes {
+function scatterOnGrid(random: Random, count: number, masks: number): Boxes {
   const box = new Float32Array(6 * count);
   for (let i = 0; i < count; i++) {
     for (let c = 0; c < 3; c++) {
@@ -35,11 +35,11 @@ function scatterOnGrid(random: Random, count: number, bars: number): Boxes {
       box[6 * i + 3 + c] = box[6 * i + c] + random.int(3);
     }
   }
-  return { count, box, bar: Uint8Array.from({ length: count }, () => random.int(bars)) };
+  return { count, box, mask: Uint8Array.from({ length: count }, () => random.int(masks)) };
 }
 
-function build({ count, box, bar }: Boxes, tree = new Bvh()): Bvh {
-  tree.build(count, box, bar);
+function build({ count, box, mask }: Boxes, tree = new Bvh()): Bvh {
+  tree.build(count, box, mask);
   return tree;
 }
 
@@ -62,7 +62,7 @@ function bruteForce(a: Boxes, b: Boxes): number[] {
     for (let j = a === b ? i + 1 : 0; j < b.count; j++) {
       const n = 6 * j;
       if (p[m] > q[n + 3] || q[n] > p[m + 3] || p[m + 1] > q[n + 4] || q[n + 1] > p[m + 4]) continue;
-      if (p[m + 2] > q[n + 5] || q[n + 2] > p[m + 5] || (a.bar[i] & b.bar[j]) !== 0) continue;
+      if (p[m + 2] > q[n + 5] || q[n + 2] > p[m + 5] || (a.mask[i] & b.mask[j]) !== 0) continue;
       keys.push(i * b.count + j);
     }
   }
@@ -84,14 +84,14 @@ t.test('10 000 boxes of sizes 1:1000 against 10 000, and against themselves', as
   t.ok(isSame(sorted(visited(left, left)), sorted(bruteForce(a, a))), 'a against itself');
 });
 
-t.test('small sets of every size, self and cross, with bars, touching and flat boxes', async (t) => {
+t.test('small sets of every size, self and cross, with masks, touching and flat boxes', async (t) => {
   let pairs = 0;
   for (let round = 0; round < 400; round++) {
     const count = random.int(round < 200 ? 20 : 150);
     const other = random.int(60);
-    const bars = [1, 2, 4, 8][random.int(4)];
+    const masks = [1, 2, 4, 8][random.int(4)];
     const make = (n: number): Boxes =>
-      random() < 0.5 ? scatterOnGrid(random, n, bars) : scatter(random, n, () => 10 ** random.between(-3, 0), bars);
+      random() < 0.5 ? scatterOnGrid(random, n, masks) : scatter(random, n, () => 10 ** random.between(-3, 0), masks);
     const [a, b] = [make(count), make(other)];
     const [left, right] = [build(a), build(b)];
     const cross = bruteForce(a, b);
@@ -103,18 +103,22 @@ t.test('small sets of every size, self and cross, with bars, touching and flat b
   t.ok(pairs > 10_000, `${pairs} pairs in all`);
 });
 
-t.test('a bar is any bit in common, also where a whole subtree is barred', async (t) => {
+t.test('any bit in common excludes a pair, also for a whole subtree', async (t) => {
   const count = 500;
   const base = scatter(random, count, () => 0.5);
-  const half = { ...base, bar: Uint8Array.from({ length: count }, (_, i) => (base.box[6 * i] < 0 ? 1 : 2)) };
+  const half = { ...base, mask: Uint8Array.from({ length: count }, (_, i) => (base.box[6 * i] < 0 ? 1 : 2)) };
   const found = visited(build(half), build(half));
   t.ok(isSame(sorted(found), sorted(bruteForce(half, { ...half }))), 'two halves with a bit each');
   t.ok(found.length > 0, 'pairs across the halves remain');
-  const all = build({ ...base, bar: new Uint8Array(count).fill(4) });
+  const all = build({ ...base, mask: new Uint8Array(count).fill(4) });
   t.equal(visited(all, all).length, 0, 'all with one bit');
-  const none = build({ ...base, bar: new Uint8Array(count).fill(3) });
-  const apart = build({ ...base, bar: new Uint8Array(count).fill(4) });
-  t.equal(visited(none, apart).length, bruteForce(base, { ...base }).length, 'bits not in common bar nothing');
+  const none = build({ ...base, mask: new Uint8Array(count).fill(3) });
+  const apart = build({ ...base, mask: new Uint8Array(count).fill(4) });
+  t.equal(
+    visited(none, apart).length,
+    bruteForce(base, { ...base }).length,
+    'bits that are not in common exclude nothing',
+  );
 });
 
 t.test('empty and single trees', async (t) => {
@@ -136,7 +140,7 @@ t.test('identical boxes, and boxes that are all one point', async (t) => {
   ]) {
     const count = 77;
     const box = Float32Array.from({ length: 6 * count }, (_, k) => (k % 6 < 3 ? lo : hi));
-    const tree = build({ count, box, bar: new Uint8Array(count) });
+    const tree = build({ count, box, mask: new Uint8Array(count) });
     const found = visited(tree, tree);
     t.equal(found.length, (count * (count - 1)) / 2);
     t.equal(new Set(found).size, found.length, 'each pair once');

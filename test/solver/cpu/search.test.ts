@@ -3,7 +3,7 @@ import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
-import { findKinematicBorder } from '../../../src/solver/kinematic-border.js';
+import { findKinematicBorder } from '../../../src/solver/exclusion-rules.js';
 import { EE, SIDE_A, VE, VV } from '../../../src/solver/pair-kinds.js';
 import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
 import { mayBeSkipped } from '../../support/guarding-oracle.js';
@@ -31,7 +31,7 @@ function search({ mesh, x, y }: LooseScene, rules: Partial<PairRules> = {}, budg
   const none = new Uint8Array(mesh.vertexCount);
   fillTrustBoxes(boxes, x, y, mesh.kinematic, settings, 0.3, settings.reach, none);
   const pairs = new PairSet();
-  const all = { bar: rules.bar ?? none, border: rules.border, isIgnored: rules.isIgnored };
+  const all = { mask: rules.mask ?? none, border: rules.border, isIgnored: rules.isIgnored };
   new ProximitySearch(mesh).search(boxes, x, delta, all, budget, pairs);
   return { box: boxes.box, pairs };
 }
@@ -109,11 +109,11 @@ t.test('whatever is within δ in some state inside the boxes is in P', async (t)
   t.ok(met > 1000, `${met} meetings`);
 });
 
-t.test('a bar of both elements leaves a pair out, a bar of one does not', async (t) => {
+t.test('a mask of both elements leaves a pair out, a mask of one does not', async (t) => {
   for (const bit of [PASSIVE, KEPT, PASSIVE | KEPT]) {
     const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2 });
-    const bar = Uint8Array.from({ length: scene.mesh.vertexCount }, () => (random() < 0.7 ? bit : 0));
-    const isBarred = (side: readonly number[], one: number): boolean => side.every((v) => (bar[v] & one) !== 0);
+    const mask = Uint8Array.from({ length: scene.mesh.vertexCount }, () => (random() < 0.7 ? bit : 0));
+    const isBarred = (side: readonly number[], one: number): boolean => side.every((v) => (mask[v] & one) !== 0);
     const free = search(scene).pairs;
     const barred = new Set(
       allPairs(scene.mesh)
@@ -122,7 +122,7 @@ t.test('a bar of both elements leaves a pair out, a bar of one does not', async 
     );
     const expected = keysOf(free).filter((key) => !barred.has(key));
     t.ok(expected.length < free.count && expected.length > 0, `${free.count} pairs, ${expected.length} not barred`);
-    t.strictSame(keysOf(search(scene, { bar }).pairs).sort(), expected.sort());
+    t.strictSame(keysOf(search(scene, { mask }).pairs).sort(), expected.sort());
   }
 });
 
@@ -131,7 +131,7 @@ t.test('at the border of kinematic regions a pair is excluded iff it guards noth
   for (let round = 0; round < 4; round++) {
     const scene = looseScene(random, { elements: 80, side: 4, travel: 0.2, kinematic: 0.4, border: 0.6 });
     const { mesh } = scene;
-    const bar = mesh.kinematic.map((flag) => (flag === 0 ? 0 : PASSIVE | KEPT));
+    const mask = mesh.kinematic.map((flag) => (flag === 0 ? 0 : PASSIVE | KEPT));
     const skipped = new Set(
       allPairs(mesh)
         .filter((pair) => mayBeSkipped(mesh, pair))
@@ -140,15 +140,15 @@ t.test('at the border of kinematic regions a pair is excluded iff it guards noth
     const free = keysOf(search(scene).pairs);
     const expected = free.filter((key) => !skipped.has(key));
     const border = findKinematicBorder(mesh);
-    const passive = bar.map((bits) => bits & PASSIVE);
-    t.strictSame(keysOf(search(scene, { bar: passive, border }).pairs).sort(), [...expected].sort());
+    const passive = mask.map((bits) => bits & PASSIVE);
+    t.strictSame(keysOf(search(scene, { mask: passive, border }).pairs).sort(), [...expected].sort());
     const isFixed = (side: readonly number[]): boolean => side.every((v) => mesh.kinematic[v] !== 0);
     const fixed = new Set(
       allPairs(mesh)
         .filter(({ a, b }) => isFixed(a) && isFixed(b))
         .map(({ key }) => key),
     );
-    const notKept = keysOf(search(scene, { bar, border }).pairs).sort();
+    const notKept = keysOf(search(scene, { mask, border }).pairs).sort();
     t.strictSame(notKept, free.filter((key) => !fixed.has(key)).sort(), 'KEPT is as it was');
     sizes.excluded += free.length - expected.length;
     sizes.kept += expected.filter((key) => fixed.has(key)).length;
@@ -206,7 +206,7 @@ t.test('the same boxes give the same P in the same order, also from a search tha
   const boxes = { box: new Float32Array(6 * scene.mesh.vertexCount), growth: 0 };
   const none = new Uint8Array(scene.mesh.vertexCount);
   const used = new ProximitySearch(scene.mesh);
-  const rules = { bar: none, isIgnored: undefined };
+  const rules = { mask: none, isIgnored: undefined };
   const pairs = new PairSet();
   for (const leap of [3, 0.3]) {
     fillTrustBoxes(boxes, scene.x, scene.y, scene.mesh.kinematic, settings, leap, settings.reach, none);

@@ -3,10 +3,10 @@ import { SCENES } from '../../../examples/scenes/index.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
-import { KEPT_BYTES, Workspace } from '../../../src/solver/cpu/workspace.js';
+import { KEPT_BYTES, Scratch, Workspace } from '../../../src/solver/cpu/workspace.js';
+import type { Engine, Resolution, Scene, StepInput } from '../../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
-import type { Engine, Resolution, Scene, StepInput } from '../../../src/solver/types.js';
 import { seeded } from '../../support/random.js';
 
 const random = seeded();
@@ -190,26 +190,54 @@ t.test('two requests cannot be at work in one engine', async (t) => {
     },
   });
   await outer;
-  await t.rejects(inner!, { message: /while another one of the same engine was at work/ });
+  await t.rejects(inner!, { message: /while another resolve of the same engine was running/ });
 });
 
 t.test('memory beyond what is kept goes back after the request, also after one that failed', async (t) => {
   const workspace = new Workspace();
   const much = () => workspace.scratch.uint8('much', KEPT_BYTES + 1);
-  t.equal(workspace.lend(much).length, KEPT_BYTES + 1);
+  t.equal(workspace.run(much).length, KEPT_BYTES + 1);
   t.equal(workspace.bytes, 0);
-  t.ok(workspace.lend(() => workspace.scratch.uint8('little', 100)));
+  t.ok(workspace.run(() => workspace.scratch.uint8('little', 100)));
   t.equal(workspace.bytes, 100);
   t.throws(
     () =>
-      workspace.lend(() => {
+      workspace.run(() => {
         throw new Error('planted');
       }),
     { message: 'planted' },
   );
   t.equal(workspace.bytes, 0);
   t.ok(
-    workspace.lend(() => true),
-    'and it may be lent again',
+    workspace.run(() => true),
+    'and it may be used again',
   );
+});
+
+t.test('a buffer is reused as it was left, in the requested length', async (t) => {
+  const scratch = new Scratch();
+  const first = scratch.float32('a', 100).fill(7);
+  t.equal(scratch.bytes, 400);
+  const again = scratch.float32('a', 60);
+  t.equal(again.length, 60);
+  t.equal(again.buffer, first.buffer, 'the same memory');
+  t.equal(scratch.int32('b', 3).buffer === first.buffer, false, 'another name is another buffer');
+  t.equal(scratch.uint8('c', 5).length, 5);
+  t.equal(scratch.uint32('d', 2).byteLength, 8);
+});
+
+t.test('a slowly growing demand allocates rarely', async (t) => {
+  const scratch = new Scratch();
+  const buffers = new Set<ArrayBufferLike>();
+  for (let length = 1000; length < 2000; length++) buffers.add(scratch.float32('a', length).buffer);
+  t.ok(buffers.size < 6, `${buffers.size} times`);
+  t.ok(scratch.bytes < 1.25 * 4 * 2000);
+});
+
+t.test('free gives everything back', async (t) => {
+  const scratch = new Scratch();
+  scratch.float32('a', 100);
+  scratch.free();
+  t.equal(scratch.bytes, 0);
+  t.equal(scratch.float32('a', 10).length, 10);
 });

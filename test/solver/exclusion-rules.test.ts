@@ -1,6 +1,6 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
-import { findKinematicBorder } from '../../src/solver/kinematic-border.js';
+import { findKinematicBorder } from '../../src/solver/exclusion-rules.js';
 
 const borderOf = (input: { triangles?: number[]; segments?: number[]; particles?: number[]; kinematic: number[] }) => {
   const mesh = buildMesh({

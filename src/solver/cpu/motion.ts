@@ -1,7 +1,37 @@
 import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from '../constants.js';
-import { Scratch } from './scratch.js';
+import { Scratch } from './workspace.js';
 
-/** r of Algorithm 1: the share of its way that each vertex has not been granted yet. */
+/**
+ * Turns a distance between float32 positions, computed in double, into an upper bound: its relative error is a few 2⁻⁵³,
+ * and one part in 10⁶ covers that and the float32 in which it may be stored.
+ */
+export const ROUND_UP = 1 + 1e-6;
+
+/** |b_i − a_i| of the vertex whose coordinates start at k. */
+export function distanceAt(a: Float32Array, b: Float32Array, k: number): number {
+  const dx = b[k] - a[k];
+  const dy = b[k + 1] - a[k + 1];
+  const dz = b[k + 2] - a[k + 2];
+  return Math.sqrt(dx * dx + dy * dy + dz * dz);
+}
+
+/** Whether the vertex whose coordinates start at k has the same numbers in both states. */
+export function isSameAt(a: Float32Array, b: Float32Array, k: number): boolean {
+  return a[k] === b[k] && a[k + 1] === b[k + 1] && a[k + 2] === b[k + 2];
+}
+
+/** Sets moving[i] to 1 where y_i ≠ x_i, else to 0; returns the number of moving vertices. */
+export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array): number {
+  let count = 0;
+  for (let i = 0, k = 0; i < moving.length; i++, k += 3) {
+    const moves = isSameAt(x, y, k) ? 0 : 1;
+    moving[i] = moves;
+    count += moves;
+  }
+  return count;
+}
+
+/** r of Algorithm 1: the share of its motion that each vertex has not been granted yet. */
 export class Residuals {
   /** float32[V] */
   readonly r: Float32Array;
@@ -15,16 +45,16 @@ export class Residuals {
     this.r = scratch.float32('residuals', vertexCount).fill(0);
   }
 
-  /** r ← 1, but 0 where the target is the start, bit for bit. */
+  /** r ← 1, but 0 where the target is the start, bit for bit (docs/method.md, S12). */
   begin(start: Float32Array, target: Float32Array): void {
     const { r } = this;
-    let wanting = 0;
+    let unfinished = 0;
     for (let i = 0, k = 0; i < r.length; i++, k += 3) {
-      r[i] = isThere(start, target, k) ? 0 : 1;
-      wanting += r[i];
+      r[i] = isSameAt(start, target, k) ? 0 : 1;
+      unfinished += r[i];
     }
-    this.unfinished = wanting;
-    this.largest = wanting > 0 ? 1 : 0;
+    this.unfinished = unfinished;
+    this.largest = unfinished > 0 ? 1 : 0;
     this.#arrivedWithin = ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largestCoordinate(start);
   }
 
@@ -48,10 +78,6 @@ export class Residuals {
     this.largest = largest;
     this.unfinished = unfinished;
   }
-}
-
-function isThere(x: Float32Array, y: Float32Array, k: number): boolean {
-  return x[k] === y[k] && x[k + 1] === y[k + 1] && x[k + 2] === y[k + 2];
 }
 
 function largestCoordinate(x: Float32Array): number {

@@ -1,0 +1,106 @@
+import type { ElementPair } from '../contract/elements.js';
+import type { Parameters } from '../contract/parameters.js';
+import type { PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
+import type { EngineDescription } from '../contract/server-info.js';
+import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
+import type { CollisionMesh } from '../mesh/types.js';
+
+/**
+ * What a method brings to the engine contract: the parameters that it reads and the figures that it reports beyond those
+ * of every method.
+ */
+export interface Method {
+  readonly parameters: object;
+  readonly figures: object;
+}
+
+/** The two-way method of the paper. */
+export interface TwoWayMethod extends Method {
+  readonly parameters: Parameters;
+  readonly figures: TwoWayFigures;
+}
+
+/** What the two-way method reports of one resolve. */
+export interface TwoWayFigures {
+  readonly searches: number;
+  readonly proximitySetReused: boolean;
+  readonly pairs: PairCounts;
+  /** pairs without a certificate in the last step: their vertices were frozen */
+  readonly touchingPairs: number;
+  readonly timings: StageTimings;
+}
+
+/** float32[3·V] in engine coordinates: centred and scaled by a power of two (see frame.ts). */
+export type EnginePositions = Float32Array;
+
+/** The outcome of one resolve, whatever the method. Positions are safe whatever the status. */
+export interface Outcome {
+  readonly status: Status;
+  readonly positions: EnginePositions;
+  /** float32[V] r of Eq. 17 */
+  readonly residuals: Float32Array;
+  readonly steps: number;
+  /** ‖r‖∞ */
+  readonly residual: number;
+  /** vertices with r ≥ ε */
+  readonly unfinishedVertices: number;
+  /** a few pairs that limit the vertices with the largest residuals; distances in engine units */
+  readonly limitingPairs: readonly ElementPair[];
+}
+
+export type Resolution<M extends Method = TwoWayMethod> = Outcome & M['figures'];
+
+export interface StepInput {
+  /** the start; finite, and free of intersections but for those of `excluded`. The engine keeps no reference. */
+  readonly x: EnginePositions;
+  /** the target; finite. The engine keeps no reference. */
+  readonly y: EnginePositions;
+  /** proximity pairs that this resolve neither constrains nor bounds nor checks; absent = none */
+  readonly excluded?: ExcludedPairs | undefined;
+  /** asked between steps: true stops the resolve with status DEADLINE and a safe state */
+  readonly shouldStop?: () => boolean;
+  /**
+   * Milliseconds that a step may still take, asked within a step as often as the engine can afford. At 0 or less the engine
+   * abandons the step; the outcome is the state before it, with status DEADLINE. An engine with short steps need not ask.
+   */
+  readonly timeLeft?: () => number;
+  readonly onProgress?: (progress: Progress) => void;
+  /** receives every accepted state after x, in order; the engine reuses the array */
+  readonly onState?: (x: EnginePositions) => void;
+}
+
+/** How engine units relate to the caller's, and how small a gap they can represent. */
+export interface EngineUnits {
+  /** engine units per caller's unit, a power of two; lengths in the parameters are multiplied by it */
+  readonly scale: number;
+  /** engine units; rounding alone brings no pair closer than this (docs/method.md, S5) */
+  readonly floor: number;
+}
+
+/** One mesh, resident in an engine. Resolves run one at a time. */
+export interface Scene<M extends Method = TwoWayMethod> {
+  /** Bytes that the scene holds between resolves besides its mesh, on the device or the host; may be an estimate. */
+  readonly bytes: number;
+  /** @throws TOO_LARGE when the proximity set does not fit; the scene remains usable */
+  resolve(step: StepInput): Promise<Resolution<M>>;
+  /**
+   * Sets parameters and floor from the next resolve on; `units.scale` stays what it was at `open`. The scene keeps its
+   * proximity set unless a parameter changed with which it was searched (settings.ts, servesBoth).
+   */
+  configure(parameters: M['parameters'], units: EngineUnits): void;
+  close(): void;
+}
+
+export interface Engine<M extends Method = TwoWayMethod> {
+  readonly description: EngineDescription;
+  /**
+   * Whether `onState` costs next to nothing. If so, every resolve keeps a few states to fall back to; otherwise (a device
+   * would have to stop after every step) only a resolve that needs the states does.
+   */
+  readonly hasCheapStates?: boolean;
+  /** bytes that all scenes share and that remain allocated between resolves; absent = none */
+  readonly sharedBytes?: number;
+  /** @param parameters lengths in the caller's unit */
+  open(mesh: CollisionMesh, parameters: M['parameters'], units: EngineUnits): Promise<Scene<M>>;
+  close(): Promise<void>;
+}
