@@ -149,7 +149,7 @@ t.test('the rules object to planted faults', async (t) => {
     ['src/mesh/build.ts', "export * from '../solver/frame.js';"],
     ['src/lanes/pool.ts', "import { createOperations } from '../session/operations.js';"],
     ['src/jobs/report.ts', "import type { Call } from '../session/call.js';"],
-    ['src/jobs/report.ts', "import { Lane } from '../lanes/lane.js';"],
+    ['src/jobs/report.ts', "import { Lane } from '../lanes/lane-pool.js';"],
     ['src/contract/report.ts', "import type { CollisionMesh } from '../mesh/types.js';"],
     ['src/client/client.ts', "import { IntersticeError } from '../contract/errors.js';"],
     ['src/session/operations.ts', "const { app } = await import('../transport/http/app.js');"],

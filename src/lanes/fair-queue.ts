@@ -1,21 +1,35 @@
 import type { Priority } from '../contract/requests.js';
-import type { Claim } from './claim.js';
+
+/** On whose behalf a job runs: by this the fair queue shares the lanes. */
+export interface Claim {
+  readonly tenant: string;
+  /** the scene key of the job's session, if any: the jobs of a session run in the order they came, one at a time */
+  readonly session?: number | undefined;
+  readonly priority: Priority;
+}
 
 /**
- * Whose turn is it? Jobs wait in flows: one for each session, in the order they came and one at a time; and for the
- * stateless work of a tenant one for each priority (in a single flow an urgent request would stand behind the tenant's own
- * batch). Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs
- * took, with self-clocked fair queueing (Golestani, INFOCOM 1994) on both levels: a job's tag is
+ * Decides which job runs next. Jobs wait in flows: one flow for each session, whose jobs run in the order they came and one
+ * at a time; and for the stateless jobs of a tenant one flow for each priority (in a single flow an urgent job would wait
+ * behind the tenant's own batch jobs).
+ *
+ *   lanes ─┬─ tenant A ─┬─ session 7       job job job
+ *          │            ├─ INTERACTIVE     job
+ *          │            └─ BATCH           job job job job
+ *          └─ tenant B ─── NORMAL          job job
+ *
+ * Lanes are shared fairly among tenants first, then among the flows of a tenant, by the time that their jobs took, with
+ * self-clocked fair queueing (Golestani, INFOCOM 1994) on both levels. The tag of a job is
  *
  *   max(tag of the flow's last job, clock when the job came) + cost / weight of its priority,
  *
- * the smallest tag goes first, and the clock is the tag of the job that went last. The cost is an estimate (the mean
- * of the flow's last jobs); when the job is done the flow is charged the difference.
+ * the job with the smallest tag goes first, and the clock is the tag of the job that went last. The cost is an estimate, the
+ * mean of the flow's last jobs; when the job is done, the flow is charged the difference.
  *
- * Nothing starves: a job's tag changes no more once it stands first in its flow and no job of that flow runs, every job
- * that goes before it moves the clock, and what comes later gets a tag beyond the clock. Priorities are weights and not
- * ranks for the same reason: any number of interactive jobs slow a batch job down, to a seventeenth of a lane against
- * one busy interactive flow, and none can stop it.
+ * No job starves: the tag of a job is fixed once it is first in its flow and no job of that flow runs, every job that goes
+ * before it advances the clock, and jobs that come later get a tag beyond the clock. For the same reason priorities are
+ * weights and not ranks: any number of interactive jobs slow a batch job down, to a seventeenth of a lane against one busy
+ * interactive flow, but none can stop it.
  */
 export class FairQueue<T> {
   private readonly tenants = new Map<string, Tenant<T>>();
@@ -23,10 +37,10 @@ export class FairQueue<T> {
   private clock = 0;
   private arrivals = 0;
   private waiting = 0;
-  private pruneAt = FEW_FLOWS;
+  private pruneAt = MIN_PRUNED_FLOWS;
   private meanCost = FIRST_GUESS_MS;
 
-  /** How many jobs wait. */
+  /** Number of waiting jobs. */
   get size(): number {
     return this.waiting;
   }
@@ -49,7 +63,7 @@ export class FairQueue<T> {
     this.waiting++;
   }
 
-  /** The job that is next among those that fit; it counts as running until {@link finish}. */
+  /** Takes the next of the jobs that fit; it counts as running until {@link finish}. */
   take(isFit: (item: T) => boolean): T | undefined {
     let best: Candidate<T> | undefined;
     for (const tenant of this.tenants.values()) {
@@ -70,7 +84,7 @@ export class FairQueue<T> {
     return entry.item;
   }
 
-  /** A job that was taken is done. @param costMs how long it held its lane */
+  /** A job that was taken has ended. @param costMs how long it occupied its lane */
   finish(item: T, costMs: number): void {
     const entry = this.entries.get(item);
     if (!entry) return;
@@ -85,7 +99,7 @@ export class FairQueue<T> {
     this.prune();
   }
 
-  /** Takes a waiting job out. @returns false when it does not wait here */
+  /** Removes a waiting job. @returns false if it does not wait here */
   remove(item: T): boolean {
     const entry = this.entries.get(item);
     const place = entry?.flow.waiting.indexOf(entry) ?? -1;
@@ -98,7 +112,7 @@ export class FairQueue<T> {
   }
 
   /** Whether a job of this claim would have to wait for an earlier one of its session. */
-  isHeldUp(claim: Claim): boolean {
+  mustWait(claim: Claim): boolean {
     const flow = this.tenants.get(claim.tenant)?.flows.get(flowKeyOf(claim));
     if (!flow?.isSerial) return false;
     return flow.running > 0 || flow.waiting.length > 0;
@@ -112,7 +126,7 @@ export class FairQueue<T> {
     for (const { item } of all.sort((a, b) => a.sequence - b.sequence)) yield item;
   }
 
-  /** How many flows are remembered: bounded by those with work or with an unpaid share. */
+  /** Number of flows in memory: bounded by those with jobs or with an outstanding charge. */
   get flowCount(): number {
     let count = 0;
     for (const { flows } of this.tenants.values()) count += flows.size;
@@ -143,8 +157,8 @@ export class FairQueue<T> {
   }
 
   /**
-   * Forgets flows and tenants that have nothing here and owe nothing: a clock at or past their tag says all there is to
-   * say of them. Looked for only when there are twice as many as the last time.
+   * Removes flows and tenants that have no jobs and no outstanding charge: if the clock is at or past their tag, a new entry
+   * behaves like the old one. Runs only when their number has doubled since the last time.
    */
   private prune(): void {
     if (this.flowCount < this.pruneAt) return;
@@ -154,29 +168,29 @@ export class FairQueue<T> {
       }
       if (tenant.flows.size === 0 && tenant.tag <= this.clock) this.tenants.delete(name);
     }
-    this.pruneAt = Math.max(FEW_FLOWS, 2 * this.flowCount);
+    this.pruneAt = Math.max(MIN_PRUNED_FLOWS, 2 * this.flowCount);
   }
 }
 
-/** A step of priority is a factor of four: clearly felt, and the lowest keeps a share that gets it through. */
+/** One priority is worth a factor of four: clearly noticeable, and the lowest priority still gets a useful share. */
 const WEIGHTS: Readonly<Record<Priority, number>> = { BATCH: 1, NORMAL: 4, INTERACTIVE: 16 };
 
-/** ms; what a job is taken to cost before any has been measured */
+/** ms; the assumed cost of a job before any has been measured */
 const FIRST_GUESS_MS = 100;
-/** of the newest job in a running mean: about the last five count */
+/** Weight of the newest job in a running mean: about the last five count. */
 const MEAN_WEIGHT = 0.2;
-/** flows below which none is worth forgetting */
-const FEW_FLOWS = 64;
+/** Below this number of flows pruning is not worth its cost. */
+const MIN_PRUNED_FLOWS = 64;
 
 interface Tenant<T> {
   readonly flows: Map<string, Flow<T>>;
   tag: number;
-  /** of its flows */
+  /** for the tags of its flows */
   clock: number;
 }
 
 interface Flow<T> {
-  /** one job at a time: a session's */
+  /** whether its jobs run one at a time: a session's do */
   readonly isSerial: boolean;
   readonly waiting: Entry<T>[];
   running: number;
@@ -190,7 +204,7 @@ interface Entry<T> {
   readonly flow: Flow<T>;
   readonly weight: number;
   readonly sequence: number;
-  /** the tenant's clock and the common one when the job came */
+  /** the tenant's clock and the common clock when the job came */
   readonly clock: number;
   readonly rootClock: number;
   /** cost / weight as estimated */

@@ -15,10 +15,12 @@ import type {
   StepTask,
 } from '../jobs/tasks.js';
 
-/** What the main thread and a worker say to each other. One job at a time a worker; plain data only. */
+/*
+ * The messages between the main thread and a worker thread: plain data only. A thread runs one job at a time.
+ */
 
-/** Kinds of work a worker can do. */
-export interface Jobs {
+/** The kinds of jobs, with their inputs and answers. */
+export interface JobTypes {
   readonly resolve: { readonly input: ResolveTask; readonly answer: ResolveAnswer };
   readonly check: { readonly input: MeshCheckRequest; readonly answer: CheckAnswer };
   readonly open: { readonly input: OpenTask; readonly answer: OpenAnswer };
@@ -30,49 +32,49 @@ export interface WorkerSetup {
   readonly engine: EngineSource;
   readonly limits: MeshLimits;
   readonly allowUnverified: boolean;
-  /** whether other threads go first where cores are short */
-  readonly givesWay: boolean;
+  /** whether other threads have priority when cores are short */
+  readonly hasLowPriority: boolean;
 }
 
 export type JobMessage = {
-  readonly [K in keyof Jobs]: {
+  readonly [K in keyof JobTypes]: {
     readonly kind: K;
-    readonly input: Jobs[K]['input'];
-    /** int32[3], shared; see JobFlags */
+    readonly input: JobTypes[K]['input'];
+    /** int32[3] in shared memory, see JobFlags */
     readonly flags: Int32Array;
     readonly wantsProgress: boolean;
     readonly wantsStates: boolean;
   };
-}[keyof Jobs];
+}[keyof JobTypes];
 
-/** After the last job: close the engine, and say when that is done. */
-export interface EndMessage {
-  readonly kind: 'end';
+/** Asks the thread to close its engine after the last job, and to confirm it. */
+export interface CloseMessage {
+  readonly kind: 'close';
 }
 
 export type WorkerMessage =
   | { readonly type: 'hello'; readonly engine: EngineDescription }
   /** the engine could not be opened; the thread ends */
   | { readonly type: 'refused'; readonly error: PlainError }
-  /** the answer to EndMessage */
-  | { readonly type: 'ended' }
+  /** the engine is closed */
+  | { readonly type: 'closed' }
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'state'; readonly positions: Positions; readonly at: number }
   | { readonly type: 'finding'; readonly finding: Finding }
-  | (JobEnd & { readonly type: 'done'; readonly answer: Jobs[keyof Jobs]['answer'] })
+  | (JobEnd & { readonly type: 'done'; readonly answer: JobTypes[keyof JobTypes]['answer'] })
   | (JobEnd & { readonly type: 'failed'; readonly error: PlainError });
 
-/** What is said at the end of every job. */
+/** What a thread reports at the end of every job. */
 interface JobEnd {
-  /** of the scene that the job was about */
+  /** of the job's scene */
   readonly held: HeldVersions | undefined;
-  /** bytes that the thread keeps for whatever job is next, whosever it is */
+  /** bytes that the thread keeps for its next job, whichever tenant's it is */
   readonly sharedBytes: number;
 }
 
 /**
- * The words that the two threads share during one job. A worker computes without returning to its event loop, so no
- * message would reach it: it reads these between steps, and sleeps on one of them while the reader of states is behind.
+ * Flags in memory that the two threads share during one job. A thread that computes does not return to its event loop, so no
+ * message would reach it: it reads the flags between steps, and waits on one of them while the reader of states is behind.
  */
 export class JobFlags {
   constructor(readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))) {}
@@ -83,26 +85,26 @@ export class JobFlags {
 
   cancel(): void {
     Atomics.store(this.words, CANCELLED, 1);
-    this.wake();
+    this.notify();
   }
 
-  /** One more state has been taken by its reader. */
+  /** The reader has taken one more state. */
   acknowledgeState(): void {
     Atomics.add(this.words, STATES_TAKEN, 1);
-    this.wake();
+    this.notify();
   }
 
-  /** Blocks the worker until fewer than `window` of the `sent` states wait for their reader, or the job is cancelled. */
+  /** Blocks the thread until fewer than `window` of the `sent` states wait for their reader, or the job is cancelled. */
   waitForReader(sent: number, window: number): void {
     for (;;) {
-      // The count of events is read first: whatever happens after it changes it, so the wait below cannot miss it.
+      // The count of events is read first. Every later event changes it, so the wait below cannot miss one.
       const events = Atomics.load(this.words, EVENTS);
       if (this.isCancelled || sent - Atomics.load(this.words, STATES_TAKEN) < window) return;
       Atomics.wait(this.words, EVENTS, events);
     }
   }
 
-  private wake(): void {
+  private notify(): void {
     Atomics.add(this.words, EVENTS, 1);
     Atomics.notify(this.words, EVENTS);
   }

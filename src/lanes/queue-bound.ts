@@ -1,40 +1,40 @@
-type Verdict = 'IN' | 'FULL' | 'FULL_OF_BYTES' | 'SHARE_USED';
+type Verdict = 'ADMITTED' | 'FULL' | 'FULL_OF_BYTES' | 'SHARE_USED';
 
-/** Requests that wait, or were let through and have not come yet. */
-export interface Ahead {
+/** A number of requests, and the bytes of their arrays. */
+export interface QueueLoad {
   readonly count: number;
   readonly bytes: number;
 }
 
-interface Held {
+interface MutableLoad {
   count: number;
   bytes: number;
 }
 
-const NOBODY: Ahead = { count: 0, bytes: 0 };
+const NO_LOAD: QueueLoad = { count: 0, bytes: 0 };
 
 /**
- * Who may still come in when many wait? Places and bytes only, no time: the bytes are those of the arrays that a request
- * keeps in memory while it waits.
+ * Bounds a queue by places and by bytes, those of the arrays that a request keeps in memory while it waits; time plays no
+ * part.
  *
- * A tenant alone may fill the queue. As soon as another one waits, or was turned away a short while ago, nobody may hold more
- * than half of it: what a tenant holds already stays, and nothing of it comes in until it is below its share. Turned away a
- * short while ago means: no more jobs than the queue has places have left it since. Without that, whoever fills the queue
- * would win every free place from those who have to come back.
+ * A tenant may fill the queue as long as no other tenant waits or was refused recently. Otherwise no tenant may hold more
+ * than half of it: requests that wait already stay, and new ones are refused until the tenant is below its share. A refusal
+ * is recent until as many jobs as the queue has places have left the queue. Without this rule the tenant that fills the queue
+ * would win every free place from tenants that have to come back.
  *
- * Where no bytes wait, a request comes in whatever its size, and so does a tenant's only one: a bound smaller than one
- * message would otherwise refuse it for ever. So what waits is at most the bound, or one message.
+ * If no bytes are waiting, a request is admitted whatever its size, and so is the only request of a tenant: otherwise a bound
+ * smaller than one message would refuse that message for ever. So the waiting bytes never exceed the bound or one message.
  */
 export class QueueBound {
-  private readonly total: Held = { count: 0, bytes: 0 };
-  private readonly waiting = new Map<string, Held>();
-  /** tenants that were turned away, with the departures for which that counts */
-  private readonly knocking = new Map<string, number>();
+  private readonly total: MutableLoad = { count: 0, bytes: 0 };
+  private readonly waiting = new Map<string, MutableLoad>();
+  /** tenants that were refused recently, with the number of departures until the refusal no longer counts */
+  private readonly refused = new Map<string, number>();
 
-  /** @param most places @param mostBytes 0 = no limit */
+  /** @param maxCount places @param maxBytes 0 = no limit */
   constructor(
-    private readonly most: number,
-    readonly mostBytes = 0,
+    private readonly maxCount: number,
+    readonly maxBytes = 0,
   ) {}
 
   get count(): number {
@@ -45,23 +45,23 @@ export class QueueBound {
     return this.total.bytes;
   }
 
-  /** Takes a place, or says why there is none. */
+  /** Takes a place, or returns why there is none. */
   enter(tenant: string, bytes = 0): Verdict {
     const verdict = this.preflight(tenant, bytes);
-    if (verdict === 'IN') this.enterAnyway(tenant, bytes);
+    if (verdict === 'ADMITTED') this.enterUnchecked(tenant, bytes);
     return verdict;
   }
 
-  /** Whether there is a place, without taking it. Who is turned away here counts as turned away. */
-  preflight(tenant: string, bytes = 0, ahead = NOBODY): Verdict {
+  /** As {@link enter}, without taking the place; a refusal counts like any other. @param ahead requests that come first */
+  preflight(tenant: string, bytes = 0, ahead = NO_LOAD): Verdict {
     const verdict = this.judge(tenant, bytes, ahead);
-    if (verdict !== 'IN') this.knocking.set(tenant, this.most);
+    if (verdict !== 'ADMITTED') this.refused.set(tenant, this.maxCount);
     return verdict;
   }
 
-  /** For a job that need not wait for a place: it starts at once. */
-  enterAnyway(tenant: string, bytes = 0): void {
-    this.knocking.delete(tenant);
+  /** Takes a place without a check, for a job that starts immediately. */
+  enterUnchecked(tenant: string, bytes = 0): void {
+    this.refused.delete(tenant);
     const own = this.waiting.get(tenant) ?? { count: 0, bytes: 0 };
     this.waiting.set(tenant, own);
     for (const held of [own, this.total]) {
@@ -70,7 +70,7 @@ export class QueueBound {
     }
   }
 
-  /** One waiting job of the tenant has left the queue, whatever for. @param bytes as it entered with */
+  /** A waiting job of the tenant has left the queue, started or not. @param bytes those it entered with */
   leave(tenant: string, bytes = 0): void {
     const own = this.waiting.get(tenant);
     for (const held of own ? [own, this.total] : [this.total]) {
@@ -78,37 +78,37 @@ export class QueueBound {
       held.bytes -= bytes;
     }
     if (!own || own.count <= 0) this.waiting.delete(tenant);
-    for (const [name, departures] of this.knocking) {
-      if (departures > 1) this.knocking.set(name, departures - 1);
-      else this.knocking.delete(name);
+    for (const [name, departures] of this.refused) {
+      if (departures > 1) this.refused.set(name, departures - 1);
+      else this.refused.delete(name);
     }
   }
 
-  private judge(tenant: string, bytes: number, ahead: Ahead): Verdict {
-    if (this.total.count + ahead.count >= this.most) return 'FULL';
-    if (isTooMuch(this.total.bytes + ahead.bytes, bytes, this.mostBytes)) return 'FULL_OF_BYTES';
+  private judge(tenant: string, bytes: number, ahead: QueueLoad): Verdict {
+    if (this.total.count + ahead.count >= this.maxCount) return 'FULL';
+    if (exceedsByteLimit(this.total.bytes + ahead.bytes, bytes, this.maxBytes)) return 'FULL_OF_BYTES';
     const own = this.waiting.get(tenant);
-    if (!own || !this.othersWant(tenant)) return 'IN';
-    const isBeyondShare = own.count >= this.share || isTooMuch(own.bytes, bytes, this.mostBytes / 2);
-    return isBeyondShare ? 'SHARE_USED' : 'IN';
+    if (!own || !this.isContended(tenant)) return 'ADMITTED';
+    const isShareUsed = own.count >= this.share || exceedsByteLimit(own.bytes, bytes, this.maxBytes / 2);
+    return isShareUsed ? 'SHARE_USED' : 'ADMITTED';
   }
 
   private get share(): number {
-    return Math.max(1, Math.floor(this.most / 2));
+    return Math.max(1, Math.floor(this.maxCount / 2));
   }
 
-  private othersWant(tenant: string): boolean {
+  private isContended(tenant: string): boolean {
     const isOther = (name: string) => name !== tenant;
-    return [...this.waiting.keys()].some(isOther) || [...this.knocking.keys()].some(isOther);
+    return [...this.waiting.keys()].some(isOther) || [...this.refused.keys()].some(isOther);
   }
 }
 
-/** What the refusal of {@link isTooMuch} says. */
-export function explainBytes({ count, bytes }: Ahead, more: number, most: number): string {
-  return `${count} requests of ${bytes} bytes are waiting already; with ${more} more the limit, ${most} bytes, would be passed`;
+/** Explains a refusal by {@link exceedsByteLimit}. */
+export function explainByteLimit({ count, bytes }: QueueLoad, more: number, limit: number): string {
+  return `${count} requests of ${bytes} bytes are waiting already; with ${more} more, the limit of ${limit} bytes would be exceeded.`;
 }
 
-/** Whether bytes are refused on top of those that wait. @param most 0 = no limit */
-export function isTooMuch(waiting: number, bytes: number, most: number): boolean {
-  return most > 0 && waiting > 0 && waiting + bytes > most;
+/** Whether bytes are refused on top of those that wait. @param limit 0 = no limit */
+export function exceedsByteLimit(waiting: number, bytes: number, limit: number): boolean {
+  return limit > 0 && waiting > 0 && waiting + bytes > limit;
 }

@@ -1,26 +1,26 @@
 import type { HeldVersions, SceneDelta, SceneState } from '../jobs/tasks.js';
 import type { MeshMeasures } from '../mesh/types.js';
-import type { Lane } from './lane.js';
+import type { Lane } from './lane-pool.js';
 
 /** What the main thread knows of one scene. */
 export interface SceneRecord {
   readonly key: number;
   readonly tenant: string;
-  /** where the scene lives; its jobs run there only */
+  /** the lane that holds the scene; its jobs run only there */
   home: Lane | undefined;
-  /** what the worker there holds */
+  /** what the thread there holds */
   held: HeldVersions | undefined;
-  /** of frame 0: they outlive the worker and any parking, so that defaults do not drift */
+  /** of frame 0: they survive the thread and any parking, so that defaults do not drift */
   measures: MeshMeasures | undefined;
-  /** the worker lost it, and no step has told the caller yet */
+  /** the thread lost the scene, and no step has reported it yet */
   isLost: boolean;
-  /** jobs that wait or run */
+  /** number of jobs that wait or run */
   pending: number;
-  /** to be dropped as soon as nothing is pending */
+  /** to be dropped when nothing is pending */
   isForgotten: boolean;
 }
 
-/** The scenes by key: home, versions held, what survives the loss of a worker. */
+/** The scenes by key: home lane, versions held, and what survives the loss of a thread. */
 export class SceneLedger {
   private readonly records = new Map<number, SceneRecord>();
 
@@ -32,7 +32,7 @@ export class SceneLedger {
     return this.records.get(key);
   }
 
-  /** The record, new or old, with a home among these lanes: its own, else that with the fewest scenes, then the first. */
+  /** The record, new or old, with a home among these lanes: its own home, else the first lane with the fewest scenes. */
   settle(key: number, tenant: string, lanes: readonly Lane[]): SceneRecord {
     let record = this.records.get(key);
     if (!record) {
@@ -56,13 +56,13 @@ export class SceneLedger {
     return record;
   }
 
-  /** For a deleted session: the record goes as soon as nothing needs it. */
+  /** For a deleted session: drops the record as soon as nothing needs it. */
   forget(record: SceneRecord): void {
     record.isForgotten = true;
     this.release(record);
   }
 
-  /** A job of the scene has ended. @param held what the worker said it holds; undefined also when it died */
+  /** A job of the scene has ended. @param held what the thread reported; undefined also if it died */
   finish(record: SceneRecord, held: HeldVersions | undefined): void {
     record.pending--;
     record.held = held;
@@ -70,13 +70,13 @@ export class SceneLedger {
     this.release(record);
   }
 
-  /** A job of the scene ended without having reached the worker. */
+  /** A job of the scene ended without having reached the thread. */
   cancel(record: SceneRecord): void {
     record.pending--;
     this.release(record);
   }
 
-  /** The worker of a lane has died with all it held. */
+  /** The thread of a lane has died with all its scenes. */
   loseLane(lane: Lane): void {
     for (const record of this.records.values()) {
       if (record.home !== lane || !record.held) continue;
@@ -86,7 +86,7 @@ export class SceneLedger {
     }
   }
 
-  /** The scene's versions with what the worker lacks. */
+  /** The scene's versions with what the thread lacks. */
   deltaOf(record: SceneRecord, state: SceneState): SceneDelta {
     const { key, meshVersion, stateVersion } = state;
     const { held } = record;
@@ -101,7 +101,7 @@ export class SceneLedger {
     };
   }
 
-  /** A scene that no worker holds and no job wants needs no home; one that never came to be needs no record either. */
+  /** A scene that no thread holds and no job needs has no home; one that was never built has no record either. */
   private release(record: SceneRecord): void {
     if (record.pending > 0 || record.held) return;
     if (record.home) record.home.scenes--;

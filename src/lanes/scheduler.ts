@@ -2,124 +2,213 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
+import { monotonicMs } from '../jobs/clock.js';
 import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
-import type { Claim, ScheduleHooks } from './claim.js';
-import { Dispatcher, type JobPreflight, type SchedulerOptions } from './dispatcher.js';
-import type { Jobs } from './messages.js';
-import type { SceneRecord } from './scene-ledger.js';
+import type { Claim } from './fair-queue.js';
+import { type JobHooks, type JobOwner, type JobRequest, LaneJob } from './lane-job.js';
+import { type Lane, type LaneGroup, LanePool, type LanePoolOptions } from './lane-pool.js';
+import type { JobTypes } from './messages.js';
+import { explainByteLimit, QueueBound, type QueueLoad } from './queue-bound.js';
+import { SceneLedger, type SceneRecord } from './scene-ledger.js';
 
-export { HEAVY_ELEMENTS, type JobPreflight, type SchedulerOptions } from './dispatcher.js';
+export { HEAVY_ELEMENTS } from './lane-pool.js';
+
+export interface SchedulerOptions extends LanePoolOptions {
+  /** how many jobs may wait; one more is refused with QUEUE_FULL */
+  readonly maxQueue: number;
+  /** bytes of the arrays of waiting jobs; more are refused with QUEUE_FULL. Default 0 = no limit */
+  readonly maxQueueBytes?: number | undefined;
+  /** called when a thread died, with or without a job; another thread is started when there is work */
+  readonly onWorkerLost?: ((reason: IntersticeError) => void) | undefined;
+}
+
+export interface ScheduleHooks extends JobHooks {
+  readonly claim: Claim;
+  /** the job was admitted earlier and has waited elsewhere since: it is not refused for want of a place */
+  readonly hasPlace?: boolean | undefined;
+  /** bytes that are kept only because the job waits; default: all arrays of the request */
+  readonly waitingBytes?: number | undefined;
+}
+
+/** What is known of a job before its request is complete. */
+export interface JobPreflight {
+  readonly tenant: string;
+  /** the scene key of its session, if known */
+  readonly session?: number | undefined;
+  /** the session's mesh, if known */
+  readonly mesh?: MeshInput | undefined;
+  /** of the request, if its head gives the size */
+  readonly bytes?: number | undefined;
+  /** whether it is a step, and so belongs to a scene that exists already, known or not */
+  readonly isForScene: boolean;
+  /** requests that passed the preflight a moment ago and are not complete yet */
+  readonly ahead: QueueLoad;
+}
+
+/** Where a job waits and runs. */
+interface Placement {
+  readonly group: LaneGroup;
+  readonly claim: Claim;
+  /** its scene, if any; the job runs on the scene's home lane only */
+  readonly record: SceneRecord | undefined;
+  /** whether it takes a place in the bounded queue */
+  readonly isCounted: boolean;
+  /** bytes that it keeps in memory while it waits */
+  readonly bytes: number;
+}
 
 /**
- * Everything that computes goes through here: jobs wait in a fair, bounded queue for a lane, which is a thread with an engine
- * of its own. Scenes of sessions stay in the thread that built them. A thread that dies fails the job it was doing and
- * no other: its scenes are built again by the one that replaces it.
+ * Everything that computes goes through the scheduler: jobs wait in a fair, bounded queue for a lane, which is a thread with
+ * an engine of its own. Scenes of sessions stay on the lane that built them. A thread that dies fails only the job that it
+ * was doing; its scenes are built again by the thread that replaces it.
+ *
+ *   request ──► QueueBound ──► FairQueue (ordinary) ──► lane ┐
+ *                  │                                   lane ├─► answer, versions held ──► SceneLedger
+ *                  │           FairQueue (heavy) ────► lane ┘
+ *                  └─► QUEUE_FULL
  */
 export class Scheduler {
-  private readonly dispatcher: Dispatcher;
+  private readonly pool: LanePool;
+  private readonly ledger = new SceneLedger();
+  private readonly bound: QueueBound;
+  private readonly placements = new Map<LaneJob, Placement>();
+  private isClosed = false;
+  /** running mean of the duration of jobs, for Retry-After */
+  private meanJobMs = FIRST_GUESS_MS;
 
   constructor(options: SchedulerOptions) {
-    this.dispatcher = new Dispatcher(options);
+    this.bound = new QueueBound(options.maxQueue, options.maxQueueBytes);
+    this.pool = new LanePool(options, (lane, reason) => {
+      this.ledger.loseLane(lane);
+      const { job } = lane;
+      if (!this.isClosed) options.onWorkerLost?.(reason);
+      if (!job) return;
+      job.held = undefined;
+      this.finish(lane, job);
+    });
   }
 
   get waitingCount(): number {
-    return this.dispatcher.waitingCount;
+    return this.pool.waitingCount;
   }
 
   /** Bytes of the arrays of waiting jobs. */
   get waitingBytes(): number {
-    return this.dispatcher.waitingBytes;
+    return this.bound.bytes;
   }
 
   get runningCount(): number {
-    return this.dispatcher.runningCount;
+    return this.pool.runningCount;
   }
 
-  /** As {@link Dispatcher.sharedBytes}. */
+  /** As {@link LanePool.sharedBytes}. */
   get sharedBytes(): number {
-    return this.dispatcher.sharedBytes;
+    return this.pool.sharedBytes;
   }
 
-  /** Scenes that are remembered: resident, parked, or with work waiting. */
+  /** Number of scenes with a record: resident, parked, or with jobs pending. */
   get sceneCount(): number {
-    return this.dispatcher.ledger.size;
+    return this.ledger.size;
   }
 
   /**
    * Starts a first thread, if there is none, and waits until it has opened its engine.
    *
-   * @throws what the engine's factory refuses with; INTERNAL when the thread dies; DRAINING once closed
+   * @throws what the engine's factory refuses with; INTERNAL if the thread dies; DRAINING once closed
    */
-  hello(): Promise<EngineDescription> {
-    return this.dispatcher.hello();
+  async hello(): Promise<EngineDescription> {
+    this.refuseIfClosed();
+    const worker = this.pool.workerOf(this.pool.ordinary.lanes[0]!);
+    worker.hold();
+    try {
+      return await worker.hello;
+    } finally {
+      worker.release();
+    }
   }
 
-  /** @throws what {@link Dispatcher.preflight} refuses with */
-  preflight(preflight: JobPreflight): void {
-    this.dispatcher.preflight(preflight);
+  /**
+   * Refuses a job of which little is known yet, if it would be refused now. It takes no place: a job that passes is admitted
+   * or refused when its request is complete.
+   *
+   * @throws QUEUE_FULL, DRAINING
+   */
+  preflight({ tenant, session, mesh, bytes, isForScene, ahead }: JobPreflight): void {
+    this.refuseIfClosed();
+    const claim: Claim = { tenant, priority: 'NORMAL', ...(session === undefined ? {} : { session }) };
+    const home = session === undefined ? undefined : this.ledger.find(session)?.home;
+    const isFree = (lane: Lane) => !lane.job && (!home || home === lane);
+    const groups = mesh ? [this.pool.groupFor(mesh)] : this.pool.possibleGroups(bytes, isForScene);
+    const free = groups.filter(({ queue }) => !queue.mustWait(claim)).flatMap(({ lanes }) => lanes.filter(isFree));
+    // The requests ahead take the free lanes first.
+    if (ahead.count < free.length) return;
+    const count = ahead.count - free.length;
+    // Which of them remain is not known: each is assumed to have the mean size.
+    const share = ahead.count > 0 ? count / ahead.count : 0;
+    this.refuseUnlessAdmitted(this.bound.preflight(tenant, bytes, { count, bytes: share * ahead.bytes }), bytes);
   }
 
   /**
    * @throws QUEUE_FULL with the seconds after which a place should be free; DRAINING once closed; CANCELLED,
-   * DEADLINE_EXCEEDED (while waiting); INTERNAL when the thread dies; and whatever the job itself refuses
+   * DEADLINE_EXCEEDED (while waiting); INTERNAL if the thread dies; and the refusals of the job itself
    */
   async resolve(task: ResolveTask, hooks: ScheduleHooks): Promise<ResolveAnswer> {
-    const group = this.dispatcher.groupFor(task.request.mesh);
-    return this.dispatcher.submit('resolve', () => task, group, weighed(hooks, task.request));
+    const { request } = task;
+    return this.submit('resolve', () => task, this.pool.groupFor(request.mesh), countBytes(hooks, request));
   }
 
   /** @throws as {@link resolve} */
   async check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
-    return this.dispatcher.submit(
-      'check',
-      () => request,
-      this.dispatcher.groupFor(request.mesh),
-      weighed(hooks, request),
-    );
+    return this.submit('check', () => request, this.pool.groupFor(request.mesh), countBytes(hooks, request));
   }
 
   /**
    * Builds a scene on the lane that becomes its home. A key that was opened before is built anew, with the measures of its
    * frame 0.
    *
-   * @throws as {@link resolve}; the key is then unknown, or as it was
+   * @throws as {@link resolve}; the record of the key is then unchanged
    */
   async open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
-    return this.submitForScene('open', task.state.key, task.state.mesh, weighed(hooks, task.state), (record) => ({
+    const { state } = task;
+    return this.submitForScene('open', state.key, state.mesh, countBytes(hooks, state), (record) => ({
       ...task,
-      state: { ...task.state, measures: record.measures },
+      state: { ...state, measures: record.measures },
     }));
   }
 
   /**
-   * One step on the scene's home lane. Whatever the worker lacks of the scene is sent along and built first.
+   * One step on the scene's home lane. Whatever the thread lacks of the scene is sent along and built first.
    *
    * @throws as {@link resolve}; nothing has changed then
    */
   async step(task: StepTask, hooks: ScheduleHooks): Promise<StepOutcome> {
-    // Mesh and state are the session's, whether the step waits or not.
-    const own = weighed(hooks, { target: task.target, start: task.start });
-    return this.submitForScene('step', task.state.key, task.state.mesh, own, (record) => ({
+    const { state, target, start } = task;
+    // The session keeps mesh and state whether the step waits or not.
+    return this.submitForScene('step', state.key, state.mesh, countBytes(hooks, { target, start }), (record) => ({
       ...task,
-      state: this.dispatcher.ledger.deltaOf(record, task.state),
+      state: this.ledger.deltaOf(record, state),
     }));
   }
 
   /**
-   * Frees what the worker holds, after the jobs of the scene that wait already; the next step builds it again. Resolves when
-   * it is freed, be it that the worker has died or that everything was closed meanwhile.
+   * Frees what the thread holds of a scene, after the scene's jobs that wait already; the next step builds it again. Resolves
+   * when the scene is freed, also if its thread died or the scheduler was closed meanwhile.
    */
   async park(key: number): Promise<void> {
-    const record = this.dispatcher.ledger.find(key);
-    if (!record || this.dispatcher.isClosed) return;
+    const record = this.ledger.find(key);
+    if (!record || this.isClosed) return;
     record.isLost = false;
-    // Without a home nothing is held, and nothing is on its way that would be.
-    if (!record.home) return;
+    // Without a home the scene is held nowhere, and no job that would build it is pending.
+    const { home, tenant } = record;
+    if (!home) return;
+    record.pending++;
+    const claim: Claim = { tenant, session: key, priority: 'INTERACTIVE' };
+    const placement = { group: this.pool.groupOf(home), claim, record, isCounted: false, bytes: 0 };
     try {
-      await this.dispatcher.submitPark(record, record.home);
+      await this.enqueue({ kind: 'park', makeInput: () => ({ key }) }, {}, placement);
     } catch (thrown) {
-      // A thread that ended has freed the scene as well: that is no failure of this call.
+      // A thread that ended has freed the scene as well, so this is not a failure.
       if (!(thrown instanceof IntersticeError)) throw thrown;
     }
   }
@@ -127,13 +216,16 @@ export class Scheduler {
   /** Parks a scene for good: for a deleted session, whose key is never used again. */
   async forget(key: number): Promise<void> {
     await this.park(key);
-    const record = this.dispatcher.ledger.find(key);
-    if (record) this.dispatcher.ledger.forget(record);
+    const record = this.ledger.find(key);
+    if (record) this.ledger.forget(record);
   }
 
-  /** Refuses what waits and what comes, stops what runs (DRAINING), ends all threads. Drain before it, not by it. */
-  close(): Promise<void> {
-    return this.dispatcher.close();
+  /** Refuses waiting and new jobs, stops running ones (DRAINING), and ends all threads. To drain, wait before closing. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    for (const { queue } of this.pool.groups) for (const job of [...queue.waitingItems()]) job.stop(draining());
+    for (const { job } of this.pool.lanes) job?.stop(draining());
+    await this.pool.terminate();
   }
 
   private submitForScene<K extends 'open' | 'step'>(
@@ -141,16 +233,149 @@ export class Scheduler {
     key: number,
     mesh: MeshInput,
     hooks: ScheduleHooks,
-    makeInput: (record: SceneRecord) => Jobs[K]['input'],
-  ): Promise<Jobs[K]['answer']> {
-    this.dispatcher.refuseIfClosed();
-    const group = this.dispatcher.groupFor(mesh);
+    makeInput: (record: SceneRecord) => JobTypes[K]['input'],
+  ): Promise<JobTypes[K]['answer']> {
+    this.refuseIfClosed();
+    const group = this.pool.groupFor(mesh);
     const claim: Claim = { ...hooks.claim, session: key };
-    const record = this.dispatcher.ledger.settle(key, claim.tenant, group.lanes);
-    return this.dispatcher.submit(kind, () => makeInput(record), group, { ...hooks, claim }, record);
+    const record = this.ledger.settle(key, claim.tenant, group.lanes);
+    return this.submit(kind, () => makeInput(record), group, { ...hooks, claim }, record);
+  }
+
+  private async submit<K extends keyof JobTypes>(
+    kind: K,
+    makeInput: () => JobTypes[K]['input'],
+    group: LaneGroup,
+    hooks: ScheduleHooks,
+    record?: SceneRecord,
+  ): Promise<JobTypes[K]['answer']> {
+    const { claim, waitingBytes: bytes = 0 } = hooks;
+    const placement: Placement = { group, claim, record, isCounted: true, bytes };
+    try {
+      this.refuseIfClosed();
+      if (hooks.signal?.aborted) throw new IntersticeError('CANCELLED', 'The caller went away.');
+      if (hooks.hasPlace) this.bound.enterUnchecked(claim.tenant, bytes);
+      else this.admit(placement);
+    } catch (thrown) {
+      if (record) this.ledger.cancel(record);
+      throw thrown;
+    }
+    const answer = this.enqueue({ kind, makeInput }, hooks, placement);
+    return answer as Promise<JobTypes[K]['answer']>;
+  }
+
+  /** @throws QUEUE_FULL */
+  private admit({ group, claim, record, bytes }: Placement): void {
+    const isFree = (lane: Lane) => !lane.job && (!record || record.home === lane);
+    if (!group.queue.mustWait(claim) && group.lanes.some(isFree)) this.bound.enterUnchecked(claim.tenant, bytes);
+    else this.refuseUnlessAdmitted(this.bound.enter(claim.tenant, bytes), bytes);
+  }
+
+  private refuseUnlessAdmitted(verdict: ReturnType<QueueBound['enter']>, bytes = 0): void {
+    if (verdict === 'ADMITTED') return;
+    const reason =
+      verdict === 'FULL'
+        ? `${this.waitingCount} requests are waiting already.`
+        : verdict === 'FULL_OF_BYTES'
+          ? explainByteLimit(this.bound, bytes, this.bound.maxBytes)
+          : 'Your tenant already uses its share of the queue (half of it while other tenants are active).';
+    throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
+  }
+
+  private enqueue(request: JobRequest, hooks: JobHooks, placement: Placement): LaneJob['answer'] {
+    const job = new LaneJob(request, hooks, this.owner);
+    this.placements.set(job, placement);
+    placement.group.queue.add(job, placement.claim);
+    this.dispatch(placement.group);
+    return job.answer;
+  }
+
+  private readonly owner: JobOwner = {
+    withdraw: (job) => {
+      const placement = this.placements.get(job);
+      if (!placement?.group.queue.remove(job)) return;
+      this.placements.delete(job);
+      this.leaveQueue(placement);
+      if (placement.record) this.ledger.cancel(placement.record);
+    },
+    complete: (job) => {
+      const lane = this.pool.lanes.find((one) => one.job === job);
+      if (!lane) return;
+      lane.worker?.finish();
+      this.finish(lane, job);
+    },
+  };
+
+  /** Starts waiting jobs on free lanes. Lanes with a thread come first, so that threads start only when they are needed. */
+  private dispatch({ lanes, queue }: LaneGroup): void {
+    if (this.isClosed) return;
+    for (const isStarted of [true, false]) {
+      for (const lane of lanes) {
+        if (queue.size === 0) return;
+        if (lane.job || (lane.worker !== undefined) !== isStarted) continue;
+        const job = queue.take((waiting) => {
+          const { record } = this.placements.get(waiting)!;
+          return !record || record.home === lane;
+        });
+        if (job) this.start(lane, job);
+      }
+    }
+  }
+
+  private start(lane: Lane, job: LaneJob): void {
+    const placement = this.placements.get(job)!;
+    this.leaveQueue(placement);
+    lane.job = job;
+    // The thread holds the same versions as before unless it reports others.
+    job.held = placement.record?.held;
+    const worker = this.pool.workerOf(lane);
+    try {
+      worker.start(job.begin(), job);
+    } catch (thrown) {
+      // The request could not be copied: out of memory, or not plain data.
+      job.lose(IntersticeError.from(thrown));
+      worker.finish();
+      this.finish(lane, job);
+    }
+  }
+
+  private finish(lane: Lane, job: LaneJob): void {
+    lane.job = undefined;
+    const { group, record } = this.placements.get(job)!;
+    this.placements.delete(job);
+    const took = monotonicMs() - job.startedAt;
+    this.meanJobMs += (took - this.meanJobMs) * MEAN_WEIGHT;
+    group.queue.finish(job, took);
+    if (record) {
+      if (job.isDone) record.isLost = false;
+      this.ledger.finish(record, job.held);
+    }
+    this.dispatch(group);
+  }
+
+  private leaveQueue({ claim, isCounted, bytes }: Placement): void {
+    if (isCounted) this.bound.leave(claim.tenant, bytes);
+  }
+
+  /** When a place in the queue should be free: on average one job leaves the queue per mean job time and thread. */
+  private retryAfterSeconds(): number {
+    return Math.max(1, Math.ceil(this.meanJobMs / this.pool.ordinary.lanes.length / 1000));
+  }
+
+  private refuseIfClosed(): void {
+    if (this.isClosed) throw draining();
   }
 }
 
-function weighed(hooks: ScheduleHooks, request: object): ScheduleHooks {
+/** ms; assumed before the first job has ended */
+const FIRST_GUESS_MS = 1000;
+/** Weight of the newest job in the running mean: about the last five count. */
+const MEAN_WEIGHT = 0.2;
+
+function countBytes(hooks: ScheduleHooks, request: object): ScheduleHooks {
   return { ...hooks, waitingBytes: hooks.waitingBytes ?? bytesOf(request) };
+}
+
+function draining(): IntersticeError {
+  return new IntersticeError('DRAINING', 'This server is shutting down.');
 }

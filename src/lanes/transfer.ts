@@ -2,14 +2,14 @@ import type { TransferListItem } from 'node:worker_threads';
 
 type Bulk = Uint8Array | Uint32Array | Float32Array | Float64Array;
 
-/** %TypedArray%.prototype.slice. A Buffer has a `slice` of its own that copies nothing, and its memory may be Node's pool. */
+/** %TypedArray%.prototype.slice. The `slice` of a Buffer copies nothing, and its memory may belong to Node's pool. */
 const sliceOf = Object.getPrototypeOf(Uint8Array.prototype).slice as (this: Bulk) => Bulk;
 
 /**
- * Plain data made ready to be sent to another thread: every typed array is copied out of its buffer, once, and the copies
- * are listed for transfer. Cloning instead would copy twice, and would copy the whole buffer of a view (a decoded message
- * body is one buffer under all of its arrays); transferring the originals would take them away from the caller. Arrays in
- * shared memory stay where they are: whoever put them there ({@link Mailbox}) meant both threads to see them.
+ * Prepares plain data for another thread: every typed array is copied out of its buffer, once, and the copies are listed for
+ * transfer. Cloning instead would copy twice, and would copy the whole buffer of a view (a decoded message body is one buffer
+ * under all of its arrays); transferring the originals would take them away from the caller. Arrays in shared memory stay
+ * where they are, because they are there for both threads to see ({@link Mailbox}).
  */
 export function packCopies<T>(value: T): { readonly value: T; readonly transfer: TransferListItem[] } {
   const transfer: TransferListItem[] = [];
@@ -28,8 +28,8 @@ export function packCopies<T>(value: T): { readonly value: T; readonly transfer:
 }
 
 /**
- * Memory that two threads share, for one array at a time: it is written when a job starts and read until the job ends.
- * The pages of an array that is new to the process cost more than copying into it, and this one is new only once.
+ * Memory that two threads share, for one array at a time: it is written when a job starts and read until the job ends. The
+ * pages of a newly allocated array cost more than the copy into it, and the mailbox is allocated only once.
  */
 export class Mailbox {
   private memory = new SharedArrayBuffer(0);
@@ -38,12 +38,12 @@ export class Mailbox {
     return this.memory.byteLength;
   }
 
-  /** Between two jobs: the memory goes back as soon as the other thread has let go of it as well. */
+  /** Frees the memory between two jobs; the system reclaims it when the other thread has released it as well. */
   release(): void {
     this.memory = new SharedArrayBuffer(0);
   }
 
-  /** @returns the same numbers in the shared memory, until the next array is put there */
+  /** @returns the same numbers in the shared memory, valid until the next call */
   put<T extends Float32Array | Float64Array>(array: T): T {
     if (this.memory.byteLength < array.byteLength) this.memory = new SharedArrayBuffer(array.byteLength);
     const Constructor = array.constructor as new (buffer: SharedArrayBuffer, offset: number, length: number) => T;
@@ -53,7 +53,7 @@ export class Mailbox {
   }
 }
 
-/** The buffers of every typed array in plain data, each once. The sender must not use them afterwards. */
+/** The buffers of all typed arrays in plain data, each once. The sender must not use them after the transfer. */
 export function buffersOf(value: unknown): TransferListItem[] {
   const buffers = new Set<ArrayBuffer>();
   const visit = (item: unknown): void => {

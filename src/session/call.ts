@@ -1,7 +1,7 @@
 import type { CallContext } from '../contract/call-context.js';
 import type { Priority } from '../contract/requests.js';
 import { toMonotonicMs } from '../jobs/clock.js';
-import type { Claim } from '../lanes/claim.js';
+import type { Claim } from '../lanes/fair-queue.js';
 
 /** The clocks and timers of the session room. Tests put a clock of their own in its place. */
 export interface SessionClock {

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
-import { type Ahead, explainBytes, isTooMuch, QueueBound } from '../lanes/queue-bound.js';
+import { exceedsByteLimit, explainByteLimit, QueueBound, type QueueLoad } from '../lanes/queue-bound.js';
 import type { SessionClock } from './call.js';
 import type { Schedule } from './schedule.js';
 
@@ -87,19 +87,19 @@ export class QueuedSteps {
   }
 
   /** Like {@link enter}, without taking a place. @param ahead requests that are still being uploaded @throws QUEUE_FULL */
-  preflight(tenant: string, bytes: number, ahead: Ahead = { count: 0, bytes: 0 }): void {
+  preflight(tenant: string, bytes: number, ahead: QueueLoad = { count: 0, bytes: 0 }): void {
     const { bound, schedule } = this;
     const waiting = {
       count: bound.count + schedule.waitingCount + ahead.count,
       bytes: bound.bytes + schedule.waitingBytes + ahead.bytes,
     };
     const isFull = waiting.count >= this.maxCount;
-    const isFullOfBytes = isTooMuch(waiting.bytes, bytes, bound.mostBytes);
-    if (!isFull && !isFullOfBytes && bound.preflight(tenant, bytes) === 'IN') return;
+    const isFullOfBytes = exceedsByteLimit(waiting.bytes, bytes, bound.maxBytes);
+    if (!isFull && !isFullOfBytes && bound.preflight(tenant, bytes) === 'ADMITTED') return;
     const reason = isFull
       ? `${waiting.count} requests are waiting already.`
       : isFullOfBytes
-        ? explainBytes(waiting, bytes, bound.mostBytes)
+        ? explainByteLimit(waiting, bytes, bound.maxBytes)
         : 'Your tenant already uses its share of the queue.';
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }

@@ -2,7 +2,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { Limits } from '../contract/server-info.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
-import type { ScheduleHooks } from '../lanes/claim.js';
+import type { ScheduleHooks } from '../lanes/scheduler.js';
 import { admitResolve } from './admission.js';
 import { type Call, claimOf, expiryOf, isExpired, type SessionClock } from './call.js';
 import type { Schedule } from './schedule.js';

@@ -3,7 +3,7 @@ import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { StepOutcome, StepTask } from '../jobs/tasks.js';
-import type { ScheduleHooks } from '../lanes/claim.js';
+import type { ScheduleHooks } from '../lanes/scheduler.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isExpired, type SessionClock } from './call.js';
 import { checkFrame, isRetryOf, isSettled, judgeFrame } from './frames.js';

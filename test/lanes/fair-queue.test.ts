@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import type { Claim } from '../../src/lanes/claim.js';
+import type { Claim } from '../../src/lanes/fair-queue.js';
 import { FairQueue } from '../../src/lanes/fair-queue.js';
 
 const PRIORITIES = ['BATCH', 'NORMAL', 'INTERACTIVE'] as const;
@@ -143,10 +143,10 @@ t.test('a lane takes only what fits it, and the rest stays where it was', async 
     undefined,
   );
   t.equal(queue.size, 2);
-  t.ok(queue.isHeldUp(claimOf('a', { session: 2 })), 'it runs');
-  t.ok(queue.isHeldUp(claimOf('a', { session: 1 })), 'it waits');
-  t.notOk(queue.isHeldUp(claimOf('a', { session: 9 })));
-  t.notOk(queue.isHeldUp(claimOf('a')));
+  t.ok(queue.mustWait(claimOf('a', { session: 2 })), 'it runs');
+  t.ok(queue.mustWait(claimOf('a', { session: 1 })), 'it waits');
+  t.notOk(queue.mustWait(claimOf('a', { session: 9 })));
+  t.notOk(queue.mustWait(claimOf('a')));
 });
 
 t.test('a job that is withdrawn is gone, and holds nobody up', async (t) => {

@@ -3,7 +3,7 @@ import { QueueBound } from '../../src/lanes/queue-bound.js';
 
 t.test('a tenant alone may fill the queue, and no more', async (t) => {
   const bound = new QueueBound(4);
-  for (let k = 0; k < 4; k++) t.equal(bound.enter('a'), 'IN');
+  for (let k = 0; k < 4; k++) t.equal(bound.enter('a'), 'ADMITTED');
   t.equal(bound.enter('a'), 'FULL');
   bound.leave('a');
   t.equal(bound.count, 3);
@@ -11,13 +11,13 @@ t.test('a tenant alone may fill the queue, and no more', async (t) => {
 
 t.test('with another one waiting, nobody gets beyond half', async (t) => {
   const bound = new QueueBound(8);
-  t.equal(bound.enter('b'), 'IN');
-  for (let k = 0; k < 4; k++) t.equal(bound.enter('a'), 'IN');
+  t.equal(bound.enter('b'), 'ADMITTED');
+  for (let k = 0; k < 4; k++) t.equal(bound.enter('a'), 'ADMITTED');
   t.equal(bound.enter('a'), 'SHARE_USED');
-  t.equal(bound.enter('b'), 'IN');
+  t.equal(bound.enter('b'), 'ADMITTED');
   bound.leave('b');
   bound.leave('b');
-  t.equal(bound.enter('a'), 'IN', 'alone again');
+  t.equal(bound.enter('a'), 'ADMITTED', 'alone again');
 });
 
 t.test('who was turned away gets in before those who filled the queue get more', async (t) => {
@@ -26,7 +26,7 @@ t.test('who was turned away gets in before those who filled the queue get more',
   t.equal(bound.enter('b'), 'FULL');
   bound.leave('a');
   t.equal(bound.enter('a'), 'SHARE_USED', 'the free place is not theirs');
-  t.equal(bound.enter('b'), 'IN');
+  t.equal(bound.enter('b'), 'ADMITTED');
 });
 
 t.test('who does not come back is not waited for longer than a queue full of departures', async (t) => {
@@ -35,32 +35,32 @@ t.test('who does not come back is not waited for longer than a queue full of dep
   bound.enter('b');
   for (let k = 0; k < 4; k++) {
     bound.leave('a');
-    bound.enterAnyway('a');
+    bound.enterUnchecked('a');
   }
   bound.leave('a');
-  t.equal(bound.enter('a'), 'IN');
+  t.equal(bound.enter('a'), 'ADMITTED');
 });
 
 t.test('a queue without places still lets those start who need not wait', async (t) => {
   const bound = new QueueBound(0);
   t.equal(bound.enter('a'), 'FULL');
-  bound.enterAnyway('a');
+  bound.enterUnchecked('a');
   bound.leave('a');
   t.equal(bound.count, 0);
 });
 
 t.test('what waits is bounded by bytes too, and leaves with those it came with', async (t) => {
   const bound = new QueueBound(10, 100);
-  t.equal(bound.enter('a', 60), 'IN');
+  t.equal(bound.enter('a', 60), 'ADMITTED');
   t.equal(bound.enter('a', 41), 'FULL_OF_BYTES');
-  t.equal(bound.enter('a', 40), 'IN');
+  t.equal(bound.enter('a', 40), 'ADMITTED');
   t.equal(bound.bytes, 100);
   t.equal(bound.enter('a', 1), 'FULL_OF_BYTES');
-  t.equal(bound.enter('a', 0), 'IN', 'what keeps nothing takes a place only');
+  t.equal(bound.enter('a', 0), 'ADMITTED', 'what keeps nothing takes a place only');
   bound.leave('a', 60);
   t.equal(bound.bytes, 40);
   t.equal(bound.preflight('a', 50, { count: 1, bytes: 20 }), 'FULL_OF_BYTES', 'those ahead count');
-  t.equal(bound.preflight('a', 50, { count: 1, bytes: 10 }), 'IN');
+  t.equal(bound.preflight('a', 50, { count: 1, bytes: 10 }), 'ADMITTED');
   bound.leave('a', 40);
   bound.leave('a', 0);
   t.same([bound.bytes, bound.count], [0, 0]);
@@ -68,22 +68,22 @@ t.test('what waits is bounded by bytes too, and leaves with those it came with',
 
 t.test('one may always wait, however large; 0 is no limit', async (t) => {
   const bound = new QueueBound(10, 100);
-  t.equal(bound.enter('a', 1000), 'IN');
+  t.equal(bound.enter('a', 1000), 'ADMITTED');
   t.equal(bound.enter('b', 1), 'FULL_OF_BYTES');
   bound.leave('a', 1000);
-  t.equal(bound.enter('b', 1), 'IN');
+  t.equal(bound.enter('b', 1), 'ADMITTED');
   const boundless = new QueueBound(3);
-  for (let k = 0; k < 3; k++) t.equal(boundless.enter('a', 2 ** 40), 'IN');
+  for (let k = 0; k < 3; k++) t.equal(boundless.enter('a', 2 ** 40), 'ADMITTED');
   t.equal(boundless.enter('a', 0), 'FULL');
 });
 
 t.test('with another one waiting, nobody gets beyond half of the bytes, but everybody gets one in', async (t) => {
   const bound = new QueueBound(100, 100);
-  t.equal(bound.enter('b', 10), 'IN');
-  t.equal(bound.enter('a', 60), 'IN', 'its only one');
+  t.equal(bound.enter('b', 10), 'ADMITTED');
+  t.equal(bound.enter('a', 60), 'ADMITTED', 'its only one');
   t.equal(bound.enter('a', 1), 'SHARE_USED');
-  t.equal(bound.enter('b', 30), 'IN');
+  t.equal(bound.enter('b', 30), 'ADMITTED');
   bound.leave('b', 10);
   bound.leave('b', 30);
-  t.equal(bound.enter('a', 1), 'IN', 'alone again');
+  t.equal(bound.enter('a', 1), 'ADMITTED', 'alone again');
 });

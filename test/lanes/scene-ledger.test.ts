@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Lane } from '../../src/lanes/lane.js';
+import { Lane } from '../../src/lanes/lane-pool.js';
 import { SceneLedger } from '../../src/lanes/scene-ledger.js';
 
 const MEASURES = { medianEdge: 1, minHeight: 1, bounds: [0, 0, 0, 1, 1, 1], warnings: [] } as const;

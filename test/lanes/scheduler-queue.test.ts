@@ -67,7 +67,7 @@ t.test('a queue that is full by bytes refuses, and says how full', async (t) => 
   t.equal(scheduler.waitingBytes, 2 * bytes);
   const error = await refusalOf(resolve(scheduler, request));
   t.match(error, { code: 'QUEUE_FULL', retryable: true });
-  t.match(error.message, new RegExp(`2 requests of ${2 * bytes} bytes .* the limit, ${2 * bytes} bytes`));
+  t.match(error.message, new RegExp(`2 requests of ${2 * bytes} bytes .* the limit of ${2 * bytes} bytes`));
   t.ok((error.retryAfterSeconds ?? 0) >= 1);
   const preflight = { tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } };
   t.throws(() => scheduler.preflight({ ...preflight, bytes: 1 }), { code: 'QUEUE_FULL' });
@@ -132,7 +132,7 @@ t.test('one tenant may not use the whole queue when another waits', async (t) =>
     );
   };
   work.push(of('b'), of('a'), of('a'));
-  t.match(await refusalOf(of('a')), { code: 'QUEUE_FULL', message: /half of the queue/ });
+  t.match(await refusalOf(of('a')), { code: 'QUEUE_FULL', message: /uses its share of the queue/ });
   work.push(of('b'));
   t.match(await refusalOf(of('b')), { code: 'QUEUE_FULL', message: /4 requests are waiting already/ });
   abort.abort();

@@ -243,7 +243,10 @@ t.test('the bytes of waiting steps are bounded', async (t) => {
   await settle();
   const refusal = await refusalOf(operations.step(stepOf(session, 9)));
   t.match(refusal, { code: 'QUEUE_FULL', retryAfterSeconds: 1 });
-  t.match(refusal.message, /2 requests of 72 bytes are waiting already; with 36 more the limit, 100 bytes/);
+  t.match(
+    refusal.message,
+    /2 requests of 72 bytes are waiting already; with 36 more, the limit of 100 bytes would be exceeded/,
+  );
   schedule.waitingBytes = 30;
   t.equal((await refusalOf(operations.step(stepOf(session, 9)))).code, 'QUEUE_FULL');
   schedule.waitingBytes = 0;

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { monotonicMs } from '../../src/jobs/clock.js';
-import type { JobHooks } from '../../src/lanes/pool-job.js';
+import type { JobHooks } from '../../src/lanes/lane-job.js';
 import { Scheduler, type SchedulerOptions } from '../../src/lanes/scheduler.js';
 import { LIMITS, spike } from './job.js';
 

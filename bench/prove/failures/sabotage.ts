@@ -7,7 +7,7 @@ import type { Plant } from '../mutants/planting.js';
  * no such switches: they are planted in a copy of the build, as the mutants are.
  */
 
-const POOL = 'src/lanes/pool-worker.js';
+const POOL = 'src/lanes/lane-worker.js';
 
 type Constructor = (...parameters: unknown[]) => void;
 
@@ -18,7 +18,7 @@ export const SABOTAGE = {
     faults: [
       {
         file: POOL,
-        function: 'PoolWorker.constructor',
+        function: 'LaneWorker.constructor',
         instead: function (this: { thread: Worker }, original: Constructor, ...parameters: unknown[]) {
           original(...parameters);
           process.on('SIGWINCH', () => void this.thread.terminate());
@@ -32,7 +32,7 @@ export const SABOTAGE = {
     faults: [
       {
         file: POOL,
-        function: 'PoolWorker.constructor',
+        function: 'LaneWorker.constructor',
         instead: (original: Constructor, setup: object, _limits: unknown, onGone: unknown) => {
           const hunger = new Int32Array(new SharedArrayBuffer(4));
           process.on('SIGWINCH', () => Atomics.store(hunger, 0, 1));
@@ -40,7 +40,7 @@ export const SABOTAGE = {
         },
       },
       {
-        file: 'src/lanes/worker-jobs.js',
+        file: 'src/lanes/worker-thread.js',
         function: 'openEngine',
         instead: async (original: () => Promise<unknown>) => {
           const { workerData } = await import('node:worker_threads');
@@ -66,7 +66,7 @@ export const SABOTAGE = {
     faults: [
       {
         file: POOL,
-        function: 'PoolWorker.constructor',
+        function: 'LaneWorker.constructor',
         instead: (original: Constructor, ...parameters: unknown[]) => {
           original(...parameters);
           const channel = new BroadcastChannel('sabotage');

@@ -131,7 +131,7 @@ export class JsonCoder {
     const { tenant = '', signal } = asker;
     if (this.isClosed) throw drained();
     if (signal?.aborted) throw cancelled();
-    if (bytes !== undefined && this.bound.enter(tenant, bytes) !== 'IN') {
+    if (bytes !== undefined && this.bound.enter(tenant, bytes) !== 'ADMITTED') {
       const reason = `${this.bound.count} large JSON bodies of ${this.bound.bytes} bytes are waiting to be read`;
       throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }

@@ -5,55 +5,55 @@ import { monotonicMs } from '../jobs/clock.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { Finding } from '../jobs/finding.js';
 import type { HeldVersions } from '../jobs/tasks.js';
-import { JobFlags, type JobMessage, type Jobs } from './messages.js';
-import type { Listener } from './pool-worker.js';
+import type { Listener } from './lane-worker.js';
+import { JobFlags, type JobMessage, type JobTypes } from './messages.js';
 
 export interface JobHooks {
-  /** aborted: a waiting job is dropped, a running one stops at its next step; either way the call ends with CANCELLED */
+  /** when aborted, a waiting job is dropped and a running one stops at its next step; the call ends with CANCELLED */
   readonly signal?: AbortSignal | undefined;
-  /** ms of the shared clock; a job that still waits then is refused with DEADLINE_EXCEEDED */
+  /** ms of the shared clock; a job that is still waiting then is refused with DEADLINE_EXCEEDED */
   readonly expiresAt?: number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** in order, one at a time; the worker waits for a reader that lags */
+  /** called in order, one call at a time; the thread waits for a slow reader */
   readonly onState?: ((...state: Parameters<StateListener>) => void | Promise<void>) | undefined;
   readonly onFinding?: ((finding: Finding) => void) | undefined;
 }
 
-/** What a job asks of a worker; the input is put together when the job starts, for it depends on what the worker holds. */
+/** What a job asks of a thread. The input is composed when the job starts, because it depends on what the thread holds. */
 export interface JobRequest {
-  readonly kind: keyof Jobs;
-  readonly makeInput: () => Jobs[keyof Jobs]['input'];
+  readonly kind: keyof JobTypes;
+  readonly makeInput: () => JobTypes[keyof JobTypes]['input'];
 }
 
-/** What the scheduler learns from a job. */
+/** How a job reports to the scheduler. */
 export interface JobOwner {
-  /** the job was settled while it still waited: take it out of the queue */
-  withdraw(job: PoolJob): void;
-  /** its worker is free again */
-  complete(job: PoolJob): void;
+  /** the job was settled while it was waiting: the scheduler removes it from the queue */
+  withdraw(job: LaneJob): void;
+  /** its lane is free again */
+  complete(job: LaneJob): void;
 }
 
-/** setTimeout's largest delay; a longer wait just looks again */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** The largest delay of setTimeout; a longer wait sets the timer again. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One job from its submission to the moment its worker is free: a promise for the caller, a listener for the worker. */
-export class PoolJob implements Listener {
-  readonly answer: Promise<Jobs[keyof Jobs]['answer']>;
+/** One job from its submission until its lane is free: a promise for the caller, a listener for the thread. */
+export class LaneJob implements Listener {
+  readonly answer: Promise<JobTypes[keyof JobTypes]['answer']>;
   startedAt = 0;
-  /** what the worker holds of the job's scene, as it said at the end */
+  /** what the thread holds of the job's scene, as it reported at the end */
   held: HeldVersions | undefined;
-  /** the worker has answered; false also when it refused */
+  /** the thread has answered; false also if it refused */
   isDone = false;
   private readonly flags = new JobFlags();
-  private settle: { resolve(answer: Jobs[keyof Jobs]['answer']): void; reject(reason: unknown): void };
+  private settle: { resolve(answer: JobTypes[keyof JobTypes]['answer']): void; reject(reason: unknown): void };
   private isSettled = false;
   private isStarted = false;
   private timer: NodeJS.Timeout | undefined;
-  /** states are read one after the other; the end of the job comes after the last of them */
+  /** states are read one after the other; the job ends after the last of them */
   private readonly unread: Parameters<StateListener>[] = [];
   private isReading = false;
   private ending: (() => void) | undefined;
-  private readonly onAbort = () => this.stop(new IntersticeError('CANCELLED', 'the caller went away'));
+  private readonly onAbort = () => this.stop(new IntersticeError('CANCELLED', 'The caller went away.'));
 
   constructor(
     private readonly request: JobRequest,
@@ -66,16 +66,16 @@ export class PoolJob implements Listener {
     });
     this.settle = settle!;
     hooks.signal?.addEventListener('abort', this.onAbort, { once: true });
-    this.expireInTime();
+    this.setExpiryTimer();
   }
 
-  /** The message that starts it. */
+  /** @returns the message that starts the job */
   begin(): JobMessage {
     this.isStarted = true;
     this.startedAt = monotonicMs();
     clearTimeout(this.timer);
     const { kind, makeInput } = this.request;
-    // Kind and input belong together by the signatures of the scheduler; the worker's switch takes the pair apart again.
+    // The signatures of the scheduler guarantee that kind and input belong together; the switch of the thread relies on it.
     return {
       kind,
       input: makeInput(),
@@ -85,7 +85,7 @@ export class PoolJob implements Listener {
     } as JobMessage;
   }
 
-  /** Ends the call at once, and the work at its next step. */
+  /** Ends the call immediately and the computation at its next step. */
   stop(reason: IntersticeError): void {
     this.flags.cancel();
     this.reject(reason);
@@ -115,6 +115,7 @@ export class PoolJob implements Listener {
     }
   }
 
+  /** The thread is gone, and the job with it. */
   lose(reason: IntersticeError): void {
     this.unread.length = 0;
     this.reject(reason);
@@ -145,7 +146,7 @@ export class PoolJob implements Listener {
     }
   }
 
-  /** A reader that throws ends its own call, not the process. */
+  /** A hook that throws ends its own call, not the process. */
   private guard(deliver: () => void): void {
     try {
       deliver();
@@ -154,7 +155,7 @@ export class PoolJob implements Listener {
     }
   }
 
-  private resolve(answer: Jobs[keyof Jobs]['answer']): void {
+  private resolve(answer: JobTypes[keyof JobTypes]['answer']): void {
     if (this.close()) this.settle.resolve(answer);
   }
 
@@ -162,7 +163,7 @@ export class PoolJob implements Listener {
     if (this.close()) this.settle.reject(reason);
   }
 
-  /** True the first time. */
+  /** @returns true the first time */
   private close(): boolean {
     if (this.isSettled) return false;
     this.isSettled = true;
@@ -171,14 +172,14 @@ export class PoolJob implements Listener {
     return true;
   }
 
-  private expireInTime(): void {
+  private setExpiryTimer(): void {
     const { expiresAt } = this.hooks;
     if (expiresAt === undefined) return;
-    // Through a timer even when it is due, so that the job stands in its queue when it is taken out of it.
+    // A timer even if it is due, so that the job has entered its queue before it is removed from it.
     const left = Math.max(0, expiresAt - monotonicMs());
     this.timer = setTimeout(
-      () => (left > LONGEST_TIMER_MS ? this.expireInTime() : this.stop(deadlineExceeded('in the queue'))),
-      Math.min(left, LONGEST_TIMER_MS),
+      () => (left > MAX_TIMER_MS ? this.setExpiryTimer() : this.stop(deadlineExceeded('in the queue'))),
+      Math.min(left, MAX_TIMER_MS),
     );
   }
 }

@@ -2,16 +2,16 @@ import { getPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 
-const module = new URL('../../src/lanes/give-way.js', import.meta.url).href;
+const module = new URL('../../src/lanes/thread-priority.js', import.meta.url).href;
 
 /** What a thread says of its own priority, before and after. */
 async function prioritiesOf(): Promise<number[]> {
   const text = `
     const { getPriority } = require('node:os');
     const { parentPort } = require('node:worker_threads');
-    import(${JSON.stringify(module)}).then(({ giveWay }) => {
+    import(${JSON.stringify(module)}).then(({ lowerPriority }) => {
       const before = getPriority(0);
-      giveWay();
+      lowerPriority();
       parentPort.postMessage([before, getPriority(0)]);
     });`;
   const worker = new Worker(text, { eval: true });
@@ -25,7 +25,7 @@ async function prioritiesOf(): Promise<number[]> {
   }
 }
 
-t.test('a thread gives way, and nobody else does', async (t) => {
+t.test('a thread lowers its own priority and no other', async (t) => {
   const own = getPriority(0);
   const [before, after] = await prioritiesOf();
   const lower = process.platform === 'linux' ? Math.min(19, before! + 10) : before;

@@ -9,27 +9,27 @@ import { resolveJob, stepJob } from '../jobs/step-job.js';
 import { verifierFor } from '../jobs/verifier.js';
 import type { Engine } from '../solver/engine.js';
 import {
-  type EndMessage,
+  type CloseMessage,
   JobFlags,
   type JobMessage,
-  type Jobs,
+  type JobTypes,
   type WorkerMessage,
   type WorkerSetup,
 } from './messages.js';
 import { buffersOf } from './transfer.js';
 
-/** The thread that computes: opens its engine once, then does one job after the other. */
+/* The side of the worker thread: opens its engine once, then runs one job after the other. */
 
-/** a person cannot read faster, and the main thread has better things to do */
+/** A person cannot read faster, and every message costs the main thread time. */
 const PROGRESS_INTERVAL_MS = 50;
-/** states that may be under way to their reader: enough to keep both sides busy, few enough to bound the memory */
-const STATES_UNDER_WAY = 4;
+/** States in transit to their reader: enough to keep both sides busy, few enough to bound the memory. */
+const MAX_STATES_IN_TRANSIT = 4;
 
 const setup = workerData as WorkerSetup;
 const port = parentPort!;
 
-function send(message: WorkerMessage, isHandedOver = false): void {
-  port.postMessage(message, isHandedOver ? buffersOf(message) : []);
+function send(message: WorkerMessage, isTransferred = false): void {
+  port.postMessage(message, isTransferred ? buffersOf(message) : []);
 }
 
 type EngineFactory = (options?: unknown) => Engine | Promise<Engine>;
@@ -37,30 +37,30 @@ type EngineFactory = (options?: unknown) => Engine | Promise<Engine>;
 async function openEngine(): Promise<Engine> {
   const { module, factory, options } = setup.engine;
   const { [factory]: create } = (await import(module)) as Record<string, EngineFactory>;
-  if (typeof create !== 'function') throw new Error(`${module} does not export a function ${factory}`);
+  if (typeof create !== 'function') throw new Error(`The module ${module} does not export a function ${factory}.`);
   return create(options);
 }
 
-/** A refusal with a code goes to whoever waits for this thread; any other fault ends the thread, which tells them as well. */
-async function openEngineOrEnd(): Promise<Engine> {
+/** A refusal with an error code is sent to the main thread; any other failure ends the thread, which reports it as well. */
+async function openEngineOrRefuse(): Promise<Engine> {
   try {
     return await openEngine();
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError)) throw thrown;
     send({ type: 'refused', error: thrown.toPlain() });
-    // The main thread ends this one as soon as it has read the message; until then nothing may happen here.
+    // The main thread ends this thread as soon as it has read the message; until then the thread waits.
     return new Promise<Engine>(() => {});
   }
 }
 
-const engine = await openEngineOrEnd();
+const engine = await openEngineOrRefuse();
 const scenes = new ResidentScenes();
 const verifier = verifierFor(engine);
 
-/** What this thread keeps for whatever job is next. */
+/** Bytes that this thread keeps for its next job. */
 const sharedBytes = (): number => scenes.sharedBytes + (engine.sharedBytes ?? 0);
 
-async function work(message: JobMessage): Promise<void> {
+async function runJob(message: JobMessage): Promise<void> {
   const flags = new JobFlags(message.flags);
   let sent = 0;
   const context: JobContext = {
@@ -75,8 +75,8 @@ async function work(message: JobMessage): Promise<void> {
       : undefined,
     onState: message.wantsStates
       ? (positions, at) => {
-          flags.waitForReader(sent++, STATES_UNDER_WAY);
-          // The job keeps its own array (the next piece starts from it): a copy travels.
+          flags.waitForReader(sent++, MAX_STATES_IN_TRANSIT);
+          // A copy is sent: the job keeps its own array, because the next piece starts from it.
           send({ type: 'state', positions: positions.slice(), at }, true);
         }
       : undefined,
@@ -85,7 +85,7 @@ async function work(message: JobMessage): Promise<void> {
   const key = keyOf(message);
   const held = () => (key === undefined ? undefined : scenes.heldOf(key));
   try {
-    const answer = await doJob(message, context);
+    const answer = await compute(message, context);
     send({ type: 'done', answer, held: held(), sharedBytes: sharedBytes() }, true);
   } catch (thrown) {
     send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
@@ -93,7 +93,7 @@ async function work(message: JobMessage): Promise<void> {
   if (message.kind === 'step') scenes.prepareStart(message.input.state.key);
 }
 
-async function doJob(message: JobMessage, context: JobContext): Promise<Jobs[keyof Jobs]['answer']> {
+async function compute(message: JobMessage, context: JobContext): Promise<JobTypes[keyof JobTypes]['answer']> {
   switch (message.kind) {
     case 'resolve':
       return resolveJob(message.input, context);
@@ -113,7 +113,7 @@ async function doJob(message: JobMessage, context: JobContext): Promise<Jobs[key
   }
 }
 
-/** The scene that a job is about. */
+/** The key of the job's scene, if it has one. */
 function keyOf(message: JobMessage): number | undefined {
   switch (message.kind) {
     case 'open':
@@ -126,18 +126,18 @@ function keyOf(message: JobMessage): number | undefined {
   }
 }
 
-/** What crosses to the main thread; a fault that nobody foresaw keeps its stack, in the message's cause. */
+/** An error as it is sent to the main thread; an unexpected one keeps its stack, as the cause in its details. */
 function describe(thrown: unknown) {
   const plain = IntersticeError.from(thrown).toPlain();
   if (thrown instanceof IntersticeError || !(thrown instanceof Error)) return plain;
   return { ...plain, details: { ...plain.details, cause: thrown.stack } };
 }
 
-/** A job at work fails as the engine closes; nobody is there to hear it any more. */
-async function end(): Promise<void> {
+/** A running job fails when the engine closes; its caller has been answered already. */
+async function close(): Promise<void> {
   await engine.close();
-  send({ type: 'ended' });
+  send({ type: 'closed' });
 }
 
-port.on('message', (message: JobMessage | EndMessage) => void (message.kind === 'end' ? end() : work(message)));
+port.on('message', (message: JobMessage | CloseMessage) => void (message.kind === 'close' ? close() : runJob(message)));
 send({ type: 'hello', engine: engine.description });
