@@ -43,7 +43,7 @@ export async function* makeCases(
 ): AsyncGenerator<Case> {
   for (const name of scenes) {
     if (name === 'dress') {
-      if (dataFolder === undefined) throw new Error('the scene "dress" needs --data DIR or INTERSTICE_DATA');
+      if (dataFolder === undefined) throw new Error('The scene "dress" needs --data DIR or INTERSTICE_DATA.');
       yield await readDress(dataFolder);
       continue;
     }

@@ -24,7 +24,7 @@ export async function openEngines(names: readonly EngineName[]): Promise<NamedEn
     const { engine, reason } = await createGpuEngine({ allowSoftware: true, skipValidation: true, timings: true });
     if (!engine) {
       await closeEngines(engines);
-      throw new Error(`the engine webgpu cannot be measured: ${reason}`);
+      throw new Error(`The engine webgpu cannot be measured: ${reason}`);
     }
     engines.push({ name, engine });
   }

@@ -76,7 +76,7 @@ class Runs {
   }
 
   summarise(subject: Case, repeats: number): Measurement {
-    if (!this.#last) throw new Error('nothing was measured: at least one repeat is needed');
+    if (!this.#last) throw new Error('Nothing was measured: at least one repeat is needed.');
     const { resolution, bytes, dispatches } = this.#last;
     const { steps, searches, status, pairs } = resolution;
     const milliseconds = spreadOf(this.#walls);

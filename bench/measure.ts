@@ -85,7 +85,7 @@ export async function measure(
     for (const stage of STAGES) stages[stage].push(answer.report.timings[stage] / 1000);
     last = answer;
   }
-  if (!last) throw new Error('nothing was measured: at least one repeat is needed');
+  if (!last) throw new Error('Nothing was measured: at least one repeat is needed.');
   const { report } = last;
   const milliseconds = spreadOf(walls);
   return {

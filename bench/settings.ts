@@ -49,7 +49,7 @@ const ENGINES = ['cpu', 'webgpu'] as const;
 const toCount = (text: string, name: string, least: number): number => {
   const value = Number(text);
   if (!Number.isInteger(value) || value < least) {
-    throw new UsageError(`--${name} takes whole numbers of at least ${least}, not "${text}"`);
+    throw new UsageError(`--${name} takes whole numbers of at least ${least}, not "${text}".`);
   }
   return value;
 };
@@ -86,16 +86,16 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   };
   const engines = (read('engine') ?? 'cpu').split(',').map((asked): EngineName => {
     const engine = ENGINES.find((name) => name === asked.trim());
-    if (!engine) throw new UsageError(`--engine takes ${ENGINES.join(' and ')}, not "${asked}"`);
+    if (!engine) throw new UsageError(`--engine takes ${ENGINES.join(' and ')}, not "${asked}".`);
     return engine;
   });
   const isWhole = values.whole === true;
-  if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time');
+  if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time.');
   const suite = read('suite');
   if (suite !== undefined && !(suite in SUITES)) {
-    throw new UsageError(`--suite is one of ${Object.keys(SUITES).join(', ')}, not "${suite}"`);
+    throw new UsageError(`--suite is one of ${Object.keys(SUITES).join(', ')}, not "${suite}".`);
   }
-  if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not');
+  if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
   const asked = (read('scene') ?? 'layers').split(',').map((name) => name.trim());
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes = asked.includes('all')
@@ -103,10 +103,10 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     : asked;
   const unknown = scenes.find((name) => !sceneNames().includes(name));
   if (unknown !== undefined) {
-    throw new UsageError(`no scene is named "${unknown}"; there are ${sceneNames().join(', ')} and all`);
+    throw new UsageError(`No scene is named "${unknown}"; there are ${sceneNames().join(', ')} and all.`);
   }
   if (scenes.includes('dress') && dataFolder === undefined) {
-    throw new UsageError('the scene "dress" needs --data DIR or INTERSTICE_DATA');
+    throw new UsageError('The scene "dress" needs --data DIR or INTERSTICE_DATA.');
   }
   return {
     engines: [...new Set(engines)],

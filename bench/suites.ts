@@ -8,7 +8,7 @@ import { measureEngines } from './measure-engines.js';
 export interface SuiteItem {
   readonly scene: string;
   readonly vertices: number;
-  /** share of the way from start to target that is asked for: 1 = all of it */
+  /** share of the motion from start to target that is asked for: 1 = all of it */
   readonly share: number;
   readonly goal: string;
   /** milliseconds of the device's own time, of the whole request or of one step; absent = nothing to hold it against */
@@ -59,7 +59,7 @@ export async function caseOf(item: SuiteItem): Promise<Case> {
     const nearer = Float64Array.from(target, (value, k) => start[k] + item.share * (value - start[k]));
     return { ...made, scene: `${made.scene} ×${item.share}`, request: { ...made.request, target: nearer } };
   }
-  throw new Error(`no case for ${item.scene}`);
+  throw new Error(`No case for ${item.scene}.`);
 }
 
 export interface SuiteResult {

@@ -18,7 +18,7 @@ import { makeCases } from './cases.js';
 
 const REPEATS = 11;
 const [other, data] = process.argv.slice(2);
-if (other === undefined) throw new Error('name the folder of another build');
+if (other === undefined) throw new Error('Name the folder of another build.');
 
 const importOf = (path: string) => import(pathToFileURL(resolve(other, path)).href);
 const builds = [
@@ -52,7 +52,7 @@ for (const scene of ['layers', 'sleeve', ...(data === undefined ? [] : ['dress']
         fastest[k].distance = Math.min(fastest[k].distance, distance.milliseconds);
         return [state.result, distance.result];
       });
-      if (!isDeepStrictEqual(findings[0], findings[1])) throw new Error(`${scene}: the builds find different things`);
+      if (!isDeepStrictEqual(findings[0], findings[1])) throw new Error(`${scene}: the builds find different things.`);
     }
     const [before, now] = fastest.map(({ state, distance }) => state + distance);
     const show = ({ state, distance }: (typeof fastest)[number]) => `${state.toFixed(0)} + ${distance.toFixed(0)} ms`;

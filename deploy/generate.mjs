@@ -18,7 +18,7 @@ const CONTRACT = join(root, 'proto', 'interstice', 'v1', 'collision.proto');
 const OUTPUT = join(root, 'src', 'transport', 'protobuf', 'generated', 'contract.ts');
 const COMPILER = join(root, 'node_modules', 'protobufjs-cli', 'bin', 'pbjs');
 
-/** What nobody calls is left out: the file is compiled at every build. */
+/** Unused functions are removed: the file is compiled at every build. */
 const ARGUMENTS = [
   ...['--target', 'static-module', '--wrap', 'esm', '--root', 'interstice'],
   ...['create', 'verify', 'convert', 'delimited', 'typeurl', 'service', 'comments'].map((part) => `--no-${part}`),

@@ -105,7 +105,7 @@ const build = async (isForced) => {
   const sources = listSources();
   if (!isForced && isBuilt(sources)) return;
   const stamp = hashFiles([...sources, ...BUILD_SETTINGS]);
-  // From here until the compiler succeeds nobody may take dist for complete.
+  // From here until the compiler succeeds dist does not count as complete.
   rmSync(BUILD_STAMP, { force: true });
   if (isForced) rmSync(at('dist'), { recursive: true, force: true });
   removeOrphans(sources);

@@ -181,7 +181,7 @@ const runTests = async (name, [command, ...args]) => {
   if (counts[1] > 0) print(`${stdout}${stderr}`);
 };
 
-/** A falling cloth whose server dies on the way; another one takes the same ports. Answers with that one. */
+/** A falling cloth whose server is killed meanwhile; another one takes the same ports. @returns that one */
 const runLoop = async (name, [command, ...args], server, places, environment = {}) => {
   const env = { ...process.env, ...environment };
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -94,6 +94,6 @@ async function printAnswers(engine: 'cpu' | 'webgpu', dataFolder: string | undef
 const { values } = parseArgs({ options: { engine: { type: 'string' }, data: { type: 'string' } } });
 const dataFolder = values.data ?? process.env.INTERSTICE_DATA;
 for (const engine of (values.engine ?? 'cpu').split(',')) {
-  if (engine !== 'cpu' && engine !== 'webgpu') throw new Error(`--engine takes cpu and webgpu, not "${engine}"`);
+  if (engine !== 'cpu' && engine !== 'webgpu') throw new Error(`--engine takes cpu and webgpu, not "${engine}".`);
   await printAnswers(engine, dataFolder);
 }

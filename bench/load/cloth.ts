@@ -2,7 +2,7 @@ import { SCENES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import { encodeMessage } from '../../src/transport/protobuf/codec.js';
 
-/** A mesh with two targets that a session goes to by turns, so that every step has something to do. */
+/** A mesh with two targets that a session takes in turn, so that every step has work. */
 export interface Cloth {
   readonly vertices: number;
   readonly triangles: number;
@@ -12,7 +12,7 @@ export interface Cloth {
   readonly targets: readonly [Float32Array, Float32Array];
 }
 
-/** How far each layer goes towards the other one's place: far enough for them to meet, no knot to untie. */
+/** How far each layer moves towards the other one's place: far enough for them to meet, not so far that they change places. */
 const MEET = 0.5;
 
 /** Two layers of cloth of about so many vertices together. */
@@ -29,7 +29,7 @@ export function makeCloth(vertices: number): Cloth {
   };
 }
 
-/** The whole way for a single resolve: each layer wants to be where the other one is. */
+/** The whole motion for a single resolve: each layer's target is the place of the other one. */
 export function makeSwap(vertices: number): { readonly cloth: Cloth; readonly target: Float32Array } {
   const cloth = makeCloth(vertices);
   const target = cloth.start.map((from, i) => from + (cloth.targets[0][i]! - from) / MEET);

@@ -17,7 +17,7 @@ export async function startEcho(): Promise<Echoes & { stop(): Promise<void> }> {
   const child = spawn(process.execPath, [main], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = createInterface({ input: child.stdout });
   const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the echo ended with ${code}`);
+    throw new Error(`The echo ended with ${code}.`);
   });
   ended.catch(() => {});
   const [line] = (await Promise.race([once(lines, 'line'), ended])) as [string];

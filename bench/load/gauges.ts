@@ -15,11 +15,11 @@ export interface Holdings {
 /** Sums a metric over its labels. @throws when the page has none of this name */
 export function readMetric(page: string, name: string): number {
   const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
-  if (lines.length === 0) throw new Error(`the metrics have no ${name}`);
+  if (lines.length === 0) throw new Error(`The metrics have no ${name}.`);
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** As the admin port and the operating system tell. */
+/** From the admin port and the operating system. */
 export async function readHoldings(server: ServerProcess): Promise<Holdings> {
   const response = await fetch(`${server.adminAddress}/metrics`);
   const page = await response.text();
@@ -37,10 +37,10 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
 
 /** ms between two looks */
 const LOOK_MS = 500;
-/** Looks before what is still at work counts as left behind: 20 s in all. */
+/** Looks before work that still runs counts as left behind: 20 s in all. */
 const LOOKS = 40;
 
-/** Waits until nothing waits, runs or is at the doors any more, and tells what is held then. */
+/** Waits until nothing waits, runs or is in flight, and returns what is held then. */
 export async function settleHoldings(server: ServerProcess): Promise<Holdings> {
   let holdings = await readHoldings(server);
   for (let look = 0; look < LOOKS && holdings.waiting + holdings.running + holdings.inFlight > 0; look++) {

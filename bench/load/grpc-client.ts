@@ -14,7 +14,7 @@ export type Reply =
 /** Longest that a call may take, ms: beyond it the run is broken, and says so. */
 const PATIENCE_MS = 300_000;
 
-/** gRPC in bytes: whoever measures must not pay for what a client library does with the messages. */
+/** gRPC in bytes: a measurement must not include what a client library does with the messages. */
 export class GrpcClient {
   private readonly client: Client;
 
@@ -112,7 +112,7 @@ export class StreamClient {
   }
 }
 
-/** Numbers of the fields on the way to our Error: google.rpc.Status.details, google.protobuf.Any.value. */
+/** Numbers of the fields that lead to our Error: google.rpc.Status.details, google.protobuf.Any.value. */
 const DETAILS = 3;
 const VALUE = 2;
 

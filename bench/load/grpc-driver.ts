@@ -57,7 +57,7 @@ export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
   return samples;
 }
 
-/** A stream for each session, with so many steps on their way at a time. */
+/** A stream for each session, with so many steps sent and not yet answered. */
 export async function runStreams(load: GrpcLoad & { readonly window: number }): Promise<Sample[]> {
   const clients = openClients(load.address, load.sessions.length);
   const end = performance.now() + load.seconds * 1000;

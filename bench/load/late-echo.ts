@@ -37,7 +37,7 @@ const WORK_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const endOf = ({ buffer, byteOffset, byteLength }: Uint8Array): DataView =>
   new DataView(buffer, byteOffset + byteLength - WORK_BYTES, WORK_BYTES);
 
-/** The last bytes of a late answer say how long the thread was at work: no other place is the same at every door. */
+/** The last bytes of a late answer state how long the thread worked: no other place is the same at every door. */
 export function writeWork(answer: Uint8Array, ms: number): void {
   endOf(answer).setFloat64(0, ms);
 }

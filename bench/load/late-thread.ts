@@ -2,8 +2,8 @@ import { parentPort } from 'node:worker_threads';
 import { writeWork } from './late-echo.js';
 
 /**
- * The other side of the late echo: a thread that is at work for a while, as the service's lanes are, and then gives back what
- * it was given, in memory of its own.
+ * The other side of the late echo: a thread that works for a while, as the service's lanes do, and then returns the bytes that
+ * it was given in memory of its own.
  */
 
 /** ms; longer would change nothing: by then door and client sleep, and the work has been through every cache. */

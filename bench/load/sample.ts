@@ -19,11 +19,11 @@ export interface Split {
   /** between client and door: all that the client waited and the server did not see */
   readonly transport: number;
   readonly decode: number;
-  /** the checks of the numbers, and the way to the engine */
+  /** the checks of the numbers, and their mapping to the engine */
   readonly upload: number;
   readonly compute: number;
   readonly verify: number;
-  /** the way back from the engine, and measuring the answer for the report */
+  /** the mapping back from the engine, and the measures of the report */
   readonly readback: number;
   readonly encode: number;
   /** what no stage claims: threads, copies, book-keeping */

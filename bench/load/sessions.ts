@@ -14,7 +14,7 @@ export async function openSessions(grpcAddress: string, cloth: Cloth, count: num
     while (ids.length < count) {
       const place = ids.push('') - 1;
       const reply = await client.call('CreateSession', message);
-      if (reply.code !== 'OK') throw new Error(`a session was refused: ${reply.code}`);
+      if (reply.code !== 'OK') throw new Error(`A session was refused: ${reply.code}.`);
       ids[place] = String(decodeMessage('Session', reply.bytes!).id);
     }
   };

@@ -18,7 +18,7 @@ export interface CaseFinding extends Finding {
   readonly case: ProveCase;
 }
 
-/** What one engine went through. */
+/** The cases that one engine was tried with, and what was found. */
 export interface EngineRun {
   readonly engine: string;
   readonly seconds: number;
@@ -34,7 +34,7 @@ export interface EngineRun {
   readonly checks: number;
   readonly endings: Readonly<Record<string, number>>;
   readonly byScene: Readonly<Record<string, number>>;
-  /** cases by the door and the mode they took */
+  /** cases by their door and mode */
   readonly byWay: Readonly<Record<string, number>>;
   readonly findings: readonly CaseFinding[];
 }
@@ -122,8 +122,8 @@ function emptyRun(engine: string): Growing {
 function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: string) => void): void {
   run.cases++;
   run.byScene[prove.scene] = (run.byScene[prove.scene] ?? 0) + 1;
-  const way = `${prove.door} ${prove.mode}`;
-  run.byWay[way] = (run.byWay[way] ?? 0) + 1;
+  const route = `${prove.door} ${prove.mode}`;
+  run.byWay[route] = (run.byWay[route] ?? 0) + 1;
   if (outcome.findings.length > 0) run.failed++;
   for (const name of ['answers', 'steps', 'reused', 'pieces', 'ignoring', 'checks'] as const)
     run[name] += outcome[name];
@@ -136,7 +136,7 @@ function add(run: Growing, prove: ProveCase, outcome: Outcome, tell: (line: stri
   }
 }
 
-/** A service that dies or answers nonsense is a finding like any other. */
+/** A service that ends or whose answer cannot be read is a finding like any other. */
 function crashed(error: unknown, server: ServerProcess): Outcome {
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : '';
   const fate = server.isAlive ? '' : `; the service ended: ${server.log.slice(-3).join(' ')}`;

@@ -106,7 +106,7 @@ async function prove(settings: ProveSettings): Promise<number> {
     else notes.push(`The engine ${engine} was not tried: ${objection}`);
   }
   for (const note of notes) tell(note);
-  if (engines.length === 0) throw new Error('no engine can be tried');
+  if (engines.length === 0) throw new Error('No engine can be tried.');
   const parts = await runParts(settings, engines, notes);
   const report = {
     date: new Date().toISOString(),

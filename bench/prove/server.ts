@@ -83,7 +83,7 @@ export class ServerProcess {
         if (found) resolve(found);
       });
       child.once('exit', (code, signal) =>
-        reject(new Error(`the service ended with ${signal ?? code}: ${log.join('\n')}`)),
+        reject(new Error(`The service ended with ${signal ?? code}: ${log.join('\n')}`)),
       );
     });
     const server = new ServerProcess(addresses, child, log);
@@ -98,7 +98,7 @@ export class ServerProcess {
       if (response?.ok) return;
       await setTimeout(POLL_MS);
     }
-    throw new Error(`the service ended before it was ready: ${this.log.join('\n')}`);
+    throw new Error(`The service ended before it was ready: ${this.log.join('\n')}`);
   }
 
   /** Resident memory in bytes, where the system tells. */

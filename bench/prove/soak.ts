@@ -144,7 +144,7 @@ class Soak {
 
   async #create({ mesh, start }: ProveScene): Promise<string> {
     const created = await this.#client.createSession(mesh, start, { stepLimit: STEP_LIMIT });
-    if ('refusal' in created) throw new Error(`soak: no session: ${created.refusal.code}: ${created.refusal.message}`);
+    if ('refusal' in created) throw new Error(`Soak: no session: ${created.refusal.code}: ${created.refusal.message}`);
     return created.id;
   }
 

@@ -24,7 +24,7 @@ t.test('an engine by itself: what it did, what it held, and the same bytes each 
   }
 });
 
-t.test('a share of the way asks for that much of the motion', async (t) => {
+t.test('a share asks for that much of the motion', async (t) => {
   const item = SUITES.hardware[0];
   const whole = await caseOf({ ...item, share: 1 });
   const part = await caseOf({ ...item, share: 0.5 });

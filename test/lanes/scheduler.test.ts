@@ -31,7 +31,7 @@ t.test('refusals cross the thread with all they say', async (t) => {
 
 t.test('an engine that throws fails its request with INTERNAL, and only that', async (t) => {
   const scheduler = schedulerOf(t, 'createThrowingEngine');
-  t.match(await refusalOf(resolve(scheduler)), { code: 'INTERNAL', message: /the fake engine broke/ });
+  t.match(await refusalOf(resolve(scheduler)), { code: 'INTERNAL', message: /The fake engine broke\./ });
   t.equal((await refusalOf(resolve(scheduler, spike(-0.1, 0)))).code, 'INTERSECTING_START');
 });
 

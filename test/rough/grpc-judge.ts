@@ -3,7 +3,7 @@ import { ERRORS, type ErrorCode, GRPC_STATUS } from '../../src/contract/errors.j
 import { decodeMessage } from '../../src/transport/protobuf/codec.js';
 import type { Ended } from './grpc-attacks.js';
 
-/** Refusals that would be a fault of the service here: nobody drains it, and it has no device. */
+/** Refusals that would be a fault of the service here: it is not draining, and it has no device. */
 const FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'DRAINING', 'DEVICE_LOST', 'OUT_OF_DEVICE_MEMORY']);
 
 /** How a call ended, in a word, for the list of what was reached. */

@@ -18,7 +18,7 @@ const MAX_FAULTS = 10;
 const WANTED = ['GRPC 0', 'MALFORMED_BODY', 'TOO_LARGE', 'UNKNOWN_FIELD', 'GRPC 12'];
 
 t.test(
-  'whatever comes to the gRPC port, calls end with a result or a typed refusal, and nobody else is harmed',
+  'whatever comes to the gRPC port, calls end with a result or a typed refusal, and no other caller is affected',
   async (t) => {
     const random = seeded();
     t.comment(`TEST_SEED=${random.seed}, ${FUZZ_SECONDS} s`);

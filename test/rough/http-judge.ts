@@ -7,7 +7,7 @@ export interface HttpAnswer {
   readonly body: Buffer;
 }
 
-/** Refusals that would be a fault of the service here: nobody drains it, and it has no device. */
+/** Refusals that would be a fault of the service here: it is not draining, and it has no device. */
 const FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'DRAINING', 'DEVICE_LOST', 'OUT_OF_DEVICE_MEMORY']);
 
 /** What is wrong with an answer to nonsense; undefined when it is a result or a typed refusal. */

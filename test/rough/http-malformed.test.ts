@@ -15,7 +15,7 @@ const MAX_FAULTS = 10;
 const WANTED = ['200', 'MALFORMED_BODY', 'UNSUPPORTED_MEDIA_TYPE', 'UNKNOWN_FIELD', 'NOT_FOUND', 'TOO_LARGE'];
 
 t.test(
-  'whatever comes to the HTTP port, the answer is a result or a typed refusal, and nobody else is harmed',
+  'whatever comes to the HTTP port, the answer is a result or a typed refusal, and no other caller is affected',
   async (t) => {
     const random = seeded();
     t.comment(`TEST_SEED=${random.seed}, ${FUZZ_SECONDS} s`);

@@ -10,7 +10,7 @@ export const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 /** How long malformed input is thrown at one port, seconds. Longer campaigns set it, with TAP_TIMEOUT=0. */
 export const FUZZ_SECONDS = Number(process.env.INTERSTICE_FUZZ_SECONDS || '20');
-if (!(FUZZ_SECONDS > 0)) throw new Error('INTERSTICE_FUZZ_SECONDS must be a number of seconds');
+if (!(FUZZ_SECONDS > 0)) throw new Error('INTERSTICE_FUZZ_SECONDS must be a number of seconds.');
 
 /** Times FUZZ_SECONDS after which the attacks end whatever they have not met. */
 const LONGEST = 3;
@@ -45,7 +45,7 @@ export async function startService(t: Test, environment: Readonly<Record<string,
     environment: {
       INTERSTICE_THREADS: '2',
       INTERSTICE_MAX_MESSAGE_BYTES: String(MAX_MESSAGE_BYTES),
-      // Nonsense opens sessions as well, and nobody closes them before the end of the test.
+      // Malformed input opens sessions as well, and they stay open until the end of the test.
       INTERSTICE_MAX_SESSIONS: '100000',
       INTERSTICE_IDLE_TIMEOUT_SECONDS: '30',
       INTERSTICE_MAX_TIME_BUDGET_SECONDS: '2',
@@ -79,7 +79,7 @@ export class Bystander {
   async step(): Promise<Buffer> {
     const target = this.cloth.targets[this.#turn++ % 2]!;
     const { status, body } = await this.client.post(`/v1/sessions/${this.id}/steps`, asBuffer(target));
-    if (status !== 200) throw new Error(`the bystander was refused with ${status}: ${body}`);
+    if (status !== 200) throw new Error(`The bystander was refused with ${status}: ${body}`);
     return body;
   }
 

@@ -5,7 +5,7 @@ export function toUnits(value: number): bigint {
   bits.setFloat32(0, value);
   const word = bits.getUint32(0);
   const exponent = (word >>> 23) & 0xff;
-  if (Math.fround(value) !== value || exponent === 0xff) throw new Error(`${value} is not a finite float32 number`);
+  if (Math.fround(value) !== value || exponent === 0xff) throw new Error(`${value} is not a finite float32 number.`);
   const mantissa = word & 0x7fffff;
   const magnitude = exponent === 0 ? BigInt(mantissa) : BigInt(mantissa | 0x800000) << BigInt(exponent - 1);
   return word >>> 31 ? -magnitude : magnitude;

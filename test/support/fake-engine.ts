@@ -68,7 +68,7 @@ export function resolution(step: StepInput, positions: EnginePositions, status: 
   };
 }
 
-/** Moves in `count` equal steps up to `fraction` of the way; asks whether to stop before each. */
+/** Moves in `count` equal steps up to `fraction` of the motion; asks whether to stop before each. */
 export function stepping(count: number, fraction = 1): Behaviour {
   return (step) => {
     let x: EnginePositions = step.x.slice();
@@ -140,7 +140,7 @@ export const createDeafEngine = () =>
 
 export const createThrowingEngine = () =>
   fakeEngine(() => {
-    throw new Error('the fake engine broke');
+    throw new Error('The fake engine broke.');
   });
 
 /** Ends its own thread, as a fault in native code would; works for a target equal to the start. */

@@ -59,7 +59,7 @@ export async function refusalOf(work: Promise<unknown>): Promise<IntersticeError
     if (error instanceof IntersticeError) return error;
     throw error;
   }
-  throw new Error('it was not refused');
+  throw new Error('It was not refused.');
 }
 
 const FLOOR_TRIANGLE = [0, 0, 0, 1, 0, 0, 0, 1, 0];

@@ -43,7 +43,7 @@ export async function resolveJudged(
   const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
   const x = frame.toEngine(start);
   const y = frame.toEngine(target);
-  if (findIntersections(mesh, x, RULES).intersectionCount > 0) throw new Error('the case starts with intersections');
+  if (findIntersections(mesh, x, RULES).intersectionCount > 0) throw new Error('The case starts with intersections.');
   let previous = Float64Array.from(x);
   let intersections = 0;
   let collisions = 0;

@@ -22,7 +22,7 @@ export function meetsOnPiece(pairs: PairSet, p: number, start: ArrayLike<number>
 }
 
 /**
- * A state between: every vertex has gone its own share of its way, none, all or some of it.
+ * A state between: every vertex has moved by its own share of its motion: none, all or some of it.
  *
  * @returns float64[3·V]
  */

@@ -29,6 +29,6 @@ function seedFromEnvironment(): number {
   const text = process.env.TEST_SEED;
   if (text === undefined || text === '') return Math.floor(Math.random() * 2 ** 32);
   const seed = Number(text);
-  if (!Number.isInteger(seed)) throw new Error(`TEST_SEED must be a whole number, not ${text}`);
+  if (!Number.isInteger(seed)) throw new Error(`TEST_SEED must be a whole number, not ${text}.`);
   return seed;
 }

@@ -100,5 +100,5 @@ export class DirectSession {
   }
 }
 
-/** versions are never used twice, whoever makes them */
+/** versions are never used twice */
 let versions = 0;

@@ -10,7 +10,7 @@ import { holdingsRow, summaryRow } from '../table.js';
 const LONGER = 4;
 /** Longest that the service may take to refuse "at once", ms. */
 const AT_ONCE_MS = 250;
-/** Calls that each session has on its way where more is asked than the queue holds. Unary: a stream answers in order. */
+/** Pending calls of each session where more is asked than the queue holds. Unary: a stream answers in order. */
 const FLOOD = 4;
 
 /** So short that every session gets one call. */

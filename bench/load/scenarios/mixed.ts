@@ -17,7 +17,7 @@ const EASY_SHARE = 0.4;
 /** Before anything counts every thread has compiled its code. */
 const WARM_SECONDS = 5;
 
-/** A way in which the small sessions ask for steps. */
+/** How the small sessions send their steps. */
 interface Pace {
   readonly name: string;
   /** ms; undefined = the next step as soon as the last one is there */
@@ -67,7 +67,7 @@ export async function mixed({ settings, server, tell }: ScenarioInput): Promise<
     {
       bar: 'the large resolve runs all the while, and leaves its thread when it is cancelled',
       isMet: endedAs === undefined && left.running === 0,
-      measured: `${endedAs ?? 'cancelled'} after ${(ran / 1000).toFixed(1)} s; nothing at work ${(freed / 1000).toFixed(1)} s later`,
+      measured: `${endedAs ?? 'cancelled'} after ${(ran / 1000).toFixed(1)} s; idle ${(freed / 1000).toFixed(1)} s later`,
     },
   ];
   return {
@@ -87,7 +87,7 @@ export async function mixed({ settings, server, tell }: ScenarioInput): Promise<
   };
 }
 
-/** A resolve without a time budget, on its way until it is ended. */
+/** A resolve without a time budget that runs until it is ended. */
 function startResolve(address: string, large: Cloth, target: Float32Array) {
   const client = new GrpcClient(address);
   const stopper = new AbortController();

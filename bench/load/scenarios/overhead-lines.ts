@@ -127,7 +127,7 @@ function lineOf({ door, bodies, echo, late, service }: Door): Line {
       const isEchoFirst = Math.floor(round / 2) % 2 === 0;
       const before = isEchoFirst ? await echoed() : undefined;
       const [ms, timings] = await timed(() => service.step(body, isShort));
-      if (!timings) throw new Error('a step of the overhead scenario was refused');
+      if (!timings) throw new Error('A step of the overhead scenario was refused.');
       const echoes = before ?? (await echoed());
       if (counts) rounds[kind].push({ ...echoes, step: { session: 0, ms, code: 'OK', timings } });
       return ms;

@@ -7,7 +7,7 @@ import { deleteSessions, openSessions } from '../sessions.js';
 import type { DoorName } from '../settings.js';
 import { type Row, summaryRow } from '../table.js';
 
-/** By the contract, steps of one stream that may be on their way. */
+/** Steps of one stream that the contract allows without an answer. */
 const LARGEST_WINDOW = 4;
 
 /** Before anything counts every thread has compiled its code. */

@@ -44,7 +44,7 @@ const NARROWED_SHARE = 0.3;
 const OWN_DISTANCES_SHARE = 0.25;
 const IGNORING_SHARE = 0.15;
 const IGNORED_PARTS_SHARE = 0.2;
-/** Share of the cases of a scene that touches in which paths are tested: elsewhere nobody sees it. */
+/** Share of the cases of a touching scene in which paths are tested: no other level of verification sees that it touches. */
 const TOUCHING_SHARE = 0.7;
 /** Share of plain cases: where nothing is strange the engine does most. */
 const PLAIN_SHARE = 0.35;

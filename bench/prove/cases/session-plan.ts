@@ -6,7 +6,7 @@ import type { Random } from '../scenes/random.js';
 export type Move =
   /** a whole target, a little away from the last one */
   | 'DRIFT'
-  /** the same by the door's quicker way */
+  /** the same, sent by {@link Door.stepFast} */
   | 'DRIFT_FAST'
   /** nothing new: go on towards the last target */
   | 'REST'

@@ -8,7 +8,7 @@ import type { Random } from '../scenes/random.js';
 import { aimAt, drawMove, holdPins, type Move, pinSome } from './session-plan.js';
 import { badSteps, hangUp } from './session-trouble.js';
 
-/** One step of a session as it was sent, for whoever judges its answer. */
+/** One step of a session as it was sent, for the judge of its answer. */
 export interface JudgedStep {
   readonly surface: Surface;
   readonly start: Positions;
@@ -19,7 +19,7 @@ export interface JudgedStep {
   readonly memory?: ExcludedMemory;
 }
 
-/** What a session needs of whoever judges. */
+/** What a session needs of its judge. */
 export interface Judge {
   /** @returns the positions of the answer; undefined where there is none, which is then a finding or rightly so */
   judge(step: JudgedStep): Positions | undefined;
@@ -76,7 +76,7 @@ export async function trySession(terms: SessionTerms, judge: Judge): Promise<voi
   await session.close();
 }
 
-/** Where sessions are parked for each other there is no room while all are at work: a refusal that says so is asked again. */
+/** Where sessions are parked for each other there is no room while all of them compute: a step that is refused for it is sent again. */
 async function openSession({ door, mesh, parameters, longestWait }: SessionTerms, start: Positions): Promise<Opened> {
   const until = performance.now() + (longestWait > 0 ? RETRY_FOR : 0);
   for (;;) {
@@ -230,7 +230,7 @@ class RunningSession {
         judge.isRefusedRightly(surface, start, reply, target, this.#opening);
         return false;
       }
-      // Vertices that are let go may leave a state behind in which a pair intersects that nobody promised before.
+      // Vertices that become dynamic may leave a state in which a pair intersects that was not promised before.
       const isNewStart = terms.start !== undefined || terms.kinematic !== undefined;
       if (isNewStart && judge.isRefusedRightly(surface, start, reply, target, this.#opening)) return false;
     }

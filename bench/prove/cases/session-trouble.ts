@@ -19,12 +19,12 @@ export function badSteps(aim: Positions, x: Positions, frame: bigint): BadStep[]
   const kinematic = new Uint8Array(aim.length / 3);
   const odd = kinematic.slice();
   odd[0] = 2;
-  const nobody = { part: 'nobody', target: aim.slice(0, 3) as Positions };
+  const unknownPart = { part: 'nobody', target: aim.slice(0, 3) as Positions };
   return [
     { frame, target: aim.slice(0, -3) as Positions, terms: {}, code: 'SIZE_MISMATCH' },
     { frame, target: broken, terms: {}, code: 'NOT_FINITE' },
     { frame, target: aim, terms: { start: x.slice(3) as Positions }, code: 'SIZE_MISMATCH' },
-    { frame, target: aim, terms: { parts: [nobody] }, code: 'INVALID_PARAMETER' },
+    { frame, target: aim, terms: { parts: [unknownPart] }, code: 'INVALID_PARAMETER' },
     { frame, target: aim, terms: { kinematic: kinematic.subarray(1) }, code: 'SIZE_MISMATCH' },
     { frame, target: aim, terms: { kinematic: odd }, code: 'INVALID_MESH' },
     { frame: 0n, target: aim, terms: {}, code: 'FRAME_OUT_OF_ORDER' },
@@ -37,8 +37,8 @@ const PATIENCE_MS = 60_000;
 const PAUSE_MS = 20;
 
 /**
- * Sends a frame and hangs up, then sends it again with the same payload or another. Whether the first was taken nobody
- * knows: if it was, the other payload is a conflict, and the first one has its stored answer.
+ * Sends a frame and hangs up, then sends it again with the same payload or another. The client
+ * does not know whether the first was accepted: if it was, the other payload is a conflict, and the first has its stored answer.
  *
  * @param targets the one that is hung up on; the other one, undefined = the same
  * @param after ms until the client hangs up

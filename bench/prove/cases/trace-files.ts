@@ -25,7 +25,7 @@ function readVertices(file: Buffer): Positions {
   const count = Number(header.match(/element vertex (\d+)/)?.[1]);
   const kind = header.match(/property (float|double)\w* x/)?.[1];
   if (end === -1 || !header.includes('binary_little_endian') || kind === undefined)
-    throw new Error('not a state of a trace');
+    throw new Error('Not a state of a trace.');
   const first = end + 'end_header\n'.length;
   const read = kind === 'double' ? (o: number) => file.readDoubleLE(o) : (o: number) => file.readFloatLE(o);
   const width = kind === 'double' ? 8 : 4;

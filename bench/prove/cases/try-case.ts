@@ -132,10 +132,10 @@ class Trial implements Judge {
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
 
-  /** Each goes its own way. @throws what the first of them threw, when all have ended */
+  /** Sessions of one engine beside each other, each with its own targets. @throws what the first of them threw, when all have ended */
   async sessionsByTurns(start: Positions, target: Positions, seed: number): Promise<void> {
-    const ways = Array.from({ length: TURNING }, (_, k) => new Random((seed + 0x2545f491 * (k + 1)) >>> 0));
-    const ends = await Promise.allSettled(ways.map((random) => this.session(start, target, random)));
+    const streams = Array.from({ length: TURNING }, (_, k) => new Random((seed + 0x2545f491 * (k + 1)) >>> 0));
+    const ends = await Promise.allSettled(streams.map((random) => this.session(start, target, random)));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 

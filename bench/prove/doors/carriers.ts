@@ -52,10 +52,10 @@ export class HttpCarrier implements Carrier {
 const SERVICE = 'interstice.v1.CollisionService';
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const asIs = (bytes: Buffer): Uint8Array => bytes;
-/** ms; far beyond the budget of any request: whoever is not answered by then never will be */
+/** ms; far beyond the budget of any request: no answer arrives after it */
 const PATIENCE_MS = 120_000;
 
-/** gRPC; the quick way is one message on a stream of its own. */
+/** gRPC; the shortest path of a step is one message on a stream of its own. */
 export class GrpcCarrier implements Carrier {
   readonly #client: Client;
 
@@ -63,8 +63,8 @@ export class GrpcCarrier implements Carrier {
     this.#client = new Client(address, credentials.createInsecure(), {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
-      // Without a policy the library sends again only what the service never saw. That happens here: a judge at work for
-      // minutes answers no pings, so that the service gives the connection up.
+      // Without a policy the library sends again only what the service never saw. That happens here: while the judge
+      // computes for minutes it answers no pings, and the service closes the connection.
       'grpc.use_local_subchannel_pool': 1,
     });
   }
@@ -104,7 +104,7 @@ export class GrpcCarrier implements Carrier {
     const stream = this.#client.makeBidiStreamRequest(path, asBuffer, asIs, new Metadata(), this.#terms());
     return new Promise((resolve, reject) => {
       stream.on('error', reject);
-      stream.on('end', () => reject(new Error('the stream ended without an answer')));
+      stream.on('end', () => reject(new Error('The stream ended without an answer.')));
       stream.on('data', (bytes: Uint8Array) => {
         const { response, error } = decode('StepStreamResponse', bytes) as Record<string, Plain | undefined>;
         if (error) resolve({ error });

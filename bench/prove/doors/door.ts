@@ -68,7 +68,7 @@ export interface StepTerms {
   readonly kinematic?: Uint8Array;
 }
 
-/** One of the ways into the service. All of them mean the same, so that a case may take any. */
+/** One of the doors of the service. All of them mean the same, so that a case may take any. */
 export interface Door {
   resolve(
     mesh: MeshInput,
@@ -80,7 +80,7 @@ export interface Door {
   createSession(mesh: MeshInput, start: Positions, parameters: ParametersInput): Promise<Opened>;
   /** @param target the whole target, sent unless the terms have parts; the answer has its length and scalar */
   step(id: string, frame: bigint, target: Positions, terms?: StepTerms, options?: CallOptions): Promise<Reply>;
-  /** the door's quicker way for whole targets: raw floats, or the stream */
+  /** one step of a whole target by the door's shortest path: raw floats, or the stream */
   stepFast(id: string, frame: bigint, target: Positions): Promise<Reply>;
   deleteSession(id: string): Promise<void>;
   /** How many pairs the service finds in a state, and whether it calls the path to `end` free. */
@@ -92,7 +92,7 @@ export interface Door {
   close(): void;
 }
 
-/** A hard case may not eat the whole campaign; what is reached by then is safe and is judged like any answer. */
+/** A hard case must not use up the whole campaign; what is reached by then is safe and is judged like any answer. */
 export const BUDGET_SECONDS = 10;
 
 export function bytesOf(array: ArrayBufferView): Uint8Array {
@@ -103,16 +103,16 @@ export function bytesOf(array: ArrayBufferView): Uint8Array {
 export function toPositions(bytes: Uint8Array, like: Positions, scalar?: string): Positions {
   const expected = like instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   if (bytes.byteLength !== like.byteLength || (scalar !== undefined && scalar !== expected))
-    throw new Error(`${bytes.byteLength} bytes of ${scalar}, not ${like.byteLength} of ${expected}`);
+    throw new Error(`${bytes.byteLength} bytes of ${scalar}, not ${like.byteLength} of ${expected}.`);
   // Not slice(): that of a Buffer shares the pool's memory.
   const copy = new Uint8Array(bytes).buffer;
   return like instanceof Float64Array ? new Float64Array(copy) : new Float32Array(copy);
 }
 
 /**
- * A judge at work for minutes hears nothing of its connections; the service may have given them up by then, and the first
- * request that is sent on one is lost before the service sees it. Clients send such a request again, and so does this one: a
- * frame that is sent twice is applied once, and a resolve keeps nothing. A service that has died refuses the second one too.
+ * Sends a request again when its connection was lost. While the judge computes for minutes it answers nothing on its
+ * connections, the service may close them, and the next request on one is lost before the service sees it. To repeat is safe: a
+ * frame that is sent twice is applied once, and a resolve keeps nothing. A service that has died refuses the repeated one too.
  */
 export async function sendAgainIfLost<T>(send: () => Promise<T>, isLost: (error: unknown) => boolean): Promise<T> {
   for (let n = 1; ; n++) {
@@ -126,7 +126,7 @@ export async function sendAgainIfLost<T>(send: () => Promise<T>, isLost: (error:
 
 const ATTEMPTS = 3;
 
-/** Codes of sockets that were closed by the other side; ECONNREFUSED, nobody there, is none of them. */
+/** Codes of sockets that the other side closed; not ECONNREFUSED, where nothing listens. */
 const CLOSED = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
 
 /** Whether fetch failed for a connection that had been closed. */
@@ -135,7 +135,7 @@ export function isClosedSocket(error: unknown): boolean {
   return CLOSED.includes(cause?.code ?? '');
 }
 
-/** Whether a gRPC call failed for its connection, as its code says (UNAVAILABLE), and not by the service's own word. */
+/** Whether a gRPC call failed for its connection, as its code says (UNAVAILABLE), and not because the service refused it. */
 export function isLostCall(error: unknown): boolean {
   return (error as { readonly code?: number }).code === UNAVAILABLE;
 }

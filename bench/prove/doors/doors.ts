@@ -16,15 +16,15 @@ export function openDoors(server: ServerProcess): Readonly<Record<DoorName, Door
   };
 }
 
-/** ms for which room is asked for again, and between two tries */
+/** ms for which a request that found no room is repeated, and between two attempts */
 const PATIENCE = 5000;
 const PAUSE = 30;
 
 /**
- * Doors of a service that has room for some sessions only. While all of these are at work none can be parked for
- * another, and whoever comes is told to come again: a refusal that is right, and that changed nothing.
+ * Doors of a service that has room for some sessions only. While all of these compute, none can be parked for another, and
+ * the service refuses with a retryable error: that is right, and changes nothing.
  *
- * @param discardTrace of a request that was refused halfway, whose name the next try has again
+ * @param discardTrace of a request that was refused halfway; the next attempt has the same id
  */
 export function makePatient(
   doors: Readonly<Record<DoorName, Door>>,

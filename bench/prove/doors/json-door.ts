@@ -93,7 +93,7 @@ export class Client implements Door {
     };
     const response = await this.#post('/v1/check', body);
     const content = (await response.json()) as { intersectionCount: string; pathFree?: boolean };
-    if (!response.ok) throw new Error(`check was refused: ${JSON.stringify(content)}`);
+    if (!response.ok) throw new Error(`Check was refused: ${JSON.stringify(content)}`);
     return { count: Number(content.intersectionCount), pathFree: content.pathFree };
   }
 

@@ -24,7 +24,7 @@ export type Returned = { readonly bytes: Uint8Array } | { readonly error: Plain 
 export interface Carrier {
   /** @param session the session that a step or a deletion is for */
   call(method: Method, message: Uint8Array, options: CallOptions, session?: string): Promise<Returned>;
-  /** one step the quick way */
+  /** one step of a whole target, by the shortest path that the carrier has */
   stepFast(session: string, message: Uint8Array): Promise<Returned>;
   close(): void;
 }
@@ -76,7 +76,7 @@ export class ProtobufDoor implements Door {
   async check(mesh: MeshInput, x: Positions, end?: Positions) {
     const message = { mesh: meshOf(mesh), positions: wrap(x), ...(end ? { pathEnd: wrap(end) } : {}) };
     const returned = await this.carrier.call('Check', encode('CheckRequest', message), {});
-    if ('error' in returned) throw new Error(`check was refused: ${JSON.stringify(returned.error)}`);
+    if ('error' in returned) throw new Error(`Check was refused: ${JSON.stringify(returned.error)}`);
     const { intersectionCount, pathFree } = decode('CheckResponse', returned.bytes);
     return { count: Number(intersectionCount), pathFree: pathFree as boolean | undefined };
   }

@@ -37,8 +37,8 @@ export const outOfMemory = (engine: EngineName, random: Random): Promise<string>
   breakOften(engine, random, SABOTAGE.outOfMemory, { code: 'OUT_OF_DEVICE_MEMORY', message: /ran out of memory/ });
 
 /**
- * Breaks a service at random moments of a session's steps and of resolves beside it. What is refused has to say why, what is
- * answered has to be right, and what is sent again has to be answered: nothing is lost and nothing is applied twice.
+ * Breaks a service at random moments of a session's steps and of resolves beside it. Every refusal has to state its reason,
+ * every answer has to be right, and every repeated request has to be answered: nothing is lost and nothing is applied twice.
  */
 async function breakOften(engine: EngineName, random: Random, sabotage: Plant, expected: Expected): Promise<string> {
   const build = await plant({ ...sabotage, name: `${sabotage.name}-${engine}` });
@@ -51,7 +51,7 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
       const { mesh, start, target } = scene;
       const whole = answerIn(await client.resolve(mesh, start, target, {}), 'the first resolve');
       const created = await client.createSession(mesh, start, {});
-      assert('id' in created, 'no session');
+      assert('id' in created, 'No session.');
       const insist = async (what: string, send: () => Promise<Reply>): Promise<Answer> => {
         for (let n = 1; ; n++) {
           const reply = await send();
@@ -84,12 +84,12 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
       }
       const last = await insist('the frame after all faults', () => client.step(created.id, 100n, start));
       judge(scene, x, start, last, 'the last frame');
-      assert(server.isAlive, 'the server ended');
-      assert(refused > 0, 'nothing was refused: the fault never struck');
+      assert(server.isAlive, 'The server ended.');
+      assert(refused > 0, 'Nothing was refused: the failure never took effect.');
       return `${frames} frames and ${Math.ceil(frames / 2)} resolves, ${refused} refused with ${expected.code} and answered when sent again`;
     } catch (thrown) {
       if (server.isAlive) throw thrown;
-      throw new Error(`the server ended: ${server.log.slice(-4).join('\n')}`, { cause: thrown });
+      throw new Error(`The server ended: ${server.log.slice(-4).join('\n')}`, { cause: thrown });
     } finally {
       await server.stop();
     }
@@ -134,12 +134,12 @@ export async function outOfDeviceMemory(engine: EngineName, random: Random): Pro
     const small = makeScene(random);
     const large = largeScene();
     const created = await client.createSession(small.mesh, small.start, {});
-    assert('id' in created, `a small session was refused: ${JSON.stringify(created)}`);
+    assert('id' in created, `A small session was refused: ${JSON.stringify(created)}`);
     const whole = answerIn(await client.resolve(small.mesh, small.start, small.target, {}), 'a small resolve');
     let x: Float64Array = small.start;
     for (let frame = 1; frame <= 3; frame++) {
       const reply = await client.resolve(large.mesh, large.start, large.start, {});
-      assert('refusal' in reply, 'a mesh larger than the device was answered');
+      assert('refusal' in reply, 'A mesh larger than the device was answered.');
       const { code, isRetryable, message } = reply.refusal;
       assert(code === 'OUT_OF_DEVICE_MEMORY' && isRetryable, `${code}, retryable ${isRetryable}: ${message}`);
       const y = targetOf(small, frame);

@@ -15,14 +15,14 @@ export interface FailureResult {
 
 interface Failure {
   readonly name: string;
-  /** the engine that can break in this way, and why the other cannot */
+  /** the engine that can fail like this, and why the other cannot */
   readonly only?: { readonly engine: 'cpu' | 'webgpu'; readonly because: string };
   readonly run: (engine: 'cpu' | 'webgpu', random: Random) => Promise<string>;
 }
 
 const NO_DEVICE = 'this engine has no device';
 
-/** What can go wrong around the engine; what was answered stays true and nothing unsafe is ever sent. */
+/** Failures around the engine, under which every answer stays valid and no unsafe state is sent. */
 const FAILURES: readonly Failure[] = [
   { name: 'the client goes away in the middle of a resolve', run: clientGone },
   { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
@@ -74,7 +74,7 @@ export async function runFailures(
   return results;
 }
 
-/** Resolves are cut off after random times; the server must stay whole and answer the next one as if nothing had been. */
+/** Resolves are cancelled after random times; the server must answer the next one as if nothing had happened. */
 async function clientGone(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
   const server = await ServerProcess.start({ engine });
   try {
@@ -82,7 +82,7 @@ async function clientGone(engine: 'cpu' | 'webgpu', random: Random): Promise<str
     const scene = makeScene(random);
     const { mesh, start, target } = scene;
     const whole = await client.resolve(mesh, start, target, {});
-    assert('answer' in whole, 'the first resolve was refused');
+    assert('answer' in whole, 'The first resolve was refused.');
     let gone = 0;
     for (let k = 0; k < 8; k++) {
       const signal = AbortSignal.timeout(Math.floor(random.between(1, 120)));
@@ -91,20 +91,20 @@ async function clientGone(engine: 'cpu' | 'webgpu', random: Random): Promise<str
       });
     }
     const again = await client.resolve(mesh, start, target, {});
-    assert('answer' in again, 'the resolve after the cancelled ones was refused');
+    assert('answer' in again, 'The resolve after the cancelled ones was refused.');
     assertSafe(scene, again.answer.positions, 'after cancelled requests');
     assert(
       again.answer.positions.every((p, i) => p === whole.answer.positions[i]),
       'the same request has other bytes after cancelled ones',
     );
-    assert(server.isAlive, 'the server ended');
+    assert(server.isAlive, 'The server ended.');
     return `${gone} of 8 callers went away, then the same request gave the same bytes`;
   } finally {
     await server.stop();
   }
 }
 
-/** What was answered is whole and safe; what was not is asked again of the next server, with the same bytes. */
+/** Every answer is complete and safe; an unanswered request is sent to the next server, which gives the same bytes. */
 async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
   const scene = makeScene(random);
   const { mesh, start, target } = scene;
@@ -121,17 +121,17 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
       await killing;
       if (reply === undefined) lost++;
       else {
-        assert('answer' in reply, 'a resolve was refused');
+        assert('answer' in reply, 'A resolve was refused.');
         const { positions } = reply.answer;
         assertSafe(scene, positions, 'in an answer from just before the kill');
         const known = first;
-        assert(known === undefined || positions.every((p, i) => p === known[i]), 'two servers gave other bytes');
+        assert(known === undefined || positions.every((p, i) => p === known[i]), 'Two servers gave other bytes.');
         first = positions;
       }
       server = await ServerProcess.start({ engine });
     }
     const last = await new Client(server.address).resolve(mesh, start, target, {});
-    assert('answer' in last, 'the last server refuses');
+    assert('answer' in last, 'The last server refuses.');
     assertSafe(scene, last.answer.positions, 'in the last answer');
     return `${MAX_KILLS[engine]} kills, ${lost} unanswered requests`;
   } finally {
@@ -166,7 +166,7 @@ async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Pr
         }
         const reply = await pending;
         if (reply !== undefined) {
-          assert('answer' in reply, `frame ${frame} was refused`);
+          assert('answer' in reply, `Frame ${frame} was refused.`);
           x = Float64Array.from(reply.answer.positions);
           assertSafe(scene, x, `in frame ${frame}`);
         }
@@ -185,7 +185,7 @@ async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Pr
 
 async function open(server: ServerProcess, scene: ProveScene, x: Float64Array): Promise<string> {
   const created = await new Client(server.address).createSession(scene.mesh, x, {});
-  assert('id' in created, `no session from the last answer: ${JSON.stringify(created)}`);
+  assert('id' in created, `No session from the last answer: ${JSON.stringify(created)}`);
   return created.id;
 }
 
@@ -201,10 +201,10 @@ async function sentAgain(engine: 'cpu' | 'webgpu', random: Random): Promise<stri
       const one = await client.step(once, BigInt(frame), y);
       const two = await client.step(twice, BigInt(frame), y);
       const again = await client.step(twice, BigInt(frame), y);
-      assert('answer' in one && 'answer' in two && 'answer' in again, `frame ${frame} was refused`);
+      assert('answer' in one && 'answer' in two && 'answer' in again, `Frame ${frame} was refused.`);
       const same = (a: ArrayLike<number>, b: ArrayLike<number>) => Array.from(a).every((p, i) => p === b[i]);
-      assert(same(two.answer.positions, again.answer.positions), `frame ${frame} sent again has other bytes`);
-      assert(same(one.answer.positions, two.answer.positions), `frame ${frame} was applied twice`);
+      assert(same(two.answer.positions, again.answer.positions), `Frame ${frame} sent again has other bytes.`);
+      assert(same(one.answer.positions, two.answer.positions), `Frame ${frame} was applied twice.`);
     }
     return '6 frames, each sent twice, same bytes as sent once';
   } finally {

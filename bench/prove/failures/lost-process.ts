@@ -23,9 +23,9 @@ export const threadStarvedWithProcess = (engine: EngineName, random: Random): Pr
   loseProcesses(engine, random, SABOTAGE.outOfMemory);
 
 /**
- * Where the death of a thread is the death of the process (Dawn aborts it), this is what a caller sees of it, and what he
- * does: the service is started again, the session made again from the last answer that arrived, the unanswered frame sent
- * again. A frame that is lost or applied twice would not have the bytes of a resolve from the last answer to its target.
+ * Where the end of a thread ends the process (Dawn aborts it), a caller starts the service again, creates the session from the
+ * last answer that arrived, and sends the unanswered frame again. A frame that is lost or applied twice would not have the bytes
+ * of a resolve from the last answer to its target.
  */
 async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant): Promise<string> {
   const build = await plant({ ...sabotage, name: `${sabotage.name}-with-process-${engine}` });
@@ -58,7 +58,7 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
           );
           if (isFresh) {
             const once = await new Client(server.address).resolve(mesh, x, y, {});
-            assert('answer' in once, `frame ${frame}: a resolve was refused`);
+            assert('answer' in once, `Frame ${frame}: a resolve was refused.`);
             assert(
               once.answer.positions.every((p, i) => p === positions[i]),
               `frame ${frame}, sent again, is not what one step from the last answer gives`,
@@ -68,13 +68,13 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
           x = Float64Array.from(positions);
           break;
         }
-        assert(n < ATTEMPTS, `frame ${frame} was not answered ${n} times: ${JSON.stringify(reply)}`);
+        assert(n < ATTEMPTS, `Frame ${frame} was not answered ${n} times: ${JSON.stringify(reply)}`);
         if (reply !== undefined) {
           const { code, isRetryable, message } = reply.refusal;
-          assert(isRetryable, `frame ${frame}: ${code}, not to be sent again: ${message}`);
+          assert(isRetryable, `Frame ${frame}: ${code}, not to be sent again: ${message}`);
           counts.refused++;
         }
-        // The process may outlive its last word for a moment.
+        // The process may live a moment longer than its last answer.
         await wait(AFTERMATH_MS);
         if (server.isAlive) continue;
         counts.deaths++;
@@ -83,7 +83,7 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
         isFresh = true;
       }
     }
-    assert(counts.deaths + counts.refused > 0, 'no frame had to be sent again: the fault never struck');
+    assert(counts.deaths + counts.refused > 0, 'No frame had to be sent again: the failure never took effect.');
     return `${FRAMES} frames: the process ended ${counts.deaths} times, ${counts.refused} times a refusal said so first or instead; ${counts.again} frames sent again to a new process, each with the bytes of one step from the last answer`;
   } finally {
     await server.stop();
@@ -92,7 +92,7 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
 
   async function open(from: ServerProcess): Promise<string> {
     const created = await new Client(from.address).createSession(mesh, x, {});
-    assert('id' in created, `no session from the last answer: ${JSON.stringify(created)}`);
+    assert('id' in created, `No session from the last answer: ${JSON.stringify(created)}`);
     return created.id;
   }
 }

@@ -67,9 +67,9 @@ export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random)
     for (const { findings } of outcomes) {
       assert(findings.length === 0, findings.map(({ promise, details }) => `${promise}: ${details}`).join('; '));
     }
-    assert(server.isAlive, 'the server ended');
-    assert(most.parked > 0, 'no session was ever parked');
-    assert(expiries() > 0, 'no session expired');
+    assert(server.isAlive, 'The server ended.');
+    assert(most.parked > 0, 'No session was ever parked.');
+    assert(expiries() > 0, 'No session expired.');
     const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
     return `${sum(({ answers }) => answers)} answers and ${sum(({ pieces }) => pieces)} path pieces judged; ${most.parked} of ${LIVES.length} sessions were parked at a time, and sessions expired ${expiries()} times`;
   } finally {

@@ -26,7 +26,7 @@ export const SABOTAGE = {
       },
     ],
   },
-  /** a thread eats all of its memory in the middle of its next step */
+  /** a thread runs out of memory in the middle of its next step */
   outOfMemory: {
     name: 'out-of-memory',
     faults: [
@@ -34,9 +34,9 @@ export const SABOTAGE = {
         file: POOL,
         function: 'LaneWorker.constructor',
         instead: (original: Constructor, setup: object, _limits: unknown, onGone: unknown) => {
-          const hunger = new Int32Array(new SharedArrayBuffer(4));
-          process.on('SIGWINCH', () => Atomics.store(hunger, 0, 1));
-          original({ ...setup, hunger }, { maxOldGenerationSizeMb: 96 }, onGone);
+          const shouldFillMemory = new Int32Array(new SharedArrayBuffer(4));
+          process.on('SIGWINCH', () => Atomics.store(shouldFillMemory, 0, 1));
+          original({ ...setup, shouldFillMemory }, { maxOldGenerationSizeMb: 96 }, onGone);
         },
       },
       {
@@ -44,7 +44,7 @@ export const SABOTAGE = {
         function: 'openEngine',
         instead: async (original: () => Promise<unknown>) => {
           const { workerData } = await import('node:worker_threads');
-          Object.assign(globalThis, { hunger: workerData.hunger });
+          Object.assign(globalThis, { shouldFillMemory: workerData.shouldFillMemory });
           return original();
         },
       },
@@ -52,8 +52,8 @@ export const SABOTAGE = {
         file: 'src/lanes/messages.js',
         function: 'JobFlags.isCancelled',
         instead: (original: () => boolean) => {
-          const { hunger } = globalThis as { hunger?: Int32Array };
-          for (const kept: unknown[] = []; hunger && Atomics.load(hunger, 0) === 1; )
+          const { shouldFillMemory } = globalThis as { shouldFillMemory?: Int32Array };
+          for (const kept: unknown[] = []; shouldFillMemory && Atomics.load(shouldFillMemory, 0) === 1; )
             kept.push(new Array(100_000).fill(0.5));
           return original();
         },

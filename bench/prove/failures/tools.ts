@@ -16,7 +16,7 @@ export const makeScene = (random: Random): ProveScene => GENERATED.layers(random
 
 export function assertSafe(scene: ProveScene, x: ArrayLike<number>, where: string): void {
   const meetings = findMeetings(readSurface(scene.mesh), x, { kinematicPairs: 'SKIP' });
-  assert(meetings.length === 0, `${meetings.length} pairs intersect ${where}`);
+  assert(meetings.length === 0, `${meetings.length} pairs intersect ${where}.`);
 }
 
 export const targetOf = (scene: ProveScene, frame: number): Float64Array =>

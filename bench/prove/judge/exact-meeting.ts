@@ -10,7 +10,7 @@ const bits = new DataView(new ArrayBuffer(8));
 
 /** [m, e] with x = m·2^e exactly, m an integer of at most 53 bits. */
 function decompose(x: number): readonly [bigint, number] {
-  if (!Number.isFinite(x)) throw new Error(`${x} has no exact value`);
+  if (!Number.isFinite(x)) throw new Error(`${x} has no exact value.`);
   bits.setFloat64(0, x);
   const high = bits.getUint32(0);
   const exponent = (high >>> 20) & 0x7ff;
@@ -114,7 +114,7 @@ export function elementsMeet(a: readonly WholePoint[], b: readonly WholePoint[])
   if (a.length === 1) return isPointInTriangle(a[0], b[0], b[1], b[2]);
   if (b.length === 2) return segmentsMeet(a[0], a[1], b[0], b[1]);
   if (a.length === 2) return segmentMeetsTriangle(a[0], a[1], b[0], b[1], b[2]);
-  throw new Error('two triangles meet iff an edge of one meets the other: ask for those');
+  throw new Error('Two triangles meet iff an edge of one meets the other: ask for those.');
 }
 
 /**

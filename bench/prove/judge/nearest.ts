@@ -26,7 +26,7 @@ export function nearestDifference(a: readonly Vector[], b: readonly Vector[]): V
   if (a.length === 1 && b.length === 2) return pointSegment(a[0], b[0], b[1]);
   if (a.length === 1) return pointTriangle(a[0], b[0], b[1], b[2]);
   if (a.length === 2 && b.length === 2) return segmentSegment(a[0], a[1], b[0], b[1]);
-  throw new Error('no nearest points of such a pair');
+  throw new Error('No nearest points of such a pair.');
 }
 
 function pointSegment(p: Vector, a: Vector, b: Vector): Vector {

@@ -116,7 +116,7 @@ export function readSurface(mesh: MeshInput): Surface {
 /** Lists of elements of which each of the one is tested against each of the other. */
 export type Relation = readonly [readonly Element[], readonly Element[]];
 
-/** Pairs of elements that come to meet in a motion, or that are nearest to each other: an edge meets a triangle through these. */
+/** Proximity pairs: those through which elements begin to meet in a motion, and in which they are nearest to each other. */
 export function proximityRelations({ edges, triangles, rods, particles, vertices }: Surface): Relation[] {
   return [
     [vertices, triangles],

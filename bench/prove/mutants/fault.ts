@@ -67,9 +67,9 @@ function plantFunction(text: string, fault: FunctionFault): string {
   refuseFreeNames(name, replacement);
   const parameterCount = instead.length - 1;
   if (parameterCount > hook.parameters.length && !hook.parameters.some((parameter) => parameter.dotDotDotToken)) {
-    throw new Error(`${file}: ${name} takes fewer than ${parameterCount} arguments`);
+    throw new Error(`${file}: ${name} takes fewer than ${parameterCount} arguments.`);
   }
-  if (hook.asteriskToken || !hook.body) throw new Error(`${file}: ${name} cannot be replaced`);
+  if (hook.asteriskToken || !hook.body) throw new Error(`${file}: ${name} cannot be replaced.`);
   const parameters = hook.parameters.map((parameter) => parameter.getText()).join(', ');
   const asynchronous = hook.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.AsyncKeyword) ? 'async ' : '';
   if (ts.isArrowFunction(hook)) {
@@ -86,18 +86,18 @@ function plantConstant(text: string, { file, constant, value }: ConstantFault): 
 
 function plantKernelConstant(text: string, { file, constant, value }: ConstantFault): string {
   const declaration = new RegExp(`^((?:const|override) ${constant}\\b[^=]*=)([^;]*);`, 'gm');
-  if ([...text.matchAll(declaration)].length !== 1) throw new Error(`${file} has no constant ${constant}`);
+  if ([...text.matchAll(declaration)].length !== 1) throw new Error(`${file} has no constant ${constant}.`);
   return text.replace(declaration, (_, head: string) => `${head} ${value};`);
 }
 
 function plantKernelBody(text: string, { file, function: name, body }: KernelFault): string {
   const heads = [...text.matchAll(new RegExp(`\\bfn ${name}\\s*\\(`, 'g'))];
-  if (heads.length !== 1) throw new Error(`${file} has no function ${name}`);
+  if (heads.length !== 1) throw new Error(`${file} has no function ${name}.`);
   const start = heads[0].index;
   const open = text.indexOf('{', start);
   let end = open;
   for (let depth = 0; ; end++) {
-    if (end === text.length) throw new Error(`${file}: ${name} does not end`);
+    if (end === text.length) throw new Error(`${file}: ${name} does not end.`);
     if (text[end] === '{') depth++;
     if (text[end] === '}' && --depth === 0) break;
   }
@@ -118,8 +118,8 @@ function splice(text: string, node: ts.Node, replacement: string): string {
 
 function theOnly<T>(named: readonly (readonly [string, T])[], name: string, absent: string): T {
   const found = named.filter(([each]) => each === name);
-  if (found.length > 1) throw new Error(`${absent} that alone is called ${name}`);
-  if (found.length === 0) throw new Error(`${absent} ${name}`);
+  if (found.length > 1) throw new Error(`${absent} that alone is called ${name}.`);
+  if (found.length === 0) throw new Error(`${absent} ${name}.`);
   return found[0][1];
 }
 

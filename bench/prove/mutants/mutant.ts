@@ -30,7 +30,7 @@ export const PATH = 'no collisions on the path';
 
 /** Steps so small that each is rounded, with a floor as low as it may be. */
 export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
-/** All the way at once, and nobody pushed aside. */
+/** The whole motion in one step, and no vertex pushed aside. */
 export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
 
 export const noBound: Fault = { file: FORWARD, function: 'stepBound', instead: () => 1 };

@@ -61,7 +61,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-vertex-triangle-pairs',
-    description: 'vertex-triangle pairs are not looked for',
+    description: 'the search drops vertex-triangle pairs',
     faults: [
       {
         file: SEARCH,
@@ -77,7 +77,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-edge-edge-pairs',
-    description: 'edge-edge pairs are not looked for',
+    description: 'the search drops edge-edge pairs',
     faults: [
       {
         file: SEARCH,
@@ -129,7 +129,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'coarse-answer',
-    description: 'answers in float64 are rounded to float32 on the way out',
+    description: 'answers in float64 are rounded to float32',
     faults: [
       {
         file: FRAME,
@@ -174,7 +174,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'caught-engine',
-    description: 'the engine is wrong and the service falls back: safe, and still a fault',
+    description: 'the engine is wrong and the service falls back, which is safe and still a fault',
     faults: [noBound, ...noCheck],
     scenes: ['sandInABag', 'layers'],
     caughtBy: ['the engine was never caught'],
@@ -242,7 +242,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'coarse-tolerance-accepted',
-    description: 'requests are taken whose scalar cannot hold the tolerance',
+    description: 'requests are accepted although their scalar cannot hold the tolerance',
     faults: [{ file: FRAME, function: 'isTooCoarse', instead: () => false }],
     scenes: ['layers'],
     caughtBy: ['TOLERANCE_TOO_SMALL where the scalar is too coarse', 'a right request is answered', MEETING],
@@ -311,7 +311,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'cut-pairs',
-    description: 'a search that passes its budget leaves P as far as it got',
+    description: 'a search that exceeds its budget leaves P incomplete',
     faults: [
       { file: PAIR_BUDGET, constant: 'MIN_COMFORTABLE_PAIRS', value: '1 << 6' },
       { file: PAIR_BUDGET, constant: 'PAIRS_PER_VERTEX', value: '1' },
@@ -329,7 +329,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'unseen-rounding',
-    description: 'what rounding to float32 does to the start is not looked at',
+    description: 'the start is not tested after rounding to float32',
     faults: [{ file: 'src/jobs/start-check.js', function: 'checkEngineRounding', instead: () => undefined }],
     scenes: ['hairsBreadth'],
     caughtBy: [MEETING, PATH, FLOOR],

@@ -18,9 +18,9 @@ export interface MutantResult {
   readonly name: string;
   readonly fault: string;
   readonly files: readonly string[];
-  /** CAUGHT, MISSED, or MISFIT: the build has changed and the patch no longer fits */
+  /** CAUGHT, MISSED, or MISFIT: the build no longer has the function or constant */
   readonly result: 'CAUGHT' | 'MISSED' | 'MISFIT';
-  /** what gave it away, or why it could not be tried */
+  /** the finding that caught it, or why it could not be tried */
   readonly by: string;
   /** cases until then */
   readonly cases: number;
@@ -28,15 +28,15 @@ export interface MutantResult {
 }
 
 /**
- * Seeds of every scene until a mutant counts as missed. Most are caught by the first; those that only last bits give away need
- * luck, and with four seeds one in ten of them was missed.
+ * Seeds of every scene until a mutant counts as missed. Most are caught by the first; those that show in the last bits only
+ * depend on chance, and with four seeds one in ten of them was missed.
  */
 const SEEDS = 32;
 
 /** Faults that are tried at a time: each is a service and a judge that wait for each other. */
 const AT_A_TIME = 2;
 
-/** Plants every fault in a copy of the build and lets the campaign's judge look for it. */
+/** Plants every fault in a copy of the build and lets the campaign's judge search for it. */
 export async function runMutants(
   settings: ProveSettings,
   engines: readonly string[],
@@ -66,7 +66,7 @@ export async function runMutants(
 type Verdict = Pick<MutantResult, 'result' | 'by' | 'cases'>;
 
 async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
-  // Faults in copies of the build: the service's own trial of itself must look away, or it would not even start.
+  // The probe at start-up would refuse to start with most faults, so it is disabled in the copy.
   const planted = { name: mutant.name, faults: [...mutant.faults, MUTED_PROBE] };
   const wrong = misfits(planted);
   if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
@@ -91,7 +91,7 @@ async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
           const prove = caseOf(mutant, scene, (seed + 7919 * n) >>> 0);
           const outcome = await tryCase(prove, GENERATED[scene](new Random(prove.seed)), bench).catch(
             (error: unknown) => {
-              throw new Error(`mutant ${mutant.name}: the service ended: ${server.log.join('\n')}`, { cause: error });
+              throw new Error(`Mutant ${mutant.name}: the service ended: ${server.log.join('\n')}`, { cause: error });
             },
           );
           cases++;

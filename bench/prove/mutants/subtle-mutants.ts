@@ -16,11 +16,11 @@ const CERTIFICATE = 'src/solver/cpu/certificate.js';
 
 const PAIR_SET = 'src/solver/cpu/pair-set.js';
 
-/** Faults that the margins of the other rules hide in nearly every scene, and faults in what few requests ask for. */
+/** Faults that the margins of other rules hide in nearly every scene, and faults of options that few requests use. */
 export const SUBTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'unseen-narrowing',
-    description: 'what rounding to a float32 answer does to a float64 start is not looked at',
+    description: 'the start is not tested after rounding to the narrower scalar of the answer',
     faults: [{ file: 'src/jobs/start-check.js', function: 'checkNarrowing', instead: () => undefined }],
     scenes: ['neighbours'],
     caughtBy: [MEETING, PATH, FLOOR],
@@ -28,7 +28,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-check',
-    description: 'what a step has written is not read again; bounds are as they should be',
+    description: 'the positions that a step has written are not checked; its bounds are correct',
     faults: [...noCheck],
     scenes: ['slidingGrains'],
     caughtBy: [MEETING, PATH, FLOOR],
@@ -36,7 +36,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'no-error-bound',
-    description: 'heights over a plane count as exact: e = 0, in the certificate and in the check',
+    description: 'heights over a plane count as exact: e = 0 in the certificate and in the check',
     faults: [{ file: CERTIFICATE, function: 'heightError', instead: () => 0 }],
     scenes: ['grainsOverSails'],
     caughtBy: [MEETING, PATH, FLOOR],
@@ -45,7 +45,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'distance-for-gap',
     description:
-      'the computed distance is believed in the place of the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
+      'the computed distance replaces the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',
     faults: [
       {
         file: CERTIFICATE,
@@ -76,21 +76,21 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'passed-over-without-room',
-    description: 'a pair is passed over where its last normal parts it at both ends of its way, by however little',
+    description: 'a pair is skipped where its last normal separates it at both ends of its motion, by however little',
     faults: [{ file: FORWARD, function: 'marginToSkip', instead: () => 0 }],
     scenes: ['closeCalls'],
     caughtBy: [FLOOR],
   },
   {
     name: 'passed-over-where-it-is',
-    description: 'a pair is passed over where its last normal parts it before the step, wherever it goes in it',
+    description: 'a pair is skipped where its last normal separates it before the step, wherever it moves in it',
     faults: [{ file: FORWARD, function: 'heightAfter', instead: (_: unknown, from: number) => from }],
     scenes: ['layers'],
     caughtBy: [MEETING, PATH, TUNNEL, FLOOR],
   },
   {
     name: 'passed-over-unrounded',
-    description: 'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
+    description: 'a pair is skipped by δ alone, however coarse the numbers are where the step leads',
     faults: [{ file: FORWARD, function: 'marginToSkip', instead: (_: unknown, delta: number) => delta }],
     scenes: ['farFlights'],
     caughtBy: [MEETING, PATH],
@@ -145,7 +145,7 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'excluded-too-much',
-    description: 'every pair of vertices and triangles that both have to do with an intersection is excluded',
+    description: 'every pair of a vertex and a triangle that both belong to some intersection is excluded',
     faults: [
       {
         file: 'src/mesh/excluded-pairs.js',

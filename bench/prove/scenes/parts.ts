@@ -71,6 +71,6 @@ export function sewnParts(random: Random): ProveScene {
     kinematic: false,
   }));
   const ignored = random.next() < 0.5 ? [HARD, LEFT] : [LEFT, HARD, LOOSE, LOOSE];
-  if (ignored.includes(RIGHT)) throw new Error('the right half is promised against everything');
+  if (ignored.includes(RIGHT)) throw new Error('The right half is promised against everything.');
   return { ...scene, mesh: { ...mesh, parts, ignoredPartPairs: Uint32Array.from(ignored) } };
 }

@@ -38,7 +38,7 @@ t.test('a metric is summed over its labels', async (t) => {
 });
 
 /** A client of each door of an echo; all of it ends with the test. */
-function knockAt(t: Test, echo: Awaited<ReturnType<typeof openEcho>>) {
+function connectTo(t: Test, echo: Awaited<ReturnType<typeof openEcho>>) {
   const http = new HttpClient(echo.address);
   const unary = new GrpcClient(echo.grpcAddress);
   const stream = new StreamClient(echo.grpcAddress);
@@ -50,7 +50,7 @@ function knockAt(t: Test, echo: Awaited<ReturnType<typeof openEcho>>) {
 }
 
 t.test('the echo gives back what it was sent, at every door', async (t) => {
-  const { http, unary, stream } = knockAt(t, await openEcho());
+  const { http, unary, stream } = connectTo(t, await openEcho());
   const { targets } = makeCloth(50);
   t.same((await http.post('/v1/sessions/a/steps', asBuffer(targets[0]))).body, asBuffer(targets[0]));
   const message = Buffer.from(stepMessage('a', targets[1]));
@@ -60,7 +60,7 @@ t.test('the echo gives back what it was sent, at every door', async (t) => {
 });
 
 t.test('the late echo gives back what it was sent, but for the time that its thread worked', async (t) => {
-  const { http, unary, stream } = knockAt(t, await openEcho({ isLate: true }));
+  const { http, unary, stream } = connectTo(t, await openEcho({ isLate: true }));
   const { targets } = makeCloth(50);
   const body = asBuffer(targets[0]);
   const message = Buffer.from(stepMessage('a', targets[1]));

@@ -19,7 +19,7 @@ t.test('what was lost on a closed connection is sent again, and nothing else', a
   t.equal(sent, 3, 'a service that is gone is a finding after all');
 });
 
-t.test('nobody there, and what the service itself says, is no lost connection', async (t) => {
+t.test('a refused connection and a refusal of the service are no lost connection', async (t) => {
   t.notOk(isClosedSocket(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } })));
   t.notOk(isClosedSocket(new DOMException('aborted', 'AbortError')));
   t.ok(isLostCall({ code: 14 }));

@@ -27,7 +27,7 @@ t.test('what touches without piercing anything is found on the very numbers', as
 });
 
 t.test(
-  'what nobody has to keep apart may touch: kinematic or ignored throughout, with nothing at it that is not',
+  'pairs that are not promised may touch: kinematic or ignored throughout, and so is everything at them',
   async (t) => {
     const x = withEnd(1.5, 0);
     const kinematic = Uint8Array.of(1, 1, 1, 1);
@@ -39,7 +39,7 @@ t.test(
   },
 );
 
-t.test('where paths are tested what touches in the start is excluded until it has parted', async (t) => {
+t.test('where paths are tested, pairs that touch in the start are excluded until they are apart', async (t) => {
   const surface = readSurface(MESH);
   const settle = (memory: ExcludedMemory, x: Float64Array, hasPaths = true) =>
     memory.settle(surface, x, rules, 0.01, hasPaths);
@@ -49,7 +49,7 @@ t.test('where paths are tested what touches in the start is excluded until it ha
   t.same([fewest, most], [1, 1]);
   t.ok(excused.has([0, 3], [1, 2]));
   t.notOk(excused.has([3], [0, 1, 2]), 'and nothing else');
-  t.match(settle(memory, withEnd(1.5, 0.005)), { fewest: 0, most: 1 }, 'within the floor of having parted');
+  t.match(settle(memory, withEnd(1.5, 0.005)), { fewest: 0, most: 1 }, 'closer than the floor');
   t.match(settle(memory, withEnd(1.5, 0.1)), { fewest: 0, most: 0 });
   t.match(settle(memory, withEnd(1.5, 0.005)), { most: 0 }, 'guarded from then on');
   t.match(settle(new ExcludedMemory(), withEnd(0.5, 2 ** -50)), { fewest: 0, most: 1 }, 'rounding may count it or not');

@@ -19,14 +19,14 @@ t.test('what intersects is excused, with all that rests on the same pairs, and n
   t.ok(excused.has([3], [0, 1, 2]) && excused.has([2, 0], [5, 3]));
   t.notOk(excused.has([6, 7], [0, 1, 2]));
   t.notOk(excused.has([3], [6, 7, 8]));
-  t.equal(most, 6, 'three edges of the one with the other triangle, and the other way round');
+  t.equal(most, 6, 'three edges of either triangle with the other triangle');
   const judged = { ...surface, excused };
   t.same(findMeetings(judged, at(-0.1), rules), []);
   t.same(findMeetings(surface, at(-0.1), rules).length, 2);
 });
 
 t.test(
-  'a pair that has parted is guarded from the first start on in which all of its five are beyond the floor',
+  'a pair that no longer intersects is guarded from the first start in which all of its five pairs are farther apart than the floor',
   async (t) => {
     const memory = new ExcludedMemory();
     memory.settle(surface, at(-0.1), rules, 0.01);
