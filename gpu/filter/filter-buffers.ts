@@ -12,17 +12,17 @@ export const PAIR_BYTES = 8;
 
 export interface FilterRequest {
   readonly slack: number;
-  /** comes back in the counts */
+  /** returned in the counts */
   readonly stamp: number;
-  /** the boxes are not those of the uploaded positions yet */
+  /** computes the boxes of the uploaded positions first */
   readonly withBoxes: boolean;
 }
 
-/** Device memory of one mesh's filter, and its dispatches. */
+/** The device memory of one mesh's filter, and its dispatches (gpu/kernels/filter). */
 export class FilterBuffers {
-  /** struct Counts */
+  /** FilterCounts */
   readonly counts: GPUBuffer;
-  /** uint32[2·capacity] */
+  /** uint32[2·capacity] edge and triangle, by slot, of each pair that the filter cannot decide */
   doubtful!: GPUBuffer;
   capacity = 0;
   readonly #memory: DeviceMemory;
@@ -35,7 +35,7 @@ export class FilterBuffers {
   #walking: Dispatch | undefined;
   readonly #edgeGroups: GPUBuffer;
 
-  /** @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY; what was allocated by then is freed with the account */
+  /** @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY; what was allocated before is freed with the account */
   constructor(memory: DeviceMemory, kernels: KernelSet, mesh: CollisionMesh, layout: FilterLayout, capacity: number) {
     this.#memory = memory;
     this.#kernels = kernels;
@@ -56,7 +56,7 @@ export class FilterBuffers {
     this.reserve(capacity);
   }
 
-  /** Replaces the list by a larger one. */
+  /** Replaces the list of doubtful pairs by a larger one. */
   reserve(capacity: number): void {
     if (capacity <= this.capacity) return;
     if (this.doubtful) this.#memory.free(this.doubtful);
@@ -77,7 +77,7 @@ export class FilterBuffers {
     this.#memory.device.queue.writeBuffer(this.#x, 0, values);
   }
 
-  /** Records a search over the uploaded positions. */
+  /** Records a search of the uploaded positions. */
   record(encoder: GPUCommandEncoder, { slack, stamp, withBoxes }: FilterRequest): void {
     const { edgeCount, triangleCount, leaves, hasIgnored, partCount } = this.#layout;
     const walk = FILTER_WALK.pack({

@@ -2,7 +2,7 @@ import type { CollisionMesh } from '../../src/mesh/types.js';
 import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { NO_PART } from '../kernels/constants.js';
 
-/** What of the filter's buffers depends on the mesh alone, in the order of the state that it was opened with. */
+/** The filter's buffers that depend on the mesh alone, in the order of the first state. */
 export interface FilterLayout {
   readonly edgeCount: number;
   readonly triangleCount: number;
@@ -73,14 +73,14 @@ function* partsOf({ partOfVertex }: CollisionMesh, vertices: Uint32Array, size: 
   }
 }
 
-/** Bits a coordinate in a Morton code: three of them fill 30 bits. */
+/** Bits per coordinate of a Morton code: three coordinates fill 30 bits. */
 const AXIS_BITS = 10;
 const CELLS = 2 ** AXIS_BITS;
 const DIGIT_BITS = 15;
 
 /**
- * Elements along a Morton curve through their centres, so that neighbours in the order are neighbours in space. It decides
- * how tight the tree is, never what is found: every element is in it once.
+ * Orders elements along a Morton curve through their centres, so that neighbours in the order are neighbours in space. The
+ * order decides how tight the tree is, never what is found: every element is in it once.
  *
  * @param vertices uint32[size·N]
  * @param x float32[3·V] within ±1

@@ -1,31 +1,31 @@
 import type { Positions } from '../../src/contract/mesh.js';
 
-/** The numbers of a state as the filter's kernels want them, and how far they are from the exact ones. */
+/** The coordinates of a state for the filter's kernels, and how far they are from the exact ones. */
 export interface FilterPositions {
   /** float32[3·V] s·(x − c), each at most 1 in size and none subnormal; c = 0 for numbers that are float32 */
   readonly values: Float32Array<ArrayBuffer>;
-  /** what every component of a difference may be off by beyond its own rounding, with room (filter/signs.wgsl) */
+  /** bound on the error of each component of a difference beyond its own rounding, with a margin (filter/signs.wgsl) */
   readonly slack: number;
 }
 
 const SMALLEST_NORMAL = 2 ** -126;
-/** Beyond these sizes the scaling below would over- or underflow in double; the host tests such states. */
+/** Beyond these sizes the scaling over- or underflows in double precision; the host tests such states. */
 const LARGEST = 2 ** 900;
 const SMALLEST = 2 ** -900;
 /** Error of the difference x − c and of its product with s in double, relative to the result. */
 const DOUBLE_ERROR = 2 ** -52;
 /** 2e for the two ends of a difference, times 1.25. */
-const ENDS_WITH_ROOM = 2.5;
+const ENDS_WITH_MARGIN = 2.5;
 /** More than the 1.25 · 4 · 2^-126 that differences of the smallest numbers may lose. */
 const LEAST_SLACK = 2 ** -120;
 
 /**
  * Moves and scales a state so that float32 holds it as well as it can. Every coordinate of an axis goes through the same
  * non-decreasing function (subtract, multiply, round, flush: each is one), so boxes that overlap or touch still do: the
- * search needs no margin, whatever is rounded. Signs of volumes do, and get it from `slack`.
+ * search needs no margin, whatever is rounded. The signs of volumes need one: `slack`.
  *
  * @param positions [3·V], finite
- * @returns undefined for numbers so large or small that this cannot be done
+ * @returns undefined where the coordinates are too large or too small to be scaled
  */
 export function toFilterPositions(positions: Positions): FilterPositions | undefined {
   const isSingle = positions instanceof Float32Array || positions.every((value) => Math.fround(value) === value);
@@ -39,13 +39,13 @@ export function toFilterPositions(positions: Positions): FilterPositions | undef
   for (let k = 0; k < positions.length; k++) {
     const exact = (positions[k] - centre[k % 3]) * scale;
     const rounded = Math.fround(exact);
-    // Adding 0 leaves one zero only.
+    // Adding 0 turns −0 into 0.
     values[k] = Math.abs(rounded) < SMALLEST_NORMAL ? 0 : rounded + 0;
     if (isSingle && values[k] === exact) continue;
     const lost = Math.abs(values[k] - exact) + Math.abs(exact) * (isSingle ? 0 : DOUBLE_ERROR);
     if (lost > error) error = lost;
   }
-  return { values, slack: ENDS_WITH_ROOM * error + LEAST_SLACK };
+  return { values, slack: ENDS_WITH_MARGIN * error + LEAST_SLACK };
 }
 
 function boundAxes(positions: Positions): [number, number][] {

@@ -3,42 +3,34 @@ import type { Positions } from '../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { DoubtfulPairs, StateFilter } from '../../src/verify/filter.js';
 import { KernelSet } from '../device/kernel.js';
-import type { DeviceMemory } from '../device/memory.js';
+import type { SceneDevice } from '../device/live-device.js';
 import { Reader } from '../device/readback.js';
 import { FILTER_COUNTS } from '../kernels/structs.js';
 import { FilterBuffers, type FilterRequest, PAIR_BYTES } from './filter-buffers.js';
 import { type FilterLayout, layOutFilter } from './layout.js';
 import { type FilterPositions, toFilterPositions } from './positions.js';
 
-/** Pairs that the list has room for at first, and that are read together with the counts: usually all there are. */
+/** Pairs that the list has room for at first, and that are read together with the counts: usually all of them. */
 export const FIRST_DOUBTFUL = 4096;
-/**
- * Beyond this many doubtful pairs the exact test has most of its work left to do, and the filter gives up: 32 MiB of
- * list.
- */
+/** Beyond this many doubtful pairs (32 MiB of list) most of the exact test's work remains, and the filter gives up. */
 export const MAX_DOUBTFUL = 2 ** 22;
-/** Stamps begin again after so many requests; 0 is none, as a cleared buffer has it. */
+/** Stamps start over after this many requests; 0, the content of a cleared buffer, is no stamp. */
 const MAX_STAMPS = 2 ** 31;
 
-/** What of a device a filter needs; GpuScene's device has it. */
-export interface FilterDevice {
-  readonly memory: DeviceMemory;
-  /** @throws DEVICE_LOST or what the device reported when it cannot be trusted any more */
-  assertUsable(): void;
-  waitFor<T>(work: Promise<T>): Promise<T>;
-}
+/** What a filter uses of a device. */
+export type FilterDevice = Pick<SceneDevice, 'memory' | 'assertUsable' | 'waitFor'>;
 
 export interface FilterOptions {
-  /** pairs that the list has room for at first; tests take fewer, to see it grow */
+  /** pairs that the list has room for at first; tests set fewer, to make it grow */
   readonly firstDoubtful?: number;
   readonly mostDoubtful?: number;
-  /** compiled otherwise: for tests */
+  /** for tests, which plant faults in them */
   readonly kernels?: KernelSet;
 }
 
 /**
- * Clears on the device what certainly has no common point (gpu/kernels/filter/walk.wgsl). It knows the mesh and the numbers
- * it is given; it shares neither boxes nor pairs with the engine.
+ * Clears on the device the pairs that certainly have no common point (gpu/kernels/filter/walk.wgsl). It uses only the mesh
+ * and the given state; it shares neither boxes nor pairs with the engine.
  */
 export class DeviceStateFilter implements StateFilter {
   readonly #device: FilterDevice;
@@ -60,7 +52,7 @@ export class DeviceStateFilter implements StateFilter {
   }
 
   /**
-   * @param device with an account of memory of its own: close() frees all of it
+   * @param device has a memory account of its own, all of which close() frees
    * @throws Error when a kernel does not compile
    */
   static async open(
@@ -78,12 +70,12 @@ export class DeviceStateFilter implements StateFilter {
   }
 
   /**
-   * @returns undefined for a state out of its range, or with too many doubtful pairs
+   * @returns undefined for a state out of the filter's range, or with too many doubtful pairs
    * @throws DEVICE_LOST; OUT_OF_DEVICE_MEMORY, TOO_LARGE when the mesh does not fit beside what is on the device. A filter
    * that has thrown is to be closed.
    */
   async findDoubtful(positions: Positions): Promise<DoubtfulPairs | undefined> {
-    if (this.#isClosed || this.#isBusy) throw new IntersticeError('INTERNAL', 'the state filter is closed or busy');
+    if (this.#isClosed || this.#isBusy) throw new IntersticeError('INTERNAL', 'The state filter is closed or busy.');
     if (this.#mesh.edges.length === 0 || this.#mesh.triangles.length === 0) return NOTHING;
     const prepared = toFilterPositions(positions);
     if (!prepared) return undefined;
@@ -91,7 +83,7 @@ export class DeviceStateFilter implements StateFilter {
     try {
       this.#device.assertUsable();
       const found = await this.#device.waitFor(this.#find(prepared));
-      // A device that refused a submission leaves what was there before: nothing of that may count.
+      // A device that refused a submission leaves the results of an earlier one, which must not count.
       this.#device.assertUsable();
       return found;
     } finally {
@@ -108,7 +100,7 @@ export class DeviceStateFilter implements StateFilter {
 
   async #find({ values, slack }: FilterPositions): Promise<DoubtfulPairs | undefined> {
     const { firstDoubtful = FIRST_DOUBTFUL, mostDoubtful = MAX_DOUBTFUL } = this.#options;
-    this.#resident ??= await this.#withRoom(() => {
+    this.#resident ??= await this.#device.memory.checkAllocations('the state filter', () => {
       const layout = layOutFilter(this.#mesh, values);
       const buffers = new FilterBuffers(this.#device.memory, this.#kernels, this.#mesh, layout, firstDoubtful);
       return { layout, buffers };
@@ -122,10 +114,12 @@ export class DeviceStateFilter implements StateFilter {
       if (!counts.isFull) {
         return { pairsTested: counts.tested, pairs: toElements(layout, pairs) };
       }
-      // The count may have wrapped; that there was no room has not.
+      // The count may have wrapped around; the flag that the list is full has not.
       const demand = Math.max(counts.doubtful, 2 * buffers.capacity);
       if (counts.doubtful <= buffers.capacity || counts.doubtful > mostDoubtful) return undefined;
-      await this.#withRoom(() => buffers.reserve(Math.min(demand, mostDoubtful)));
+      await this.#device.memory.checkAllocations('the state filter', () =>
+        buffers.reserve(Math.min(demand, mostDoubtful)),
+      );
     }
   }
 
@@ -141,11 +135,11 @@ export class DeviceStateFilter implements StateFilter {
     device.queue.submit([encoder.finish()]);
     const [head, list] = await reading.wait();
     const { testedLow, testedHigh, doubtful, isFull, isCrowded, walked, stamp } = FILTER_COUNTS.unpack(head);
-    // Work that a device refused or left half done would look like a state without doubts, or like the last one.
+    // Work that the device refused or left unfinished would look like a state without doubtful pairs, or like the last one.
     if (stamp !== request.stamp || walked !== this.#mesh.edges.length / 2) {
       throw new IntersticeError(
         'INTERNAL',
-        `the device walked ${walked} edges of request ${stamp}, not all of ${request.stamp}`,
+        `The device walked ${walked} edges of request ${stamp}, not all of request ${request.stamp}.`,
       );
     }
     const counts = {
@@ -172,26 +166,9 @@ export class DeviceStateFilter implements StateFilter {
       const [rest] = await reading.wait();
       return new Uint32Array(rest);
     } finally {
-      // Of a size of its own each time: not worth keeping.
+      // Its size differs each time: the staging buffer is not worth keeping.
       reader.close();
     }
-  }
-
-  /** @throws OUT_OF_DEVICE_MEMORY when the device has no room for what `make` makes */
-  async #withRoom<T>(make: () => T): Promise<T> {
-    const { device } = this.#device.memory;
-    device.pushErrorScope('out-of-memory');
-    let made: T;
-    try {
-      made = make();
-    } catch (thrown) {
-      await device.popErrorScope();
-      throw thrown;
-    }
-    if (await device.popErrorScope()) {
-      throw new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the state filter does not fit on the device');
-    }
-    return made;
   }
 }
 

@@ -17,6 +17,14 @@ export type { SearchStatus };
 
 type ControlValues = StructValues<typeof SEARCH_CONTROL>;
 
+/** What the dispatches bind of the buffers that grow with P. */
+interface SizedBindings {
+  readonly plan: DispatchPlan;
+  readonly buffers: Readonly<Record<'offsets' | 'sizes' | 'fixed' | 'total', GPUBuffer>>;
+  /** by the number of the uniform in the plan */
+  readonly uniforms: readonly BoundRange[];
+}
+
 const { STORAGE, UNIFORM, INDIRECT, COPY_SRC, COPY_DST } = BUFFER_USAGE;
 
 /** The scene's buffers that a search reads and writes, by the names of scene-buffers.ts. */
@@ -33,20 +41,21 @@ export interface SearchBuffers {
   readonly pairVertex: GPUBuffer;
   readonly pairInfo: GPUBuffer;
   readonly pairNormal: GPUBuffer;
-  /** 4 bytes a pair, all 0 after a search */
+  /** 4 bytes per pair, all 0 after a search */
   readonly pairDistance: GPUBuffer;
-  /** 16 bytes a pair at least, of which nothing is kept over a search */
+  /** at least 16 bytes per pair; a search overwrites them */
   readonly candidates: GPUBuffer;
   readonly contacts: GPUBuffer;
   readonly pairCapacity: number;
 }
 
 /**
- * Proximity search on the device: new trust boxes, then P, complete or not at all. Everything is recorded ahead; whether
- * it runs, and how large its dispatches are, the device finds out by itself from `control` (or from a status block).
+ * Records the proximity search on the device: new trust boxes, then P, complete or not at all. It is recorded ahead; the
+ * device decides from `control`, or from a status block, whether it runs and how large its dispatches are. Kernels:
+ * gpu/kernels/search.
  *
- * A search that asks for more pairs than there is room for writes none, sets `overflow` and `isValid` = 0 and tells the
- * demand; the caller makes room (rebind), or asks for smaller boxes, and records again. P is in a fixed order: pairs
+ * A search that finds more pairs than there is room for writes none, sets `overflow` and `isValid` = 0 and states the
+ * demand; the caller makes room (rebind), or requests smaller boxes, and records it again. P has a fixed order: pairs
  * taken over, then by kind, each in the order of the trees.
  */
 export class DeviceSearch {
@@ -60,10 +69,10 @@ export class DeviceSearch {
   readonly #kernels: KernelSet;
   readonly #buffers: SearchBuffers;
   readonly #status: SearchStatus | undefined;
-  /** live as long as the scene */
+  /** buffers that live as long as the search */
   readonly #owned: GPUBuffer[] = [];
   readonly #mesh: CollisionMesh;
-  /** the mesh, and behind it what is searched with or without */
+  /** the words of the layout and, behind them, the tail */
   #topology: GPUBuffer;
   #tail: TopologyTail;
   #settings: Settings;
@@ -72,20 +81,20 @@ export class DeviceSearch {
   readonly #tree: GPUBuffer;
   /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/search/cells.wgsl) */
   readonly #cells: GPUBuffer;
-  /** uint32[6] what bounds all boxes (gpu/kernels/search/extent.wgsl) */
+  /** uint32[6] the bounds of all boxes (gpu/kernels/search/extent.wgsl) */
   readonly #extent: GPUBuffer;
-  /** float32[12·V] by vertex: x and its box as the walks read them, in words of four */
+  /** float32[12·V] x and the box of each vertex, in vectors of four as the walks read them */
   readonly #vertices: GPUBuffer;
-  /** bound where there is no status block */
+  /** stands in for a status block where there is none */
   readonly #spare: GPUBuffer;
-  /** live as long as the pair buffers */
-  #bound: GPUBuffer[] = [];
+  /** buffers whose size depends on the pair capacity, and what is bound to them */
+  #sized: GPUBuffer[] = [];
+  #sizedBindings: SizedBindings | undefined;
   #scan: DeviceScan | undefined;
-  /** counts of the queries and, from word `finds` on, what they found */
+  /** counts of the queries and, from word #finds on, what they found */
   #offsets: GPUBuffer | undefined;
   #finds = 0;
   /** dispatches before and after the prefix sum */
-  #assembleAgain: () => void = () => undefined;
   #counting: Dispatch[] = [];
   #writing: Dispatch[] = [];
 
@@ -130,7 +139,7 @@ export class DeviceSearch {
   }
 
   /**
-   * @param x float32[3·V] any state, best that of the first request: it fixes the order of the trees
+   * @param x float32[3·V] any state, preferably that of the first request: it fixes the order of the trees
    * @throws Error when a kernel does not compile
    */
   static async open(
@@ -147,14 +156,14 @@ export class DeviceSearch {
   }
 
   /**
-   * To be called when the pair buffers were replaced: P is void then, and the next search finds everything anew, or
-   * resumes the one that overflowed, whose counts and finds are carried over.
+   * Adapts the search to new pair buffers. P is void: the next search finds everything anew, or resumes the search that
+   * overflowed, whose counts and finds are carried over.
    */
   rebind(): void {
     const earlier = this.#offsets;
     const earlierFinds = this.#finds;
-    const kept = this.#bound.filter((buffer) => buffer !== earlier);
-    this.#bound = earlier ? [earlier] : [];
+    const kept = this.#sized.filter((buffer) => buffer !== earlier);
+    this.#sized = earlier ? [earlier] : [];
     for (const buffer of kept) this.#memory.free(buffer);
     this.#scan?.destroy();
     this.#scan = undefined;
@@ -167,11 +176,11 @@ export class DeviceSearch {
     const finds = 4 * findWords(queries);
     encoder.copyBufferToBuffer(earlier, 4 * earlierFinds, this.#offsets as GPUBuffer, 4 * this.#finds, finds);
     device.queue.submit([encoder.finish()]);
-    this.#bound = this.#bound.filter((buffer) => buffer !== earlier);
+    this.#sized = this.#sized.filter((buffer) => buffer !== earlier);
     this.#memory.free(earlier);
   }
 
-  /** Bytes that rebind() needs for a moment beside what it makes. */
+  /** Bytes of the old buffer that rebind() keeps until the new ones exist. */
   get carriedBytes(): number {
     return this.#offsets?.size ?? 0;
   }
@@ -182,15 +191,19 @@ export class DeviceSearch {
     const entries = pairCapacity + this.layout.queries;
     const plan = planDispatches(this.layout, scanLevels(entries), entries, this.#status, this.#tail);
     this.#finds = entries;
-    const offsets = this.#bind(
+    const offsets = this.#allocateSized(
       'search offsets',
       4 * (entries + findWords(this.layout.queries)),
       STORAGE | COPY_SRC | COPY_DST,
     );
     this.#offsets = offsets;
-    const sizes = this.#bind('search sizes', DISPATCH_BYTES * plan.groups.length, STORAGE | INDIRECT | COPY_SRC);
-    const fixed = this.#bind('search groups', 4 * plan.groups.length, STORAGE | COPY_DST);
-    const uniforms = this.#bind('search uniforms', UNIFORM_STRIDE * plan.uniforms.length, UNIFORM | COPY_DST);
+    const sizes = this.#allocateSized(
+      'search sizes',
+      DISPATCH_BYTES * plan.groups.length,
+      STORAGE | INDIRECT | COPY_SRC,
+    );
+    const fixed = this.#allocateSized('search groups', 4 * plan.groups.length, STORAGE | COPY_DST);
+    const uniforms = this.#allocateSized('search uniforms', UNIFORM_STRIDE * plan.uniforms.length, UNIFORM | COPY_DST);
     const { queue } = this.#memory.device;
     queue.writeBuffer(fixed, 0, Uint32Array.from(plan.groups));
     plan.uniforms.forEach((words, n) => {
@@ -207,25 +220,24 @@ export class DeviceSearch {
       offset: UNIFORM_STRIDE * n,
       size: words.byteLength,
     }));
-    const own = { offsets, sizes, fixed, total: this.#scan.total };
-    this.#assembleAgain = () => this.#assemble(plan, own, ranges);
-    this.#assembleAgain();
+    this.#sizedBindings = { plan, buffers: { offsets, sizes, fixed, total: this.#scan.total }, uniforms: ranges };
+    this.#bindDispatches();
   }
 
-  /** To be called when only `candidates` and `contacts` were replaced: P stays as it is. */
+  /** Adapts the search to new buffers `candidates` and `contacts`: P stays valid. */
   rebindShared(): void {
-    this.#assembleAgain();
+    this.#bindDispatches();
   }
 
-  /** Asks the next recorded search for something, unless a status block does. Lengths in engine units. */
+  /** Sets what the next recorded search does, unless a status block says so. Lengths in engine units. */
   request(
     mode: SearchMode,
-    wishes: { readonly leap?: number; readonly reach?: number; readonly budget?: number } = {},
+    limits: { readonly leap?: number; readonly reach?: number; readonly budget?: number } = {},
   ): void {
-    this.#write({ ...wishes, mode });
+    this.#write({ ...limits, mode });
   }
 
-  /** Lengths and rules of other settings; P is void, and the next search finds everything anew. */
+  /** Sets lengths and rules; P is void, and the next search finds everything anew. */
   configure(settings: Settings): void {
     this.#write({ ...searchLengthsOf(settings), pairCount: 0, isValid: 0 });
     this.#settings = settings;
@@ -235,14 +247,14 @@ export class DeviceSearch {
   }
 
   /**
-   * Searches without these pairs from now on: P is void, and the next search finds everything anew. To be called while
-   * nothing is under way.
+   * Excludes these pairs, and no others, from all later searches: P is void, and the next search finds everything anew.
+   * No work of the search may be pending.
    *
-   * @throws OUT_OF_DEVICE_MEMORY, with everything as it was
+   * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
    */
   exclude(excluded: ExcludedPairs | undefined): void {
     const tail = this.#composeTail(excluded);
-    this.#memory.budget.assertFits(4 * (tail.words.length - this.#tail.words.length), 'pairs that are excluded');
+    this.#memory.budget.assertFits(4 * (tail.words.length - this.#tail.words.length), 'the list of excluded pairs');
     this.#excluded = excluded;
     this.#tail = tail;
     this.#memory.free(this.#topology);
@@ -251,7 +263,7 @@ export class DeviceSearch {
     this.#build();
   }
 
-  /** Are these, and no others, the pairs that are excluded? */
+  /** Whether these, and no others, are the excluded pairs. */
   excludes(excluded: ExcludedPairs | undefined): boolean {
     const present = this.#excluded;
     return present ? present.isSameAs(excluded) : !excluded || excluded.isSameAs(undefined);
@@ -279,7 +291,7 @@ export class DeviceSearch {
     return this.#counting.length + this.#writing.length + (this.#scan?.dispatches ?? 0);
   }
 
-  /** Records a whole search; it runs only if one is asked for when the device gets there. */
+  /** Records a whole search; it runs only if one is requested when the device gets there. */
   record(pass: GPUComputePassEncoder): void {
     for (const dispatch of this.#counting) recordDispatch(pass, dispatch);
     this.#scan?.record(pass);
@@ -293,36 +305,34 @@ export class DeviceSearch {
     this.#memory.free(this.#topology);
   }
 
-  /** Binds every kernel to what it works on, in the order of their dispatches. */
-  #assemble(
-    plan: DispatchPlan,
-    own: Readonly<Record<'offsets' | 'sizes' | 'fixed' | 'total', GPUBuffer>>,
-    ranges: readonly BoundRange[],
-  ): void {
+  /** Binds every kernel to its buffers, in the order of their dispatches. */
+  #bindDispatches(): void {
+    if (!this.#sizedBindings) return;
+    const { plan, buffers, uniforms } = this.#sizedBindings;
     const kernels = this.#kernels;
     const { refits, walks } = this.layout;
     const { x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance } = this.#buffers;
     const named = {
-      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance, ...own },
+      ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance, ...buffers },
       ...{ keptVertex: this.#buffers.candidates, keptNormal: this.#buffers.contacts },
       ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree, vertices: this.#vertices },
       ...{ cells: this.#cells, extent: this.#extent },
-      ...{ plan: ranges[0], slots: ranges[1], status: this.#status?.buffer ?? this.#spare },
+      ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.buffer ?? this.#spare },
     };
     let slot = 0;
     const sized = (kernel: Kernel, uniform: Record<string, BoundRange> = {}): Dispatch => ({
       kernel,
       group: kernel.bind({ ...named, ...uniform }),
-      size: { buffer: own.sizes, offset: DISPATCH_BYTES * slot++ },
+      size: { buffer: buffers.sizes, offset: DISPATCH_BYTES * slot++ },
     });
     const single = (kernel: Kernel): Dispatch => ({ kernel, group: kernel.bind(named), size: undefined });
     const walk = (first: number): Dispatch[] =>
-      walks.map((_, n) => sized(kernels.get('walkPairs'), { walk: ranges[first + n] }));
+      walks.map((_, n) => sized(kernels.get('walkPairs'), { walk: uniforms[first + n] }));
     this.#counting = [
       single(kernels.get('planSearch')),
       sized(kernels.get('fillTrustBoxes')),
       sized(kernels.get('boxElements')),
-      ...refits.map(({ entry }, n) => sized(kernels.get(entry), { refit: ranges[2 + n] })),
+      ...refits.map(({ entry }, n) => sized(kernels.get(entry), { refit: uniforms[2 + n] })),
       sized(kernels.get('markKept')),
       ...walk(2 + refits.length),
     ];
@@ -342,17 +352,18 @@ export class DeviceSearch {
     }
   }
 
-  #bind(label: string, bytes: number, usage: number): GPUBuffer {
+  #allocateSized(label: string, bytes: number, usage: number): GPUBuffer {
     const buffer = this.#memory.allocate(label, bytes, usage);
-    this.#bound.push(buffer);
+    this.#sized.push(buffer);
     return buffer;
   }
 
   #release(): void {
     this.#scan?.destroy();
     this.#scan = undefined;
-    for (const buffer of this.#bound) this.#memory.free(buffer);
-    this.#bound = [];
+    for (const buffer of this.#sized) this.#memory.free(buffer);
+    this.#sized = [];
+    this.#sizedBindings = undefined;
     this.#counting = [];
     this.#writing = [];
   }

@@ -5,15 +5,15 @@ import { CHUNK_WORDS } from '../kernels/constants.js';
 import { ELEMENT_SLOTS, REFIT, SEARCH_PLAN, SEARCH_WALK } from '../kernels/structs.js';
 import type { RefitPass, SearchLayout, TopologyTail, WalkPass } from './layout.js';
 
-/** Each query has a chunk, and as many more are in a store for all. */
+/** Each query has a chunk of its own, and the queries share a store of as many more. */
 const CHUNKS_PER_QUERY = 2;
 
-/** Words of what counting keeps of so many queries: how many chunks of the store were taken, and the chunks. */
+/** Words of the finds of so many queries: the number of chunks taken from the store, and the chunks. */
 export const findWords = (queries: number): number => 1 + CHUNK_WORDS * CHUNKS_PER_QUERY * queries;
 
 /**
- * A control block of the steps from which the search takes what to do, and to which it tells the demand: `state` 0 and
- * `wantsSearch` other than 0 start one; `pairDemand` above the capacity says that P was not written.
+ * The fields of a control block of the steps that request a search and receive its answer: `state` 0 and `wantsSearch`
+ * other than 0 start one; `pairDemand` above the capacity states that P was not written.
  */
 export interface SearchStatus {
   readonly buffer: GPUBuffer;
@@ -25,18 +25,18 @@ export interface SearchStatus {
 
 /** Where each dispatch of a search finds its size and its uniform. */
 export interface DispatchPlan {
-  /** workgroups of each dispatch while a search runs, in order; 0 where the device works them out */
+  /** workgroups of each dispatch while a search runs, in order; 0 where the device computes them */
   readonly groups: readonly number[];
-  /** the dispatches of the prefix sum, and the first one after it: gatherKept */
+  /** the first dispatch of the prefix sum, and the first one after it: gatherKept */
   readonly scan: number;
   readonly gather: number;
-  /** SearchPlan, ElementSlots, a Refit for each refit, a SearchWalk for each walk counting, then writing */
+  /** SearchPlan, ElementSlots, a Refit per refit, a SearchWalk per walk that counts, then per walk that writes */
   readonly uniforms: readonly ArrayBuffer[];
 }
 
 /**
- * @param levels of the prefix sum over old pairs and queries
- * @param finds word of `offsets` from which on finds are kept: findWords(queries)
+ * @param levels levels of the prefix sum over old pairs and queries
+ * @param finds word of `offsets` at which the finds begin: findWords(queries) words
  */
 export function planDispatches(
   layout: SearchLayout,

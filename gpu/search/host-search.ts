@@ -5,8 +5,8 @@ import type { Settings } from '../../src/solver/settings.js';
 import type { Reader } from '../device/readback.js';
 import type { SceneBuffers } from '../step/scene-buffers.js';
 
-/** What a search needs to know of the state on the device. */
-export interface SearchInput {
+/** The state on the device at which the host searches. */
+interface SearchInput {
   /** float32[3·V] */
   readonly x: Float32Array;
   readonly y: Float32Array;
@@ -14,7 +14,7 @@ export interface SearchInput {
   readonly wanted: Uint32Array | undefined;
 }
 
-/** The reference engine's search behind a device run: the run pauses, the host searches, pairs and boxes are uploaded. */
+/** Runs the reference engine's search for a paused run of the device, and uploads pairs and boxes. */
 export class HostSearch {
   readonly #proximity: Proximity;
   readonly #vertexCount: number;
@@ -24,16 +24,17 @@ export class HostSearch {
     this.#vertexCount = mesh.vertexCount;
   }
 
-  /** @returns whether P is still what the host's search found, with the same pairs excluded */
+  /** @returns whether P is still valid for this list of excluded pairs */
   beginRequest(excluded: ExcludedPairs | undefined): boolean {
     this.#proximity.beginRequest(excluded);
     return this.#proximity.isValid;
   }
 
   /**
-   * Searches at the x on the device towards its y, and replaces P and the boxes there; returns the number of pairs.
+   * Searches at the x on the device towards its y, and replaces P and the boxes there.
    *
-   * @param isPart only the vertices that the device wants get new boxes
+   * @param isPart only the vertices that the device has marked get new boxes
+   * @returns the number of pairs
    * @throws TOO_LARGE when P does not fit
    */
   async searchAt(device: GPUDevice, buffers: SceneBuffers, reader: Reader, isPart: boolean): Promise<number> {
@@ -45,19 +46,14 @@ export class HostSearch {
     ]);
     device.queue.submit([encoder.finish()]);
     const [x, y, wanted] = await reading.wait();
-    return this.renew(device, buffers, {
+    return this.#renew(device, buffers, {
       x: new Float32Array(x),
       y: new Float32Array(y),
       wanted: isPart ? new Uint32Array(wanted) : undefined,
     });
   }
 
-  /**
-   * Replaces P and the boxes on the device; returns the number of pairs.
-   *
-   * @throws TOO_LARGE when P does not fit
-   */
-  renew(device: GPUDevice, buffers: SceneBuffers, { x, y, wanted }: SearchInput): number {
+  #renew(device: GPUDevice, buffers: SceneBuffers, { x, y, wanted }: SearchInput): number {
     const proximity = this.#proximity;
     proximity.renew(x, y, wanted === undefined ? undefined : Uint8Array.from(wanted));
     const { pairs, boxes } = proximity;

@@ -6,18 +6,18 @@ import { findKinematicBorder, findSeams } from '../../src/solver/exclusion-rules
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 import { MARKS_PER_WORD, ON_SEAM, REFIT_NODES } from '../kernels/constants.js';
 
-/** Elements of one sort, in Morton order of the state the scene was opened with. */
+/** Elements of one sort, in Morton order of the state with which the scene was opened. */
 export interface ElementSet {
-  /** its first slot */
+  /** first slot */
   readonly slot: number;
   readonly count: number;
-  /** index of its node 0 among the boxes; a set that nobody walks has none and one leaf */
+  /** index of node 0 among the boxes; a set that no walk searches has no nodes and one leaf */
   readonly nodes: number;
   /** a power of two */
   readonly leaves: number;
 }
 
-/** One dispatch of the refit: `width` leaves, or nodes of the level that is done already. */
+/** One dispatch of the refit: over `width` leaves, or over `width` nodes of the level that is finished. */
 export interface RefitPass {
   readonly set: ElementSet;
   readonly entry: 'refitLeaves' | 'refitNodes';
@@ -25,21 +25,24 @@ export interface RefitPass {
   readonly groups: number;
 }
 
-/** The elements of `own`, each a query, against the tree of `other`. */
+/** A walk of the elements of `own`, each a query, through the tree of `other`. */
 export interface WalkPass {
   readonly kind: number;
   readonly own: ElementSet;
   readonly other: ElementSet;
-  /** number of its first query among all queries */
+  /** number of the first query among those of all walks */
   readonly firstQuery: number;
 }
 
-/** What of a search depends on the mesh alone. */
+/** The part of a search that depends on the mesh alone. */
 export interface SearchLayout {
   readonly vertexCount: number;
-  /** uint32: three vertices a slot, repeated where an element has fewer; then, if parts are ignored, the part of each
-   *  vertex (its top bit: on a seam, src/solver/exclusion-rules.ts), the first of each part's ignored parts and an end, and the lists, ascending; then, if a kinematic region has
-   *  a border, a bit a slot, 1 = at the border (src/solver/exclusion-rules.ts) */
+  /**
+   * uint32: three vertices per slot, repeated where an element has fewer. Then, if parts are ignored: the part of each
+   * vertex (top bit: on a seam, src/solver/exclusion-rules.ts), the place of each part's first ignored part and an end, and the
+   * ignored parts, ascending per part. Then, if a kinematic region has a border: a bit per slot, 1 = at the border
+   * (src/solver/exclusion-rules.ts).
+   */
   readonly topology: Uint32Array<ArrayBuffer>;
   readonly hasIgnored: boolean;
   /** places in `topology` */
@@ -49,7 +52,7 @@ export interface SearchLayout {
   /** 0 = there is none */
   readonly border: number;
   readonly slots: number;
-  /** nodes of all trees, which come before slot 0 where both are kept together */
+  /** nodes of all trees, which precede slot 0 where both are stored together */
   readonly nodes: number;
   readonly queries: number;
   readonly refits: readonly RefitPass[];
@@ -58,7 +61,7 @@ export interface SearchLayout {
 
 interface Elements {
   readonly vertices: Uint32Array;
-  /** vertices an element */
+  /** vertices per element */
   readonly size: number;
   readonly isWalked: boolean;
   /** uint8 by element; absent = none is at the border of a kinematic region */
@@ -66,10 +69,10 @@ interface Elements {
 }
 
 /**
- * Lays out queries and trees. The order of a tree's elements is found once, here; it decides how tight the tree is when
- * the mesh has moved far, never what the search finds.
+ * Lays out queries and trees. The order of a tree's elements is computed once, here; it decides how tight the tree is
+ * after the mesh has moved far, never what the search finds.
  *
- * @param x float32[3·V] the state the scene is opened with
+ * @param x float32[3·V] the state with which the scene is opened
  */
 export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout {
   const { triangles, edges, rodStart, particles, contactVertices } = mesh;
@@ -139,7 +142,7 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
 
 const nextPowerOfTwo = (count: number): number => 1 << (32 - Math.clz32(Math.max(1, count) - 1));
 
-/** The elements in the leaf order of a tree over their bounds at x. */
+/** The elements in the order of the leaves of a tree over their bounds at x. */
 function leafOrder(vertices: Uint32Array, size: number, x: Float32Array): Uint32Array {
   const count = vertices.length / size;
   const box = new Float32Array(6 * count);
@@ -161,7 +164,7 @@ function leafOrder(vertices: Uint32Array, size: number, x: Float32Array): Uint32
   return tree.order;
 }
 
-/** Three vertices an element, the last one repeated. */
+/** Three vertices per element, the last one repeated. */
 function inOrder(vertices: Uint32Array, size: number, order: Uint32Array): number[] {
   const corners = new Array<number>(3 * order.length);
   for (let slot = 0; slot < order.length; slot++) {
@@ -170,7 +173,7 @@ function inOrder(vertices: Uint32Array, size: number, order: Uint32Array): numbe
   return corners;
 }
 
-/** Dispatches that refit one tree, from the leaves up: each ends where one workgroup has one node left. */
+/** Dispatches that refit one tree, from the leaves up: in each, a workgroup ends with a single node. */
 function refitPasses(set: ElementSet): RefitPass[] {
   const passes: RefitPass[] = [
     { set, entry: 'refitLeaves', width: set.leaves, groups: Math.ceil(set.leaves / REFIT_NODES) },
@@ -206,29 +209,29 @@ function ignoredLists(
   return { words, places: { hasIgnored: true, parts: from, ignoredFirst, ignored: ignoredFirst + firsts.length } };
 }
 
-/** Words of a pair that is excluded: its vertices in the order of excludedKey (search/pair-rules.wgsl). */
+/** Words of an excluded pair: its vertices in the order of excludedKey (search/pair-rules.wgsl). */
 const KEY_WORDS = 4;
 
-/** A run of keys in `topology`, ascending word by word. */
+/** A range of keys in `topology`, in ascending order. */
 export interface KeyRange {
   /** word of the first key */
   readonly first: number;
   readonly count: number;
 }
 
-/** What comes after the mesh in `topology`, because a walk has no binding to spare: words, and where they are. */
+/** The words of `topology` behind those of the mesh, and where they lie: a walk has no binding left for a buffer of them. */
 export interface TopologyTail {
   readonly words: Uint32Array<ArrayBuffer>;
   /** word of vertex 0's δ, float32 bits; 0 = one δ for all */
   readonly distances: number;
-  /** word of the first marks: a bit a vertex, 1 = it is in some pair that is excluded */
+  /** word of the first marks: a bit per vertex, 1 = it belongs to an excluded pair */
   readonly marks: number;
   /** by kind of pair */
   readonly keys: readonly KeyRange[];
 }
 
 /**
- * @param base words that the mesh takes
+ * @param base words of the mesh
  * @param distances float32[V] engine units
  */
 export function composeTail(
@@ -270,8 +273,8 @@ function kindOf(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Side a, then side b, each ascending as they come. A free point is an edge from itself to itself, and of two edges the
- * lower one comes first.
+ * Side a, then side b, the vertices of each in ascending order. A free point counts as an edge from itself to itself; of
+ * two edges the lower one comes first.
  */
 function paddedKey(a: readonly number[], b: readonly number[]): number[] {
   if (b.length === 3) return [...a, ...b];

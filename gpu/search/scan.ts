@@ -5,7 +5,7 @@ import type { DeviceMemory } from '../device/memory.js';
 import { SCAN_BLOCK } from '../kernels/constants.js';
 import { SCAN_LEVEL, SCAN_PLAN } from '../kernels/structs.js';
 
-/** Levels of blocks that a sum over so many entries needs; it takes 2·levels − 1 dispatches. */
+/** Levels of blocks in a prefix sum over so many entries; the sum takes 2·levels − 1 dispatches. */
 export function scanLevels(capacity: number): number {
   let levels = 1;
   for (let entries = Math.ceil(capacity / SCAN_BLOCK); entries > 1; entries = Math.ceil(entries / SCAN_BLOCK)) levels++;
@@ -15,17 +15,17 @@ export function scanLevels(capacity: number): number {
 export interface ScanOptions {
   /** u32[≥ capacity], replaced by its exclusive prefix sum; STORAGE */
   readonly data: GPUBuffer;
-  /** the most entries that are ever summed */
+  /** the maximum number of entries */
   readonly capacity: number;
   /** where the device finds the number of entries, at most `capacity`: a word (4 bytes each) of a STORAGE buffer */
   readonly count: { readonly buffer: GPUBuffer; readonly word: number };
-  /** where the sizes of the dispatches come from: 12·(2·levels − 1) bytes from here on; undefined = planned by the scan itself */
+  /** where the sizes of the 2·levels − 1 dispatches begin; undefined = the scan plans them itself */
   readonly sizes?: Indirect;
 }
 
 /**
- * Exclusive prefix sum of u32 on the device, in place, the number of entries known to the device only. Sums that do not
- * fit saturate at 2³² − 1: a demand beyond all bounds never looks like a small one.
+ * Exclusive prefix sum of u32 on the device, in place, over a number of entries that only the device knows. Sums that do
+ * not fit saturate at 2³² − 1, so that a demand beyond all bounds never looks like a small one. Kernels: search/scan-*.wgsl.
  */
 export class DeviceScan {
   readonly levels: number;

@@ -1,17 +1,17 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { colourEdges } from '../../src/solver/colouring.js';
 
-/** Colours from the first that is no larger than this, and with no larger one behind it, are swept by one workgroup. */
+/** One workgroup sweeps the last colours, those from which on no colour has more edges than this. */
 const TAIL_EDGES = 2048;
 
-/** The edges whose length is constrained, in the order of the sweep: coloured once per mesh. */
+/** The edges whose length is constrained, in the order of the sweep; they are coloured once per mesh. */
 export interface EdgePlan {
   readonly count: number;
   /** uint32[2·count] */
   readonly ends: Uint32Array<ArrayBuffer>;
-  /** uint32[colours + 1] first edge of each colour */
+  /** uint32[colours + 1] first edge of each colour, and an end */
   readonly colours: Uint32Array<ArrayBuffer>;
-  /** colours swept by whole dispatches; the others are the tail */
+  /** colours that whole dispatches sweep; the others form the tail */
   readonly wideColours: number;
 }
 
@@ -29,7 +29,7 @@ export function planEdges(mesh: CollisionMesh, hasConstraints: boolean): EdgePla
   return { count: order.length, ends, colours: Uint32Array.from(offsets), wideColours };
 }
 
-/** Contact edges and those inside solids that have a dynamic vertex. */
+/** uint32[2·E] contact edges, and edges inside solids, with a dynamic vertex. */
 function movableEdges(mesh: CollisionMesh): Uint32Array {
   const corner: number[] = [];
   for (const edges of [mesh.edges, mesh.innerEdges]) {

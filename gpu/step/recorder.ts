@@ -7,27 +7,31 @@ import type { EdgePlan } from './edge-plan.js';
 import type { SceneBuffers } from './scene-buffers.js';
 import type { Stage } from './stage-clock.js';
 
-/** Rounds of whole dispatches before one workgroup takes what is left of a sweep over many contacts. */
+/** Rounds of whole dispatches before one workgroup sweeps what is left of many contacts. */
 export const WIDE_ROUNDS = 24;
 
-/** Threads that count the pairs by kind: enough to hide the memory behind, few enough for all of them to add to four sums. */
+/** Threads that count the pairs by kind: enough to hide the latency of memory, few enough for all to add to four sums. */
 const MAX_COUNTERS = 1 << 14;
 
 export interface StepShape {
   readonly sweeps: number;
-  /** half-space rule: stuck vertices slide */
+  /** stuck vertices slide (half-space bound only) */
   readonly slides: boolean;
-  /** whether rounds of whole dispatches are recorded; speed only, the sweep's result is the same */
+  /** rounds of whole dispatches precede the tail of a sweep; this affects speed only, never the result */
   readonly isWide: boolean;
 }
 
-/** Records the dispatches of steps for one scene. Every size comes from the device, so that it can switch steps off. */
+/**
+ * Records the steps of one scene: the kernels of gpu/kernels/{backward,forward,control}, stage by stage in the order of
+ * Algorithm 1 (TwoWay in src/solver/cpu). The device provides the size of every dispatch and so can switch steps off.
+ */
 export class StepRecorder {
   readonly #kernels: KernelSet;
   readonly #buffers: SceneBuffers;
-  /** dispatches recorded since the recorder was made */
+  /** dispatches recorded so far */
   dispatches = 0;
   #edges: EdgePlan;
+  /** bind groups by file and edge range, and the generation of the buffers that they bind */
   readonly #groups = new Map<string, GPUBindGroup>();
   #generation = -1;
 
@@ -41,7 +45,7 @@ export class StepRecorder {
     this.#edges = edges;
   }
 
-  /** Opens a request: edge constraints, residuals, re-use of P, the first step's sizes. Stages as in TwoWay.resolve. */
+  /** Opens a request: edge constraints, residuals, reuse of P, the sizes of the first step's dispatches. */
   begin(enter: (stage: Stage) => GPUComputePassEncoder, vertexCount: number): void {
     if (this.#edges.count > 0) this.linearise(enter('backward'));
     const pass = enter('search');
@@ -54,12 +58,12 @@ export class StepRecorder {
     if (this.#edges.count > 0) this.#direct(pass, 'edgeRows', this.#edges.count);
   }
 
-  /** Lets a run go on that the host had paused. */
+  /** Continues a run that had paused for the host. */
   arm(pass: GPUComputePassEncoder): void {
     this.#direct(pass, 'arm', 1);
   }
 
-  /** Takes over a search on the device; without one in this step it does nothing. */
+  /** Takes over the result of a search on the device; does nothing where none ran in this step. */
   afterSearch(pass: GPUComputePassEncoder): void {
     this.#direct(pass, 'afterSearch', 1);
   }
@@ -69,13 +73,14 @@ export class StepRecorder {
   }
 
   /**
-   * The stages of a step in order; `enter` gives the pass of the stage that begins.
+   * One step: geometry, backward step, forward step, decision.
    *
-   * @param goesOn the step began before, and had no room for its candidates: y is past its edge sweep
+   * @param enter gives the pass of the stage that begins
+   * @param isContinued the step has begun already, and had no room for its candidates: its first edge sweep is done
    */
-  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape, goesOn: boolean): void {
+  step(enter: (stage: Stage) => GPUComputePassEncoder, shape: StepShape, isContinued: boolean): void {
     let pass: GPUComputePassEncoder;
-    if (this.#edges.count > 0 && !goesOn) {
+    if (this.#edges.count > 0 && !isContinued) {
       pass = enter('backward');
       this.edgeSweep(pass, true);
     }
@@ -96,6 +101,7 @@ export class StepRecorder {
     this.#direct(pass, 'decide', 1);
   }
 
+  /** One sweep over the edge length constraints (Eq. 13). */
   edgeSweep(pass: GPUComputePassEncoder, isFirst: boolean): void {
     const { wideColours, colours } = this.#edges;
     const first = isFirst ? 0 : wideColours + 1;
@@ -107,12 +113,14 @@ export class StepRecorder {
     }
   }
 
+  /** Lists the pairs that may be close, and measures them: the candidates of this step. */
   findContacts(pass: GPUComputePassEncoder): void {
     this.#indirect(pass, 'prepare', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForGeometry');
     this.#overCandidates(pass, 'geometry', LIST_SLOT.ACTIVE);
   }
 
+  /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
   selectContacts(pass: GPUComputePassEncoder): void {
     this.#direct(pass, 'afterGeometry', 1);
     this.#overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
@@ -122,6 +130,7 @@ export class StepRecorder {
     }
   }
 
+  /** One sweep over the contacts (Eq. 9). */
   contactSweep(pass: GPUComputePassEncoder, isWide: boolean): void {
     if (isWide) {
       for (let round = 0; round < WIDE_ROUNDS; round++) {
@@ -136,7 +145,7 @@ export class StepRecorder {
     this.#indirect(pass, 'slide', STEP_SLOT.VERTICES);
   }
 
-  /** The forward step: bounds, written positions, the check that reads them back, the commit. */
+  /** The forward step (Eq. 14 to 17): bounds, written positions, the check that reads them back, the commit. */
   advance(pass: GPUComputePassEncoder): void {
     this.#indirect(pass, 'guard', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForBound');
@@ -146,7 +155,7 @@ export class StepRecorder {
     this.#indirect(pass, 'commit', STEP_SLOT.VERTICES);
   }
 
-  /** The pairs that the dispatches to come work on. */
+  /** Lists the pairs on which the next dispatches work. */
   #list(pass: GPUComputePassEncoder, entry: 'listForGeometry' | 'listForBound'): void {
     this.#indirect(pass, entry, STEP_SLOT.PAIRS);
     this.#indirect(pass, 'planActive', STEP_SLOT.ONE);

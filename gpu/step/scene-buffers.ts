@@ -18,7 +18,7 @@ import type { EdgePlan } from './edge-plan.js';
 const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = BUFFER_USAGE;
 const PAIR_STATE = STORAGE | COPY_SRC | COPY_DST;
 
-/** Bytes a pair of each buffer that holds something of every pair; those of the two shared ones are the forward step's. */
+/** Bytes per pair of each buffer with an entry for every pair; of the two shared ones, in the forward step. */
 const PAIR_BYTES = {
   pairVertex: 16,
   pairInfo: 4,
@@ -27,16 +27,16 @@ const PAIR_BYTES = {
   candidates: LIMIT.bytes,
   contacts: 16,
 } as const;
-/** Bytes a candidate of the two shared buffers. */
+/** Bytes per candidate of the two shared buffers, in the backward step. */
 const CANDIDATE_BYTES = { candidates: CANDIDATE.bytes, contacts: 4 * CONTACT_WORDS } as const;
-/** Pairs a candidate for which the shared buffers have room without being larger than the forward step needs them. */
+/** With so many pairs per candidate the shared buffers hold the candidates and are no larger than the forward step needs. */
 const PAIRS_PER_CANDIDATE = 4;
 
-/** Bytes a pair of the largest pair buffer, and a candidate of the larger shared one. */
+/** Bytes per pair of the largest pair buffer, and per candidate of the larger shared one. */
 export const LARGEST_PAIR_BYTES = Math.max(...Object.values(PAIR_BYTES));
 export const LARGEST_CANDIDATE_BYTES = Math.max(...Object.values(CANDIDATE_BYTES));
 
-/** Buffers that kernels bind by another name: `target` is a reserved word of WGSL, the others are shared (pair.wgsl). */
+/** Bindings with another name than their buffer: `target` is reserved in WGSL, the others are shared (pair.wgsl). */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   goal: 'target',
   limits: 'candidates',
@@ -45,13 +45,13 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Everything of one scene that lives on the device, by the names that the kernels use.
+ * The buffers of one scene, by the names that the kernels use. Units are engine units.
  *
  * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
  * wanted uint32[V]; motion, lists, progress structs of 16 bytes; ways float32[8]. Per pair, with room for `pairCapacity`:
  * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
- * pairDistance float32. Two buffers serve twice a step (pair.wgsl): `candidates` and `contacts` with room for `candidateCapacity`
- * candidates of the backward step, then `limits` and `bounds` of 16 bytes a pair for the forward step.
+ * pairDistance float32. Two buffers have two uses in a step (pair.wgsl): as `candidates` and `contacts` they hold
+ * `candidateCapacity` candidates of the backward step, as `limits` and `bounds` 16 bytes per pair of the forward step.
  */
 export class SceneBuffers {
   readonly parameters: GPUBuffer;
@@ -84,15 +84,15 @@ export class SceneBuffers {
   contacts!: GPUBuffer;
   pairCapacity = 0;
   candidateCapacity = 0;
-  /** counts how often the pair buffers were replaced: bind groups of an older generation are void */
+  /** counts the replacements of buffers: bind groups of an older generation are void */
   generation = 0;
 
   readonly #memory: DeviceMemory;
   readonly #all = new Set<GPUBuffer>();
 
-  readonly #pairsACandidate: number;
+  readonly #pairsPerCandidate: number;
 
-  /** @param firstCandidates room for so many, whatever the pairs; undefined = what the memory of the pairs has room for */
+  /** @param firstCandidates room for candidates, whatever the pairs; undefined = what the memory of the pairs holds */
   constructor(
     memory: DeviceMemory,
     mesh: CollisionMesh,
@@ -101,7 +101,7 @@ export class SceneBuffers {
     firstCandidates: number | undefined = undefined,
   ) {
     this.#memory = memory;
-    this.#pairsACandidate = firstCandidates === undefined ? PAIRS_PER_CANDIDATE : Number.POSITIVE_INFINITY;
+    this.#pairsPerCandidate = firstCandidates === undefined ? PAIRS_PER_CANDIDATE : Number.POSITIVE_INFINITY;
     this.candidateCapacity = firstCandidates ?? 0;
     const v = mesh.vertexCount;
     const state = STORAGE | COPY_SRC | COPY_DST;
@@ -116,7 +116,7 @@ export class SceneBuffers {
     this.x = this.#add('x', 12 * v, state);
     this.y = this.#add('y', 12 * v, state);
     this.next = this.#add('next', 12 * v, state);
-    // Behind the positions: the δ of each vertex, where parts have one of their own.
+    // Where parts have a δ of their own, the δ of each vertex lies behind the positions.
     const hasDistances = mesh.parts.some(({ activationDistance }) => activationDistance !== undefined);
     this.start = this.#add('start', (hasDistances ? 16 : 12) * v, state);
     this.target = this.#add('target', 12 * v, state);
@@ -132,7 +132,7 @@ export class SceneBuffers {
     this.reservePairs(pairCapacity);
   }
 
-  /** Buffers for other edge constraints, and for the sizes of their dispatches; rows are to be linearised anew. */
+  /** Replaces the buffers of the edge constraints and of their dispatch sizes; the rows have to be linearised again. */
   replaceEdges(edges: EdgePlan): void {
     const { stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges } = this;
     for (const buffer of [stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
@@ -154,8 +154,8 @@ export class SceneBuffers {
   }
 
   /**
-   * Replaces the pair buffers by larger ones. What they held is lost: P must be found or uploaded anew. Room for candidates
-   * grows with it.
+   * Replaces the pair buffers by larger ones, without their content: P has to be found or uploaded again. The room for
+   * candidates grows with them.
    */
   reservePairs(capacity: number): void {
     if (capacity <= this.pairCapacity) return;
@@ -170,23 +170,23 @@ export class SceneBuffers {
     this.#share(this.#candidatesWith(capacity, this.candidateCapacity));
   }
 
-  /** Room for more candidates. P stays as it is; what a step has found of contacts so far is lost. */
+  /** Makes room for more candidates. P stays valid; the contacts that a step has found so far are lost. */
   reserveCandidates(capacity: number): void {
     if (capacity > this.candidateCapacity) this.#share(capacity);
   }
 
-  /** Bytes that would be allocated beyond those that are, with room for so many. */
+  /** Bytes to allocate beyond the present ones for this capacity. */
   bytesToGrow(pairs: number, candidates: number): number {
     const later = bytesOf(pairs, this.#candidatesWith(pairs, candidates));
     return later - bytesOf(this.pairCapacity, this.candidateCapacity);
   }
 
-  /** Room for candidates beside so many pairs. One at least: kernels bind nothing shorter. */
+  /** The room for candidates with so many pairs; at least one, because kernels bind nothing shorter. */
   #candidatesWith(pairs: number, candidates: number): number {
-    return Math.max(1, candidates, Math.floor(pairs / this.#pairsACandidate));
+    return Math.max(1, candidates, Math.floor(pairs / this.#pairsPerCandidate));
   }
 
-  /** The two buffers that both halves of a step use, each as large as the half that needs more of it. */
+  /** Allocates the two buffers that both halves of a step use, each for the half that needs more. */
   #share(candidates: number): void {
     for (const buffer of [this.candidates, this.contacts]) if (buffer) this.#drop(buffer);
     const [own, words] = sharedBytes(this.pairCapacity, candidates);
@@ -200,7 +200,8 @@ export class SceneBuffers {
   named(binding: string): GPUBuffer {
     const name = OTHER_NAMES[binding] ?? binding;
     const buffer = (this as unknown as Record<string, unknown>)[name];
-    if (!this.#all.has(buffer as GPUBuffer)) throw new Error(`a kernel binds "${binding}", which no scene buffer is`);
+    if (!this.#all.has(buffer as GPUBuffer))
+      throw new Error(`A kernel binds "${binding}", which is no buffer of a scene.`);
     return buffer as GPUBuffer;
   }
 
@@ -234,7 +235,7 @@ function bytesOf(pairs: number, candidates: number): number {
   return (pairVertex + pairInfo + pairNormal + pairDistance) * pairs + own + words;
 }
 
-/** The ranges of a step's first sweep, wide colours and then the tail, and of its later sweeps (struct EdgeRange). */
+/** The EdgeRange of each dispatch of a step's first sweep, wide colours before the tail, and of its later sweeps. */
 function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint8Array<ArrayBuffer> {
   const ranges = new Uint8Array(2 * (wideColours + 1) * UNIFORM_STRIDE);
   for (const isFirst of [1, 0]) {
