@@ -208,7 +208,7 @@ t.test('work that the device never did is not taken for a verdict', options, asy
   const submit = queue.submit;
   queue.submit = () => undefined;
   try {
-    await t.rejects(filter.findDoubtful(x), { code: 'INTERNAL', message: /not all of 2/ });
+    await t.rejects(filter.findDoubtful(x), { code: 'INTERNAL', message: /not all of request 2/ });
   } finally {
     queue.submit = submit;
   }
