@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { DEFAULT_IDLE_TIMEOUT_SECONDS, MAX_IDLE_TIMEOUT_SECONDS } from '../contract/sessions.js';
 
 /** One setting of the service. */
 export interface Setting {
@@ -167,8 +168,8 @@ export const SETTINGS = {
   ),
   idleTimeoutSeconds: seconds(
     'INTERSTICE_IDLE_TIMEOUT_SECONDS',
-    900,
-    [0, 86_400],
+    DEFAULT_IDLE_TIMEOUT_SECONDS,
+    [0, MAX_IDLE_TIMEOUT_SECONDS],
     'Time without use after which a session ends, unless its client asked for another time; 0 = until deleted.',
   ),
   maxDeviceBytes: number(

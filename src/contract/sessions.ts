@@ -6,6 +6,12 @@ import type { ComputeOptions, ResolveAnswer } from './requests.js';
 
 /** Requests and answers of the operations on sessions, as plain data; conventions as in requests.ts. */
 
+/** Seconds: long enough for a pause in a simulation, short enough to free the memory of a client that died. */
+export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
+
+/** Seconds in a day. A client that needs a session for longer asks for 0 and deletes the session itself. */
+export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
+
 export interface CreateSessionRequest {
   readonly mesh: MeshInput;
   /** State of frame 0, free of intersections. */

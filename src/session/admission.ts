@@ -2,12 +2,15 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { MeshCheckRequest, ResolveRequest, SessionCheckRequest } from '../contract/requests.js';
 import type { Limits } from '../contract/server-info.js';
-import type { CreateSessionRequest, StepRequest, UpdateSessionRequest } from '../contract/sessions.js';
+import {
+  type CreateSessionRequest,
+  MAX_IDLE_TIMEOUT_SECONDS,
+  type StepRequest,
+  type UpdateSessionRequest,
+} from '../contract/sessions.js';
 
 /** Limit on labels and idempotency keys. */
-export const MAX_NAME_CHARACTERS = 256;
-/** Seconds in a day. A client that needs a session for longer asks for 0 and deletes the session itself. */
-export const MAX_IDLE_TIMEOUT_SECONDS = 86_400;
+const MAX_NAME_CHARACTERS = 256;
 
 /** Refuses requests that are too large or ask for too much time, before anything is copied, queued or computed. */
 export function admitResolve(request: ResolveRequest, limits: Limits): void {

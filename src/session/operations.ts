@@ -6,14 +6,15 @@ import type { AnswerOf } from '../contract/operations.js';
 import type { Report } from '../contract/report.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { EngineDescription, Limits, ServerInfo } from '../contract/server-info.js';
-import type {
-  CreateSessionRequest,
-  ListSessionsAnswer,
-  ListSessionsRequest,
-  SessionInfo,
-  StepAnswer,
-  StepRequest,
-  UpdateSessionRequest,
+import {
+  type CreateSessionRequest,
+  DEFAULT_IDLE_TIMEOUT_SECONDS,
+  type ListSessionsAnswer,
+  type ListSessionsRequest,
+  type SessionInfo,
+  type StepAnswer,
+  type StepRequest,
+  type UpdateSessionRequest,
 } from '../contract/sessions.js';
 import { monotonicMs } from '../jobs/clock.js';
 import { type EngineSource, engineSourceOf } from '../jobs/engines.js';
@@ -64,9 +65,6 @@ export interface OperationsOptions {
   /** default: the clock of this process */
   readonly clock?: SessionClock | undefined;
 }
-
-/** Seconds: long enough for a pause in a simulation, short enough to free the memory of a client that died. */
-export const DEFAULT_IDLE_TIMEOUT_SECONDS = 900;
 
 /**
  * Opens the engine on a first worker thread and returns the operations that use it.
