@@ -27,7 +27,6 @@ import { FindingsRecorder } from './findings.js';
 import { type Log, Observation } from './observation.js';
 import { QueuedSteps } from './pending-work.js';
 import { checkProbe, probeRequest, type ResolveServices, resolve } from './resolve.js';
-import type { Schedule } from './schedule.js';
 import { Sessions } from './sessions.js';
 
 export interface OperationsOptions {
@@ -75,7 +74,7 @@ export interface OperationsOptions {
 export async function createOperations(options: OperationsOptions): Promise<MeasuredOperations> {
   const { limits, log, engine: choice, adapter } = options;
   const operations: { current?: ScheduledOperations } = {};
-  const schedule = new Scheduler({
+  const scheduler = new Scheduler({
     engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes: limits.maxDeviceBytes }),
     limits,
     allowUnverified: options.allowUnverified,
@@ -89,12 +88,12 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
   });
   let engine: EngineDescription;
   try {
-    engine = await schedule.hello();
+    engine = await scheduler.hello();
   } catch (thrown) {
-    await schedule.close();
+    await scheduler.close();
     throw thrown;
   }
-  operations.current = new ScheduledOperations(schedule, options, engine);
+  operations.current = new ScheduledOperations(scheduler, options, engine);
   return operations.current;
 }
 
@@ -115,7 +114,8 @@ export class ScheduledOperations implements MeasuredOperations {
   private isClosed = false;
 
   constructor(
-    private readonly schedule: Schedule,
+    /** public members only, so that tests can pass a fake */
+    private readonly scheduler: Omit<Scheduler, 'hello' | 'sceneCount'>,
     private readonly options: Omit<OperationsOptions, 'engine' | 'threads'>,
     private readonly engine: EngineDescription,
   ) {
@@ -124,11 +124,11 @@ export class ScheduledOperations implements MeasuredOperations {
     this.clock = clock;
     this.observation = new Observation(onEvent, log);
     this.findings = new FindingsRecorder(this.observation, log, options.findingsFolder);
-    this.queuedSteps = new QueuedSteps(schedule, limits.maxQueue, options.maxQueueBytes);
+    this.queuedSteps = new QueuedSteps(scheduler, limits.maxQueue, options.maxQueueBytes);
     const onTraceFailure = (err: unknown) =>
       log?.({ level: 'error', event: 'trace', err }, 'A trace could not be written.');
     this.resolveServices = {
-      schedule,
+      scheduler,
       clock,
       limits,
       onFinding: (finding) => this.findings.record(finding),
@@ -136,7 +136,7 @@ export class ScheduledOperations implements MeasuredOperations {
     };
     this.sessions = new Sessions({
       ...this.resolveServices,
-      schedule,
+      scheduler,
       queuedSteps: this.queuedSteps,
       quotas: {
         maxSessions: limits.maxSessions,
@@ -170,7 +170,7 @@ export class ScheduledOperations implements MeasuredOperations {
     return this.run('check', context, (call) => {
       if ('sessionId' in request) return this.sessions.check(request, call);
       admitCheck(request, this.options.limits);
-      return this.schedule.check(request, { signal: call.context.signal, claim: claimOf(call) });
+      return this.scheduler.check(request, { signal: call.context.signal, claim: claimOf(call) });
     });
   }
 
@@ -225,12 +225,12 @@ export class ScheduledOperations implements MeasuredOperations {
     const { registry, residency } = this.sessions;
     const sessions = [...registry.all()];
     return {
-      waiting: this.schedule.waitingCount + this.queuedSteps.count,
-      running: this.schedule.runningCount,
+      waiting: this.scheduler.waitingCount + this.queuedSteps.count,
+      running: this.scheduler.runningCount,
       sessions: sessions.length,
       parked: sessions.filter(({ residency }) => residency === 'PARKED').length,
       residentBytes: residency.deviceBytes,
-      sharedBytes: this.schedule.sharedBytes,
+      sharedBytes: this.scheduler.sharedBytes,
       hostBytes: registry.hostBytes,
     };
   }
@@ -243,7 +243,7 @@ export class ScheduledOperations implements MeasuredOperations {
   async close(): Promise<void> {
     this.isClosed = true;
     this.sessions.close();
-    await this.schedule.close();
+    await this.scheduler.close();
     await this.findings.flush();
   }
 

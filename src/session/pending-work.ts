@@ -1,7 +1,7 @@
 import { IntersticeError } from '../contract/errors.js';
 import { exceedsByteLimit, explainByteLimit, QueueBound, type QueueLoad } from '../lanes/queue-bound.js';
+import type { Scheduler } from '../lanes/scheduler.js';
 import type { SessionClock } from './call.js';
-import type { Schedule } from './schedule.js';
 
 /**
  * Work that the scheduler's queue does not hold yet, but that counts against its limits: requests whose bodies are still
@@ -69,7 +69,7 @@ export class QueuedSteps {
 
   /** @param maxBytes 0 = no limit */
   constructor(
-    private readonly schedule: Pick<Schedule, 'waitingCount' | 'waitingBytes'>,
+    private readonly scheduler: Pick<Scheduler, 'waitingCount' | 'waitingBytes'>,
     private readonly maxCount: number,
     maxBytes = 0,
   ) {
@@ -88,10 +88,10 @@ export class QueuedSteps {
 
   /** Like {@link enter}, without taking a place. @param ahead requests that are still being uploaded @throws QUEUE_FULL */
   preflight(tenant: string, bytes: number, ahead: QueueLoad = { count: 0, bytes: 0 }): void {
-    const { bound, schedule } = this;
+    const { bound, scheduler } = this;
     const waiting = {
-      count: bound.count + schedule.waitingCount + ahead.count,
-      bytes: bound.bytes + schedule.waitingBytes + ahead.bytes,
+      count: bound.count + scheduler.waitingCount + ahead.count,
+      bytes: bound.bytes + scheduler.waitingBytes + ahead.bytes,
     };
     const isFull = waiting.count >= this.maxCount;
     const isFullOfBytes = exceedsByteLimit(waiting.bytes, bytes, bound.maxBytes);

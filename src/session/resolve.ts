@@ -2,15 +2,14 @@ import { IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { Limits } from '../contract/server-info.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
-import type { ScheduleHooks } from '../lanes/scheduler.js';
+import type { ScheduleHooks, Scheduler } from '../lanes/scheduler.js';
 import { admitResolve } from './admission.js';
 import { type Call, claimOf, expiryOf, isExpired, type SessionClock } from './call.js';
-import type { Schedule } from './schedule.js';
 import { SharedWork } from './shared-work.js';
 import { RequestTrace, type TraceOptions } from './trace.js';
 
 export interface ResolveServices {
-  readonly schedule: Pick<Schedule, 'resolve'>;
+  readonly scheduler: Pick<Scheduler, 'resolve'>;
   readonly clock: SessionClock;
   readonly limits: Limits;
   readonly onFinding: ScheduleHooks['onFinding'];
@@ -20,7 +19,7 @@ export interface ResolveServices {
 
 /** @throws what admission and the job refuse, QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED */
 export async function resolve(request: ResolveRequest, call: Call, services: ResolveServices): Promise<ResolveAnswer> {
-  const { schedule, clock, limits, onFinding } = services;
+  const { scheduler, clock, limits, onFinding } = services;
   admitResolve(request, limits);
   const { context, receivedAt, queuedAt } = call;
   const { mesh, parameters, timeBudgetSeconds, onBudget, priority } = request;
@@ -42,7 +41,7 @@ export async function resolve(request: ResolveRequest, call: Call, services: Res
     onFinding,
     claim: claimOf(call, priority),
   };
-  schedule.resolve({ request, receivedAt, queuedAt }, hooks).then(
+  scheduler.resolve({ request, receivedAt, queuedAt }, hooks).then(
     (answer) => work.succeed(answer),
     (reason: unknown) => work.fail(reason),
   );

@@ -13,6 +13,7 @@ import type {
   StepRequest,
   UpdateSessionRequest,
 } from '../contract/sessions.js';
+import type { Scheduler } from '../lanes/scheduler.js';
 import { admitCreation, admitSessionCheck, admitStep, admitUpdate } from './admission.js';
 import { type Call, claimOf, expiryOf } from './call.js';
 import { IdempotencyKeys } from './idempotency.js';
@@ -21,13 +22,12 @@ import { ownCopy } from './payload.js';
 import { PendingUploads } from './pending-work.js';
 import { type Quotas, Registry, type Reservation } from './registry.js';
 import { Residency } from './residency.js';
-import type { Schedule } from './schedule.js';
 import { minHostBytes, Session } from './session.js';
 import { SharedWork } from './shared-work.js';
 import { StepQueue, type StepServices } from './step-queue.js';
 
 export interface SessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
-  readonly schedule: Schedule;
+  readonly scheduler: Pick<Scheduler, 'preflight' | 'open' | 'step' | 'check' | 'park' | 'forget'>;
   readonly limits: Limits;
   readonly quotas: Quotas;
   readonly allowUnverified: boolean;
@@ -56,18 +56,18 @@ export class Sessions {
   private readonly stepServices: StepServices;
 
   constructor(private readonly options: SessionsOptions) {
-    const { schedule, clock, limits, quotas, queuedSteps, onChange, onFinding, trace } = options;
+    const { scheduler, clock, limits, quotas, queuedSteps, onChange, onFinding, trace } = options;
     this.uploads = new PendingUploads(clock);
     this.registry = new Registry(quotas);
     this.residency = new Residency(
       this.registry,
       limits.maxDeviceBytes,
-      (session) => this.inBackground('park a session', schedule.park(session.key)),
+      (session) => this.inBackground('park a session', scheduler.park(session.key)),
       (session, change) => onChange(session.tenant, change),
     );
     this.idle = new IdleWatch(clock, (session) => this.end(session, 'expired'));
     const { registry, residency } = this;
-    this.stepServices = { schedule, clock, queuedSteps, registry, residency, onFinding, trace };
+    this.stepServices = { scheduler, clock, queuedSteps, registry, residency, onFinding, trace };
   }
 
   /**
@@ -77,7 +77,7 @@ export class Sessions {
    * @throws SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED, DRAINING
    */
   preflight({ operation, sessionId, bytes }: Preflight, { tenant }: Call): () => void {
-    const { schedule, queuedSteps } = this.options;
+    const { scheduler, queuedSteps } = this.options;
     const session = sessionId === undefined ? undefined : this.registry.find(sessionId, tenant);
     if (OPERATIONS[operation].admission === 'check') return () => {};
     const ahead = { count: this.uploads.count, bytes: this.uploads.bytes };
@@ -89,7 +89,7 @@ export class Sessions {
       queuedSteps.preflight(tenant, bytes ?? 0, ahead);
       return this.uploads.add(step.key, bytes);
     }
-    schedule.preflight({
+    scheduler.preflight({
       tenant,
       bytes,
       ahead,
@@ -153,7 +153,7 @@ export class Sessions {
       // The session keeps its mesh and state in any case; only sent positions are kept for the time of waiting.
       const waitingBytes = positions?.buffer.byteLength ?? 0;
       const hooks = { signal: call.context.signal, claim: claimOf(call), waitingBytes };
-      return await this.options.schedule.check(subject, hooks);
+      return await this.options.scheduler.check(subject, hooks);
     } finally {
       this.endWork(session);
     }
@@ -179,7 +179,7 @@ export class Sessions {
     place: Reservation,
     work: SharedWork<Session>,
   ): Promise<void> {
-    const { schedule, clock, allowUnverified, onChange } = this.options;
+    const { scheduler, clock, allowUnverified, onChange } = this.options;
     const { mesh, start, parameters, label = '' } = request;
     const { id, key } = place;
     const { receivedAt, queuedAt, tenant } = call;
@@ -187,7 +187,7 @@ export class Sessions {
       // The call joins the work before anything can end it.
       await Promise.resolve();
       const state = { key, meshVersion: 0, mesh, stateVersion: 0, start };
-      const opened = await schedule.open(
+      const opened = await scheduler.open(
         { state, parameters, receivedAt, queuedAt },
         { signal: work.signal, claim: claimOf(call, undefined, key) },
       );
@@ -211,7 +211,7 @@ export class Sessions {
     } catch (thrown) {
       place.release();
       if (request.idempotencyKey) this.idempotencyKeys.fail(tenant, { request, work });
-      this.inBackground('forget a session', schedule.forget(key));
+      this.inBackground('forget a session', scheduler.forget(key));
       work.fail(thrown);
     }
   }
@@ -245,7 +245,7 @@ export class Sessions {
       }),
     );
     this.queues.delete(session);
-    this.inBackground('forget a session', this.options.schedule.forget(session.key));
+    this.inBackground('forget a session', this.options.scheduler.forget(session.key));
     this.options.onChange(session.tenant, change);
   }
 

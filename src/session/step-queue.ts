@@ -3,7 +3,7 @@ import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { StepOutcome, StepTask } from '../jobs/tasks.js';
-import type { ScheduleHooks } from '../lanes/scheduler.js';
+import type { ScheduleHooks, Scheduler } from '../lanes/scheduler.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isExpired, type SessionClock } from './call.js';
 import { checkFrame, isRetryOf, isSettled, judgeFrame } from './frames.js';
@@ -11,7 +11,6 @@ import { ownCopy } from './payload.js';
 import type { QueuedSteps } from './pending-work.js';
 import type { Registry } from './registry.js';
 import type { Residency } from './residency.js';
-import type { Schedule } from './schedule.js';
 import type { Session } from './session.js';
 import { SharedWork } from './shared-work.js';
 import { checkStep } from './step-input.js';
@@ -39,7 +38,7 @@ interface QueuedStep {
 
 /** What the steps of all sessions share. */
 export interface StepServices {
-  readonly schedule: Pick<Schedule, 'step'>;
+  readonly scheduler: Pick<Scheduler, 'step'>;
   readonly clock: SessionClock;
   readonly queuedSteps: QueuedSteps;
   readonly registry: Registry;
@@ -156,7 +155,7 @@ export class StepQueue {
    */
   private async compute({ work, hasWaited }: QueuedStep, frame: bigint): Promise<ResolveAnswer> {
     const { session } = this;
-    const { schedule, clock, registry, residency, onFinding } = this.services;
+    const { scheduler, clock, registry, residency, onFinding } = this.services;
     const [call] = work.waiters;
     const { context, expiresAt } = call!;
     const isHard = call!.request.onBudget === 'FAIL';
@@ -189,7 +188,7 @@ export class StepQueue {
     residency.makeRoomFor(session);
     let outcome: StepOutcome;
     try {
-      outcome = await schedule.step(task, hooks);
+      outcome = await scheduler.step(task, hooks);
       if (work.isAbandoned || session.hasEnded) throw new IntersticeError('CANCELLED', 'The caller went away.');
       // The lane met the deadline, but its message may be late: this thread may have been busy.
       if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');

@@ -4,7 +4,7 @@ import type { CallContext } from '../../src/contract/call-context.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { SessionInfo, StepAnswer, StepRequest } from '../../src/contract/sessions.js';
 import { seeded } from '../support/random.js';
-import { settle } from './fake-schedule.js';
+import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom } from './room.js';
 
 /**
@@ -56,9 +56,9 @@ t.test('any interleaving leaves the session in the state to which the accepted s
   t.comment(`TEST_SEED=${seed}`);
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
-      const { operations, schedule } = openRoom(t);
+      const { operations, scheduler } = openRoom(t);
       const session: SessionInfo = await operations.createSession(opening());
-      schedule.isManual = true;
+      scheduler.isManual = true;
       const sent: Sent[] = [];
       const ended = new Set<unknown>();
       const send = (request: StepRequest) => {
@@ -74,7 +74,7 @@ t.test('any interleaving leaves the session in the state to which the accepted s
           },
         );
       };
-      const job = () => schedule.steps.find((candidate) => !ended.has(candidate) && !candidate.hooks.signal!.aborted);
+      const job = () => scheduler.steps.find((candidate) => !ended.has(candidate) && !candidate.hooks.signal!.aborted);
       for (const step of actions) {
         if (step.do === 'send') {
           send({
@@ -136,7 +136,7 @@ t.test('any interleaving leaves the session in the state to which the accepted s
       if (info.frame !== last) throw new Error(`the session is at frame ${info.frame}, not ${last}`);
       const check = operations.check({ sessionId: session.id });
       await check;
-      if (schedule.checks.at(-1)!.request.positions[0] !== state) throw new Error('the state is another one');
+      if (scheduler.checks.at(-1)!.request.positions[0] !== state) throw new Error('the state is another one');
       if (operations.stats().waiting !== 0) throw new Error('something waits for ever');
     }),
     { seed: seed | 0, numRuns: 150 },

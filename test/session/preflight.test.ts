@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Preflight } from '../../src/contract/call-context.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { LIMITS as openLimits, refusalOf } from '../support/job.js';
-import { settle } from './fake-schedule.js';
+import { settle } from './fake-scheduler.js';
 import { opening, openRoom, stepOf, tenant } from './room.js';
 
 type Room = ReturnType<typeof openRoom>;
@@ -53,10 +53,10 @@ t.test(
   'the scheduler judges the known facts; a step behind another step of its session meets the bound of queued steps',
   async (t) => {
     const room = openRoom(t, { limits: { ...openLimits, maxQueue: 2 } });
-    const { schedule, operations } = room;
+    const { scheduler, operations } = room;
     const session = await operations.createSession(opening(), tenant('a'));
     t.equal(codeOf(room, { operation: 'step', sessionId: session.id, bytes: 36 }), 'OK');
-    t.match(schedule.preflights.at(-1), {
+    t.match(scheduler.preflights.at(-1), {
       tenant: 'a',
       session: 1,
       bytes: 36,
@@ -64,16 +64,16 @@ t.test(
       mesh: { vertexCount: 3 },
     });
     t.equal(codeOf(room, { operation: 'resolve', bytes: 99 }), 'OK');
-    t.match(schedule.preflights.at(-1), { tenant: 'a', bytes: 99, isForScene: false });
+    t.match(scheduler.preflights.at(-1), { tenant: 'a', bytes: 99, isForScene: false });
 
-    schedule.isManual = true;
-    const countBefore = schedule.preflights.length;
+    scheduler.isManual = true;
+    const countBefore = scheduler.preflights.length;
     const steps = [1, 2, 3].map((target) => operations.step(stepOf(session, target), tenant('a')));
     t.equal(codeOf(room, { operation: 'step', sessionId: session.id }), 'QUEUE_FULL', 'one runs, two wait');
-    t.equal(schedule.preflights.length, countBefore);
+    t.equal(scheduler.preflights.length, countBefore);
     for (let done = 0; done < steps.length; done++) {
       await settle();
-      schedule.steps.at(-1)!.finish();
+      scheduler.steps.at(-1)!.finish();
       await steps[done];
     }
     t.equal(codeOf(room, { operation: 'step', sessionId: session.id }), 'OK');
@@ -81,23 +81,23 @@ t.test(
 );
 
 t.test('a step that has waited behind another one is not refused by the scheduler', async (t) => {
-  const { schedule, operations } = openRoom(t);
+  const { scheduler, operations } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const steps = [1, 2].map((target) => operations.step(stepOf(session, target)));
   await settle();
-  t.equal(schedule.steps[0]?.hooks.hasPlace, false);
-  schedule.steps[0]!.finish();
+  t.equal(scheduler.steps[0]?.hooks.hasPlace, false);
+  scheduler.steps[0]!.finish();
   await settle();
-  t.equal(schedule.steps[1]?.hooks.hasPlace, true);
-  schedule.steps[1]!.finish();
+  t.equal(scheduler.steps[1]?.hooks.hasPlace, true);
+  scheduler.steps[1]!.finish();
   await Promise.all(steps);
 });
 
 t.test('pending uploads count against the queue, and slow ones stop counting', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const preflight = () => operations.preflight({ operation: 'resolve' });
-  const ahead = () => schedule.preflights.at(-1)?.ahead.count;
+  const ahead = () => scheduler.preflights.at(-1)?.ahead.count;
   const arrivals = [preflight(), preflight(), preflight()];
   t.equal(ahead(), 2);
   arrivals[0]!();
@@ -114,31 +114,31 @@ t.test('pending uploads count against the queue, and slow ones stop counting', a
 
 t.test('a step behind one that is being uploaded meets the bound of queued steps', async (t) => {
   const room = openRoom(t, { limits: { ...openLimits, maxQueue: 1 } });
-  const { operations, schedule } = room;
+  const { operations, scheduler } = room;
   const { id } = await operations.createSession(opening(), tenant('a'));
   const arrived = operations.preflight({ operation: 'step', sessionId: id }, tenant('a'));
-  t.equal(schedule.preflights.length, 1);
+  t.equal(scheduler.preflights.length, 1);
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'QUEUE_FULL');
-  t.equal(schedule.preflights.length, 1, 'the scheduler was not asked');
+  t.equal(scheduler.preflights.length, 1, 'the scheduler was not asked');
   arrived();
   t.equal(codeOf(room, { operation: 'step', sessionId: id }), 'OK');
 });
 
 t.test('pending uploads count with the bytes that their headers give', async (t) => {
   const room = openRoom(t, { maxQueueBytes: 100 });
-  const { operations, schedule } = room;
+  const { operations, scheduler } = room;
   const session = await operations.createSession(opening(), tenant('a'));
   const arrived = operations.preflight({ operation: 'resolve', bytes: 70 });
   operations.preflight({ operation: 'resolve' });
   operations.preflight({ operation: 'resolve', bytes: 5 });
-  t.same(schedule.preflights.at(-1)?.ahead, { count: 2, bytes: 70 });
-  schedule.isManual = true;
+  t.same(scheduler.preflights.at(-1)?.ahead, { count: 2, bytes: 70 });
+  scheduler.isManual = true;
   const step = operations.step(stepOf(session, 1), tenant('a'));
   await settle();
   const behind = { operation: 'step', sessionId: session.id, bytes: 30 } as const;
   t.equal(codeOf(room, behind), 'QUEUE_FULL', '75 bytes are being uploaded');
   arrived();
   t.equal(codeOf(room, behind), 'OK');
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   await step;
 });

@@ -5,18 +5,18 @@ import type { CreateSessionRequest, SessionInfo, StepRequest } from '../../src/c
 import type { OperationsOptions } from '../../src/session/operations.js';
 import { ScheduledOperations } from '../../src/session/operations.js';
 import { LIMITS } from '../support/job.js';
-import { FakeClock, FakeSchedule } from './fake-schedule.js';
+import { FakeClock, FakeScheduler } from './fake-scheduler.js';
 
 export const ENGINE = { name: 'fake', adapter: '', software: true, maxBufferBytes: 0 };
 
 /** Operations on a fake scheduler and a fake clock. */
 export function openRoom(t: Test, more: Partial<OperationsOptions> = {}) {
-  const schedule = new FakeSchedule();
+  const scheduler = new FakeScheduler();
   const clock = new FakeClock();
   const events: OperationEvent[] = [];
   const logged: object[] = [];
   const operations = new ScheduledOperations(
-    schedule,
+    scheduler,
     {
       limits: { ...LIMITS, maxSessions: 8 },
       allowUnverified: false,
@@ -28,7 +28,7 @@ export function openRoom(t: Test, more: Partial<OperationsOptions> = {}) {
     ENGINE,
   );
   t.teardown(() => operations.close());
-  return { schedule, clock, events, logged, operations };
+  return { scheduler, clock, events, logged, operations };
 }
 
 /** One triangle in two parts: vertices 0 and 1, vertex 2. */

@@ -2,12 +2,12 @@ import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CreateSessionRequest } from '../../src/contract/sessions.js';
 import { refusalOf } from '../support/job.js';
-import { settle } from './fake-schedule.js';
+import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
 t.test('what a new session says about itself', async (t) => {
-  const { operations, clock, schedule } = openRoom(t);
-  schedule.warnings = [{ code: 'UNUSED_VERTICES', message: 'one', count: 1 }];
+  const { operations, clock, scheduler } = openRoom(t);
+  scheduler.warnings = [{ code: 'UNUSED_VERTICES', message: 'one', count: 1 }];
   const session = await operations.createSession(opening({ label: 'cape', parameters: { damping: 0.5 } }));
   t.match(session.id, /^[0-9a-f]{32}$/);
   t.match(session, {
@@ -24,25 +24,25 @@ t.test('what a new session says about itself', async (t) => {
   });
   t.notOk('lastReport' in session);
   t.same(await operations.getSession(session.id), session);
-  t.match(schedule.opens[0]!.hooks.claim, { tenant: 'default', priority: 'NORMAL' });
+  t.match(scheduler.opens[0]!.hooks.claim, { tenant: 'default', priority: 'NORMAL' });
 });
 
 t.test('the caller may re-use the arrays of its request', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const request = opening();
   const creating = operations.createSession(request);
   request.start.fill(7);
   request.mesh.triangles!.fill(7);
   const session = await creating;
-  t.same(schedule.opens[0]!.task.state.start, at(0));
+  t.same(scheduler.opens[0]!.task.state.start, at(0));
   const target = at(1);
   const step = operations.step({ sessionId: session.id, target });
   await settle();
   target.fill(9);
   await step;
   await operations.step({ sessionId: session.id });
-  t.same(schedule.steps[1]!.task.target, at(1), 'the last target as it was sent');
-  t.same(schedule.steps[1]!.task.state.mesh.triangles, Uint32Array.of(0, 1, 2));
+  t.same(scheduler.steps[1]!.task.target, at(1), 'the last target as it was sent');
+  t.same(scheduler.steps[1]!.task.state.mesh.triangles, Uint32Array.of(0, 1, 2));
 });
 
 t.test('a session of another tenant is not found', async (t) => {
@@ -69,7 +69,7 @@ t.test('a session of another tenant is not found', async (t) => {
 });
 
 t.test('invalid creations are refused before any work', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const rows: [Partial<CreateSessionRequest>, string, RegExp][] = [
     [{ label: 'x'.repeat(257) }, 'INVALID_PARAMETER', /label has 257/],
     [{ idempotencyKey: 'x'.repeat(257) }, 'INVALID_PARAMETER', /idempotencyKey has 257/],
@@ -81,25 +81,25 @@ t.test('invalid creations are refused before any work', async (t) => {
   for (const [more, code, message] of rows) {
     t.match(await refusalOf(operations.createSession(opening(more))), { code, message });
   }
-  t.equal(schedule.opens.length, 0);
+  t.equal(scheduler.opens.length, 0);
   t.equal((await operations.createSession(opening({ label: '🙂'.repeat(256) }))).frame, 0n, 'characters, not units');
 });
 
 t.test('a refused creation leaves nothing behind', async (t) => {
-  const { operations, schedule } = openRoom(t);
-  schedule.isManual = true;
+  const { operations, scheduler } = openRoom(t);
+  scheduler.isManual = true;
   const creating = refusalOf(operations.createSession(opening()));
   await settle();
-  schedule.opens[0]!.fail(new IntersticeError('INTERSECTING_START', 'they meet'));
+  scheduler.opens[0]!.fail(new IntersticeError('INTERSECTING_START', 'they meet'));
   t.equal((await creating).code, 'INTERSECTING_START');
   t.match(operations.stats(), { sessions: 0, hostBytes: 0, residentBytes: 0 });
-  t.same(schedule.forgotten, [1]);
+  t.same(scheduler.forgotten, [1]);
 });
 
 t.test('quotas of the server, of a tenant and of host memory; pending creations count', async (t) => {
-  const { operations, schedule } = openRoom(t, { maxSessionsPerTenant: 2, maxSessionBytes: 1000 });
+  const { operations, scheduler } = openRoom(t, { maxSessionsPerTenant: 2, maxSessionBytes: 1000 });
   await operations.createSession(opening(), tenant('anna'));
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const second = operations.createSession(opening(), tenant('anna'));
   await settle();
   const third = await refusalOf(operations.createSession(opening(), tenant('anna')));
@@ -109,10 +109,10 @@ t.test('quotas of the server, of a tenant and of host memory; pending creations 
     code: 'QUOTA_EXCEEDED',
     message: /needs 972 bytes.* the limit is 1000/,
   });
-  schedule.opens.at(-1)!.finish();
+  scheduler.opens.at(-1)!.finish();
   const { id } = await second;
   await operations.deleteSession(id, tenant('anna'));
-  schedule.isManual = false;
+  scheduler.isManual = false;
   t.ok(await operations.createSession(opening(), tenant('anna')), 'a freed place can be used again');
 
   const full = openRoom(t, { maxSessionsPerTenant: 100 });
@@ -124,18 +124,18 @@ t.test('quotas of the server, of a tenant and of host memory; pending creations 
 });
 
 t.test('an idempotency key stands for one session', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const request = () => opening({ idempotencyKey: 'k', label: 'a' });
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const both = [operations.createSession(request()), operations.createSession(request())];
   await settle();
-  t.equal(schedule.opens.length, 1, 'also while the first request is pending');
+  t.equal(scheduler.opens.length, 1, 'also while the first request is pending');
   const during = await refusalOf(operations.createSession({ ...request(), start: at(1) }));
   t.match(during, { code: 'INVALID_PARAMETER', message: /another payload/ });
-  schedule.opens[0]!.finish();
+  scheduler.opens[0]!.finish();
   const [first, second] = await Promise.all(both);
   t.equal(first!.id, second!.id);
-  schedule.isManual = false;
+  scheduler.isManual = false;
   t.equal((await operations.createSession(request())).id, first!.id, 'and afterwards');
   for (const change of [
     { label: 'b' },
@@ -154,12 +154,12 @@ t.test('an idempotency key stands for one session', async (t) => {
 });
 
 t.test('a creation that fails releases its key; the cancel of one caller does not stop the other', async (t) => {
-  const { operations, schedule } = openRoom(t);
-  schedule.isManual = true;
+  const { operations, scheduler } = openRoom(t);
+  scheduler.isManual = true;
   const request = opening({ idempotencyKey: 'k' });
   const failing = refusalOf(operations.createSession(request));
   await settle();
-  schedule.opens[0]!.fail(new IntersticeError('INTERNAL', 'x'));
+  scheduler.opens[0]!.fail(new IntersticeError('INTERNAL', 'x'));
   await failing;
   const abort = new AbortController();
   const gone = refusalOf(operations.createSession(request, { signal: abort.signal }));
@@ -167,14 +167,14 @@ t.test('a creation that fails releases its key; the cancel of one caller does no
   await settle();
   abort.abort();
   t.equal((await gone).code, 'CANCELLED');
-  t.notOk(schedule.opens[1]!.hooks.signal!.aborted);
-  schedule.opens[1]!.finish();
+  t.notOk(scheduler.opens[1]!.hooks.signal!.aborted);
+  scheduler.opens[1]!.finish();
   t.ok((await staying).id);
 });
 
 t.test('a creation that all callers have cancelled is undone, and its key is free at once', async (t) => {
-  const { operations, schedule } = openRoom(t);
-  schedule.isManual = true;
+  const { operations, scheduler } = openRoom(t);
+  scheduler.isManual = true;
   const abort = new AbortController();
   const request = opening({ idempotencyKey: 'k' });
   const gone = refusalOf(operations.createSession(request, { signal: abort.signal }));
@@ -183,10 +183,10 @@ t.test('a creation that all callers have cancelled is undone, and its key is fre
   const again = operations.createSession(request);
   t.equal((await gone).code, 'CANCELLED');
   await settle();
-  schedule.opens[1]!.finish();
+  scheduler.opens[1]!.finish();
   const { id } = await again;
   t.equal((await operations.listSessions({})).sessions.length, 1);
-  schedule.isManual = false;
+  scheduler.isManual = false;
   t.equal(
     (await operations.createSession(request)).id,
     id,
@@ -220,7 +220,7 @@ t.test('a list is paged', async (t) => {
 });
 
 t.test('an update replaces single parameters; a refused update changes nothing', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const created = await operations.createSession(opening({ label: 'a', parameters: { damping: 0.5, stepLimit: 9 } }));
   const { id: sessionId } = created;
   const updated = await operations.updateSession({ sessionId, parameters: { stepLimit: 7 }, idleTimeoutSeconds: 60 });
@@ -235,12 +235,12 @@ t.test('an update replaces single parameters; a refused update changes nothing',
   t.match(updated, now);
   await operations.step(stepOf(created, 1, { override: { damping: 0.25 } }));
   await operations.step(stepOf(created, 1));
-  t.match(schedule.steps[0]!.task.parameters, { damping: 0.25, stepLimit: 7 });
-  t.match(schedule.steps[1]!.task.parameters, { damping: 0.5, stepLimit: 7 }, 'an override is for one step');
+  t.match(scheduler.steps[0]!.task.parameters, { damping: 0.25, stepLimit: 7 });
+  t.match(scheduler.steps[1]!.task.parameters, { damping: 0.5, stepLimit: 7 }, 'an override is for one step');
 });
 
 t.test('an update that conflicts with the distance of a part is refused, and changes nothing', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const { mesh } = opening();
   const parts = mesh.parts!.map((part, k) => (k === 0 ? { ...part, activationDistance: 0.5 } : part));
   const session = await operations.createSession(
@@ -252,16 +252,16 @@ t.test('an update that conflicts with the distance of a part is refused, and cha
   t.match(refusal.hint, /searchRadiusMin/);
   t.match(await operations.getSession(sessionId), { label: '', resolved: { preset: 'TUNED' } });
   await operations.step(stepOf(session, 1));
-  t.notMatch(schedule.steps[0]?.task.parameters, { preset: 'PAPER' });
+  t.notMatch(scheduler.steps[0]?.task.parameters, { preset: 'PAPER' });
   const wider = { preset: 'PAPER', searchRadiusMin: 0.5 } as const;
   t.match(await operations.updateSession({ sessionId, parameters: wider }), { resolved: { preset: 'PAPER' } });
 });
 
 t.test('an update replaces the warnings about parameters and keeps those about the mesh', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const message =
     'activationDistance 0.9 exceeds half the median edge (1): neighbouring elements push each other apart; 0.1 would be usual';
-  schedule.warnings = [
+  scheduler.warnings = [
     { code: 'UNUSED_VERTICES', message: 'one', count: 1 },
     { code: 'DELTA_ABOVE_HALF_EDGE', message, count: 1 },
   ];
@@ -278,12 +278,12 @@ t.test('an update replaces the warnings about parameters and keeps those about t
 });
 
 t.test('a deleted session is not found, and its memory is freed', async (t) => {
-  const { operations, schedule, events } = openRoom(t);
+  const { operations, scheduler, events } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.deleteSession(session.id);
   t.equal((await refusalOf(operations.deleteSession(session.id))).code, 'SESSION_NOT_FOUND');
   t.equal((await refusalOf(operations.step(stepOf(session, 1)))).code, 'SESSION_NOT_FOUND');
-  t.same(schedule.forgotten, [1]);
+  t.same(scheduler.forgotten, [1]);
   t.match(operations.stats(), { sessions: 0, hostBytes: 0, residentBytes: 0 });
   t.match(
     events.filter(({ type }) => type === 'session'),
@@ -292,23 +292,23 @@ t.test('a deleted session is not found, and its memory is freed', async (t) => {
 });
 
 t.test('deleting a session cancels its running step and its waiting ones', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const running = refusalOf(operations.step(stepOf(session, 1)));
   const waiting = refusalOf(operations.step(stepOf(session, 2)));
   await settle();
   await operations.deleteSession(session.id);
   t.match(await running, { code: 'CANCELLED', message: /session was deleted/ });
   t.match(await waiting, { code: 'CANCELLED', message: /session was deleted/ });
-  t.ok(schedule.steps[0]!.hooks.signal!.aborted);
+  t.ok(scheduler.steps[0]!.hooks.signal!.aborted);
   await settle();
-  t.equal(schedule.steps.length, 1);
+  t.equal(scheduler.steps.length, 1);
   t.equal(operations.stats().waiting, 0);
 });
 
 t.test('idle sessions expire, except those at work and those without a timeout', async (t) => {
-  const { operations, schedule, clock, events } = openRoom(t, { idleTimeoutSeconds: 10 });
+  const { operations, scheduler, clock, events } = openRoom(t, { idleTimeoutSeconds: 10 });
   const [a, b, c] = await Promise.all([
     operations.createSession(opening()),
     operations.createSession(opening({ idleTimeoutSeconds: 0 })),
@@ -318,13 +318,13 @@ t.test('idle sessions expire, except those at work and those without a timeout',
   await operations.step(stepOf(a!, 1));
   clock.advance(9_999);
   t.ok(await operations.getSession(a!.id), 'a step counts as use');
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const step = operations.step(stepOf(a!, 1));
   await settle();
   clock.advance(100_000);
   t.ok(await operations.getSession(a!.id), 'work counts as use, however long');
   t.equal((await refusalOf(operations.getSession(c!.id))).code, 'SESSION_NOT_FOUND');
-  schedule.steps.at(-1)!.finish();
+  scheduler.steps.at(-1)!.finish();
   await step;
   clock.advance(9_999);
   t.ok(await operations.getSession(a!.id), 'getSession does not count as use');
@@ -347,21 +347,21 @@ t.test('idle sessions expire, except those at work and those without a timeout',
 });
 
 t.test('a check of a session takes its last answer or the given positions, with its mesh', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 2, { kinematic: Uint8Array.of(1, 0, 0) }));
   await operations.check({ sessionId: session.id, maxPairs: 3 });
   await operations.check({ sessionId: session.id, positions: at(5), pathEnd: at(6) });
-  t.match(schedule.checks[0]!.request, { positions: at(1), maxPairs: 3, mesh: { kinematic: Uint8Array.of(1, 0, 0) } });
-  t.match(schedule.checks[1]!.request, { positions: at(5), pathEnd: at(6) });
-  t.notOk('sessionId' in schedule.checks[0]!.request);
-  t.equal(schedule.checks[0]!.hooks.claim.session, undefined, 'it does not wait behind steps');
+  t.match(scheduler.checks[0]!.request, { positions: at(1), maxPairs: 3, mesh: { kinematic: Uint8Array.of(1, 0, 0) } });
+  t.match(scheduler.checks[1]!.request, { positions: at(5), pathEnd: at(6) });
+  t.notOk('sessionId' in scheduler.checks[0]!.request);
+  t.equal(scheduler.checks[0]!.hooks.claim.session, undefined, 'it does not wait behind steps');
 });
 
 t.test('after close every call is refused with DRAINING', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const running = refusalOf(operations.step(stepOf(session, 1)));
   await settle();
   await operations.close();

@@ -1,17 +1,17 @@
 import t from 'tap';
 import { refusalOf } from '../support/job.js';
-import { freshReport, settle } from './fake-schedule.js';
+import { freshReport, settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf } from './room.js';
 
 t.test('the work stops only when the last caller that joined has left', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const [first, second] = [new AbortController(), new AbortController()];
   const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: first.signal }));
   const two = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: second.signal }));
   await settle();
-  const { signal } = schedule.steps[0]!.hooks;
+  const { signal } = scheduler.steps[0]!.hooks;
   first.abort();
   t.equal((await one).code, 'CANCELLED');
   t.notOk(signal!.aborted);
@@ -20,40 +20,40 @@ t.test('the work stops only when the last caller that joined has left', async (t
   t.equal((await two).code, 'CANCELLED');
   t.ok(signal!.aborted);
   await settle();
-  t.equal(schedule.steps.length, 2, 'a retry after that is computed anew');
-  schedule.steps[1]!.finish();
+  t.equal(scheduler.steps.length, 2, 'a retry after that is computed anew');
+  scheduler.steps[1]!.finish();
   t.match(await retry, { frame: 1n, isReplay: false, positions: at(2) });
 });
 
 t.test('after the first caller has left, the second one gets the answer as its own', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const abort = new AbortController();
   const one = refusalOf(operations.step(stepOf(session, 4, { frame: 1n }), { signal: abort.signal }));
   const two = operations.step(stepOf(session, 4, { frame: 1n }));
   await settle();
   abort.abort();
   await one;
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   t.match(await two, { isReplay: false, frame: 1n }, 'its transport writes the times into the report');
 });
 
 t.test('after a cancel before the commit the next step starts from the old state', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const abort = new AbortController();
   const gone = refusalOf(operations.step(stepOf(session, 4), { signal: abort.signal }));
   await settle();
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   abort.abort();
   t.equal((await gone).code, 'CANCELLED', 'the lane had answered, but no caller was left');
   await settle();
   const next = operations.step(stepOf(session, 8));
   await settle();
-  t.match(schedule.steps[1]!.task.state, { stateVersion: 0, start: at(0) });
-  schedule.steps[1]!.finish();
+  t.match(scheduler.steps[1]!.task.state, { stateVersion: 0, start: at(0) });
+  scheduler.steps[1]!.finish();
   t.match(await next, { frame: 1n, positions: at(4) });
 });
 
@@ -69,9 +69,9 @@ t.test('a cancel after the commit changes nothing', async (t) => {
 });
 
 t.test('cancelling a step that waits removes it from the queue', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const running = operations.step(stepOf(session, 4));
   const abort = new AbortController();
   const waiting = refusalOf(operations.step(stepOf(session, 6), { signal: abort.signal }));
@@ -79,10 +79,10 @@ t.test('cancelling a step that waits removes it from the queue', async (t) => {
   abort.abort();
   t.equal((await waiting).code, 'CANCELLED');
   t.equal(operations.stats().waiting, 0);
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   await running;
   await settle();
-  t.equal(schedule.steps.length, 1);
+  t.equal(scheduler.steps.length, 1);
   t.equal(
     (await refusalOf(operations.step(stepOf(session, 6), { signal: abort.signal }))).code,
     'CANCELLED',
@@ -91,9 +91,9 @@ t.test('cancelling a step that waits removes it from the queue', async (t) => {
 });
 
 t.test('a time budget also runs while a step waits behind another one', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const running = operations.step(stepOf(session, 4, { frame: 1n }));
   const waiting = refusalOf(operations.step(stepOf(session, 6, { timeBudgetSeconds: 2 })));
   const joined = refusalOf(operations.step(stepOf(session, 4, { frame: 1n, timeBudgetSeconds: 3 })));
@@ -102,48 +102,48 @@ t.test('a time budget also runs while a step waits behind another one', async (t
   t.equal((await waiting).code, 'DEADLINE_EXCEEDED');
   clock.advance(1000);
   t.equal((await joined).code, 'DEADLINE_EXCEEDED', 'a caller that joined waits no longer than its own budget');
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   t.equal((await running).frame, 1n);
   await settle();
-  t.equal(schedule.steps.length, 1);
+  t.equal(scheduler.steps.length, 1);
 });
 
 t.test('the lane keeps the deadline of a step that has started, and may return a safe state', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const step = operations.step(stepOf(session, 4, { timeBudgetSeconds: 2 }));
   await settle();
   clock.advance(2001);
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   t.equal((await step).frame, 1n, 'accepted');
 });
 
 t.test('a step with FAIL is refused when its time is over, and its work is stopped', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const step = refusalOf(operations.step(stepOf(session, 4, { timeBudgetSeconds: 2, onBudget: 'FAIL' })));
   await settle();
   clock.advance(2000);
   t.match(await step, { code: 'DEADLINE_EXCEEDED' });
-  t.ok(schedule.steps[0]?.hooks.signal?.aborted);
+  t.ok(scheduler.steps[0]?.hooks.signal?.aborted);
   t.equal((await operations.getSession(session.id)).frame, 0n);
 });
 
 t.test('an answer that arrives too late for FAIL is not accepted, even before the timer fires', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   for (const [passed, isLate] of [
     [1999, false],
     [2000, true],
   ] as const) {
-    const frame = BigInt(schedule.steps.length + 1);
+    const frame = BigInt(scheduler.steps.length + 1);
     const step = operations.step(stepOf(session, 4, { timeBudgetSeconds: 2, onBudget: 'FAIL' }));
     await settle();
     clock.jump(passed);
-    schedule.steps.at(-1)!.finish();
+    scheduler.steps.at(-1)!.finish();
     if (isLate) t.match(await refusalOf(step), { code: 'DEADLINE_EXCEEDED', message: /on the way back/ });
     else t.equal((await step).frame, frame);
     t.equal((await operations.getSession(session.id)).frame, 1n);
@@ -151,10 +151,10 @@ t.test('an answer that arrives too late for FAIL is not accepted, even before th
 });
 
 t.test('a resolve with FAIL is refused when its time is over, and its work is stopped', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const { mesh, start, parameters } = opening();
   const signals: (AbortSignal | undefined)[] = [];
-  schedule.resolve = (_task, { signal }) => {
+  scheduler.resolve = (_task, { signal }) => {
     signals.push(signal);
     return new Promise(() => {});
   };
@@ -165,7 +165,7 @@ t.test('a resolve with FAIL is refused when its time is over, and its work is st
   t.match(await refusal, { code: 'DEADLINE_EXCEEDED' });
   t.equal(signals[0]?.aborted, true);
 
-  schedule.resolve = async () => {
+  scheduler.resolve = async () => {
     clock.jump(2000);
     return { positions: at(1), report: freshReport() };
   };

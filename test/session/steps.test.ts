@@ -2,11 +2,11 @@ import t from 'tap';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { StepRequest } from '../../src/contract/sessions.js';
 import { LIMITS, refusalOf } from '../support/job.js';
-import { settle } from './fake-schedule.js';
+import { settle } from './fake-scheduler.js';
 import { at, opening, openRoom, stepOf, tenant } from './room.js';
 
 t.test('each step continues from the one before it', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   const first = await operations.step(stepOf(session, 4));
   t.match(first, { frame: 1n, isReplay: false, positions: at(2) });
@@ -15,40 +15,40 @@ t.test('each step continues from the one before it', async (t) => {
   const third = await operations.step(stepOf(session, 4, { start: at(10) }));
   t.match(third, { frame: 6n, positions: at(7) });
   t.same(
-    schedule.steps.map(({ task }) => task.start),
+    scheduler.steps.map(({ task }) => task.start),
     [undefined, undefined, at(10)],
   );
   const info = await operations.getSession(session.id);
   t.match(info, { frame: 6n, lastReport: { steps: 7 } });
-  t.match(schedule.steps[0]!.hooks.claim, { tenant: 'default', session: 1, priority: 'NORMAL' });
+  t.match(scheduler.steps[0]!.hooks.claim, { tenant: 'default', session: 1, priority: 'NORMAL' });
 });
 
 t.test('the session copies a target unless the caller handed it over', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   const target = at(4);
   await operations.step({ sessionId: session.id, target });
-  t.not(schedule.steps[0]!.task.target, target);
+  t.not(scheduler.steps[0]!.task.target, target);
   target.fill(9);
   await operations.step(stepOf(session, undefined));
-  t.same(schedule.steps[1]!.task.target, at(4), 'what the caller writes later changes nothing');
+  t.same(scheduler.steps[1]!.task.target, at(4), 'what the caller writes later changes nothing');
   await operations.step({ sessionId: session.id, target }, { isHandedOver: true });
-  t.equal(schedule.steps[2]!.task.target, target);
+  t.equal(scheduler.steps[2]!.task.target, target);
 });
 
 t.test('before the first step the start is the target', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening({ start: at(3) }));
   await operations.step(
     stepOf(session, undefined, { partTargets: [{ part: 'right', target: Float32Array.of(9, 9, 9) }] }),
   );
-  t.same([...schedule.steps[0]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9]);
+  t.same([...scheduler.steps[0]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9]);
   await operations.step(stepOf(session, undefined));
-  t.same([...schedule.steps[1]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9], 'parts keep their targets');
+  t.same([...scheduler.steps[1]!.task.target], [3, 3, 3, 3, 3, 3, 9, 9, 9], 'parts keep their targets');
 });
 
 t.test('the fields of a step reach the scheduler', async (t) => {
-  const { operations, schedule, clock } = openRoom(t);
+  const { operations, scheduler, clock } = openRoom(t);
   const caller = { tenant: 'anna', maxPriority: 'NORMAL' as const };
   const session = await operations.createSession(opening(), { caller });
   const request = stepOf(session, 1, {
@@ -58,7 +58,7 @@ t.test('the fields of a step reach the scheduler', async (t) => {
     priority: 'INTERACTIVE',
   });
   await operations.step(request, { caller, receivedAt: performance.now() });
-  const { task, hooks } = schedule.steps[0]!;
+  const { task, hooks } = scheduler.steps[0]!;
   t.match(task, { include: { contacts: true }, timeBudgetSeconds: 2, onBudget: 'FAIL', queuedAt: clock.monotonicMs() });
   t.equal(hooks.expiresAt, task.receivedAt + 2000);
   t.match(hooks.claim, { tenant: 'anna', priority: 'NORMAL' }, 'capped by the key');
@@ -69,7 +69,7 @@ t.test('the fields of a step reach the scheduler', async (t) => {
 });
 
 t.test('an accepted frame that is sent again gets the stored answer, the same objects', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   const first = await operations.step(stepOf(session, 4, { frame: 3n }));
   const again = await operations.step(stepOf(session, 4, { frame: 3n, timeBudgetSeconds: 1 }));
@@ -77,7 +77,7 @@ t.test('an accepted frame that is sent again gets the stored answer, the same ob
   t.equal(again.frame, 3n);
   t.equal(again.positions, first.positions);
   t.equal(again.report, first.report);
-  t.equal(schedule.steps.length, 1);
+  t.equal(scheduler.steps.length, 1);
   t.equal((await refusalOf(operations.step(stepOf(session, 5, { frame: 3n })))).code, 'FRAME_CONFLICT');
   t.equal((await refusalOf(operations.step(stepOf(session, 4, { frame: 2n })))).code, 'FRAME_OUT_OF_ORDER');
   t.equal((await refusalOf(operations.step(stepOf(session, 4, { frame: 0n })))).code, 'FRAME_OUT_OF_ORDER');
@@ -85,19 +85,19 @@ t.test('an accepted frame that is sent again gets the stored answer, the same ob
 });
 
 t.test('a stored answer is available while the next step runs', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 4, { frame: 1n }));
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const running = operations.step(stepOf(session, 6, { frame: 2n }));
   await settle();
   t.equal((await operations.step(stepOf(session, 4, { frame: 1n }))).isReplay, true);
-  schedule.steps.at(-1)!.finish();
+  scheduler.steps.at(-1)!.finish();
   await running;
 });
 
 t.test('refused and failed steps change nothing', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 4));
   const before = await operations.getSession(session.id);
@@ -109,46 +109,46 @@ t.test('refused and failed steps change nothing', async (t) => {
     { masses: Float32Array.of(1, -1, 1) },
   ];
   for (const more of wrong) t.ok(await refusalOf(operations.step(stepOf(session, undefined, more))));
-  t.equal(schedule.steps.length, 1, 'invalid creations are refused before any work');
-  schedule.isManual = true;
+  t.equal(scheduler.steps.length, 1, 'invalid creations are refused before any work');
+  scheduler.isManual = true;
   const failing = refusalOf(operations.step(stepOf(session, 8, { masses: Float32Array.of(1, 2, 3), frame: 9n })));
   await settle();
-  schedule.steps[1]!.fail(new IntersticeError('DEVICE_LOST', 'gone'));
+  scheduler.steps[1]!.fail(new IntersticeError('DEVICE_LOST', 'gone'));
   t.equal((await failing).code, 'DEVICE_LOST');
   t.same(await operations.getSession(session.id), before);
   t.equal(operations.stats().hostBytes, bytes);
-  schedule.isManual = false;
+  scheduler.isManual = false;
   await operations.step(stepOf(session, undefined));
-  const { task } = schedule.steps[2]!;
+  const { task } = scheduler.steps[2]!;
   t.same(task.target, at(4), 'the last target is the last accepted one');
-  t.match(task.state, { meshVersion: 0, stateVersion: schedule.steps[0]!.task.nextVersion, start: at(2) });
+  t.match(task.state, { meshVersion: 0, stateVersion: scheduler.steps[0]!.task.nextVersion, start: at(2) });
   t.notOk(task.state.mesh.masses);
-  const versions = schedule.steps.map(({ task }) => task.nextVersion);
+  const versions = scheduler.steps.map(({ task }) => task.nextVersion);
   t.equal(new Set(versions).size, versions.length, 'each version is used once');
 });
 
 t.test('flags and masses hold from their step on', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
   await operations.step(stepOf(session, 1, { kinematic: Uint8Array.of(1, 0, 0) }));
   await operations.step(stepOf(session, 1, { masses: Float32Array.of(1, 2, 3) }));
   await operations.step(stepOf(session, 1));
-  const states = schedule.steps.map(({ task }) => task.state);
+  const states = scheduler.steps.map(({ task }) => task.state);
   t.match(states[2]!.mesh, { kinematic: Uint8Array.of(1, 0, 0), masses: Float32Array.of(1, 2, 3) });
   t.equal(states[2]!.meshVersion, states[1]!.meshVersion);
   t.not(states[1]!.meshVersion, states[0]!.meshVersion);
 });
 
 t.test('steps run one at a time in the order of arrival, each from the result of the one before it', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const answers = [4, 8, 12].map((target) => operations.step(stepOf(session, target)));
   await settle();
-  t.equal(schedule.steps.length, 1);
+  t.equal(scheduler.steps.length, 1);
   t.match(operations.stats(), { waiting: 2 });
   for (let i = 0; i < 3; i++) {
-    schedule.steps[i]!.finish();
+    scheduler.steps[i]!.finish();
     await settle();
   }
   t.same(
@@ -163,35 +163,35 @@ t.test('steps run one at a time in the order of arrival, each from the result of
 });
 
 t.test('a frame is judged at its turn: an earlier step that fails causes no refusal', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const five = refusalOf(operations.step(stepOf(session, 1, { frame: 5n })));
   const four = operations.step(stepOf(session, 1, { frame: 4n }));
   const next = operations.step(stepOf(session, 1));
   await settle();
-  schedule.steps[0]!.fail(new IntersticeError('INTERSECTING_START', 'x'));
+  scheduler.steps[0]!.fail(new IntersticeError('INTERSECTING_START', 'x'));
   await five;
   await settle();
-  schedule.steps[1]!.finish();
+  scheduler.steps[1]!.finish();
   t.equal((await four).frame, 4n);
   await settle();
-  schedule.steps[2]!.finish();
+  scheduler.steps[2]!.finish();
   t.equal((await next).frame, 5n, 'unset is the last accepted + 1');
 
   const seven = operations.step(stepOf(session, 1, { frame: 7n }));
   const six = refusalOf(operations.step(stepOf(session, 1, { frame: 6n })));
   await settle();
-  schedule.steps[3]!.finish();
+  scheduler.steps[3]!.finish();
   await seven;
   t.equal((await six).code, 'FRAME_OUT_OF_ORDER');
-  t.equal(schedule.steps.length, 4);
+  t.equal(scheduler.steps.length, 4);
 });
 
 t.test('a retry joins the pending step of its frame', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const running = operations.step(stepOf(session, 4, { frame: 1n }));
   const waiting = operations.step(stepOf(session, 8, { frame: 2n }));
   const joined = [
@@ -201,11 +201,11 @@ t.test('a retry joins the pending step of its frame', async (t) => {
   t.equal((await refusalOf(operations.step(stepOf(session, 5, { frame: 1n })))).code, 'FRAME_CONFLICT');
   t.equal((await refusalOf(operations.step(stepOf(session, 5, { frame: 2n })))).code, 'FRAME_CONFLICT');
   await settle();
-  schedule.steps[0]!.finish();
+  scheduler.steps[0]!.finish();
   await settle();
-  schedule.steps[1]!.finish();
+  scheduler.steps[1]!.finish();
   const [a, b, c, d] = await Promise.all([running, waiting, ...joined]);
-  t.equal(schedule.steps.length, 2);
+  t.equal(scheduler.steps.length, 2);
   t.same(
     [a, b, c, d].map((answer) => answer!.isReplay),
     [false, false, true, true],
@@ -216,10 +216,10 @@ t.test('a retry joins the pending step of its frame', async (t) => {
 });
 
 t.test('the number of waiting steps is bounded', async (t) => {
-  const { operations, schedule } = openRoom(t, { limits: { ...LIMITS, maxSessions: 8, maxQueue: 2 } });
+  const { operations, scheduler } = openRoom(t, { limits: { ...LIMITS, maxSessions: 8, maxQueue: 2 } });
   const session = await operations.createSession(opening());
   const other = await operations.createSession(opening(), tenant('bert'));
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const abort = new AbortController();
   const { signal } = abort;
   const mine = [1, 2, 3].map((target) => operations.step(stepOf(session, target), { signal }).catch(() => {}));
@@ -228,7 +228,7 @@ t.test('the number of waiting steps is bounded', async (t) => {
   t.match(refusal, { code: 'QUEUE_FULL', message: /2 requests are waiting/, retryAfterSeconds: 1 });
   const first = operations.step(stepOf(other, 1), { ...tenant('bert'), signal }).catch(() => {});
   await settle();
-  t.equal(schedule.steps.length, 2, 'a session without pending steps is not affected');
+  t.equal(scheduler.steps.length, 2, 'a session without pending steps is not affected');
   abort.abort();
   await Promise.all([...mine, first]);
   await settle();
@@ -236,9 +236,9 @@ t.test('the number of waiting steps is bounded', async (t) => {
 });
 
 t.test('the bytes of waiting steps are bounded', async (t) => {
-  const { operations, schedule } = openRoom(t, { maxQueueBytes: 100 });
+  const { operations, scheduler } = openRoom(t, { maxQueueBytes: 100 });
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const steps = [1, 2, 3].map((target) => operations.step(stepOf(session, target)));
   await settle();
   const refusal = await refusalOf(operations.step(stepOf(session, 9)));
@@ -247,11 +247,11 @@ t.test('the bytes of waiting steps are bounded', async (t) => {
     refusal.message,
     /2 requests of 72 bytes are waiting already; with 36 more, the limit of 100 bytes would be exceeded/,
   );
-  schedule.waitingBytes = 30;
+  scheduler.waitingBytes = 30;
   t.equal((await refusalOf(operations.step(stepOf(session, 9)))).code, 'QUEUE_FULL');
-  schedule.waitingBytes = 0;
+  scheduler.waitingBytes = 0;
   for (let done = 0; done < 2; done++) {
-    schedule.steps[done]!.finish();
+    scheduler.steps[done]!.finish();
     await steps[done];
     await settle();
   }
@@ -259,7 +259,7 @@ t.test('the bytes of waiting steps are bounded', async (t) => {
   const late = operations.step(stepOf(session, 4));
   await settle();
   for (let done = 2; done < 4; done++) {
-    schedule.steps[done]!.finish();
+    scheduler.steps[done]!.finish();
     await (done === 2 ? steps[2] : late);
     await settle();
   }
@@ -267,20 +267,20 @@ t.test('the bytes of waiting steps are bounded', async (t) => {
 });
 
 t.test('progress goes to all callers that wait when the step starts', async (t) => {
-  const { operations, schedule } = openRoom(t);
+  const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());
-  schedule.isManual = true;
+  scheduler.isManual = true;
   const seen: string[] = [];
   const blocking = operations.step(stepOf(session, 1));
   const steps = ['a', 'b'].map((name) =>
     operations.step(stepOf(session, 4, { frame: 7n }), { onProgress: ({ steps }) => seen.push(`${name}${steps}`) }),
   );
   await settle();
-  t.equal(schedule.steps[0]!.hooks.onProgress, undefined, 'no caller asked for progress');
-  schedule.steps[0]!.finish();
+  t.equal(scheduler.steps[0]!.hooks.onProgress, undefined, 'no caller asked for progress');
+  scheduler.steps[0]!.finish();
   await settle();
-  schedule.steps[1]!.hooks.onProgress!({ steps: 3, residual: 1, unfinishedVertices: 1 });
-  schedule.steps[1]!.finish();
+  scheduler.steps[1]!.hooks.onProgress!({ steps: 3, residual: 1, unfinishedVertices: 1 });
+  scheduler.steps[1]!.finish();
   await Promise.all([blocking, ...steps]);
   t.same(seen, ['a3', 'b3']);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readMeshFile } from '../../src/mesh/files/index.js';
 import { RequestTrace, type TracedRequest } from '../../src/session/trace.js';
-import { freshReport } from './fake-schedule.js';
+import { freshReport } from './fake-scheduler.js';
 import { at } from './room.js';
 
 const request: TracedRequest = {

@@ -5,9 +5,8 @@ import type { Report } from '../../src/contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../../src/contract/requests.js';
 import { hashContent } from '../../src/jobs/content-hash.js';
 import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask } from '../../src/jobs/tasks.js';
-import type { JobPreflight, ScheduleHooks } from '../../src/lanes/scheduler.js';
+import type { JobPreflight, ScheduleHooks, Scheduler } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/call.js';
-import type { Schedule } from '../../src/session/schedule.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
 import { fakeCheckAnswer, fakeReport } from '../transport/fake-operations.js';
 
@@ -64,7 +63,7 @@ export interface StepJob {
  * A scheduler that computes nothing: the answer of a step is half way between its start and its target, so that the order of
  * steps shows. With `isManual` the test ends steps and openings; a cancel ends them as with the real scheduler.
  */
-export class FakeSchedule implements Schedule {
+export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   isManual = false;
   readonly steps: StepJob[] = [];
   readonly opens: { readonly task: OpenTask; readonly hooks: ScheduleHooks; finish(): void; fail(r: unknown): void }[] =
@@ -79,10 +78,6 @@ export class FakeSchedule implements Schedule {
   sharedBytes = 0;
   residentBytes: (key: number) => number = () => 100;
   warnings: OpenAnswer['warnings'] = [];
-
-  async hello() {
-    return { name: 'fake', adapter: '', software: true, maxBufferBytes: 0 };
-  }
 
   preflight(preflight: JobPreflight): void {
     this.preflights.push(preflight);
