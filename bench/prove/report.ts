@@ -70,11 +70,11 @@ const list = (counts: Readonly<Record<string, number>>): string =>
     .join(', ');
 
 const course = ({ atFirst, atLast }: Course, unit: (value: number) => string): string =>
-  atFirst === undefined || atLast === undefined ? 'not told' : `${unit(atFirst)} → ${unit(atLast)}`;
+  atFirst === undefined || atLast === undefined ? 'not reported' : `${unit(atFirst)} → ${unit(atLast)}`;
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 const milliseconds = (ms: number): string => `${ms.toFixed(1)} ms`;
 
-/** The parts of a campaign, what each asks, and what came of it. */
+/** The parts of a campaign, the question of each, and its result. */
 function summaryOf({ runs, mutants, faults, soaks }: ProveReport): string[][] {
   const sum = (of: (run: EngineRun) => number) => runs.reduce((total, run) => total + of(run), 0);
   const caught = mutants.filter(({ result }) => result === 'CAUGHT').length;
@@ -92,17 +92,17 @@ function summaryOf({ runs, mutants, faults, soaks }: ProveReport): string[][] {
     ],
     [
       'Planted faults',
-      'Would the judge notice? Copies of the service that are broken on purpose, one rule each',
+      'Does the judge notice a fault? Copies of the service in which one rule each is broken',
       mutants.length === 0 ? none : `${caught} of ${mutants.length} caught`,
     ],
     [
       'Faults around the engine',
-      'Does the promise hold when clients, threads, devices and processes go away?',
+      'Do the guarantees hold when clients, threads, devices and processes are lost?',
       faults.length === 0 ? none : `${held} held, ${faults.length - held - skipped} broken, ${skipped} do not apply`,
     ],
     [
       'Soak',
-      'Do memory and latency stay where they are?',
+      'Do memory and latency stay constant?',
       soaks.length === 0
         ? none
         : `${soaks.reduce((total, { answers }) => total + answers, 0)} answers; ${wrong} findings`,
@@ -115,8 +115,8 @@ const RUN_ROWS: readonly (readonly [string, (run: EngineRun) => unknown])[] = [
   ['seconds', ({ seconds }) => seconds.toFixed(0)],
   ['answers judged', ({ answers }) => answers],
   ['pieces of paths judged (0: the build writes none)', ({ pieces }) => pieces],
-  ['steps the engine took', ({ steps }) => steps],
-  ['answers that used an earlier search again', ({ reused }) => reused],
+  ['steps of the engine', ({ steps }) => steps],
+  ['answers that reused a proximity set', ({ reused }) => reused],
   ['answers with pairs excluded that intersected at the start', ({ ignoring }) => ignoring],
   ["comparisons with the service's own check", ({ checks }) => checks],
   ['how requests ended', ({ endings }) => list(endings)],
@@ -125,7 +125,7 @@ const RUN_ROWS: readonly (readonly [string, (run: EngineRun) => unknown])[] = [
   ['findings', ({ findings }) => findings.length],
 ];
 
-const ENDINGS = `Endings: CONVERGED (the motion is used up), STALLED (nothing moves any more), STEP_LIMIT and DEADLINE (stopped before)
+const ENDINGS = `Endings: CONVERGED (the residual is below the threshold), STALLED (no vertex moves any more), STEP_LIMIT and DEADLINE (stopped before)
 are answers, all of them safe. INTERSECTING_START, TOLERANCE_TOO_SMALL and INVALID_PARAMETER are refusals that the judge
 found to be the only right reply, SESSION_NOT_FOUND a session that had expired. CRASHED is a finding.`;
 
@@ -186,7 +186,7 @@ ${
 <p>${caught} of ${mutants.length} faults, planted in copies of the build, were caught by the same judge. CAUGHT is what should be; MISSED means
 that the judge is blind there, MISFIT that the build has changed and the patch no longer fits.</p>
 ${table(
-  ['fault', 'what was broken', 'files', 'result', 'what gave it away', 'cases until then'],
+  ['fault', 'what was broken', 'files', 'result', 'finding that caught it', 'cases until then'],
   mutants.map((m) => [m.name, m.fault, m.files.join(' '), m.result, m.by, m.cases]),
 )}
 <h2>Faults around the engine</h2>

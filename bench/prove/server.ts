@@ -11,7 +11,7 @@ export interface ServerSettings {
   /** folder of the build to start: src/cli/main.js in it; this very build when absent */
   readonly build?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** told of every line that it logs */
+  /** called with every line that it logs */
   readonly onLine?: (line: string) => void;
 }
 
@@ -27,7 +27,7 @@ export class ServerProcess {
   private constructor(
     private readonly addresses: Addresses,
     private readonly child: ChildProcess,
-    /** the last lines it logged, for reports of its death */
+    /** the last lines that it logged, to report why it ended */
     readonly log: readonly string[],
   ) {}
 
@@ -54,7 +54,7 @@ export class ServerProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Resolves when the service takes requests. @throws what it said when it never will */
+  /** Resolves when the service accepts requests. @throws Error with its log when it ends before */
   static async start(settings: ServerSettings): Promise<ServerProcess> {
     const main = join(settings.build ?? fileURLToPath(new URL('../../', import.meta.url)), 'src', 'cli', 'main.js');
     const child = spawn(process.execPath, ['--import', ORPHAN_GUARD, main, 'serve'], {
@@ -101,7 +101,7 @@ export class ServerProcess {
     throw new Error(`The service ended before it was ready: ${this.log.join('\n')}`);
   }
 
-  /** Resident memory in bytes, where the system tells. */
+  /** Resident memory in bytes, where the system reports it. */
   residentBytes(): number | undefined {
     try {
       const line = readFileSync(`/proc/${this.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/);
@@ -140,18 +140,18 @@ export class ServerProcess {
 
 const running = new Set<ChildProcess>();
 
-/** For a campaign that is broken off: no service outlives it. */
+/** For a campaign that is interrupted: no service outlives it. */
 export function killAllServers(): void {
   for (const child of running) child.kill('SIGKILL');
 }
 
-/** A campaign that is killed itself has no last word: its services look after that. */
+/** A campaign that is killed cannot stop its services: each watches for it. */
 const ORPHAN_GUARD = new URL('./orphan-guard.js', import.meta.url).href;
 
 const KEPT_LINES = 40;
-/** ms between two questions whether it is ready */
+/** ms between two requests for its readiness */
 const POLL_MS = 50;
-/** ms between the polite signal and the other one */
+/** ms between SIGTERM and SIGKILL */
 const GRACE_MS = 20_000;
 
 function addressesIn(line: string): Addresses | undefined {

@@ -8,7 +8,7 @@ import { GENERATED } from './scenes/generated.js';
 import { Random } from './scenes/random.js';
 import { ServerProcess } from './server.js';
 
-/** A quantity after the warm-up and at the end: medians of the first and last part of the rest; undefined = not told. */
+/** A quantity after the warm-up and at the end: medians of the first and last third; undefined = not reported. */
 export interface Course {
   readonly atFirst: number | undefined;
   readonly atLast: number | undefined;
@@ -22,33 +22,33 @@ export interface SoakResult {
   readonly sessions: number;
   /** bytes of the service's process */
   readonly resident: Course;
-  /** bytes that sessions hold on the device, and on the host, as the service tells */
+  /** bytes that sessions hold on the device, and on the host, by the metrics of the service */
   readonly device: Course;
   readonly host: Course;
   /** ms of a resolve, of a step */
   readonly resolveLatency: Course;
   readonly stepLatency: Course;
-  /** ms of a fixed computation in the campaign's own process: how busy the machine is with other things, to read a finding by */
+  /** ms of a fixed computation in the campaign's own process: how busy the machine is otherwise, for the reader of a finding */
   readonly machine: Course;
   readonly findings: readonly string[];
 }
 
 /** The first fifth fills caches and lets the compiler of JavaScript finish. */
 const WARM_UP_SHARE = 0.2;
-/** Growth that is not called a leak: heaps breathe. Any true leak gets there within hours. */
+/** Growth that does not count as a leak: heaps fluctuate. A true leak exceeds it within hours. */
 const ALLOWED_GROWTH = 1.5;
 const ALLOWED_GROWTH_BYTES = 64 * 2 ** 20;
 /** What sessions hold is counted and not measured: a little for pairs that come and go. */
 const ALLOWED_HELD_BYTES = 8 * 2 ** 20;
-/** A machine that is shared has slow moments; three times slower for a third of the time is no moment. */
+/** A shared machine is slow at times, but not three times slower for a third of the run. */
 const ALLOWED_SLOWDOWN = 3;
 /** Steps that a short session lasts. */
 const SHORT_SESSION = 10;
-/** Keeps a soak's answers many and alike. */
+/** Keeps the answers of a soak many and comparable. */
 const STEP_LIMIT = 20;
 const MAX_FINDINGS = 10;
 
-/** Resolves, one long session and many short ones, again and again: memory and latency must stay where they are. */
+/** Resolves, one long session and many short ones, again and again: memory and latency must not grow. */
 export async function runSoak(engine: 'cpu' | 'webgpu', seconds: number, seed: number): Promise<SoakResult> {
   const server = await ServerProcess.start({ engine });
   const soak = new Soak(server, seed);
@@ -107,7 +107,7 @@ class Soak {
       await this.#client.deleteSession(this.#short!);
       this.#sessions++;
     }
-    // Always at the same place of a short session's life, so that the numbers are of the same kind.
+    // Always after the same step of a short session, so that the figures are comparable.
     if (turn === SHORT_SESSION - 1) await this.#measure();
   }
 
@@ -156,7 +156,7 @@ class Soak {
 
   #see(scene: ProveScene, what: string, reply: Reply): void {
     if ('refusal' in reply) this.findings.push(`${what}: ${reply.refusal.code}: ${reply.refusal.message}`);
-    // Judging each would measure the judge; every twentieth keeps the promise in view.
+    // To judge every answer would measure the judge; every twentieth is judged.
     else if (this.#round % 20 === 0) {
       const meetings = findMeetings(readSurface(scene.mesh), reply.answer.positions, { kinematicPairs: 'SKIP' });
       if (meetings.length > 0) this.findings.push(`${what} intersects`);
@@ -172,7 +172,7 @@ class Soak {
       ['interstice_host_bytes', this.#host],
     ] as const) {
       const value = page.match(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm'))?.[1];
-      if (value === undefined) this.findings.push(`the metrics do not tell ${name}`);
+      if (value === undefined) this.findings.push(`the metrics lack ${name}`);
       else list.push(Number(value));
     }
   }

@@ -32,21 +32,21 @@ export interface ProveCase {
 
 /** Every so many-th case is a session. */
 const SESSION_EVERY = 5;
-/** Of these, every so many-th is a long one, the first included; one of real size would eat the whole campaign. */
+/** Of these, every so many-th is a long one, the first included; one of real size would take the time of the whole campaign. */
 const LONG_EVERY = 4;
 /** and every so many-th, from the second on, several that take turns. */
 const TURNS_EVERY = 2;
 /** Real inputs are larger; every so many-th case is one of them. */
 const REAL_EVERY = 7;
 const ORDINARY = ['NONE', 'FAR', 'SAME'] as const;
-/** Shares of the cases that ask for what few callers do. */
+/** Shares of the cases with options that few callers use. */
 const NARROWED_SHARE = 0.3;
 const OWN_DISTANCES_SHARE = 0.25;
 const IGNORING_SHARE = 0.15;
 const IGNORED_PARTS_SHARE = 0.2;
 /** Share of the cases of a touching scene in which paths are tested: no other level of verification sees that it touches. */
 const TOUCHING_SHARE = 0.7;
-/** Share of plain cases: where nothing is strange the engine does most. */
+/** Share of plain cases: ordinary numbers make the engine move most. */
 const PLAIN_SHARE = 0.35;
 
 /**
@@ -76,7 +76,7 @@ export function* makeCases(seed: number, realScenes: readonly string[]): Generat
       scale: isPlain ? 1 : random.pick(SCALES),
       offset: isPlain ? 0 : random.pick(OFFSETS),
       preset: random.next() < 0.3 ? PRESETS[1] : PRESETS[0],
-      // Thousands of vertices that all want to be in one place cost minutes and show what a hundred show.
+      // Thousands of vertices with one place as their target cost minutes and show what a hundred show.
       extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
       corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
     };
@@ -85,7 +85,7 @@ export function* makeCases(seed: number, realScenes: readonly string[]): Generat
   }
 }
 
-/** What may be asked for besides: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */
+/** Further options: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */
 function withSpecials(variation: Variation, scene: string, random: Random): Variation {
   const { scalar, preset } = variation;
   const [narrowed, own, ignoring, parts, paths] = Array.from({ length: 5 }, () => random.next());
@@ -110,7 +110,7 @@ const TANGLED_SHARE = 0.7;
 
 /**
  * The first cases of every campaign: sessions that are carried to their end, on meshes so small that they cost seconds: one
- * as callers have it, one whose mesh is tangled at the start and is drawn apart and pushed together, and one of mixed
+ * as callers have it, one whose mesh is tangled at the start and is separated and pushed together, and one of mixed
  * elements close to each other, parts with distances of their own and, some of the time, answers in float32.
  */
 function* wholeSessions(seed: number): Generator<ProveCase> {

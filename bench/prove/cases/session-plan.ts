@@ -46,7 +46,7 @@ const SHARES: readonly (readonly [Move, number])[] = [
   ['NARROW', 0.02],
 ];
 
-/** A life in which something goes wrong in every other frame. */
+/** A session in which something goes wrong in every other frame. */
 const ROUGH_SHARES: readonly (readonly [Move, number])[] = [
   ['DRIFT', 0.25],
   ['DRIFT_FAST', 0.1],
@@ -72,12 +72,12 @@ export function drawMove(frame: number, random: Random, isRough = false): Move {
   return 'DRIFT';
 }
 
-/** There and back again, with a tremble: neighbouring frames are close, so that proximity sets can be used again. */
+/** Moves to the target and back, with a small random part: neighbouring frames are close, so that proximity sets are reused. */
 export function aimAt(start: Positions, target: Positions, frame: number, random: Random): Positions {
   const share = Math.sin(frame * 0.06) ** 2;
-  const tremble = 1e-3 * random.between(-1, 1);
+  const noise = 1e-3 * random.between(-1, 1);
   const y = target instanceof Float64Array ? new Float64Array(start.length) : new Float32Array(start.length);
-  for (let i = 0; i < y.length; i++) y[i] = start[i] + (share + tremble) * (target[i] - start[i]);
+  for (let i = 0; i < y.length; i++) y[i] = start[i] + (share + noise) * (target[i] - start[i]);
   return y;
 }
 
@@ -105,7 +105,7 @@ export function pinSome(surface: Surface, random: Random): Uint8Array {
 
 const MAX_PINS = 6;
 
-/** The target with the pinned vertices where they are: a pin that goes through others would be the caller's own wish. */
+/** The target with the pinned vertices where they are: a pin that moves through others would be what the caller asked for. */
 export function holdPins(y: Positions, x: Positions, flags: Uint8Array, base: Uint8Array): Positions {
   const held = y.slice() as Positions;
   for (let v = 0; v < flags.length; v++) {

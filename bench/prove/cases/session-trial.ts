@@ -14,14 +14,14 @@ export interface JudgedStep {
   readonly start: Positions;
   readonly target: Positions;
   readonly reply: Reply;
-  /** names under one of which the service may have written the path */
+  /** the service may have written the path under one of these names */
   readonly requestIds?: readonly string[];
   readonly memory?: ExcludedMemory;
 }
 
 /** What a session needs of its judge. */
 export interface Judge {
-  /** @returns the positions of the answer; undefined where there is none, which is then a finding or rightly so */
+  /** @returns the positions of the answer; undefined where there is none, rightly or as a finding */
   judge(step: JudgedStep): Positions | undefined;
   /** @returns true when there is nothing more to judge */
   /** @param opening what a session was opened with, where that is not the start */
@@ -126,7 +126,7 @@ class RunningSession {
     await this.terms.door.deleteSession(this.#id);
   }
 
-  /** @returns false when the session is of no more use */
+  /** @returns false when the session cannot continue */
   async go(frame: number, move: Move): Promise<boolean> {
     const { start, target, random, surface } = this.terms;
     const aim = this.#hold(aimAt(start, target, frame, random));
@@ -207,7 +207,7 @@ class RunningSession {
     return this.#step(whole, { parts: pieces });
   }
 
-  /** Judges what came of a step and goes on from it. @returns false when the session is of no more use */
+  /** Judges the reply to a step and continues from it. @returns false when the session cannot continue */
   #accept(
     frame: bigint,
     target: Positions,
@@ -225,7 +225,7 @@ class RunningSession {
       const isNarrowed = target instanceof Float32Array && start instanceof Float64Array;
       if (isNarrowed && reply.refusal.code === 'TOLERANCE_TOO_SMALL')
         return judge.isRefusedRightly(surface, start, reply, target, this.#opening);
-      // So may a state that has gone far off be, and there the session ends.
+      // The same happens to a state that has moved far away, and there the session ends.
       if (reply.refusal.code === 'TOLERANCE_TOO_SMALL') {
         judge.isRefusedRightly(surface, start, reply, target, this.#opening);
         return false;
@@ -234,7 +234,7 @@ class RunningSession {
       const isNewStart = terms.start !== undefined || terms.kinematic !== undefined;
       if (isNewStart && judge.isRefusedRightly(surface, start, reply, target, this.#opening)) return false;
     }
-    // The service knows how the last answer came about, and nothing of another start.
+    // The service knows the exclusions behind its last answer, and none of another start.
     if (terms.start && !isSame(start, this.#x)) memory.forget();
     const next = judge.judge({ surface, start, target, reply, requestIds, memory });
     if (next === undefined) return false;
@@ -264,7 +264,7 @@ class RunningSession {
     return true;
   }
 
-  /** Whoever hangs up and asks again has one step from the last answer, of the one payload or the other; never both. */
+  /** A client that hangs up and sends the frame again gets one step from the last answer, of either payload; never of both. */
   async #hangUp(step: number, aim: Positions): Promise<boolean> {
     const { door, random } = this.terms;
     const frame = this.#frame + 1n;
@@ -281,7 +281,7 @@ class RunningSession {
     return this.#accept(frame, target, {}, reply, requestIds) && this.#stay();
   }
 
-  /** What must be refused is, with its code, and has changed nothing: the next step starts where the last answer was. */
+  /** Wrong input is refused with its code and changes nothing: the next step starts from the last answer. */
   async #beRefused(aim: Positions): Promise<boolean> {
     const { door, random } = this.terms;
     const { target, terms, code, frame } = random.pick(badSteps(aim, this.#x, this.#frame + 1n));
@@ -298,7 +298,7 @@ class RunningSession {
     return hasExpired;
   }
 
-  /** As a client does: from its own mesh and the last answer that arrived. */
+  /** Creates the session again as a client does: from its own mesh and the last answer that arrived. */
   async #renew(): Promise<boolean> {
     const { surface } = this.terms;
     const created = await openSession(this.terms, this.#x);
@@ -317,10 +317,10 @@ class RunningSession {
   }
 
   async #expect(promise: string, code: string, reply: Reply): Promise<void> {
-    // Between any two requests; the next step finds it out as well, and begins anew.
+    // A session may expire between any two requests; the next step notices it too and creates it again.
     if (this.#hasExpired(reply)) return;
-    const told = 'refusal' in reply ? reply.refusal.code : 'an answer';
-    if (told !== code) this.judge.find(promise, `${told}, not ${code}`);
+    const actual = 'refusal' in reply ? reply.refusal.code : 'an answer';
+    if (actual !== code) this.judge.find(promise, `${actual}, not ${code}`);
   }
 }
 

@@ -41,13 +41,13 @@ export interface Bench {
   readonly until: number;
   /** where the service writes the states of its paths */
   readonly traceFolder: string | undefined;
-  /** asks for answers that the service has not looked at, so that the judge is alone */
+  /** asks for answers that the service has not verified, so that only the judge tests them */
   readonly isUnverified: boolean;
   /** ms that a session may be left alone in a rough session; absent = none expires or is parked here */
   readonly longestWait?: number;
 }
 
-/** Sessions of one case that take turns; what frames a session may have is shared among them. */
+/** Sessions of one case that take turns and share the frames of one session. */
 const TURNING = 3;
 
 /** Frames of sessions that are carried to their end. */
@@ -77,10 +77,10 @@ class Tally {
   }
 }
 
-/** Sends one case and judges everything that comes back. */
+/** Sends one case and judges every answer. */
 export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench): Promise<Outcome> {
   const random = new Random(prove.seed ^ 0x5bd1e995);
-  // Bits that matter are not scaled.
+  // An exact scene must not be scaled.
   const variation = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
   const { start, target } = vary(scene, variation, random);
   const asked = parametersOf(variation);
@@ -115,7 +115,7 @@ class Trial implements Judge {
     this.#surface = readSurface(mesh);
     this.#isIgnoring = parameters.onIntersectingStart === 'IGNORE_PAIRS';
     this.#door = bench.doors[prove.door];
-    // What is ignored may go through anything.
+    // Ignored parts may pass through anything.
     this.#invariants = mesh.ignoredPartPairs ? [] : scene.invariants;
     this.#verify = (parameters.verify as 'PATH' | 'NONE' | undefined) ?? 'STATE';
     this.#rules = { kinematicPairs: parameters.kinematicPairs ?? 'SKIP' };
@@ -127,7 +127,7 @@ class Trial implements Judge {
     const reply = await this.#door.resolve(this.mesh, start, target, this.parameters, { requestId });
     if (this.isRefusedRightly(surface, start, reply, target)) return;
     const answer = this.judge({ surface, start, target, reply, requestIds: [requestId] });
-    // Where all vertices end in one point, or fly far, nearly every pair meets, and counting them takes minutes.
+    // Where all vertices end in one point, or move far, nearly every pair meets, and counting them takes minutes.
     const isCountable = ['NONE', 'SAME', 'NOISE'].includes(this.prove.variation.extreme);
     if (answer && isCountable) await this.#compareChecks(answer, target);
   }
@@ -245,7 +245,7 @@ class Trial implements Judge {
     if (excluded && excluded.most > 0) tally.ignoring++;
     tally.end(report.status);
     const { traceFolder } = bench;
-    // A frame that was answered for a sender who had gone has its path under that one's name.
+    // The path of a frame whose first sender hung up may be under the first request's id.
     const traces = traceFolder ? requestIds.map((id) => takeTrace(traceFolder, id)) : [];
     const states = traces.findLast((trace) => trace !== undefined);
     if (states) this.#judgePath(surface, states, start, positions);

@@ -18,18 +18,18 @@ const DEVICE_BYTES = { cpu: 130_000, webgpu: 800_000 };
 const IDLE_TIMEOUT = 0.3;
 /** ms: every other wait is longer than a session lives */
 const LONGEST_WAIT = 600;
-const MAX_LIVES = 4;
+const MAX_ROUNDS = 4;
 /** Small meshes, so that frames are many. */
-const LIVES: readonly (readonly [string, DoorName])[] = [
+const SESSIONS: readonly (readonly [string, DoorName])[] = [
   ['handkerchiefs', 'JSON'],
   ['neighbours', 'PROTOBUF'],
   ['tangle', 'GRPC'],
 ];
 
 /**
- * Sessions beside each other on a service that has room for some of them only and forgets those that nobody uses, while their
- * clients hang up, send frames again, ask wrongly and wait. Every answer and path is judged from the last answer that
- * arrived; a session that is gone is made again from it.
+ * Concurrent sessions on a service that has room for some of them only and expires idle ones, while their clients hang up, send
+ * frames again, send wrong input and wait. Every answer and path is judged from the last answer that arrived; an expired session
+ * is created again from it.
  */
 export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
   const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
@@ -56,10 +56,12 @@ export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random)
     const outcomes: Outcome[] = [];
     const expiries = () => outcomes.reduce((total, { endings }) => total + (endings.SESSION_NOT_FOUND ?? 0), 0);
     try {
-      // What happens at random moments may not happen: they live again until it has.
-      for (let n = 0; n < MAX_LIVES && (most.parked === 0 || expiries() === 0); n++) {
-        const lives = LIVES.map(([scene, door], k) => live(scene, door, (random.seed + 31 * n + k) >>> 0, bench));
-        outcomes.push(...(await Promise.all(lives)));
+      // Parking and expiry depend on chance: the sessions are repeated until both have happened.
+      for (let n = 0; n < MAX_ROUNDS && (most.parked === 0 || expiries() === 0); n++) {
+        const sessions = SESSIONS.map(([scene, door], k) =>
+          runSession(scene, door, (random.seed + 31 * n + k) >>> 0, bench),
+        );
+        outcomes.push(...(await Promise.all(sessions)));
       }
     } finally {
       await most.stop();
@@ -71,7 +73,7 @@ export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random)
     assert(most.parked > 0, 'No session was ever parked.');
     assert(expiries() > 0, 'No session expired.');
     const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
-    return `${sum(({ answers }) => answers)} answers and ${sum(({ pieces }) => pieces)} path pieces judged; ${most.parked} of ${LIVES.length} sessions were parked at a time, and sessions expired ${expiries()} times`;
+    return `${sum(({ answers }) => answers)} answers and ${sum(({ pieces }) => pieces)} path pieces judged; ${most.parked} of ${SESSIONS.length} sessions were parked at a time, and sessions expired ${expiries()} times`;
   } finally {
     for (const door of Object.values(doors)) door.close();
     await server.stop();
@@ -79,7 +81,7 @@ export async function parkedAndExpired(engine: 'cpu' | 'webgpu', random: Random)
   }
 }
 
-function live(scene: string, door: DoorName, seed: number, bench: Bench): Promise<Outcome> {
+function runSession(scene: string, door: DoorName, seed: number, bench: Bench): Promise<Outcome> {
   const prove: ProveCase = {
     id: `rough-${scene}`,
     scene,
@@ -91,15 +93,15 @@ function live(scene: string, door: DoorName, seed: number, bench: Bench): Promis
   return tryCase(prove, GENERATED[scene](new Random(seed)), bench);
 }
 
-/** How many sessions are parked at a time, at most, as the metrics say. */
+/** The largest number of sessions that are parked at a time, by the metrics. */
 function watchParked(address: string): { readonly parked: number; readonly stop: () => Promise<void> } {
   const most = { parked: 0 };
   let isOver = false;
   const look = async (): Promise<void> => {
     while (!isOver) {
       const page = await (await fetch(`${address}/metrics`)).text();
-      const told = page.match(/^interstice_sessions\{residency="parked"\} (\d+)$/m)?.[1];
-      most.parked = Math.max(most.parked, Number(told ?? 0));
+      const value = page.match(/^interstice_sessions\{residency="parked"\} (\d+)$/m)?.[1];
+      most.parked = Math.max(most.parked, Number(value ?? 0));
       await wait(LOOK_MS);
     }
   };

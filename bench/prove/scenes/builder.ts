@@ -13,7 +13,7 @@ export interface ProveScene {
   readonly invariants: readonly Invariant[];
   /** false where gaps are smaller than the jitter of repeats; default true */
   readonly isJittered?: boolean;
-  /** true where coordinates are float32 numbers whose last bits matter: they are sent as they are, in metres */
+  /** true where coordinates are float32 numbers whose last bits matter: they are sent unchanged, in metres */
   readonly isExact?: boolean;
 }
 

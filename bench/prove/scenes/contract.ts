@@ -1,13 +1,13 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
-/* Scenes for what the contract offers besides moving: a tangled start, kinds of elements side by side, borders of bodies. */
+/* Scenes for options of the contract: a tangled start, kinds of elements side by side, borders of bodies. */
 
 const EDGE = 0.01;
 
 /**
- * A wavy sheet that is stuck in another one, a rod through both and grains beside them: meant for IGNORE_PAIRS. The target
- * draws all of it apart; half-way back it pushes what has parted together again.
+ * A wavy sheet that intersects another one, a rod through both and grains beside them: meant for IGNORE_PAIRS. The target
+ * separates all of it; half-way back it pushes what is apart together again.
  */
 export function tangle(random: Random): ProveScene {
   const b = new Builder();
@@ -41,7 +41,7 @@ export function tangle(random: Random): ProveScene {
   return b.build();
 }
 
-/** Elements of every kind a hair above each other, in heaps of their own, each wanting to be where another is. */
+/** Elements of every kind closely above each other, in separate heaps, each with the place of another as its target. */
 export function neighbours(random: Random): ProveScene {
   const b = new Builder();
   for (let heap = 0; heap < 6; heap++) {
@@ -89,7 +89,7 @@ export function neighbours(random: Random): ProveScene {
 
 /**
  * A cloth of which a part is kinematic, with a border that runs across it, and kinematic bodies of every kind that come down
- * on both sides of the border and along it: what the bodies meet first is kinematic, and guards what is not.
+ * on both sides of the border and along it: the bodies meet kinematic elements first, and these guard the dynamic ones.
  */
 export function bordersUnderBodies(random: Random): ProveScene {
   const b = new Builder();
@@ -137,8 +137,8 @@ const STEP = 2 ** -9;
 
 /**
  * Triangles with a rod at a corner that lies in their plane, across the opposite side or with its end on the triangle, or a
- * hair above it: nothing pierces anything, and yet most of these touch. Targets draw some of the rods off and push others
- * through. Grains above them want to be below.
+ * hair above it: nothing pierces anything, and yet most of these touch. Targets move some of the rods away and others
+ * through. Grains above them have targets below.
  */
 export function touching(random: Random): ProveScene {
   const b = new Builder();

@@ -2,8 +2,16 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
 import { sewnParts } from './parts.js';
 import type { Random } from './random.js';
-import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './roundings.js';
-import { closeCalls, closingGrains, hairsBreadth, handkerchiefs, heldBorders, pebbles, slivers } from './telling.js';
+import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './rounding.js';
+import {
+  closeCalls,
+  closingGrains,
+  hairsBreadth,
+  handkerchiefs,
+  heldBorders,
+  pebbles,
+  slivers,
+} from './single-rules.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
 
@@ -13,14 +21,14 @@ const EDGE = 0.01;
 const scaled = (p: Point, s: number): Point => [s * p[0], s * p[1], s * p[2]];
 const plus = (a: Point, b: Point): Point => [a[0] + b[0], a[1] + b[1], a[2] + b[2]];
 
-/** Sheets one above the other, each wanting to be where another is. */
+/** Sheets one above the other, each with the place of another as its target. */
 function layers(random: Random): ProveScene {
   const b = new Builder();
   const count = 2 + random.below(3);
   const n = 8 + random.below(8);
   const apart = random.between(0.002, 0.02);
   const order = Array.from({ length: count }, (_, k) => k).sort(() => random.next() - 0.5);
-  // Where each is to go to where it is there is nothing to do.
+  // An order in which each stays in its place asks for no motion.
   if (order.every((level, k) => level === k)) order.reverse();
   const wave = random.between(0, 0.3) * apart;
   for (let k = 0; k < count; k++) {

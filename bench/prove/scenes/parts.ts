@@ -31,7 +31,7 @@ export function sewnParts(random: Random): ProveScene {
   const rows = 3 + random.below(2);
   const seam = side * (rows / n - 0.5);
 
-  // On either half, beside the way of the blade.
+  // On either half, beside the path of the blade.
   const anywhere = (k: number): number =>
     k % 2 === 0 ? random.between(seam + EDGE, side / 2) : random.between(-side / 2, seam - 2.6 * EDGE);
   const drop = fall + 0.02;
@@ -52,13 +52,13 @@ export function sewnParts(random: Random): ProveScene {
   const isHeld = random.next() < 0.5;
   const plate = (u: number, v: number): Point => [1.4 * side * (u - 0.5), 1.4 * side * (v - 0.5), -0.014];
   const corner = b.sheet(1, 1, plate, plate, () => isHeld);
-  const way = random.between(0.025, 0.035);
+  const distance = random.between(0.025, 0.035);
   const x = EDGE * (random.below(4) - 2 + random.between(0.3, 0.7));
   const blade = [
     [x, seam - 1.5 * EDGE, -0.0125],
     [x, seam - 1.5 * EDGE, 0.018],
     [x + 0.001, seam - 2.2 * EDGE, 0.02],
-  ].map((at) => b.vertex(at as unknown as Point, [at[0], at[1] + way, at[2]], isHeld));
+  ].map((at) => b.vertex(at as unknown as Point, [at[0], at[1] + distance, at[2]], isHeld));
   b.triangle(blade[0], blade[1], blade[2]);
   b.segment(corner, end);
 

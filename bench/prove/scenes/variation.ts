@@ -152,7 +152,7 @@ export function vary(scene: ProveScene, variation: Variation, random: Random): S
   return { start: move(start, isSingle), target: move(target, isSingle || isNarrowed === true) };
 }
 
-/** A scene whose very bits matter: neither turned nor moved, nor in another unit. */
+/** A scene whose bits matter: neither turned nor moved nor scaled. */
 function asItIs({ start, target }: ProveScene, { scalar, isNarrowed, extreme }: Variation, random: Random): SentScene {
   const goal = makeExtreme(start, target, extreme, random);
   const isSingle = scalar === 'FLOAT32';

@@ -2,8 +2,8 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
 /*
- * Scenes that lean on what the method says of rounding. Their coordinates are float32 numbers whose last bits matter, so
- * they are sent as they are (isExact).
+ * Scenes that depend on how the method treats rounding. Their coordinates are float32 numbers whose last bits matter, so they
+ * are sent unchanged (isExact).
  */
 
 const f = Math.fround;
@@ -23,7 +23,7 @@ const along = (a: Point, d: Point, s: number): Point => [a[0] + s * d[0], a[1] +
 const anyDirection = (random: Random): Point =>
   unit([random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)]);
 
-/** Edges from which δ is made, and which are in nobody's way. */
+/** Edges from which δ is computed, away from everything else. */
 function ordinaryEdges(b: Builder, count: number, edge: number): void {
   for (let k = 0; k < count; k++) {
     const at: Point = single([0.03 * (k % 50) - 0.7, 0.7, 0.02 * Math.floor(k / 50)]);
@@ -33,18 +33,18 @@ function ordinaryEdges(b: Builder, count: number, edge: number): void {
 
 /**
  * Rods of two metres with a grain beside each, so close that the direction between their nearest points is known to a
- * thousandth where it is computed in float32: a plane across it does not part them. One end of the rod goes to where the rod
- * sweeps the grain. Under PROTECT, for all of them are kinematic: nothing pushes them.
+ * thousandth where it is computed in float32: a plane across it does not separate them. One end of the rod moves so that the
+ * rod sweeps over the grain. Sent under PROTECT, because all of them are kinematic: nothing pushes them aside.
  */
 export function longRods(random: Random): ProveScene {
   const b = new Builder();
-  const way = anyDirection(random);
-  const across = unit(cross(way, anyDirection(random)));
-  const third = cross(way, across);
+  const axis = anyDirection(random);
+  const across = unit(cross(axis, anyDirection(random)));
+  const third = cross(axis, across);
   for (let k = 0; k < 40; k++) {
-    const up = unit(cross(way, anyDirection(random)));
+    const up = unit(cross(axis, anyDirection(random)));
     const middle = along(along([0, 0, 0], across, 0.05 * (k % 7) - 0.15), third, 0.05 * Math.floor(k / 7) - 0.15);
-    const [p, q] = [single(along(middle, way, -1)), single(along(middle, way, 1))];
+    const [p, q] = [single(along(middle, axis, -1)), single(along(middle, axis, 1))];
     const apart = 10 ** random.between(-4.3, -3.5);
     const at = along(p, minus(q, p), random.between(0.4, 0.6));
     const grain = single(along(at, up, apart));
@@ -60,7 +60,7 @@ export function longRods(random: Random): ProveScene {
 
 /**
  * Grains that slide over triangles, a metre from the middle of the mesh and less than the last bit of a coordinate above
- * them: a step that is written without being read again ends on either side.
+ * them: a step whose written positions are not checked ends on either side.
  */
 export function slidingGrains(random: Random): ProveScene {
   const b = new Builder();
@@ -74,7 +74,7 @@ export function slidingGrains(random: Random): ProveScene {
     const corners = [put(-0.4, -0.4), put(0.6, -0.4), put(-0.4, 0.6)];
     const exact = unit(cross(minus(corners[1], corners[0]), minus(corners[2], corners[0])));
     const height = (p: Point) => dot(minus(p, corners[0]), exact);
-    // The numbers that float32 has there lie at all heights: any that is above by less than one of its steps.
+    // The float32 numbers there lie at all heights: one is taken that is above by less than one ulp.
     let grain: Point | undefined;
     for (let n = 0; n < 400; n++) {
       const at = put(random.between(-0.25, -0.15), random.between(-0.25, -0.15));
@@ -95,18 +95,18 @@ export function slidingGrains(random: Random): ProveScene {
 }
 
 /**
- * Kinematic grains that cross triangles of two metres, less than the rounding of a height over them above, towards a place
- * that is as little below: the plane that float32 computes may have them above all the way. Under PROTECT nothing pushes them.
+ * Kinematic grains that cross triangles of two metres, above them by less than the rounding error of a height, towards a place
+ * as little below: by the plane that float32 computes they may stay above. Under PROTECT nothing pushes them aside.
  */
 export function grainsOverSails(random: Random): ProveScene {
   const b = new Builder();
   const normal = anyDirection(random);
-  const way = unit(cross(normal, anyDirection(random)));
-  const across = cross(normal, way);
+  const axis = unit(cross(normal, anyDirection(random)));
+  const across = cross(normal, axis);
   for (let k = 0; k < 24; k++) {
     const middle = along([0, 0, 0], normal, 0.01 * k - 0.12);
     const put = (s: number, t: number, up = 0): Point =>
-      single(along(along(along(middle, way, s), across, t), normal, up));
+      single(along(along(along(middle, axis, s), across, t), normal, up));
     const sail = [put(-1, -0.5), put(1, -0.5 + 0.1 * random.next()), put(random.between(-0.3, 0.3), 0.5)];
     const exact = unit(cross(minus(sail[1], sail[0]), minus(sail[2], sail[0])));
     const height = (p: Point) => dot(minus(p, sail[0]), exact);
@@ -119,7 +119,7 @@ export function grainsOverSails(random: Random): ProveScene {
     };
     const [p, q, r] = sail.map((corner) => b.vertex(corner, corner, true));
     b.triangle(p, q, r);
-    // Side by side, so that none is in another's way.
+    // Side by side, so that none obstructs another.
     for (let n = 0; n < 12; n++) {
       const grain = find(-0.5 + 0.02 * n, -0.35 + 0.02 * n, 2e-9, 5e-8);
       const goal = find(0.3 + 0.02 * n, -0.35 + 0.02 * n, -3e-8, -1e-9);
@@ -131,9 +131,9 @@ export function grainsOverSails(random: Random): ProveScene {
 }
 
 /**
- * Grains a hair beside triangles of a micrometre, all of which fly off along these together, so far that the gap between them is
- * less than float32 has room for there. Beyond the reach of contacts: a plane parts them before a step and at the end of it, but
- * not in the numbers that are written.
+ * Grains very close to triangles of a micrometre, all of which move along these together, so far that the gap between them is
+ * less than an ulp of float32 there. Beyond the reach of contacts: a plane separates them before a step and at the end of it,
+ * but not in the rounded numbers.
  */
 export function farFlights(random: Random): ProveScene {
   const b = new Builder();

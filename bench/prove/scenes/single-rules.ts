@@ -2,8 +2,8 @@ import { Builder, type Point, type ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
 /*
- * Scenes that tell: each leans on one rule of the method, so that an engine without this rule fails in it. They are cases
- * of the campaign as all others are.
+ * Scenes that depend on one rule of the method each: an engine without this rule fails in its scene. They are ordinary cases of
+ * the campaign as well.
  */
 
 const EDGE = 0.01;
@@ -55,8 +55,8 @@ export function heldBorders(random: Random): ProveScene {
 }
 
 /**
- * Grains in twos that come together, each two about as far apart as two trust boxes are wide: many boxes are disjoint by less
- * than a floor, and only the growth of the search keeps their grains further apart. A second step would part them again.
+ * Pairs of grains that approach each other, about as far apart as two trust boxes are wide: many boxes are disjoint by less than
+ * a floor, and only the growth of the search keeps their grains further apart. A second step would separate them again.
  */
 export function closingGrains(random: Random): ProveScene {
   const b = new Builder();
@@ -69,7 +69,7 @@ export function closingGrains(random: Random): ProveScene {
       b.particle([middle[0] + sign * half * x, middle[1] + sign * half * y, middle[2] + sign * half * z], middle);
     }
   }
-  // What grains have none of, and δ is made from: edges.
+  // Grains have no edges, from which δ is computed.
   for (let k = 0; k < 3; k++)
     b.strand([
       [-0.1, 0.02 * k, 0],
@@ -79,17 +79,17 @@ export function closingGrains(random: Random): ProveScene {
 }
 
 /**
- * Slivers of two metres, three by three, millionths of a metre apart and nearly along each other. Rounding hides on which
- * side the closest are, so that no plane can be certified and they must not move at all; the others' nearest points are so
- * inexact that the direction between them is no normal of a plane that parts them. The outer ones are
- * kinematic and close on the one between them, all of them on ways of their own along each other.
+ * Slivers of two metres, three by three, millionths of a metre apart and nearly along each other. Rounding hides on
+ * which side the closest lie, so that no plane can be certified and they must not move at all; the nearest points of the others
+ * are so inexact that the direction between them is no normal of a separating plane. The outer ones are kinematic and close on
+ * the one between them, while each slides along the others.
  */
 export function slivers(random: Random): ProveScene {
   const b = new Builder();
-  const sliver = (turn: number, z: number, way: Point, isKinematic: boolean): void => {
+  const sliver = (turn: number, z: number, motion: Point, isKinematic: boolean): void => {
     const at = (x: number, y: number): number => {
       const p: Point = [x * Math.cos(turn) - y * Math.sin(turn), x * Math.sin(turn) + y * Math.cos(turn), z];
-      return b.vertex(p, [p[0] + way[0], p[1] + way[1], p[2] + way[2]], isKinematic);
+      return b.vertex(p, [p[0] + motion[0], p[1] + motion[1], p[2] + motion[2]], isKinematic);
     };
     b.triangle(at(-1, 0), at(1, 0.003), at(random.between(-0.5, 0.5), 0.02));
   };
@@ -102,7 +102,7 @@ export function slivers(random: Random): ProveScene {
     sliver(0, z, along(0), false);
     sliver(random.between(0.002, 0.02), z + gap, along(-push), true);
   }
-  // Ordinary edges, from which δ is made.
+  // Ordinary edges, from which δ is computed.
   for (let k = 0; k < 80; k++)
     b.strand([
       [0.02 * k - 0.8, 0.3, 0],
@@ -112,8 +112,8 @@ export function slivers(random: Random): ProveScene {
 }
 
 /**
- * Grains far from the middle of the mesh, so close above a triangle each that float64 can tell their side and float32
- * cannot: an engine that rounds begins with some of them below. Either the request is refused for it, or they stay above.
+ * Grains far from the middle of the mesh, each so close above a triangle that float64 resolves their side and float32 does not:
+ * an engine that rounds begins with some of them below. Either the request is refused for it, or they stay above.
  */
 export function hairsBreadth(random: Random): ProveScene {
   const b = new Builder();
@@ -136,7 +136,7 @@ export function hairsBreadth(random: Random): ProveScene {
   return { ...b.build(), isJittered: false };
 }
 
-/** Two small cloths, a rod and a grain that change places: as much as a frame of milliseconds can hold. */
+/** Two small cloths, a rod and a grain that change places: small enough for a frame of milliseconds. */
 export function handkerchiefs(random: Random): ProveScene {
   const b = new Builder();
   const n = 3;
@@ -153,22 +153,22 @@ export function handkerchiefs(random: Random): ProveScene {
 }
 
 /**
- * Grains in twos, each two too far apart to be a contact, with targets that are apart by less than half of the floor: a pair that
- * is passed over because its last normal parts it at both ends of its way, without δ to spare, ends there in one step.
+ * Pairs of grains too far apart to be in contact, with targets closer than half of the floor: a pair that is skipped because its
+ * last normal separates it at both ends of its motion, without a margin of δ, arrives there in one step.
  */
 export function closeCalls(random: Random): ProveScene {
   const b = new Builder();
   for (let k = 0; k < 60; k++) {
     const middle: Point = [0.03 * (k % 8), 0.03 * Math.floor(k / 8), 0];
-    const way: Point = [random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)];
-    const length = Math.hypot(...way) || 1;
+    const axis: Point = [random.between(-1, 1), random.between(-1, 1), random.between(-1, 1)];
+    const length = Math.hypot(...axis) || 1;
     const gap = random.between(1.6, 8) * DELTA;
     const left = random.between(0.05, 0.3) * (DELTA / 100);
     for (const sign of [-1, 1]) {
       const at = (apart: number): Point => [
-        middle[0] + (sign * apart * way[0]) / length / 2,
-        middle[1] + (sign * apart * way[1]) / length / 2,
-        middle[2] + (sign * apart * way[2]) / length / 2,
+        middle[0] + (sign * apart * axis[0]) / length / 2,
+        middle[1] + (sign * apart * axis[1]) / length / 2,
+        middle[2] + (sign * apart * axis[2]) / length / 2,
       ];
       b.particle(at(gap), at(left));
     }
@@ -182,8 +182,8 @@ export function closeCalls(random: Random): ProveScene {
 }
 
 /**
- * A few grains that go far over a sheet that rests, and want to be below it: so little moves that pairs are gathered from the
- * moving vertices, and P is found anew again and again.
+ * A few grains that move far across a sheet at rest, with targets below it: so few vertices move that pairs are gathered from
+ * the moving vertices, and P is searched many times.
  */
 export function pebbles(random: Random): ProveScene {
   const b = new Builder();
