@@ -1,6 +1,6 @@
 import { SCENES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
-import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 
 /** A mesh with two targets that a session takes in turn, so that every step has work. */
 export interface Cloth {

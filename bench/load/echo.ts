@@ -2,8 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { type handleBidiStreamingCall, type handleUnaryCall, Server, ServerCredentials } from '@grpc/grpc-js';
 import Fastify from 'fastify';
 import { pino } from 'pino';
-import { channelOptions } from '../../src/transport/grpc/channel-options.js';
-import { widenConnections, widenStreams } from '../../src/transport/grpc/flow-control.js';
+import { channelOptions, widenConnections, widenStreams } from '../../src/transport/grpc/channel-settings.js';
 import { SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
 import { LateAnswers } from './late-echo.js';
 

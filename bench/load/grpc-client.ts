@@ -1,9 +1,9 @@
 import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import protobuf from 'protobufjs/minimal.js';
-import { SESSION_KEY } from '../../src/transport/grpc/door.js';
+import { SESSION_KEY } from '../../src/transport/grpc/call-interceptor.js';
 import { SERVICE, SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
-import type { WireMessage } from '../../src/transport/json/wire.js';
-import { decodeMessage } from '../../src/transport/protobuf/codec.js';
+import type { WireMessage } from '../../src/transport/messages/wire-message.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 
 export type Stream = ClientDuplexStream<Uint8Array, Uint8Array>;
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { WireMessage } from '../../src/transport/json/wire.js';
-import { decodeMessage } from '../../src/transport/protobuf/codec.js';
+import type { WireMessage } from '../../src/transport/messages/wire-message.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { type Cloth, type StepTerms, stepMessage } from './cloth.js';
 import { GrpcClient, readStep, timingsOf } from './grpc-client.js';
 import { shareOf } from './http-driver.js';

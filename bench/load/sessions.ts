@@ -1,4 +1,5 @@
-import { decodeMessage, encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { type Cloth, createMessage } from './cloth.js';
 import { GrpcClient } from './grpc-client.js';
 

@@ -1,6 +1,6 @@
 import { ERRORS, IntersticeError } from '../contract/errors.js';
-import { fromError } from '../transport/answers.js';
 import { encodeJson, type JsonObject } from '../transport/json/encode.js';
+import { fromError } from '../transport/messages/answers.js';
 
 /** The service's problem document (RFC 9457) as a script would get it over HTTP, so that it reads one shape from both. */
 export function toProblem(thrown: unknown): JsonObject {

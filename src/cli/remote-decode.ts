@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
-import { readBulk } from '../transport/json/bulk.js';
-import { type FieldShape, messageShape } from '../transport/json/schema.js';
+import { readBulk } from '../transport/messages/bulk.js';
+import { type FieldShape, messageShape } from '../transport/messages/schema.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import type { Positions } from '../contract/mesh.js';
 import type { Report } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import { encodeJson } from '../transport/json/encode.js';
-import { secondsToDuration } from '../transport/json/wire.js';
+import { secondsToDuration } from '../transport/messages/wire-message.js';
 import type { Backend } from './backend.js';
 import { decodeAnswer } from './remote-decode.js';
 import { parseServerUrl, postJson } from './remote-transport.js';

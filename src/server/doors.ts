@@ -8,8 +8,8 @@ import { buildAdminApp } from '../transport/admin/app.js';
 import type { TlsOptions } from '../transport/grpc/options.js';
 import { buildGrpcServer } from '../transport/grpc/server.js';
 import { buildHttpApp } from '../transport/http/app.js';
-import type { DoorOptions } from '../transport/http/options.js';
-import type { ServiceState } from '../transport/http/state.js';
+import type { HttpOptions } from '../transport/http/options.js';
+import type { ServiceState } from '../transport/service-state.js';
 import type { Reloadable } from './signals.js';
 
 /** A port on which the service listens. */
@@ -23,7 +23,7 @@ export interface Door {
 }
 
 /** @throws INVALID_PARAMETER when a setting does not work, for every function that opens a door */
-export async function openHttp(config: Config, options: DoorOptions): Promise<Door> {
+export async function openHttp(config: Config, options: HttpOptions): Promise<Door> {
   const app = await buildHttpApp(options);
   const address = await listen(app, config.host, config.httpPort, 'INTERSTICE_HTTP_PORT');
   return {
@@ -39,7 +39,7 @@ export async function openHttp(config: Config, options: DoorOptions): Promise<Do
 /** @returns undefined when the settings disable gRPC */
 export async function openGrpc(
   config: Config,
-  { authenticate, ...options }: DoorOptions,
+  { authenticate, ...options }: HttpOptions,
   metrics: Metrics,
 ): Promise<Door | undefined> {
   if (config.grpcPort === 'off') return undefined;

@@ -7,8 +7,8 @@ import { createLogger, type Logger } from '../observe/log.js';
 import { Metrics } from '../observe/metrics.js';
 import { withTracing } from '../observe/tracing.js';
 import { Keyring } from '../transport/auth/keyring.js';
-import type { DoorOptions } from '../transport/http/options.js';
-import { ServiceState } from '../transport/http/state.js';
+import type { HttpOptions } from '../transport/http/options.js';
+import { ServiceState } from '../transport/service-state.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
 import { followSignals, type Reloadable } from './signals.js';
 
@@ -54,7 +54,7 @@ export async function startServer(
   let keyring: Keyring | undefined;
   try {
     keyring = config.apiKeys === undefined ? undefined : Keyring.open(config.apiKeys);
-    const doorOptions: DoorOptions = {
+    const doorOptions: HttpOptions = {
       operations: withTracing(operations),
       state,
       log,

@@ -1,14 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
+import type { TransferListItem } from 'node:worker_threads';
 import { encodeJson } from './json/encode.js';
-import { type FieldShape, messageShape } from './json/schema.js';
-import { encodeMessage } from './protobuf/codec.js';
+import { type FieldShape, messageShape } from './messages/schema.js';
+import { encodeMessage } from './protobuf/encode.js';
 
-/** Items of a list that are encoded before others get a turn: some milliseconds. */
+/** Long work on the event loop, in slices: other requests run between them. */
+
+/** List items that are encoded at a time: some milliseconds. */
 const SLICE_ITEMS = 2000;
 
 /**
- * The bytes of {@link encodeJson}'s text. A message whose lists are long (the pairs of a check) is encoded slice by slice,
- * and the event loop turns between: objects by the thousand cost as much to hand to a thread as to encode here.
+ * Encodes a message like {@link encodeJson}, with long lists (the pairs of a check) in slices. Transferring thousands of
+ * objects to a thread would cost as much as encoding them here.
  *
  * @param type message of the contract
  */
@@ -38,7 +41,7 @@ export async function encodeJsonInSlices(type: string, message: object): Promise
   return Buffer.concat(pieces);
 }
 
-/** The bytes of {@link encodeMessage}, as {@link encodeJsonInSlices} makes JSON: a repeated field is encoded item by item. */
+/** Encodes a message like {@link encodeMessage}, with long lists in slices. */
 export async function encodeMessageInSlices(type: string, message: object): Promise<Uint8Array> {
   const long = longListsOf(type, message);
   if (long.size === 0) return encodeMessage(type, message);
@@ -64,4 +67,46 @@ function longListsOf(type: string, message: object): ReadonlyMap<string, readonl
     if (Array.isArray(value) && value.length > SLICE_ITEMS) lists.set(jsonName, value);
   }
   return lists;
+}
+
+/** Bytes that are copied at a time: about a millisecond if the memory is new to the process. */
+const SLICE_BYTES = 1 << 20;
+
+/**
+ * Copies plain data for the transfer to another thread, since the owner of an answer may keep its arrays (a session does).
+ * Large arrays are copied in slices.
+ */
+export async function copyInSlices<T>(value: T): Promise<{ readonly value: T; readonly transfer: TransferListItem[] }> {
+  const transfer: TransferListItem[] = [];
+  const copy = async (item: unknown): Promise<unknown> => {
+    if (ArrayBuffer.isView(item)) {
+      const own = await copyOf(item);
+      transfer.push(own.buffer as ArrayBuffer);
+      return own;
+    }
+    // Lists in answers are short and contain no typed arrays; they are cloned.
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+    const parts: [string, unknown][] = [];
+    for (const [name, part] of Object.entries(item)) parts.push([name, await copy(part)]);
+    return Object.fromEntries(parts);
+  };
+  return { value: (await copy(value)) as T, transfer };
+}
+
+async function copyOf(array: ArrayBufferView): Promise<ArrayBufferView> {
+  const from = new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
+  const to = new Uint8Array(from.length);
+  for (let at = 0; at < from.length; at += SLICE_BYTES) {
+    if (at > 0) await setImmediate();
+    to.set(from.subarray(at, at + SLICE_BYTES), at);
+  }
+  if (Buffer.isBuffer(array)) return to;
+  return new (array.constructor as new (buffer: ArrayBuffer) => ArrayBufferView)(to.buffer);
+}
+
+/** Total size of all typed arrays in plain data. */
+export function bulkBytes(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 0;
+  return Object.values(value).reduce<number>((sum, part) => sum + bulkBytes(part), 0);
 }

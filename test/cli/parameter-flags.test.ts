@@ -11,7 +11,7 @@ import {
 } from '../../src/cli/parameter-flags.js';
 import type { Parameters } from '../../src/contract/parameters.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
-import { messageShape } from '../../src/transport/json/schema.js';
+import { messageShape } from '../../src/transport/messages/schema.js';
 
 const fields = Object.keys(PARAMETER_FLAGS) as (keyof Parameters)[];
 

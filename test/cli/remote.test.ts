@@ -6,9 +6,9 @@ import { createRemote } from '../../src/cli/remote.js';
 import { parseServerUrl } from '../../src/cli/remote-transport.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CheckRequest, ResolveRequest } from '../../src/contract/requests.js';
-import { fromError, fromResolveAnswer } from '../../src/transport/answers.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { encodeJson } from '../../src/transport/json/encode.js';
+import { fromError, fromResolveAnswer } from '../../src/transport/messages/answers.js';
 import { sampleReport } from './fakes.js';
 
 type Handler = (request: IncomingMessage, body: string, response: ServerResponse) => void;

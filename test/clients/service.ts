@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config/config.js';
 import { createOperations } from '../../src/session/operations.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
-import { ServiceState } from '../../src/transport/http/state.js';
+import { ServiceState } from '../../src/transport/service-state.js';
 
 /** What goes wrong, once each, in this order; `undefined` lets one request pass. */
 export type Mishap =

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { encodeJson } from '../../src/transport/json/encode.js';
-import { decodeMessage, encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { callRaw, detailsOf, openGrpc } from '../transport/grpc/door.js';
 import { MESSAGES_OF } from './cases.js';
 import { type Door, openOperations, runCases } from './run.js';

@@ -2,7 +2,7 @@ import { type ClientHttp2Session, connect as connectHttp2, constants } from 'nod
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { SERVICE } from '../../src/transport/grpc/service.js';
-import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import type { Random } from '../support/random.js';
 import { mutate, pick, randomBytes } from './mutate.js';
 import { resolveBytes, smallRequest } from './service.js';

@@ -1,6 +1,6 @@
 import { codeInDetails } from '../../bench/load/grpc-client.js';
 import { ERRORS, type ErrorCode, GRPC_STATUS } from '../../src/contract/errors.js';
-import { decodeMessage } from '../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import type { Ended } from './grpc-attacks.js';
 
 /** Refusals that would be a fault of the service here: it is not draining, and it has no device. */

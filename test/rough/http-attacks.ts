@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import type { Random } from '../support/random.js';
 import { form, START_OBJ, startPart, TARGET_OBJ, targetPart } from '../transport/fixtures.js';
 import { mutate, pick, randomBytes } from './mutate.js';

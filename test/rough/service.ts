@@ -3,7 +3,8 @@ import { asBuffer, type Cloth, makeCloth } from '../../bench/load/cloth.js';
 import { HttpClient } from '../../bench/load/http-client.js';
 import { openSessions } from '../../bench/load/sessions.js';
 import { ServerProcess } from '../../bench/prove/server.js';
-import { decodeMessage, encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 
 /** Largest body of the services under test: small, so that too much is soon said. */
 export const MAX_MESSAGE_BYTES = 1024 * 1024;

@@ -7,7 +7,7 @@ import t from 'tap';
 import { readConfig } from '../../src/config/config.js';
 import { startServer } from '../../src/server/server.js';
 import { makeKey } from '../../src/transport/auth/key-file.js';
-import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { FakeOperations, fakeReport, hangingResolve } from '../transport/fake-operations.js';
 import { arraysRequest } from '../transport/fixtures.js';
 import { callRaw, deferred, detailsOf } from '../transport/grpc/door.js';

@@ -5,8 +5,8 @@ import { ERRORS } from '../../src/contract/errors.js';
 import { projectRoot } from '../../src/paths.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { readOptions } from '../../src/transport/json/options.js';
-import { messageShape } from '../../src/transport/json/schema.js';
-import { toResolveRequest } from '../../src/transport/messages.js';
+import { toResolveRequest } from '../../src/transport/messages/requests.js';
+import { messageShape } from '../../src/transport/messages/schema.js';
 import { openOperations } from '../conformance/run.js';
 import { openApp } from './door.js';
 

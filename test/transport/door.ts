@@ -3,15 +3,15 @@ import { pino } from 'pino';
 import type { Test } from 'tap';
 import type { Operations } from '../../src/contract/operations.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
-import type { DoorOptions } from '../../src/transport/http/options.js';
-import { ServiceState } from '../../src/transport/http/state.js';
+import type { HttpOptions } from '../../src/transport/http/options.js';
+import { ServiceState } from '../../src/transport/service-state.js';
 import { FakeOperations } from './fake-operations.js';
 
 /** A ready door on any operations, closed with the test. */
 export async function openApp(
   t: Test,
   operations: Operations,
-  json: DoorOptions['json'] = {},
+  json: HttpOptions['json'] = {},
 ): Promise<FastifyInstance> {
   const state = new ServiceState();
   state.move('ready', 'The service takes requests.');
@@ -27,7 +27,7 @@ export async function openDoor(
   t: Test,
   maxMessageBytes = 65536,
   maxJsonBytes?: number,
-  json: DoorOptions['json'] = {},
+  json: HttpOptions['json'] = {},
 ) {
   const operations = new FakeOperations();
   const state = new ServiceState();

@@ -1,10 +1,10 @@
 import t from 'tap';
 import type { ElementPair } from '../../src/contract/elements.js';
 import type { CheckAnswer } from '../../src/contract/requests.js';
-import { fromListSessionsAnswer } from '../../src/transport/answers.js';
 import { encodeJsonInSlices, encodeMessageInSlices } from '../../src/transport/in-slices.js';
 import { encodeJson } from '../../src/transport/json/encode.js';
-import { encodeMessage } from '../../src/transport/protobuf/codec.js';
+import { fromListSessionsAnswer } from '../../src/transport/messages/answers.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { openDoor } from './door.js';
 import { fakeCheckAnswer, fakeReport, fakeSession } from './fake-operations.js';
 

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Metrics } from '../../observe/metrics.js';
 import { health } from '../http/health.js';
-import type { ServiceState } from '../http/state.js';
+import type { ServiceState } from '../service-state.js';
 
 export interface AdminOptions {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;

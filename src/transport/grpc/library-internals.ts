@@ -4,8 +4,8 @@ import { TLSSocket } from 'node:tls';
 import type { Server } from '@grpc/grpc-js';
 
 /**
- * Private fields of libraries, each looked for before it is used: nothing public leads to what is behind them. Whoever uses
- * them says in the log what does not work when a version no longer has them.
+ * Private fields of grpc-js and Node that have no public equivalent. Each is checked before it is used; if a version lacks
+ * it, the caller logs what does not work.
  */
 
 interface ServerInternals {
@@ -13,16 +13,16 @@ interface ServerInternals {
   readonly http2Servers?: ReadonlyMap<Http2Server, unknown>;
 }
 
-/** What every HTTP/2 server of this one will be made with; undefined when this version of grpc-js has no such field. */
+/** The options of every HTTP/2 server that this server will create; undefined if grpc-js has no such field. */
 export function commonOptionsOf(server: Server): { settings?: object } | undefined {
   const { commonServerOptions: common } = server as unknown as ServerInternals;
   return typeof common === 'object' && common !== null ? common : undefined;
 }
 
 /**
- * The HTTP/2 servers that listen: one an address, none before the server is bound; none ever when this version of grpc-js
- * has no such field. grpc-js could be handed connections of a listener of ours (createConnectionInjector), but then every
- * address of a name, the drain and the end would be ours to do as well.
+ * The HTTP/2 servers that listen, one for each address; none before the server is bound, or if grpc-js has no such field.
+ * The public alternative, createConnectionInjector, would leave listening on all addresses of a name, draining and closing to
+ * us.
  */
 export function http2ServersOf(server: Server): readonly Http2Server[] {
   const { http2Servers: servers } = server as unknown as ServerInternals;
@@ -30,15 +30,15 @@ export function http2ServersOf(server: Server): readonly Http2Server[] {
 }
 
 /**
- * The connection under a TLS socket. Node forgets the address of a TLS socket that is closed, and a client whose certificate
- * is refused is told to us only after that.
+ * The TCP connection of a TLS socket. Node reports a refused client certificate only after the TLS socket is closed and has
+ * lost its address.
  */
 export function connectionUnder(socket: TLSSocket): Socket | undefined {
   const { _parent: parent } = socket as unknown as { readonly _parent?: Socket };
   return typeof parent === 'object' && parent !== null ? parent : undefined;
 }
 
-/** Whether {@link connectionUnder} finds anything in this version of Node, tried on a connection that goes nowhere. */
+/** Whether {@link connectionUnder} works in this version of Node, tested on an unconnected socket. */
 export function findsConnections(find: typeof connectionUnder = connectionUnder): boolean {
   const connection = new Socket();
   const socket = new TLSSocket(connection);

@@ -1,74 +1,69 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server, ServerCredentials, setLogger } from '@grpc/grpc-js';
 import { IntersticeError } from '../../contract/errors.js';
-import { type CertificateFacts, datesFault } from './certificates.js';
-import { channelOptions } from './channel-options.js';
-import { RenewableCredentials } from './credentials.js';
-import { Door } from './door.js';
-import { widenConnections, widenStreams } from './flow-control.js';
+import type { Logger } from '../../observe/log.js';
+import { CallInterceptor } from './call-interceptor.js';
+import { channelOptions, widenConnections, widenStreams } from './channel-settings.js';
 import { watchHandshakes } from './handshakes.js';
-import { addHealth } from './health.js';
-import { redirectLibraryLog } from './library-log.js';
 import type { GrpcOptions, TlsOptions } from './options.js';
-import { addReflection } from './reflection.js';
-import { SERVICE_DEFINITION, UNARY_METHODS } from './service.js';
+import { SERVICE_DEFINITION, STREAM_METHOD } from './service.js';
+import { addHealth, addReflection } from './standard-services.js';
 import { stepStream } from './step-stream.js';
-import { unaryCall } from './unary-call.js';
-import { unaryMethods } from './unary-methods.js';
+import { type CertificateFacts, datesFault, RenewableCredentials } from './tls-credentials.js';
+import { unaryCalls } from './unary-calls.js';
 
 export interface GrpcServer {
   /**
-   * @param port 0 = any free one
-   * @returns the port that it listens on
-   * @throws INVALID_PARAMETER when the address cannot be listened on
+   * @param port 0 = any free port
+   * @returns the port in use
+   * @throws INVALID_PARAMETER if the address is not available
    */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Handshakes from now on use these files; connections that are open stay. Absent when the door has no TLS.
-   * @throws INVALID_PARAMETER when they cannot be used, or are not valid now; nothing changes then
+   * Uses these files for new handshakes; open connections stay. Absent on a server without TLS.
+   * @throws INVALID_PARAMETER if they cannot be used, or are not valid now; nothing changes in that case
    */
   readonly renewTls?: (tls: TlsOptions) => CertificateFacts;
-  /** Takes no more calls, waits for those at work, at most so long, and ends what is left. */
+  /** Takes no new calls, waits for those in progress at most `graceMs`, and then ends them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The gRPC door, not yet listening. @throws INVALID_PARAMETER when TLS cannot be set up */
+/** Builds the gRPC server, which does not listen yet. @throws INVALID_PARAMETER if TLS cannot be set up */
 export function buildGrpcServer(options: GrpcOptions): GrpcServer {
   const { operations, state, log, tls } = options;
   redirectLibraryLog(log);
   const secure = tls && new RenewableCredentials(tls);
   const fault = tls && datesFault(tls);
-  // It can be mended while the service runs, and a clock may be at fault: no reason not to start.
-  if (fault) log.warn({ reason: fault }, 'clients will not take the certificate');
-  const door = new Door(options);
-  const server = new Server({ ...channelOptions(options.maxMessageBytes), interceptors: [door.interceptor] });
-  const methods = unaryMethods(operations);
+  // No reason not to start: the file can be replaced while the service runs, and the clock may be wrong.
+  if (fault) log.warn({ reason: fault }, 'Clients will reject the certificate.');
+  const calls = new CallInterceptor(options);
+  const server = new Server({ ...channelOptions(options.maxMessageBytes), interceptors: [calls.interceptor] });
   server.addService(SERVICE_DEFINITION, {
-    ...Object.fromEntries(UNARY_METHODS.map((name) => [name, unaryCall(methods[name], log)])),
-    StepStream: stepStream(options),
+    ...unaryCalls(operations, log),
+    [STREAM_METHOD]: stepStream(options),
   });
   const stopHealth = addHealth(server, state);
   addReflection(server);
   widenStreams(server, log);
-  let tellTheRest = () => {};
+  let flushHandshakeLog = () => {};
 
   return {
     listen: async (host, port) => {
       const bound = await bind(server, host, port, secure ?? ServerCredentials.createInsecure());
       widenConnections(server, log);
-      if (secure) tellTheRest = watchHandshakes(server, log, options.onTlsRefused);
+      if (secure) flushHandshakeLog = watchHandshakes(server, log, options.onTlsRefused);
       return bound;
     },
     ...(secure ? { renewTls: (files: TlsOptions) => secure.renew(files) } : {}),
     close: async (graceMs) => {
       stopHealth();
       const closed = new Promise<boolean>((resolve) => server.tryShutdown(() => resolve(true)));
-      door.closeOthers();
+      calls.closeForeignCalls();
       const timer = new AbortController();
       const late = wait(graceMs, false, { signal: timer.signal }).catch(() => false);
       if (!(await Promise.race([closed, late]))) server.forceShutdown();
       timer.abort();
-      tellTheRest();
+      flushHandshakeLog();
     },
   };
 }
@@ -86,4 +81,14 @@ function bind(server: Server, host: string, port: number, credentials: ServerCre
       );
     });
   });
+}
+
+/** Redirects the log of the library, which writes to the console, into ours. This setting holds for the whole process. */
+function redirectLibraryLog(log: Logger): void {
+  const write =
+    (level: 'debug' | 'warn') =>
+    (...words: unknown[]): void =>
+      log[level]({ library: 'grpc-js' }, words.map(String).join(' '));
+  // Its errors are failed binds and lost connections, which the server reports as well.
+  setLogger({ error: write('warn'), info: write('debug'), debug: write('debug') });
 }

@@ -1,26 +1,25 @@
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
+import { OPERATION_NAMES, OPERATIONS } from '../../contract/operation-table.js';
+import type { OperationName } from '../../contract/operations.js';
 
 /** Name of the service in the contract. */
 export const SERVICE = 'interstice.v1.CollisionService';
 
-/** Methods that take one message and answer with one; the stream has an entry of its own. */
-export const UNARY_METHODS = [
-  'Resolve',
-  'CreateSession',
-  'GetSession',
-  'ListSessions',
-  'UpdateSession',
-  'DeleteSession',
-  'Step',
-  'Check',
-  'GetServerInfo',
-] as const;
+/** The only method that is no operation of its own: many steps on one stream. */
+export const STREAM_METHOD = 'StepStream';
 
-export type UnaryName = (typeof UNARY_METHODS)[number];
+/** The operation of a unary method by its path, e.g. `/interstice.v1.CollisionService/Resolve`; undefined for other paths. */
+export const operationOf = (path: string): OperationName | undefined => BY_PATH.get(path);
+
+const pathOf = (method: string) => `/${SERVICE}/${method}`;
+
+const BY_PATH: ReadonlyMap<string, OperationName> = new Map(
+  OPERATION_NAMES.map((name) => [pathOf(OPERATIONS[name].grpcMethod), name] as const),
+);
 
 /**
- * Bytes in, bytes out. Messages are read and written by the handlers: a decoder that throws inside the library ends the
- * call as INTERNAL, though the caller sent nonsense.
+ * A method whose messages are bytes. The handlers decode and encode them: an exception in a decoder inside the library would
+ * end the call with INTERNAL, although the request is at fault.
  */
 type RawMethod = MethodDefinition<Uint8Array, Uint8Array>;
 
@@ -30,7 +29,7 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 function rawMethod(name: string, isStream: boolean): RawMethod {
   const asIs = (bytes: Buffer): Uint8Array => bytes;
   return {
-    path: `/${SERVICE}/${name}`,
+    path: pathOf(name),
     requestStream: isStream,
     responseStream: isStream,
     requestSerialize: asBuffer,
@@ -40,8 +39,10 @@ function rawMethod(name: string, isStream: boolean): RawMethod {
   };
 }
 
-/** The service as the library wants it; clients that speak in bytes can use it too. */
-export const SERVICE_DEFINITION: ServiceDefinition & Record<UnaryName | 'StepStream', RawMethod> = Object.fromEntries([
-  ...UNARY_METHODS.map((name) => [name, rawMethod(name, false)]),
-  ['StepStream', rawMethod('StepStream', true)],
-]) as Record<UnaryName | 'StepStream', RawMethod>;
+type MethodName = (typeof OPERATIONS)[OperationName]['grpcMethod'] | typeof STREAM_METHOD;
+
+/** The service as grpc-js expects it, for servers and for clients that exchange bytes. */
+export const SERVICE_DEFINITION: ServiceDefinition & Record<MethodName, RawMethod> = Object.fromEntries([
+  ...OPERATION_NAMES.map((name) => [OPERATIONS[name].grpcMethod, rawMethod(OPERATIONS[name].grpcMethod, false)]),
+  [STREAM_METHOD, rawMethod(STREAM_METHOD, true)],
+]) as Record<MethodName, RawMethod>;

@@ -1,61 +1,67 @@
 import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
 import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
+import type { Progress } from '../../contract/report.js';
 import type { StepAnswer } from '../../contract/sessions.js';
 import { logFault } from '../../observe/log.js';
-import { text } from '../fields.js';
-import { toStepRequest, wantsProgress } from '../messages.js';
-import { decodeMessage } from '../protobuf/codec.js';
+import { encodeStamped } from '../answer-timing.js';
+import { fromError, fromStepAnswer } from '../messages/answers.js';
+import { text } from '../messages/fields.js';
+import { toStepRequest, wantsProgress } from '../messages/requests.js';
+import { messageShape } from '../messages/schema.js';
+import { decodeMessage } from '../protobuf/decode.js';
+import { encodeMessage } from '../protobuf/encode.js';
+import { drainingError } from '../service-state.js';
+import { type CallState, callStateOf } from './call-state.js';
 import type { GrpcOptions } from './options.js';
-import { identify } from './refusal.js';
-import { encodeAnswer, encodeProgress, encodeRefusal } from './stream-messages.js';
-import { StreamWriter } from './stream-writer.js';
-import { type Visit, visitOf } from './visit.js';
+import { identify } from './status.js';
 
-/** After these the stream has no more to offer: the client goes to another server, or makes its session anew. */
-const LAST_WORDS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['DRAINING', 'SESSION_NOT_FOUND']);
+/** Errors that end the stream: the client has to connect to another server, or to create its session again. */
+const FINAL_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['DRAINING', 'SESSION_NOT_FOUND']);
 
-/** Steps of one session: each is begun as it comes and answered in its turn; a refused one does not end the stream. */
+/** Steps of one session. Each starts when it arrives and is answered in order; a refused step does not end the stream. */
 export function stepStream(options: GrpcOptions): handleBidiStreamingCall<Uint8Array, Uint8Array> {
-  return (call) => new StepStream(call, visitOf(call.metadata), options).open();
+  return (call) => new StepStream(call, callStateOf(call.metadata), options).open();
 }
 
+/** A `sequence` is the index of a request in the stream, from 0. */
 class StepStream {
   readonly #writer: StreamWriter;
   #sessionId: string | undefined;
-  /** sequence of the request that comes next, and of the one that is answered next */
-  #coming = 0;
-  #answering = 0;
+  /** Sequence of the next request to arrive. */
+  #nextRequest = 0;
+  /** Sequence of the next request to be answered. */
+  #nextAnswer = 0;
   #isEnded = false;
-  /** settles with the last answer so far */
+  /** Settles with the last answer so far. */
   #answered: Promise<void> = Promise.resolve();
   #stopWatching: () => void = () => {};
 
   constructor(
     private readonly call: ServerDuplexStream<Uint8Array, Uint8Array>,
-    private readonly visit: Visit,
+    private readonly callState: CallState,
     private readonly options: GrpcOptions,
   ) {
-    this.#writer = new StreamWriter(call, visit);
+    this.#writer = new StreamWriter(call, callState);
   }
 
   open(): void {
-    const { call, visit, options } = this;
-    call.sendMetadata(identify(visit.requestId));
-    call.on('data', (bytes: Uint8Array) => this.#take(bytes));
+    const { call, callState, options } = this;
+    call.sendMetadata(identify(callState.requestId));
+    call.on('data', (bytes: Uint8Array) => this.#receive(bytes));
     call.on('end', () => void this.#answered.then(() => this.#end()));
     call.once('close', () => this.#stopWatching());
-    // A stream that waits for its client would hold the drain for ever.
-    this.#stopWatching = options.state.watch(() => void this.#leaveIfDrained());
+    // A stream whose client is idle would block the drain for ever.
+    this.#stopWatching = options.state.watch(() => void this.#endIfDraining());
   }
 
-  #take(bytes: Uint8Array): void {
+  #receive(bytes: Uint8Array): void {
     if (this.#isEnded) return;
     const { state } = this.options;
-    const sequence = this.#coming++;
+    const sequence = this.#nextRequest++;
     const received = performance.now();
     state.enter();
-    // Begun at once, in the order of arrival: the session does one step at a time, and has the next one at hand.
-    const step = this.#begin(bytes, sequence, received);
+    // Starts at once: the session computes one step at a time, and has the next one ready.
+    const step = this.#start(bytes, sequence, received);
     step.catch(() => {});
     this.#answered = this.#answered
       .then(() => this.#answer(step, sequence, received))
@@ -68,56 +74,56 @@ class StepStream {
       );
   }
 
-  async #begin(bytes: Uint8Array, sequence: number, receivedAt: number): Promise<StepAnswer> {
+  async #start(bytes: Uint8Array, sequence: number, receivedAt: number): Promise<StepAnswer> {
     const { operations, state } = this.options;
-    if (state.phase === 'draining') throw new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
+    state.refuseIfDraining();
     const message = decodeMessage('StepRequest', bytes, true);
-    const named = this.#sessionId;
+    const earlierId = this.#sessionId;
     this.#sessionId ??= text(message.sessionId);
-    const request = toStepRequest(message, { sessionId: named, takesProgress: true });
+    const request = toStepRequest(message, { sessionId: earlierId, takesProgress: true });
     return operations.step(request, {
-      ...this.visit.context,
+      ...this.callState.context,
       requestId: this.#requestId(sequence),
       receivedAt,
-      ...(wantsProgress(message) ? { onProgress: (progress) => this.#tell(sequence, progress) } : {}),
+      ...(wantsProgress(message) ? { onProgress: (progress) => this.#sendProgress(sequence, progress) } : {}),
     });
   }
 
   #requestId(sequence: number): string {
-    return `${this.visit.requestId}/${sequence}`;
+    return `${this.callState.requestId}/${sequence}`;
   }
 
-  /** Answers come in order, so does progress; what finds the line busy gives way to the next, which knows more. */
-  #tell(sequence: number, progress: Parameters<typeof encodeProgress>[1]): void {
-    if (sequence === this.#answering && !this.#isEnded) this.#writer.offer(encodeProgress(sequence, progress));
+  /** Progress comes in the order of the answers. If the stream is busy it is dropped, since the next one supersedes it. */
+  #sendProgress(sequence: number, progress: Progress): void {
+    if (sequence === this.#nextAnswer && !this.#isEnded) this.#writer.writeIfIdle(encodeProgress(sequence, progress));
   }
 
   async #answer(step: Promise<StepAnswer>, sequence: number, received: number): Promise<void> {
     if (this.#isEnded) return;
-    let last = false;
+    let isFinal = false;
     let bytes: Uint8Array;
     try {
       bytes = encodeAnswer(sequence, await step, received);
     } catch (thrown) {
       const requestId = this.#requestId(sequence);
       logFault(this.options.log, requestId, thrown);
-      last = LAST_WORDS.has(IntersticeError.from(thrown).code);
-      bytes = encodeRefusal(sequence, thrown, requestId);
+      isFinal = FINAL_ERRORS.has(IntersticeError.from(thrown).code);
+      bytes = encodeError(sequence, thrown, requestId);
     }
-    this.#answering = sequence + 1;
+    this.#nextAnswer = sequence + 1;
     await this.#writer.write(bytes);
-    this.visit.gate.release();
-    if (last) this.#end();
-    else await this.#leaveIfDrained();
+    this.callState.readGate.release();
+    if (isFinal) this.#end();
+    else await this.#endIfDraining();
   }
 
-  /** Says goodbye in the name of the request that would come next, once nothing waits for an answer. */
-  async #leaveIfDrained(): Promise<void> {
+  /** Ends the stream with DRAINING, under the sequence of the next request, when no request waits for an answer. */
+  async #endIfDraining(): Promise<void> {
     const { state } = this.options;
-    if (state.phase !== 'draining' || this.#isEnded || this.#answering < this.#coming) return;
+    if (state.phase !== 'draining' || this.#isEnded || this.#nextAnswer < this.#nextRequest) return;
     this.#isEnded = true;
-    const farewell = new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
-    await this.#writer.write(encodeRefusal(this.#coming, farewell, this.#requestId(this.#coming)));
+    const sequence = this.#nextRequest;
+    await this.#writer.write(encodeError(sequence, drainingError(state.reason), this.#requestId(sequence)));
     this.#close();
   }
 
@@ -130,16 +136,63 @@ class StepStream {
   #close(): void {
     this.#stopWatching();
     this.call.end();
-    // Steps behind the last words will not be answered: they are not to change the session behind the caller's back.
-    this.visit.abandon(new IntersticeError('CANCELLED', 'The stream has ended.'));
+    // Steps behind a final error are not answered, so they must not change the session either.
+    this.callState.abort(new IntersticeError('CANCELLED', 'The stream has ended.'));
   }
 
-  /** Only a mistake of this file can lead here: the stream must not hang for it. */
+  /** Reached only through a programming error: ends the stream instead of leaving it open. */
   #fail(fault: unknown): void {
-    logFault(this.options.log, this.visit.requestId, fault);
+    logFault(this.options.log, this.callState.requestId, fault);
     this.#isEnded = true;
     this.#stopWatching();
-    this.call.emit('error', this.visit.refuse(fault));
-    this.visit.abandon(new IntersticeError('CANCELLED', 'The stream has failed.'));
+    this.call.emit('error', this.callState.refuse(fault));
+    this.callState.abort(new IntersticeError('CANCELLED', 'The stream has failed.'));
   }
+}
+
+/** Writes to a stream no faster than the caller reads. */
+class StreamWriter {
+  constructor(
+    private readonly call: ServerDuplexStream<Uint8Array, Uint8Array>,
+    private readonly callState: CallState,
+  ) {}
+
+  /** Resolves when the message is on its way, or when the caller has disconnected. */
+  async write(bytes: Uint8Array): Promise<void> {
+    const { signal } = this.callState;
+    if (signal.aborted) return;
+    this.callState.bytesOut += bytes.byteLength;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      // The library drops the callback of a write whose call has ended.
+      signal.addEventListener('abort', done);
+      this.call.write(bytes, done);
+    });
+  }
+
+  /** Writes unless other messages wait to be written. */
+  writeIfIdle(bytes: Uint8Array): void {
+    if (this.callState.signal.aborted || this.call.writableLength > 0) return;
+    this.callState.bytesOut += bytes.byteLength;
+    this.call.write(bytes);
+  }
+}
+
+const RESPONSE_FIELD = messageShape('StepStreamResponse').byName.get('response')!.number;
+
+function encodeAnswer(sequence: number, answer: StepAnswer, received: number): Uint8Array {
+  const enclosure = { before: encodeMessage('StepStreamResponse', { sequence }), fieldNumber: RESPONSE_FIELD };
+  return encodeStamped('StepResponse', fromStepAnswer(answer), answer, received, enclosure);
+}
+
+function encodeError(sequence: number, thrown: unknown, requestId: string): Uint8Array {
+  return encodeMessage('StepStreamResponse', { sequence, error: fromError(thrown, requestId) });
+}
+
+function encodeProgress(sequence: number, progress: Progress): Uint8Array {
+  const { steps, residual, unfinishedVertices } = progress;
+  return encodeMessage('StepStreamResponse', { sequence, progress: { steps, residual, unfinishedVertices } });
 }

@@ -1,21 +1,21 @@
 import fp from 'fastify-plugin';
-import type { DoorOptions } from './options.js';
+import type { HttpOptions } from './options.js';
 
-/** What everybody may see: health, for orchestrators, and the reference. */
-const OPEN = new Set(['/livez', '/readyz', '/openapi.json', '/docs']);
+/** Routes without a key: health for orchestrators, and the API reference. */
+const PUBLIC = new Set(['/livez', '/readyz', '/openapi.json', '/docs']);
 
-/** @param route the pattern that answers, not what was sent: `/%76%31/resolve` leads to `/v1/resolve` as well */
-const isOpen = (route: string): boolean => OPEN.has(route) || route.startsWith('/docs/');
+/** @param route pattern of the matched route, not the URL of the request: `/%76%31/resolve` also matches `/v1/resolve` */
+const isPublic = (route: string): boolean => PUBLIC.has(route) || route.startsWith('/docs/');
 
-/** Every path but the open ones needs a key, where there are keys at all; asked for before the body is read. */
-export const auth = fp<DoorOptions>(
+/** Requires an API key, if the service has keys, before the body is read. */
+export const auth = fp<HttpOptions>(
   async (app, { authenticate }) => {
     app.decorateRequest('caller', undefined);
     if (!authenticate) return;
     app.addHook('onRequest', async (request, reply) => {
       const route = request.routeOptions.url;
-      // Without a route there is nothing to guard, but who has no key is not told which paths exist below /v1.
-      if (route === undefined ? !request.url.startsWith('/v1') : isOpen(route)) return;
+      // An unknown path needs no protection, except that a caller without a key must not learn which paths below /v1 exist.
+      if (route === undefined ? !request.url.startsWith('/v1') : isPublic(route)) return;
       try {
         request.caller = authenticate((name) => {
           const value = request.headers[name];

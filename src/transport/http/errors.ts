@@ -3,12 +3,12 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ERRORS, IntersticeError } from '../../contract/errors.js';
 import { logFault } from '../../observe/log.js';
-import { fromError } from '../answers.js';
 import { encodeJson, type JsonObject } from '../json/encode.js';
-import { FORM_TYPES, PROBLEM_TYPE, STEP_TYPES } from './content-types.js';
-import type { DoorOptions } from './options.js';
+import { fromError } from '../messages/answers.js';
+import { FORM_TYPES, PROBLEM_TYPE, STEP_TYPES, unsupportedType } from './media-types.js';
+import type { HttpOptions } from './options.js';
 
-/** RFC 9457, with the fields of the contract's `Error` as extension members. */
+/** A problem document (RFC 9457) with the fields of the contract's `Error` as extension members. */
 export function problemOf(error: IntersticeError, requestId: string, instance: string): JsonObject {
   const fields = encodeJson('Error', fromError(error, requestId), { arrays: false });
   const status = ERRORS[error.code].http;
@@ -28,8 +28,8 @@ function titleOf(error: IntersticeError): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Whatever was thrown, as one of our own errors. Fastify's and Node's refusals keep their meaning. */
-export function toRefusal(thrown: unknown, request: FastifyRequest, limits: BodyLimits): IntersticeError {
+/** Converts any exception; errors of Fastify and Node keep their meaning. */
+export function toError(thrown: unknown, request: FastifyRequest, limits: BodyLimits): IntersticeError {
   if (thrown instanceof IntersticeError) return thrown;
   const error = thrown as Partial<FastifyError>;
   switch (error.code) {
@@ -40,7 +40,9 @@ export function toRefusal(thrown: unknown, request: FastifyRequest, limits: Body
       return unsupportedType(request.headers['content-type'], [...new Set([...FORM_TYPES, ...STEP_TYPES])]);
     case 'ECONNRESET':
     case 'ECONNABORTED':
-      return new IntersticeError('CANCELLED', 'The caller hung up before the request was complete.', { cause: thrown });
+      return new IntersticeError('CANCELLED', 'The caller disconnected before the request was complete.', {
+        cause: thrown,
+      });
   }
   const status = error.statusCode ?? 500;
   if (status >= 400 && status < 500) {
@@ -51,7 +53,7 @@ export function toRefusal(thrown: unknown, request: FastifyRequest, limits: Body
   return IntersticeError.from(thrown);
 }
 
-type BodyLimits = Pick<DoorOptions, 'maxMessageBytes' | 'maxJsonBytes'>;
+type BodyLimits = Pick<HttpOptions, 'maxMessageBytes' | 'maxJsonBytes'>;
 
 /** Largest body in JSON, bytes. */
 export const jsonLimitOf = ({ maxMessageBytes, maxJsonBytes = maxMessageBytes }: BodyLimits): number =>
@@ -76,16 +78,9 @@ export function tooLarge(demand: string | number | undefined, limit: number): In
   });
 }
 
-/** @param taken what the path takes */
-export function unsupportedType(given: string | undefined, taken: readonly string[]): IntersticeError {
-  const shown =
-    given === undefined ? 'There is no content-type' : `The content-type ${JSON.stringify(given)} is not taken here`;
-  return new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${shown}; send ${taken.join(' or ')}.`);
-}
-
 export function sendProblem(reply: FastifyReply, request: FastifyRequest, error: IntersticeError): FastifyReply {
-  request.refusal = error.code;
-  // Whole seconds, never early.
+  request.errorCode = error.code;
+  // Whole seconds, rounded up.
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', String(Math.ceil(error.retryAfterSeconds)));
   const instance = request.url.split('?', 1)[0] ?? '';
   return reply
@@ -94,12 +89,12 @@ export function sendProblem(reply: FastifyReply, request: FastifyRequest, error:
     .send(JSON.stringify(problemOf(error, request.id, instance)));
 }
 
-/** Every refusal leaves as a problem document; what nobody foresaw is logged with its cause. */
-export const errors = fp<DoorOptions>(
+/** Answers every error with a problem document, and logs unexpected ones with their cause. */
+export const errors = fp<HttpOptions>(
   async (app, { log, ...limits }) => {
-    app.decorateRequest('refusal', undefined);
+    app.decorateRequest('errorCode', undefined);
     app.setErrorHandler((thrown, request, reply) => {
-      const error = toRefusal(thrown, request, limits);
+      const error = toError(thrown, request, limits);
       if (error.code === 'INTERNAL') logFault(log, request.id, thrown);
       return sendProblem(reply, request, error);
     });

@@ -1,38 +1,45 @@
 import type { MultipartFile } from '@fastify/multipart';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
-import type { MeshLimits } from '../../contract/mesh.js';
-import { guessFormat, type MeshFile, readMesh } from '../../mesh/files/index.js';
-import type { WireMessage } from '../json/wire.js';
-import { abortOnHangUp } from './disconnect.js';
+import type { MeshInput, MeshLimits } from '../../contract/mesh.js';
+import {
+  assertSameTopology,
+  concatenate,
+  guessFormat,
+  type MeshFile,
+  readMesh,
+  toMeshInput,
+} from '../../mesh/files/index.js';
+import type { WireMessage } from '../messages/wire-message.js';
+import { signalOf } from './call-context.js';
 import { tooLarge } from './errors.js';
 
-/** One mesh file of a form, with the name it was sent under. */
+/** One mesh file of a form, with its file name. */
 export interface NamedMesh {
   readonly name: string;
   readonly file: MeshFile;
 }
 
 export interface Form<G extends string> {
-  /** by group, in the order they came */
+  /** Files of each group in the order of the form. */
   readonly files: Readonly<Record<G, readonly NamedMesh[]>>;
-  /** the `Options` of the form; empty when there were none. @throws what is wrong with them as a message */
+  /** The `Options` of the form; empty if it has none. @throws IntersticeError if they are no valid message */
   readonly options: () => WireMessage;
 }
 
-/** Of the whole form in bytes, and of every single mesh. */
+/** Limits of the whole form in bytes, and of each mesh. */
 export interface FormLimits extends MeshLimits {
   readonly maxMessageBytes: number;
 }
 
-/** Files of one group: more is no mesh cut into pieces but a mistake. */
+/** Largest number of files in a group. */
 const MAX_FILES = 256;
 
 /**
- * Reads a form while it arrives: every file goes through its reader chunk by chunk and is never held as a whole.
- * @param groups accepted names of the parts, and the group that each belongs to
- * @throws UNKNOWN_FIELD (a part that is not taken, or one too many), TOO_LARGE, MALFORMED_BODY, CANCELLED, and what
- *   the mesh readers throw
+ * Reads a form while it arrives. Files are parsed chunk by chunk and never stored as a whole.
+ * @param groups the group of each accepted part name
+ * @throws UNKNOWN_FIELD (an unknown part, or too many), TOO_LARGE, MALFORMED_BODY, CANCELLED, and the errors of the mesh
+ *   readers
  */
 export async function readForm<G extends string>(
   request: FastifyRequest,
@@ -41,44 +48,49 @@ export async function readForm<G extends string>(
   limits: FormLimits,
 ): Promise<Form<G>> {
   const maxBytes = limits.maxMessageBytes;
-  const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > maxBytes) throw tooLarge(announced, maxBytes);
+  const announcedBytes = Number(request.headers['content-length'] ?? 0);
+  if (announcedBytes > maxBytes) throw tooLarge(announcedBytes, maxBytes);
   const files: Record<string, NamedMesh[]> = {};
   for (const group of Object.values(groups)) files[group] = [];
-  const meter = new Meter(maxBytes);
+  const byteLimit = new ByteLimit(maxBytes);
   let options: (() => WireMessage) | undefined;
   try {
     for await (const part of partsOf(request, maxBytes)) {
-      // A disposition that cannot be read has no name, whatever the type says.
+      // undefined for an unreadable content-disposition, in spite of the declared type.
       const fieldName: string | undefined = part.fieldname;
       if (fieldName === undefined) throw new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.');
       const name = groupNameOf(fieldName);
       if (name === 'options') {
-        if (options !== undefined) throw new IntersticeError('UNKNOWN_FIELD', 'options was sent twice.');
-        if (part.type !== 'file') throw new Error('the part options was read as a field');
-        options = await readOptionsPart(part, meter, request, reply);
+        if (options !== undefined)
+          throw new IntersticeError('UNKNOWN_FIELD', 'The form has more than one options part.');
+        if (part.type !== 'file') throw new Error('The options part was parsed as a field.');
+        options = await readOptionsPart(part, byteLimit, request, reply);
         continue;
       }
       const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
       const list = group === undefined ? undefined : files[group];
       if (!list) {
         const known = [...Object.keys(groups), 'options'].join(', ');
-        throw new IntersticeError('UNKNOWN_FIELD', `The form has a part ${JSON.stringify(name.slice(0, 100))}.`, {
-          hint: `Parts taken here: ${known}.`,
-        });
+        throw new IntersticeError(
+          'UNKNOWN_FIELD',
+          `The form has an unknown part ${JSON.stringify(name.slice(0, 100))}.`,
+          {
+            hint: `Known parts: ${known}.`,
+          },
+        );
       }
       if (part.type !== 'file') {
-        throw new IntersticeError('MALFORMED_BODY', `The part ${name} is no file.`, {
+        throw new IntersticeError('MALFORMED_BODY', `The part ${name} is not a file.`, {
           hint: `Send it with a file name, as curl does for -F ${name}=@mesh.obj.`,
         });
       }
       if (list.length === MAX_FILES) {
         throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`);
       }
-      list.push({ name: part.filename, file: await readMeshPart(part, meter, limits) });
+      list.push({ name: part.filename, file: await readMeshPart(part, byteLimit, limits) });
     }
   } catch (error) {
-    // What is still to come is of no use: let it run out instead of holding the connection full.
+    // Discard the rest of the body, so that the connection is not blocked.
     request.raw.unpipe();
     request.raw.resume();
     throw error;
@@ -86,11 +98,11 @@ export async function readForm<G extends string>(
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
 
-/** `start[]` is what some libraries make of a second file of one name. */
+/** Some libraries send several files of one name as `start[]`. */
 const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, '');
 
-/** Bytes of all parts together. */
-class Meter {
+/** Limits the bytes of all parts together. */
+class ByteLimit {
   #seen = 0;
   readonly #limit: number;
 
@@ -104,12 +116,12 @@ class Meter {
   }
 }
 
-/** The parts, with the parser's own refusals in our words. */
+/** The parts of the form, with the errors of the parser as our own. */
 async function* partsOf(request: FastifyRequest, maxBytes: number) {
   const parts = request.parts({
-    // The meter counts all parts together; the parser's own limits only keep fields out of memory.
+    // ByteLimit counts all parts together; the limits of the parser only bound the memory of fields.
     limits: { fileSize: Number.POSITIVE_INFINITY, fieldSize: maxBytes, fields: 8, parts: 2 * MAX_FILES + 8 },
-    // Options come as bytes, however they are labelled: the parser would read those that say JSON at once, on this thread.
+    // Options are read as bytes whatever their type is: the parser would parse JSON at once, on this thread.
     isPartAFile: (fieldName, type, fileName) =>
       type === 'application/octet-stream' || fileName !== undefined || groupNameOf(fieldName ?? '') === 'options',
   });
@@ -120,13 +132,13 @@ async function* partsOf(request: FastifyRequest, maxBytes: number) {
   }
 }
 
-async function* chunksOf(part: MultipartFile, meter: Meter): AsyncGenerator<Uint8Array> {
+async function* chunksOf(part: MultipartFile, byteLimit: ByteLimit): AsyncGenerator<Uint8Array> {
   const chunks = part.file[Symbol.asyncIterator]();
   for (;;) {
     const next = await chunks.next().catch((cause: unknown) => refuseForm(cause));
     if (next.done) return;
     const chunk = next.value as Uint8Array;
-    meter.add(chunk.byteLength);
+    byteLimit.add(chunk.byteLength);
     yield chunk;
   }
 }
@@ -134,36 +146,36 @@ async function* chunksOf(part: MultipartFile, meter: Meter): AsyncGenerator<Uint
 function refuseForm(cause: unknown): never {
   const { code, message } = cause as { code?: string; message?: string };
   if (code === 'FST_MP_PREMATURE_CLOSE') {
-    throw new IntersticeError('CANCELLED', 'The caller hung up before the form was complete.', { cause });
+    throw new IntersticeError('CANCELLED', 'The caller disconnected before the form was complete.', { cause });
   }
   if (code === 'FST_PARTS_LIMIT' || code === 'FST_FIELDS_LIMIT' || code === 'FST_PROTO_VIOLATION') {
-    throw new IntersticeError('UNKNOWN_FIELD', 'The form has parts that are not taken here.', { cause });
+    throw new IntersticeError('UNKNOWN_FIELD', 'The form has unknown parts.', { cause });
   }
   const what = code === 'FST_INVALID_JSON_FIELD_ERROR' ? 'options is not valid JSON' : (message ?? 'unknown error');
   throw new IntersticeError('MALFORMED_BODY', `The form cannot be read: ${what}.`, { cause });
 }
 
-/** @throws MALFORMED_BODY for what is no JSON; what else is wrong is said when the options are asked for */
+/** @throws MALFORMED_BODY for invalid JSON; other errors are thrown when the result is called */
 async function readOptionsPart(
   part: MultipartFile,
-  meter: Meter,
+  byteLimit: ByteLimit,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<() => WireMessage> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(part, meter)) chunks.push(chunk);
-  const asker = { tenant: request.caller?.tenant, signal: abortOnHangUp(reply) };
-  const text = { type: 'Options', bytes: Buffer.concat(chunks), what: 'options', path: 'options', takesNull: true };
-  const reading = await request.server.jsonCoder.read(text, asker);
+  for await (const chunk of chunksOf(part, byteLimit)) chunks.push(chunk);
+  const client = { tenant: request.caller?.tenant, signal: signalOf(reply) };
+  const text = { type: 'Options', bytes: Buffer.concat(chunks), what: 'options', path: 'options', acceptsNull: true };
+  const reading = await request.server.jsonCoder.read(text, client);
   if ('decoded' in reading) return () => reading.decoded.message;
-  if (!reading.isJson) throw reading.refusal;
+  if (!reading.isJson) throw reading.error;
   return () => {
-    throw reading.refusal;
+    throw reading.error;
   };
 }
 
-async function readMeshPart(part: MultipartFile, meter: Meter, limits: MeshLimits): Promise<MeshFile> {
-  const chunks = chunksOf(part, meter);
+async function readMeshPart(part: MultipartFile, byteLimit: ByteLimit, limits: MeshLimits): Promise<MeshFile> {
+  const chunks = chunksOf(part, byteLimit);
   const first = await chunks.next();
   const head: Uint8Array = first.done ? new Uint8Array(0) : first.value;
   const whole = async function* (): AsyncGenerator<Uint8Array> {
@@ -173,17 +185,57 @@ async function readMeshPart(part: MultipartFile, meter: Meter, limits: MeshLimit
   try {
     return await readMesh(whole(), guessFormat(part.filename) ?? sniffFormat(head), limits);
   } catch (thrown) {
-    if (!(thrown instanceof IntersticeError) || NOT_THE_FILE.has(thrown.code)) throw thrown;
+    if (!(thrown instanceof IntersticeError) || REQUEST_ERRORS.has(thrown.code)) throw thrown;
     const { code, message, details } = thrown.toPlain();
     const name = JSON.stringify(part.filename.slice(0, 100));
     throw new IntersticeError(code, `${part.fieldname} ${name}: ${message}`, { ...details, cause: thrown });
   }
 }
 
-/** Refusals of the request as a whole, which a file's name would only confuse. */
-const NOT_THE_FILE: ReadonlySet<string> = new Set(['CANCELLED', 'INTERNAL']);
+/** Errors that concern the whole request, not one file. */
+const REQUEST_ERRORS: ReadonlySet<string> = new Set(['CANCELLED', 'INTERNAL']);
 
-/** A PLY says so in its first line; an OBJ has no such mark, so it is what remains. */
+/** A PLY file starts with a line "ply"; an OBJ file has no such mark, so it is the default. */
 export function sniffFormat(head: Uint8Array): 'obj' | 'ply' {
   return /^ply\r?[\n\r]/.test(Buffer.from(head.subarray(0, 5)).toString('latin1')) ? 'ply' : 'obj';
+}
+
+/** The files of a form as one mesh, in the order of the form. */
+export interface FormMeshes {
+  readonly start: MeshFile;
+  readonly target: MeshFile | undefined;
+  readonly parts: readonly { readonly name: string; readonly firstVertex: number; readonly vertexCount: number }[];
+}
+
+/**
+ * @param names names of the two groups for error messages
+ * @throws MALFORMED_BODY if files are missing; INVALID_MESH and SIZE_MISMATCH if a target does not match its start
+ */
+export function joinMeshes(
+  starts: readonly NamedMesh[],
+  targets: readonly NamedMesh[],
+  names: { readonly start: string; readonly target: string; readonly isTargetRequired: boolean },
+): FormMeshes {
+  if (starts.length === 0) {
+    throw new IntersticeError('MALFORMED_BODY', `The form has no ${names.start} file.`);
+  }
+  const isTargetAbsent = !names.isTargetRequired && targets.length === 0;
+  if (!isTargetAbsent && targets.length !== starts.length) {
+    throw new IntersticeError(
+      'MALFORMED_BODY',
+      `The form has ${starts.length} ${names.start} and ${targets.length} ${names.target} files; send as many of each.`,
+    );
+  }
+  for (const [i, { file }] of targets.entries()) assertSameTopology(starts[i]!.file, file);
+  const { file: start, ranges } = concatenate(starts.map(({ file }) => file));
+  return {
+    start,
+    target: isTargetAbsent ? undefined : concatenate(targets.map(({ file }) => file)).file,
+    parts: ranges.map((range, i) => ({ name: starts[i]!.name, ...range })),
+  };
+}
+
+export function withKinematic(file: MeshFile, kinematic: Uint8Array | undefined): MeshInput {
+  const mesh = toMeshInput(file);
+  return kinematic ? { ...mesh, kinematic } : mesh;
 }

@@ -1,47 +1,114 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ResolveAnswer } from '../../contract/requests.js';
-import type { StepAnswer } from '../../contract/sessions.js';
+import fp from 'fastify-plugin';
+import { type ReportedAnswer, stampTimings } from '../answer-timing.js';
 import { encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
+import { JsonCoder } from '../json/coder.js';
 import { appendMember } from '../json/coder-work.js';
-import { decodeJson } from '../json/decode.js';
+import { type DecodedJson, decodeJson } from '../json/decode.js';
 import { encodeJson } from '../json/encode.js';
-import type { WireMessage } from '../json/wire.js';
-import { decodeMessage, encodeReported } from '../protobuf/codec.js';
-import { serverTiming, stampTimings } from './answer-timing.js';
-import { JSON_TYPE, MESSAGE_TYPES, type MessageType } from './content-types.js';
-import { abortOnHangUp } from './disconnect.js';
-import { JsonBody } from './json-body.js';
-import { chooseType, ownTypeFirst, takeType } from './media.js';
+import type { WireMessage } from '../messages/wire-message.js';
+import { decodeMessage } from '../protobuf/decode.js';
+import { encodeReported } from '../protobuf/encode.js';
+import { serverTiming } from './answer-headers.js';
+import { signalOf } from './call-context.js';
+import { jsonLimitOf } from './errors.js';
+import {
+  bodyType,
+  chooseType,
+  JSON_TYPE,
+  MESSAGE_TYPES,
+  type MessageType,
+  ownTypeFirst,
+  unsupportedType,
+} from './media-types.js';
+import type { HttpOptions } from './options.js';
 
-/** A message as it came, and how its answer is to leave. */
-export interface Received {
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Message of the contract that the body contains. Bodies in JSON are decoded before the handler is called. */
+    readonly message?: string;
+  }
+  interface FastifyInstance {
+    /** Decodes and encodes large JSON outside the event loop; closed with the server. */
+    readonly jsonCoder: JsonCoder;
+  }
+}
+
+/** A JSON body before decoding. */
+class JsonText {
+  constructor(readonly bytes: Buffer) {}
+}
+
+/** A decoded JSON body. */
+class JsonBody {
+  constructor(readonly decoded: DecodedJson) {}
+}
+
+/** Decodes JSON bodies as the message of their route, large ones on a thread. */
+export const jsonBody = fp<HttpOptions>(
+  async (app, options) => {
+    const onLost = (reason: Error) => options.log.error({ err: reason }, 'The JSON thread was lost.');
+    const coder = new JsonCoder({ onLost, ...options.json });
+    app.decorate('jsonCoder', coder);
+    app.addHook('onClose', () => coder.close());
+    app.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer', bodyLimit: jsonLimitOf(options) },
+      async (request: FastifyRequest, body: Buffer) => {
+        const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+        if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+          throw unsupportedType(request.headers['content-type'], ['application/json; charset=utf-8']);
+        }
+        return new JsonText(body);
+      },
+    );
+    // This hook precedes the one that ends the preflight: a body that waits for the thread still counts as pending.
+    app.addHook('preValidation', async (request, reply) => {
+      if (!(request.body instanceof JsonText)) return;
+      const { bytes } = request.body;
+      const type = request.routeOptions.config.message;
+      const reading = await coder.read({ type, bytes, what: 'The body', path: '' }, clientOf(request, reply));
+      if ('error' in reading) throw reading.error;
+      request.body = new JsonBody(reading.decoded);
+    });
+  },
+  { name: 'json-body', dependencies: ['media-types'] },
+);
+
+const clientOf = (request: FastifyRequest, reply: FastifyReply) => ({
+  tenant: request.caller?.tenant,
+  signal: signalOf(reply),
+});
+
+/** A request message, and the format of its answer. */
+interface ReceivedMessage {
   readonly message: WireMessage;
-  /** JSON only: bulk fields as arrays of numbers, because the request had some */
+  /** JSON only: whether the request contains bulk fields as arrays of numbers; then the answer does too. */
   readonly arrays: boolean;
 }
 
 /**
- * The body as the message of the contract that the route's `config.message` names.
- * @throws what the decoder of its media type throws; an empty body is no JSON, but a valid empty protobuf message
+ * The body as the message of its route.
+ * @throws the errors of the decoder; an empty body is no valid JSON, but a valid empty protobuf message
  */
-export function readMessage(request: FastifyRequest): Received {
+export function readMessage(request: FastifyRequest): ReceivedMessage {
   const name = request.routeOptions.config.message;
-  if (name === undefined) throw new Error(`${request.routeOptions.url} does not say which message it takes`);
-  if (takeType(request, MESSAGE_TYPES) === 'application/x-protobuf') {
+  if (name === undefined) throw new Error(`The route ${request.routeOptions.url} has no message.`);
+  if (bodyType(request, MESSAGE_TYPES) === 'application/x-protobuf') {
     return { message: decodeMessage(name, request.body as Buffer, true), arrays: false };
   }
-  // A request without any body has met no parser.
+  // A request without a body has passed no parser.
   const { message, usedArrays } =
     request.body instanceof JsonBody ? request.body.decoded : decodeJson(name, request.body);
   return { message, arrays: usedArrays };
 }
 
-/** How the answer to a message in the body is to leave. @throws NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE */
+/** Media type of the answer to a message. @throws NOT_ACCEPTABLE, UNSUPPORTED_MEDIA_TYPE */
 export function answerType(request: FastifyRequest): MessageType {
-  return chooseType(request, ownTypeFirst(takeType(request, MESSAGE_TYPES), MESSAGE_TYPES));
+  return chooseType(request, ownTypeFirst(bodyType(request, MESSAGE_TYPES), MESSAGE_TYPES));
 }
 
-/** Sends a message without bulk fields; lists may be long. @param name message of the contract */
+/** Sends a message without bulk fields; its lists may be long. @param name message of the contract */
 export async function sendMessage(
   reply: FastifyReply,
   name: string,
@@ -53,35 +120,33 @@ export async function sendMessage(
   return reply.type(isJson ? JSON_TYPE : type).send(body);
 }
 
-/** How an answer with positions and a report leaves. */
-export interface Way {
+/** Format of an answer with positions and a report. */
+export interface AnswerFormat {
   readonly type: MessageType;
   readonly arrays: boolean;
-  /** performance.now() when the operation was done */
+  /** performance.now() when the operation had finished. */
   readonly answered: number;
 }
 
 /**
- * Sends an answer with its report, into which the transport's own times go first: the report is encoded after all the
- * rest, when they are known.
+ * Sends an answer with its report. The report is encoded last, because it contains the times of the transport.
  * @param name message of the contract that has a `report`
  */
 export async function sendReported(
   reply: FastifyReply,
   name: string,
   message: { readonly report: object },
-  answer: ResolveAnswer | StepAnswer,
-  { type, arrays, answered }: Way,
+  answer: ReportedAnswer,
+  { type, arrays, answered }: AnswerFormat,
 ): Promise<FastifyReply> {
   const { request } = reply;
   const stamp = () => {
-    const turns = { received: request.receivedAt, answered, encoded: performance.now() };
-    reply.header('server-timing', serverTiming(stampTimings(answer, turns)));
+    const times = { received: request.receivedAt, answered, encoded: performance.now() };
+    reply.header('server-timing', serverTiming(stampTimings(answer, times)));
   };
   if (type !== 'application/json') return reply.type(type).send(encodeReported(name, message, stamp));
   const { report, ...bulk } = message;
-  const asker = { tenant: request.caller?.tenant, signal: abortOnHangUp(reply) };
-  const written = await request.server.jsonCoder.write(name, bulk, arrays, asker);
+  const written = await request.server.jsonCoder.write(name, bulk, arrays, clientOf(request, reply));
   stamp();
   const lastMember = JSON.stringify(encodeJson('Report', report, { arrays }));
   return reply.type(JSON_TYPE).send(appendMember(written, 'report', lastMember));

@@ -2,22 +2,22 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { ERRORS } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
-import { contractSchemas, schemaOf } from '../json/json-schema.js';
-import { messageShape } from '../json/schema.js';
-import { TAGS } from './schema-parts.js';
-import { problemSchema } from './schemas.js';
+import { messageShape } from '../messages/schema.js';
+import { contractSchemas, type Schema, schemaOf } from './json-schema.js';
+import { TAGS } from './operation-schemas.js';
 
 /**
- * What the page at /docs may load. The plugin's own policy also has browsers ask for https, and so shows an empty page
- * wherever the service is reached by plain http from another machine.
+ * Content security policy of /docs. The default of the plugin also upgrades requests to https, which leaves the page empty
+ * if the service is reached by plain http from another machine.
  */
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data:; object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self'";
 
 /**
- * GET /openapi.json and the page at /docs, whose scripts and styles come from this server. The schemas serve the
- * reference alone: neither bodies nor answers pass through them, the decoder is stricter than JSON Schema can be.
+ * GET /openapi.json and the page at /docs with its scripts and styles. The schemas are documentation only: requests and
+ * answers do not pass through them, because the decoder is stricter than JSON Schema can be.
  */
 export const openapi = fp(
   async (app: FastifyInstance) => {
@@ -32,7 +32,7 @@ export const openapi = fp(
           title: 'Interstice',
           version: packageVersion,
           description:
-            'Collision handling: send an intersection-free state and where it should go, get back a state that never intersects.',
+            'Collision handling: send an intersection-free state and a target, and receive an intersection-free state.',
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         tags: [...TAGS],
@@ -43,7 +43,7 @@ export const openapi = fp(
       routePrefix: '/docs',
       staticCSP: PAGE_POLICY,
       uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0 },
-      // The bar only offers to look at other services' documents.
+      // The top bar only loads documents of other services.
       theme: {
         title: 'Interstice',
         css: [{ filename: 'interstice.css', content: '#swagger-ui .topbar { display: none }' }],
@@ -53,3 +53,21 @@ export const openapi = fp(
   },
   { name: 'openapi' },
 );
+
+/** RFC 9457 members around the contract's `Error`. */
+function problemSchema(errorSchema: Schema): Schema {
+  return {
+    ...errorSchema,
+    $id: 'Problem',
+    description: 'RFC 9457 problem document with the fields of Error.',
+    properties: {
+      type: { type: 'string' },
+      title: { type: 'string' },
+      status: { type: 'integer' },
+      detail: { type: 'string' },
+      instance: { type: 'string' },
+      ...(errorSchema.properties as Schema),
+      code: { type: 'string', enum: Object.keys(ERRORS) },
+    },
+  };
+}

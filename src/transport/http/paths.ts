@@ -1,12 +1,12 @@
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
-import type { DoorOptions } from './options.js';
+import type { HttpOptions } from './options.js';
 
-/** Paths that do work: they count as in flight and are refused while the server drains. */
-export const WORK_PREFIX = '/v1/';
+/** Requests to these paths count as in progress, and are refused while the server drains. */
+const WORK_PREFIX = '/v1/';
 
-/** Unknown paths, methods that a path does not have, and work that comes while the server drains. */
-export const paths = fp<DoorOptions>(
+/** Answers 404 and 405, and refuses requests while the server drains. */
+export const paths = fp<HttpOptions>(
   async (app, { state }) => {
     const routes = new Map<string, { pattern: RegExp; methods: Set<string> }>();
     app.addHook('onRoute', ({ url, method }) => {
@@ -18,30 +18,28 @@ export const paths = fp<DoorOptions>(
       const path = request.url.split('?', 1)[0] ?? '';
       if (request.is404) {
         const allowed = [...routes.values()].find(({ pattern }) => pattern.test(path))?.methods;
-        if (!allowed) throw new IntersticeError('NOT_FOUND', `There is nothing at ${path.slice(0, 200)}.`);
+        if (!allowed) throw new IntersticeError('NOT_FOUND', `The path ${path.slice(0, 200)} does not exist.`);
         const list = [...allowed].sort().join(', ');
         reply.header('allow', list);
-        throw new IntersticeError('METHOD_NOT_ALLOWED', `${path} does not take ${request.method}.`, {
+        throw new IntersticeError('METHOD_NOT_ALLOWED', `${path} does not support ${request.method}.`, {
           hint: `Use ${list}.`,
         });
       }
-      // The pattern that answers, not what was sent: an escaped path leads to the same place.
+      // The pattern of the route, not the URL: escaped characters lead to the same route.
       if (!request.routeOptions.url?.startsWith(WORK_PREFIX)) return;
-      if (state.phase === 'draining') {
-        throw new IntersticeError('DRAINING', state.reason, { retryAfterSeconds: 1 });
-      }
+      state.refuseIfDraining();
       state.enter();
       reply.raw.once('close', () => state.leave());
     });
-    // The hook has answered already; Fastify wants a handler all the same.
+    // The hook has answered already; Fastify still requires a handler.
     app.setNotFoundHandler(() => {
-      throw new IntersticeError('NOT_FOUND', 'There is nothing here.');
+      throw new IntersticeError('NOT_FOUND', 'This path does not exist.');
     });
   },
   { name: 'paths', dependencies: ['errors'] },
 );
 
-/** `/v1/sessions/:id` fits every path with one more segment. */
+/** A regular expression for a route: `:id` matches one segment. */
 function patternOf(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     if (segment.startsWith(':')) return '[^/]+';

@@ -1,56 +1,49 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { Preflight } from '../../contract/call-context.js';
+import type { PreflightOperation } from '../../contract/operation-table.js';
 import type { Operations } from '../../contract/operations.js';
+import { headContextOf } from './call-context.js';
 
 /**
- * A hook for `onRequest`, after all that can be said of the headers themselves: asks whether the work would be taken,
- * before the body is read. What still comes of a refused body runs out unread, so that the caller, who may be writing it,
- * finds the refusal and not a reset.
+ * An `onRequest` hook, after all checks of the headers: may refuse the request before its body is read. The rest of a refused
+ * body is discarded, so that a caller that is still writing it receives the error and not a reset.
  */
-export function preflightFor(operations: Operations, operation: Preflight['operation']) {
+export function preflightHook(operations: Operations, operation: PreflightOperation) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { id } = request.params as { id?: string };
-    const arrived = operations.preflight(
-      { operation, sessionId: id, bytes: announcedBytes(request.raw) },
-      {
-        caller: request.caller,
-        requestId: request.id,
-        receivedAt: request.receivedAt,
-        header: (name) => request.headers[name]?.toString(),
-      },
-    );
-    // A form is read by its handler: it counts as here before it is.
-    arrivals.set(request.raw, arrived);
-    reply.raw.once('close', arrived);
+    const bytes = announcedBytes(request.raw);
+    const endPreflight = operations.preflight({ operation, sessionId: id, bytes }, headContextOf(request));
+    // A form is read by its handler, so it counts as complete before it is.
+    onBodyComplete.set(request.raw, endPreflight);
+    reply.raw.once('close', endPreflight);
   };
 }
 
-/** What is to be told when a body has been read. */
-const arrivals = new WeakMap<IncomingMessage, () => void>();
+/** Callbacks of accepted preflights. */
+const onBodyComplete = new WeakMap<IncomingMessage, () => void>();
 
-/** undefined for a body that comes in chunks */
+/** undefined for a chunked body */
 function announcedBytes({ headers }: IncomingMessage): number | undefined {
   return headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
 }
 
 /**
- * Bodies on their way. With `expect: 100-continue` (curl sends it with every large body) the body is asked for only when
- * nothing speaks against the request; Node would ask for every one. A body that has come is not counted on any more.
+ * Asks for a body with `expect: 100-continue` (curl sends it with every large body) only after all checks of the head; Node
+ * would ask for it at once. Ends the preflight when a body is complete.
  */
-export const continues = fp(
+export const continueAfterChecks = fp(
   async (app) => {
-    const waiting = new WeakSet<IncomingMessage>();
+    const expecting = new WeakSet<IncomingMessage>();
     const server = app.server as Server;
     server.on('checkContinue', (request, response) => {
-      waiting.add(request);
+      expecting.add(request);
       server.emit('request', request, response);
     });
-    app.addHook('preHandler', async (request) => arrivals.get(request.raw)?.());
+    app.addHook('preHandler', async (request) => onBodyComplete.get(request.raw)?.());
     app.addHook('preParsing', async (request, reply) => {
-      if (waiting.delete(request.raw)) reply.raw.writeContinue();
+      if (expecting.delete(request.raw)) reply.raw.writeContinue();
     });
   },
-  { name: 'continues' },
+  { name: 'continue-after-checks' },
 );

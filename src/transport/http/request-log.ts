@@ -1,17 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { logRequest, type RequestLine } from '../../observe/log.js';
-import type { DoorOptions } from './options.js';
+import type { HttpOptions } from './options.js';
 
 const bytesOf = (header: unknown): number | undefined => {
   const value = Number(header);
   return header === undefined || Number.isNaN(value) ? undefined : value;
 };
 
-/** One line a request, also for those whose caller hung up before the answer. */
-export const requestLog = fp<DoorOptions>(
+/** Logs one line per request, also if the caller disconnected before the answer. */
+export const requestLog = fp<HttpOptions>(
   async (app, { log, onAnswered }) => {
-    const write = (request: FastifyRequest, reply: FastifyReply, status: number, refusal: string | undefined) => {
+    const write = (request: FastifyRequest, reply: FastifyReply, status: number, code: string | undefined) => {
       const line: RequestLine = {
         requestId: request.id,
         method: request.method,
@@ -20,17 +20,17 @@ export const requestLog = fp<DoorOptions>(
         milliseconds: performance.now() - request.receivedAt,
         bytesIn: bytesOf(request.headers['content-length']),
         bytesOut: bytesOf(reply.getHeader('content-length')),
-        code: refusal,
+        code,
         tenant: request.caller?.tenant,
       };
       logRequest(log, line);
       onAnswered?.(line);
     };
     app.addHook('onRequest', async (request, reply) => {
-      // 'close' comes after 'finish' too, and without it when the caller went away: one place for both.
+      // 'close' follows 'finish', and comes without it if the caller has disconnected.
       reply.raw.once('close', () => {
-        const isWhole = reply.raw.writableFinished;
-        write(request, reply, isWhole ? reply.statusCode : 499, isWhole ? request.refusal : 'CANCELLED');
+        const isComplete = reply.raw.writableFinished;
+        write(request, reply, isComplete ? reply.statusCode : 499, isComplete ? request.errorCode : 'CANCELLED');
       });
     });
   },

@@ -1,76 +1,65 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
-import type { ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
+import type { ResolveAnswer } from '../../contract/requests.js';
 import { type MeshFile, writeMesh } from '../../mesh/files/index.js';
-import { fromResolveAnswer } from '../answers.js';
+import { stampTimings } from '../answer-timing.js';
 import { fromOptions } from '../json/options.js';
-import { toResolveRequest } from '../messages.js';
-import { serverTiming, stampTimings } from './answer-timing.js';
-import { withBudgetHeaders } from './budget.js';
-import { contextOf } from './caller.js';
-import { FORM_TYPES, MESH_TYPES, MESSAGE_TYPES } from './content-types.js';
-import { type FormLimits, readForm } from './form.js';
-import { joinMeshes, withKinematic } from './form-meshes.js';
-import { chooseType, ownTypeFirst, refuseQuery, takeType } from './media.js';
-import { answerType, readMessage, sendReported, type Way } from './message-body.js';
-import type { DoorOptions } from './options.js';
-import { preflightFor } from './preflight.js';
-import { reportHeader } from './report-header.js';
-import { resolveSchema } from './schemas.js';
+import { fromResolveAnswer } from '../messages/answers.js';
+import { withSet } from '../messages/fields.js';
+import { toResolveRequest } from '../messages/requests.js';
+import { reportHeader, serverTiming } from './answer-headers.js';
+import { withBudgetHeaders } from './budget-headers.js';
+import { type FormLimits, joinMeshes, readForm, withKinematic } from './form.js';
+import {
+  bodyType,
+  chooseType,
+  FORM_TYPES,
+  MESH_TYPES,
+  MESSAGE_TYPES,
+  ownTypeFirst,
+  refuseQuery,
+} from './media-types.js';
+import { type AnswerFormat, answerType, readMessage, sendReported } from './message-body.js';
+import type { RequestReading, RouteParts } from './operation-route.js';
 
-/** What was asked, and how the answer is to be written. */
-interface Asked {
-  readonly request: ResolveRequest;
-  readonly respond: (
-    reply: FastifyReply,
-    answer: ResolveAnswer,
-    answered: number,
-  ) => FastifyReply | Promise<FastifyReply>;
-}
+type Reading = RequestReading<'resolve'>;
 
-/** POST /v1/resolve, as a message or as a form of mesh files. */
-export async function resolve(app: FastifyInstance, { operations, maxMessageBytes }: DoorOptions): Promise<void> {
-  const limits = { ...operations.info().limits, maxMessageBytes };
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    refuseQuery(request);
-    const own = takeType(request, FORM_TYPES);
-    const files = own === 'multipart/form-data' ? Object.values(MESH_TYPES).flat() : [];
-    chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
-  };
-  const hooks = [onRequest, preflightFor(operations, 'resolve')];
-  app.post(
-    '/v1/resolve',
-    { schema: resolveSchema(), config: { message: 'ResolveRequest' }, onRequest: hooks },
-    async (request, reply) => {
-      const context = contextOf(request, reply);
-      const asked = request.isMultipart() ? await readAsForm(request, reply, limits) : readAsMessage(request);
-      const answer = await operations.resolve(withBudgetHeaders(request, asked.request), context);
-      return asked.respond(reply, answer, performance.now());
+/** A resolve, as a message or as a form of mesh files. */
+export function resolveRoute(limits: FormLimits): RouteParts<'resolve'> {
+  return {
+    checkHead: (request) => {
+      refuseQuery(request);
+      const own = bodyType(request, FORM_TYPES);
+      const files = own === 'multipart/form-data' ? Object.values(MESH_TYPES).flat() : [];
+      chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
     },
-  );
+    read: async (request, reply) => {
+      const reading = request.isMultipart() ? await readAsForm(request, reply, limits) : readAsMessage(request);
+      return { ...reading, input: withBudgetHeaders(request, reading.input) };
+    },
+  };
 }
 
-function readAsMessage(request: FastifyRequest): Asked {
+function readAsMessage(request: FastifyRequest): Reading {
   const { message, arrays } = readMessage(request);
   const type = answerType(request);
   return {
-    request: toResolveRequest(message),
+    input: toResolveRequest(message),
     respond: (reply, answer, answered) => sendAnswer(reply, answer, { type, arrays, answered }),
   };
 }
 
-const sendAnswer = (reply: FastifyReply, answer: ResolveAnswer, way: Way) =>
-  sendReported(reply, 'ResolveResponse', fromResolveAnswer(answer), answer, way);
+const sendAnswer = (reply: FastifyReply, answer: ResolveAnswer, format: AnswerFormat) =>
+  sendReported(reply, 'ResolveResponse', fromResolveAnswer(answer), answer, format);
 
-async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: FormLimits): Promise<Asked> {
+async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: FormLimits): Promise<Reading> {
   const form = await readForm(request, reply, { start: 'start', target: 'target' }, limits);
-  const meshes = joinMeshes(form.files.start, form.files.target, {
+  const { start, target, parts } = joinMeshes(form.files.start, form.files.target, {
     start: 'start',
     target: 'target',
-    isTargetNeeded: true,
+    isTargetRequired: true,
   });
-  const { start, target, parts } = meshes;
   const type = chooseType(request, [...MESH_TYPES[start.format], ...MESSAGE_TYPES]);
   const { kinematic, parameters, include, timeBudgetSeconds, onBudget, priority } = fromOptions(form.options(), {
     vertexCount: start.vertexCount,
@@ -81,16 +70,16 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
   const messageType = MESSAGE_TYPES.find((one) => one === type);
   if (!messageType && include) refuseInclude();
   return {
-    request: {
+    input: withSet({
       mesh: withKinematic(start, kinematic),
       start: start.positions,
       target: (target ?? start).positions,
       parameters,
-      ...(include ? { include } : {}),
-      ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
-      ...(onBudget ? { onBudget } : {}),
-      ...(priority ? { priority } : {}),
-    },
+      include,
+      timeBudgetSeconds,
+      onBudget,
+      priority,
+    }),
     respond: (reply, answer, answered) =>
       messageType
         ? sendAnswer(reply, answer, { type: messageType, arrays: false, answered })
@@ -99,12 +88,12 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
 }
 
 function refuseInclude(): never {
-  throw new IntersticeError('INVALID_PARAMETER', 'options.include asks for more than a mesh file can carry.', {
+  throw new IntersticeError('INVALID_PARAMETER', 'options.include asks for data that a mesh file cannot contain.', {
     hint: 'Accept application/json or application/x-protobuf, or leave include unset.',
   });
 }
 
-/** The resolved mesh in the format of the first start, written while it is sent. */
+/** Sends the resolved mesh in the format of the first start file, and writes it while it is sent. */
 function sendFile(
   reply: FastifyReply,
   answer: ResolveAnswer,
@@ -115,9 +104,9 @@ function sendFile(
   const { positions } = answer;
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const chunks = writeMesh({ ...start, positions, scalar }, start.format);
-  // The file is written while it is sent, after these headers: its encoding cannot be in them.
-  const turns = { received: reply.request.receivedAt, answered, encoded: performance.now() };
-  const timings = stampTimings(answer, turns);
+  // The headers precede the file, so its encoding cannot be part of the timings.
+  const times = { received: reply.request.receivedAt, answered, encoded: performance.now() };
+  const timings = stampTimings(answer, times);
   return reply
     .header('interstice-report', reportHeader(answer.report))
     .header('server-timing', serverTiming(timings))

@@ -1,27 +1,27 @@
 import type { TransferListItem } from 'node:worker_threads';
 import { IntersticeError, type PlainError } from '../../contract/errors.js';
+import type { WireMessage } from '../messages/wire-message.js';
 import { type DecodedJson, decodeJson } from './decode.js';
 import { encodeJson } from './encode.js';
 import { parseJson } from './parse.js';
-import type { WireMessage } from './wire.js';
 
-/** What the coder's thread is asked, and what it answers: plain data that survives structured cloning. */
+/** Tasks and replies of the JSON thread: plain data that can be cloned between threads. */
 
-/** Bytes of JSON to be read. */
+/** JSON to be decoded. */
 export interface DecodeTask {
   readonly kind: 'decode';
-  /** message of the contract, or `Options`; undefined: only whether it is JSON is of interest */
+  /** Message of the contract, or `Options`; undefined: only the syntax is checked. */
   readonly type: string | undefined;
   readonly bytes: Uint8Array;
-  /** named in refusals of what is no JSON: "The body", "options" */
+  /** Names the text in syntax errors: "The body", "options". */
   readonly what: string;
-  /** prefix of the places named in refusals of what is JSON */
+  /** Prefix of the paths in other errors. */
   readonly path: string;
-  /** `null` is an empty message; default false */
-  readonly takesNull?: boolean;
+  /** Whether `null` is an empty message; default false. */
+  readonly acceptsNull?: boolean;
 }
 
-/** A message of the contract to be written. */
+/** A message of the contract to be encoded. */
 export interface EncodeTask {
   readonly kind: 'encode';
   readonly type: string;
@@ -35,62 +35,62 @@ export type CoderReply =
   | { readonly kind: 'decoded'; readonly decoded: DecodedJson }
   | { readonly kind: 'refused'; readonly error: PlainError; readonly isJson: boolean }
   | { readonly kind: 'encoded'; readonly written: WrittenJson }
-  /** not foreseen: what was thrown */
+  /** An unexpected exception. */
   | { readonly kind: 'failed'; readonly thrown: unknown };
 
-/** What a body of JSON says, or why it is refused. */
+/** A decoded message, or the error that the text causes. */
 export type Reading =
   | { readonly decoded: DecodedJson }
   | {
-      readonly refusal: IntersticeError;
-      /** the text is JSON, and what it says is refused */
+      readonly error: IntersticeError;
+      /** Whether the text is valid JSON. */
       readonly isJson: boolean;
     };
 
-/** Reads a body. @throws what nobody foresaw only: a refusal is an answer here */
-export function readJson({ type, bytes, what, path, takesNull = false }: Omit<DecodeTask, 'kind'>): Reading {
+/** Decodes JSON. @throws unexpected exceptions only */
+export function readJson({ type, bytes, what, path, acceptsNull = false }: Omit<DecodeTask, 'kind'>): Reading {
   let isJson = false;
   try {
     const value = parseJson(bytes, what);
     isJson = true;
-    const isEmpty = type === undefined || (takesNull && value === null);
+    const isEmpty = type === undefined || (acceptsNull && value === null);
     return { decoded: isEmpty ? { message: {}, usedArrays: false } : decodeJson(type, value, path) };
   } catch (thrown) {
     if (!(thrown instanceof IntersticeError)) throw thrown;
-    return { refusal: thrown, isJson };
+    return { error: thrown, isJson };
   }
 }
 
 /** JSON as UTF-8. */
 export interface WrittenJson {
-  /** memory of its own, longer than the text */
+  /** Memory without other owners, longer than the text. */
   readonly bytes: Uint8Array;
-  /** of the text, bytes */
+  /** Length of the text in bytes. */
   readonly length: number;
 }
 
-/** Bytes behind an encoded message that its receiver may write to: a report goes there, see {@link appendMember}. */
+/** Free bytes behind an encoded message for its report, see {@link appendMember}. */
 const ROOM = 16 * 1024;
 
-/** The JSON text of a message. @param type message of the contract @param message as {@link encodeJson} takes it */
+/** Encodes a message as JSON. @param type message of the contract @param message as for {@link encodeJson} */
 export function writeJson(type: string, message: object, arrays: boolean): WrittenJson {
   const text = JSON.stringify(encodeJson(type, message, { arrays }));
   const length = Buffer.byteLength(text);
-  // Never from Node's pool: nobody else's bytes lie beside the message, and the memory can be given away.
+  // Not from Node's pool, so that the memory can be transferred.
   const bytes = Buffer.alloc(length + ROOM);
   bytes.write(text);
   return { bytes, length };
 }
 
 /**
- * One more member, the last, of a JSON object.
- * @param object what {@link writeJson} gave; its memory is written to, or left for larger one
+ * Adds a last member to a JSON object, in place if there is room.
+ * @param object result of {@link writeJson}
  * @param json value of the member
  */
 export function appendMember({ bytes, length }: WrittenJson, name: string, json: string): Buffer {
   const isFirst = length === 2;
   const member = Buffer.from(`${isFirst ? '' : ','}${JSON.stringify(name)}:${json}}`);
-  // In place of the brace that closes the object.
+  // Overwrites the closing brace.
   const at = length - 1;
   const object = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (at + member.length > object.length) return Buffer.concat([object.subarray(0, at), member]);
@@ -98,7 +98,7 @@ export function appendMember({ bytes, length }: WrittenJson, name: string, json:
   return object.subarray(0, at + member.length);
 }
 
-/** Does a task. The reply's arrays are given away with it, not copied. */
+/** Does a task. The arrays of the reply are transferred, not copied. */
 export function work(task: CoderTask): { readonly reply: CoderReply; readonly transfer: TransferListItem[] } {
   try {
     if (task.kind === 'encode') {
@@ -106,9 +106,9 @@ export function work(task: CoderTask): { readonly reply: CoderReply; readonly tr
       return { reply: { kind: 'encoded', written }, transfer: [written.bytes.buffer as ArrayBuffer] };
     }
     const reading = readJson(task);
-    if ('refusal' in reading) {
-      const { refusal, isJson } = reading;
-      return { reply: { kind: 'refused', error: refusal.toPlain(), isJson }, transfer: [] };
+    if ('error' in reading) {
+      const { error, isJson } = reading;
+      return { reply: { kind: 'refused', error: error.toPlain(), isJson }, transfer: [] };
     }
     const transfer: TransferListItem[] = [];
     const message = toSend(reading.decoded.message, transfer) as WireMessage;
@@ -118,10 +118,10 @@ export function work(task: CoderTask): { readonly reply: CoderReply; readonly tr
   }
 }
 
-/** From here a list of numbers crosses as an array of doubles: cloning it element by element holds up who receives it. */
+/** Length from which a list of numbers is sent as a Float64Array: cloning it element by element would block the receiver. */
 const LONG_LIST = 1024;
 
-/** A decoded message as it crosses threads: what has memory of its own is given away, what lies in Node's pool is copied. */
+/** Prepares a decoded message for the transfer: arrays with their own memory are transferred, those in Node's pool are copied. */
 function toSend(value: unknown, transfer: TransferListItem[]): unknown {
   if (ArrayBuffer.isView(value)) {
     const view = new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);

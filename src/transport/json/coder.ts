@@ -1,6 +1,8 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
 import { IntersticeError } from '../../contract/errors.js';
 import { QueueBound } from '../../lanes/queue-bound.js';
+import { bulkBytes, copyInSlices } from '../in-slices.js';
+import { drainingError } from '../service-state.js';
 import {
   type CoderReply,
   type CoderTask,
@@ -10,63 +12,61 @@ import {
   type WrittenJson,
   writeJson,
 } from './coder-work.js';
-import { bulkBytes, copyInSlices } from './copy-in-slices.js';
-import { Turns } from './turns.js';
 
 /**
- * Bytes from which JSON is read and written on the coder's thread. Crossing over and back costs 0.1 ms; so much JSON takes
- * half a millisecond to read and one to write, and need not wait behind larger.
+ * Size of JSON from which a thread decodes or encodes it. The transfer costs 0.1 ms; JSON below this size takes half a
+ * millisecond to decode and one to encode, and need not wait behind larger JSON.
  */
 const LARGE_BYTES = 128 * 1024;
 
-/** Bodies that may wait for the thread, and their bytes together: some five seconds of its work. */
+/** Number and total size of bodies that may wait for the thread: some five seconds of its work. */
 const MAX_WAITING = 256;
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 const RETRY_AFTER_SECONDS = 1;
 
-/** Characters of JSON for a byte of a bulk field: a float32 takes some 20 digits, in base64 three bytes take four. */
-const CHARACTERS_A_BYTE = { arrays: 5, base64: 4 / 3 };
+/** Characters of JSON per byte of a bulk field: a float32 has about 20 digits; base64 has four characters for three bytes. */
+const CHARACTERS_PER_BYTE = { arrays: 5, base64: 4 / 3 };
 
 export interface CoderOptions {
-  /** bytes of JSON from which a thread does it; default {@link LARGE_BYTES} */
+  /** Size from which the thread is used; default {@link LARGE_BYTES}. */
   readonly largeBytes?: number;
-  /** starts the thread; for tests */
+  /** Starts the thread; for tests. */
   readonly thread?: () => Worker;
-  /** bytes of bodies that may wait for the thread; one may always wait */
-  readonly mostWaitingBytes?: number;
-  /** told when the thread died: for the log */
+  /** Total size of bodies that may wait for the thread; one body may always wait. */
+  readonly maxWaitingBytes?: number;
+  /** Called when the thread died. */
   readonly onLost?: (reason: IntersticeError) => void;
 }
 
-/** Who asks, and until when it matters. */
-export interface Asker {
-  /** whose turn it is; default: one for all */
+/** For whom the coder works. */
+export interface CoderClient {
+  /** Tenants take turns. Default: one tenant for all. */
   readonly tenant?: string | undefined;
-  /** aborted when nobody waits for it any more */
+  /** Aborted when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
 }
 
 interface Job {
   readonly tenant: string;
-  /** of a body that waits; an answer that waits keeps nothing that its request did not keep already */
+  /** Size of a body; undefined for an answer, which holds no memory beyond that of its request while it waits. */
   readonly bytes: number | undefined;
-  /** made when its turn comes */
+  /** Prepares the task when its turn comes. */
   readonly pack: () => Promise<{ readonly task: CoderTask; readonly transfer: TransferListItem[] }>;
   readonly settle: (reply: CoderReply) => void;
   readonly fail: (reason: unknown) => void;
-  /** what a caller can do when the thread is lost with this */
+  /** What the caller can do if the thread dies during this job. */
   readonly hintOnLoss: string;
 }
 
 /**
- * Reads and writes JSON. What is large is done on a thread of its own, one thing at a time, tenants in turn: nobody else
- * waits for it. The thread starts with the first large text, does not keep the process alive when idle, and is replaced
- * when it dies; what it was doing is refused then and may be sent again.
+ * Decodes and encodes JSON. Large JSON goes to a thread, one job at a time with tenants in turn, so that it does not block the
+ * event loop. The thread starts with the first large JSON, does not keep an idle process alive, and is replaced when it dies;
+ * its current job then fails with a retryable error.
  */
 export class JsonCoder {
   private readonly largeBytes: number;
   private readonly startThread: () => Worker;
-  private readonly waiting = new Turns<Job>();
+  private readonly waiting = new TenantQueue<Job>();
   private readonly bound: QueueBound;
   private readonly onLost: NonNullable<CoderOptions['onLost']>;
   private thread: Worker | undefined;
@@ -77,15 +77,15 @@ export class JsonCoder {
     this.largeBytes = options.largeBytes ?? LARGE_BYTES;
     this.startThread = options.thread ?? startThread;
     this.onLost = options.onLost ?? (() => {});
-    this.bound = new QueueBound(MAX_WAITING, options.mostWaitingBytes ?? MAX_WAITING_BYTES);
+    this.bound = new QueueBound(MAX_WAITING, options.maxWaitingBytes ?? MAX_WAITING_BYTES);
   }
 
   /**
-   * @param body its bytes are given away if they are many
-   * @throws IntersticeError QUEUE_FULL, CANCELLED, DRAINING, DEVICE_LOST, OUT_OF_DEVICE_MEMORY; never what is wrong with
-   *   the body, which is the answer
+   * @param body its bytes are transferred to the thread if they are large
+   * @returns the decoded message, or the error that the body causes
+   * @throws IntersticeError QUEUE_FULL, CANCELLED, DRAINING, DEVICE_LOST, OUT_OF_DEVICE_MEMORY
    */
-  async read(body: Omit<DecodeTask, 'kind'>, asker: Asker = {}): Promise<Reading> {
+  async read(body: Omit<DecodeTask, 'kind'>, client: CoderClient = {}): Promise<Reading> {
     const { bytes } = body;
     if (bytes.byteLength < this.largeBytes) return readJson(body);
     const isWhole = bytes.byteLength === bytes.buffer.byteLength && !(bytes.buffer instanceof SharedArrayBuffer);
@@ -93,33 +93,34 @@ export class JsonCoder {
       task: { kind: 'decode' as const, ...body },
       transfer: isWhole ? [bytes.buffer as ArrayBuffer] : [],
     });
-    const reply = await this.run(pack, asker, bytes.byteLength, 'Nothing changed; send the request again.');
+    const reply = await this.run(pack, client, bytes.byteLength, 'Nothing was changed; send the request again.');
     if (reply.kind === 'decoded') return { decoded: reply.decoded };
-    if (reply.kind === 'refused') return { refusal: IntersticeError.fromPlain(reply.error), isJson: reply.isJson };
-    throw reply.kind === 'failed' ? reply.thrown : new Error(`a body was ${reply.kind}`);
+    if (reply.kind === 'refused') return { error: IntersticeError.fromPlain(reply.error), isJson: reply.isJson };
+    throw reply.kind === 'failed' ? reply.thrown : new Error(`The thread answered "${reply.kind}" to a body.`);
   }
 
   /**
-   * @param type message of the contract @param message as {@link encodeJson} takes it; its arrays stay the caller's
+   * @param type message of the contract
+   * @param message as for {@link encodeJson}; its arrays are copied
    * @throws IntersticeError CANCELLED, DRAINING, DEVICE_LOST, OUT_OF_DEVICE_MEMORY
    */
-  async write(type: string, message: object, arrays: boolean, asker: Asker = {}): Promise<WrittenJson> {
-    const characters = bulkBytes(message) * CHARACTERS_A_BYTE[arrays ? 'arrays' : 'base64'];
+  async write(type: string, message: object, arrays: boolean, client: CoderClient = {}): Promise<WrittenJson> {
+    const characters = bulkBytes(message) * CHARACTERS_PER_BYTE[arrays ? 'arrays' : 'base64'];
     if (characters < this.largeBytes) return writeJson(type, message, arrays);
     const pack = async () => {
       const { value, transfer } = await copyInSlices(message);
       return { task: { kind: 'encode' as const, type, message: value, arrays }, transfer };
     };
-    const hint = 'The answer was computed and lost on its way: send the request again, a step with the same frame.';
-    const reply = await this.run(pack, asker, undefined, hint);
+    const hint = 'The answer was computed and then lost. Send the request again, a step with the same frame.';
+    const reply = await this.run(pack, client, undefined, hint);
     if (reply.kind === 'encoded') return reply.written;
-    throw reply.kind === 'failed' ? reply.thrown : new Error(`an answer was ${reply.kind}`);
+    throw reply.kind === 'failed' ? reply.thrown : new Error(`The thread answered "${reply.kind}" to an answer.`);
   }
 
-  /** Ends the thread, and what still waits for it with DRAINING. */
+  /** Ends the thread; all jobs fail with DRAINING. */
   async close(): Promise<void> {
     this.isClosed = true;
-    const reason = drained();
+    const reason = draining();
     this.running?.fail(reason);
     for (let job = this.waiting.take(); job; job = this.waiting.take()) job.fail(reason);
     const { thread } = this;
@@ -127,12 +128,17 @@ export class JsonCoder {
     await thread?.terminate();
   }
 
-  private run(pack: Job['pack'], asker: Asker, bytes: number | undefined, hintOnLoss: string): Promise<CoderReply> {
-    const { tenant = '', signal } = asker;
-    if (this.isClosed) throw drained();
+  private run(
+    pack: Job['pack'],
+    client: CoderClient,
+    bytes: number | undefined,
+    hintOnLoss: string,
+  ): Promise<CoderReply> {
+    const { tenant = '', signal } = client;
+    if (this.isClosed) throw draining();
     if (signal?.aborted) throw cancelled();
     if (bytes !== undefined && this.bound.enter(tenant, bytes) !== 'ADMITTED') {
-      const reason = `${this.bound.count} large JSON bodies of ${this.bound.bytes} bytes are waiting to be read`;
+      const reason = `${this.bound.count} large JSON bodies of ${this.bound.bytes} bytes are waiting to be decoded.`;
       throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     return new Promise((resolve, reject) => {
@@ -151,7 +157,7 @@ export class JsonCoder {
           reject(reason);
         },
       };
-      // What the thread is doing it does to its end; nobody hears of it.
+      // A running job is not interrupted; its result is ignored.
       const onAbort = () => {
         if (this.waiting.remove(job)) this.leave(job);
         job.fail(cancelled());
@@ -166,7 +172,7 @@ export class JsonCoder {
     if (bytes !== undefined) this.bound.leave(tenant, bytes);
   }
 
-  /** Gives the thread what is next, if it is free. */
+  /** Starts the next job if the thread is free. */
   private next(): void {
     if (this.running || this.isClosed) return;
     const job = this.waiting.take();
@@ -176,21 +182,21 @@ export class JsonCoder {
     }
     this.leave(job);
     this.running = job;
-    this.hand(job).catch((reason: unknown) => this.finish(job, () => job.fail(reason)));
+    this.send(job).catch((reason: unknown) => this.finish(job, () => job.fail(reason)));
   }
 
-  private async hand(job: Job): Promise<void> {
+  private async send(job: Job): Promise<void> {
     this.thread ??= this.start();
-    // Whoever waits for an answer keeps the process alive until it is there.
+    // A job keeps the process alive until it is done.
     this.thread.ref();
     const { task, transfer } = await job.pack();
-    // The thread may have been lost meanwhile, and the job with it.
+    // The thread may have died meanwhile, and the job with it.
     if (this.running === job) this.thread?.postMessage(task, transfer);
   }
 
-  private finish(job: Job, tell: () => void): void {
+  private finish(job: Job, settle: () => void): void {
     if (this.running === job) this.running = undefined;
-    tell();
+    settle();
     this.next();
   }
 
@@ -209,33 +215,66 @@ export class JsonCoder {
       const job = this.running;
       if (this.thread === thread && job) this.finish(job, () => job.settle(reply));
     });
-    // An error is what killed the thread; its exit follows, and comes alone when something ended the thread on purpose.
+    // An error kills the thread and precedes its exit; an exit without error means that the thread was terminated.
     thread.on('error', lose);
     thread.on('messageerror', lose);
-    thread.on('exit', (code) => lose(new Error(`the thread ended with code ${code}`)));
+    thread.on('exit', (code) => lose(new Error(`The thread ended with code ${code}.`)));
     return thread;
   }
 }
 
 function startThread(): Worker {
-  // A thread inherits the process's flags. --input-type (`node --input-type=module -e …`) is one that no file accepts.
-  const isFromText = process.execArgv.some((flag) => flag.startsWith('--input-type'));
-  return new Worker(new URL('./coder-thread.js', import.meta.url), isFromText ? { execArgv: [] } : {});
+  // A thread inherits the flags of the process, but --input-type (`node --input-type=module -e …`) is invalid for a file.
+  const hasInputType = process.execArgv.some((flag) => flag.startsWith('--input-type'));
+  return new Worker(new URL('./coder-thread.js', import.meta.url), hasInputType ? { execArgv: [] } : {});
 }
 
-const drained = () => new IntersticeError('DRAINING', 'This server is shutting down.', { retryAfterSeconds: 1 });
-const cancelled = () => new IntersticeError('CANCELLED', 'The caller went away.');
+const draining = () => drainingError('This server is shutting down.');
+const cancelled = () => new IntersticeError('CANCELLED', 'The caller disconnected.');
 
 function lossOf(cause: unknown, hint: string | undefined): IntersticeError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return new IntersticeError('OUT_OF_DEVICE_MEMORY', 'the thread that reads and writes JSON ran out of memory', {
+    return new IntersticeError('OUT_OF_DEVICE_MEMORY', 'The JSON thread ran out of memory.', {
       cause,
-      hint: 'Send protobuf, bare positions or files, which need a fraction of it; or give the process more memory.',
+      hint: 'Send protobuf, bare positions or files, which need a fraction of the memory, or give the process more memory.',
     });
   }
-  // What killed it may quote what it was doing: that is for the log.
-  return new IntersticeError('DEVICE_LOST', 'the thread that reads and writes JSON was lost', {
+  // The cause may quote the request, so it is only logged.
+  return new IntersticeError('DEVICE_LOST', 'The JSON thread was lost.', {
     cause,
     ...(hint === undefined ? {} : { hint }),
   });
+}
+
+/** A queue that serves tenants in turn, so that no tenant waits for all jobs of another one. */
+class TenantQueue<T extends { readonly tenant: string }> {
+  private readonly waiting = new Map<string, T[]>();
+
+  add(item: T): void {
+    const own = this.waiting.get(item.tenant);
+    if (own) own.push(item);
+    else this.waiting.set(item.tenant, [item]);
+  }
+
+  /** Removes the next item; undefined if the queue is empty. */
+  take(): T | undefined {
+    const [first] = this.waiting;
+    if (!first) return undefined;
+    const [tenant, own] = first;
+    const item = own.shift();
+    // A tenant with more items goes to the end.
+    this.waiting.delete(tenant);
+    if (own.length > 0) this.waiting.set(tenant, own);
+    return item;
+  }
+
+  /** @returns whether the item was in the queue */
+  remove(item: T): boolean {
+    const own = this.waiting.get(item.tenant);
+    const at = own?.indexOf(item) ?? -1;
+    if (!own || at < 0) return false;
+    own.splice(at, 1);
+    if (own.length === 0) this.waiting.delete(item.tenant);
+    return true;
+  }
 }

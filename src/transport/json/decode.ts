@@ -1,8 +1,8 @@
 import { IntersticeError } from '../../contract/errors.js';
-import { packNumbers } from './bulk.js';
+import { packNumbers } from '../messages/bulk.js';
+import { type EnumShape, enumShape, type FieldShape, type MessageShape, messageShape } from '../messages/schema.js';
+import type { WireMessage, WireValue } from '../messages/wire-message.js';
 import { decodeBase64, decodeDuration, decodeScalar, decodeTimestamp, nameOf, show } from './scalars.js';
-import { type EnumShape, enumShape, type FieldShape, type MessageShape, messageShape } from './schema.js';
-import type { WireMessage, WireValue } from './wire.js';
 
 /** What was read, and whether any bulk field came as a plain number array (then the answer uses arrays too). */
 export interface DecodedJson {

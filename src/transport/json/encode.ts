@@ -1,7 +1,7 @@
-import { type ElementType, readBulk, writeBulk } from './bulk.js';
+import { type ElementType, readBulk, writeBulk } from '../messages/bulk.js';
+import { enumShape, type FieldShape, messageShape } from '../messages/schema.js';
+import type { WireMessage, WireTime } from '../messages/wire-message.js';
 import { encodeDuration, encodeTimestamp } from './scalars.js';
-import { enumShape, type FieldShape, messageShape } from './schema.js';
-import type { WireMessage, WireTime } from './wire.js';
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {

@@ -1,11 +1,11 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { KinematicPairs, ParametersInput } from '../../contract/parameters.js';
 import type { IncludeInput, OnBudget, Priority } from '../../contract/requests.js';
-import { toInclude, toKinematicPairs, toOnBudget, toParameters, toPriority, toSeconds } from '../fields.js';
+import { toInclude, toKinematicPairs, toOnBudget, toParameters, toPriority, toSeconds } from '../messages/fields.js';
+import { messageShape } from '../messages/schema.js';
+import type { WireMessage } from '../messages/wire-message.js';
 import { decodeJson } from './decode.js';
 import { nameOf } from './scalars.js';
-import { messageShape } from './schema.js';
-import type { WireMessage } from './wire.js';
 
 /** What the `options` of a multipart request, or the command line's `--options FILE`, say. */
 export interface Options {

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../../contract/errors.js';
-import type { ScalarType } from './schema.js';
-import type { WireTime } from './wire.js';
+import type { ScalarType } from '../messages/schema.js';
+import { MAX_DURATION_SECONDS, type WireTime } from '../messages/wire-message.js';
 
 /** `a.b`, or `a["odd name"]` where the name would read as something else. */
 export function nameOf(path: string, name: string): string {
@@ -8,7 +8,7 @@ export function nameOf(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** A value as an error message shows it: never longer than a few words. */
+/** A short form of a value for error messages. */
 export function show(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'an array';
@@ -38,13 +38,13 @@ export function decodeScalar(type: ScalarType, value: unknown, path: string): nu
     case 'int64':
       return decodeInteger(value, -0x8000000000000000n, 0x7fffffffffffffffn, path);
     case 'bytes':
-      throw new Error('bytes are decoded as bulk fields');
+      throw new Error('Fields of type bytes are decoded as bulk fields.');
   }
 }
 
 function decodeString(value: unknown, path: string): string {
   if (typeof value !== 'string') refuse(value, 'a string', path);
-  // A lone surrogate has no UTF-8 form: protobuf could not carry the string on.
+  // A lone surrogate has no UTF-8 encoding, so the string could not be sent as protobuf.
   if (/\p{Surrogate}/u.test(value)) throw new IntersticeError('MALFORMED_BODY', `${path} is not valid Unicode.`);
   return value;
 }
@@ -67,7 +67,7 @@ function decodeInteger(value: unknown, smallest: bigint, largest: bigint, path: 
   let integer: bigint;
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) refuse(value, expected, path);
-    // Beyond 2^53 JSON.parse has already rounded: the digits that were sent are gone.
+    // JSON.parse has already rounded integers beyond 2^53.
     if (!Number.isSafeInteger(value) && largest > 0xffffffffn) {
       throw new IntersticeError('MALFORMED_BODY', `${path} is too large for a JSON number.`, {
         hint: 'Send integers beyond 2^53 as strings of digits.',
@@ -80,12 +80,12 @@ function decodeInteger(value: unknown, smallest: bigint, largest: bigint, path: 
   return integer;
 }
 
-/** Standard and URL-safe alphabet, padded or not; Buffer.from alone would skip over any other character. */
+/** Accepts the standard and the URL-safe alphabet, with or without padding. Buffer.from alone would ignore invalid characters. */
 export function decodeBase64(value: unknown, path: string): Uint8Array {
   if (typeof value !== 'string') refuse(value, 'base64, or an array of numbers', path);
   const unpadded = value.endsWith('==') ? value.slice(0, -2) : value.endsWith('=') ? value.slice(0, -1) : value;
   const isPadded = unpadded.length !== value.length;
-  // The search for a foreign character keeps no stack, unlike a match of the whole: these strings have megabytes.
+  // Searching for an invalid character needs no stack, unlike matching the whole string, which may have megabytes.
   if (/[^A-Za-z0-9+/_-]/.test(unpadded) || unpadded.length % 4 === 1 || (isPadded && value.length % 4 !== 0)) {
     throw new IntersticeError('MALFORMED_BODY', `${path} is not valid base64.`, {
       hint: 'Send base64 (standard or URL-safe alphabet) of the little-endian bytes, or a plain array of numbers.',
@@ -94,15 +94,12 @@ export function decodeBase64(value: unknown, path: string): Uint8Array {
   return Buffer.from(unpadded, 'base64');
 }
 
-/** Of google.protobuf.Duration: about ±10,000 years. */
-export const LONGEST_DURATION_SECONDS = 315_576_000_000;
-
 export function decodeDuration(value: unknown, path: string): WireTime {
   const match = typeof value === 'string' ? /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(value) : null;
   if (!match) refuse(value, 'a duration in seconds such as "1.5s"', path);
   const [, sign, whole, fraction = ''] = match;
   const seconds = Number(whole);
-  if (seconds > LONGEST_DURATION_SECONDS) refuse(value, `at most ${LONGEST_DURATION_SECONDS}s`, path);
+  if (seconds > MAX_DURATION_SECONDS) refuse(value, `at most ${MAX_DURATION_SECONDS}s`, path);
   const nanos = Number(fraction.padEnd(9, '0'));
   return sign === '-' ? { seconds: 0 - seconds, nanos: 0 - nanos } : { seconds, nanos };
 }
@@ -111,7 +108,7 @@ export function decodeTimestamp(value: unknown, path: string): WireTime {
   const pattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
   const match = typeof value === 'string' ? pattern.exec(value) : null;
   const milliseconds = match ? Date.parse(`${match[1]}${match[3]}`) : Number.NaN;
-  // Date.parse makes the 2nd of March out of the 30th of February.
+  // Date.parse accepts the 30th of February as the 2nd of March.
   const isDay = !Number.isNaN(milliseconds) && new Date(`${match?.[1]}Z`).toISOString().slice(0, 19) === match?.[1];
   if (!match || !isDay) refuse(value, 'a time such as "2026-11-30T12:00:00Z"', path);
   return { seconds: milliseconds / 1000, nanos: Number((match[2] ?? '').padEnd(9, '0')) };
@@ -119,7 +116,7 @@ export function decodeTimestamp(value: unknown, path: string): WireTime {
 
 const fractionOf = (nanos: number): string => {
   const digits = String(Math.abs(nanos)).padStart(9, '0');
-  // The mapping prints 0, 3, 6 or 9 fractional digits.
+  // The JSON mapping has 0, 3, 6 or 9 fractional digits.
   if (nanos === 0) return '';
   if (digits.endsWith('000000')) return `.${digits.slice(0, 3)}`;
   return digits.endsWith('000') ? `.${digits.slice(0, 6)}` : `.${digits}`;

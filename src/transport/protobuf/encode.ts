@@ -1,45 +1,45 @@
-import { writeBulk } from '../json/bulk.js';
-import { enumShape, type FieldShape, messageShape } from '../json/schema.js';
-import type { WireTime } from '../json/wire.js';
-import { bytesIn, encodePieces, lengthDelimited } from './pieces.js';
+import protobuf from 'protobufjs/minimal.js';
+import { writeBulk } from '../messages/bulk.js';
+import { enumShape, type FieldShape, type MessageShape, messageShape } from '../messages/schema.js';
+import type { WireTime } from '../messages/wire-message.js';
 import { STATIC_CODE } from './static-code.js';
 
 /**
- * The wire format of a message.
+ * Encodes a message as protobuf.
  *
  * @param type message of the contract
- * @param message enums by name or number, 64-bit integers as number, bigint or string of digits, bulk fields as bytes or as
- *   the typed array itself. A key that is not a field of the message is a mistake of this program and throws.
- * @returns bytes of their own: a large bulk field is copied into them once
+ * @param message enums by name or number, 64-bit integers as number, bigint or string of digits, bulk fields as bytes or typed
+ *   arrays. A key that is no field of the message is a programming error and throws.
+ * @returns new memory; a large bulk field is copied once
  */
 export function encodeMessage(type: string, message: object): Uint8Array {
-  const pieces = encodePieces(type, message, encodeSmall);
-  // A large field never comes alone, without its head: one piece is what the library has written.
+  const pieces = encodePieces(type, message);
+  // A large field has two pieces, head and content, so a single piece was encoded by the library.
   if (pieces.length === 1) return pieces[0]!;
   const bytes = Buffer.allocUnsafeSlow(bytesIn(pieces));
   copyInto(bytes, 0, pieces);
   return bytes;
 }
 
-/** Room for the report behind the rest, bytes: its lists are bounded; one that is longer costs a copy of everything. */
+/** Bytes reserved for the report, whose lists are bounded. A longer report costs a copy of the whole message. */
 const REPORT_ROOM = 16 * 1024;
-/** For what {@link Enclosure} puts in front: two small fields at most. */
+/** Bytes reserved for the head of an {@link Enclosure}: at most two small fields. */
 const HEAD_ROOM = 64;
 
-/** A message around the one that is encoded, in a last field of its own. */
+/** A message that contains the encoded message as its last field. */
 export interface Enclosure {
-  /** its other fields, encoded */
+  /** Its other fields, encoded. */
   readonly before: Uint8Array;
-  /** of the field that the message is in */
+  /** Number of the field that contains the message. */
   readonly fieldNumber: number;
 }
 
 /**
- * A message whose `report` says how long the rest took to encode, and therefore comes last: fields may stand in any order.
- * All of it is written to one buffer.
+ * Encodes a message into one buffer with its `report` last, which contains the time that the other fields took to encode.
+ * Protobuf allows fields in any order.
  *
  * @param type message of the contract that has a `report`
- * @param stamp called when everything but the report is in place
+ * @param stamp called when everything except the report is encoded
  */
 export function encodeReported(
   type: string,
@@ -48,9 +48,9 @@ export function encodeReported(
   enclosure?: Enclosure,
 ): Buffer {
   const { report, ...rest } = message;
-  const pieces = encodePieces(type, rest, encodeSmall);
+  const pieces = encodePieces(type, rest);
   const restBytes = bytesIn(pieces);
-  // Never from Node's pool, and what the report leaves empty is cleared: nobody else's bytes lie beside the message.
+  // Not from Node's pool, and unused bytes are cleared, so that no foreign data lies beside the message.
   const room = Buffer.allocUnsafeSlow(HEAD_ROOM + restBytes + REPORT_ROOM);
   copyInto(room, HEAD_ROOM, pieces);
   stamp();
@@ -76,18 +76,18 @@ function copyInto(target: Uint8Array, from: number, pieces: readonly Uint8Array[
   }
 }
 
-/** By the library. */
+/** Encodes a message with the library. */
 function encodeSmall(type: string, message: object): Uint8Array {
   return STATIC_CODE[type]!.encode(toStatic(type, message)).finish();
 }
 
-/** From our terms into the library's. */
+/** Converts a message into an object of the library. */
 function toStatic(type: string, message: object): object {
   const shape = messageShape(type);
   const result: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(message)) {
     const field = shape.byName.get(name);
-    if (field?.jsonName !== name) throw new Error(`${type} has no field ${name}`);
+    if (field?.jsonName !== name) throw new Error(`${type} has no field ${name}.`);
     if (value === undefined || value === null) continue;
     result[name] = field.isRepeated
       ? Array.from(value as Iterable<unknown>, (item) => toStaticValue(field, item))
@@ -116,12 +116,90 @@ function toStaticValue(field: FieldShape, value: unknown): unknown {
 function enumNumber(type: string, value: unknown): number {
   const shape = enumShape(type);
   const number = typeof value === 'string' ? shape.byName.get(value) : (value as number);
-  if (number === undefined || !shape.byNumber.has(number)) throw new Error(`${type} has no value ${String(value)}`);
+  if (number === undefined || !shape.byNumber.has(number)) throw new Error(`${type} has no value ${String(value)}.`);
   return number;
 }
 
-/** Halves of the two's complement: the library takes 64-bit integers like this without rounding. */
+/** The halves of the two's complement, which the library accepts without rounding. */
 function toLong(value: bigint | number | string): { low: number; high: number } {
   const bits = BigInt.asUintN(64, BigInt(value));
   return { low: Number(bits & 0xffffffffn), high: Number(bits >> 32n) };
+}
+
+/**
+ * Size from which a bulk field is a separate piece. The writer of the library would copy a large field three times: once to
+ * write it, once when its buffer grows, and once when the length of the message needs more bytes than reserved.
+ */
+const LARGE_BYTES = 4096;
+
+/**
+ * Encodes a message as pieces whose concatenation is its wire format, with fields ordered by number as the library does. The
+ * pieces of large bulk fields are views of the given arrays.
+ */
+function encodePieces(type: string, message: object): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let small: Record<string, unknown> = {};
+  const flush = () => {
+    const bytes = encodeSmall(type, small);
+    if (bytes.byteLength > 0) pieces.push(bytes);
+    small = {};
+  };
+  for (const [field, value] of fieldsOf(messageShape(type), message)) {
+    const inner = largePieces(field, value);
+    if (!inner) {
+      small[field.jsonName] = value;
+      continue;
+    }
+    flush();
+    pieces.push(lengthDelimited(field.number, bytesIn(inner)), ...inner);
+  }
+  flush();
+  return pieces;
+}
+
+function bytesIn(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** Tag and length of a length-delimited field. */
+function lengthDelimited(fieldNumber: number, byteLength: number): Uint8Array {
+  return protobuf.Writer.create()
+    .uint32((fieldNumber << 3) | 2)
+    .uint32(byteLength)
+    .finish();
+}
+
+/** The set fields ordered by number. A key that is no field is a programming error. */
+function fieldsOf(shape: MessageShape, message: object): [FieldShape, unknown][] {
+  return Object.entries(message)
+    .map(([name, value]): [FieldShape, unknown] => {
+      const field = shape.byName.get(name);
+      if (field?.jsonName !== name) throw new Error(`${shape.name} has no field ${name}.`);
+      return [field, value];
+    })
+    .filter(([, value]) => value !== undefined && value !== null)
+    .sort(([a], [b]) => a.number - b.number);
+}
+
+/** The content of a field as pieces; undefined if it contains nothing large. */
+function largePieces({ kind, isRepeated }: FieldShape, value: unknown) {
+  if (isRepeated) return undefined;
+  if (kind.of === 'bulk') {
+    const view = value as ArrayBufferView;
+    return view.byteLength < LARGE_BYTES ? undefined : [writeBulk(view)];
+  }
+  return kind.of === 'message' && hasLarge(kind.type, value as object)
+    ? encodePieces(kind.type, value as object)
+    : undefined;
+}
+
+function hasLarge(type: string, message: object): boolean {
+  const { byName } = messageShape(type);
+  return Object.entries(message).some(([name, value]) => {
+    const field = byName.get(name);
+    if (!field || field.isRepeated || value === undefined || value === null) return false;
+    const { kind } = field;
+    if (kind.of === 'bulk') return (value as ArrayBufferView).byteLength >= LARGE_BYTES;
+    return kind.of === 'message' && hasLarge(kind.type, value as object);
+  });
 }

@@ -1,17 +1,17 @@
-import type protobuf from 'protobufjs/minimal.js';
+import protobuf from 'protobufjs/minimal.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { generated } from './generated/contract.js';
-import { UnreadField } from './reader.js';
 
-/** What the generated code offers for a message; the objects are in the library's own terms (see decode and encode). */
+/** The generated code of one message. Its objects follow the conventions of the library (see decode.ts and encode.ts). */
 export interface StaticMessage {
-  /** every parameter after the first belongs to the generated code */
+  /** Parameters after the first are internal to the generated code. */
   decode(reader: protobuf.Reader, ...inner: unknown[]): object;
   encode(message: object, ...inner: unknown[]): protobuf.Writer;
 }
 
 /**
- * Encoder and decoder of every message by its name. Generated code finds the decoders of nested messages under these
- * names too, so that the innermost one can tell where a field was that it could not read.
+ * Encoder and decoder of every message by its name. Generated code also looks up the decoders of nested messages here, so
+ * that the innermost message adds its name to an {@link UnreadField}.
  */
 export const STATIC_CODE: Readonly<Record<string, StaticMessage>> = generated;
 
@@ -25,4 +25,51 @@ for (const [name, message] of Object.entries(STATIC_CODE)) {
       throw thrown;
     }
   };
+}
+
+/**
+ * Largest number of fields in one body. A mesh with many thousand parts has some ten thousand, but an empty part has two
+ * bytes, so that a body within the size limit could otherwise fill the memory with objects.
+ */
+export const MAX_FIELDS = 1 << 20;
+
+const WIRE_TYPES = ['varint', '64-bit', 'length-delimited', 'group', 'end of group', '32-bit'];
+
+/** A reader that refuses the fields that the reader of the library would skip. */
+export class StrictReader extends protobuf.BufferReader {
+  private fields = 0;
+
+  override tag(): number {
+    if (++this.fields > MAX_FIELDS) {
+      throw new IntersticeError('TOO_LARGE', `The body has more than ${MAX_FIELDS} fields.`, {
+        hint: 'Send bulk arrays as the bytes fields of the contract.',
+      });
+    }
+    return super.tag();
+  }
+
+  /**
+   * Generated code calls this for an unknown field, or one with an unexpected wire type. Skipping it would silently drop data
+   * of the caller, e.g. a parameter of a newer client, or a mesh that was encoded by hand.
+   */
+  override skipType(wireType: number, _depth?: number, fieldNumber = 0): this {
+    const kind = WIRE_TYPES[wireType];
+    if (kind === undefined || wireType === 4 || fieldNumber === 0) {
+      throw new RangeError(`No field can start with number ${fieldNumber} and wire type ${wireType}.`);
+    }
+    throw new UnreadField(fieldNumber, kind);
+  }
+}
+
+/** A field that its message does not define. */
+export class UnreadField extends Error {
+  /** Name of the message that contains it. */
+  owner: string | undefined;
+
+  constructor(
+    readonly fieldNumber: number,
+    readonly wireType: string,
+  ) {
+    super(`Field ${fieldNumber} has wire type ${wireType}.`);
+  }
 }

@@ -2,7 +2,7 @@ import t from 'tap';
 import { readConfig } from '../../../src/config/config.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { buildAdminApp } from '../../../src/transport/admin/app.js';
-import { ServiceState } from '../../../src/transport/http/state.js';
+import { ServiceState } from '../../../src/transport/service-state.js';
 
 t.test('metrics, health and settings, and nothing else', async (t) => {
   const metrics = new Metrics();

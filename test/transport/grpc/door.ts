@@ -13,9 +13,10 @@ import type { Operations } from '../../../src/contract/operations.js';
 import type { GrpcOptions } from '../../../src/transport/grpc/options.js';
 import { buildGrpcServer } from '../../../src/transport/grpc/server.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
-import { ServiceState } from '../../../src/transport/http/state.js';
-import type { WireMessage } from '../../../src/transport/json/wire.js';
-import { decodeMessage, encodeMessage } from '../../../src/transport/protobuf/codec.js';
+import type { WireMessage } from '../../../src/transport/messages/wire-message.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
+import { ServiceState } from '../../../src/transport/service-state.js';
 import { FakeOperations } from '../fake-operations.js';
 
 /** A ready gRPC door on loopback, closed with the test; its log lines are kept. */

@@ -11,8 +11,8 @@ import {
   explainHandshake,
   HANDSHAKE_REASONS,
   type HandshakeReason,
-} from '../../../src/transport/grpc/handshake-reasons.js';
-import { watchHandshakes } from '../../../src/transport/grpc/handshakes.js';
+  watchHandshakes,
+} from '../../../src/transport/grpc/handshakes.js';
 import { connectionUnder, findsConnections, http2ServersOf } from '../../../src/transport/grpc/library-internals.js';
 import { makeAuthority, makeCertificate, skipWithoutOpenssl as skip } from '../../support/certificates.js';
 import { callRaw, openGrpc } from './door.js';
@@ -65,17 +65,17 @@ t.test('whoever is turned away at the handshake is in the log once, by address a
     return socket;
   };
   const cases: [HandshakeReason, RegExp, () => Socket][] = [
-    ['no-certificate', /shows no certificate/, overTls({})],
-    ['unknown-authority', /not signed by the authority/, overTls(show(stranger))],
-    ['unknown-authority', /not signed by the authority/, overTls({ ...show(stranger), maxVersion: 'TLSv1.2' })],
+    ['no-certificate', /sent no certificate/, overTls({})],
+    ['unknown-authority', /not signed by an authority/, overTls(show(stranger))],
+    ['unknown-authority', /not signed by an authority/, overTls({ ...show(stranger), maxVersion: 'TLSv1.2' })],
     ['expired', /expired/, overTls(show(old))],
-    ['not-tls', /does not speak TLS/, plainly('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
-    ['not-tls', /does not speak TLS/, plainly('GET / HTTP/1.1\r\n\r\n')],
+    ['not-tls', /does not use TLS/, plainly('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')],
+    ['not-tls', /does not use TLS/, plainly('GET / HTTP/1.1\r\n\r\n')],
     ['wrong-protocol', /HTTP\/2/, overTls({ ...show(known), ALPNProtocols: ['http/1.1'] })],
     ['wrong-protocol', /HTTP\/2/, overTls({ ...show(known), ALPNProtocols: undefined })],
     [
       'wrong-version',
-      /version of TLS/,
+      /TLS version/,
       overTls({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }),
     ],
     ['gave-up', /may not trust/, overTls({ ...show(known), ca: stranger.cert })],
@@ -142,7 +142,9 @@ t.test('a library without the field is told at the start', async (t) => {
   const lines: Record<string, unknown>[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
   watchHandshakes({} as Server, log)();
-  t.match(lines, [{ level: 40, missing: 'http2Servers', msg: /grpc-js is not known: refused handshakes go unseen/ }]);
+  t.match(lines, [
+    { level: 40, missing: 'http2Servers', msg: /grpc-js is unknown: failed handshakes are not reported/ },
+  ]);
 });
 
 t.test('the fields of libraries are looked for, not assumed', async (t) => {
@@ -164,7 +166,7 @@ t.test('what no real client here does has its words too', async (t) => {
     [{ ...nothing, code: 'ERR_TLS_HANDSHAKE_TIMEOUT' }, 'timeout', /in time/],
     [{ ...nothing, code: 'ECONNRESET', certificateFault: 'INVALID_PURPOSE' }, 'bad-certificate', /INVALID_PURPOSE/],
     [{ ...nothing, code: 'ECONNRESET', certificateFault: 'CERT_NOT_YET_VALID' }, 'expired', /not valid yet/],
-    [{ ...nothing, code: 'ECONNRESET', bytesIn: undefined }, 'gave-up', /went away/],
+    [{ ...nothing, code: 'ECONNRESET', bytesIn: undefined }, 'gave-up', /disconnected/],
     [{ ...nothing, code: 'ERR_SSL_OF_THE_FUTURE', words: 'strange thing' }, 'other', /strange thing/],
     [nothing, 'other', /failed/],
   ];
@@ -175,7 +177,7 @@ t.test('what no real client here does has its words too', async (t) => {
 
 t.test('the guide explains every reason, and no other', async (t) => {
   const guide = readFileSync(join(projectRoot, 'docs', 'operations.md'), 'utf8');
-  const [, table = ''] = guide.split('| reason | what happened |\n|---|---|\n');
+  const [, table = ''] = guide.split('| reason | meaning |\n|---|---|\n');
   const rows = table.split('\n\n')[0]!.split('\n');
   t.same(
     rows.map((row) => /^\| `([a-z-]+)` \| \S/.exec(row)?.[1]),

@@ -2,9 +2,9 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
-import { RECEIVE_WINDOW_BYTES, widenConnections, widenStreams } from '../../../src/transport/grpc/flow-control.js';
+import { RECEIVE_WINDOW_BYTES, widenConnections, widenStreams } from '../../../src/transport/grpc/channel-settings.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
-import { encodeMessage } from '../../../src/transport/protobuf/codec.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { hangingResolve } from '../fake-operations.js';
 import { callRaw, detailsOf, openGrpc, readDetails } from './door.js';
 

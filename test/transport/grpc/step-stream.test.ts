@@ -3,7 +3,7 @@ import t from 'tap';
 import type { CallContext } from '../../../src/contract/call-context.js';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import type { StepAnswer, StepRequest } from '../../../src/contract/sessions.js';
-import { MAX_UNANSWERED } from '../../../src/transport/grpc/read-gate.js';
+import { MAX_UNANSWERED } from '../../../src/transport/grpc/call-state.js';
 import { type FakeOperations, fakeReport } from '../fake-operations.js';
 import { callRaw, deferred, openGrpc, TestStream } from './door.js';
 

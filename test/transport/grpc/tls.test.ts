@@ -48,7 +48,11 @@ t.test('a key of another certificate, or with a pass phrase, is named as such', 
   const folder = t.testdir();
   const [one, other] = ['one', 'other'].map((name) => selfSigned(folder, name));
   const mismatch = openGrpc(t, { tls: { cert: one!.cert, key: other!.key } });
-  await t.rejects(mismatch, { code: 'INVALID_PARAMETER', message: /TLS.*key values mismatch/, hint: /fit together/ });
+  await t.rejects(mismatch, {
+    code: 'INVALID_PARAMETER',
+    message: /TLS.*key values mismatch/,
+    hint: /matching PEM files/,
+  });
   const locked = createPrivateKey(one!.key).export({
     type: 'pkcs8',
     format: 'pem',

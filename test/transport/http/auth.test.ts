@@ -6,7 +6,7 @@ import type { RequestLine } from '../../../src/observe/log.js';
 import { makeKey } from '../../../src/transport/auth/key-file.js';
 import { Keyring } from '../../../src/transport/auth/keyring.js';
 import { buildHttpApp } from '../../../src/transport/http/app.js';
-import { ServiceState } from '../../../src/transport/http/state.js';
+import { ServiceState } from '../../../src/transport/service-state.js';
 import { FakeOperations } from '../fake-operations.js';
 import { arraysRequest } from '../fixtures.js';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ENUMS, MESSAGES } from '../../../src/transport/json/schema.js';
+import { ENUMS, MESSAGES } from '../../../src/transport/messages/schema.js';
 import { openDoor } from '../door.js';
 import { arraysRequest } from '../fixtures.js';
 

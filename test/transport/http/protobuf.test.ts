@@ -1,6 +1,7 @@
 import t from 'tap';
 import { decodeJson } from '../../../src/transport/json/decode.js';
-import { decodeMessage, encodeMessage } from '../../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { openDoor } from '../door.js';
 import { arraysRequest, base64Of, form, START_OBJ, startPart, TARGET, targetPart } from '../fixtures.js';
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { decodeJson } from '../../../src/transport/json/decode.js';
-import { decodeMessage, encodeMessage } from '../../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { openDoor } from '../door.js';
 import { fakeSession } from '../fake-operations.js';
 import { arraysRequest } from '../fixtures.js';
@@ -86,7 +87,7 @@ t.test('what is refused', async (t) => {
     [{ url: '/v1/sessions?label=a&label=b' }, 'MALFORMED_BODY', /label is an array/],
     [{ url: `${one}?x=1` }, 'UNKNOWN_FIELD', /"x"/],
     [{ url: one, headers: { accept: 'text/html' } }, 'NOT_ACCEPTABLE', /accept/],
-    [{ url: one, headers: { 'interstice-on-budget': 'FAIL' } }, 'INVALID_PARAMETER', /means nothing/],
+    [{ url: one, headers: { 'interstice-on-budget': 'FAIL' } }, 'INVALID_PARAMETER', /does not support the header/],
     [{ method: 'PATCH', url: one }, 'UNSUPPORTED_MEDIA_TYPE', /no content-type/],
     [{ method: 'PATCH', url: one, payload: { sessionId: 'other' } }, 'INVALID_PARAMETER', /another session/],
     [{ method: 'PATCH', url: one, payload: { lable: 'x' } }, 'UNKNOWN_FIELD', /lable/],

@@ -22,7 +22,7 @@ const body = (text: string, type: string | undefined = 'ResolveRequest') => ({
 
 /** What a reading says, with typed arrays of any kind as lists of bytes. */
 const told = (reading: Reading) => {
-  if ('refusal' in reading) return { isJson: reading.isJson, ...reading.refusal.toPlain() };
+  if ('error' in reading) return { isJson: reading.isJson, ...reading.error.toPlain() };
   return JSON.parse(
     JSON.stringify(reading.decoded, (_key, value) => {
       if (typeof value === 'bigint') return `${value}n`;
@@ -134,7 +134,7 @@ t.test('tenants take turns', async (t) => {
 });
 
 t.test('what may wait is bounded, and one may always', async (t) => {
-  const coder = open(t, { largeBytes: 0, mostWaitingBytes: 10 });
+  const coder = open(t, { largeBytes: 0, maxWaitingBytes: 10 });
   const running = coder.read(body('{}'));
   const waiting = coder.read(body(JSON.stringify(arraysRequest())));
   await t.rejects(coder.read(body('{"a": 1}')), { code: 'QUEUE_FULL', retryable: true, retryAfterSeconds: 1 });
@@ -143,7 +143,7 @@ t.test('what may wait is bounded, and one may always', async (t) => {
 });
 
 t.test('who went away waits for nothing', async (t) => {
-  const coder = open(t, { largeBytes: 0, mostWaitingBytes: 10 });
+  const coder = open(t, { largeBytes: 0, maxWaitingBytes: 10 });
   const leaver = new AbortController();
   const other = new AbortController();
   const running = coder.read(body('{}'), { signal: leaver.signal });

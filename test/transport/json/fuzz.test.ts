@@ -2,7 +2,7 @@ import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { readOptions } from '../../../src/transport/json/options.js';
-import { toCheckRequest, toResolveRequest } from '../../../src/transport/messages.js';
+import { toCheckRequest, toResolveRequest } from '../../../src/transport/messages/requests.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const SEEDS: Record<string, unknown> = {

@@ -5,7 +5,8 @@ import { projectRoot } from '../../../src/paths.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { encodeJson } from '../../../src/transport/json/encode.js';
 import { parseJsonText } from '../../../src/transport/json/parse.js';
-import { decodeMessage, encodeMessage } from '../../../src/transport/protobuf/codec.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 
 /** What google's own mapping did, recorded by `record.py` beside the file. */
 interface Recorded {

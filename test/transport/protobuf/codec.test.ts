@@ -3,11 +3,12 @@ import protobuf from 'protobufjs';
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { projectRoot } from '../../../src/paths.js';
-import { fromReport, fromSession } from '../../../src/transport/answers.js';
-import { MESSAGES } from '../../../src/transport/json/schema.js';
-import { toResolveRequest } from '../../../src/transport/messages.js';
-import { decodeMessage, encodeMessage } from '../../../src/transport/protobuf/codec.js';
-import { MAX_FIELDS } from '../../../src/transport/protobuf/reader.js';
+import { fromSession } from '../../../src/transport/messages/answers.js';
+import { toResolveRequest } from '../../../src/transport/messages/requests.js';
+import { MESSAGES } from '../../../src/transport/messages/schema.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
+import { MAX_FIELDS } from '../../../src/transport/protobuf/static-code.js';
 import { fakeReport, fakeSession } from '../fake-operations.js';
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -58,7 +59,7 @@ t.test('64-bit integers are exact, whatever holds them', async (t) => {
 t.test('the library itself, by reflection, reads and writes the same bytes', async (t) => {
   const root = new protobuf.Root();
   await root.load(join(projectRoot, 'proto', 'interstice', 'v1', 'collision.proto'));
-  const report = encodeMessage('Report', fromReport(fakeReport()));
+  const report = encodeMessage('Report', fakeReport());
   const Report = root.lookupType('interstice.v1.Report');
   t.same(Buffer.from(Report.encode(Report.decode(report)).finish()), Buffer.from(report));
   const session = encodeMessage('Session', fromSession(fakeSession()));
@@ -91,8 +92,8 @@ t.test('bodies that are no message are refused, with what is wrong', async (t) =
     ['StepRequest', bytes(0x00, 0), /^MALFORMED_BODY: /],
     ['StepRequest', bytes(0x0c), /^MALFORMED_BODY: /],
     ['StepRequest', bytes(0x0e), /^MALFORMED_BODY: /],
-    ['StepRequest', bytes(0x08, 1), /^MALFORMED_BODY: StepRequest\.sessionId has wire type varint/],
-    ['StepRequest', bytes(0x1a, 2, 0x08, 1), /^MALFORMED_BODY: Positions\.data has wire type varint/],
+    ['StepRequest', bytes(0x08, 1), /^MALFORMED_BODY: StepRequest\.sessionId has the wrong wire type varint/],
+    ['StepRequest', bytes(0x1a, 2, 0x08, 1), /^MALFORMED_BODY: Positions\.data has the wrong wire type varint/],
     ['StepRequest', bytes(0x78, 1), /^UNKNOWN_FIELD: StepRequest has no field with the number 15/],
     ['StepRequest', bytes(0x1a, 2, 0x18, 1), /^UNKNOWN_FIELD: Positions has no field with the number 3/],
     ['StepRequest', bytes(...Array(1000).fill(0x7b)), /^UNKNOWN_FIELD: /],

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import { decodeJson } from '../../../src/transport/json/decode.js';
-import type { WireMessage } from '../../../src/transport/json/wire.js';
 import {
   toCheckRequest,
   toCreateSessionRequest,
@@ -9,8 +8,10 @@ import {
   toResolveRequest,
   toStepRequest,
   toUpdateSessionRequest,
-} from '../../../src/transport/messages.js';
-import { decodeMessage, encodeMessage } from '../../../src/transport/protobuf/codec.js';
+} from '../../../src/transport/messages/requests.js';
+import type { WireMessage } from '../../../src/transport/messages/wire-message.js';
+import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { type Random, seeded } from '../../support/random.js';
 
 const mesh = {

@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto';
+import type { Operations } from '../contract/operations.js';
+import type { Logger, RequestLine } from '../observe/log.js';
+import type { Authenticate } from './auth/keyring.js';
+import type { ServiceState } from './service-state.js';
+
+/** What the HTTP and the gRPC server have in common. */
+export interface TransportOptions {
+  readonly operations: Operations;
+  readonly state: ServiceState;
+  /** Largest request body or message in bytes; gRPC: before and after decompression. */
+  readonly maxMessageBytes: number;
+  readonly log: Logger;
+  /** Absent on a service without API keys. */
+  readonly authenticate?: Authenticate | undefined;
+  /** Called for every answer, including refusals. Metrics use it. */
+  readonly onAnswered?: ((line: RequestLine) => void) | undefined;
+}
+
+/** Time that a request body may take to arrive: a slow upload must not hold its place for ever. */
+export const UPLOAD_TIMEOUT_MS = 300_000;
+
+/** Request ids that are safe in a log line and in a header. */
+const SAFE_ID = /^[A-Za-z0-9._:+/=@-]{1,128}$/;
+
+/** @param given the caller's own id, which is kept if it is safe */
+export const requestIdOf = (given: string | string[] | undefined): string =>
+  typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();

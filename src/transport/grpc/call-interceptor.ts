@@ -1,0 +1,143 @@
+import {
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  type ServerListener,
+  status,
+} from '@grpc/grpc-js';
+import { IntersticeError } from '../../contract/errors.js';
+import { hasPreflight } from '../../contract/operation-table.js';
+import { UPLOAD_TIMEOUT_MS } from '../common.js';
+import { CallState, headerOf, isOk, logCall, rememberCallState } from './call-state.js';
+import type { GrpcOptions } from './options.js';
+import { operationOf, SERVICE } from './service.js';
+import { DETAILS_KEY, errorOfLibrary } from './status.js';
+
+/** Metadata that names the session of a step. Without it, a step can hardly be refused before its message has arrived. */
+export const SESSION_KEY = 'interstice-session';
+
+/**
+ * Handles the metadata of every call before its message arrives: request id, draining, authentication, preflight. Calls of
+ * other services (health, reflection) pass unchanged; they are only tracked, since some of them never end by themselves.
+ */
+export class CallInterceptor {
+  readonly #foreignCalls = new Set<ServerInterceptingCallInterface>();
+
+  constructor(private readonly options: GrpcOptions) {}
+
+  readonly interceptor: ServerInterceptor = (method, call) =>
+    method.path.startsWith(`/${SERVICE}/`)
+      ? this.#intercept(call, method.path, method.requestStream)
+      : this.#track(call);
+
+  /** Ends the calls of other services. Calls of this service end by themselves, or the drain ends them. */
+  closeForeignCalls(): void {
+    for (const call of this.#foreignCalls) {
+      call.sendStatus({ code: status.UNAVAILABLE, details: 'The server is closing.' });
+    }
+  }
+
+  #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    const listener: ServerListener = {
+      onReceiveMetadata: (metadata, next) => {
+        this.#foreignCalls.add(call);
+        next(metadata);
+      },
+      onCancel: () => this.#foreignCalls.delete(call),
+    };
+    return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+  }
+
+  #intercept(call: ServerInterceptingCallInterface, path: string, isStream: boolean): ServerInterceptingCall {
+    const { state, maxMessageBytes, uploadTimeoutMs = UPLOAD_TIMEOUT_MS } = this.options;
+    let callState: CallState | undefined;
+    let uploadTimer: NodeJS.Timeout | undefined;
+    let endPreflight = () => {};
+    addDetails(call, maxMessageBytes, () => callState);
+    const listener: ServerListener = {
+      onReceiveMetadata: (metadata, next) => {
+        callState = new CallState(metadata, path);
+        // A stream counts only while it computes a step: an idle stream would block a drain for ever.
+        if (!isStream) state.enter();
+        try {
+          state.refuseIfDraining();
+          callState.caller = this.options.authenticate?.(callState.header);
+          const operation = operationOf(path);
+          if (operation && hasPreflight(operation)) {
+            const sessionId = headerOf(metadata, SESSION_KEY);
+            endPreflight = this.options.operations.preflight({ operation, sessionId }, callState.context);
+          }
+        } catch (thrown) {
+          call.sendStatus(callState.refuse(thrown));
+          return;
+        }
+        rememberCallState(metadata, callState);
+        if (!isStream) {
+          uploadTimer = setTimeout(() => call.sendStatus(lateUpload(callState!, uploadTimeoutMs)), uploadTimeoutMs);
+        }
+        next(metadata);
+      },
+      onReceiveMessage: (message, next) => {
+        clearTimeout(uploadTimer);
+        endPreflight();
+        callState!.bytesIn += (message as Uint8Array).byteLength;
+        next(message);
+      },
+      // The library calls this once at the end of every call, also of a successful one.
+      onCancel: () => {
+        clearTimeout(uploadTimer);
+        endPreflight();
+        callState!.end(call.getDeadline());
+        if (!isStream) state.leave();
+        logCall(this.options, callState!);
+      },
+    };
+    const responder = { start: (next: (listener: ServerListener) => void) => next(listener) };
+    return isStream ? new GatedCall(call, responder, () => callState) : new ServerInterceptingCall(call, responder);
+  }
+}
+
+/** A stream whose reads wait for the read gate of its call. */
+class GatedCall extends ServerInterceptingCall {
+  constructor(
+    call: ServerInterceptingCallInterface,
+    responder: ConstructorParameters<typeof ServerInterceptingCall>[1],
+    private readonly callState: () => CallState | undefined,
+  ) {
+    super(call, responder);
+  }
+
+  override startRead(): void {
+    this.callState()?.readGate.pass(() => super.startRead());
+  }
+}
+
+type GivenStatus = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
+
+const lateUpload = (callState: CallState, milliseconds: number) =>
+  callState.refuse(
+    new IntersticeError('MALFORMED_BODY', `The message was not complete after ${milliseconds / 1000} s.`),
+  );
+
+/**
+ * Replaces the statuses that the library creates (size, compression, deadline) by our errors with code and details. They do
+ * not pass through interceptors, so `sendStatus` itself is wrapped.
+ */
+function addDetails(
+  call: ServerInterceptingCallInterface,
+  maxMessageBytes: number,
+  getState: () => CallState | undefined,
+): void {
+  const send = call.sendStatus.bind(call);
+  call.sendStatus = (given: GivenStatus) => {
+    const callState = getState();
+    if (!callState || given.metadata?.get(DETAILS_KEY).length) return send(given);
+    if (isOk(given.code)) {
+      callState.outcome ??= 'OK';
+      return send(given);
+    }
+    // The deadline may pass while the answer is being written: the caller sees the first outcome.
+    if (callState.outcome !== undefined) return send(given);
+    send(callState.refuse(errorOfLibrary(given, maxMessageBytes)));
+  };
+}

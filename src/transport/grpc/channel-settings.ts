@@ -1,0 +1,62 @@
+import type { ServerHttp2Session } from 'node:http2';
+import type { Server, ServerOptions } from '@grpc/grpc-js';
+import type { Logger } from '../../observe/log.js';
+import { commonOptionsOf, http2ServersOf } from './library-internals.js';
+
+/**
+ * Calls in progress on one connection; a client that needs more opens another connection. Without a limit one connection
+ * could fill the memory with partial messages. 100 is the lowest value that HTTP/2 recommends.
+ */
+const MAX_CONCURRENT_STREAMS = 100;
+
+/** A peer that vanished is noticed after this silence plus the timeout. */
+const KEEPALIVE_TIME_MS = 60_000;
+const KEEPALIVE_TIMEOUT_MS = 20_000;
+
+/** A connection without calls is closed; clients reconnect by themselves. */
+const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
+
+/** After this time a connection takes no new calls, so that clients behind a load balancer are spread again. */
+const MAX_CONNECTION_AGE_MS = 2 * 60 * 60_000;
+
+/**
+ * Bytes that a client may send ahead for each call and for each connection; a frame of a large mesh fits in. The library
+ * keeps HTTP/2's default of 64 KiB whatever its option says, and an upload then moves 64 KiB per round trip.
+ */
+export const RECEIVE_WINDOW_BYTES = 8 * 1024 * 1024;
+
+export function channelOptions(maxMessageBytes: number): ServerOptions {
+  return {
+    // Limits the message before and after decompression, which stops at the first byte too many.
+    'grpc.max_receive_message_length': maxMessageBytes,
+    // An answer may be larger than its request (contacts); the client decides whether it is too large.
+    'grpc.max_send_message_length': -1,
+    'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
+    'grpc.keepalive_time_ms': KEEPALIVE_TIME_MS,
+    'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+    'grpc.max_connection_idle_ms': MAX_CONNECTION_IDLE_MS,
+    'grpc.max_connection_age_ms': MAX_CONNECTION_AGE_MS,
+    // Channelz stays enabled, although nothing reads it: without its records forceShutdown ends no connection.
+  };
+}
+
+/** Sets the window of each call. To be called before the server is bound: the first frame of a connection carries it. */
+export function widenStreams(server: Server, log: Logger): void {
+  const common = commonOptionsOf(server);
+  if (!common) warn(log, 'commonServerOptions');
+  else common.settings = { ...common.settings, initialWindowSize: RECEIVE_WINDOW_BYTES };
+}
+
+/** Sets the window of each connection. To be called after the server is bound. */
+export function widenConnections(server: Server, log: Logger): void {
+  const servers = http2ServersOf(server);
+  if (servers.length === 0) warn(log, 'http2Servers');
+  for (const http2Server of servers) {
+    http2Server.on('session', (session: ServerHttp2Session) => session.setLocalWindowSize(RECEIVE_WINDOW_BYTES));
+  }
+}
+
+/** The server works without, only slower. */
+function warn(log: Logger, missing: string): void {
+  log.warn({ missing }, 'This version of @grpc/grpc-js is unknown: large uploads will be slow.');
+}

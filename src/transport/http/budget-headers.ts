@@ -1,0 +1,62 @@
+import type { FastifyRequest } from 'fastify';
+import { IntersticeError } from '../../contract/errors.js';
+import type { OnBudget } from '../../contract/requests.js';
+
+interface Budget {
+  readonly timeBudgetSeconds?: number;
+  readonly onBudget?: OnBudget;
+}
+
+const BUDGET_HEADER = 'interstice-time-budget-ms';
+const ON_BUDGET_HEADER = 'interstice-on-budget';
+
+/**
+ * Adds the time budget of the headers to the request, for callers whose body is a file. A body that repeats the same values
+ * is accepted; different values are refused.
+ */
+export function withBudgetHeaders<T extends Budget>(request: FastifyRequest, body: T): T {
+  const timeBudgetSeconds = readMilliseconds(request.headers[BUDGET_HEADER]);
+  const onBudget = readOnBudget(request.headers[ON_BUDGET_HEADER]);
+  refuseConflict(BUDGET_HEADER, timeBudgetSeconds, body.timeBudgetSeconds);
+  refuseConflict(ON_BUDGET_HEADER, onBudget, body.onBudget);
+  return {
+    ...body,
+    ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+    ...(onBudget === undefined ? {} : { onBudget }),
+  };
+}
+
+/** Refuses the headers for operations without a time budget, where they would have no effect. */
+export function refuseBudgetHeaders(request: FastifyRequest): void {
+  for (const name of [BUDGET_HEADER, ON_BUDGET_HEADER]) {
+    if (request.headers[name] === undefined) continue;
+    throw new IntersticeError('INVALID_PARAMETER', `This operation does not support the header ${name}.`);
+  }
+}
+
+function readMilliseconds(header: string | string[] | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const milliseconds = typeof header === 'string' && /^\d+(\.\d+)?$/.test(header) ? Number(header) : Number.NaN;
+  if (!(milliseconds > 0 && Number.isFinite(milliseconds))) {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `The header ${BUDGET_HEADER} is ${JSON.stringify(header)}, expected a number > 0.`,
+    );
+  }
+  return milliseconds / 1000;
+}
+
+function readOnBudget(header: string | string[] | undefined): OnBudget | undefined {
+  if (header === undefined || header === 'RETURN_SAFE' || header === 'FAIL') return header;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `The header ${ON_BUDGET_HEADER} is ${JSON.stringify(header)}, expected RETURN_SAFE or FAIL.`,
+  );
+}
+
+function refuseConflict(name: string, header: unknown, body: unknown): void {
+  if (header === undefined || body === undefined || header === body) return;
+  throw new IntersticeError('INVALID_PARAMETER', `The header ${name} and the body set different values.`, {
+    hint: 'Set only one of them.',
+  });
+}

@@ -1,0 +1,97 @@
+import accepts from '@fastify/accepts';
+import type { FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { IntersticeError } from '../../contract/errors.js';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** Media types of messages of the contract, in requests and answers. */
+export const MESSAGE_TYPES = ['application/json', 'application/x-protobuf'] as const;
+/** Media types of a step: also bare positions. */
+export const STEP_TYPES = [...MESSAGE_TYPES, 'application/octet-stream'] as const;
+/** Media types of operations that accept mesh files. */
+export const FORM_TYPES = [...MESSAGE_TYPES, 'multipart/form-data'] as const;
+
+export type MessageType = (typeof MESSAGE_TYPES)[number];
+export type StepType = (typeof STEP_TYPES)[number];
+type BodyType = StepType | (typeof FORM_TYPES)[number];
+
+/** Media types of mesh files by format; the first that the caller accepts is used. PLY has no type of its own. */
+export const MESH_TYPES = {
+  obj: ['model/obj', 'text/plain'],
+  ply: ['application/octet-stream'],
+} as const;
+
+/**
+ * The offered type that the caller prefers; the first one among equals.
+ * @throws NOT_ACCEPTABLE
+ */
+export function chooseType<T extends string>(request: FastifyRequest, offers: readonly T[]): T {
+  const chosen = request.accepts().type([...offers]);
+  if (typeof chosen === 'string') return chosen as T;
+  throw new IntersticeError(
+    'NOT_ACCEPTABLE',
+    `The accept header ${JSON.stringify(request.headers.accept)} excludes every media type of this path.`,
+    { hint: `Accept ${offers.join(' or ')}.` },
+  );
+}
+
+/** The offers with the type of the request first: it is the default for the answer. */
+export function ownTypeFirst<T extends string>(own: string, offers: readonly T[]): readonly T[] {
+  return [...offers].sort((a, b) => Number(b === own) - Number(a === own));
+}
+
+/**
+ * The media type of the body, without its parameters.
+ * @throws UNSUPPORTED_MEDIA_TYPE for any other type, or none: Fastify would accept an empty body without a type
+ */
+export function bodyType<T extends BodyType>(request: FastifyRequest, accepted: readonly T[]): T {
+  const given = request.headers['content-type'];
+  const essence = given?.split(';', 1)[0]?.trim().toLowerCase();
+  const type = accepted.find((one) => one === essence);
+  if (type === undefined) throw unsupportedType(given, accepted);
+  return type;
+}
+
+export function unsupportedType(given: string | undefined, accepted: readonly string[]): IntersticeError {
+  const problem =
+    given === undefined
+      ? 'The request has no content-type'
+      : `This path does not accept the content-type ${JSON.stringify(given)}`;
+  return new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${problem}; send ${accepted.join(' or ')}.`);
+}
+
+/** @throws UNKNOWN_FIELD for any query: it would have no effect on this path */
+export function refuseQuery(request: FastifyRequest): void {
+  const [name] = Object.keys(request.query as Record<string, unknown>);
+  if (name !== undefined) throw unknownQuery(name, 'Send everything in the body.');
+}
+
+export const unknownQuery = (name: string, hint: string): IntersticeError =>
+  new IntersticeError('UNKNOWN_FIELD', `The query parameter ${JSON.stringify(name.slice(0, 100))} is unknown.`, {
+    hint,
+  });
+
+/** Parsers of bodies, except JSON. Each path checks on its own which types it accepts, see {@link bodyType}. */
+export const mediaTypes = fp(
+  async (app) => {
+    await app.register(accepts);
+    app.removeAllContentTypeParsers();
+    app.addHook('onRequest', async (request) => {
+      const encoding = request.headers['content-encoding'];
+      if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+        throw new IntersticeError(
+          'UNSUPPORTED_MEDIA_TYPE',
+          `The content-encoding ${JSON.stringify(encoding)} is not supported; send the body without encoding.`,
+        );
+      }
+    });
+    app.addContentTypeParser(
+      ['application/x-protobuf', 'application/octet-stream'],
+      { parseAs: 'buffer' },
+      async (_request: FastifyRequest, body: Buffer) => body,
+    );
+  },
+  { name: 'media-types', dependencies: ['errors'] },
+);

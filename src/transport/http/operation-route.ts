@@ -1,0 +1,95 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { hasPreflight, OPERATIONS, type OperationRow } from '../../contract/operation-table.js';
+import { type AnswerOf, invoke, type OperationName, type RequestOf } from '../../contract/operations.js';
+import { CONVERTERS } from '../messages/converters.js';
+import { refuseBudgetHeaders } from './budget-headers.js';
+import { contextOf } from './call-context.js';
+import { chooseType, MESSAGE_TYPES, type MessageType, refuseQuery } from './media-types.js';
+import { answerType, readMessage, sendMessage } from './message-body.js';
+import { operationSchema } from './operation-schemas.js';
+import type { HttpOptions } from './options.js';
+import { preflightHook } from './preflight.js';
+
+/** A request that was read, and how to answer it. */
+export interface RequestReading<K extends OperationName> {
+  readonly input: RequestOf<K>;
+  /** @param answered performance.now() when the operation had finished */
+  readonly respond: (
+    reply: FastifyReply,
+    answer: AnswerOf<K>,
+    answered: number,
+  ) => FastifyReply | Promise<FastifyReply>;
+}
+
+/** The parts of a route in which operations differ. */
+export interface RouteParts<K extends OperationName> {
+  /** Refuses what the head of the request already shows to be wrong. Default: {@link checkMessageHead}. */
+  readonly checkHead?: (request: FastifyRequest) => void;
+  /** Reads the request. Default: one message of the contract, answered with one message. */
+  readonly read?: (request: FastifyRequest, reply: FastifyReply) => RequestReading<K> | Promise<RequestReading<K>>;
+  /** Additional headers of an answer. */
+  readonly headers?: (answer: AnswerOf<K>) => Readonly<Record<string, string>>;
+}
+
+/** Adds the route of an operation: check the head, preflight, read, run, respond. */
+export function addOperationRoute<K extends OperationName>(
+  app: FastifyInstance,
+  { operations }: HttpOptions,
+  name: K,
+  parts: RouteParts<K> = {},
+): void {
+  const row: OperationRow = OPERATIONS[name];
+  const { checkHead = (request) => checkMessageHead(request, row), read = defaultRead(name), headers } = parts;
+  const onRequest = async (request: FastifyRequest): Promise<void> => checkHead(request);
+  app.route({
+    method: row.httpMethod,
+    url: row.httpPath,
+    schema: operationSchema(name),
+    config: hasBody(row) ? { message: row.request } : {},
+    onRequest: hasPreflight(name) ? [onRequest, preflightHook(operations, name)] : onRequest,
+    handler: async (request, reply) => {
+      const context = contextOf(request, reply);
+      const { input, respond } = await read(request, reply);
+      const answer = await invoke(operations, name, input, context);
+      const answered = performance.now();
+      reply.code(row.httpStatus);
+      if (headers) reply.headers(headers(answer));
+      return respond(reply, answer, answered);
+    },
+  });
+}
+
+const hasBody = ({ httpMethod }: OperationRow): boolean => httpMethod === 'POST' || httpMethod === 'PATCH';
+
+/** For requests and answers that are messages of the contract. */
+function checkMessageHead(request: FastifyRequest, row: OperationRow): void {
+  refuseQuery(request);
+  refuseBudgetHeaders(request);
+  if (row.httpStatus !== 204) responseType(request, row);
+}
+
+const responseType = (request: FastifyRequest, row: OperationRow): MessageType =>
+  hasBody(row) ? answerType(request) : chooseType(request, MESSAGE_TYPES);
+
+function defaultRead<K extends OperationName>(name: K) {
+  const row: OperationRow = OPERATIONS[name];
+  return (request: FastifyRequest): RequestReading<K> => {
+    const { id } = request.params as { id?: string };
+    const message = hasBody(row) ? readMessage(request).message : {};
+    return {
+      input: CONVERTERS[name].toRequest(message, { sessionId: id }),
+      respond: (reply, answer) => respondWithMessage(reply, name, answer),
+    };
+  };
+}
+
+/** Sends an answer as a message of the contract, without a body if the status has none. */
+export function respondWithMessage<K extends OperationName>(
+  reply: FastifyReply,
+  name: K,
+  answer: AnswerOf<K>,
+): FastifyReply | Promise<FastifyReply> {
+  const row: OperationRow = OPERATIONS[name];
+  if (row.httpStatus === 204) return reply.send();
+  return sendMessage(reply, row.response, CONVERTERS[name].fromAnswer(answer), responseType(reply.request, row));
+}

@@ -1,0 +1,233 @@
+import { ERRORS, type ErrorCode } from '../../contract/errors.js';
+import { OPERATIONS, type OperationRow } from '../../contract/operation-table.js';
+import type { OperationName } from '../../contract/operations.js';
+import type { Schema } from './json-schema.js';
+import { MESH_TYPES } from './media-types.js';
+
+/** What the OpenAPI document says about each route. The decoders check bodies; these schemas are documentation only. */
+
+/** Chapters of the API reference, in reading order. */
+export const TAGS = [
+  { name: 'resolve', description: 'One request, one answer; no state is kept.' },
+  {
+    name: 'sessions',
+    description: 'The server keeps the mesh and its proximity set, and a step sends only its target.',
+  },
+  { name: 'server', description: 'What this server is, and whether it takes requests.' },
+] as const;
+
+type Tag = (typeof TAGS)[number]['name'];
+
+/** What the operation table does not say about an operation. */
+interface Documentation {
+  readonly tag: Tag;
+  /** Description of the answer. */
+  readonly answer: string;
+  readonly description?: string;
+  /** Request headers, path parameters, query and further media types of the body. */
+  readonly headers?: Schema;
+  readonly params?: Schema;
+  readonly querystring?: Schema;
+  readonly bodyContent?: Schema;
+  readonly answerContent?: Schema;
+  readonly answerHeaders?: Schema;
+  /** Errors of sessions and frames that the route can answer with. */
+  readonly errors?: readonly ErrorCode[];
+}
+
+const object = (properties: Schema, required?: readonly string[]): Schema => ({
+  type: 'object',
+  ...(required ? { required } : {}),
+  properties,
+});
+
+const ref = (name: string): Schema => ({ $ref: `${name}#` });
+
+/** A file, or bare bytes. */
+const binary: Schema = { type: 'string', contentMediaType: 'application/octet-stream' };
+
+const form = (properties: Schema, required: readonly string[]): Schema => ({
+  'multipart/form-data': { schema: object({ ...properties, options: ref('Options') }, required) },
+});
+
+const files: Schema = { type: 'array', items: binary };
+
+const budgetHeaders: Schema = {
+  'interstice-time-budget-ms': { type: 'number', description: 'Time budget in milliseconds, counted from receipt.' },
+  'interstice-on-budget': { type: 'string', enum: ['RETURN_SAFE', 'FAIL'] },
+};
+
+/** On every answer. */
+const versionHeader: Schema = {
+  'interstice-version': { type: 'string', description: 'Version of the service.' },
+};
+
+/** On answers that took computing. */
+const timingHeader: Schema = {
+  'server-timing': { type: 'string', description: 'Milliseconds spent in each stage.' },
+};
+
+const reportHeaders: Schema = {
+  'interstice-report': { type: 'string', description: 'Report without its lists, as one line of JSON.' },
+};
+
+/** Accepted by all routes of sessions and not read by the service. */
+const routingHeader: Schema = {
+  'x-session-id': {
+    type: 'string',
+    description: 'A routing key of your own that a proxy may hash on; the service does not read it.',
+  },
+};
+
+const ofSessions = { tag: 'sessions', headers: object(routingHeader) } as const;
+
+const ofSession = {
+  ...ofSessions,
+  params: object({ id: { type: 'string', description: 'Id of the session, from the answer of its creation.' } }, [
+    'id',
+  ]),
+  errors: ['SESSION_NOT_FOUND'],
+} as const;
+
+const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
+  resolve: {
+    tag: 'resolve',
+    answer: 'Safe positions and the report.',
+    description:
+      'A message, or a form with one or more `start` files and as many `target` files (OBJ or PLY, concatenated in order) and `options`. A form is answered with a file in the format of its first start and the report in the header `interstice-report`, or with a message if only that is accepted.',
+    headers: object(budgetHeaders),
+    bodyContent: form({ start: files, target: files }, ['start', 'target']),
+    answerContent: Object.fromEntries(Object.values(MESH_TYPES).map(([type]) => [type, { schema: binary }])),
+    answerHeaders: { ...timingHeader, ...reportHeaders },
+  },
+  check: {
+    tag: 'resolve',
+    answer: 'The intersections and close pairs that were found.',
+    description:
+      'A message about a mesh or about a session, or a form with one or more `mesh` files (`start` means the same), optionally as many `pathEnd` files (`target` means the same), and `options`.',
+    bodyContent: form({ mesh: files, pathEnd: files }, ['mesh']),
+    answerHeaders: timingHeader,
+    errors: ['SESSION_NOT_FOUND'],
+  },
+  createSession: {
+    ...ofSessions,
+    answer: 'The session.',
+    answerHeaders: { location: { type: 'string', description: 'Path of the session.' } },
+  },
+  listSessions: {
+    ...ofSessions,
+    answer: 'One page.',
+    querystring: object({
+      pageSize: {
+        type: 'integer',
+        minimum: 0,
+        description: 'Sessions on a page; unset or 0: default of the server.',
+      },
+      pageToken: { type: 'string', description: '`nextPageToken` of the page before; unset: the first page.' },
+      label: { type: 'string', description: 'Only sessions with this label.' },
+    }),
+  },
+  getSession: { ...ofSession, answer: 'The session.' },
+  updateSession: { ...ofSession, answer: 'The session.' },
+  deleteSession: { ...ofSession, answer: 'The session is deleted.' },
+  step: {
+    ...ofSession,
+    answer: 'Safe positions and the report; with bare positions, the report is in the header.',
+    description:
+      'A message, or bare little-endian positions. With bare positions `scalar` and `frame` are in the query and the parameters of this step are in `interstice-override`; an empty body continues towards the last target.',
+    querystring: object({
+      scalar: { type: 'string', enum: ['float32', 'float64'], description: 'Of bare positions; default float32.' },
+      frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions.' },
+    }),
+    headers: object({
+      ...routingHeader,
+      ...budgetHeaders,
+      'interstice-override': { type: 'string', description: 'With bare positions: Parameters as JSON.' },
+    }),
+    bodyContent: { 'application/octet-stream': { schema: binary } },
+    answerContent: { 'application/octet-stream': { schema: binary } },
+    answerHeaders: {
+      ...timingHeader,
+      ...reportHeaders,
+      'interstice-frame': { type: 'string', description: 'Frame that was accepted; with bare positions only.' },
+    },
+    errors: ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT'],
+  },
+  info: { tag: 'server', answer: 'Version, engines, limits, defaults and features.' },
+};
+
+/** A message of the contract in both of its encodings. */
+const messageContent = (name: string): Schema => ({
+  'application/json': { schema: ref(name) },
+  'application/x-protobuf': {
+    schema: { ...binary, contentMediaType: 'application/x-protobuf', description: `interstice.v1.${name}` },
+  },
+});
+
+export function operationSchema(name: OperationName): Schema {
+  const row: OperationRow = OPERATIONS[name];
+  const { tag, answer, bodyContent, answerContent, answerHeaders, errors, ...request } = DOCUMENTATION[name];
+  const hasBody = row.httpMethod === 'POST' || row.httpMethod === 'PATCH';
+  return {
+    operationId: row.grpcMethod.charAt(0).toLowerCase() + row.grpcMethod.slice(1),
+    tags: [tag],
+    summary: row.summary,
+    ...request,
+    ...(hasBody ? { body: { content: { ...messageContent(row.request), ...bodyContent } } } : {}),
+    response: {
+      [row.httpStatus]: {
+        description: answer,
+        headers: { ...versionHeader, ...answerHeaders },
+        // The generator of the document takes a response without a schema for "null", which means no body.
+        ...(row.httpStatus === 204
+          ? { type: 'null' }
+          : { content: { ...messageContent(row.response), ...answerContent } }),
+      },
+      ...(name === 'info' ? {} : errorResponses(errors)),
+    },
+  };
+}
+
+/** The last report of a session. */
+export function reportSchema(): Schema {
+  const { params, headers } = ofSession;
+  return {
+    operationId: 'getReport',
+    tags: [ofSession.tag],
+    summary: 'Get the report of the last step.',
+    params,
+    headers,
+    response: {
+      200: { description: 'The report.', headers: versionHeader, content: messageContent('Report') },
+      ...errorResponses(['SESSION_NOT_FOUND', 'NOT_FOUND']),
+    },
+  };
+}
+
+export function healthSchema(summary: string): Schema {
+  const state = object({ status: { type: 'string' }, reason: { type: 'string' } });
+  const tag: Tag = 'server';
+  return { tags: [tag], summary, response: { 200: state, 503: state } };
+}
+
+/** Errors that only some routes can answer with. */
+const RARE_CODES: readonly ErrorCode[] = ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT', 'NOT_FOUND'];
+
+/** Errors of paths and methods that are not in the document. */
+const EXCLUDED_CODES: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED'];
+
+/** The error table by status, as responses. @param rare codes of {@link RARE_CODES} that the route can answer with */
+function errorResponses(rare: readonly ErrorCode[] = []): Schema {
+  const byStatus = new Map<number, string[]>();
+  for (const [code, kind] of Object.entries(ERRORS) as [ErrorCode, (typeof ERRORS)[ErrorCode]][]) {
+    if (EXCLUDED_CODES.includes(code)) continue;
+    if (RARE_CODES.includes(code) && !rare.includes(code)) continue;
+    byStatus.set(kind.http, [...(byStatus.get(kind.http) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      { description: codes.join(', '), content: { 'application/problem+json': { schema: ref('Problem') } } },
+    ]),
+  );
+}

@@ -1,0 +1,131 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { IntersticeError } from '../../contract/errors.js';
+import type { StepAnswer, StepRequest } from '../../contract/sessions.js';
+import { stampTimings } from '../answer-timing.js';
+import { decodeJson } from '../json/decode.js';
+import { parseJsonText } from '../json/parse.js';
+import { decodeScalar } from '../json/scalars.js';
+import { fromStepAnswer } from '../messages/answers.js';
+import { readBulk, writeBulk } from '../messages/bulk.js';
+import { toParameters, withSet } from '../messages/fields.js';
+import { toStepRequest } from '../messages/requests.js';
+import { reportHeader, serverTiming } from './answer-headers.js';
+import { withBudgetHeaders } from './budget-headers.js';
+import {
+  bodyType,
+  chooseType,
+  ownTypeFirst,
+  refuseQuery,
+  STEP_TYPES,
+  type StepType,
+  unknownQuery,
+} from './media-types.js';
+import { readMessage, sendReported } from './message-body.js';
+import type { RouteParts } from './operation-route.js';
+
+const BARE_TYPE = 'application/octet-stream';
+
+/** Parameters of one step with bare positions, as JSON. */
+const OVERRIDE_HEADER = 'interstice-override';
+const FRAME_HEADER = 'interstice-frame';
+
+const SCALARS = ['float32', 'float64'] as const;
+
+/** A step, as a message or as bare positions: the latter are neither parsed nor copied here. */
+export const stepRoute: RouteParts<'step'> = {
+  checkHead: (request) => {
+    const own = bodyType(request, STEP_TYPES);
+    answerTypeOf(request);
+    if (own === BARE_TYPE) return;
+    refuseQuery(request);
+    refuseOverride(request);
+  },
+  read: (request) => {
+    const type = answerTypeOf(request);
+    const { step, arrays } = readStep(request);
+    if (type === BARE_TYPE) refuseInclude(step);
+    return {
+      input: withBudgetHeaders(request, step),
+      respond: (reply, answer, answered) =>
+        type === BARE_TYPE
+          ? sendBare(reply, answer, answered)
+          : sendReported(reply, 'StepResponse', fromStepAnswer(answer), answer, { type, arrays, answered }),
+    };
+  },
+};
+
+const answerTypeOf = (request: FastifyRequest): StepType =>
+  chooseType(request, ownTypeFirst(bodyType(request, STEP_TYPES), STEP_TYPES));
+
+function readStep(request: FastifyRequest): { readonly step: StepRequest; readonly arrays: boolean } {
+  const { id: sessionId } = request.params as { id: string };
+  if (bodyType(request, STEP_TYPES) === BARE_TYPE) return { step: readBare(request, sessionId), arrays: false };
+  const { message, arrays } = readMessage(request);
+  return { step: toStepRequest(message, { sessionId }), arrays };
+}
+
+/**
+ * The step for a body of bare positions. With an empty body the session continues towards its last target.
+ * @throws SIZE_MISMATCH (no whole number of scalars), UNKNOWN_FIELD and MALFORMED_BODY (query, override), INVALID_PARAMETER
+ */
+function readBare(request: FastifyRequest, sessionId: string): StepRequest {
+  const { scalar, frame } = readQuery(request.query as Record<string, unknown>);
+  const body = request.body as Buffer;
+  return withSet<StepRequest>({
+    sessionId,
+    frame,
+    target: body.byteLength > 0 ? readBulk(body, scalar, 'The body') : undefined,
+    override: readOverride(request.headers[OVERRIDE_HEADER]),
+  });
+}
+
+function readQuery(query: Record<string, unknown>) {
+  const { scalar = 'float32', frame, ...others } = query;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw unknownQuery(unknown, 'Known query parameters: scalar, frame.');
+  const known = SCALARS.find((one) => one === scalar);
+  if (known === undefined) {
+    const given = JSON.stringify(scalar);
+    throw new IntersticeError('INVALID_PARAMETER', `scalar is ${given}, expected ${SCALARS.join(' or ')}.`);
+  }
+  return {
+    scalar: known,
+    frame: frame === undefined ? undefined : (decodeScalar('uint64', frame, 'frame') as bigint),
+  };
+}
+
+function readOverride(header: string | string[] | undefined) {
+  if (header === undefined) return undefined;
+  const value = parseJsonText(String(header), `The header ${OVERRIDE_HEADER}`);
+  return toParameters(decodeJson('Parameters', value, OVERRIDE_HEADER).message, OVERRIDE_HEADER);
+}
+
+/** Sends bare positions, with the report in a header. */
+function sendBare(reply: FastifyReply, answer: StepAnswer, answered: number): FastifyReply {
+  const bytes = writeBulk(answer.positions);
+  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const times = { received: reply.request.receivedAt, answered, encoded: performance.now() };
+  const timings = stampTimings(answer, times);
+  return reply
+    .header(FRAME_HEADER, String(answer.frame))
+    .header('interstice-report', reportHeader(answer.report))
+    .header('server-timing', serverTiming(timings))
+    .type(BARE_TYPE)
+    .send(body);
+}
+
+function refuseInclude({ include }: StepRequest): void {
+  if (!include?.contacts && !include?.vertices) return;
+  throw new IntersticeError('INVALID_PARAMETER', 'include asks for data that bare positions cannot contain.', {
+    hint: 'Accept application/json or application/x-protobuf, or leave include unset.',
+  });
+}
+
+function refuseOverride(request: FastifyRequest): void {
+  if (request.headers[OVERRIDE_HEADER] === undefined) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `The header ${OVERRIDE_HEADER} requires a body of type application/octet-stream.`,
+    { hint: 'Set override in the message.' },
+  );
+}

@@ -1,0 +1,66 @@
+import { IntersticeError } from '../../contract/errors.js';
+import type { ResolveAnswer } from '../../contract/requests.js';
+import type { ServerInfo } from '../../contract/server-info.js';
+import type { ListSessionsAnswer, SessionInfo, StepAnswer } from '../../contract/sessions.js';
+import { secondsToDuration, type WireTime } from './wire-message.js';
+
+/** Converts answers of the operations into messages of the contract, ready to be encoded as JSON or protobuf. */
+
+export function fromResolveAnswer(answer: ResolveAnswer) {
+  return {
+    positions: {
+      data: answer.positions,
+      scalar: answer.positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
+    },
+    report: answer.report,
+    ...(answer.contacts ? { contacts: answer.contacts } : {}),
+    ...(answer.vertices ? { vertices: answer.vertices } : {}),
+  };
+}
+
+export function fromServerInfo(info: ServerInfo): object {
+  const { maxTimeBudgetSeconds, ...limits } = info.limits;
+  return { ...info, limits: { ...limits, maxTimeBudget: secondsToDuration(maxTimeBudgetSeconds) } };
+}
+
+export function fromStepAnswer(answer: StepAnswer) {
+  return { frame: answer.frame, ...fromResolveAnswer(answer) };
+}
+
+export function fromSession(session: SessionInfo): object {
+  const { created, lastUsed, idleTimeoutSeconds, ...same } = session;
+  return {
+    ...same,
+    created: millisecondsToTimestamp(created),
+    lastUsed: millisecondsToTimestamp(lastUsed),
+    idleTimeout: secondsToDuration(idleTimeoutSeconds),
+  };
+}
+
+export function fromListSessionsAnswer(answer: ListSessionsAnswer): object {
+  return { ...answer, sessions: answer.sessions.map(fromSession) };
+}
+
+/** @param milliseconds since 1970 */
+function millisecondsToTimestamp(milliseconds: number): WireTime {
+  const seconds = Math.floor(milliseconds / 1000);
+  return { seconds, nanos: Math.floor((milliseconds - seconds * 1000) * 1e6) };
+}
+
+/** The contract's `Error` message. */
+export function fromError(thrown: unknown, requestId: string) {
+  const error = IntersticeError.from(thrown);
+  // The message of an unexpected exception may contain anything. The log has it under the request id.
+  const isUnexpected = error.code === 'INTERNAL' && error.cause !== undefined;
+  return {
+    code: error.code,
+    message: isUnexpected ? 'The service failed to answer this request.' : error.message,
+    hint: error.hint,
+    retryable: error.retryable,
+    ...(error.retryAfterSeconds === undefined ? {} : { retryAfter: secondsToDuration(error.retryAfterSeconds) }),
+    requestId,
+    ...(error.element ? { element: error.element } : {}),
+    pairs: error.pairs,
+    pairCount: error.pairCount,
+  };
+}

@@ -1,0 +1,173 @@
+import { IntersticeError } from '../../contract/errors.js';
+import type { MeshInput, PartInput, Positions } from '../../contract/mesh.js';
+import type { KinematicPairs, ParametersInput } from '../../contract/parameters.js';
+import type { IncludeInput, OnBudget, Priority } from '../../contract/requests.js';
+import { readBulk } from './bulk.js';
+import { enumShape, type FieldShape, messageShape } from './schema.js';
+import { durationToSeconds, type WireMessage } from './wire-message.js';
+
+/**
+ * Fields of requests into the operations' own types. The messages may come from JSON or from protobuf: null counts as
+ * unset, empty bytes as absent, and what is not built yet is refused by its name.
+ */
+
+type Wire = WireMessage | null | undefined;
+
+/** @throws MALFORMED_BODY when it is unset */
+export function required(value: unknown, name: string): WireMessage {
+  if (value === undefined || value === null) {
+    throw new IntersticeError('MALFORMED_BODY', `${name} is missing.`, { hint: `Set ${name}; see /docs.` });
+  }
+  return value as WireMessage;
+}
+
+export function toMesh(mesh: WireMessage): MeshInput {
+  const uints = (name: string) => {
+    const bytes = bytesOf(mesh[name]);
+    return bytes ? { [name]: readBulk(bytes, 'uint32', `mesh.${name}`) } : {};
+  };
+  const masses = toMasses(mesh.masses, 'mesh.masses');
+  const kinematic = toFlags(mesh.kinematic, 'mesh.kinematic');
+  const parts = (mesh.parts ?? []) as readonly WireMessage[];
+  return {
+    vertexCount: number(mesh.vertexCount) ?? 0,
+    ...uints('triangles'),
+    ...uints('segments'),
+    ...uints('particles'),
+    ...uints('tetrahedra'),
+    ...(masses ? { masses } : {}),
+    ...(kinematic ? { kinematic } : {}),
+    ...(parts.length > 0 ? { parts: parts.map(toPart) } : {}),
+    ...uints('ignoredPartPairs'),
+  };
+}
+
+function toPart(part: WireMessage): PartInput {
+  const activationDistance = number(part.activationDistance);
+  return {
+    name: (part.name as string | undefined) ?? '',
+    firstVertex: number(part.firstVertex) ?? 0,
+    vertexCount: number(part.vertexCount) ?? 0,
+    ...(part.kinematic === true ? { kinematic: true } : {}),
+    ...(activationDistance === undefined ? {} : { activationDistance }),
+  };
+}
+
+/** float32[V] that are set */
+export function toMasses(value: unknown, path: string): Float32Array | undefined {
+  const bytes = bytesOf(value);
+  return bytes ? readBulk(bytes, 'float32', path) : undefined;
+}
+
+/** uint8[V] that are set */
+export function toFlags(value: unknown, path: string): Uint8Array | undefined {
+  const bytes = bytesOf(value);
+  return bytes ? readBulk(bytes, 'uint8', path) : undefined;
+}
+
+export function toPositions(positions: WireMessage, name: string): Positions {
+  const scalar = enumName('Scalar', positions.scalar, `${name}.scalar`);
+  const bytes = bytesOf(positions.data) ?? new Uint8Array(0);
+  return readBulk(bytes, scalar === 'FLOAT64' ? 'float64' : 'float32', `${name}.data`);
+}
+
+function bytesOf(value: unknown): Uint8Array | undefined {
+  if (!ArrayBuffer.isView(value) || value.byteLength === 0) return undefined;
+  return new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
+}
+
+export function number(value: unknown): number | undefined {
+  return value === undefined || value === null ? undefined : Number(value);
+}
+
+/** An enum's name; undefined for unset and 0, which both ask for the default. @throws INVALID_PARAMETER */
+function enumName(type: string, value: unknown, path: string): string | undefined {
+  if (value === undefined || value === null || value === 0) return undefined;
+  const shape = enumShape(type);
+  const name = typeof value === 'string' && shape.byName.has(value) ? value : shape.byNumber.get(value as number);
+  if (name === undefined) {
+    const names = [...shape.byName].filter(([, number]) => number !== 0).map(([known]) => known);
+    throw new IntersticeError('INVALID_PARAMETER', `${path} is ${String(value)}, expected one of ${names.join(', ')}.`);
+  }
+  return name;
+}
+
+/** Parameters that are set, enums by name. Ranges are checked where the presets are resolved. */
+export function toParameters(value: unknown, path: string): ParametersInput {
+  const message = (value ?? {}) as WireMessage;
+  const set: Record<string, number | string> = {};
+  for (const field of messageShape('Parameters').fields) {
+    const entry = parameterValue(field, message[field.jsonName], path);
+    if (entry !== undefined) set[field.jsonName] = entry;
+  }
+  return set as ParametersInput;
+}
+
+function parameterValue(field: FieldShape, value: unknown, path: string): number | string | undefined {
+  return field.kind.of === 'enum' ? enumName(field.kind.type, value, `${path}.${field.jsonName}`) : number(value);
+}
+
+/**
+ * @param takesProgress whether the answer travels on a stream: nothing else can carry `progress`
+ * @throws INVALID_PARAMETER for `progress` elsewhere
+ */
+export function toInclude(value: unknown, path: string, takesProgress = false): IncludeInput | undefined {
+  const message = value as Wire;
+  if (!message) return undefined;
+  if (message.progress === true && !takesProgress) {
+    throw new IntersticeError('INVALID_PARAMETER', `${path}.progress is true, but only StepStream sends progress.`, {
+      hint: 'Leave include.progress unset.',
+    });
+  }
+  const contactDistance = number(message.contactDistance);
+  return {
+    contacts: message.contacts === true,
+    vertices: message.vertices === true,
+    ...(contactDistance === undefined ? {} : { contactDistance }),
+  };
+}
+
+/** Seconds of a duration that is set. */
+export function toSeconds(value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  return durationToSeconds(value as { seconds: unknown; nanos: number });
+}
+
+export function toOnBudget(value: unknown, path: string): OnBudget | undefined {
+  return enumName('OnBudget', value, path) as OnBudget | undefined;
+}
+
+export function toKinematicPairs(value: unknown, path: string): KinematicPairs | undefined {
+  return enumName('KinematicPairs', value, path) as KinematicPairs | undefined;
+}
+
+export function toPriority(value: unknown, path: string): Priority | undefined {
+  return enumName('Priority', value, path) as Priority | undefined;
+}
+
+/** A text that is set: proto3 has no other way to say that it is not than to leave it empty. */
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/**
+ * The session that a request is about.
+ * @param known from the path, or from an earlier message of the stream; the message may repeat it
+ * @throws INVALID_PARAMETER when the message says another, MALFORMED_BODY when nothing says one
+ */
+export function toSessionId(value: unknown, known?: string): string {
+  const given = text(value);
+  if (given !== undefined && known !== undefined && given !== known) {
+    throw new IntersticeError('INVALID_PARAMETER', 'sessionId names another session than the one that is called.', {
+      hint: 'Leave sessionId unset, or call the session that it names.',
+    });
+  }
+  const sessionId = given ?? known;
+  if (sessionId !== undefined) return sessionId;
+  throw new IntersticeError('MALFORMED_BODY', 'sessionId is missing.', { hint: 'Set sessionId; see /docs.' });
+}
+
+/** The object without the members that are undefined: absent and unset are one thing to the operations. */
+export function withSet<T extends object>(members: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,153 @@
+import { IntersticeError } from '../../contract/errors.js';
+import type { CheckQuestion, CheckRequest, ResolveRequest } from '../../contract/requests.js';
+import type {
+  CreateSessionRequest,
+  ListSessionsRequest,
+  PartTarget,
+  StepRequest,
+  UpdateSessionRequest,
+} from '../../contract/sessions.js';
+import {
+  number,
+  required,
+  text,
+  toFlags,
+  toInclude,
+  toKinematicPairs,
+  toMasses,
+  toMesh,
+  toOnBudget,
+  toParameters,
+  toPositions,
+  toPriority,
+  toSeconds,
+  toSessionId,
+  withSet,
+} from './fields.js';
+import type { WireMessage } from './wire-message.js';
+
+/** Converts request messages of the contract into the requests of the operations. */
+
+/** Where a request comes from. */
+export interface RequestOrigin {
+  /** The session that the HTTP path or an earlier message of the stream names; the message may repeat it. */
+  readonly sessionId?: string | undefined;
+  /** Whether the request comes on a stream; only a stream can send progress. Default false. */
+  readonly takesProgress?: boolean;
+}
+
+/** @throws MALFORMED_BODY (mesh, start or target missing), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
+export function toResolveRequest(message: WireMessage): ResolveRequest {
+  return withSet<ResolveRequest>({
+    parameters: toParameters(message.parameters, 'parameters'),
+    ...toComputeOptions(message),
+    mesh: toMesh(required(message.mesh, 'mesh')),
+    start: toPositions(required(message.start, 'start'), 'start'),
+    target: toPositions(required(message.target, 'target'), 'target'),
+  });
+}
+
+/** @throws MALFORMED_BODY (no subject, or a mesh without positions), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
+export function toCheckRequest(message: WireMessage): CheckRequest {
+  const question = withSet<CheckQuestion>({
+    pathEnd: toOptionalPositions(message.pathEnd, 'pathEnd'),
+    reportPairsCloserThan: number(message.reportPairsCloserThan),
+    maxPairs: number(message.maxPairs),
+    kinematicPairs: toKinematicPairs(message.kinematicPairs, 'kinematicPairs'),
+  });
+  const sessionId = text(message.sessionId);
+  if (sessionId !== undefined) {
+    const positions = toOptionalPositions(message.positions, 'positions');
+    return { sessionId, ...(positions ? { positions } : {}), ...question };
+  }
+  if (!message.mesh) {
+    throw new IntersticeError('MALFORMED_BODY', 'mesh is missing, and so is sessionId.', {
+      hint: 'Set mesh and positions, or sessionId; see /docs.',
+    });
+  }
+  return {
+    mesh: toMesh(required(message.mesh, 'mesh')),
+    positions: toPositions(required(message.positions, 'positions'), 'positions'),
+    ...question,
+  };
+}
+
+const toOptionalPositions = (value: unknown, name: string) =>
+  value ? toPositions(value as WireMessage, name) : undefined;
+
+/** @throws MALFORMED_BODY (mesh or start missing), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
+export function toCreateSessionRequest(message: WireMessage): CreateSessionRequest {
+  return withSet<CreateSessionRequest>({
+    mesh: toMesh(required(message.mesh, 'mesh')),
+    start: toPositions(required(message.start, 'start'), 'start'),
+    parameters: toParameters(message.parameters, 'parameters'),
+    label: text(message.label),
+    idleTimeoutSeconds: toSeconds(message.idleTimeout),
+    idempotencyKey: text(message.idempotencyKey),
+  });
+}
+
+/** @throws MALFORMED_BODY (no session), INVALID_PARAMETER */
+export function toUpdateSessionRequest(message: WireMessage, origin: RequestOrigin = {}): UpdateSessionRequest {
+  return withSet<UpdateSessionRequest>({
+    sessionId: toSessionId(message.sessionId, origin.sessionId),
+    parameters: message.parameters ? toParameters(message.parameters, 'parameters') : undefined,
+    idleTimeoutSeconds: toSeconds(message.idleTimeout),
+    // An empty label is a value here: it removes the label.
+    label: typeof message.label === 'string' ? message.label : undefined,
+  });
+}
+
+export function toListSessionsRequest(message: WireMessage): ListSessionsRequest {
+  return withSet<ListSessionsRequest>({
+    // Unset fields are 0 and "": default page size, first page, any label.
+    pageSize: number(message.pageSize) || undefined,
+    pageToken: text(message.pageToken),
+    label: text(message.label),
+  });
+}
+
+/**
+ * @throws MALFORMED_BODY (no session, a part without a target, both kinds of target), SIZE_MISMATCH, INVALID_PARAMETER
+ *   (unknown enum value, progress outside a stream, a session that differs from the origin's)
+ */
+export function toStepRequest(message: WireMessage, origin: RequestOrigin = {}): StepRequest {
+  const { target, start } = message;
+  const parts = (message.partTargets ?? []) as readonly WireMessage[];
+  if (target && parts.length > 0) {
+    throw new IntersticeError('MALFORMED_BODY', 'target and partTargets are mutually exclusive. Set one of them.');
+  }
+  return withSet<StepRequest>({
+    sessionId: toSessionId(message.sessionId, origin.sessionId),
+    frame: message.frame === undefined || message.frame === null ? undefined : BigInt(message.frame as bigint),
+    target: target ? toPositions(target as WireMessage, 'target') : undefined,
+    partTargets: parts.length > 0 ? parts.map(toPartTarget) : undefined,
+    start: start ? toPositions(start as WireMessage, 'start') : undefined,
+    kinematic: toFlags(message.kinematic, 'kinematic'),
+    masses: toMasses(message.masses, 'masses'),
+    override: message.override ? toParameters(message.override, 'override') : undefined,
+    ...toComputeOptions(message, origin.takesProgress),
+  });
+}
+
+function toComputeOptions(message: WireMessage, takesProgress?: boolean) {
+  return {
+    include: toInclude(message.include, 'include', takesProgress),
+    timeBudgetSeconds: toSeconds(message.timeBudget),
+    onBudget: toOnBudget(message.onBudget, 'onBudget'),
+    priority: toPriority(message.priority, 'priority'),
+  };
+}
+
+function toPartTarget(value: WireMessage, index: number): PartTarget {
+  const path = `partTargets[${index}]`;
+  return {
+    part: typeof value.part === 'string' ? value.part : '',
+    target: toPositions(required(value.target, `${path}.target`), `${path}.target`),
+  };
+}
+
+/** Whether a message of a stream asks for progress. */
+export function wantsProgress(message: WireMessage): boolean {
+  return (message.include as WireMessage | null | undefined)?.progress === true;
+}
