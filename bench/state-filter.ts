@@ -1,8 +1,7 @@
 import type { FilteringEngine } from '../src/jobs/verifier.js';
 import { buildMesh } from '../src/mesh/build.js';
 import { readMeshFile, toMeshInput } from '../src/mesh/files/index.js';
-import { decideDoubtful } from '../src/verify/filter.js';
-import { findIntersections } from '../src/verify/state.js';
+import { decideDoubtful, findIntersections } from '../src/verify/state.js';
 import type { PairRules } from '../src/verify/types.js';
 import { closeEngines, openEngines } from './engines.js';
 import { describeMachine } from './machine.js';

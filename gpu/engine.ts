@@ -2,7 +2,7 @@ import { IntersticeError } from '../src/contract/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import type { Engine, Scene } from '../src/solver/engine.js';
 import { toSettings } from '../src/solver/settings.js';
-import type { StateFilter } from '../src/verify/filter.js';
+import type { StateFilter } from '../src/verify/state.js';
 import { proveCommit } from './commit-proof.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
 import { LiveDevice } from './device/live-device.js';

@@ -1,7 +1,6 @@
 import { buildMesh } from '../../src/mesh/build.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { decideDoubtful } from '../../src/verify/filter.js';
-import { findIntersections } from '../../src/verify/state.js';
+import { decideDoubtful, findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
 import { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';

@@ -1,7 +1,7 @@
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import type { DoubtfulPairs, StateFilter } from '../../src/verify/filter.js';
+import type { DoubtfulPairs, StateFilter } from '../../src/verify/state.js';
 import { KernelSet } from '../device/kernel.js';
 import type { SceneDevice } from '../device/live-device.js';
 import { Reader } from '../device/readback.js';

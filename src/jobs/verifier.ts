@@ -4,9 +4,8 @@ import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Engine } from '../solver/engine.js';
 import { findContacts, findDistances } from '../verify/distance.js';
-import { decideDoubtful, type StateFilter } from '../verify/filter.js';
 import { testPath } from '../verify/path.js';
-import { findIntersections } from '../verify/state.js';
+import { decideDoubtful, findIntersections, type StateFilter } from '../verify/state.js';
 import type { DistanceFindings, PairRules, PathFindings, StateFindings } from '../verify/types.js';
 
 /** How many pairs an error or a finding names; counts are complete. */

@@ -1,8 +1,6 @@
 import type { Warning } from '../contract/errors.js';
 import type { MeshInput, MeshLimits } from '../contract/mesh.js';
-import { addBoundaryFaces } from './boundary.js';
-import { countComponents } from './components.js';
-import { collectEdges } from './edges.js';
+import { addBoundaryFaces, collectEdges, countComponents } from './connectivity.js';
 import { copyElements } from './elements.js';
 import { checkSizes } from './limits.js';
 import type { CollisionMesh } from './types.js';

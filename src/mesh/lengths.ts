@@ -36,3 +36,147 @@ function middleOf(sorted: Float64Array): number {
   const upper = sorted[sorted.length >>> 1]!;
   return sorted.length % 2 === 1 ? upper : (sorted[(sorted.length >>> 1) - 1]! + upper) / 2;
 }
+
+/** Points per leaf: below this, testing each is faster than descending further. */
+const LEAF_SIZE = 8;
+
+/**
+ * Distance of each point to its nearest other one. A tree that halves the points by rank, not a grid that halves the
+ * space: a far outlier, a line or a heap of identical points cost no more than an even cloud.
+ *
+ * @param points vertex ids
+ * @returns float64[points]; empty for fewer than two points
+ */
+export function nearestDistances(positions: Positions, points: Uint32Array): Float64Array {
+  if (points.length < 2) return new Float64Array(0);
+  const order = new Uint32Array(points);
+  const axes = new Uint8Array(points.length);
+  arrange(positions, order, axes);
+  const search = new NearestSearch(positions, order, axes);
+  return Float64Array.from(order, (_, rank) => search.distanceFrom(rank));
+}
+
+/**
+ * Reorders `order` into a balanced k-d tree: the node of the range [from, to) is its middle entry m, what lies lower
+ * along axes[m] stands before it, what lies higher after it.
+ */
+function arrange(positions: Positions, order: Uint32Array, axes: Uint8Array): void {
+  const stack = [0, order.length];
+  while (stack.length > 0) {
+    const to = stack.pop()!;
+    const from = stack.pop()!;
+    if (to - from <= LEAF_SIZE) continue;
+    const middle = (from + to) >>> 1;
+    const axis = widestAxis(positions, order, from, to);
+    selectRank(positions, order, axis, from, to - 1, middle);
+    axes[middle] = axis;
+    stack.push(from, middle, middle + 1, to);
+  }
+}
+
+function widestAxis(positions: Positions, order: Uint32Array, from: number, to: number): number {
+  let widest = 0;
+  let width = -1;
+  for (let axis = 0; axis < 3; axis++) {
+    let low = Number.POSITIVE_INFINITY;
+    let high = Number.NEGATIVE_INFINITY;
+    for (let i = from; i < to; i++) {
+      const value = positions[3 * order[i]! + axis]!;
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+    if (high - low > width) {
+      width = high - low;
+      widest = axis;
+    }
+  }
+  return widest;
+}
+
+/** Hoare's selection with the median of three; equal keys are swapped too, so a heap of them still splits in half. */
+function selectRank(
+  positions: Positions,
+  order: Uint32Array,
+  axis: number,
+  first: number,
+  last: number,
+  rank: number,
+): void {
+  const key = (i: number): number => positions[3 * order[i]! + axis]!;
+  let low = first;
+  let high = last;
+  while (high > low) {
+    const a = key(low);
+    const b = key((low + high) >>> 1);
+    const c = key(high);
+    const pivot = Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+    let i = low;
+    let j = high;
+    while (i <= j) {
+      while (key(i) < pivot) i++;
+      while (key(j) > pivot) j--;
+      if (i > j) break;
+      const swapped = order[i]!;
+      order[i++] = order[j]!;
+      order[j--] = swapped;
+    }
+    if (rank <= j) high = j;
+    else if (rank >= i) low = i;
+    else return;
+  }
+}
+
+class NearestSearch {
+  private best = 0;
+  private self = 0;
+  private x = 0;
+  private y = 0;
+  private z = 0;
+
+  constructor(
+    private readonly positions: Positions,
+    private readonly order: Uint32Array,
+    private readonly axes: Uint8Array,
+  ) {}
+
+  distanceFrom(rank: number): number {
+    const start = 3 * this.order[rank]!;
+    this.self = rank;
+    this.x = this.positions[start]!;
+    this.y = this.positions[start + 1]!;
+    this.z = this.positions[start + 2]!;
+    this.best = Number.POSITIVE_INFINITY;
+    this.visit(0, this.order.length);
+    return this.best;
+  }
+
+  /** The ranges halve, so the recursion is as deep as the logarithm of the count. */
+  private visit(from: number, to: number): void {
+    if (to - from <= LEAF_SIZE) {
+      for (let rank = from; rank < to; rank++) this.compare(rank);
+      return;
+    }
+    const middle = (from + to) >>> 1;
+    const axis = this.axes[middle]!;
+    const split = this.positions[3 * this.order[middle]! + axis]!;
+    const along = (axis === 0 ? this.x : axis === 1 ? this.y : this.z) - split;
+    this.compare(middle);
+    if (along < 0) this.visit(from, middle);
+    else this.visit(middle + 1, to);
+    // Points at equal distance cannot improve on it, and a heap of identical points ends here with best = 0.
+    if (Math.abs(along) >= this.best) return;
+    if (along < 0) this.visit(middle + 1, to);
+    else this.visit(from, middle);
+  }
+
+  private compare(rank: number): void {
+    if (rank === this.self) return;
+    const start = 3 * this.order[rank]!;
+    const distance = lengthOf(
+      this.positions[start]! - this.x,
+      this.positions[start + 1]! - this.y,
+      this.positions[start + 2]! - this.z,
+    );
+    if (distance < this.best) this.best = distance;
+  }
+}

@@ -2,8 +2,7 @@ import { orient2d } from 'robust-predicates';
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import { refer } from './elements.js';
-import { distanceOf, lengthOf, medianLength } from './lengths.js';
-import { nearestDistances } from './nearest.js';
+import { distanceOf, lengthOf, medianLength, nearestDistances } from './lengths.js';
 import { type Box, checkPositions, measureBox } from './positions.js';
 import type { CollisionMesh, MeshMeasures } from './types.js';
 

@@ -8,7 +8,7 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
 import type { OnBudget } from '../contract/requests.js';
-import { addBoundaryFaces } from '../mesh/boundary.js';
+import { addBoundaryFaces } from '../mesh/connectivity.js';
 import { type MeshFile, writeMesh } from '../mesh/files/index.js';
 import { readKinematic } from '../mesh/vertex-data.js';
 import { algorithmVersion, packageVersion } from '../paths.js';

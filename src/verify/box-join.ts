@@ -1,5 +1,4 @@
-import type { LeafElements } from './leaf-elements.js';
-import type { MeshTree } from './mesh-tree.js';
+import type { LeafElements, MeshTree } from './mesh-tree.js';
 
 /** How far apart along an axis two boxes may be and still be visited. A visitor may lower it while the join runs. */
 export interface Reach {

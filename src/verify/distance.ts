@@ -3,10 +3,9 @@ import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
-import { checkRules, collectElements, distanceRelations, readPositions } from './elements.js';
+import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
 import { isExcluded } from './excluded.js';
 import { compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
-import { gather, idsOf } from './pair-points.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
 

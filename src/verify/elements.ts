@@ -1,7 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { BorderElements } from './border-elements.js';
 import { EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } from './pair-kinds.js';
 import type { PairRules } from './types.js';
 
@@ -186,4 +185,97 @@ export function checkRules(rules: PairRules): void {
   if (!Number.isInteger(rules.maxPairs) || rules.maxPairs < 0) {
     throw new IntersticeError('INVALID_PARAMETER', `maxPairs is ${rules.maxPairs}; it must be a whole number ≥ 0.`);
   }
+}
+
+/**
+ * Vertices are of sorts: kinematic or not, of one part or another. Some rule excludes pairs whose elements are each of one
+ * sort, and a path test must look at some of them all the same. Promised are an edge e and a triangle T unless the rule holds
+ * for both as wholes; on a path they meet first where an end of e meets T, or e a side of T. So a vertex stands for every edge
+ * at it, one of which may lead to another sort, and an edge for every triangle at it, one of which may have its third corner
+ * there: these are the elements at the border. Rods and free points stand for themselves.
+ */
+export class BorderElements {
+  /** uint8[V] 1 = an edge leads from here to a vertex of another sort */
+  private readonly isMixed: Uint8Array;
+  /** by the lower vertex of an edge within a sort, the higher ones of those with a triangle that leaves it */
+  private readonly partners = new Map<number, Set<number>>();
+
+  /** @param sorts [V] any numbers, equal for vertices of one sort */
+  constructor({ vertexCount, edges, triangles }: CollisionMesh, sorts: ArrayLike<number>) {
+    this.isMixed = new Uint8Array(vertexCount);
+    for (let k = 0; k < edges.length; k += 2) {
+      if (sorts[edges[k]] === sorts[edges[k + 1]]) continue;
+      this.isMixed[edges[k]] = 1;
+      this.isMixed[edges[k + 1]] = 1;
+    }
+    for (let k = 0; k < triangles.length; k += 3) {
+      // Most triangles are of one sort.
+      if (this.isMixed[triangles[k]] + this.isMixed[triangles[k + 1]] + this.isMixed[triangles[k + 2]] < 2) continue;
+      for (const [s, n, apex] of SIDES_AND_APEX) {
+        const [p, q] = [triangles[k + s], triangles[k + n]];
+        if (sorts[q] !== sorts[p] || sorts[triangles[k + apex]] === sorts[p]) continue;
+        const low = Math.min(p, q);
+        const highs = this.partners.get(low) ?? new Set();
+        this.partners.set(low, highs.add(Math.max(p, q)));
+      }
+    }
+  }
+
+  /** Asked of elements that are of one sort throughout. */
+  has({ size, vertices }: ElementSet, index: number): boolean {
+    if (size === 1) return this.isMixed[vertices[index]] === 1;
+    if (size === 3) return false;
+    const [p, q] = [vertices[2 * index], vertices[2 * index + 1]];
+    // Most edges are settled by the marks alone.
+    if (this.isMixed[p] === 0 || this.isMixed[q] === 0) return false;
+    return this.partners.get(Math.min(p, q))?.has(Math.max(p, q)) === true;
+  }
+}
+
+const SIDES_AND_APEX = [
+  [0, 1, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+] as const;
+
+/** Vertex ids of side a then side b. Of two elements of one set, the one with the lower ids is side a. */
+export function idsOf(relation: Relation, i: number, j: number): number[] {
+  const { a, b } = relation;
+  const [first, second] = orderSides(relation, i, j);
+  const ids: number[] = [];
+  for (let k = 0; k < a.size; k++) ids.push(a.vertices[first + k]);
+  for (let k = 0; k < b.size; k++) ids.push(b.vertices[second + k]);
+  return ids;
+}
+
+/**
+ * Coordinates in the order of {@link idsOf}.
+ * @param x float64[3·V]
+ * @param points float64[12], filled as far as the pair has vertices
+ */
+export function gather(x: Float64Array, relation: Relation, i: number, j: number, points: Float64Array): void {
+  const { a, b } = relation;
+  const [first, second] = orderSides(relation, i, j);
+  let at = 0;
+  for (let k = 0; k < a.size; k++) at = copyPoint(x, a.vertices[first + k], points, at);
+  for (let k = 0; k < b.size; k++) at = copyPoint(x, b.vertices[second + k], points, at);
+}
+
+function orderSides({ a, b }: Relation, i: number, j: number): [number, number] {
+  const first = a.size * i;
+  const second = b.size * j;
+  return a === b && comesBefore(a, second, first) ? [second, first] : [first, second];
+}
+
+/** Offsets into the vertices of a set. Points are told apart by their first id, edges need both. */
+function comesBefore({ vertices }: ElementSet, first: number, second: number): boolean {
+  const difference = vertices[first] - vertices[second];
+  return difference < 0 || (difference === 0 && vertices[first + 1] < vertices[second + 1]);
+}
+
+function copyPoint(x: Float64Array, vertex: number, points: Float64Array, at: number): number {
+  points[at] = x[3 * vertex];
+  points[at + 1] = x[3 * vertex + 1];
+  points[at + 2] = x[3 * vertex + 2];
+  return at + 3;
 }

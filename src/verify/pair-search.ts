@@ -2,8 +2,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import { spanStates } from './bounds.js';
 import { joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
-import { type LeafElements, placeElements } from './leaf-elements.js';
-import { openMeshTree } from './mesh-tree.js';
+import { type LeafElements, openMeshTree, placeElements } from './mesh-tree.js';
 import type { PairRules } from './types.js';
 
 /** @param isKinematic both elements are kinematic throughout */

@@ -2,12 +2,14 @@ import type { PairKind } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { BorderElements } from './border-elements.js';
 import {
+  BorderElements,
   checkRules,
   codimensionalRelations,
   collectElements,
   distanceRelations,
+  gather,
+  idsOf,
   type Relation,
   readPositions,
 } from './elements.js';
@@ -21,7 +23,6 @@ import {
   toElementPair,
   VERTEX_TRIANGLE,
 } from './pair-kinds.js';
-import { gather, idsOf } from './pair-points.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import { PathMeeting } from './path-pair.js';
 import type { PairRules, PathFindings } from './types.js';

@@ -7,7 +7,7 @@ import {
   testState,
   verifierFor,
 } from '../../src/jobs/verifier.js';
-import type { StateFilter } from '../../src/verify/filter.js';
+import type { StateFilter } from '../../src/verify/state.js';
 import { flatGrid } from '../gpu/filter/soups.js';
 import { fakeEngine, resolution } from '../support/fake-engine.js';
 import { openTestEngine } from '../support/gpu.js';

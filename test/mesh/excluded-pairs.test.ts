@@ -1,7 +1,6 @@
 import t from 'tap';
 import { buildMesh } from '../../src/mesh/build.js';
-import { countExcluded } from '../../src/mesh/excluded-elements.js';
-import { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
+import { countExcluded, ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 
 const pierced = new ExcludedPairs([{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [7, 5, 6] }]);
 

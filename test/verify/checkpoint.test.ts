@@ -1,9 +1,8 @@
 import t from 'tap';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { findContacts, findDistances } from '../../src/verify/distance.js';
-import { decideDoubtful } from '../../src/verify/filter.js';
 import { testPath } from '../../src/verify/path.js';
-import { findIntersections } from '../../src/verify/state.js';
+import { decideDoubtful, findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
 import { makeMesh, PROTECT } from './make-mesh.js';
 

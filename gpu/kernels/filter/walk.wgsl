@@ -1,6 +1,6 @@
 // State filter, one thread an edge: walks the tree of triangles without a stack and lists every triangle that the edge is
 // not certain to miss. After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and it ends
-// back at 1. What is listed is decided exactly on the host (src/verify/filter.ts); what is not has no common point.
+// back at 1. What is listed is decided exactly on the host (src/verify/state.ts); what is not has no common point.
 //
 // In: walk, x, edges and triangles in slot order, parts, tree. Out: counts, doubtful (edge slot, triangle slot), in no
 // particular order. The bounds are in filter/signs.wgsl.

@@ -2,10 +2,9 @@ import { IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits } from '../../contract/mesh.js';
 import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
 import { nameVertex } from '../vertex-data.js';
-import { GrowingPositions } from './growing.js';
 import { LineSplitter, quote, Words } from './lines.js';
 import { readNumber } from './numbers.js';
-import { TopologyCollector } from './topology.js';
+import { GrowingPositions, TopologyCollector } from './topology.js';
 import { MAX_RECORD_BYTES, type MeshFile, type MeshReader } from './types.js';
 
 /** Statements that say nothing about where things are. */

@@ -2,12 +2,11 @@ import { IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits } from '../../contract/mesh.js';
 import { assertWithinLimits } from '../limits.js';
 import { nameVertex } from '../vertex-data.js';
-import { GrowingPositions } from './growing.js';
 import { PlyAsciiBody } from './ply-ascii.js';
 import { PlyBinaryBody } from './ply-binary.js';
 import { type PlyElement, type PlyHeader, PlyHeaderReader } from './ply-header.js';
 import { type PlyRecord, type PlySink, planElement } from './ply-plan.js';
-import { TopologyCollector } from './topology.js';
+import { GrowingPositions, TopologyCollector } from './topology.js';
 import type { MeshFile, MeshReader } from './types.js';
 
 /**

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits } from '../../contract/mesh.js';
-import { formatOf } from './format.js';
 import { ObjReader } from './obj.js';
 import { PlyReader } from './ply.js';
-import type { MeshFile, MeshFormat, MeshReader } from './types.js';
+import { formatOf, type MeshFile, type MeshFormat, type MeshReader } from './types.js';
 
 /** Bytes per read from disk. */
 const FILE_CHUNK_BYTES = 2 ** 18;

@@ -1,3 +1,4 @@
+import { IntersticeError } from '../../contract/errors.js';
 import type { Positions } from '../../contract/mesh.js';
 
 export type MeshFormat = 'obj' | 'ply';
@@ -35,3 +36,22 @@ export interface MeshReader {
 
 /** What a reader holds of one line or one binary record, in bytes: far above real polygons, far below memory. */
 export const MAX_RECORD_BYTES = 2 ** 20;
+
+/** The format that a file's name stands for, in any case; undefined for any other ending. */
+export function guessFormat(name: string): MeshFormat | undefined {
+  const [, extension] = /\.(obj|ply)$/i.exec(name) ?? [];
+  return extension === undefined ? undefined : (extension.toLowerCase() as MeshFormat);
+}
+
+/**
+ * As {@link guessFormat}, for where there is nothing else to go by.
+ *
+ * @throws IntersticeError UNSUPPORTED_MEDIA_TYPE
+ */
+export function formatOf(name: string): MeshFormat {
+  const format = guessFormat(name);
+  if (format) return format;
+  throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is neither an .obj nor a .ply file`, {
+    hint: 'Name the file .obj or .ply, or convert it to one of these.',
+  });
+}

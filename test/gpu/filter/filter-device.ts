@@ -3,8 +3,7 @@ import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { DeviceStateFilter, type FilterDevice, type FilterOptions } from '../../../gpu/filter/state-filter.js';
 import type { Positions } from '../../../src/contract/mesh.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
-import { type DoubtfulPairs, decideDoubtful } from '../../../src/verify/filter.js';
-import { findIntersections } from '../../../src/verify/state.js';
+import { type DoubtfulPairs, decideDoubtful, findIntersections } from '../../../src/verify/state.js';
 import type { PairRules, StateFindings } from '../../../src/verify/types.js';
 
 /** A device for filters alone. Close it in a teardown. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { nearestDistances } from '../../src/mesh/nearest.js';
+import { nearestDistances } from '../../src/mesh/lengths.js';
 import { seeded } from '../support/random.js';
 
 /** uint32: 0 … count − 1 */

@@ -1,0 +1,187 @@
+import { IntersticeError } from '../contract/errors.js';
+import { describe, refer } from './elements.js';
+import { ascendingRows, forEachGroup, joinArrays, sortRows } from './rows.js';
+
+/** Faces of a tetrahedron by local corner; outward where (b − a) · ((c − a) × (d − a)) > 0. */
+const FACES = [
+  [1, 2, 3],
+  [0, 3, 2],
+  [0, 1, 3],
+  [0, 2, 1],
+] as const;
+
+/**
+ * The contact triangles: the caller's, then the faces that only one tetrahedron has and that are not among them.
+ *
+ * @param triangles uint32[3·T], validated
+ * @param tetrahedra uint32[4·K], validated
+ * @returns uint32[3·(T + boundary)], boundary faces in the order of their tetrahedra
+ * @throws IntersticeError INVALID_MESH when more than two tetrahedra share a face
+ */
+export function addBoundaryFaces(triangles: Uint32Array, tetrahedra: Uint32Array, vertexCount: number): Uint32Array {
+  if (tetrahedra.length === 0) return triangles;
+  const faces = listFaces(tetrahedra);
+  const triangleCount = triangles.length / 3;
+  const rows = ascendingRows(joinArrays(triangles, faces), 3);
+  const order = sortRows(rows, 3, vertexCount);
+  const isBoundary = new Uint8Array(faces.length / 3);
+  let boundaryCount = 0;
+  forEachGroup(rows, 3, order, (from, to) => {
+    // Equal rows come in ascending order, so a triangle of the caller stands first; there is at most one of them.
+    const isSent = order[from]! < triangleCount;
+    const firstFace = isSent ? from + 1 : from;
+    const sharing = to - firstFace;
+    if (sharing > 2) refuseSharedFace(tetrahedra, faces, order.subarray(firstFace, to), triangleCount);
+    if (sharing === 1 && !isSent) {
+      isBoundary[order[from]! - triangleCount] = 1;
+      boundaryCount++;
+    }
+  });
+  const all = new Uint32Array(triangles.length + 3 * boundaryCount);
+  all.set(triangles);
+  let end = triangles.length;
+  for (let face = 0; face < isBoundary.length; face++) {
+    if (isBoundary[face] === 0) continue;
+    for (let corner = 0; corner < 3; corner++) all[end++] = faces[3 * face + corner]!;
+  }
+  return all;
+}
+
+/** uint32[3·4K]: the faces of tetrahedron k are 4k … 4k + 3. */
+function listFaces(tetrahedra: Uint32Array): Uint32Array {
+  const faces = new Uint32Array(3 * tetrahedra.length);
+  let end = 0;
+  for (let start = 0; start < tetrahedra.length; start += 4) {
+    for (const face of FACES) for (const corner of face) faces[end++] = tetrahedra[start + corner]!;
+  }
+  return faces;
+}
+
+function refuseSharedFace(
+  tetrahedra: Uint32Array,
+  faces: Uint32Array,
+  sharing: Uint32Array,
+  triangleCount: number,
+): never {
+  const owners = Array.from(sharing, (row) => Math.floor((row - triangleCount) / 4));
+  const face = Array.from(faces.subarray(3 * (sharing[0]! - triangleCount)).subarray(0, 3));
+  const element = refer('tetrahedron', tetrahedra, 4, owners[2]!);
+  const named = owners.slice(0, 3).map((owner) => describe(refer('tetrahedron', tetrahedra, 4, owner)));
+  throw new IntersticeError(
+    'INVALID_MESH',
+    `${owners.length} tetrahedra share the face (${face.join(', ')}), two are possible: ${named.join(', ')}${owners.length > 3 ? ', …' : ''}`,
+    { element },
+  );
+}
+
+const TRIANGLE_EDGES = [
+  [0, 1],
+  [1, 2],
+  [2, 0],
+] as const;
+const TETRAHEDRON_EDGES = [
+  [0, 1],
+  [0, 2],
+  [0, 3],
+  [1, 2],
+  [1, 3],
+  [2, 3],
+] as const;
+
+export interface MeshEdges {
+  /** uint32[2·E] unique, lower id first: edges of triangles, then rods; each part ascending */
+  readonly edges: Uint32Array;
+  /** edges from this index on are rods */
+  readonly rodStart: number;
+  /** uint32[2·I] edges of tetrahedra that are not in `edges`, unique, lower id first, ascending */
+  readonly innerEdges: Uint32Array;
+}
+
+/**
+ * Collects every edge of a mesh once.
+ *
+ * @param triangles uint32[3·T] contact triangles
+ * @param segments uint32[2·S]
+ * @param tetrahedra uint32[4·K]
+ */
+export function collectEdges(
+  triangles: Uint32Array,
+  segments: Uint32Array,
+  tetrahedra: Uint32Array,
+  vertexCount: number,
+): MeshEdges {
+  const sides = listPairs(triangles, 3, TRIANGLE_EDGES);
+  const triangleEdges = uniqueBeyond(new Uint32Array(0), sides, vertexCount);
+  const rods = uniqueBeyond(triangleEdges, segments, vertexCount);
+  const edges = joinArrays(triangleEdges, rods);
+  const innerEdges = uniqueBeyond(edges, listPairs(tetrahedra, 4, TETRAHEDRON_EDGES), vertexCount);
+  return { edges, rodStart: triangleEdges.length / 2, innerEdges };
+}
+
+/** uint32[2·m]: the given pairs of corners of each element. */
+function listPairs(elements: Uint32Array, width: number, corners: readonly (readonly [number, number])[]): Uint32Array {
+  const pairs = new Uint32Array((elements.length / width) * corners.length * 2);
+  let end = 0;
+  for (let start = 0; start < elements.length; start += width) {
+    for (const [a, b] of corners) {
+      pairs[end++] = elements[start + a]!;
+      pairs[end++] = elements[start + b]!;
+    }
+  }
+  return pairs;
+}
+
+/** uint32[2·n]: the pairs that are not in `known`, each once, lower id first, ascending. */
+function uniqueBeyond(known: Uint32Array, pairs: Uint32Array, vertexCount: number): Uint32Array {
+  if (pairs.length === 0) return new Uint32Array(0);
+  const rows = ascendingRows(joinArrays(known, pairs), 2);
+  const order = sortRows(rows, 2, vertexCount);
+  const knownCount = known.length / 2;
+  const unique = new Uint32Array(pairs.length);
+  let end = 0;
+  forEachGroup(rows, 2, order, (from) => {
+    const first = order[from]!;
+    if (first < knownCount) return;
+    unique[end++] = rows[2 * first]!;
+    unique[end++] = rows[2 * first + 1]!;
+  });
+  return unique.slice(0, end);
+}
+
+/**
+ * Counts connected components over all elements; vertices of no element do not count.
+ *
+ * @param kinds arrays of elements (uint32[width·n]) with their widths
+ * @param isUsed uint8[V], 1 = the vertex is in an element
+ */
+export function countComponents(
+  kinds: readonly (readonly [elements: Uint32Array, width: number])[],
+  isUsed: Uint8Array,
+): number {
+  const parent = new Uint32Array(isUsed.length);
+  let components = 0;
+  for (let vertex = 0; vertex < parent.length; vertex++) {
+    parent[vertex] = vertex;
+    components += isUsed[vertex]!;
+  }
+  const find = (vertex: number): number => {
+    let root = vertex;
+    while (parent[root] !== root) root = parent[root] = parent[parent[root]!]!;
+    return root;
+  };
+  for (const [elements, width] of kinds) {
+    for (let start = 0; start < elements.length; start += width) {
+      let root = find(elements[start]!);
+      for (let i = start + 1; i < start + width; i++) {
+        const other = find(elements[i]!);
+        if (other === root) continue;
+        // The lower id becomes the root; with path halving this stays near-linear without ranks.
+        const low = Math.min(root, other);
+        parent[Math.max(root, other)] = low;
+        root = low;
+        components--;
+      }
+    }
+  }
+  return components;
+}
