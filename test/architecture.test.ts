@@ -91,7 +91,7 @@ function findReferences(file: string, text: string): Reference[] {
   return references;
 }
 
-/** "src/solver/cpu/x.ts" → "solver", "gpu/x.ts" → "gpu", "src/index.ts" → "index"; undefined outside the rooms. */
+/** "src/solver/frame.ts" → "solver", "gpu/engine.ts" → "gpu", "src/index.ts" → "index"; undefined outside the rooms. */
 function roomOf(path: string): string | undefined {
   const [top, second] = path.split('/');
   if (top === 'gpu') return 'gpu';
