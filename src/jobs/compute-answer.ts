@@ -37,7 +37,7 @@ export interface ComputedAnswer {
 /**
  * From a checked start to the answer: runs the engine, follows its path, verifies the result and reports. The answer is safe
  * whatever the engine does: only positions that the verifier has passed, in the very numbers that are sent, are returned
- * (unless the request says to skip the verification).
+ * (docs/method.md, S9), unless the request says to skip the verification.
  *
  * @throws CANCELLED, DEADLINE_EXCEEDED, and whatever the engine throws
  */

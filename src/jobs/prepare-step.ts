@@ -87,8 +87,15 @@ export async function prepareStep(
   job.lapChecks();
   job.checkpoint('while the start was checked');
   return {
-    ...{ mesh, measures, parameters, parameterWarnings: warnings, chosen, images, contactDistance },
-    ...checkedStart,
+    mesh,
+    measures,
+    parameters,
+    parameterWarnings: warnings,
+    chosen,
+    images,
+    rules: checkedStart.rules,
+    startFindings: checkedStart.startFindings,
+    contactDistance,
     isPerVertex: include?.vertices ?? false,
   };
 }
@@ -145,7 +152,7 @@ export interface StartToCheck {
 }
 
 /**
- * The checks of a start, without those whose result is known.
+ * The checks of a start (docs/method.md, S9), without those whose result is known.
  *
  * Intersections: the same exact test has passed the held state, in these very numbers, before it was sent. The test depends
  * on the mesh and on the rule for kinematic pairs; if either has changed since, or the answer was sent unverified, the test

@@ -23,7 +23,7 @@ t.test('a free state', async (t) => {
   });
 });
 
-t.test('an intersecting state, counted completely, listed as asked', async (t) => {
+t.test('an intersecting state, counted completely, listed up to maxPairs', async (t) => {
   const all = check(-0.1);
   t.match(all, { intersectionFree: false, intersectionCount: 2 });
   t.equal(all.intersections.length, 2);
@@ -39,7 +39,7 @@ t.test('kinematic pairs are counted apart, and tested when protected', async (t)
   t.match(check(-0.1, { mesh, kinematicPairs: 'PROTECT' }), { intersectionFree: false, intersectionCount: 2 });
 });
 
-t.test('distances are looked for when asked', async (t) => {
+t.test('distances are measured on request', async (t) => {
   const near = check(0.25, { reportPairsCloserThan: 0.3 });
   t.equal(near.minDistance, 0.25);
   t.ok(near.closePairs.length > 0);
@@ -60,7 +60,7 @@ t.test('the path is tested when it has an end', async (t) => {
 });
 
 t.test(
-  'a path that is pierced from its start to its end is not free, though nothing begins to meet on it',
+  'a path that is pierced from its start to its end is not free, though no pair begins to intersect on it',
   async (t) => {
     const pierced = check(-0.1, { pathEnd: spike(-0.1, 0).start });
     t.match(pierced, { intersectionFree: false, pathFree: false, earliestImpact: 0 });

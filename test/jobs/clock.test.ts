@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { monotonicMs, throttle, toMonotonicMs } from '../../src/jobs/clock.js';
 
-t.test('a moment keeps its place on the shared clock', async (t) => {
+t.test('a value of performance.now() is converted to the shared clock', async (t) => {
   const before = monotonicMs();
   const moment = performance.now();
   const after = monotonicMs();

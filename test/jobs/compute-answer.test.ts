@@ -16,7 +16,7 @@ const STAGES = [
 ] as const;
 const sumOf = (timings: Timings) => STAGES.reduce((sum, stage) => sum + timings[stage], 0);
 
-t.test('the stages add up to the total: what an engine does beside its stages is readback, not nothing', async (t) => {
+t.test('the stages add up to the total: what an engine does besides its stages counts as readback', async (t) => {
   const clock: FakeClock = { time: 0 };
   const engine = fakeEngine((step) => {
     clock.time += 7;
@@ -28,7 +28,7 @@ t.test('the stages add up to the total: what an engine does beside its stages is
   t.equal(sumOf(timings), timings.total);
 });
 
-t.test('an engine whose stages claim more than passed takes nothing from the others', async (t) => {
+t.test('stages that claim more time than has passed reduce no other stage', async (t) => {
   const clock: FakeClock = { time: 0 };
   const engine = fakeEngine((step) => {
     clock.time += 1;
@@ -45,7 +45,7 @@ t.test('tests of pieces that run inside the engine count as verify only', async 
     step.onState?.(step.y);
     return { ...resolution(step, step.y.slice(), 'CONVERGED', 1), timings: times(0, 0, 0, 2000) };
   });
-  // Whoever reads the states takes his time.
+  // A slow reader of states.
   const { answer } = await runJob(spike(0.25, 0.05), engine, {
     clock,
     onState: () => {

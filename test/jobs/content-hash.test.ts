@@ -35,7 +35,7 @@ t.test('every field counts, and its name, type and scalar', async (t) => {
   t.equal(hashContent({ ...mesh, parts: [{ ...parts[0]!, kinematic: false }] }, start), hashes[6], 'the default');
 });
 
-t.test('views hash as what they show', async (t) => {
+t.test('a view has the hash of its contents', async (t) => {
   const wide = Float32Array.of(9, ...start, 9);
   t.equal(hashContent(mesh, wide.subarray(1, 10)), hashContent(mesh, start));
 });

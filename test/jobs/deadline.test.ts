@@ -11,7 +11,7 @@ t.test('without a budget nothing is ever due', async (t) => {
   t.doesNotThrow(() => deadline.refuseIfOver('here'));
 });
 
-t.test('time is kept back for a further step and for the verification', async (t) => {
+t.test('time is reserved for a further step and for the verification', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
   deadline.reserveAfter(100); // 300 ms for what follows
@@ -43,7 +43,7 @@ t.test('a long step is forgotten after four shorter ones', async (t) => {
   t.notOk(deadline.isDue(), 'the 500 ms at the start no longer count');
 });
 
-t.test('FAIL keeps nothing back', async (t) => {
+t.test('FAIL reserves nothing', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'FAIL', 0, () => now);
   deadline.reserveAfter(500);
@@ -85,7 +85,7 @@ t.test('RETURN_SAFE: the state reached in time, with status DEADLINE', async (t)
   t.equal(answer.report.timings.total, 400_000);
 });
 
-t.test('RETURN_SAFE: a start check that ate the budget leaves the start', async (t) => {
+t.test('RETURN_SAFE: if the check of the start uses up the budget, the start is the answer', async (t) => {
   const clock = { time: 0 };
   const request = budgeted('RETURN_SAFE');
   const engine = fakeEngine(stepping(10));
@@ -99,10 +99,10 @@ t.test('RETURN_SAFE: a start check that ate the budget leaves the start', async 
   t.same(answer.positions, request.start);
 });
 
-t.test('RETURN_SAFE: a step is given up when the rest of the budget is needed for what comes after it', async (t) => {
+t.test('RETURN_SAFE: a step is abandoned when the rest of the budget is needed for what follows', async (t) => {
   const clock = { time: 0 };
   const verifier = slow(clock, { state: 50, distances: 0 });
-  // One endless step, in which an hour passes unless it is given up.
+  // One endless step, in which an hour passes unless it is abandoned.
   const endless: Behaviour = (step) => {
     while (clock.time < 3_600_000) {
       clock.time += 10;
@@ -127,7 +127,7 @@ t.test('RETURN_SAFE: a step is given up when the rest of the budget is needed fo
   t.equal(error.code, 'DEADLINE_EXCEEDED');
 });
 
-/** The exact verifier, each of whose tests takes so much of the clock. */
+/** The exact verifier, each of whose tests advances the clock. */
 function slow(clock: FakeClock, ms: { readonly state: number; readonly distances: number }): Verifier {
   const { findIntersections, findDistances } = exactVerifier;
   return {
@@ -143,7 +143,7 @@ function slow(clock: FakeClock, ms: { readonly state: number; readonly distances
   };
 }
 
-t.test('RETURN_SAFE: what the checks took is said, and nothing long is begun that nobody needs', async (t) => {
+t.test('RETURN_SAFE: the report says how long the checks took, and optional measurements are omitted', async (t) => {
   const clock = { time: 0 };
   const request = budgeted('RETURN_SAFE');
   const verifier = slow(clock, { state: 400, distances: 520 });
@@ -155,11 +155,11 @@ t.test('RETURN_SAFE: what the checks took is said, and nothing long is begun tha
   t.equal(report.timings.verify, 400_000);
   t.equal(report.minDistance, undefined);
   const messages = Object.fromEntries(report.warnings.map(({ code, message }) => [code, message]));
-  t.match(messages.BUDGET_SPENT_ON_CHECKS, /budget of 0\.45 s.*0\.400 s into the checks of the start/);
+  t.match(messages.BUDGET_SPENT_ON_CHECKS, /budget of 0\.45 s.*checking the start 0\.400 s/);
   t.match(messages.MIN_DISTANCE_NOT_MEASURED, /0\.45 s/);
 });
 
-t.test('RETURN_SAFE: steps come before the smallest distance, and the answer is tested in time', async (t) => {
+t.test('RETURN_SAFE: steps have priority over the smallest distance, and the answer is tested in time', async (t) => {
   const clock = { time: 0 };
   const verifier = slow(clock, { state: 100, distances: 130 });
   const { answer } = await runJob(budgeted('RETURN_SAFE', 0.39), fakeEngine(ticking(clock)), { clock, verifier });
@@ -206,7 +206,7 @@ t.test('FAIL: nothing changed', async (t) => {
   t.equal(answer.report.status, 'CONVERGED');
 });
 
-t.test('a budget spent in the queue is refused whatever was asked', async (t) => {
+t.test('a budget spent in the queue is refused under RETURN_SAFE and FAIL', async (t) => {
   for (const onBudget of ['RETURN_SAFE', 'FAIL'] as const) {
     const engine = fakeEngine(stepping(1));
     const error = await refusalOf(runJob(budgeted(onBudget), engine, { clock: { time: 450 } }));

@@ -73,7 +73,7 @@ t.test('lanes that close while their devices are being opened', needsAdapter, as
   t.match(stdout, /^DRAINING DRAINING/);
 });
 
-t.test('an adapter that is not there reaches whoever asks, with its reason', needsAdapter, async (t) => {
+t.test('a missing adapter refuses hello and every job, with the reason', needsAdapter, async (t) => {
   const { status, signal, stdout, stderr } = run(
     `
     await scheduler.hello().catch(({ code, message }) => console.log(code, message));

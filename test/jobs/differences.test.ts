@@ -85,7 +85,7 @@ t.test('stretch: the worst edge, without those that have no length in the target
   );
 });
 
-t.test('vertices that stand on their targets change no figure: as computed edge by edge', async (t) => {
+t.test('vertices at their targets change no result: it is as computed edge by edge', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const side = 6;
@@ -99,13 +99,13 @@ t.test('vertices that stand on their targets change no figure: as computed edge 
   const mesh = buildMesh({ vertexCount: side * side, triangles: Uint32Array.from(triangles) });
   for (let round = 0; round < 50; round++) {
     const target = Float64Array.from({ length: 3 * mesh.vertexCount }, () => random());
-    // All, some or none stand; those that do not may come closer to each other as well.
+    // All, some or no vertices are at their targets; the others may also come closer to each other.
     const share = (round % 5) / 4;
     const answer = target.slice();
     for (let v = 0; v < mesh.vertexCount; v++) {
       if (random() < share) for (let k = 0; k < 3; k++) answer[3 * v + k]! *= 0.5 + random();
     }
-    // Moved as a whole: ratios that differ in their last bits only, and the largest of them is wanted all the same.
+    // Moved as a whole: the ratios differ only in their last bits, and the largest of them must still be found.
     if (round >= 40) for (let k = 0; k < answer.length; k++) answer[k] = target[k]! + [0.3, 0.7, 0.1][k % 3]!;
     let stretch = 0;
     for (let e = 0; e < mesh.edges.length; e += 2) {

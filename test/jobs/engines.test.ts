@@ -16,7 +16,7 @@ const needsAdapter = adapter || isRequired ? {} : { skip: opening.reason };
 
 const MODULE = new URL('../../src/jobs/engines.js', import.meta.url).href;
 
-/** Opens an engine in a process that finds no Vulkan driver, and says what came of it. */
+/** Opens an engine in a process that finds no Vulkan driver, and returns the outcome. */
 const withoutDriver = (options: object) => {
   const program = `
     const { openEngine } = await import('${MODULE}');
@@ -51,7 +51,7 @@ t.test('cpu has no adapter to choose', async (t) => {
   await t.rejects(openEngine({ engine: 'cpu', adapter: 'llvm' }), { code: 'INVALID_PARAMETER', message: /adapter/ });
 });
 
-t.test('webgpu takes what there is, a software driver too', needsAdapter, async (t) => {
+t.test('webgpu accepts any adapter, software adapters included', needsAdapter, async (t) => {
   const engine = await openEngine({ engine: 'webgpu', validation: true });
   t.teardown(() => engine.close());
   t.match(engine.description.name, /^webgpu: ./);
@@ -74,14 +74,14 @@ t.test('without validation the answers are the same', needsAdapter, async (t) =>
   t.ok(Buffer.from(answers[0].buffer).equals(Buffer.from(answers[1].buffer)));
 });
 
-t.test('the limit on device memory arrives', needsAdapter, async (t) => {
+t.test('the limit on device memory reaches the engine', needsAdapter, async (t) => {
   const engine = await openEngine({ engine: 'webgpu', maxDeviceBytes: 1000 });
   t.teardown(() => engine.close());
   const { mesh, start, target } = stackSwap(2).build();
   await t.rejects(openCase(engine, mesh, start, target), { code: 'OUT_OF_DEVICE_MEMORY', message: / 1000 / });
 });
 
-t.test('auto takes hardware, and says why it did not', needsAdapter, async (t) => {
+t.test('auto takes a hardware adapter, or says why it did not', needsAdapter, async (t) => {
   const engine = await openEngine({ engine: 'auto' });
   t.teardown(() => engine.close());
   const { name, adapter: text, software } = engine.description;
@@ -94,7 +94,7 @@ t.test('auto takes hardware, and says why it did not', needsAdapter, async (t) =
   }
 });
 
-t.test('an adapter that is not there', needsAdapter, async (t) => {
+t.test('an adapter that does not exist', needsAdapter, async (t) => {
   const wishes = { adapter: 'no such adapter' };
   const auto = await openEngine({ engine: 'auto', ...wishes });
   t.teardown(() => auto.close());

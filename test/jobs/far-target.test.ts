@@ -38,7 +38,7 @@ const distance = (a: Positions, b: Positions): number =>
   );
 
 t.test(
-  'float32: sent where numbers are too coarse for δ, a mesh stops short of it, whole, and is told why',
+  'float32: a mesh with a target where numbers are too coarse for δ stops before it, undeformed, with a warning',
   async (t) => {
     const session = new DirectSession({ mesh, start }, createCpuEngine());
     await session.open(parameters);
@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('float64: the same target again goes on from where the last answer stopped', async (t) => {
+t.test('float64: the same target again continues from the last answer', async (t) => {
   const session = new DirectSession({ mesh, start: Float64Array.from(start) }, createCpuEngine());
   await session.open(parameters);
   const far = Float64Array.from(target, (c, k) => (k % 3 === 2 ? c + 1e5 : c));
@@ -85,7 +85,7 @@ t.test('float64: the same target again goes on from where the last answer stoppe
   t.equal(session.findings.length, 0);
 });
 
-t.test('an engine is sent part of the way, and its word is restated for the whole of it', async (t) => {
+t.test('the engine gets a cut target, and its report is restated for the whole motion', async (t) => {
   let sent: Float32Array | undefined;
   const engine = fakeEngine((step) => {
     sent = step.y.slice();
@@ -110,14 +110,14 @@ t.test('an engine is sent part of the way, and its word is restated for the whol
   t.match(report.warnings, [{ code: 'TARGET_OUT_OF_RANGE', count: 4, element: { index: 12 } }]);
 });
 
-t.test('kinematic vertices that are sent too far count as unreached', async (t) => {
+t.test('kinematic vertices with targets too far out count as unreached', async (t) => {
   const engine = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
   const kinematic = Uint8Array.from({ length: 16 }, () => 1);
   const { answer } = await runJob({ mesh: { ...mesh, kinematic }, start, target, parameters }, engine);
   t.equal(answer.report.unreachedKinematic, 16);
 });
 
-t.test('a state that contacts have pushed beyond the range is not answered, an earlier one is', async (t) => {
+t.test('if contacts push a state beyond the range, the answer is an earlier state', async (t) => {
   const near = sheetsAt((sheet) => 504.3 + 0.0006 * sheet);
   const engine = fakeEngine((step) => {
     const half = between(step.x, step.y, 0.5);

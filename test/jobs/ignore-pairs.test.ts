@@ -24,7 +24,7 @@ function twoSpikes(parameters: ParametersInput) {
   };
 }
 
-t.test('a start that intersects is taken on request, and lets go', async (t) => {
+t.test('an intersecting start is accepted on request, and its pairs can part', async (t) => {
   const refused = await refusalOf(runJob(pierced(0.2, 0.7, {}), createCpuEngine()));
   t.match(refused, { code: 'INTERSECTING_START', pairCount: 2 });
   const { answer, findings } = await runJob(pierced(0.2, 0.7), createCpuEngine());
@@ -40,7 +40,7 @@ t.test('a start that intersects is taken on request, and lets go', async (t) => 
   );
 });
 
-t.test('a free start leaves nothing out', async (t) => {
+t.test('a free start excludes nothing', async (t) => {
   const { answer } = await runJob({ ...spike(0.5, 1), parameters: IGNORE }, createCpuEngine());
   t.match(answer.report, { ignoredPairCount: 0, ignoredPairs: [] });
   t.notOk(answer.report.warnings.some(({ code }) => code === 'IGNORED_PAIRS'));
@@ -67,7 +67,7 @@ for (const verify of ['STATE', 'PATH'] as const) {
   });
 }
 
-t.test('the engine is told what to exclude, and nothing when there is nothing', async (t) => {
+t.test('the engine gets the excluded pairs, or no list if there are none', async (t) => {
   const told: (number | undefined)[] = [];
   const engine = fakeEngine((step) => {
     told.push(step.excluded && [...step.excluded.proximityPairs()].length);
@@ -105,7 +105,7 @@ t.test('a session: pairs that have parted are protected from the next step on', 
   t.equal((await session.step(at(0.5))).report.verification.intersections, 0, 'and REJECT is content');
 });
 
-t.test('a session: what has parted by less than the floor stays excluded', async (t) => {
+t.test('a session: pairs that have parted by less than the floor stay excluded', async (t) => {
   const session = new DirectSession(pierced(0.2, 0), createCpuEngine());
   const { resolved } = await session.open(IGNORE);
   const floor = resolved.activationDistance / 100;
@@ -116,7 +116,7 @@ t.test('a session: what has parted by less than the floor stays excluded', async
   t.equal((await session.step(at(0.3), { parameters: IGNORE })).report.ignoredPairCount, 0);
 });
 
-t.test('a session: REJECT refuses what was excluded, and nothing is changed by it', async (t) => {
+t.test('a session: REJECT refuses pairs that were excluded, and changes nothing', async (t) => {
   const session = new DirectSession(pierced(0.2, 0), createCpuEngine());
   await session.open(IGNORE);
   await session.step(at(-0.1), { parameters: IGNORE });
@@ -125,7 +125,7 @@ t.test('a session: REJECT refuses what was excluded, and nothing is changed by i
   t.same((await session.step(at(0.5), { parameters: IGNORE })).positions, at(0.5));
 });
 
-t.test('a session: a start of the caller’s own is looked at anew', async (t) => {
+t.test('a session: a start that the caller sends is tested again', async (t) => {
   const session = new DirectSession(spike(0.5, 0), createCpuEngine());
   await session.open(IGNORE);
   const { report } = await session.step(at(0.5), { start: at(-0.2), parameters: IGNORE });
@@ -143,7 +143,7 @@ t.test('a session: the proximity set is kept while the same pairs are excluded',
   t.notOk((await session.step(at(0.299), { parameters: IGNORE })).report.proximitySetReused, 'pairs were put back');
 });
 
-t.test('a session: a sheet that is stuck in another comes free over the steps', async (t) => {
+t.test('a session: a sheet that intersects another one is separated over the steps', async (t) => {
   const scene = new SceneBuilder();
   scene.sheet(6, (u, v) => ({ at: [6 * u, 6 * v, 0], to: [6 * u, 6 * v, 0] }), true);
   const stuck = (u: number, v: number, z: number) => [1.1 + 3.7 * u, 2.9 + 0.2 * u, 3.7 * v + z] as const;

@@ -6,7 +6,7 @@ import { edgeIntoBorder } from '../solver/cases.js';
 import { runJob } from '../support/job.js';
 
 /** A contact of two kinematic edges at the border of a kinematic region, which SKIP must not exclude. */
-t.test('SKIP: the motion goes on until it touches, and no answer has to be taken back', async (t) => {
+t.test('SKIP: the motion continues until it touches, and no answer falls back', async (t) => {
   const { mesh, start, target } = edgeIntoBorder().build();
   const activationDistance = 0.05;
   const { answer, findings } = await runJob(

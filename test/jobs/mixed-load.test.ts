@@ -8,7 +8,7 @@ import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';
 
 const CLAIM = { tenant: 'a', priority: 'NORMAL' } as const;
 
-/** What has two triangles or more is heavy here, and its resolve never ends by itself. */
+/** Here a mesh of two triangles or more is heavy, and its resolve never ends by itself. */
 function schedulerOf(t: Test, threads: number): Scheduler {
   const scheduler = new Scheduler({
     engine: {
@@ -40,19 +40,19 @@ function startHeavy(scheduler: Scheduler, request: ResolveRequest, signal: Abort
   return { work, running };
 }
 
-/** One triangle, alone: nothing to meet. */
+/** One triangle alone, which collides with nothing. */
 const flyer = (x = 0) => ({
   mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) },
   start: Float32Array.of(x, 0, 0, 1 + x, 0, 0, x, 1, 0),
 });
 
 for (const threads of [1, 2]) {
-  t.test(`${threads} threads: endless heavy work holds up no small session, and is not held up by them`, async (t) => {
+  t.test(`${threads} threads: endless heavy jobs delay no small session, and are not delayed by them`, async (t) => {
     const scheduler = schedulerOf(t, threads);
     const abort = new AbortController();
     const heavy = startHeavy(scheduler, spike(1, 0.5), abort.signal);
     await heavy.running;
-    // More of it than there are lanes: it waits in a queue of its own, whatever its priority.
+    // More heavy jobs than lanes: they wait in a queue of their own, whatever their priority.
     const waiting = [1, 2, 3].map(() => startHeavy(scheduler, spike(1, 0.5), abort.signal));
     const steps = 3;
     const finished: number[] = [];
@@ -76,7 +76,7 @@ for (const threads of [1, 2]) {
   });
 }
 
-t.test('heavy work starts though small sessions never pause', async (t) => {
+t.test('a heavy job starts although small sessions never pause', async (t) => {
   const scheduler = schedulerOf(t, 1);
   const abort = new AbortController();
   let isOver = false;

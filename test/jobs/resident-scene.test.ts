@@ -12,7 +12,7 @@ const tipAt = (height: number) => spike(height, 0).start;
 const HEIGHTS = [0.24, 0.235, 0.1, 0.2, -0.5, 0.23];
 
 t.test(
-  'an answer that was sent is never written over by a later one, nor is the start that came with the session',
+  'a later step overwrites neither an answer that was sent nor the start that came with the session',
   async (t) => {
     const opening = spike(0.25, 0);
     const start = opening.start.slice();
@@ -28,7 +28,7 @@ t.test(
   },
 );
 
-t.test('what is found out between two steps changes no answer', async (t) => {
+t.test('preparing the start between two steps changes no answer', async (t) => {
   const sessions = [0, 1].map(() => new DirectSession(spike(0.25, 0), createCpuEngine()));
   for (const session of sessions) await session.open();
   const [ready, late] = sessions as [DirectSession, DirectSession];
@@ -74,7 +74,7 @@ t.test('sessions of different sizes that share a lane answer as each would alone
   const small = new DirectSession(spike(1, 0), halfway());
   const other = new DirectSession(big(), halfway());
   const alone = [new DirectSession(spike(1, 0), halfway()), new DirectSession(big(), halfway())];
-  // One lane: its scenes share what they are lent.
+  // One lane: its scenes share the memory for images.
   Object.assign(other, { scenes: small.scenes });
   for (const session of [small, other, ...alone]) await session.open();
   for (const height of [0.9, 0.7, 0.8]) {
@@ -85,7 +85,7 @@ t.test('sessions of different sizes that share a lane answer as each would alone
   }
 });
 
-t.test('a finding keeps its numbers through the steps that follow', async (t) => {
+t.test('later steps do not change the numbers of a finding', async (t) => {
   const session = new DirectSession(spike(0.25, 0), fakeEngine(stepping(4)));
   await session.open();
   await session.step(tipAt(0.24));
@@ -98,7 +98,7 @@ t.test('a finding keeps its numbers through the steps that follow', async (t) =>
   t.same(finding?.request.start, tipAt(0.24));
 });
 
-/** Two layers of cloth that meet, as many vertices as asked for. */
+/** Two layers of cloth that collide, with the given number of vertices. */
 function layers(vertices: number) {
   const { vertexCount, triangles, start, target } = SCENES.layers!(vertices);
   const from = Float32Array.from(start);
@@ -106,7 +106,7 @@ function layers(vertices: number) {
   return { vertexCount, mesh: { vertexCount, triangles }, start: from, parameters: {}, meeting };
 }
 
-t.test('a resting session holds under 31 bytes a pair and 450 a vertex, all counted', async (t) => {
+t.test('an idle session holds under 31 bytes a pair and 450 a vertex, all counted', async (t) => {
   const scene = layers(1250);
   const session = new DirectSession(scene, createCpuEngine());
   const opened = await session.open();
@@ -133,7 +133,7 @@ t.test('what the verifier keeps for a mesh, the mesh and the state are counted',
   t.equal(held.bytes, residentBytes, 'what is done between two steps was counted before');
 });
 
-t.test('the memory that a lane lends for targets is counted, and goes back when a scene goes', async (t) => {
+t.test('the memory for images of targets is counted, and freed when a scene is dropped', async (t) => {
   const session = new DirectSession(spike(1, 0), fakeEngine(stepping(1)));
   await session.open();
   t.equal(session.scenes.sharedBytes, 0);

@@ -144,7 +144,7 @@ t.test('no more than 64 pairs are named', async (t) => {
   t.match(error.message, /64 of them are named/);
 });
 
-t.test('a float64 start that only rounding would close is refused as such', async (t) => {
+t.test('a float64 start that intersects only after rounding is refused as such', async (t) => {
   const close = { ...spike(1, 0), start: Float64Array.from(spike(1, 0).start) };
   close.start[11] = 1e-12;
   const target = close.start.map((x) => x + 1);
@@ -168,7 +168,7 @@ t.test('the piece from the start to its rounding is a part of the path', async (
   t.resolves(runJob(exact, fakeEngine(stepping(1)), { verifier: strict }), 'a float32 start has no such piece');
 });
 
-t.test('a float64 start that float32, the target’s scalar, cannot hold apart is refused', async (t) => {
+t.test('a float64 start that float32, the target’s scalar, cannot keep apart is refused', async (t) => {
   const start = Float64Array.from(spike(1, 0).start, (x, i) => (i % 3 === 2 ? x + 1000 : x));
   start[11] = 1000 + 1e-5;
   const error = await refusalOf(
@@ -206,7 +206,7 @@ t.test('STATE: when none of the last states verifies, the start is sent', async 
   t.equal(findings.length, 1);
 });
 
-t.test('PATH: passing right through is caught, though every state is free', async (t) => {
+t.test('PATH: passing through an element is found, though every state is free', async (t) => {
   // The tip goes 0.25 → −1.75 in four steps: after the third the whole spike is below the floor.
   const through = { ...spike(0.25, 4), parameters: { verify: 'PATH' as const } };
   const { answer, findings } = await runJob(through, fakeEngine(stepping(2)));
@@ -227,16 +227,19 @@ t.test('PATH: the last state before the bad piece is sent, and the engine is sto
   t.equal(findings.length, 1);
 });
 
-t.test('PATH: a start whose touching pairs no state test can see is refused before the engine is blamed', async (t) => {
-  // A rod on a corner of a triangle, in its plane, across the opposite edge: the two share no vertex and meet.
-  const start = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0);
-  const mesh = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), segments: Uint32Array.of(0, 3) };
-  const target = start.map((x) => x + 1);
-  const request = { mesh, start, target, parameters: { verify: 'PATH' } } as const;
-  const refusal = await refusalOf(runJob(request, fakeEngine(stepping(1))));
-  t.equal(refusal.code, 'INTERSECTING_START');
-  t.match(refusal.pairs[0], { kind: 'EDGE_EDGE' });
-});
+t.test(
+  'PATH: a start with touching pairs that the test of a state cannot find is refused before the engine runs',
+  async (t) => {
+    // A rod on a corner of a triangle, in its plane, across the opposite edge: the two share no vertex and intersect.
+    const start = Float64Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0);
+    const mesh = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), segments: Uint32Array.of(0, 3) };
+    const target = start.map((x) => x + 1);
+    const request = { mesh, start, target, parameters: { verify: 'PATH' } } as const;
+    const refusal = await refusalOf(runJob(request, fakeEngine(stepping(1))));
+    t.equal(refusal.code, 'INTERSECTING_START');
+    t.match(refusal.pairs[0], { kind: 'EDGE_EDGE' });
+  },
+);
 
 t.test('STATE tests the path of rods and particles, which states cannot judge', async (t) => {
   const crossed = await runJob(rods(0.5, 1), fakeEngine(stepping(4)));
@@ -271,7 +274,7 @@ t.test('a coordinate that is not finite is never sent, verified or not', async (
   }
 });
 
-t.test('an engine that does not report its last state is judged by it all the same', async (t) => {
+t.test('the last state of an engine is tested even if the engine did not report it', async (t) => {
   const silent = fakeEngine((step) => resolution(step, step.y.slice(), 'CONVERGED', 1));
   t.match(await runJob({ ...spike(0.25, 4), parameters: { verify: 'PATH' } }, silent), {
     answer: { report: { verification: { fellBack: true } } },
@@ -280,7 +283,7 @@ t.test('an engine that does not report its last state is judged by it all the sa
   t.same((await runJob(free, silent)).answer.positions, free.target);
 });
 
-t.test('NONE looks at nothing, where it is allowed', async (t) => {
+t.test('NONE tests nothing, where it is allowed', async (t) => {
   const request = { ...spike(0.25, 0.4), parameters: { verify: 'NONE' as const } };
   const { answer, findings } = await runJob(request, fakeEngine(stepping(4)), { allowUnverified: true });
   t.same(answer.positions, request.target);
@@ -288,7 +291,7 @@ t.test('NONE looks at nothing, where it is allowed', async (t) => {
   t.same(findings, []);
 });
 
-t.test('start equal to target is still the engine’s to decide', async (t) => {
+t.test('the engine runs even if the start equals the target', async (t) => {
   const request = spike(1, 0);
   const engine = fakeEngine((step) => resolution(step, step.x.slice(), 'CONVERGED', 0));
   const { answer } = await runJob(request, engine);
@@ -297,14 +300,14 @@ t.test('start equal to target is still the engine’s to decide', async (t) => {
   t.equal(answer.report.verification.performed, 'STATE');
 });
 
-t.test('minDistance is there when something is near', async (t) => {
+t.test('minDistance is present if a pair is near', async (t) => {
   const near = await runJob(spike(0.25, 0.125), fakeEngine(stepping(1)));
   t.equal(near.answer.report.minDistance, 0.125);
   const far = await runJob(spike(5, 1), fakeEngine(stepping(1)));
   t.notOk('minDistance' in far.answer.report);
 });
 
-t.test('contacts within the distance asked for', async (t) => {
+t.test('contacts within the requested distance', async (t) => {
   const request = spike(0.25, 0.1875);
   const count = async (include: ResolveRequest['include']) =>
     (await runJob({ ...request, ...(include ? { include } : {}) }, fakeEngine(stepping(1)))).answer.contacts?.distances;

@@ -30,7 +30,7 @@ t.test('states: the start first, every step, the answer last, in the target’s 
   t.equal(still.length, 1, 'no step, one state');
 });
 
-t.test('states that are given up are taken back: one takes their place, and is the answer', async (t) => {
+t.test('rejected states are withdrawn: one state replaces them, and is the answer', async (t) => {
   const hear = async (request: ResolveRequest, steps: number) => {
     const path: (Float32Array | Float64Array)[] = [];
     const numbers: number[] = [];
@@ -57,7 +57,7 @@ t.test('states that are given up are taken back: one takes their place, and is t
   t.same(narrowed.path, [wide.start, narrowed.answer.positions]);
   t.ok(narrowed.answer.positions instanceof Float32Array);
 });
-t.test('an engine with dear states is asked for them only where somebody needs them', async (t) => {
+t.test('an engine with expensive states reports them only if something needs them', async (t) => {
   const asked = async (request: ResolveRequest, more: Parameters<typeof runJob>[2] = {}) => {
     let isAsked = false;
     const engine = fakeEngine(
@@ -76,7 +76,7 @@ t.test('an engine with dear states is asked for them only where somebody needs t
   t.equal(await asked(spike(1, 0.5), { onState: () => {} }), true, 'a reader');
 });
 
-t.test('without states there is the start to fall back to', async (t) => {
+t.test('without reported states the answer falls back to the start', async (t) => {
   const request = spike(0.25, 0.4);
   const { answer, findings } = await runJob(request, fakeEngine(stepping(4), { hasCheapStates: false }));
   t.same(answer.positions, request.start);

@@ -24,7 +24,7 @@ function next(fitted: ReturnType<typeof fit>, x: number, { isDouble = false, del
   return frameFor(fitted, start, EDGE, bounds, undefined, delta, isDouble ? 'FLOAT64' : 'FLOAT32');
 }
 
-t.test('kept while nothing is lost', async (t) => {
+t.test('the frame is kept while nothing is lost', async (t) => {
   const first = fit(0);
   for (const x of [0, 0.5, 1, 30]) {
     const { frame, range } = next(first, x);
@@ -40,7 +40,7 @@ t.test('fitted anew when the floor rises with the distance', async (t) => {
   t.equal(far.range.floor, first.range.floor, 'centred there, nothing is lost');
 });
 
-t.test('fitted anew when a float32 state comes back from afar and its image would be rounded', async (t) => {
+t.test('fitted anew when a float32 state returns from far out and its image would be rounded', async (t) => {
   const { start, bounds } = cubeAt(100);
   const far = frameFor(undefined, start, EDGE, bounds, undefined, DELTA, 'FLOAT32');
   t.ok(far.frame.origin[0] > 99);

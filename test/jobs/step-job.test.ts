@@ -10,10 +10,10 @@ import { DirectSession } from '../support/scenes.js';
 const tipAt = (height: number) => spike(height, 0).start;
 const tipOf = (positions: Float32Array | Float64Array) => positions[11]!;
 
-/** Arrives at once, whatever is in the way. */
+/** Arrives in one step, whatever is in the way. */
 const arriving: Behaviour = (step) => resolution(step, step.y.slice(), 'CONVERGED', 1);
 
-/** Counts what the judge is asked. */
+/** Counts the tests of the verifier. */
 function countingVerifier() {
   const count = { states: 0, paths: 0 };
   const verifier: Verifier = {
@@ -44,7 +44,7 @@ t.test('the real engine: a session that hardly moves is searched once', async (t
   }
 });
 
-t.test('the real engine: a start outside the boxes is searched at, one inside is not', async (t) => {
+t.test('the real engine: a start outside the boxes costs a search, one inside does not', async (t) => {
   const session = new DirectSession(spike(0.25, 0), createCpuEngine());
   await session.open();
   await session.step(tipAt(0.24));
@@ -118,7 +118,7 @@ t.test(
   },
 );
 
-t.test('an answer that the session did not commit never happened', async (t) => {
+t.test('an answer that the session did not commit has no effect', async (t) => {
   const engine = fakeEngine(arriving);
   const session = new DirectSession(spike(1, 0), engine);
   await session.open();
@@ -202,7 +202,7 @@ t.test('a lost device: the scene is opened again and the step run again, once', 
   t.same(after.positions, tipAt(0.6));
 });
 
-t.test('a device lost after its states were seen is not tried again: they cannot be taken back', async (t) => {
+t.test('a step whose states were reported is not repeated on a lost device: they cannot be withdrawn', async (t) => {
   const engine = fakeEngine((step) => {
     step.onState?.(between(step.x, step.y, 0.5));
     throw new IntersticeError('DEVICE_LOST', 'the device was lost');
@@ -227,7 +227,7 @@ t.test('any other fault of the engine closes the scene; the next step opens anot
   t.same((await session.step(tipAt(0.9))).positions, tipAt(0.9));
 });
 
-t.test('an answer that is not sent is not the next start either', async (t) => {
+t.test('an answer that is not sent is not the next start', async (t) => {
   const session = new DirectSession(spike(0.25, 0), fakeEngine(stepping(4)));
   await session.open();
   const fallen = await session.step(tipAt(-0.15));
@@ -240,7 +240,7 @@ t.test('an answer that is not sent is not the next start either', async (t) => {
 });
 
 t.test(
-  'float64: the engine goes on from its own state, bit for bit, and rounding is not asked about again',
+  'float64: the engine continues from its own state, bit for bit, and rounding is not checked again',
   async (t) => {
     const shift = (height: number) => Float64Array.from(tipAt(height), (value) => value / 3 + 0.1);
     const starts: Float32Array[] = [];
@@ -269,7 +269,7 @@ t.test(
   },
 );
 
-t.test('a session that wanders keeps its frame until that costs something', async (t) => {
+t.test('a session that moves away keeps its frame until that costs something', async (t) => {
   const engine = fakeEngine(arriving);
   const { mesh, start } = spike(1, 0);
   const session = new DirectSession({ mesh, start }, engine);
@@ -307,7 +307,7 @@ t.test('the floor follows the state, within one frame', async (t) => {
   t.equal(tiny.code, 'TOLERANCE_TOO_SMALL');
 });
 
-t.test('PATH: pieces are judged from the committed answer on', async (t) => {
+t.test('PATH: pieces are tested from the committed answer on', async (t) => {
   const { count, verifier } = countingVerifier();
   const session = new DirectSession(rods(0.5, 0), fakeEngine(arriving), { verifier });
   await session.open({ verify: 'PATH' });

@@ -8,7 +8,7 @@ import { DirectSession } from '../support/scenes.js';
 
 type Check = 'findIntersections' | 'findDistances' | 'findContacts' | 'testPath';
 
-/** The exact verifier, told before each check which it is and the how manieth of its kind: what happens then happens "in it". */
+/** The exact verifier, with a hook that is called within each check with its kind and its number among that kind. */
 function watched(onCheck: (check: Check, count: number) => void): Verifier {
   const counts = { findIntersections: 0, findDistances: 0, findContacts: 0, testPath: 0 };
   const watch =
@@ -170,7 +170,7 @@ t.test('what only adds to an answer is excluded when the budget ends in it, and 
   t.equal(error.code, 'DEADLINE_EXCEEDED');
 });
 
-t.test('whoever goes away ends the check that is being made for them', async (t) => {
+t.test('a caller who goes away ends the running check', async (t) => {
   const request = { ...spike(1, 0.5), include: { contacts: true }, parameters: { verify: 'PATH' as const } };
   for (const [check, count] of [
     ['findIntersections', 1],
@@ -211,7 +211,7 @@ t.test('a check job ends in the middle of a check as well', async (t) => {
   }
 });
 
-t.test('a session goes on from a step whose answer was not tested in time', async (t) => {
+t.test('a session continues after a step whose answer was not tested in time', async (t) => {
   const clock = { time: 0 };
   let isLate = false;
   const verifier = watched((which) => {

@@ -22,7 +22,7 @@ function refusalOf(act: () => unknown): IntersticeError {
   throw new Error('nothing was refused');
 }
 
-t.test('box and image are the same whether the frame was foreseen or not', async (t) => {
+t.test('box and image are the same whether the frame was expected or not', async (t) => {
   const scenes = new ResidentScenes();
   const [frame, other] = [frameOf(0.3), frameOf(3)];
   for (const vertices of [5, 2, 7]) {

@@ -51,7 +51,7 @@ function doubter(onClose = () => {}): StateFilter {
   };
 }
 
-t.test('the rule: hardware with a filter', async (t) => {
+t.test('only hardware with a filter is used', async (t) => {
   const engine = engineWith(doubter);
   t.ok(canFilter(engine));
   t.notOk(canFilter({ ...engine, description: { ...described, software: true } }), 'a software adapter');
@@ -64,7 +64,7 @@ t.test('the rule: hardware with a filter', async (t) => {
   );
 });
 
-t.test('what is doubtful is decided exactly', async (t) => {
+t.test('doubtful pairs are decided exactly', async (t) => {
   t.ok(findings.intersectionCount > 0);
   const verifier = verifierFor(engineWith(doubter));
   t.match(await testState(verifier, mesh, pierced, PROTECT), {
@@ -74,7 +74,7 @@ t.test('what is doubtful is decided exactly', async (t) => {
   t.equal((await testState(verifier, mesh, x, PROTECT)).intersectionCount, 0);
 });
 
-t.test('whatever goes wrong, the host gives the verdict', async (t) => {
+t.test('if the device fails, the host tests the state', async (t) => {
   const broken: [string, () => StateFilter][] = [
     [
       'cannot be opened',
@@ -95,7 +95,7 @@ t.test('whatever goes wrong, the host gives the verdict', async (t) => {
   }
 });
 
-t.test('small meshes and bad numbers are not for the device', async (t) => {
+t.test('small meshes and numbers that are not finite are tested on the host', async (t) => {
   const engine = engineWith(doubter);
   const states = new FilteredStates(engine);
   const small = flatGrid(3, (u, v) => [u, v, 0]);
@@ -122,7 +122,7 @@ t.test('filters of the last few meshes are kept, older ones closed', async (t) =
   t.equal(closed, 6);
 });
 
-t.test('the filter of a mesh that is gone is closed, and made anew should it come back', async (t) => {
+t.test('the filter of a forgotten mesh is closed, and opened again if the mesh returns', async (t) => {
   let closed = 0;
   const engine = engineWith(() => ({
     findDoubtful: async () => ({ pairsTested: 0, pairs: new Uint32Array(0) }),
@@ -156,7 +156,7 @@ t.test('with a device', options, async (t) => {
   t.equal(engine.memoryBudget.total, before);
 });
 
-t.test('a whole resolve, judged with the help of a device that passes for hardware', options, async (t) => {
+t.test('a whole resolve, verified with the help of a device that counts as hardware', options, async (t) => {
   if (!engine) return;
   const start = Float32Array.from(x);
   const target = start.map((value, k) => value + (k % 3 === 2 ? 0.02 * Math.sin(k) : 0.01));
@@ -170,7 +170,7 @@ t.test('a whole resolve, judged with the help of a device that passes for hardwa
   t.equal(helped.answer.report.verification.pairsTested, alone.answer.report.verification.pairsTested);
 });
 
-t.test('an answer that intersects is caught with the filter too', options, async (t) => {
+t.test('an answer that intersects is found with the filter too', options, async (t) => {
   if (!engine) return;
   const start = Float32Array.from(x);
   const target = Float32Array.from(pierced);

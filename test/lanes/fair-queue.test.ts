@@ -75,7 +75,7 @@ t.test('no flow starves: a batch job gets its turn however many new interactive 
     let id = 0;
     const add = (claim: Claim) => queue.add({ id: id++, claim, cost: 100 }, claim);
     const rival = isSameTenant ? 'a' : 'b';
-    // Every rival is a session of its own that nothing is owed by yet: what a rank, or a tie at the clock, would let pass.
+    // Every rival is a new session without an outstanding charge, which a rank, or a tie at the clock, would let pass first.
     const arrive = () => add(claimOf(rival, { session: id, priority: 'INTERACTIVE' }));
     for (let k = 0; k < 5; k++) arrive();
     add(claimOf('a', { priority: 'BATCH' }));
@@ -86,7 +86,7 @@ t.test('no flow starves: a batch job gets its turn however many new interactive 
   }
 });
 
-t.test('tenants share alike, whatever the number of their sessions and the length of their jobs', async (t) => {
+t.test('tenants get equal shares, whatever the number of their sessions and the length of their jobs', async (t) => {
   const queue = new FairQueue<Job>();
   let id = 0;
   const add = (claim: Claim, cost: number) => queue.add({ id: id++, claim, cost }, claim);
@@ -98,7 +98,7 @@ t.test('tenants share alike, whatever the number of their sessions and the lengt
   t.ok(ratio > 0.7 && ratio < 1.4, `${spent.many} ms to ${spent.one} ms`);
 });
 
-t.test('within a tenant, a session of short jobs is not held up by one of long jobs', async (t) => {
+t.test('within a tenant, a session of short jobs is not delayed by one of long jobs', async (t) => {
   const queue = new FairQueue<Job>();
   let id = 0;
   for (let n = 0; n < 30; n++) {
@@ -149,7 +149,7 @@ t.test('a lane takes only what fits it, and the rest stays where it was', async 
   t.notOk(queue.mustWait(claimOf('a')));
 });
 
-t.test('a job that is withdrawn is gone, and holds nobody up', async (t) => {
+t.test('a withdrawn job leaves the queue and delays no other job', async (t) => {
   const queue = new FairQueue<Job>();
   const jobs = [1, 2].map((id) => ({ id, claim: claimOf('a', { session: 1 }), cost: 1 }));
   for (const job of jobs) queue.add(job, job.claim);
@@ -166,7 +166,7 @@ t.test('a job that is withdrawn is gone, and holds nobody up', async (t) => {
   t.notOk(queue.remove(jobs[1]!), 'it runs');
 });
 
-t.test('flows that came and went are forgotten', async (t) => {
+t.test('flows without jobs are removed', async (t) => {
   const queue = new FairQueue<Job>();
   for (let session = 0; session < 5000; session++) {
     const claim = claimOf(`tenant ${session % 50}`, { session });

@@ -4,7 +4,7 @@ import { JobFlags } from '../../src/lanes/messages.js';
 
 const MESSAGES = JSON.stringify(new URL('../../src/lanes/messages.js', import.meta.url).href);
 
-/** A thread that waits for its reader once it has sent `sent` states, and says when it goes on. */
+/** A thread that waits for its reader once it has sent `sent` states, and reports when it continues. */
 function waiter(flags: JobFlags, sent: number, window: number): { woke: Promise<unknown>; asleep: Promise<unknown> } {
   const source = `
     const { parentPort, workerData } = require('node:worker_threads');
@@ -22,14 +22,14 @@ function waiter(flags: JobFlags, sent: number, window: number): { woke: Promise<
   return { asleep: heard('waiting'), woke: heard('awake') };
 }
 
-t.test('a cancel is seen', async (t) => {
+t.test('the thread sees that its job is cancelled', async (t) => {
   const flags = new JobFlags();
   t.notOk(flags.isCancelled);
   new JobFlags(flags.words).cancel();
   t.ok(flags.isCancelled);
 });
 
-t.test('a reader in time never makes the worker wait', async (t) => {
+t.test('a fast reader never makes the thread wait', async (t) => {
   const flags = new JobFlags();
   flags.waitForReader(3, 4);
   flags.acknowledgeState();
@@ -37,7 +37,7 @@ t.test('a reader in time never makes the worker wait', async (t) => {
   t.pass('did not block');
 });
 
-t.test('a reader that lags holds the worker until it has taken a state', async (t) => {
+t.test('a slow reader blocks the thread until it has taken a state', async (t) => {
   const flags = new JobFlags();
   const { woke, asleep } = waiter(flags, 4, 4);
   await asleep;
@@ -45,7 +45,7 @@ t.test('a reader that lags holds the worker until it has taken a state', async (
   t.equal(await woke, 'awake');
 });
 
-t.test('a cancel wakes a waiting worker', async (t) => {
+t.test('cancelling the job ends the wait of the thread', async (t) => {
   const flags = new JobFlags();
   const { woke, asleep } = waiter(flags, 100, 4);
   await asleep;

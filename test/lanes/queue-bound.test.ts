@@ -9,7 +9,7 @@ t.test('a tenant alone may fill the queue, and no more', async (t) => {
   t.equal(bound.count, 3);
 });
 
-t.test('with another one waiting, nobody gets beyond half', async (t) => {
+t.test('while another tenant waits, no tenant gets more than half', async (t) => {
   const bound = new QueueBound(8);
   t.equal(bound.enter('b'), 'ADMITTED');
   for (let k = 0; k < 4; k++) t.equal(bound.enter('a'), 'ADMITTED');
@@ -20,7 +20,7 @@ t.test('with another one waiting, nobody gets beyond half', async (t) => {
   t.equal(bound.enter('a'), 'ADMITTED', 'alone again');
 });
 
-t.test('who was turned away gets in before those who filled the queue get more', async (t) => {
+t.test('a refused tenant is admitted before the tenant that filled the queue gets more places', async (t) => {
   const bound = new QueueBound(4);
   for (let k = 0; k < 4; k++) bound.enter('a');
   t.equal(bound.enter('b'), 'FULL');
@@ -29,7 +29,7 @@ t.test('who was turned away gets in before those who filled the queue get more',
   t.equal(bound.enter('b'), 'ADMITTED');
 });
 
-t.test('who does not come back is not waited for longer than a queue full of departures', async (t) => {
+t.test('a refusal counts for as many departures as the queue has places', async (t) => {
   const bound = new QueueBound(4);
   for (let k = 0; k < 4; k++) bound.enter('a');
   bound.enter('b');
@@ -41,7 +41,7 @@ t.test('who does not come back is not waited for longer than a queue full of dep
   t.equal(bound.enter('a'), 'ADMITTED');
 });
 
-t.test('a queue without places still lets those start who need not wait', async (t) => {
+t.test('a queue without places still admits jobs that need not wait', async (t) => {
   const bound = new QueueBound(0);
   t.equal(bound.enter('a'), 'FULL');
   bound.enterUnchecked('a');
@@ -49,14 +49,14 @@ t.test('a queue without places still lets those start who need not wait', async 
   t.equal(bound.count, 0);
 });
 
-t.test('what waits is bounded by bytes too, and leaves with those it came with', async (t) => {
+t.test('waiting jobs are bounded by bytes too, and leave with the bytes that they entered with', async (t) => {
   const bound = new QueueBound(10, 100);
   t.equal(bound.enter('a', 60), 'ADMITTED');
   t.equal(bound.enter('a', 41), 'FULL_OF_BYTES');
   t.equal(bound.enter('a', 40), 'ADMITTED');
   t.equal(bound.bytes, 100);
   t.equal(bound.enter('a', 1), 'FULL_OF_BYTES');
-  t.equal(bound.enter('a', 0), 'ADMITTED', 'what keeps nothing takes a place only');
+  t.equal(bound.enter('a', 0), 'ADMITTED', 'a request without bytes takes only a place');
   bound.leave('a', 60);
   t.equal(bound.bytes, 40);
   t.equal(bound.preflight('a', 50, { count: 1, bytes: 20 }), 'FULL_OF_BYTES', 'those ahead count');
@@ -66,7 +66,7 @@ t.test('what waits is bounded by bytes too, and leaves with those it came with',
   t.same([bound.bytes, bound.count], [0, 0]);
 });
 
-t.test('one may always wait, however large; 0 is no limit', async (t) => {
+t.test('one request may always wait, however large; 0 means no limit', async (t) => {
   const bound = new QueueBound(10, 100);
   t.equal(bound.enter('a', 1000), 'ADMITTED');
   t.equal(bound.enter('b', 1), 'FULL_OF_BYTES');
@@ -77,13 +77,16 @@ t.test('one may always wait, however large; 0 is no limit', async (t) => {
   t.equal(boundless.enter('a', 0), 'FULL');
 });
 
-t.test('with another one waiting, nobody gets beyond half of the bytes, but everybody gets one in', async (t) => {
-  const bound = new QueueBound(100, 100);
-  t.equal(bound.enter('b', 10), 'ADMITTED');
-  t.equal(bound.enter('a', 60), 'ADMITTED', 'its only one');
-  t.equal(bound.enter('a', 1), 'SHARE_USED');
-  t.equal(bound.enter('b', 30), 'ADMITTED');
-  bound.leave('b', 10);
-  bound.leave('b', 30);
-  t.equal(bound.enter('a', 1), 'ADMITTED', 'alone again');
-});
+t.test(
+  'while another tenant waits, no tenant gets more than half of the bytes, but each may have one request',
+  async (t) => {
+    const bound = new QueueBound(100, 100);
+    t.equal(bound.enter('b', 10), 'ADMITTED');
+    t.equal(bound.enter('a', 60), 'ADMITTED', 'its only one');
+    t.equal(bound.enter('a', 1), 'SHARE_USED');
+    t.equal(bound.enter('b', 30), 'ADMITTED');
+    bound.leave('b', 10);
+    bound.leave('b', 30);
+    t.equal(bound.enter('a', 1), 'ADMITTED', 'alone again');
+  },
+);

@@ -23,7 +23,7 @@ t.test('a home is where the fewest scenes are, then the first lane; it lasts as 
   t.equal(all.indexOf(settle(2).home!), 1, 'now all have two but the second and third');
 });
 
-t.test('only what the worker lacks is sent along', async (t) => {
+t.test('only what the thread lacks is sent along', async (t) => {
   const ledger = new SceneLedger();
   const record = ledger.settle(1, 'a', lanes());
   const state = {
@@ -56,7 +56,7 @@ t.test('a lane that dies takes its scenes with it; measures stay', async (t) => 
   t.match(records[1], { held: held(0, 0), isLost: false });
 });
 
-t.test('what never came to be, and what is forgotten, is remembered no longer than its jobs', async (t) => {
+t.test('the record of a scene that was never built, or is forgotten, lasts no longer than its jobs', async (t) => {
   const ledger = new SceneLedger();
   const all = lanes();
   ledger.cancel(ledger.settle(1, 'a', all));

@@ -5,7 +5,7 @@ import { refusalOf, spike } from '../support/job.js';
 import { sceneOf } from '../support/scenes.js';
 import { CLAIM, resolve, schedulerOf, started } from '../support/schedulers.js';
 
-t.test('a waiting job is dropped at once', async (t) => {
+t.test('a cancelled job that waits is dropped immediately', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine');
   const first = new AbortController();
   const second = new AbortController();
@@ -36,7 +36,7 @@ t.test('a waiting job whose budget is spent is refused while it waits', async (t
   await t.rejects(work);
 });
 
-t.test('a full queue refuses, and says when to come back', async (t) => {
+t.test('a full queue refuses, and says when to retry', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
   const abort = new AbortController();
   const { running, hooks } = started();
@@ -71,7 +71,7 @@ t.test('a queue that is full by bytes refuses, and says how full', async (t) => 
   t.ok((error.retryAfterSeconds ?? 0) >= 1);
   const preflight = { tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } };
   t.throws(() => scheduler.preflight({ ...preflight, bytes: 1 }), { code: 'QUEUE_FULL' });
-  // A step and a check of a session keep nothing but what came with them.
+  // A step and a check of a session keep only the arrays of their requests.
   const scene = sceneOf(request);
   const check = scheduler.check(
     { mesh: scene.mesh, positions: scene.start },
@@ -83,7 +83,7 @@ t.test('a queue that is full by bytes refuses, and says how full', async (t) => 
   t.equal(scheduler.waitingBytes, 0);
 });
 
-t.test('whether there is room is told before the work has come, and takes none', async (t) => {
+t.test('the preflight says whether there is a place, and takes none', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine', { maxQueue: 1 });
   const small = { tenant: 'a', isForScene: false, bytes: 1000, ahead: { count: 0, bytes: 0 } };
   t.throws(

@@ -6,7 +6,7 @@ import { LIMITS, refusalOf, spike } from '../support/job.js';
 import { committed, openTask, sceneOf, stepTask } from '../support/scenes.js';
 import { CLAIM, flyer, resolve, schedulerOf, started } from '../support/schedulers.js';
 
-t.test('small jobs go on while a heavy one runs, and heavy ones wait for each other', async (t) => {
+t.test('small jobs run beside a heavy one, and heavy ones wait for each other', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessForManyEngine', { threads: 1, heavyElements: 1 });
   const abort = new AbortController();
   const { running, hooks } = started();
@@ -22,7 +22,7 @@ t.test('small jobs go on while a heavy one runs, and heavy ones wait for each ot
   for (const work of [huge, next]) t.equal((await refusalOf(work)).code, 'CANCELLED');
 });
 
-t.test('what lanes keep for the next job is told, and is gone with the last session', async (t) => {
+t.test('the bytes that lanes keep for their next jobs are counted, and freed with the last session', async (t) => {
   const scheduler = new Scheduler({
     engine: { module: new URL('../../src/solver/cpu/engine.js', import.meta.url).href, factory: 'createCpuEngine' },
     limits: LIMITS,
@@ -98,7 +98,7 @@ t.test('steps of one session run in their order, one at a time, on the lane of i
 });
 
 t.test(
-  'a worker that dies fails its step; the waiting ones are served by another, which builds the scenes again',
+  'a thread that dies fails its step; another thread runs the waiting steps and builds the scenes again',
   async (t) => {
     const lost: IntersticeError[] = [];
     const scheduler = schedulerOf(t, 'createMortalEngine', {

@@ -4,7 +4,7 @@ import type { IntersticeError } from '../../src/contract/errors.js';
 import { refusalOf, spike } from '../support/job.js';
 import { CLAIM, ENGINES, resolve, schedulerOf, started } from '../support/schedulers.js';
 
-t.test('a resolve in a worker: the answer comes back, the caller keeps its arrays', async (t) => {
+t.test('a resolve on a worker thread: the answer returns, and the caller keeps its arrays', async (t) => {
   const scheduler = schedulerOf(t, 'createSteppingEngine');
   t.equal((await scheduler.hello()).name, 'fake');
   const request = spike(1, 0.5);
@@ -35,7 +35,7 @@ t.test('an engine that throws fails its request with INTERNAL, and only that', a
   t.equal((await refusalOf(resolve(scheduler, spike(-0.1, 0)))).code, 'INTERSECTING_START');
 });
 
-t.test('states arrive in order, and a slow reader holds the worker back', async (t) => {
+t.test('states arrive in order, and a slow reader blocks the thread', async (t) => {
   const scheduler = schedulerOf(t, 'createSlowEngine');
   const heights: number[] = [];
   let reading = 0;
@@ -53,7 +53,7 @@ t.test('states arrive in order, and a slow reader holds the worker back', async 
   t.equal(heights.at(-1), answer.positions[11]);
 });
 
-t.test('a reader of states that never finishes does not run away: the worker waits for it', async (t) => {
+t.test('the thread waits for a reader of states that never finishes', async (t) => {
   const scheduler = schedulerOf(t, 'createSlowEngine');
   const abort = new AbortController();
   let seen = 0;
@@ -153,7 +153,7 @@ t.test('a thread that runs out of memory fails its job, and is replaced', async 
   t.equal((await refusalOf(resolve(scheduler, spike(-0.1, 0)))).code, 'INTERSECTING_START');
 });
 
-t.test('an engine that cannot be opened fails the greeting, and every job', async (t) => {
+t.test('an engine that cannot be opened fails hello and every job', async (t) => {
   const scheduler = schedulerOf(t, 'createNothing');
   t.match(await refusalOf(scheduler.hello()), {
     code: 'INTERNAL',
@@ -170,7 +170,7 @@ t.test('a request that is no plain data fails alone', async (t) => {
   await t.resolves(resolve(scheduler));
 });
 
-t.test('close ends what runs, even what does not listen, and refuses what comes', async (t) => {
+t.test('close ends running jobs, also those that do not respond, and refuses new ones', async (t) => {
   const scheduler = schedulerOf(t, 'createDeafEngine');
   const { running, hooks } = started();
   const work = resolve(scheduler, spike(1, 0.5), hooks);
@@ -207,7 +207,7 @@ t.test('a scheduler needs a whole number of threads', async (t) => {
   for (const threads of [0, -1, 1.5]) t.throws(() => schedulerOf(t, 'x', { threads }), { code: 'INVALID_PARAMETER' });
 });
 
-t.test('a factory gets its options, may take its time, and may refuse with a code', async (t) => {
+t.test('a factory gets its options, may be asynchronous, and may refuse with a code', async (t) => {
   const engine = { module: ENGINES, factory: 'createOptionEngine', options: { adapter: 'x' } };
   t.equal((await schedulerOf(t, '', { engine }).hello()).name, 'fake {"adapter":"x"}');
   const refusing = schedulerOf(t, 'createRefusingEngine');

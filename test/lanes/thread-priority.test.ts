@@ -4,7 +4,7 @@ import t from 'tap';
 
 const module = new URL('../../src/lanes/thread-priority.js', import.meta.url).href;
 
-/** What a thread says of its own priority, before and after. */
+/** The priority of a thread before and after the call, as the thread reports it. */
 async function prioritiesOf(): Promise<number[]> {
   const text = `
     const { getPriority } = require('node:os');

@@ -4,10 +4,10 @@ import type { Status } from '../../src/contract/report.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Engine, EnginePositions, EngineUnits, Resolution, StepInput } from '../../src/solver/engine.js';
 
-/** What a fake engine does with one step; everything it was given, and the resolution it makes up. */
+/** What a fake engine does with one step: from its input it makes up a resolution. */
 export type Behaviour = (step: StepInput, scene: { mesh: CollisionMesh }) => Resolution | Promise<Resolution>;
 
-/** What was asked of a fake engine, in order. */
+/** The calls that a fake engine received, in order. */
 export interface Opened {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
@@ -17,7 +17,7 @@ export interface Opened {
   closed: boolean;
 }
 
-/** An engine that does what a test says, and remembers what it was asked. No collision handling whatsoever. */
+/** An engine that behaves as a test specifies, and records its calls. It handles no collisions. */
 export function fakeEngine(
   behaviour: Behaviour,
   { hasCheapStates = true } = {},
@@ -93,7 +93,7 @@ export const createSteppingEngine = () => fakeEngine(stepping(4));
 /** Takes a thousand tiny steps, so that there is always a next one to stop before. */
 export const createSlowEngine = () => fakeEngine(stepping(1000));
 
-/** Never arrives: goes on until it is told to stop. */
+/** Never arrives: continues until it is told to stop. */
 export const createEndlessEngine = () => fakeEngine(endlessly());
 
 function endlessly(): (step: StepInput) => Resolution {
@@ -105,7 +105,7 @@ function endlessly(): (step: StepInput) => Resolution {
   };
 }
 
-/** Endless for a mesh of two triangles or more; anything smaller arrives at once. */
+/** Endless for a mesh of two triangles or more; anything smaller arrives in one step. */
 export const createEndlessForManyEngine = () => {
   const endless = endlessly();
   return fakeEngine((step, scene) =>

@@ -37,7 +37,7 @@ export function started(): { readonly running: Promise<void>; readonly hooks: Jo
   return { running, hooks: { onProgress: () => hear() } };
 }
 
-/** One triangle, alone: nothing to meet, so a fake engine's answers verify. */
+/** One triangle alone, which collides with nothing, so the answers of a fake engine verify. */
 export function flyer(x = 0): { mesh: ResolveRequest['mesh']; start: Float32Array } {
   return {
     mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) },
