@@ -55,7 +55,7 @@ export class GpuScene implements Scene {
   readonly #mesh: CollisionMesh;
   readonly #place: SearchPlace;
   #settings: Settings;
-  /** what configure asked for, until the next resolve begins */
+  /** settings of the last configure, until the next resolve begins */
   #nextSettings: Settings | undefined;
   #edges: EdgePlan;
   readonly #buffers: SceneBuffers;
@@ -182,7 +182,7 @@ export class GpuScene implements Scene {
     return await this.#readAnswer(timings, wasStopped);
   }
 
-  /** Applies what configure asked for. @throws OUT_OF_DEVICE_MEMORY when the edge constraints do not fit on the device */
+  /** Applies the settings of the last configure. @throws OUT_OF_DEVICE_MEMORY when the edge constraints do not fit on the device */
   async #applySettings(): Promise<void> {
     const next = this.#nextSettings;
     if (!next) return;

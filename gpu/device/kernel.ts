@@ -10,7 +10,7 @@ export interface BoundRange {
 
 type Resource = GPUBuffer | BoundRange;
 
-/** What each name in a kernel's text is bound to: by name, or asked for in the order of the bindings. */
+/** What the names in a kernel's text are bound to: a record, or a function that is called in the order of the bindings. */
 export type Resources = Readonly<Record<string, Resource>> | ((name: string) => Resource | undefined);
 
 /** One compiled entry point. All entry points of a file declare the same bindings and can share bind groups. */

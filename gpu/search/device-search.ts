@@ -156,7 +156,7 @@ export class DeviceSearch {
   }
 
   /**
-   * Adapts the search to new pair buffers. P is void: the next search finds everything anew, or resumes the search that
+   * Adapts the search to new pair buffers. P is void: the next search starts over, or resumes the search that
    * overflowed, whose counts and finds are carried over.
    */
   rebind(): void {
@@ -237,7 +237,7 @@ export class DeviceSearch {
     this.#write({ ...limits, mode });
   }
 
-  /** Sets lengths and rules; P is void, and the next search finds everything anew. */
+  /** Sets lengths and rules; P is void, and the next search starts over. */
   configure(settings: Settings): void {
     this.#write({ ...searchLengthsOf(settings), pairCount: 0, isValid: 0 });
     this.#settings = settings;
@@ -247,7 +247,7 @@ export class DeviceSearch {
   }
 
   /**
-   * Excludes these pairs, and no others, from all later searches: P is void, and the next search finds everything anew.
+   * Excludes these pairs, and no others, from all later searches: P is void, and the next search starts over.
    * No work of the search may be pending.
    *
    * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed

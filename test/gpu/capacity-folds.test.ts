@@ -59,7 +59,7 @@ else {
     device.queue.submit([encoder.finish()]);
   };
 
-  t.test('every vertex is written once, and nothing beyond the last one', async (t) => {
+  t.test('Every vertex is written once, and nothing beyond the last one.', async (t) => {
     const x = new Float32Array(3 * VERTICES);
     const y = new Float32Array(3 * VERTICES);
     for (let k = 0; k < x.length; k++) {
@@ -100,7 +100,7 @@ else {
     );
   });
 
-  t.test('every vertex is prepared once', async (t) => {
+  t.test('Every vertex is prepared once.', async (t) => {
     const x = Float32Array.from({ length: 3 * VERTICES }, (_, k) => k % 3);
     const y = Float32Array.from(x);
     const inverseMass = new Float32Array(VERTICES);
@@ -136,7 +136,7 @@ else {
     t.equal(wrong, 0);
   });
 
-  t.test('a prefix sum whose dispatches fold after three workgroups', async (t) => {
+  t.test('A prefix sum is right when its dispatches fold after three workgroups.', async (t) => {
     // The real fold lies at 67 million entries, more than one binding holds on most adapters: it is brought down.
     const fold = 3;
     const text = loadKernel('search/scan-plan');

@@ -33,7 +33,7 @@ const openSpecial = async (special: NonNullable<Parameters<typeof openTestEngine
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
-  t.test('a scene with hardly any room grows to its demand, and ends on the same bytes', async (t) => {
+  t.test('A scene with little room grows to its demand and gives the same bytes.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
     const tight = await openSpecial({ firstPairs: 1 });
     const ample = await openSpecial({ firstPairs: 1 << 17 });
@@ -51,41 +51,44 @@ else {
     t.equal(small.scene.bytes, 0);
   });
 
-  t.test('every state on the way is safe while the room grows', async (t) => {
+  t.test('Every intermediate state is safe while the room grows.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const judged = await resolveJudged(await openSpecial({ firstPairs: 1 }), mesh, start, target);
     t.equal(judged.resolution.status, 'CONVERGED');
     t.equal(judged.intersections + judged.collisions, 0);
   });
 
-  t.test('a step with more candidates than there is room for goes on once there is, to the same bytes', async (t) => {
-    const { mesh, start, target } = stackSwap(8).build();
-    for (const search of ['DEVICE', 'HOST'] as const) {
-      const tight = await openSpecial({ firstCandidates: 1, search });
-      const ample = await openSpecial({ firstCandidates: 1 << 14, search });
-      const small = await openCase(tight, mesh, start, target);
-      const large = await openCase(ample, mesh, start, target);
-      const [grown, roomy] = [await small.resolve(), await large.resolve()];
-      t.ok(roomy.pairs.activeContacts > 50, 'there are contacts to have no room for');
-      t.ok(bytesOf(grown.positions).equals(bytesOf(roomy.positions)), search);
-      t.ok(bytesOf(grown.residuals).equals(bytesOf(roomy.residuals)));
-      t.strictSame(
-        [grown.steps, grown.searches, grown.pairs, grown.touchingPairs, grown.limitingPairs],
-        [roomy.steps, roomy.searches, roomy.pairs, roomy.touchingPairs, roomy.limitingPairs],
-        'no step was lost or taken twice, no contact excluded',
-      );
-      const [again, once] = [await small.resolve(), await large.resolve()];
-      t.ok(bytesOf(again.positions).equals(bytesOf(once.positions)), 'a later request, with P taken over, too');
-      t.strictSame([again.proximitySetReused, again.steps], [once.proximitySetReused, once.steps]);
-      t.ok(small.scene.bytes < large.scene.bytes, 'it grew to the demand');
-      t.equal(small.scene.bytes, tight.memoryBudget.total, 'a scene knows what it holds');
-      small.scene.close();
-      t.equal(tight.memoryBudget.total, 0);
-    }
-  });
+  t.test(
+    'A step with too little room for its candidates continues after the room has grown, with the same bytes.',
+    async (t) => {
+      const { mesh, start, target } = stackSwap(8).build();
+      for (const search of ['DEVICE', 'HOST'] as const) {
+        const tight = await openSpecial({ firstCandidates: 1, search });
+        const ample = await openSpecial({ firstCandidates: 1 << 14, search });
+        const small = await openCase(tight, mesh, start, target);
+        const large = await openCase(ample, mesh, start, target);
+        const [grown, roomy] = [await small.resolve(), await large.resolve()];
+        t.ok(roomy.pairs.activeContacts > 50, 'there are contacts to have no room for');
+        t.ok(bytesOf(grown.positions).equals(bytesOf(roomy.positions)), search);
+        t.ok(bytesOf(grown.residuals).equals(bytesOf(roomy.residuals)));
+        t.strictSame(
+          [grown.steps, grown.searches, grown.pairs, grown.touchingPairs, grown.limitingPairs],
+          [roomy.steps, roomy.searches, roomy.pairs, roomy.touchingPairs, roomy.limitingPairs],
+          'no step was lost or taken twice, no contact excluded',
+        );
+        const [again, once] = [await small.resolve(), await large.resolve()];
+        t.ok(bytesOf(again.positions).equals(bytesOf(once.positions)), 'a later request, with P taken over, too');
+        t.strictSame([again.proximitySetReused, again.steps], [once.proximitySetReused, once.steps]);
+        t.ok(small.scene.bytes < large.scene.bytes, 'it grew to the demand');
+        t.equal(small.scene.bytes, tight.memoryBudget.total, 'a scene knows what it holds');
+        small.scene.close();
+        t.equal(tight.memoryBudget.total, 0);
+      }
+    },
+  );
 
   t.test(
-    'while there is no room for candidates nothing moves: every state on the way is safe, and none is missing',
+    'While there is no room for candidates nothing moves: every intermediate state is safe, and none is missing.',
     async (t) => {
       const { mesh, start, target } = stackSwap(6).build();
       const judged = await resolveJudged(await openSpecial({ firstCandidates: 1 }), mesh, start, target);
@@ -94,7 +97,7 @@ else {
     },
   );
 
-  t.test('candidates beyond what one binding holds are refused with demand and capacity', async (t) => {
+  t.test('Candidates beyond what one binding holds are refused with demand and capacity.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     // P fits; all of it is close when the layers are this thick, which takes four times the room.
     const largestBinding = 98_304;
@@ -110,28 +113,31 @@ else {
     t.equal(narrow.memoryBudget.total, 0);
   });
 
-  t.test('a scene beyond the limit on device memory is refused with numbers, and harms no other', async (t) => {
-    const { mesh, start, target } = stackSwap(6).build();
-    const probe = await openCase(engine, mesh, start, target);
-    await probe.resolve();
-    const needed = probe.scene.bytes;
-    const expected = await probe.resolve();
-    probe.scene.close();
-    const limit = Math.floor(1.5 * needed);
-    const limited = await openSpecial({ maxDeviceBytes: limit });
-    const first = await openCase(limited, mesh, start, target);
-    t.equal((await first.resolve()).status, 'CONVERGED');
-    const refusal = await refusalOf(openCase(limited, mesh, start, target).then(({ resolve }) => resolve()));
-    t.match(refusal, { code: 'OUT_OF_DEVICE_MEMORY', retryable: true });
-    t.match(refusal.message, new RegExp(`needs \\d+ bytes.* of the ${limit} that may be used`));
-    t.ok(limited.memoryBudget.total <= limit, 'never more than the limit');
-    const again = await first.resolve();
-    t.equal(again.status, 'CONVERGED');
-    t.ok(bytesOf(again.positions).equals(bytesOf(expected.positions)), 'the first scene works as if alone');
-    t.ok(limited.memoryBudget.total <= limit);
-  });
+  t.test(
+    'A scene beyond the limit on device memory is refused with numbers and does not affect other scenes.',
+    async (t) => {
+      const { mesh, start, target } = stackSwap(6).build();
+      const probe = await openCase(engine, mesh, start, target);
+      await probe.resolve();
+      const needed = probe.scene.bytes;
+      const expected = await probe.resolve();
+      probe.scene.close();
+      const limit = Math.floor(1.5 * needed);
+      const limited = await openSpecial({ maxDeviceBytes: limit });
+      const first = await openCase(limited, mesh, start, target);
+      t.equal((await first.resolve()).status, 'CONVERGED');
+      const refusal = await refusalOf(openCase(limited, mesh, start, target).then(({ resolve }) => resolve()));
+      t.match(refusal, { code: 'OUT_OF_DEVICE_MEMORY', retryable: true });
+      t.match(refusal.message, new RegExp(`needs \\d+ bytes.* of the ${limit} that may be used`));
+      t.ok(limited.memoryBudget.total <= limit, 'never more than the limit');
+      const again = await first.resolve();
+      t.equal(again.status, 'CONVERGED');
+      t.ok(bytesOf(again.positions).equals(bytesOf(expected.positions)), 'the first scene works as if alone');
+      t.ok(limited.memoryBudget.total <= limit);
+    },
+  );
 
-  t.test('an opening that fails half way gives everything back', async (t) => {
+  t.test('An opening that fails half way frees everything.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     for (const limit of [100_000]) {
       const limited = await openSpecial({ maxDeviceBytes: limit });
@@ -142,7 +148,7 @@ else {
     }
   });
 
-  t.test('no room to grow: the scene says so, and works once others have left', async (t) => {
+  t.test('A scene without room to grow reports it, and works after others have closed.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
     const roomy = await openCase(engine, mesh, start, target);
     await roomy.resolve();
@@ -167,7 +173,7 @@ else {
     t.ok(second.pairs.vertexTriangle > 100);
   });
 
-  t.test('pairs beyond what one binding holds are refused with demand and capacity', async (t) => {
+  t.test('Pairs beyond what one binding holds are refused with demand and capacity.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const largestBinding = 65_536;
     const narrow = await openSpecial({ firstPairs: 16, largestBinding });
@@ -182,7 +188,7 @@ else {
     t.equal(narrow.memoryBudget.total, 0);
   });
 
-  t.test('a mesh whose own buffers are beyond a binding is refused when it is opened', async (t) => {
+  t.test('A mesh whose own buffers exceed a binding is refused at opening.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const narrow = await openSpecial({ firstPairs: 1, largestBinding: 512 });
     const refusal = await refusalOf(openCase(narrow, mesh, start, target));

@@ -54,7 +54,7 @@ else {
     });
   }
 
-  t.test('P outlives what it does not depend on, and nothing else', async (t) => {
+  t.test('P survives changes of parameters on which it does not depend, and no others.', async (t) => {
     const { mesh, parameters, units, x, y } = fitted({});
     const scene = await engine.open(mesh, parameters, units);
     const { positions } = await scene.resolve({ x, y });

@@ -17,7 +17,7 @@ const bytesOf = (array: Float32Array | Float64Array): Buffer =>
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
-  t.test('the same request gives the same bytes, step by step or in batches', async (t) => {
+  t.test('The same request gives the same bytes, step by step or in batches.', async (t) => {
     const { mesh, start, target } = stackSwap(10).build();
     const first = await openCase(engine, mesh, start, target);
     const once = await first.resolve();
@@ -30,7 +30,7 @@ else {
     t.strictSame(once.residuals, again.residuals);
   });
 
-  t.test('the host looks at the device once a batch', async (t) => {
+  t.test('The host reads the status once per batch.', async (t) => {
     const { mesh, start, target } = stackSwap(10).build();
     const { scene, resolve } = await openCase(engine, mesh, start, target);
     await resolve();
@@ -43,7 +43,7 @@ else {
     scene.close();
   });
 
-  t.test('no step is submitted beyond the limit', async (t) => {
+  t.test('No step is submitted beyond the limit.', async (t) => {
     const { mesh, start, target } = stackSwap(24).build();
     for (const stepLimit of [1, MAX_BATCH_STEPS, MAX_BATCH_STEPS + 3]) {
       const { scene, resolve } = await openCase(engine, mesh, start, target, { stepLimit });
@@ -58,7 +58,7 @@ else {
     }
   });
 
-  t.test('a processor that plays the device gets a step at a time, for the same bytes', async (t) => {
+  t.test('A software adapter gets one step at a time and gives the same bytes.', async (t) => {
     const { engine: software } = await openTestEngine(undefined, { runsAhead: false });
     if (!software) throw new Error('the adapter opened once but not twice');
     t.teardown(() => software.close());
@@ -76,7 +76,7 @@ else {
     scene.close();
   });
 
-  t.test('the search on the host is as good a one', async (t) => {
+  t.test('The search on the host is equivalent.', async (t) => {
     const { engine: other } = await openTestEngine('HOST');
     if (!other) throw new Error('the adapter opened once but not twice');
     t.teardown(() => other.close());
@@ -89,7 +89,7 @@ else {
     t.ok(count(resolution) > 0 && count(judged.resolution) > 0);
   });
 
-  t.test('pairs and boxes serve a second request that they still fit', async (t) => {
+  t.test('A second request reuses pairs and boxes that are still valid.', async (t) => {
     const { mesh, start } = stackSwap(6).build();
     const nudged = start.map((value, k) => value + 1e-4 * Math.sin(k));
     const opened = await openCase(engine, mesh, start, nudged);
@@ -103,7 +103,7 @@ else {
     t.ok(bytesOf(second.positions).equals(bytesOf(opened.x)), 'back at the start, bit for bit');
   });
 
-  t.test('a request that wants nothing answers its start at once', async (t) => {
+  t.test('A request whose target is its start returns at once.', async (t) => {
     const { mesh, start } = stackSwap(4).build();
     const { resolve, x } = await openCase(engine, mesh, start, start);
     const resolution = await resolve();
@@ -111,7 +111,7 @@ else {
     t.ok(bytesOf(resolution.positions).equals(bytesOf(x)));
   });
 
-  t.test('stopping after any step leaves a safe state and status DEADLINE', async (t) => {
+  t.test('Stopping after any step leaves a safe state and status DEADLINE.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
     for (const stop of [0, 1, 3]) {
       const judged = await resolveJudged(engine, mesh, start, target, {}, stop);
@@ -121,7 +121,7 @@ else {
     }
   });
 
-  t.test('the paper preset stagnates on the stack and says so', async (t) => {
+  t.test('The paper preset stagnates on the stack and reports it.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const { resolve } = await openCase(engine, mesh, start, target, { preset: 'PAPER' });
     const resolution = await resolve();
@@ -131,7 +131,7 @@ else {
     t.ok(resolution.limitingPairs.every(({ a, b }) => a.length + b.length >= 2));
   });
 
-  t.test('closing scenes gives all memory back', async (t) => {
+  t.test('Closing scenes frees all memory.', async (t) => {
     const { mesh, start, target } = stackSwap(3).build();
     const base = engine.memoryBudget.total;
     for (let n = 0; n < 100; n++) {
@@ -143,7 +143,7 @@ else {
     t.equal(engine.memoryBudget.total, base);
   });
 
-  t.test('a device that goes away is a typed error, and a new scene gets a new device', async (t) => {
+  t.test('A lost device is a typed error, and a new scene gets a new device.', async (t) => {
     const { engine: second } = await openTestEngine();
     if (!second) throw new Error('the adapter opened once but not twice');
     t.teardown(() => second.close());

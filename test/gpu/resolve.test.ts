@@ -47,7 +47,7 @@ else {
     });
   }
 
-  t.test('preset PAPER is as safe', async (t) => {
+  t.test('Preset PAPER is as safe.', async (t) => {
     for (const { name, mesh, start, target } of CASES) {
       const paper: ParametersInput = { preset: 'PAPER', activationDistance: 1e-3, stepLimit: 8 };
       const judged = await resolveJudged(engine, mesh, start, target, paper);
@@ -56,7 +56,7 @@ else {
     }
   });
 
-  t.test('random scenes with wild targets stay free of intersections at every step', async (t) => {
+  t.test('Random scenes with extreme targets stay free of intersections at every step.', async (t) => {
     const random = seeded();
     t.comment(`seed ${random.seed}`);
     for (let round = 0; round < 12; round++) {

@@ -11,7 +11,7 @@ const { opened } = opening;
 const needsAdapter = opened || isRequired ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());
 
-t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
   if (!opened) return;
   t.match(opened.description.name, /^webgpu: ./);
@@ -20,7 +20,7 @@ t.test('an adapter is found where one is required', needsAdapter, async (t) => {
 });
 
 if (opened) {
-  t.test('the device gets all the storage that the adapter allows', async (t) => {
+  t.test('The device gets all the storage that the adapter allows.', async (t) => {
     const { device } = await opened.requestDevice();
     t.equal(device.limits.maxStorageBufferBindingSize, opened.adapter.limits.maxStorageBufferBindingSize);
     t.equal(device.limits.maxBufferSize, opened.adapter.limits.maxBufferSize);
@@ -53,7 +53,7 @@ if (opened) {
     await t.rejects(proveAdapter(device, 'this is no WGSL'));
   });
 
-  t.test('closing destroys the devices and says so', async (t) => {
+  t.test('Closing destroys the devices and reports it.', async (t) => {
     const second = (await openAdapter({ allowSoftware: true })).opened;
     if (!second) throw new Error('the adapter opened once but not twice');
     const { lost } = await second.requestDevice();
@@ -62,21 +62,21 @@ if (opened) {
     await t.rejects(second.requestDevice(), /closed/);
   });
 
-  t.test('a software adapter is refused where it is not allowed', async (t) => {
+  t.test('A software adapter is refused where it is not allowed.', async (t) => {
     const strict = await openAdapter({ allowSoftware: false });
     t.teardown(() => strict.opened?.close());
     if (opened.description.software) t.match(strict.reason, /software/);
     else t.ok(strict.opened);
   });
 
-  t.test('an unknown name is no adapter, and the reason repeats it', async (t) => {
+  t.test('An unknown name matches no adapter, and the reason repeats it.', async (t) => {
     const none = await openAdapter({ allowSoftware: true, name: 'no such adapter' });
     t.teardown(() => none.opened?.close());
     t.equal(none.opened, undefined);
     t.match(none.reason, /no such adapter/);
   });
 
-  t.test('a process that used a device and closed it ends by itself', async (t) => {
+  t.test('A process that used a device and closed it ends by itself.', async (t) => {
     const adapter = new URL('../../../gpu/device/adapter.js', import.meta.url).href;
     const proof = new URL('../../../gpu/self-proof.js', import.meta.url).href;
     const program = `
@@ -94,7 +94,7 @@ if (opened) {
   });
 }
 
-t.test('without any driver there is a reason and no exception', async (t) => {
+t.test('Without any driver there is a reason and no exception.', async (t) => {
   const adapter = new URL('../../../gpu/device/adapter.js', import.meta.url).href;
   const program = `
     const { openAdapter } = await import('${adapter}');

@@ -65,7 +65,7 @@ const onThreads = (count: number, worker: string, after: string): string => `
   const heard = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0]));
   ${after}`;
 
-t.test('two threads, each with a device of its own, at the same time', needsAdapter, async (t) => {
+t.test('Two threads work at the same time, each with a device of its own.', needsAdapter, async (t) => {
   const worker = `
     const answers = new Set();
     for (let n = 0; n < 20; n++) answers.add(await round());
@@ -79,7 +79,7 @@ t.test('two threads, each with a device of its own, at the same time', needsAdap
   t.match(output, 'answers: 1', 'every round on either thread gives the same bytes');
 });
 
-t.test('a thread whose engine was closed under load can be ended at once', needsAdapter, async (t) => {
+t.test('A thread whose engine was closed under load can be terminated at once.', needsAdapter, async (t) => {
   const worker = `
     parentPort.on('message', async () => {
       await engine.close();
@@ -100,7 +100,7 @@ t.test('a thread whose engine was closed under load can be ended at once', needs
   t.match(output, 'survived');
 });
 
-t.test('a process that closes its engine under load ends by itself', needsAdapter, async (t) => {
+t.test('A process that closes its engine under load ends by itself.', needsAdapter, async (t) => {
   const program = `${PRELUDE}
     const work = [round(), round()].map((work) => work.catch((error) => error.code));
     await new Promise(setImmediate);

@@ -47,7 +47,7 @@ const isLoss = (thrown: unknown): boolean =>
 
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
-  t.test('a device that goes at any moment of a resolve', async (t) => {
+  t.test('A device may be lost at any moment of a resolve.', async (t) => {
     let losses = 0;
     const turns = await countTurns(engine);
     for (let round = 0; round < ROUNDS; round++) {
@@ -73,7 +73,7 @@ else {
     t.comment(`${losses} of ${ROUNDS} resolves were cut off, of about ${turns} turns each`);
   });
 
-  t.test('a device that goes while nothing is done', async (t) => {
+  t.test('A device may be lost while it is idle.', async (t) => {
     const { scene, resolve } = await openOn(engine);
     deviceOf(scene).destroy();
     await deviceOf(scene).lost;
@@ -86,7 +86,7 @@ else {
     t.equal(engine.memoryBudget.total, 0);
   });
 
-  t.test('a device that goes while a scene is opened', async (t) => {
+  t.test('A device may be lost while a scene is opened.', async (t) => {
     const first = await openOn(engine);
     const opening = settled(openOn(engine));
     // Buffers are made before the first pause of open(): this comes after them.
@@ -105,7 +105,7 @@ else {
     anew.scene.close();
   });
 
-  t.test('a device that refused something is not believed any more', async (t) => {
+  t.test('A device that has refused a call is not trusted any more.', async (t) => {
     const { scene, resolve } = await openOn(engine);
     const device = deviceOf(scene);
     // MAP_READ and STORAGE do not go together.
@@ -120,7 +120,7 @@ else {
     for (const opened of [anew.scene, scene]) opened.close();
   });
 
-  t.test('an adapter that vanishes', async (t) => {
+  t.test('An adapter may disappear and come back.', async (t) => {
     let isThere = true;
     const open = async (...[wishes]: Parameters<typeof openAdapter>): Promise<AdapterOpening> => {
       const { opened, reason } = await openAdapter(wishes);
@@ -146,7 +146,7 @@ else {
     t.match(await anew.resolve(), { status: 'CONVERGED' }, 'and is back');
   });
 
-  t.test('closing under load', async (t) => {
+  t.test('An engine closes under load.', async (t) => {
     const turns = await countTurns(engine);
     const { engine: second } = await openTestEngine();
     if (!second) throw new Error('the adapter opened once but not twice');

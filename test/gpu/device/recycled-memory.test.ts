@@ -91,13 +91,13 @@ else {
     return last!;
   };
 
-  t.test('the secret can be seen where it is: in its own answer', async (t) => {
+  t.test('The secret is visible in its own answer.', async (t) => {
     const { positions } = await spoil();
     t.ok(findSecret(new Uint8Array(positions.buffer)) >= 0);
     t.ok(watch.freed > 10, `${watch.freed} buffers were freed, filled with it`);
   });
 
-  t.test('memory that held the secret does not show it to the next scene', async (t) => {
+  t.test('Memory that held the secret does not show it to the next scene.', async (t) => {
     await spoil();
     watch.listen();
     const clean = await resolveOf(makePlainCloth());
@@ -118,7 +118,7 @@ else {
   });
 
   // Nothing is computed in such memory: kernels rely on the zeros that the standard promises, and might never end.
-  t.test('planted: memory that comes as it was left is noticed in every buffer', async (t) => {
+  t.test('Planted fault: memory that keeps its content is detected in every buffer.', async (t) => {
     watch.isDirty = true;
     watch.listen();
     const { scene } = await open(makePlainCloth());

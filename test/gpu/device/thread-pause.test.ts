@@ -14,7 +14,7 @@ function makeRest() {
   return { rest, pauses, clock };
 }
 
-t.test('rests on the turns of the event loop while something is waited for, and on no other', async (t) => {
+t.test('The thread pauses on turns of the event loop while work is awaited, and on no others.', async (t) => {
   const { rest, pauses } = makeRest();
   await turn();
   t.equal(pauses.length, 0);
@@ -29,7 +29,7 @@ t.test('rests on the turns of the event loop while something is waited for, and 
   t.equal(pauses.length, rests);
 });
 
-t.test('a rest is a share of the time waited, up to the longest', async (t) => {
+t.test('A pause is a share of the time waited, up to the maximum.', async (t) => {
   const { rest, pauses, clock } = makeRest();
   clock.now = 1000;
   void rest.during(new Promise(() => {}));
@@ -44,7 +44,7 @@ t.test('a rest is a share of the time waited, up to the longest', async (t) => {
   t.equal(pauses.at(-1), MAX_PAUSE_MS);
 });
 
-t.test('what fails fails, and ends the rest; what else is waited for keeps it', async (t) => {
+t.test('Failed work throws and ends its pauses; other awaited work keeps them.', async (t) => {
   const { rest, pauses } = makeRest();
   void rest.during(new Promise(() => {}));
   await t.rejects(rest.during(Promise.reject(new Error('planned'))), /planned/);
@@ -53,7 +53,7 @@ t.test('what fails fails, and ends the rest; what else is waited for keeps it', 
   t.ok(pauses.length > before);
 });
 
-t.test('a thread sleeps as long as it is asked to', async (t) => {
+t.test('A thread sleeps for the requested time.', async (t) => {
   const rest = new ThreadPause();
   t.equal(await rest.during(turn().then(() => 7)), 7);
 });

@@ -5,7 +5,7 @@ import { seeded } from '../../support/random.js';
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('every element once, wherever the vertices are', async (t) => {
+t.test('Every element occurs once, wherever the vertices are.', async (t) => {
   for (const [count, spread] of [
     [1, 1],
     [7, 0],
@@ -24,7 +24,7 @@ t.test('every element once, wherever the vertices are', async (t) => {
   t.equal(orderElements(new Uint32Array(0), 3, new Float32Array(0)).length, 0);
 });
 
-t.test('neighbours in the order are neighbours in space', async (t) => {
+t.test('Neighbours in the order are neighbours in space.', async (t) => {
   const n = 4096;
   const x = Float32Array.from({ length: 3 * n }, () => random.between(-1, 1));
   const vertices = Uint32Array.from({ length: 2 * n }, (_, k) => k >> 1);
@@ -39,7 +39,7 @@ t.test('neighbours in the order are neighbours in space', async (t) => {
   t.ok(along < listed / 5, `${along} along the order, ${listed} as listed`);
 });
 
-t.test('corners of the range have cells', async (t) => {
+t.test('Corners of the range have cells.', async (t) => {
   const x = Float32Array.of(1, 1, 1, -1, -1, -1, 0, 0, 0);
   t.same([...orderElements(Uint32Array.of(0, 0, 1, 1, 2, 2), 2, x)], [1, 2, 0]);
 });

@@ -16,7 +16,7 @@ function prepare(positions: Positions) {
 
 const numbers = (count: number, of: () => number): number[] => Array.from({ length: count }, of);
 
-t.test('float32 numbers keep their digits', async (t) => {
+t.test('Float32 numbers keep their digits.', async (t) => {
   for (const scale of [2 ** -140, 1e-30, 1, 12345.678, 1e38]) {
     const x = Float32Array.from(numbers(300, () => random.between(-1, 1) * scale));
     const { values, slack } = prepare(x);
@@ -29,7 +29,7 @@ t.test('float32 numbers keep their digits', async (t) => {
   }
 });
 
-t.test('sizes are at most 1, and nothing is subnormal or minus zero', async (t) => {
+t.test('Sizes are at most 1, and nothing is subnormal or minus zero.', async (t) => {
   for (const scale of [2 ** -149, 1e-20, 1, 7e5, 3e38, 1e200, 1e-200]) {
     const x = Float64Array.from(numbers(600, () => random.between(-1, 1) * scale * 2 ** -random.int(160)));
     x[5] = -0;
@@ -45,7 +45,7 @@ t.test('sizes are at most 1, and nothing is subnormal or minus zero', async (t) 
   }
 });
 
-t.test('slack covers what was lost of every difference', async (t) => {
+t.test('The slack covers the error of every difference.', async (t) => {
   for (const [offset, spread] of [
     [0, 1],
     [1e6, 1],
@@ -74,7 +74,7 @@ t.test('slack covers what was lost of every difference', async (t) => {
   }
 });
 
-t.test('order is kept, so that boxes that overlap still do', async (t) => {
+t.test('The order is kept, so that boxes that overlap still do.', async (t) => {
   const x = Float64Array.from(numbers(3000, () => 1e5 + random.between(-1, 1) * 2 ** -random.int(60)));
   const { values } = prepare(x);
   for (let axis = 0; axis < 3; axis++) {
@@ -87,7 +87,7 @@ t.test('order is kept, so that boxes that overlap still do', async (t) => {
   }
 });
 
-t.test('what cannot be scaled is refused', async (t) => {
+t.test('States that cannot be scaled are refused.', async (t) => {
   t.equal(toFilterPositions(Float64Array.of(1e300, 0, 0, 0, 0, 0)), undefined);
   t.equal(toFilterPositions(Float64Array.of(1e-300, 0, 0, -1e-300, 0, 0)), undefined);
   t.equal(toFilterPositions(Float64Array.of(1.7e308, 0, 0, -1.7e308, 0, 0)), undefined);

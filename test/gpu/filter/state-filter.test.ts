@@ -26,7 +26,7 @@ async function isSame(t: Test, mesh: CollisionMesh, x: Positions, name: string) 
   return { intersections: exact.intersectionCount, tested: exact.pairsTested, filtered, exact, doubtfulCount };
 }
 
-t.test('random soups', options, async (t) => {
+t.test('Random soups are decided as by the exact test.', options, async (t) => {
   for (let round = 0; round < 6; round++) {
     const mesh = randomTopology(random, 150);
     const single = Float32Array.from(scatter(mesh, random, (value) => value));
@@ -72,7 +72,7 @@ t.test('far from the origin, tiny, huge, and of all sizes at once', options, asy
   await isSame(t, mesh, zero, 'all in one point, some of it with a minus');
 });
 
-t.test('numbers that no scaling brings in range are left to the host', options, async (t) => {
+t.test('Numbers that no scaling brings into range are left to the host.', options, async (t) => {
   if (!device) return;
   const mesh = randomTopology(random, 20);
   for (const scale of [1e290, 1e-290]) {
@@ -86,7 +86,7 @@ t.test('numbers that no scaling brings in range are left to the host', options, 
   }
 });
 
-t.test('touching by a hair: nothing that meets is cleared', options, async (t) => {
+t.test('Pairs that barely touch are never cleared.', options, async (t) => {
   for (const offset of [0, 7]) {
     const { mesh, x } = nearTouches(random, 3000, offset);
     const single = await isSame(t, mesh, Float32Array.from(x), `float32 at ${offset}`);
@@ -97,7 +97,7 @@ t.test('touching by a hair: nothing that meets is cleared', options, async (t) =
   }
 });
 
-t.test('flat cloth: pairs in one plane are cleared too', options, async (t) => {
+t.test('Coplanar pairs of a flat cloth are cleared too.', options, async (t) => {
   const planes: [string, (u: number, v: number) => readonly [number, number, number]][] = [
     ['level', (u, v) => [u, v, 0.3]],
     ['tilted', (u, v) => [0.6 * u - 0.1 * v, 0.2 * u + 0.9 * v, 0.5 * u - 0.4 * v]],
@@ -130,7 +130,7 @@ t.test('ignored parts', options, async (t) => {
   }
 });
 
-t.test('kinematic pairs are counted apart', options, async (t) => {
+t.test('Kinematic pairs are counted separately.', options, async (t) => {
   if (!device) return;
   const x = new Float32Array([0, 0, 0, 4, 0, 0, 0, 4, 0, 1, 1, -1, 1, 1, 1]);
   const mesh = makeMesh({ vertexCount: 5, triangles: [0, 1, 2], segments: [3, 4], kinematic: [0, 1, 2, 3, 4] });
@@ -153,7 +153,7 @@ t.test('meshes without edges, triangles or both, and the smallest of all', optio
   t.equal(exact.intersectionCount, 1, 'found by the host');
 });
 
-t.test('a list that is too short grows, and too many pairs are left to the host', options, async (t) => {
+t.test('A list that is too short grows, and too many pairs are left to the host.', options, async (t) => {
   if (!device) return;
   const { mesh, x } = nearTouches(random, 500);
   const single = Float32Array.from(x);
@@ -164,13 +164,13 @@ t.test('a list that is too short grows, and too many pairs are left to the host'
   t.equal(refused.doubtful, undefined);
 });
 
-t.test('more pairs than are read at once', options, async (t) => {
+t.test('Lists longer than one reading are complete.', options, async (t) => {
   const mesh = randomTopology(random, 250);
   const x = Float32Array.from(scatter(mesh, random, (value) => Math.round(value)));
   t.ok((await isSame(t, mesh, x, 'crowded')).doubtfulCount > 4096 + 1000);
 });
 
-t.test('one filter, many states: nothing stays behind', options, async (t) => {
+t.test('One filter serves many states, and nothing of one reaches the next.', options, async (t) => {
   if (!device) return;
   const mesh = randomTopology(random, 100);
   const filter = await DeviceStateFilter.open(forFilter(device), mesh);
@@ -195,7 +195,7 @@ t.test('one filter, many states: nothing stays behind', options, async (t) => {
   await t.rejects(filter.findDoubtful(states[0]), { code: 'INTERNAL' });
 });
 
-t.test('work that the device never did is not taken for a verdict', options, async (t) => {
+t.test('Work that the device never did does not count as a verdict.', options, async (t) => {
   if (!device) return;
   const mesh = randomTopology(random, 100);
   const place = forFilter(device);

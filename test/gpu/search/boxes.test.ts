@@ -21,7 +21,7 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -69,7 +69,7 @@ if (device) {
     }
   }
 
-  t.test('a partial search renews the wanted boxes only', async (t) => {
+  t.test('A partial search renews only the requested boxes.', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.2 });
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 9, travel: 1 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, 100_000);

@@ -31,7 +31,7 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -119,7 +119,7 @@ if (device) {
     return found;
   };
 
-  t.test('P is that of the CPU engine in the same boxes, all codimensions', async (t) => {
+  t.test('P is that of the CPU engine in the same boxes, for all codimensions.', async (t) => {
     const kinds = [0, 0, 0, 0];
     for (let round = 0; round < 3; round++) {
       const { info } = await check(t, { elements: 250, side: 6, travel: 0.4 });
@@ -131,7 +131,7 @@ if (device) {
     );
   });
 
-  t.test('P under guard RADIUS: every pair within Dmax of the points', async (t) => {
+  t.test('Under guard RADIUS, P has every pair within D_max of the points.', async (t) => {
     const { mask, count } = await check(
       t,
       { elements: 300, side: 6, travel: 0.4, kinematic: 0.3, still: 0.3 },
@@ -140,7 +140,7 @@ if (device) {
     t.ok(mask.some((bits) => bits !== 0) && count > 100, `${count} pairs`);
   });
 
-  t.test('kinematic elements: SKIP and PROTECT, with and without borders', async (t) => {
+  t.test('Kinematic elements follow SKIP and PROTECT, with and without borders.', async (t) => {
     for (const skipKinematicPairs of [true, false]) {
       for (const border of [0, 0.6]) {
         const { mask, vertex } = await check(
@@ -157,7 +157,7 @@ if (device) {
     }
   });
 
-  t.test('the rule for kinematic pairs changes with the settings', async (t) => {
+  t.test('The rule for kinematic pairs changes with the settings.', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const options = { elements: 150, side: 5, travel: 0.3, kinematic: 0.5, still: 0.5, border: 0.6 };
     const { mesh, x, y } = looseScene(random, options);
@@ -174,7 +174,7 @@ if (device) {
     scene.close();
   });
 
-  t.test('pairs of ignored parts are excluded', async (t) => {
+  t.test('Pairs of ignored parts are excluded.', async (t) => {
     const options = { elements: 200, side: 4, travel: 0.3 };
     const many = Uint32Array.of(0, 1, 0, 2, 0, 5, 0, 7, 1, 1, 2, 7, 3, 4, 6, 7);
     const with8 = await check(t, { ...options, parts: 8 }, {}, many);
@@ -188,7 +188,7 @@ if (device) {
     t.ok(sewn.count > 100 && ignored > 100, `sewn together: ${sewn.count} pairs, ${ignored} looked at and ignored`);
   });
 
-  t.test('a partial search takes over what keeps its box, in order, and finds the rest anew', async (t) => {
+  t.test('A partial search keeps the pairs whose boxes stay, in order, and finds the rest again.', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const { mesh, x, y } = looseScene(random, { elements: 200, side: 5, travel: 0.3, kinematic: 0.2, still: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
@@ -245,7 +245,7 @@ if (device) {
     );
   });
 
-  t.test('a partial search without a valid P finds everything', async (t) => {
+  t.test('A partial search without a valid P finds everything.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05, leap: 0.3 }), x, ROOM);
     scene.place(x, y, new Uint8Array(mesh.vertexCount));
@@ -259,7 +259,7 @@ if (device) {
   });
 
   t.test(
-    'too little room: the exact demand, nothing written, and the same search fits once there is room',
+    'A search with too little room states the exact demand, writes nothing, and fits after the room has grown.',
     async (t) => {
       const { mesh, x, y } = looseScene(random, { elements: 100, side: 4, travel: 0.3 });
       const settings = makeSettings({ delta: 0.05, leap: 0.3 });
@@ -298,7 +298,7 @@ if (device) {
     },
   );
 
-  t.test('a search that found too little room is resumed: what it would have written', async (t) => {
+  t.test('A resumed search writes what it would have written with enough room.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 150, side: 3, travel: 0.3 });
     const settings = makeSettings({ delta: 0.2, leap: 0.3 });
     const roomy = await DeviceScene.open(memory, mesh, settings, x, 1 << 17);
@@ -332,7 +332,7 @@ if (device) {
     roomy.close();
   });
 
-  t.test('nothing asked, nothing done', async (t) => {
+  t.test('Without a request a search does nothing.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, makeSettings({ delta: 0.05 }), x, ROOM);
     scene.place(x, y);
@@ -347,7 +347,7 @@ if (device) {
     t.strictSame(after.vertex, before.vertex);
   });
 
-  t.test('a status block of the steps asks and is told', async (t) => {
+  t.test('A status block of the steps requests a search and receives its demand.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 60, side: 4, travel: 0.3 });
     const buffer = memory.allocate('status', 16, 0x80 | 0x8 | 0x4);
     const status = { buffer, state: 1, wantsSearch: 2, pairDemand: 3 };
@@ -371,7 +371,7 @@ if (device) {
     memory.free(buffer);
   });
 
-  t.test('the same request gives the same bytes, also on a search that was used', async (t) => {
+  t.test('The same request gives the same bytes, also on a used search.', async (t) => {
     const { mesh, x, y } = looseScene(random, { elements: 150, side: 5, travel: 0.3 });
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const results: Found[] = [];
@@ -392,7 +392,7 @@ if (device) {
     }
   });
 
-  t.test('all memory comes back', async (t) => {
+  t.test('All memory is freed.', async (t) => {
     t.equal(ledger.total, 0, [...ledger.byLabel].join(' '));
   });
 }

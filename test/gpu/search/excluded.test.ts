@@ -30,11 +30,11 @@ const device = (await opened?.requestDevice())?.device;
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
-t.test('keys lie behind the mesh, by kind, ascending', async (t) => {
+t.test('The keys lie behind the mesh, by kind, in ascending order.', async (t) => {
   const excluded = new ExcludedPairs([
     { kind: 'VERTEX_TRIANGLE', a: [9], b: [3, 2, 1] },
     { kind: 'VERTEX_TRIANGLE', a: [8], b: [1, 2, 3] },
@@ -58,7 +58,7 @@ t.test('keys lie behind the mesh, by kind, ascending', async (t) => {
 if (device) {
   const memory = new DeviceMemory(device, new MemoryBudget());
 
-  t.test('what is excluded is not in P, everything else is, in the same order', async (t) => {
+  t.test('P contains all pairs except the excluded ones, in the same order.', async (t) => {
     const settings = makeSettings({ delta: 0.05, leap: 0.3 });
     const { mesh, x, y } = looseScene(random, { elements: 250, side: 5, travel: 0.3 });
     const scene = await DeviceScene.open(memory, mesh, settings, x, ROOM);
@@ -93,7 +93,7 @@ if (device) {
     scene.close();
   });
 
-  t.test('parts with distances of their own: P is that of the CPU engine in the same boxes', async (t) => {
+  t.test('With distances per part, P is that of the CPU engine in the same boxes.', async (t) => {
     for (const guard of ['BOXES', 'RADIUS'] as const) {
       const settings = makeSettings({ delta: 0.05, leap: 0.3, searchRadiusMax: 0.5, guard });
       const { mesh: loose, x, y } = looseScene(random, { elements: 150, side: 5, travel: 0.3, parts: 4 });

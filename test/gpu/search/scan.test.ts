@@ -20,7 +20,7 @@ const kernels = device && (await KernelSet.load(device, 'search'));
 const random = seeded();
 t.comment(`seed ${random.seed}`);
 
-t.test('levels grow with the size', async (t) => {
+t.test('The levels grow with the size.', async (t) => {
   for (const [size, levels] of [
     [0, 1],
     [1, 1],
@@ -34,7 +34,7 @@ t.test('levels grow with the size', async (t) => {
   }
 });
 
-t.test('dispatches are folded where one dimension is too short', async (t) => {
+t.test('Dispatches fold where one dimension is too short.', async (t) => {
   for (const groups of [0, 1, 65_535, 65_536, 100_000, 2 ** 20, 2 ** 26]) {
     const [x, y, z] = foldGroups(groups);
     t.ok(x <= 65_535 && y <= 65_535 && z === 1, `${groups}: ${x} × ${y}`);
@@ -42,7 +42,7 @@ t.test('dispatches are folded where one dimension is too short', async (t) => {
   }
 });
 
-t.test('an adapter is found where one is required', needsAdapter, async (t) => {
+t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
   t.ok(opened, opening.reason ?? 'opened');
 });
 
@@ -120,7 +120,7 @@ if (device && kernels) {
     });
   }
 
-  t.test('sums that do not fit stop at the largest number, wherever they do', async (t) => {
+  t.test('Sums that do not fit saturate, wherever they do.', async (t) => {
     for (const size of [3, 2000, 1_100_000]) {
       const values = Uint32Array.from({ length: size }, () => (random() < 0.1 ? random.int(MOST) : random.int(3)));
       values[size - 1] = MOST;
@@ -130,7 +130,7 @@ if (device && kernels) {
     }
   });
 
-  t.test('a destroyed sum gives its memory back', async (t) => {
+  t.test('A destroyed sum frees its memory.', async (t) => {
     t.equal(ledger.total, 0, [...ledger.byLabel].join(' '));
   });
 }

@@ -55,7 +55,7 @@ t.test('no kernel of a step binds more storage buffers than every implementation
   }
 });
 
-t.test('dispatches fold so that every thread is there and no dimension is too long', async (t) => {
+t.test('Dispatches fold so that every thread exists and no dimension is too long.', async (t) => {
   t.strictSame(foldThreads(0), [0, 1, 1]);
   for (const threads of [
     1,

@@ -88,7 +88,7 @@ function tieSlack({ pairs, x }: Fixture, p: number): number {
 
 if (!gpu) t.test('kernels of a step', options, async () => undefined);
 else {
-  t.test('the edge sweep pushes y as the reference does', async (t) => {
+  t.test('The edge sweep moves y as the reference does.', async (t) => {
     const f = fixture();
     const expected = Float32Array.from(f.y);
     const edges = new EdgeLengths(f.mesh);
@@ -117,7 +117,7 @@ else {
     bench.close();
   });
 
-  t.test('geometry certifies what it says, and finds the contacts of the reference', async (t) => {
+  t.test('Geometry certifies the gaps that it states, and finds the contacts of the reference.', async (t) => {
     const f = fixture();
     const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
     bench.run((pass) => bench.recorder.findContacts(pass));
@@ -230,7 +230,7 @@ else {
     });
   }
 
-  t.test('stuck vertices slide as in the reference', async (t) => {
+  t.test('Stuck vertices slide as in the reference.', async (t) => {
     const f = fixture();
     const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
     bench.writeStuck(4);
