@@ -10,7 +10,7 @@ t.teardown(() => closeEngines(engines));
 
 const quiet = { repeat: 1, warmUp: 0, tell: () => undefined };
 
-t.test('an engine by itself: what it did, what it held, and the same bytes each time', async (t) => {
+t.test('an engine alone: its steps, its memory, and the same bytes each time', async (t) => {
   for await (const subject of makeCases(['layers'], [1200], undefined)) {
     const [measured] = await measureEngines(engines, subject, 2, 0);
     t.match(measured, { scene: 'layers', engine: 'cpu', status: 'CONVERGED', repeats: 2, isRepeatable: true });
@@ -34,7 +34,7 @@ t.test('a share asks for that much of the motion', async (t) => {
   t.equal(part.request.target[far], start[far] + 0.5 * (target[far] - start[far]));
 });
 
-t.test('a suite without time leaves everything out and says why', async (t) => {
+t.test('a suite without time skips everything and states why', async (t) => {
   const results = await runSuite(SUITES.hardware, engines, { ...quiet, timeLimit: 0 });
   t.equal(results.length, SUITES.hardware.length);
   for (const { measurements, skipped } of results) {

@@ -33,7 +33,7 @@ t.test('all scenes, with the dress only where its data is', async (t) => {
   t.ok((readSettings(['--scene', 'all', '--data', 'somewhere'])?.scenes ?? []).includes('dress'));
 });
 
-t.test('what makes no sense is refused with its name', async (t) => {
+t.test('arguments without a meaning are refused by name', async (t) => {
   for (const [argv, message] of [
     [['--scene', 'lakes'], /"lakes".*layers/],
     [['--engine', 'cpu,abacus'], /cpu.*"abacus"/],

@@ -137,7 +137,7 @@ async function cancelCall(
   session.destroy();
 }
 
-t.test(`after ${CANCELS} calls that were given up at random moments everything is back where it was`, async (t) => {
+t.test(`after ${CANCELS} calls that were cancelled at random moments nothing is held any more`, async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const { server, faults } = await startService(t, CALM_MEMORY);

@@ -41,7 +41,7 @@ t.test('the search finds the secret at any alignment, in either scalar, scaled a
   t.equal(findSecret(new Uint8Array(target.buffer)), -1);
 });
 
-t.test('memory that is not cleared is asked for in one place, which overwrites all of it', async (t) => {
+t.test('memory that is not cleared is allocated in one place, which overwrites all of it', async (t) => {
   const sources = ['src', 'gpu'].flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts') && !path.includes('generated'))

@@ -12,11 +12,11 @@ export interface LooseScene {
 
 export interface LooseOptions {
   readonly elements: number;
-  /** side of the cube the elements are thrown into; they are about 1 in size */
+  /** side of the cube in which the elements lie; they are about 1 in size */
   readonly side: number;
   /** how far targets lie from x on each axis, at most */
   readonly travel: number;
-  /** share of the elements that are kinematic, and of vertices that want to stay */
+  /** share of the elements that are kinematic, and of the vertices whose target is their place */
   readonly kinematic?: number;
   readonly still?: number;
   /** share of the elements of which each vertex is kinematic or not by itself */
@@ -27,7 +27,7 @@ export interface LooseOptions {
   readonly isSewn?: boolean;
 }
 
-/** Triangles (some in twos with a common edge), rods and swarms of free points thrown into a cube; they may well intersect. */
+/** Triangles (some pairs with a common edge), rods and swarms of free points at random in a cube; they may intersect. */
 export function looseScene(random: Random, options: LooseOptions): LooseScene {
   const { elements, side, travel, kinematic = 0, still = 0, border = 0, parts = 0, isSewn = false } = options;
   const triangles: number[] = [];
@@ -43,7 +43,7 @@ export function looseScene(random: Random, options: LooseOptions): LooseScene {
     }
     const centre = [0, 1, 2].map(() => side * random.between(-0.5, 0.5));
     const isFixed = random() < kinematic ? 1 : 0;
-    // Drawn only where asked for, so that the other scenes of a seed stay as they are.
+    // Drawn only where asked for, so that the other scenes of a seed do not change.
     const isMixed = border > 0 && random() < border;
     const vertex = (): number => {
       const staysPut = random() < still;

@@ -15,7 +15,7 @@ export interface OpenCase {
   resolve(extra?: Omit<StepInput, 'x' | 'y'>): Promise<Resolution>;
 }
 
-/** Opens a scene for one pair of states, without judging what comes out; see judged-resolve.ts for that. */
+/** Opens a scene for one pair of states without judging the answers; judged-resolve.ts does that. */
 export async function openCase(
   engine: Engine,
   input: MeshInput,

@@ -1,7 +1,7 @@
 import type { MeshInput } from '../../src/contract/mesh.js';
 
 /**
- * Data that is known again wherever it turns up: every coordinate has this mantissa, whatever its sign and exponent. Maps by
+ * Data that is recognised anywhere: every coordinate has this mantissa, whatever its sign and exponent. Maps by
  * powers of two (an engine's units) keep it, and so does widening to float64.
  */
 const MANTISSA = 0x2b6d93;
@@ -54,7 +54,7 @@ export interface SecretCloth {
 }
 
 /**
- * Two layers of cloth on a raster that is finer in the middle, each of which wants to be where the other one is. Its box is
+ * Two layers of cloth on a grid that is finer in the middle, each with the place of the other as its target. Its box is
  * symmetric, so that no frame moves its origin.
  */
 export function makeSecretCloth(): SecretCloth {
@@ -82,8 +82,8 @@ export function makeSecretCloth(): SecretCloth {
 }
 
 /**
- * Layers of the same topology: the shapes of all arrays are those of the secret's. A raster of its own, or similar triangles
- * would have similar answers.
+ * Layers of the same topology: all arrays have the shapes of the secret's. The grid differs, because similar triangles would
+ * have similar answers.
  */
 export function makePlainCloth(): SecretCloth {
   const { mesh, start, target } = makeSecretCloth();

@@ -11,7 +11,7 @@ import { SceneBuilder } from './scene-builder.js';
 
 const RULES = { kinematicPairs: 'PROTECT', maxPairs: 10_000 } as const;
 
-/** A level sheet with a crumpled one stuck in it, which is to be drawn out. */
+/** A level sheet that a crumpled one intersects, whose target is outside. */
 function tangle(random: Random) {
   const scene = new SceneBuilder();
   const jitter = (size: number) => size * (random() - 0.5);
@@ -35,7 +35,7 @@ export interface JudgedTangle {
   readonly collisions: number;
 }
 
-/** Draws the tangle out, pushes it back and draws it out again on one scene, leaving out what intersects each time. */
+/** Separates the tangle, pushes it back and separates it again on one scene; what intersects is excluded each time. */
 export async function judgeTangle(engine: Engine, random: Random, stepLimit = 60): Promise<JudgedTangle> {
   const { mesh: input, start, target } = tangle(random);
   const mesh = buildMesh(input);

@@ -33,7 +33,7 @@ export function allPairs(mesh: CollisionMesh): MeshPair[] {
   return list;
 }
 
-/** The same for a pair whichever of its sides comes first. */
+/** The same key for both orders of a pair's sides. */
 export function keyOf(kind: number, a: readonly number[], b: readonly number[]): string {
   const sides = [a, b].map((side) => [...side].sort((p, q) => p - q).join(','));
   if (kind === EE || kind === VV) sides.sort();

@@ -49,7 +49,7 @@ function connectTo(t: Test, echo: Awaited<ReturnType<typeof openEcho>>) {
   return { http, unary, stream };
 }
 
-t.test('the echo gives back what it was sent, at every door', async (t) => {
+t.test('the echo returns what it was sent, at every door', async (t) => {
   const { http, unary, stream } = connectTo(t, await openEcho());
   const { targets } = makeCloth(50);
   t.same((await http.post('/v1/sessions/a/steps', asBuffer(targets[0]))).body, asBuffer(targets[0]));
@@ -59,7 +59,7 @@ t.test('the echo gives back what it was sent, at every door', async (t) => {
   t.same(await stream.send(message), message, 'and again');
 });
 
-t.test('the late echo gives back what it was sent, but for the time that its thread worked', async (t) => {
+t.test('the late echo returns what it was sent, and the time that its thread worked', async (t) => {
   const { http, unary, stream } = connectTo(t, await openEcho({ isLate: true }));
   const { targets } = makeCloth(50);
   const body = asBuffer(targets[0]);

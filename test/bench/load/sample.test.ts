@@ -51,7 +51,7 @@ t.test('refusals count apart and slow no percentile of what was accepted', async
   t.equal(summary.split.queue, 1);
 });
 
-t.test('what a step adds is held against both echoes', async (t) => {
+t.test('the overhead of a step is compared with both echoes', async (t) => {
   const rounds = [1, 2, 30].map((echo) => ({ echo, late: 4 * echo, step: accepted(50) }));
   t.match(figuresOf(rounds), { step: 50, echo: 2, late: 8, added: 8, share: 8 / 50, echoesAdded: 4, latesAdded: 1 });
 });

@@ -13,12 +13,12 @@ t.test('without flags it sweeps the CPU engine at every door', async (t) => {
   t.equal(readSettings(['--help']), 'HELP');
 });
 
-t.test('lists are taken apart', async (t) => {
+t.test('lists are split', async (t) => {
   const args = ['--scenario', 'fairness, mixed', '--sessions', '8,64', '--door', 'stream', '--out', ''];
   t.match(readSettings(args), { scenarios: ['fairness', 'mixed'], sessions: [8, 64], doors: ['stream'], out: '' });
 });
 
-t.test('what cannot be meant is refused with the flag that said it', async (t) => {
+t.test('arguments without a meaning are refused with their flag', async (t) => {
   const wrong: readonly [string, string][] = [
     ['--scenario', 'sweep,nothing'],
     ['--engine', 'gpu'],

@@ -50,7 +50,7 @@ const report: ProveReport = {
   findings: 0,
 };
 
-t.test('one is counted for every case, mutant, fault and soak', async (t) => {
+t.test('every case, mutant, fault and soak counts as one', async (t) => {
   t.equal(tallyOf(report), '10 passed, 0 failed, 1 skipped');
   t.equal(countFindings(report), 0);
   const bad: ProveReport = {
@@ -64,7 +64,7 @@ t.test('one is counted for every case, mutant, fault and soak', async (t) => {
   t.equal(countFindings(bad), 3, 'a case is counted by its findings');
 });
 
-t.test('the page shows the numbers, and no markup of what it quotes', async (t) => {
+t.test('the page shows the figures, and escapes what it quotes', async (t) => {
   const page = renderReport(report);
   t.match(page, '1.0 MiB → 2.0 MiB');
   t.match(page, 'GRPC SESSION 7');

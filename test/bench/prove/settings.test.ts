@@ -10,7 +10,7 @@ t.test('flags are read, with data from the environment unless a flag says so', a
   t.equal(readSettings(['--help'], {}), 'HELP');
 });
 
-t.test('what cannot be meant is refused', async (t) => {
+t.test('arguments without a meaning are refused', async (t) => {
   for (const flag of [
     '--seed=x',
     '--minutes=-1',
@@ -29,7 +29,7 @@ t.test('what cannot be meant is refused', async (t) => {
   }
 });
 
-t.test('a check of every change takes the same cases each time, unless a flag says otherwise', async (t) => {
+t.test('--ci takes the same cases each time, unless a flag changes them', async (t) => {
   t.match(readSettings(['--ci'], {}), { seed: 2026, cases: 24, soak: 60, isHurried: true });
   t.match(readSettings(['--ci', '--seed', '9', '--soak', '5'], {}), { seed: 9, soak: 5, isHurried: true });
   t.match(readSettings([], {}), { cases: Number.POSITIVE_INFINITY, isHurried: false });

@@ -14,7 +14,7 @@ function take(seed: number, count: number, real: readonly string[] = []): ProveC
   return list;
 }
 
-t.test('the same seed gives the same cases and numbers, another one others', async (t) => {
+t.test('the same seed gives the same cases and numbers, and another seed gives others', async (t) => {
   t.same(take(5, 40), take(5, 40));
   t.notSame(take(5, 40), take(6, 40));
   const [one] = take(5, 1);
@@ -22,7 +22,7 @@ t.test('the same seed gives the same cases and numbers, another one others', asy
   t.same(numbers(), numbers());
 });
 
-t.test('a few hundred cases have a little of everything', async (t) => {
+t.test('a few hundred cases cover every scene, mode, door and variation', async (t) => {
   const cases = take(1, 600, ['dress', 'bunny']);
   const has = (of: (prove: ProveCase) => unknown) => new Set(cases.map(of));
   t.equal(has(({ scene }) => scene).size, Object.keys(GENERATED).length + 2);
@@ -45,7 +45,7 @@ t.test('a few hundred cases have a little of everything', async (t) => {
   t.ok(ignored.length > 10 && ignored.some(({ mode }) => mode !== 'RESOLVE'), `${ignored.length} tangled starts taken`);
 });
 
-t.test('generated scenes start free of intersections, but for those that are meant not to', async (t) => {
+t.test('generated scenes start free of intersections, except the tangled ones', async (t) => {
   for (const [name, make] of Object.entries(GENERATED)) {
     for (const seed of [1, 2, 3]) {
       const scene = make(new Random(seed));
@@ -56,7 +56,7 @@ t.test('generated scenes start free of intersections, but for those that are mea
   }
 });
 
-t.test('scenes whose last bits matter are sent as they are', async (t) => {
+t.test('scenes whose last bits matter are sent unchanged', async (t) => {
   const variation = { ...take(1, 1)[0].variation, scale: 10, offset: 1, scalar: 'FLOAT64' } as const;
   for (const name of ['longRods', 'slidingGrains', 'grainsOverSails', 'farLandings']) {
     const scene = GENERATED[name](new Random(4));

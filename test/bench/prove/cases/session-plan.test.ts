@@ -5,7 +5,7 @@ import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
 import { type Variation, withParts } from '../../../../bench/prove/scenes/variation.js';
 
-t.test('a long session makes every move, after a plain beginning', async (t) => {
+t.test('a long session makes every move, after some plain frames', async (t) => {
   const random = new Random(3);
   const moves = Array.from({ length: 600 }, (_, k) => drawMove(k + 1, random));
   t.same(moves.slice(0, 3), ['DRIFT', 'DRIFT', 'DRIFT']);
@@ -24,7 +24,7 @@ const variation: Variation = {
   corner: 'DEFAULT',
 };
 
-t.test('parts cover the vertices in order, with distances of their own where they are asked for', async (t) => {
+t.test('parts cover the vertices in order, with distances of their own where the variation has them', async (t) => {
   const { mesh } = GENERATED.soup(new Random(1));
   const { parts = [] } = withParts(mesh, variation, new Random(1));
   t.equal(parts.length, 3);

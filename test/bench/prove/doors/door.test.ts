@@ -3,7 +3,7 @@ import { isClosedSocket, isLostCall, sendAgainIfLost } from '../../../../bench/p
 
 const closed = new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } });
 
-t.test('what was lost on a closed connection is sent again, and nothing else', async (t) => {
+t.test('a request that was lost on a closed connection is sent again, and no other', async (t) => {
   let sent = 0;
   const failing = (errors: readonly unknown[]) => () => {
     const error = errors[sent++];

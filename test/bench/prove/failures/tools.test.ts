@@ -2,7 +2,7 @@ import t from 'tap';
 import { describeThrown } from '../../../../bench/prove/failures/tools.js';
 import { projectRoot } from '../../../../src/paths.js';
 
-t.test('what was thrown is told without the place where the project lies', async (t) => {
+t.test('an error is described without the folder of the project', async (t) => {
   const text = describeThrown(new Error('the server is gone'));
   t.match(text, /the server is gone\n/);
   t.match(text, /test\/bench\/prove\/thrown\.test/);

@@ -48,7 +48,7 @@ t.test('a right answer has no findings', async (t) => {
   t.same(judge({}), []);
 });
 
-t.test('every lie and every fault is found by name', async (t) => {
+t.test('every wrong report and every fault is found by name', async (t) => {
   const lies: [Partial<WireReport>, string][] = [
     [{ distanceToTargetMax: 1e-6 }, 'report: distanceToTargetMax'],
     [{ distanceToTargetRms: 1e-6 }, 'report: distanceToTargetRms'],
@@ -79,7 +79,7 @@ t.test('every lie and every fault is found by name', async (t) => {
   );
 });
 
-t.test('a least distance may be missing where the budget was spent and the report says so', async (t) => {
+t.test('a least distance may be missing where the budget was spent and a warning says so', async (t) => {
   const close = at(0.05);
   const asked = { target: close };
   const cut = { ...report, status: 'DEADLINE', unfinishedVertices: 1, residual: 1 };
@@ -89,7 +89,7 @@ t.test('a least distance may be missing where the budget was spent and the repor
   t.same(judged({ ...report, warnings: [{ code: 'MIN_DISTANCE_NOT_MEASURED' }] }), ['report: minDistance']);
 });
 
-t.test('half of the floor: a gap under it is found, unless the start was that close', async (t) => {
+t.test('a gap below half of the floor is found, unless the start was that close', async (t) => {
   const close = at(4e-4);
   const told = { ...report, minDistance: 4e-4 };
   const asked = { target: close };
@@ -97,7 +97,7 @@ t.test('half of the floor: a gap under it is found, unless the start was that cl
   t.same(judge({ positions: close, report: told }, { ...asked, start: at(5e-4) }), []);
 });
 
-t.test('the only right reply: too coarse a scalar must be refused, a fine one must not', async (t) => {
+t.test('too coarse a scalar must be refused, and a fine one must not', async (t) => {
   const moved = (by: number) => start.map((p) => p + by);
   t.equal(expectReply(surface, Float32Array.from(moved(1e6)), 0.1), 'TOLERANCE_TOO_SMALL');
   t.equal(expectReply(surface, Float32Array.from(moved(1e3)), 0.1), 'ANSWER');

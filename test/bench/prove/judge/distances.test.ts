@@ -12,7 +12,7 @@ const withEnd = (x: number, z: number) => Float64Array.from([0, 0, 0, 1, -1, 0, 
 const named = (list: readonly { a: readonly number[]; b: readonly number[] }[]) =>
   list.map(({ a, b }) => `${a} with ${b}`);
 
-t.test('what touches without piercing anything is found on the very numbers', async (t) => {
+t.test('pairs that touch without piercing anything are found exactly', async (t) => {
   const surface = readSurface(MESH);
   const told = (x: Float64Array) => {
     t.same(findMeetings(surface, x, rules), [], 'nothing for the test of a state');

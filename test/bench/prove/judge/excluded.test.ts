@@ -10,7 +10,7 @@ const surface = readSurface({ vertexCount: 9, triangles: Uint32Array.of(0, 1, 2,
 const at = (low: number) =>
   Float64Array.from([0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, low, 0.3, 0.2, 1, 0.2, 0.3, 1, 5, 5, 5, 6, 5, 5, 5, 6, 5]);
 
-t.test('what intersects is excused, with all that rests on the same pairs, and nothing else', async (t) => {
+t.test('intersecting pairs are excused, with all that depend on the same proximity pairs, and no others', async (t) => {
   const { excused, fewest, most } = new ExcludedMemory().settle(surface, at(-0.1), rules, 0.01);
   t.equal(fewest, most);
   t.ok(excused.has([3, 4], [0, 1, 2]), 'an edge that pierces');

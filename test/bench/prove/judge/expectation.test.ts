@@ -9,7 +9,7 @@ import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
 
-t.test('grains alone have a tolerance of their own: their spacing', async (t) => {
+t.test('grains without other elements have the tolerance of their spacing', async (t) => {
   const { mesh, start } = GENERATED.gatheringGrains(new Random(1));
   const surface = readSurface(mesh);
   t.equal(expectReply(surface, Float32Array.from(start), undefined), 'ANSWER');
@@ -17,7 +17,7 @@ t.test('grains alone have a tolerance of their own: their spacing', async (t) =>
   t.equal(expectReply(surface, far, undefined), 'TOLERANCE_TOO_SMALL');
 });
 
-t.test('what only float64 can tell apart may be refused, and nothing else', async (t) => {
+t.test('a start that only float64 resolves may be refused, and no other', async (t) => {
   for (const [name, expected] of [
     ['hairsBreadth', true],
     ['layers', false],
@@ -28,7 +28,7 @@ t.test('what only float64 can tell apart may be refused, and nothing else', asyn
   }
 });
 
-t.test('edges that rounding has made points leave no default', async (t) => {
+t.test('edges that rounding has made points leave no default distance', async (t) => {
   const { mesh, start } = GENERATED.layers(new Random(2));
   const surface = readSurface(mesh);
   const collapsed = Float32Array.from(start, (p) => 1e4 + 1e-3 * p);
@@ -37,7 +37,7 @@ t.test('edges that rounding has made points leave no default', async (t) => {
   t.equal(hasNoDefault(surface, start, undefined), false);
 });
 
-t.test('a session keeps the default of its opening: a state that has grown since is judged by that', async (t) => {
+t.test('a session keeps the default distance of its opening, however its state has grown', async (t) => {
   const { mesh, start } = GENERATED.layers(new Random(2));
   const surface = readSurface(mesh);
   const grown = Float32Array.from(start, (p) => 1e5 * p);

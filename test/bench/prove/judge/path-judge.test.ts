@@ -22,7 +22,7 @@ t.test('a point that passes beside it is free', async (t) => {
   t.equal(findMeeting([[0.2, 0.2, 1], ...TRIANGLE], [[0.2, 0.2, 1e-9], ...TRIANGLE], 1), undefined);
 });
 
-t.test('a touch at the very end, at the very start, and for a moment in between count', async (t) => {
+t.test('touching at the end, at the start, and for a moment in between counts', async (t) => {
   t.not(findMeeting([[0.2, 0.2, 1], ...TRIANGLE], [[0.2, 0.2, 0], ...TRIANGLE], 1), undefined);
   t.not(findMeeting([[0.2, 0.2, 0], ...TRIANGLE], [[0.2, 0.2, 1], ...TRIANGLE], 1), undefined);
   t.not(
@@ -68,7 +68,7 @@ t.test('planted meetings at random moments are never missed', async (t) => {
   t.equal(missed, 0);
 });
 
-t.test('no dense sampling contradicts a pair that was called free', async (t) => {
+t.test('dense sampling contradicts no pair that was found free', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   let free = 0;

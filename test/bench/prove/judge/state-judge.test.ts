@@ -2,9 +2,19 @@ import t from 'tap';
 import { elementsMeet, toWholePoints } from '../../../../bench/prove/judge/exact-meeting.js';
 import { findMeetings, hasCommonPoint } from '../../../../bench/prove/judge/state-judge.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
-import { nextDown, nextUp } from '../../../support/next-double.js';
 import { seeded } from '../../../support/random.js';
 import { hullsMeet } from '../../../verify/oracle.js';
+
+/** The double that is `by` ulps above a positive one. */
+const step = (x: number, by: bigint): number => {
+  const view = new DataView(new ArrayBuffer(8));
+  view.setFloat64(0, x);
+  view.setBigInt64(0, view.getBigInt64(0) + by);
+  return view.getFloat64(0);
+};
+
+const nextUp = (x: number): number => step(x, 1n);
+const nextDown = (x: number): number => step(x, -1n);
 
 const SIZES = [
   [1, 1],

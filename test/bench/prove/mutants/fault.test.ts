@@ -31,7 +31,7 @@ async function behaviourWith(...faults: Fault[]): Promise<unknown> {
 const file = 'src/module.js';
 const plain = { limited: [1, 3], doubled: 8, later: 6, next: 2, advanced: 2 };
 
-t.test('a function is replaced, and what takes its place may call it', async (t) => {
+t.test('a function is replaced, and its replacement may call it', async (t) => {
   t.same(await behaviourWith(), plain);
   const plusTen = (original: (...of: number[]) => number, ...of: number[]) => 10 + original(...of);
   t.same(await behaviourWith({ file, function: 'limited', instead: plusTen }), { ...plain, limited: [11, 13] });
