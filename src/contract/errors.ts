@@ -170,6 +170,16 @@ export class IntersticeError extends Error {
   }
 }
 
+/** The end of a call whose caller has cancelled it or disconnected. */
+export function cancelled(details?: ErrorDetails): IntersticeError {
+  return new IntersticeError('CANCELLED', 'The caller cancelled the request or disconnected.', details);
+}
+
+/** The refusal of calls while the server shuts down. */
+export function draining(details?: ErrorDetails): IntersticeError {
+  return new IntersticeError('DRAINING', 'This server is shutting down.', details);
+}
+
 /** An {@link IntersticeError} as plain data. */
 export interface PlainError {
   readonly code: ErrorCode;

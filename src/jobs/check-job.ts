@@ -1,9 +1,9 @@
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { CheckAnswer, MeshCheckRequest } from '../contract/requests.js';
 import { buildMesh } from '../mesh/build.js';
 import { checkPositions, checkRange } from '../mesh/positions.js';
 import type { PairRules } from '../verify/types.js';
-import { cancelled, type JobContext } from './job-run.js';
+import type { JobContext } from './job-run.js';
 import { NAMED_PAIRS } from './verifier.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { Warning } from '../contract/errors.js';
+import { cancelled, type Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { StageTimings, Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
@@ -6,7 +6,7 @@ import { algorithmVersion } from '../paths.js';
 import type { EnginePositions, Resolution, StepInput } from '../solver/engine.js';
 import type { StateFindings } from '../verify/types.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
-import { cancelled, type JobRun } from './job-run.js';
+import type { JobRun } from './job-run.js';
 import type { PreparedStep } from './prepare-step.js';
 import { buildReport, measureMinDistance, progressUnknown } from './report.js';
 import { type ChosenAnswer, chooseAnswer, pathScopeOf, StateTrail } from './state-trail.js';
@@ -212,7 +212,7 @@ async function runUnlessCancelled(job: JobRun, host: StepHost, input: StepInput)
     return await host.run(input);
   } catch (thrown) {
     // An engine that is told to stop may throw; the reason is then that the caller went away.
-    if (job.context.isCancelled()) throw cancelled(thrown);
+    if (job.context.isCancelled()) throw cancelled({ cause: thrown });
     throw thrown;
   }
 }

@@ -1,5 +1,5 @@
 import type { StateListener } from '../contract/call-context.js';
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled } from '../contract/errors.js';
 import type { MeshLimits } from '../contract/mesh.js';
 import type { Progress } from '../contract/report.js';
 import type { Engine } from '../solver/engine.js';
@@ -97,8 +97,4 @@ export class JobRun {
   sinceReceived(): number {
     return (this.context.now() - this.times.receivedAt) * 1000;
   }
-}
-
-export function cancelled(cause?: unknown): IntersticeError {
-  return new IntersticeError('CANCELLED', 'The caller went away.', cause === undefined ? {} : { cause });
 }

@@ -1,5 +1,5 @@
 import type { StateListener } from '../contract/call-context.js';
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { Progress } from '../contract/report.js';
 import { monotonicMs } from '../jobs/clock.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
@@ -53,7 +53,7 @@ export class LaneJob implements Listener {
   private readonly unread: Parameters<StateListener>[] = [];
   private isReading = false;
   private ending: (() => void) | undefined;
-  private readonly onAbort = () => this.stop(new IntersticeError('CANCELLED', 'The caller went away.'));
+  private readonly onAbort = () => this.stop(cancelled());
 
   constructor(
     private readonly request: JobRequest,

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, draining, IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
@@ -253,7 +253,7 @@ export class Scheduler {
     const placement: Placement = { group, claim, record, isCounted: true, bytes };
     try {
       this.refuseIfClosed();
-      if (hooks.signal?.aborted) throw new IntersticeError('CANCELLED', 'The caller went away.');
+      if (hooks.signal?.aborted) throw cancelled();
       if (hooks.hasPlace) this.bound.enterUnchecked(claim.tenant, bytes);
       else this.admit(placement);
     } catch (thrown) {
@@ -374,8 +374,4 @@ const MEAN_WEIGHT = 0.2;
 
 function countBytes(hooks: ScheduleHooks, request: object): ScheduleHooks {
   return { ...hooks, waitingBytes: hooks.waitingBytes ?? bytesOf(request) };
-}
-
-function draining(): IntersticeError {
-  return new IntersticeError('DRAINING', 'This server is shutting down.');
 }

@@ -1,5 +1,5 @@
 import type { CallContext, Preflight } from '../contract/call-context.js';
-import { IntersticeError } from '../contract/errors.js';
+import { draining } from '../contract/errors.js';
 import type { MeasuredOperations, OperationObserver, OperationStats } from '../contract/events.js';
 import type { MeasuredOperation } from '../contract/operation-table.js';
 import type { AnswerOf } from '../contract/operations.js';
@@ -258,7 +258,7 @@ export class ScheduledOperations implements MeasuredOperations {
 
   /** @throws DRAINING */
   private admit(context: CallContext): Call {
-    if (this.isClosed) throw new IntersticeError('DRAINING', 'This server is shutting down.');
+    if (this.isClosed) throw draining();
     return startCall(context, this.clock);
   }
 }

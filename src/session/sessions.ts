@@ -1,5 +1,5 @@
 import type { Preflight } from '../contract/call-context.js';
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { SessionChange } from '../contract/events.js';
 import { OPERATIONS } from '../contract/operation-table.js';
 import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
@@ -38,14 +38,7 @@ export interface SessionsOptions extends Omit<StepServices, 'registry' | 'reside
   readonly onBackgroundFailure: (what: string, reason: unknown) => void;
 }
 
-/**
- * All sessions of this process.
- *
- *     create ──► RESIDENT ──► steps, checks ──► deleted or expired
- *                 ▲    │ parked: least recently used, when memory is short
- *            step │    ▼
- *                 PARKED
- */
+/** All sessions of this process: creates, finds, uses and ends them, and keeps them within their limits. */
 export class Sessions {
   readonly registry: Registry;
   readonly residency: Residency;
@@ -103,7 +96,7 @@ export class Sessions {
   /** @throws what the opening of a scene refuses, QUOTA_EXCEEDED, TOO_LARGE, OUT_OF_DEVICE_MEMORY */
   async create(request: CreateSessionRequest, call: Call): Promise<SessionInfo> {
     admitCreation(request, this.options.limits);
-    if (call.context.signal?.aborted) throw new IntersticeError('CANCELLED', 'The caller went away.');
+    if (call.context.signal?.aborted) throw cancelled();
     const known = request.idempotencyKey ? this.idempotencyKeys.find(call.tenant, request) : undefined;
     if (known instanceof Session) {
       this.markUsed(known);
@@ -191,7 +184,7 @@ export class Sessions {
         { state, parameters, receivedAt, queuedAt },
         { signal: work.signal, claim: claimOf(call, undefined, key) },
       );
-      if (work.isAbandoned) throw new IntersticeError('CANCELLED', 'The caller went away.');
+      if (work.isAbandoned) throw cancelled();
       this.residency.admit(opened.residentBytes);
       const idleTimeoutSeconds = request.idleTimeoutSeconds ?? this.options.idleTimeoutSeconds;
       const session = new Session(

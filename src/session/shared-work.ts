@@ -1,5 +1,5 @@
 import type { CallContext } from '../contract/call-context.js';
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { SessionClock } from './call.js';
 
 /** A call that waits for a piece of work. */
@@ -57,7 +57,7 @@ export class SharedWork<T, W extends Waiter = Waiter> {
     return new Promise((resolve, reject) => {
       const { context, expiresAt } = waiter;
       const { signal } = context;
-      const onAbort = () => this.leave(place, new IntersticeError('CANCELLED', 'The caller went away.'));
+      const onAbort = () => this.leave(place, cancelled());
       const place: Place<W> = {
         waiter,
         resolve,

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../contract/errors.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
@@ -79,7 +79,7 @@ export class StepQueue {
     const { request, context } = call;
     checkFrame(request.frame);
     checkStep(request, session.meshInput);
-    if (context.signal?.aborted) throw new IntersticeError('CANCELLED', 'The caller went away.');
+    if (context.signal?.aborted) throw cancelled();
     if (isSettled(request.frame, session.lastStep)) {
       judgeFrame(request, session.lastStep);
       return this.replay();
@@ -189,7 +189,7 @@ export class StepQueue {
     let outcome: StepOutcome;
     try {
       outcome = await scheduler.step(task, hooks);
-      if (work.isAbandoned || session.hasEnded) throw new IntersticeError('CANCELLED', 'The caller went away.');
+      if (work.isAbandoned || session.hasEnded) throw cancelled();
       // The lane met the deadline, but its message may be late: this thread may have been busy.
       if (isHard && isExpired(expiresAt, clock)) throw deadlineExceeded('on the way back from the engine');
       residency.refuseAboveLimit(outcome.residentBytes);

@@ -1,4 +1,4 @@
-import { IntersticeError } from '../../src/contract/errors.js';
+import { cancelled, draining } from '../../src/contract/errors.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import type { Parameters } from '../../src/contract/parameters.js';
 import type { Report } from '../../src/contract/report.js';
@@ -135,13 +135,13 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
 
   async close(): Promise<void> {
     for (const job of [...this.steps, ...this.opens]) {
-      job.fail(new IntersticeError('DRAINING', 'This server is shutting down.'));
+      job.fail(draining());
     }
   }
 
   private defer<T>(hooks: ScheduleHooks, answer: T, note: (end: Pick<StepJob, 'finish' | 'fail'>) => void): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cancel = () => reject(new IntersticeError('CANCELLED', 'The caller went away.'));
+      const cancel = () => reject(cancelled());
       hooks.signal?.addEventListener('abort', cancel, { once: true });
       note({ finish: () => resolve(answer), fail: reject });
       if (!this.isManual) resolve(answer);

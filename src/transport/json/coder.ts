@@ -1,5 +1,5 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
-import { IntersticeError } from '../../contract/errors.js';
+import { cancelled, IntersticeError } from '../../contract/errors.js';
 import { QueueBound } from '../../lanes/queue-bound.js';
 import { bulkBytes, copyInSlices } from '../in-slices.js';
 import { drainingError } from '../service-state.js';
@@ -230,7 +230,6 @@ function startThread(): Worker {
 }
 
 const draining = () => drainingError('This server is shutting down.');
-const cancelled = () => new IntersticeError('CANCELLED', 'The caller disconnected.');
 
 function lossOf(cause: unknown, hint: string | undefined): IntersticeError {
   if ((cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
