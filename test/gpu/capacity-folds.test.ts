@@ -9,7 +9,7 @@ import { seeded } from '../support/random.js';
 
 /** WebGPU's limit for one dimension of a dispatch. */
 const MAX_GROUPS = 65_535;
-/** Just more workgroups than one dimension holds, with a last one that is not full. */
+/** Slightly more workgroups than one dimension holds, the last one not full. */
 const VERTICES = WORKGROUP_SIZE * (MAX_GROUPS + 700) + 13;
 /** Bits of α of the three sorts of vertices, in turn: stay, half way, all the way. */
 const ALPHAS = [0, 0.5, 1];
@@ -118,7 +118,7 @@ else {
       motion: upload('motion', stained()),
       lists: upload('lists', stained()),
       progress: upload('progress', new ArrayBuffer(16 * VERTICES)),
-      // Not looked at here; more than one binding holds on some adapters, and what does not fit is dropped.
+      // Not tested here; on some adapters it exceeds one binding, and what does not fit is dropped.
       ways: memory.allocate('ways', Math.min(32 * VERTICES, memory.largestBinding), STORAGE),
     };
     t.teardown(() => {
@@ -137,7 +137,7 @@ else {
   });
 
   t.test('A prefix sum is right when its dispatches fold after three workgroups.', async (t) => {
-    // The real fold lies at 67 million entries, more than one binding holds on most adapters: it is brought down.
+    // The real fold lies at 67 million entries, more than one binding holds on most adapters: the test lowers it.
     const fold = 3;
     const text = loadKernel('search/scan-plan');
     const lowered = text.replace('MAX_GROUPS: u32 = 65535u', `MAX_GROUPS: u32 = ${fold}u`);

@@ -6,7 +6,7 @@ import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 
-// A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const { engine, options } = await openTestEngine();
@@ -23,7 +23,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<IntersticeError> => {
   throw thrown;
 };
 
-/** An engine on the adapter that is known to be there. */
+/** Opens an engine on the adapter that is known to exist. */
 const openSpecial = async (special: NonNullable<Parameters<typeof openTestEngine>[1]>) => {
   const { engine } = await openTestEngine(undefined, special);
   if (!engine) throw new Error('the adapter opened once but not twice');

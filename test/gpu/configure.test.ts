@@ -8,7 +8,7 @@ import { resolveParameters } from '../../src/solver/parameters.js';
 import { CASES } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 
-// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const { engine, options } = await openTestEngine();
@@ -59,7 +59,7 @@ else {
     const scene = await engine.open(mesh, parameters, units);
     const { positions } = await scene.resolve({ x, y });
     const onward = { x: positions, y };
-    // A vertex that is still on its way must be there, or nothing would ask for P.
+    // Without an unfinished vertex no step would need P.
     onward.y = Float32Array.from(y, (value, k) => value + (k === 1 ? 0.01 : 0));
     const reusedWith = async (overrides: ParametersInput): Promise<boolean> => {
       const other = fitted(overrides);

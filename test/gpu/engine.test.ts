@@ -6,7 +6,7 @@ import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 
-// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const { engine, options } = await openTestEngine();
@@ -35,7 +35,7 @@ else {
     const { scene, resolve } = await openCase(engine, mesh, start, target);
     await resolve();
     const before = (scene as GpuScene).maps;
-    // Now there is room for all pairs: nothing but the steps themselves asks for the host.
+    // Now there is room for all pairs: no step pauses for the host.
     const { steps } = await resolve();
     t.ok(steps > 5);
     const maps = (scene as GpuScene).maps - before;

@@ -7,7 +7,7 @@ import { seeded } from '../support/random.js';
 import { DirectSession } from '../support/scenes.js';
 import { judgeTangle } from '../support/tangle.js';
 
-// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(240_000);
 
 const IGNORE: ParametersInput = { onIntersectingStart: 'IGNORE_PAIRS' };
@@ -44,7 +44,7 @@ for (const place of ['DEVICE', 'HOST'] as const) {
   });
 
   t.test(`${place}: pairs of every kind are excluded`, async (t) => {
-    // A particle in a triangle, one on a rod, two in one place, and two rods that cross; all of them are drawn apart.
+    // A particle in a triangle, one on a rod, two at one place, and two rods that cross; the targets separate all of them.
     const start = Float32Array.from(
       [
         [0, 0, 0, 4, 0, 0, 0, 4, 0],

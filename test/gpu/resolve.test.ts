@@ -7,17 +7,17 @@ import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 import { seeded } from '../support/random.js';
 
-// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());
 const cpu = createCpuEngine();
 
-/** Runs that would take hundreds of steps on either engine are cut here: safety does not depend on where. */
+/** Step limit for runs that would take hundreds of steps on either engine: safety does not depend on it. */
 const STEP_LIMIT = 120;
 
-/** Sweep orders differ, so do steps: allowed are this factor and a few more. */
+/** The orders of the sweeps differ, and so do the steps: by this factor, and a few steps more, at most. */
 const STEP_FACTOR = 2;
 const STEP_SLACK = 8;
 
@@ -70,7 +70,7 @@ else {
         damping: [0.5, 0.9, 0.999][random.int(3)],
       } as const;
       const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, parameters).catch((error) => {
-        // Scattered by chance, some starts do touch: those are no cases.
+        // The scenes are random: starts that touch are no cases.
         if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
         throw error;
       });

@@ -35,14 +35,13 @@ type BufferName =
   | 'contacts'
   | 'progress';
 
-/** One step's buffers with given contents: runs stages one by one and reads what they leave. */
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
 const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
 /** Where backward/contact-words.wgsl has the candidates that are kept, and those that are rows, in candidateCapacity words. */
 const CONTACT_SECTIONS = { queue: 13, row: 14 } as const;
 const INDEX_MASK = 0x1fffffff;
 
-/** What geometry lists of a pair. */
+/** A candidate as geometry lists it. */
 export interface FoundCandidate {
   readonly pair: number;
   readonly distance: number;
@@ -50,6 +49,7 @@ export interface FoundCandidate {
   readonly weight: Float32Array;
 }
 
+/** The buffers of one step with given contents: runs stages one by one and reads their results. */
 export class StageBench {
   readonly recorder: StepRecorder;
   readonly edges: EdgePlan;
@@ -128,7 +128,7 @@ export class StageBench {
     this.#memory.device.queue.writeBuffer(this.#buffers.y, 0, Float32Array.from(y));
   }
 
-  /** Every vertex has hardly moved for so many steps running. */
+  /** Marks every vertex as hardly moved for so many consecutive steps. */
   writeStuck(steps: number): void {
     const progress = new Uint32Array(this.#buffers.progress.size / 4);
     for (let n = 3; n < progress.length; n += 4) progress[n] = steps;
@@ -159,7 +159,7 @@ export class StageBench {
     return new Uint32Array(await this.read(name));
   }
 
-  /** What geometry listed, as it is numbered. To be asked before the forward step, which uses the same memory. */
+  /** The candidates of geometry, by number. To be read before the forward step, which uses the same memory. */
   async candidates(): Promise<FoundCandidate[]> {
     const { candidateCount } = await this.control();
     const floats = await this.floats('candidates');

@@ -16,7 +16,7 @@ export interface TestEngine {
 }
 
 /**
- * Opens the first adapter, a software one as well, to be worked with as hardware is. Close the engine in a teardown.
+ * Opens the first adapter, hardware or software, and uses it as hardware. The test closes the engine in a teardown.
  *
  * @throws Error with the reason where an adapter is required and there is none
  */

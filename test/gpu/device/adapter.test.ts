@@ -7,7 +7,7 @@ import { judgeHeights, proveAdapter, readGapKernel } from '../../../gpu/self-pro
 const isRequired = process.env.INTERSTICE_REQUIRE_GPU === '1';
 const opening = await openAdapter({ allowSoftware: true });
 const { opened } = opening;
-/** With INTERSTICE_REQUIRE_GPU=1 nothing is skipped: the first test then fails with the reason. */
+/** With INTERSTICE_REQUIRE_GPU=1 no test is skipped: the first one fails with the reason. */
 const needsAdapter = opened || isRequired ? {} : { skip: opening.reason };
 t.teardown(() => opened?.close());
 

@@ -3,11 +3,11 @@ import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 
 /**
- * Processes that use devices on several threads must end by themselves. The binding takes the whole process down when a
- * thread ends while it waits for a device: what ends a thread has to close its engine first.
+ * Processes that use devices on several threads must end by themselves. The binding crashes the whole process when a thread
+ * ends while it waits for a device: the engine has to be closed before its thread ends.
  */
 
-// Two threads compile every kernel at once on two cores, if no cache of the driver has them.
+// Two threads compile every kernel at once on two cores, unless the driver has them in a cache.
 t.setTimeout(180_000);
 const LIMIT_MS = 150_000;
 
@@ -40,7 +40,7 @@ interface Ending {
   readonly output: string;
 }
 
-/** Runs a program in a process of its own; it must end without help. */
+/** Runs a program in a process of its own, which must end by itself. */
 function run(program: string): Promise<Ending> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { timeout: LIMIT_MS });
@@ -55,7 +55,7 @@ function run(program: string): Promise<Ending> {
   });
 }
 
-/** A program that starts threads and hears one message of each. */
+/** A program that starts threads and waits for one message of each. */
 const onThreads = (count: number, worker: string, after: string): string => `
   const { Worker } = await import('node:worker_threads');
   const { once } = await import('node:events');

@@ -5,13 +5,13 @@ import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
 
-// A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const SCENES = 500;
-/** The first ones fill caches: the driver's, the binding's, V8's. */
+/** The first scenes fill the caches of the driver, the binding and V8. */
 const SETTLING = 150;
-/** What the resident set may grow by over the rest; scenes that stayed would take over four times that. */
+/** Permitted growth of the resident set over the other scenes; leaked scenes would take over four times as much. */
 const GROWTH_BYTES = 24 * 2 ** 20;
 
 setFlagsFromString('--expose-gc');

@@ -10,7 +10,7 @@ import { openTestEngine } from '../../support/gpu.js';
 import { openCase } from '../../support/open-case.js';
 import { seeded } from '../../support/random.js';
 
-// A software driver compiles every kernel when a device opens, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel when a device opens, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 /** Losses at random moments; each costs a new device. */
@@ -41,7 +41,7 @@ async function countTurns(engine: GpuEngine): Promise<number> {
   return turns;
 }
 
-/** What a caller may hear of a lost device: that, and that another attempt makes sense. */
+/** The only error that a caller may get for a lost device: DEVICE_LOST, retryable. */
 const isLoss = (thrown: unknown): boolean =>
   thrown instanceof IntersticeError && thrown.code === 'DEVICE_LOST' && thrown.retryable;
 
@@ -89,7 +89,7 @@ else {
   t.test('A device may be lost while a scene is opened.', async (t) => {
     const first = await openOn(engine);
     const opening = settled(openOn(engine));
-    // Buffers are made before the first pause of open(): this comes after them.
+    // open() makes the buffers before its first pause: this runs after them.
     await Promise.resolve();
     deviceOf(first.scene).destroy();
     const outcome = await opening;

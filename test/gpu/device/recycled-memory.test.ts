@@ -13,16 +13,16 @@ import {
   type SecretCloth,
 } from '../../support/secret.js';
 
-// A software driver compiles every kernel when an engine opens, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel when an engine opens, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
-/** Scenes of the secret before each that is searched: enough for the driver to have their memory at hand. */
+/** Scenes with the secret before each examined scene: enough for the driver to reuse their memory. */
 const SECRETS = 3;
 
-/** Fills what is freed with the secret, and keeps what new buffers hold before anything is written to them. */
+/** Fills freed buffers with the secret, and records what new buffers hold before anything is written to them. */
 class SecretWatch implements MemoryWatch {
   readonly usage = BUFFER_USAGE.COPY_SRC | BUFFER_USAGE.COPY_DST;
-  /** the fault to be found: memory that comes as it was left */
+  /** the planted fault: new memory keeps its old content */
   isDirty = false;
   freed = 0;
   private copies: { readonly label: string; readonly copy: GPUBuffer }[] | undefined;
@@ -44,7 +44,7 @@ class SecretWatch implements MemoryWatch {
     this.freed++;
   };
 
-  /** From now on the first contents of new buffers are kept. */
+  /** Records the initial content of new buffers from now on. */
   listen(): void {
     this.copies = [];
   }
@@ -69,7 +69,7 @@ function fill(buffer: GPUBuffer, device: GPUDevice): void {
 }
 
 const watch = new SecretWatch();
-// As in production, where the binding is told not to check calls: it must clear memory all the same.
+// As in production, where the binding does not check calls: it must clear memory all the same.
 const { engine, options } = await openTestEngine(undefined, { watch, skipValidation: true, firstPairs: 64 });
 t.teardown(() => engine?.close());
 
@@ -117,7 +117,7 @@ else {
     t.ok(clean.pairs.activeContacts > 0, 'and they had contacts to tell of');
   });
 
-  // Nothing is computed in such memory: kernels rely on the zeros that the standard promises, and might never end.
+  // Nothing is computed in such memory: kernels rely on the zeros that the standard promises, and might not terminate.
   t.test('Planted fault: memory that keeps its content is detected in every buffer.', async (t) => {
     watch.isDirty = true;
     watch.listen();

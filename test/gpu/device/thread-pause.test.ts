@@ -3,7 +3,7 @@ import { MAX_PAUSE_MS, ThreadPause } from '../../../gpu/device/thread-pause.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A rest that takes no time, and what it was asked for. */
+/** A pause that takes no time and records the requested durations. */
 function makeRest() {
   const pauses: number[] = [];
   const clock = { now: 0 };

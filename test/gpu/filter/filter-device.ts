@@ -6,7 +6,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { type DoubtfulPairs, decideDoubtful, findIntersections } from '../../../src/verify/state.js';
 import type { PairRules, StateFindings } from '../../../src/verify/types.js';
 
-/** A device for filters alone. Close it in a teardown. */
+/** Opens a device for filters. The test closes it in a teardown. */
 export async function openFilterDevice(): Promise<{
   readonly device?: FilterDevice & { readonly ledger: MemoryBudget };
   readonly options: { readonly skip?: string };
@@ -38,7 +38,7 @@ export async function openFilterDevice(): Promise<{
   };
 }
 
-/** The same device with an account of memory of its own, as every filter wants it. */
+/** The same device with a memory account of its own, as every filter requires. */
 export function forFilter(device: FilterDevice): FilterDevice {
   return { ...device, memory: device.memory.fork() };
 }

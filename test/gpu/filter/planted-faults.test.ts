@@ -5,7 +5,7 @@ import { PROTECT } from '../../verify/make-mesh.js';
 import { compare, openFilterDevice } from './filter-device.js';
 import { nearTouches } from './soups.js';
 
-/** Would the tests of the filter notice if its bound were missing? They rest on the same soups. */
+/** The tests of the filter must notice a missing bound: these use the same soups. */
 
 const { device, options, close } = await openFilterDevice();
 t.teardown(close);

@@ -54,7 +54,7 @@ t.test('The slack covers the error of every difference.', async (t) => {
   ]) {
     const x = Float64Array.from(numbers(300, () => offset + spread * random.between(-1, 1)));
     const { values, slack } = prepare(x);
-    // Any two coordinates of an axis tell the factor, up to what was lost; it is a power of two.
+    // Any two coordinates of an axis give the factor, up to rounding; it is a power of two.
     const widest = [0, 1, 2].map((axis) => {
       const places = numbers(100, () => 0).map((_, k) => 3 * k + axis);
       const low = places.reduce((best, k) => (x[k] < x[best] ? k : best));

@@ -9,7 +9,7 @@ import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 import { DeviceScene, type Found } from './device-scene.js';
 
-/** A cut that drops nothing: P is then exactly the overlaps of the grown hulls. */
+/** A cut that drops no pair: P is then exactly the overlaps of the grown hulls. */
 const NO_CUT = 1e30;
 /** Rounding of the growth of one face, coordinates up to about 2: overlaps by less are left to the device. */
 const FACE_ROUNDING = 5e-7;
@@ -63,7 +63,7 @@ function hullsOf(vertices: Uint32Array, size: number, box: Float32Array): Float6
   return hulls;
 }
 
-/** How often a pair of two elements was written, by their numbers; −1 = none of a kind. */
+/** How often a pair of two elements was written, by their numbers; −1 = the kind does not occur. */
 type Counts = Map<number, number>;
 
 /** Compares the pairs of one kind with every pair of elements that share no vertex; calls them by first·N + second. */
@@ -178,7 +178,7 @@ if (device) {
   t.test('a tree of many levels: 70 000 free points, those near each other on a line', async (t) => {
     const count = 70_000;
     const step = 0.001;
-    // Shuffled, so that neighbours on the line have nothing to do with each other's ids.
+    // Shuffled, so that the ids of neighbours on the line are unrelated.
     const place = Uint32Array.from({ length: count }, (_, i) => i);
     for (let i = count - 1; i > 0; i--) {
       const j = random.int(i + 1);

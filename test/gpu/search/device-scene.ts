@@ -10,7 +10,7 @@ import { keyOf } from '../../support/trust-oracle.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, MAP_READ } = BUFFER_USAGE;
 
-/** What a search left on the device. */
+/** The result of a search on the device. */
 export interface Found {
   readonly control: StructValues<typeof SEARCH_CONTROL>;
   /** float32[6·V] */
@@ -45,7 +45,7 @@ export function keysFound({ count, info, vertex }: Found): string[] {
   });
 }
 
-/** The buffers of one scene with a search over them, and nothing else. */
+/** The buffers of one scene with a search over them. */
 export class DeviceScene {
   readonly x: GPUBuffer;
   readonly y: GPUBuffer;
@@ -100,7 +100,7 @@ export class DeviceScene {
     return [pairVertex, pairInfo, pairNormal, pairDistance, candidates, contacts];
   }
 
-  /** New pair buffers, every byte 0xab, so that what a search did not write shows. */
+  /** Allocates new pair buffers and sets every byte to 0xab, which shows what a search has not written. */
   reserve(capacity: number): void {
     for (const buffer of this.pairBuffers) {
       if (buffer) this.#memory.free(buffer);
@@ -131,7 +131,7 @@ export class DeviceScene {
     this.#queue.writeBuffer(this.search.control, 4 * SEARCH_CONTROL.word(name), SEARCH_CONTROL.encode(name, value));
   }
 
-  /** Records a search, runs it and reads what it left. */
+  /** Records a search, runs it and reads its result. */
   async run(): Promise<Found> {
     const { device } = this.#memory;
     const encoder = device.createCommandEncoder();

@@ -35,7 +35,7 @@ t.test('An adapter is found where one is required.', needsAdapter, async (t) => 
   t.ok(opened, opening.reason ?? 'opened');
 });
 
-/** P as the CPU engine finds it in the device's own boxes, with its bars. */
+/** P as the CPU engine finds it in the device's boxes, with the passive and kept vertices of the device. */
 function searchOnCpu(
   mesh: CollisionMesh,
   x: Float32Array,
@@ -54,7 +54,7 @@ function searchOnCpu(
 /** How often a pair was ignored. */
 let ignored = 0;
 
-/** Both sides wholly in a part, the two parts in the list, and no edge or vertex on a seam, looked up the slow way. */
+/** Whether each side lies in one part, the two parts ignore each other, and no edge or vertex is on a seam; brute force. */
 function ignoring({ edges, partOfVertex, ignoredPartPairs }: CollisionMesh): PairRules['isIgnored'] {
   const isOnSeam = (v: number): boolean =>
     edges.some((end, k) => end === v && partOfVertex[edges[k ^ 1]] !== partOfVertex[v]);
@@ -73,7 +73,7 @@ function ignoring({ edges, partOfVertex, ignoredPartPairs }: CollisionMesh): Pai
   };
 }
 
-/** Fails with the first key that is missing in, or too much for, what the CPU engine finds near the cut. */
+/** Fails with the first key that is missing, or that the CPU engine does not find near the cut. */
 function compare(t: Test, keys: readonly string[], least: readonly string[], most: readonly string[]): void {
   const found = new Set(keys);
   const allowed = new Set(most);
@@ -195,7 +195,7 @@ if (device) {
     scene.place(x, y);
     scene.search.request(SEARCH_MODE.ALL);
     const before = await scene.run();
-    // What geometry has found out since: δ_p and normals of its own.
+    // As geometry would have left them: δ_p and normals.
     const normal = Float32Array.from({ length: 4 * before.count }, () => random());
     device.queue.writeBuffer(scene.pairNormal, 0, normal);
     const wanted = Uint8Array.from({ length: mesh.vertexCount }, () => (random() < 0.1 ? 1 : 0));
@@ -305,7 +305,7 @@ if (device) {
     roomy.place(x, y);
     roomy.search.request(SEARCH_MODE.ALL);
     const whole = await roomy.run();
-    // More is found than two chunks of seven a query can keep: some queries run out of chunks, and have to walk again.
+    // The search finds more than two chunks of seven per query hold: queries without a chunk have to walk again.
     t.ok(
       whole.count > 14 * roomy.search.layout.queries,
       `${whole.count} pairs of ${roomy.search.layout.queries} queries`,

@@ -6,7 +6,7 @@ import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 
-// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const { gpu, options } = await openTestDevice();

@@ -15,7 +15,7 @@ import { looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 
-// A software driver compiles every kernel on first use, which takes most of half a minute on a busy machine.
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
 
 const { gpu, options } = await openTestDevice();
@@ -41,7 +41,7 @@ interface Fixture {
   readonly box: Float32Array;
 }
 
-/** A crowd of elements, some of them touching, with the pairs and boxes of the reference engine's search. */
+/** Random elements, some of them touching, with the pairs and boxes of the reference engine's search. */
 function fixture(overrides: Partial<Settings> = {}): Fixture {
   const random = seeded();
   t.comment(`seed ${random.seed}`);
@@ -93,7 +93,7 @@ else {
     const expected = Float32Array.from(f.y);
     const edges = new EdgeLengths(f.mesh);
     edges.linearise(f.y, f.settings.sigma);
-    // Stretched, so that there is something to do: y is not the target that the rows were made of.
+    // Stretched, so that the sweep has work: y differs from the target of which the rows were made.
     const stretched = expected.map((value, k) => value * (1 + 0.3 * Math.sin(k)));
     const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
     bench.writeY(stretched);
@@ -162,7 +162,7 @@ else {
       if (candidate && !expected) t.fail(`pair ${p} is a candidate, but no contact of the reference`);
       if (candidate) contacts++;
       if (!expected || candidate) continue;
-      // Left out because nobody would be pushed by it: only then.
+      // Dropped only because it would move no vertex.
       const weight = f.pairs.weight.subarray(4 * p, 4 * p + 4);
       const heaviest = Math.max(
         ...[0, 1, 2, 3].map((s) => {
