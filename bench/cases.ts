@@ -35,7 +35,7 @@ async function readDress(folder: string): Promise<Case> {
   };
 }
 
-/** The cases in the order asked for; each is made when its turn comes, since large ones should not pile up. */
+/** The cases in the order asked for, each made when it is measured: large ones must not be in memory together. */
 export async function* makeCases(
   scenes: readonly string[],
   vertexCounts: readonly number[],

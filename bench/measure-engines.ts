@@ -33,7 +33,7 @@ function prepare({ request }: Case): EngineCase {
   return { mesh, parameters, units, x: frame.toEngine(start), y: frame.toEngine(Float64Array.from(request.target)) };
 }
 
-/** What the runs of one engine left. */
+/** The measurements of one engine. */
 class Runs {
   readonly #open: number[] = [];
   readonly #walls: number[] = [];

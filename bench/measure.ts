@@ -35,11 +35,11 @@ export interface Measurement {
   readonly engineOnly?: EngineFigures;
 }
 
-/** What only an engine that is measured by itself tells. */
+/** What only the measurement of an engine alone gives. */
 export interface EngineFigures {
   /** opening the scene: what a session pays once */
   readonly openMilliseconds: Spread;
-  /** of the processors, over all threads of the process: what others on the machine do is not in it */
+  /** processor time over all threads of this process, without other processes of the machine */
   readonly processorMilliseconds?: Spread;
   /** sum of the stages: on a device with time stamps its own time, without waiting and copies */
   readonly stageMillisecondsPerStep: number;

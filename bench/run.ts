@@ -82,7 +82,7 @@ function printTable(settings: Settings, measurements: readonly Measurement[]): v
   for (const line of growthOf(measurements)) print(line);
 }
 
-// The same request has to give the same bytes; a benchmark is the last place to overlook that.
+// The same request has to give the same bytes.
 const exitCode = (measurements: readonly Measurement[]): number => (measurements.every((m) => m.isRepeatable) ? 0 : 1);
 
 /** The engines by themselves, side by side. */

@@ -16,7 +16,7 @@ const REPEATS = 9;
 const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 64 };
 
 const [{ engine }] = await openEngines(['webgpu']);
-// A software adapter is to be measured as well, whatever the rule says of it.
+// Software adapters are measured as well, although the service would not use the filter on them.
 const gpu = engine as FilteringEngine;
 console.log(JSON.stringify(describeMachine([engine.description])));
 
@@ -39,7 +39,7 @@ for (const file of process.argv.slice(2)) {
   for (const x of [Float32Array.from(read.positions), Float64Array.from(read.positions)]) {
     const filter = await gpu.openStateFilter(mesh);
     const began = performance.now();
-    // The first state brings the mesh to the device.
+    // The first state uploads the mesh.
     const doubtful = await filter.findDoubtful(x);
     const first = performance.now() - began;
     const host = await measure(() => findIntersections(mesh, x, RULES));

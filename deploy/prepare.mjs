@@ -27,7 +27,7 @@ const EXECUTABLE = 0o755;
 const say = (text) => process.stderr.write(`prepare: ${text}\n`);
 const readText = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 
-/** A fault that its message explains completely; anything else that is thrown shows its stack. */
+/** An error that its message explains completely; any other shows its stack. */
 class Refusal extends Error {}
 
 /** Every file under a folder, as paths relative to the root, sorted so that hashes do not depend on the file system. */
@@ -93,7 +93,7 @@ const isBuilt = (sources) =>
   readText(BUILD_STAMP) === hashFiles([...sources, ...BUILD_SETTINGS]) &&
   sources.every((source) => existsSync(at(outputOf(source))));
 
-/** What a deleted source left behind would still be found and run, tests above all. */
+/** Outputs of a deleted source would still be found and run, tests above all. */
 const removeOrphans = (sources) => {
   const stems = new Set(sources.map((source) => join('dist', source.replace(/\.ts$/, ''))));
   for (const file of listFiles('dist', (name) => /\.(js|js\.map|d\.ts)$/.test(name))) {
@@ -109,7 +109,7 @@ const build = async (isForced) => {
   rmSync(BUILD_STAMP, { force: true });
   if (isForced) rmSync(at('dist'), { recursive: true, force: true });
   removeOrphans(sources);
-  // The compiler trusts its own record and would not write again an output that somebody removed.
+  // The compiler trusts its own record and would not write a removed output again.
   if (!sources.every((source) => existsSync(at(outputOf(source))))) rmSync(BUILD_INFO, { force: true });
   say(`compiling ${sources.length} files …`);
   await run('the TypeScript compiler', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);

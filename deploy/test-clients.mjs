@@ -24,7 +24,7 @@ const START_LIMIT_MS = 60_000;
 const LOOP_LIMIT_MS = 180_000;
 const BUILD_LIMIT_MS = 600_000;
 const FRAMES = 60;
-/** The server is killed when a loop has told of so many. */
+/** The server is killed when a loop has reported so many frames. */
 const KILL_AT = 20;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -159,7 +159,7 @@ const kill = async (server) => {
 
 const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
 
-/** Not spawnSync: this process is also the proxies that some tests go through. */
+/** Not spawnSync: this process also runs the proxies of some tests. */
 const runTests = async (name, [command, ...args]) => {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: LOOP_LIMIT_MS });
   let [stdout, stderr] = ['', ''];

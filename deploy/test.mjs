@@ -24,9 +24,9 @@ const COMPUTING_LANES = 2;
 const WAITING = /^(bench|cli|clients|conformance|rough|server|transport)\b/;
 /** The slowest file takes seconds; two minutes leave room for a machine that is busy otherwise. */
 const FILE_LIMIT_MS = 120_000;
-/** After the polite signal tap prints what was still running; then the process has to go. */
+/** On SIGTERM tap prints what was still running; then the process is killed. */
 const KILL_AFTER_MS = 5_000;
-/** Enough to see why; a file that fails everywhere should not bury the others. */
+/** Enough to see the cause; a file that fails everywhere should not hide the others. */
 const MAX_FAILURES_SHOWN = 20;
 const MAX_STDERR_SHOWN = 8_000;
 
@@ -178,7 +178,7 @@ if (queue.length === 0) {
   print(words.length === 0 ? 'no compiled tests; run `npm run build`' : `no test file matches ${words.join(', ')}`);
   total.failed += 1;
 }
-// Attacks last as long as they are told to: whatever starts last must be short.
+// Attacks last a fixed time, so they start first.
 const waiting = queue.filter(({ name }) => WAITING.test(name)).sort((a, b) => isRough(b) - isRough(a));
 const computing = queue.filter(({ name }) => !WAITING.test(name));
 const work = async (take) => {

@@ -7,8 +7,8 @@ import { SERVICE_DEFINITION } from '../../src/transport/grpc/service.js';
 import { LateAnswers } from './late-echo.js';
 
 /**
- * The baselines of the overhead: bare servers of the same libraries with the same transport settings, which send back what
- * they are sent. Nothing of it is in the product; the paths are those of the service so that the same clients can be used.
+ * The baselines of the overhead: bare servers of the same libraries with the same transport settings, which return what
+ * they are sent. None of it is in the product; the paths are those of the service so that the same clients can be used.
  */
 
 export interface EchoAddresses {

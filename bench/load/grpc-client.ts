@@ -11,7 +11,7 @@ export type Reply =
   | { readonly bytes: Uint8Array; readonly code: 'OK' }
   | { readonly bytes?: undefined; readonly code: string; readonly error: ServiceError };
 
-/** Longest that a call may take, ms: beyond it the run is broken, and says so. */
+/** Longest time of a call, ms: beyond it the run fails. */
 const PATIENCE_MS = 300_000;
 
 /** gRPC in bytes: a measurement must not include what a client library does with the messages. */
@@ -22,7 +22,7 @@ export class GrpcClient {
     this.client = new Client(address, credentials.createInsecure(), {
       'grpc.max_receive_message_length': -1,
       'grpc.max_send_message_length': -1,
-      // A connection of its own, and what is refused is to be seen.
+      // Its own connection, and no hidden retries: every refusal has to be counted.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_retries': 0,
     });
@@ -65,7 +65,7 @@ export class GrpcClient {
   }
 }
 
-/** The contract's code out of the details of a refused call; the library's own word where there are none. */
+/** The contract's code in the details of a refused call; the library's status where there are none. */
 export function codeOf(error: ServiceError): string {
   const [details] = error.metadata?.get('grpc-status-details-bin') ?? [];
   return codeInDetails(Buffer.isBuffer(details) ? details : undefined) ?? `GRPC_${error.code}`;

@@ -23,7 +23,7 @@ const tell = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Every scenario has a service of its own: what one leaves behind must not colour the next. */
+/** Each scenario has its own service, so that none affects the next. */
 async function runScenario(scenario: Scenario, settings: LoadSettings): Promise<ScenarioResult & { engine: string }> {
   const served: Served[] = [];
   const onLine = (line: string): void => {
@@ -53,7 +53,7 @@ function print({ tables, verdicts }: ScenarioResult): void {
   }
 }
 
-/** Counts of the wire are 64 bits wide; those of a load are far below 2^53. Three digits after the point carry all there is. */
+/** Counts of the wire are 64 bits wide; those of a load are far below 2^53. Three decimals carry the whole precision. */
 function plain(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value);
   return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
@@ -89,7 +89,7 @@ async function load(settings: LoadSettings): Promise<void> {
     algorithmVersion,
     command: `npm run load -- ${process.argv.slice(2).join(' ')}`.trim(),
     machine: describeMachine([]),
-    // What else the machine had to do: above 0 on two cores the figures are those of a busy machine.
+    // The load of the machine before the run: above 0 on two cores the figures are those of a busy machine.
     loadBefore,
     results: results.map(({ scenario, engine, verdicts, details }) => ({ scenario, engine, verdicts, details })),
   };

@@ -6,7 +6,7 @@ export interface Sample {
   readonly ms: number;
   /** OK, or the code of the refusal */
   readonly code: string;
-  /** what the server says about an accepted one, microseconds by stage */
+  /** the server's timings of an accepted request, microseconds by stage */
   readonly timings?: Readonly<Record<string, number>> | undefined;
 }
 
@@ -16,7 +16,7 @@ export const WORK_STAGES = ['search', 'geometry', 'backward', 'forward', 'verify
 /** Where the time of a request goes, ms. The parts add up to what the client waited. */
 export interface Split {
   readonly queue: number;
-  /** between client and door: all that the client waited and the server did not see */
+  /** between client and door: the part of the client's wait that the server does not see */
   readonly transport: number;
   readonly decode: number;
   /** the checks of the numbers, and their mapping to the engine */
@@ -26,7 +26,7 @@ export interface Split {
   /** the mapping back from the engine, and the measures of the report */
   readonly readback: number;
   readonly encode: number;
-  /** what no stage claims: threads, copies, book-keeping */
+  /** the rest: threads, copies, book-keeping */
   readonly rest: number;
 }
 

@@ -10,7 +10,7 @@ export interface ScenarioInput {
   readonly tell: (line: string) => void;
 }
 
-/** One thing that was asked of the service, and whether it held. */
+/** One requirement of the service, and whether it is met. */
 export interface Verdict {
   readonly bar: string;
   readonly isMet: boolean;
@@ -34,7 +34,7 @@ export interface Served {
   readonly ms: number;
 }
 
-/** The answer that a line of the service's log tells of; undefined for any other line. */
+/** The answer that a line of the service's log describes; undefined for any other line. */
 export function readServed(line: string): Served | undefined {
   if (!line.startsWith('{')) return undefined;
   const { msg, ms, code = 'OK' } = JSON.parse(line) as { msg?: string; ms?: number; code?: string };

@@ -6,7 +6,7 @@ import { GrpcClient } from './grpc-client.js';
 /** How many are opened at a time: opening is not what is measured, and must not overflow the queue. */
 const OPEN_AT_ONCE = 8;
 
-/** Opens sessions over one cloth. @returns their ids @throws what the service refuses one with */
+/** Opens sessions over one cloth. @returns their ids @throws Error with the code where one is refused */
 export async function openSessions(grpcAddress: string, cloth: Cloth, count: number): Promise<string[]> {
   const client = new GrpcClient(grpcAddress);
   const message = createMessage(cloth);

@@ -3,7 +3,7 @@ import { SPLIT_PARTS, type Summary } from './sample.js';
 
 export type Row = Readonly<Record<string, string | number>>;
 
-/** Three figures are all that such measurements carry. */
+/** Three significant figures are the precision of such measurements. */
 const show = (value: string | number): string =>
   typeof value === 'string' || Number.isInteger(value) ? String(value) : formatFigure(value);
 

@@ -16,24 +16,24 @@ import { openConnection } from './grpc-attacks.js';
 import { pick } from './mutate.js';
 import { deleteAllSessions, prepareTwin, startService } from './service.js';
 
-/** Calls that are given up, and how many at a time. */
+/** Calls that are cancelled, and how many at a time. */
 const CANCELS = 1000;
 const AT_ONCE = 10;
 /** Before memory is looked at: buffers and heaps have grown to their working size only after about so many. */
 const WARM_UP = 1000;
 const VERTICES = 800;
-/** Latest moment of giving up, ms: beyond the end of most steps, so that every stage is met. */
+/** Latest moment of a cancel, ms: beyond the end of most steps, so that every stage is hit. */
 const LATEST_MS = 60;
 /**
- * What resident memory may grow by over 1,000 cancels, bytes. The heaps of three threads and the allocator's gaps breathe by
- * up to 60 MiB while nothing is kept; over five batches in a row the growth comes to a halt.
+ * What resident memory may grow by over 1,000 cancels, bytes. The heaps of three threads and the allocator's gaps
+ * fluctuate by up to 60 MiB while nothing is kept; over five batches in a row the growth ends.
  */
 const MEMORY_ROOM = 96 * 2 ** 20;
-/** The same for what the main thread itself knows to hold, after its garbage was collected: compiled code, a few buffers. */
+/** The same for the heap of the main thread after garbage collection: compiled code, a few buffers. */
 const HEAP_ROOM = 16 * 2 ** 20;
 /** Collections of garbage before the heap is read. */
 const COLLECTIONS = 4;
-/** Less breath: fewer pools of the allocator, small nurseries; and garbage is collected when the test says so. */
+/** Less fluctuation: fewer pools of the allocator, small nurseries; and the test triggers garbage collection. */
 const CALM_MEMORY = {
   MALLOC_ARENA_MAX: '2',
   NODE_OPTIONS: `--max-semi-space-size=4 --import=${new URL('../support/collect-garbage.js', import.meta.url).href}`,
@@ -81,10 +81,10 @@ async function readHeap({
   readonly pid: number;
   readonly adminAddress: string;
 }): Promise<number> {
-  // The memory beside the heap goes when the objects before it have gone: one collection more each.
+  // External memory is released after the objects that refer to it: one more collection each.
   for (let n = 0; n < COLLECTIONS; n++) {
     process.kill(pid, 'SIGWINCH');
-    // The signal is taken in a turn of the event loop before the one that answers a request that comes after it.
+    // The event loop handles the signal before it answers a request that arrives after it.
     await (await fetch(`${adminAddress}/livez`)).text();
   }
   const page = await (await fetch(`${adminAddress}/metrics`)).text();
@@ -107,7 +107,7 @@ async function hangUp(port: number, { path, http }: Call, share: number, ms: num
   socket.destroy();
 }
 
-/** Sends messages and cancels the call, lets its deadline pass, or tears the whole connection down. */
+/** Sends messages and cancels the call, lets its deadline pass, or closes the whole connection. */
 async function cancelCall(
   port: number,
   { grpc }: Call,
@@ -150,8 +150,8 @@ t.test(`after ${CANCELS} calls that were cancelled at random moments nothing is 
     grpc: Number(server.grpcAddress.split(':').pop()),
   };
 
-  /** Opens sessions, gives calls up on them, deletes whatever sessions there are, and looks at what is left. */
-  const giveUp = async (count: number) => {
+  /** Opens sessions, cancels calls on them, deletes all sessions, and reads what is still held. */
+  const cancelCalls = async (count: number) => {
     const known = calls(await openSessions(server.grpcAddress, cloth, 4), cloth);
     let left = count;
     const worker = async () => {
@@ -169,8 +169,8 @@ t.test(`after ${CANCELS} calls that were cancelled at random moments nothing is 
     return { ...holdings, heapBytes: await readHeap(server) };
   };
 
-  const warm = await giveUp(WARM_UP);
-  const cold = await giveUp(CANCELS);
+  const warm = await cancelCalls(WARM_UP);
+  const cold = await cancelCalls(CANCELS);
   const grown = cold.rssBytes - warm.rssBytes;
   const MiB = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
   t.comment(`resident: ${MiB(base.rssBytes)} at first, ${MiB(warm.rssBytes)} warm, ${MiB(cold.rssBytes)} after`);

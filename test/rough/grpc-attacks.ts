@@ -7,7 +7,7 @@ import type { Random } from '../support/random.js';
 import { mutate, pick, randomBytes } from './mutate.js';
 import { resolveBytes, smallRequest } from './service.js';
 
-/** How a call ended, as it stood on the connection. */
+/** How a call ended, as the connection showed it. */
 export interface Ended {
   /** HTTP status; 0 without headers */
   readonly status: number;
@@ -32,7 +32,7 @@ export interface CallAttack {
 
 const SECONDS = { seconds: 0n, nanos: 500_000_000 };
 
-/** Messages that are right, by method, and worth spoiling. */
+/** Valid messages by method, which are then corrupted. */
 function messages(sessionId: string): readonly [method: string, message: Uint8Array][] {
   const { mesh, start, target } = smallRequest();
   const step = encodeMessage('StepRequest', { sessionId, target, timeBudget: SECONDS, override: { stepLimit: 4 } });
@@ -58,7 +58,7 @@ function frame(message: Uint8Array, length = message.byteLength, isCompressed = 
   return Buffer.concat([prefix, message]);
 }
 
-/** 64 MiB of zeros in 64 KiB: it unpacks to 64 times what the service takes. */
+/** 64 MiB of zeros in 64 KiB: it unpacks to 64 times what the service accepts. */
 const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024));
 
 const HEADERS: readonly Readonly<Record<string, string>>[] = [
@@ -134,7 +134,7 @@ const PAUSE_MS = 10;
 /** Longest wait for the end of a call, ms. */
 const PATIENCE_MS = 15_000;
 
-/** @returns undefined when the call was cut off by us, 'silence' when it never ended */
+/** @returns undefined when the attacker cut the call off, 'silence' when it never ended */
 export async function carryOutCall(
   session: ClientHttp2Session,
   attack: CallAttack,
@@ -200,7 +200,7 @@ function http2Frame(
   return Buffer.concat([head, payload]);
 }
 
-/** Bytes for a connection of its own: no HTTP/2 at all, or HTTP/2 that goes wrong after its greeting. */
+/** Bytes for a separate connection: no HTTP/2 at all, or HTTP/2 that is wrong after its preface. */
 export function drawBytes(random: Random): Uint8Array {
   const settings = http2Frame(4, 0, 0, new Uint8Array());
   const junk = () =>
@@ -213,14 +213,14 @@ export function drawBytes(random: Random): Uint8Array {
     case 2:
       return mutate(Buffer.concat([PREFACE, settings, junk()]), random);
     case 3:
-      // Announces the largest frame there is, and sends a part of it.
+      // Announces the largest possible frame, and sends a part of it.
       return Buffer.concat([PREFACE, settings, http2Frame(0, 0, 1, randomBytes(100, random), 0xffffff)]);
     default:
       return Buffer.from('POST /v1/resolve HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nhello');
   }
 }
 
-/** ms that bytes lie on the connection before it is given up: long enough to be read. */
+/** ms before the connection is closed: long enough for its bytes to be read. */
 const LINGER_MS = 50;
 
 export async function sendBytes(bytes: Uint8Array, port: number): Promise<void> {

@@ -12,16 +12,16 @@ export const outcomeOf = ({ status, grpcStatus, details, reset }: Ended): string
   return reset > 0 ? `reset ${reset}` : `HTTP ${status}`;
 };
 
-/** What is wrong with the end of a call that made no sense; undefined when it is a result or a typed refusal. */
+/** What is wrong with the end of a malformed call; undefined when it is a result or a typed refusal. */
 export function objectionTo(ended: Ended, isOurMethod: boolean): string | undefined {
   const { status, grpcStatus, details, message, reset, body } = ended;
   const said = `HTTP ${status}, status ${grpcStatus}, reset ${reset}, ${message}`;
-  // What is no gRPC at all is refused by the library in HTTP's own words.
+  // The library refuses what is no gRPC at all with an HTTP status.
   if (status >= 400) return status < 500 ? undefined : `a fault in HTTP's words: ${said}`;
   if (grpcStatus === undefined) return `no status: ${said}`;
   if (grpcStatus === 0) return objectionInBand(body);
   const code = codeInDetails(details);
-  // A method that does not exist never comes to our door.
+  // An unknown method does not reach the service's door.
   if (code === undefined) {
     return grpcStatus === GRPC_STATUS.UNIMPLEMENTED && !isOurMethod ? undefined : `no details: ${said}`;
   }

@@ -12,9 +12,9 @@ const CALLERS = 6;
 const SPOILERS = 2;
 /** Calls of one connection before the next: refused ones may close it as well. */
 const CALLS_A_CONNECTION = 50;
-/** Enough to see what is wrong. */
+/** Faults that are collected before the attacks end. */
 const MAX_FAULTS = 10;
-/** What has to be met, or the attacks have missed their aim. */
+/** Outcomes that the attacks have to reach. */
 const WANTED = ['GRPC 0', 'MALFORMED_BODY', 'TOO_LARGE', 'UNKNOWN_FIELD', 'GRPC 12'];
 
 t.test(

@@ -11,7 +11,7 @@ export interface Attack {
   readonly name: string;
   /** written one after the other, with a pause between them where there are several */
   readonly chunks: readonly (string | Uint8Array)[];
-  /** half: our side closes and listens on; cut: gone without listening; open: waits for the answer */
+  /** half: our side closes and still reads; cut: closes without reading; open: waits for the answer */
   readonly end: 'half' | 'cut' | 'open';
 }
 
@@ -25,7 +25,7 @@ interface Body {
 const json = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 const arrays = { mesh: { vertexCount: 6, triangles: [0, 1, 2, 3, 4, 5] }, start: { data: Array(18).fill(0.5) } };
 
-/** Requests that are right, and worth spoiling. */
+/** Valid requests, which are then corrupted. */
 function bodies(sessionId: string): readonly Body[] {
   const { mesh, start, target } = smallRequest();
   const [protobuf, text, raw] = ['application/x-protobuf', 'application/json', 'application/octet-stream'];
@@ -58,7 +58,7 @@ function bodies(sessionId: string): readonly Body[] {
   ];
 }
 
-/** Longest computation that an attack can ask for, ms: nonsense may be a lot of work. */
+/** Longest computation that an attack can ask for, ms: malformed input may be much work. */
 const BUDGET = 'interstice-time-budget-ms: 500';
 const hasBudget = (path: string): boolean => /resolve|steps/.test(path);
 
@@ -74,7 +74,7 @@ function head({ path, type, method = 'POST' }: Body, length: number | string, mo
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** 16 MiB of zeros: it would unpack to sixteen times what the service takes. */
+/** 16 MiB of zeros: sixteen times what the service accepts. */
 const BOMB = gzipSync(Buffer.alloc(16 * 1024 * 1024));
 
 const HEADERS = [
@@ -123,7 +123,7 @@ function spoiltForm(): Uint8Array {
   ]).payload;
 }
 
-/** An attack out of everything that is known to go wrong with requests. */
+/** A random attack of every known kind. */
 export function drawAttack(sessionId: string, random: Random): Attack {
   const body = pick(bodies(sessionId), random);
   const { bytes } = body;
@@ -177,7 +177,7 @@ export function drawAttack(sessionId: string, random: Random): Attack {
 
 /** Between the chunks of one attack, ms. */
 const PAUSE_MS = 15;
-/** Longest wait for an answer, ms: what takes longer has been forgotten. */
+/** Longest wait for an answer, ms: a request without one by then has none. */
 const PATIENCE_MS = 15_000;
 
 export interface Heard {
@@ -186,7 +186,7 @@ export interface Heard {
   readonly isClosed: boolean;
 }
 
-/** Carries an attack out on a connection of its own. */
+/** Carries an attack out on its own connection. */
 export async function carryOut({ chunks, end }: Attack, port: number): Promise<Heard> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   const heard: Buffer[] = [];

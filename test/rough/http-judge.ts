@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.js';
 
-/** One answer of the HTTP door, as it stood on the socket. */
+/** One answer of the HTTP door, as it came on the socket. */
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface HttpAnswer {
 /** Refusals that would be a fault of the service here: it is not draining, and it has no device. */
 const FAULTS: ReadonlySet<string> = new Set<ErrorCode>(['INTERNAL', 'DRAINING', 'DEVICE_LOST', 'OUT_OF_DEVICE_MEMORY']);
 
-/** What is wrong with an answer to nonsense; undefined when it is a result or a typed refusal. */
+/** What is wrong with an answer to malformed input; undefined when it is a result or a typed refusal. */
 export function objectionTo({ status, headers, body }: HttpAnswer): string | undefined {
   if (status < 400) return undefined;
   const said = `${status} ${body.toString('latin1').slice(0, 300)}`;
@@ -29,7 +29,7 @@ export function objectionTo({ status, headers, body }: HttpAnswer): string | und
 export const codeOf = ({ status, body }: HttpAnswer): string =>
   status < 400 ? String(status) : (/"code":"(\w+)"/.exec(body.toString('latin1'))?.[1] ?? String(status));
 
-/** Splits what came over a socket into answers; `rest` is what is none, or not whole. */
+/** Splits the bytes of a socket into answers; `rest` is what is no complete answer. */
 export function parseAnswers(bytes: Buffer): { answers: HttpAnswer[]; rest: Buffer } {
   const answers: HttpAnswer[] = [];
   let rest = bytes;
@@ -45,7 +45,7 @@ export function parseAnswers(bytes: Buffer): { answers: HttpAnswer[]; rest: Buff
     const read = headers['transfer-encoding'] === 'chunked' ? readChunks(content) : readLength(content, headers);
     if (!read) return { answers, rest };
     const { body, length } = read;
-    // 100 Continue is no answer yet.
+    // 100 Continue is not the answer.
     if (status >= 200) answers.push({ status, headers, body });
     rest = rest.subarray(end + 4 + length);
   }

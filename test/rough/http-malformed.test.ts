@@ -9,9 +9,9 @@ import { deleteAllSessions, endOfAttacks, FUZZ_SECONDS, prepareTwin, startServic
 
 /** Attackers at a time. */
 const ATTACKERS = 8;
-/** Enough to see what is wrong. */
+/** Faults that are collected before the attacks end. */
 const MAX_FAULTS = 10;
-/** What has to be met, or the attacks have missed their aim. */
+/** Outcomes that the attacks have to reach. */
 const WANTED = ['200', 'MALFORMED_BODY', 'UNSUPPORTED_MEDIA_TYPE', 'UNKNOWN_FIELD', 'NOT_FOUND', 'TOO_LARGE'];
 
 t.test(

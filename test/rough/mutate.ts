@@ -1,12 +1,12 @@
 import type { Random } from '../support/random.js';
 
-/** Bytes that lie at the edges of what formats take. */
+/** Bytes at the limits of what formats accept. */
 const EDGES = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x0d, 0x22, 0x2c, 0x7b, 0x7d];
-/** Numbers that formats choke on: as little-endian words, and as text. */
+/** Numbers that formats handle badly: as little-endian words, and as text. */
 const WORDS = [0xffffffff, 0x7fffffff, 0x80000000, 0x7fc00000, 0x7f800000, 0xff800000, 0x00000001];
 const TEXTS = ['4294967295', '-1', '1e999', 'NaN', 'null', '""', '[]', '{"a":{}}', '18446744073709551616', '1e-400'];
 
-/** A copy with a few bytes changed, inserted, cut out, repeated, or put elsewhere. */
+/** A copy with a few bytes changed, inserted, removed, repeated, or moved. */
 export function mutate(body: Uint8Array, random: Random): Uint8Array<ArrayBuffer> {
   let mutant = Uint8Array.from(body);
   for (let n = random.int(3); n >= 0; n--) mutant = mutateOnce(mutant, random);

@@ -8,9 +8,9 @@ import { findSecret, makePlainCloth, makeSecretCloth, memoryOf, secretNumber } f
 import { type Answers, openTwoTenants, type Tenant, type TwoTenants } from './two-tenants.js';
 
 /**
- * Nobody's data in another's answer: one tenant's data is known by its numbers, its sessions are closed, and then every byte
- * that another tenant gets is searched for them, at both doors, with meshes of the same shape, for which freed memory is
- * likeliest to be taken up again. What the device itself does with freed memory: test/gpu/device/recycled-memory.test.ts.
+ * No answer contains data of another tenant: one tenant's data is recognised by its numbers, its sessions are closed, and then
+ * every byte that another tenant gets is searched for them, at both doors, with meshes of the same shape, which reuse freed
+ * memory most likely. What the device itself does with freed memory: test/gpu/device/recycled-memory.test.ts.
  */
 
 // A software adapter compiles its kernels first, on a machine that may be busy.
@@ -60,7 +60,7 @@ for (const engine of ['cpu', 'webgpu'] as const) {
     const { red, blue, operations } = room;
     for (let round = 0; round < ROUNDS; round++) {
       const own = await red.askEverything(makeSecretCloth());
-      // In bounds and lengths too, which are all that a session tells of its mesh.
+      // In bounds and lengths too, which are all that a session reports of its mesh.
       const sessions = ['http session', 'grpc session', 'grpc read'];
       if (round === 0) sees(t, own, [...sessions, 'http step', ...MESSAGES]);
     }

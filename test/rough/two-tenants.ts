@@ -73,7 +73,7 @@ export class Tenant {
     this.caller = { tenant: name, maxPriority: 'INTERACTIVE' };
   }
 
-  /** Every kind of request that has anything of a mesh in its answer, once a door; its sessions are deleted at the end. */
+  /** Every kind of request whose answer depends on a mesh, once a door; its sessions are deleted at the end. */
   async askEverything({ mesh, start, target }: SecretCloth): Promise<Answers> {
     const positions = (data: Float32Array) => ({ data, scalar: 'FLOAT32' });
     const opening = encodeMessage('CreateSessionRequest', { mesh, start: positions(start) });

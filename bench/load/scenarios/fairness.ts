@@ -15,12 +15,12 @@ const FLOOD = 4;
 
 /** So short that every session gets one call. */
 const ONCE_SECONDS = 0.2;
-/** Sessions that are there before the others, and gone when these come. */
+/** Sessions that are opened before the others and deleted before these start. */
 const WARMING = 4;
 
 /**
- * Every thread compiles its code. The queue charges a session for the time that its steps took, and pays the others back: what
- * compiling took, seconds against tenths, would be with the first ones for the whole measurement.
+ * Every thread compiles its code. The queue charges a session for the time of its steps and compensates the others: the time of
+ * compiling, seconds against tenths, would weigh on the first sessions for the whole measurement.
  */
 async function warmUp(server: ScenarioInput['server'], cloth: Cloth, seconds: number): Promise<void> {
   const sessions = await openSessions(server.grpcAddress, cloth, WARMING);

@@ -11,10 +11,10 @@ import { holdingsRow, summaryRow } from '../table.js';
 const LONGER = 4;
 /** How many times longer the p99 of the small ones may be beside the large resolve than alone. */
 const MAX_RATIO = 3;
-/** What the small ones ask for where they do not ask for all they can get, of what the machine gives them alone. */
+/** Share of their throughput alone that the small sessions ask for when they are paced. */
 const EASY_SHARE = 0.4;
 
-/** Before anything counts every thread has compiled its code. */
+/** Warm-up: every thread compiles its code before the measurement. */
 const WARM_SECONDS = 5;
 
 /** How the small sessions send their steps. */
@@ -26,8 +26,8 @@ interface Pace {
 }
 
 /**
- * Small sessions alone, then beside one large resolve; at an easy pace, where a step that is held up shows, and as fast as
- * they can, where most of what they wait is each other.
+ * Small sessions alone, then beside one large resolve; at a slow pace, where a delayed step shows, and as fast as
+ * they can, where they wait mostly for each other.
  */
 export async function mixed({ settings, server, tell }: ScenarioInput): Promise<ScenarioResult> {
   const { triangles, sessions: [count = 64] = [], vertices = 500 } = settings;
@@ -44,7 +44,7 @@ export async function mixed({ settings, server, tell }: ScenarioInput): Promise<
   const period = (1000 * count) / (EASY_SHARE * fast.alone.throughput);
   const easy: Pace = { name: 'at an easy pace', period, alone: await measure(period) };
 
-  // A raster has about two triangles a vertex.
+  // A grid has about two triangles a vertex.
   const { cloth: large, target } = makeSwap(triangles / 2);
   tell(`the same beside a resolve of ${large.triangles} triangles …`);
   const resolve = startResolve(server.grpcAddress, large, target);

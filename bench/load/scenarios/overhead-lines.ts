@@ -13,7 +13,7 @@ const SHORT_LIMIT = 1;
 type Body = Uint8Array;
 type Timings = Record<string, number> | undefined;
 
-/** Whole steps end where the method ends them, short ones after one iteration. */
+/** Whole steps end where the method ends, short ones after one iteration. */
 export const KINDS = ['whole', 'short'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -122,8 +122,8 @@ function lineOf({ door, bodies, echo, late, service }: Door): Line {
         const [lateMs, answer] = await timed(() => late.send(body, isShort));
         return { echo: ms, late: lateMs - readWork(answer) };
       };
-      // Whoever comes second finds the caches of client and kernel as the first has left them. Two rounds have one order,
-      // so that neither target goes with one of them.
+      // The second finds the caches of client and kernel as the first left them. Two rounds have one order, so that neither
+      // target is tied to one of them.
       const isEchoFirst = Math.floor(round / 2) % 2 === 0;
       const before = isEchoFirst ? await echoed() : undefined;
       const [ms, timings] = await timed(() => service.step(body, isShort));

@@ -7,12 +7,12 @@ import { DOORS } from '../settings.js';
 import type { Row } from '../table.js';
 import { figuresOf, KINDS, type Kind, type Line, openLines } from './overhead-lines.js';
 
-/** What the service may add, as a share of the step and as a multiple of the echo. */
+/** Limits of the overhead, as a share of the step and as a multiple of the echo. */
 const MAX_SHARE = 0.15;
 const MAX_ECHOES = 1.3;
 /** Rounds of each kind before those that count: code is compiled, buffers have grown, the session has a proximity set. */
 const WARM_UP = 3;
-/** However slow the steps are, fewer make no median. */
+/** Fewer steps give no median, however slow they are. */
 const MIN_ROUNDS = 9;
 
 /** One client, one session a door; echoes and step by turns, so that all see the same machine. */

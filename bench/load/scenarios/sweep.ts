@@ -10,7 +10,7 @@ import { type Row, summaryRow } from '../table.js';
 /** Steps of one stream that the contract allows without an answer. */
 const LARGEST_WINDOW = 4;
 
-/** Before anything counts every thread has compiled its code. */
+/** Warm-up: every thread compiles its code before the measurement. */
 const WARM_SESSIONS = 4;
 const WARM_SECONDS = 3;
 
