@@ -3,14 +3,14 @@ import type { CollisionMesh } from '../src/mesh/types.js';
 import type { Engine, Scene } from '../src/solver/engine.js';
 import { toSettings } from '../src/solver/settings.js';
 import type { StateFilter } from '../src/verify/state.js';
-import { proveCommit } from './commit-proof.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
 import { LiveDevice } from './device/live-device.js';
 import { MemoryBudget, type MemoryWatch } from './device/memory.js';
-import { loadProvenKernels } from './filter/proof.js';
 import { DeviceStateFilter } from './filter/state-filter.js';
+import { proveCommit } from './proof/commit-proof.js';
+import { loadProvenKernels } from './proof/filter-proof.js';
+import { proveHeights } from './proof/heights-proof.js';
 import { GpuScene, type SearchPlace } from './scene.js';
-import { proveAdapter } from './self-proof.js';
 
 export interface GpuEngine extends Engine {
   /** device memory in use by all scenes and devices of this engine */
@@ -79,7 +79,7 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
 
 /** What the adapter fails to prove; undefined = it can be used. */
 async function findObjection({ memory, kernels }: LiveDevice): Promise<string | undefined> {
-  const gaps = await proveAdapter(memory.device);
+  const gaps = await proveHeights(memory.device);
   if (!gaps.ok) return gaps.reason;
   const commit = await proveCommit(memory.device, kernels);
   return commit.ok ? undefined : commit.reason;

@@ -12,7 +12,7 @@ const INCLUDE = /^\s*\/\/\s*#include\s+"([^"]+)"\s*$/;
 /** The text of a file under gpu/kernels, by its path there. */
 export type KernelReader = (file: string) => string;
 
-const readKernel: KernelReader = (file) => readFileSync(join(KERNELS, file), 'utf8');
+export const readKernel: KernelReader = (file) => readFileSync(join(KERNELS, file), 'utf8');
 
 const loaded = new Map<string, string>();
 

@@ -107,6 +107,7 @@ const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
 /** What WGSL declares as u32. */
 const UNSIGNED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
+  KIND_COUNT: PAIR_KINDS.length,
   ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
   ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
   ...{ ...STATE, ...VERTEX_FLAG, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART },

@@ -1,5 +1,3 @@
-import { makeProofRandom } from './proof-random.js';
-
 /** Points of one pair: the first is the origin of its heights. */
 export const PROOF_POINTS = 4;
 
@@ -105,4 +103,15 @@ export function makeProofCases(): ProofCases {
     normals.set(made.normal, 3 * pair);
   }
   return { pairs, points, normals, labelOf: (pair) => FAMILIES[Math.floor(pair / PAIRS_PER_FAMILY)].label };
+}
+
+/** Mulberry32 with a fixed seed: every adapter answers the same questions. */
+export function makeProofRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let z = Math.imul(state ^ (state >>> 15), state | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { KernelSet } from '../../../gpu/device/kernel.js';
-import { findFilterObjection, loadProvenKernels } from '../../../gpu/filter/proof.js';
-import { openFilterDevice } from './filter-device.js';
+import { findFilterObjection, loadProvenKernels } from '../../../gpu/proof/filter-proof.js';
+import { openFilterDevice } from '../filter/filter-device.js';
 
 const { device, options, close } = await openFilterDevice();
 t.teardown(close);

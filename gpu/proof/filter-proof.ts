@@ -4,8 +4,8 @@ import { decideDoubtful, findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
 import { KernelSet } from '../device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../device/memory.js';
-import { makeProofRandom } from '../proof-random.js';
-import { DeviceStateFilter } from './state-filter.js';
+import { DeviceStateFilter } from '../filter/state-filter.js';
+import { makeProofRandom } from './proof-cases.js';
 
 /** Pairs of an edge and a triangle that touch or nearly do; without the bound, a tenth of them would be misjudged. */
 const PROOF_PAIRS = 1000;

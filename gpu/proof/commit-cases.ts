@@ -1,10 +1,5 @@
-import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
-import { makeProofRandom } from './proof-random.js';
-
-/** u for devices whose rounding direction WGSL leaves open */
-const U = 2 ** -23;
-/** e = 8u Σ |n_c d_c|, as in kernels/common/heights.wgsl */
-const ERROR_FACTOR = 8 * U;
+import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { makeProofCases, makeProofRandom, PROOF_POINTS, type ProofCases } from './proof-cases.js';
 
 /**
  * Questions about the end of a step: vertex–triangle pairs with vertices of their own, each vertex with a target, an α, a
@@ -29,7 +24,7 @@ export interface CommitCases {
   labelOf(pair: number): string;
 }
 
-/** Lengths of the ways from x to y: the extent of a scene, a feature of it, hardly more than rounding. */
+/** Lengths of the motions y − x: the extent of a scene, a feature of it, hardly more than rounding. */
 const TRAVELS = [1, 1e-4, 1e-7];
 /** What is left between a limit and the height that comes, in units of e: the verdict turns within ±2 or so. */
 const MARGINS = [-64, -4, -2, -1, -0.5, -0.1, 0, 0.1, 0.5, 1, 2, 4, 64];
@@ -64,17 +59,17 @@ export function makeCommitCases(): CommitCases {
     for (let k = 0; k < PROOF_POINTS; k++) {
       let height = 0;
       let spread = 0;
-      let spreadBefore = 0;
+      let initialSpread = 0;
       for (let c = 0; c < 3; c++) {
         const at = 12 * pair + 3 * k + c;
         const origin = x[12 * pair + c];
         height += normals[3 * pair + c] * (expected[at] - origin);
         spread += Math.abs(normals[3 * pair + c] * (expected[at] - origin));
-        spreadBefore += Math.abs(normals[3 * pair + c] * (x[at] - origin));
+        initialSpread += Math.abs(normals[3 * pair + c] * (x[at] - origin));
       }
       heights.push(height);
-      reach = Math.max(reach, spreadBefore);
-      error[pair] = Math.max(error[pair], ERROR_FACTOR * Math.max(spread, spreadBefore));
+      reach = Math.max(reach, initialSpread);
+      error[pair] = Math.max(error[pair], ERROR_FACTOR * Math.max(spread, initialSpread));
     }
     const e = error[pair];
     error[pair] = ERROR_FACTOR * reach;
@@ -90,7 +85,7 @@ function pickAlpha(random: () => number): number {
   const kind = random();
   if (kind < 0.15) return 0;
   if (kind < 0.3) return 1;
-  if (kind < 0.4) return Math.fround(1 - U);
+  if (kind < 0.4) return Math.fround(1 - UNIT_ROUNDOFF);
   return kind < 0.5 ? 2 ** -20 * random() : Math.fround(random());
 }
 

@@ -1,11 +1,10 @@
 import t from 'tap';
-import { makeCommitCases } from '../../gpu/commit-cases.js';
-import { type CommitAnswer, judgeCommit } from '../../gpu/commit-judge.js';
-import { proveCommit } from '../../gpu/commit-proof.js';
-import { KernelSet } from '../../gpu/device/kernel.js';
-import { type KernelFile, STEP_STAGES } from '../../gpu/kernels/table.js';
-import { loadKernel } from '../../gpu/shaders.js';
-import { openTestDevice } from '../support/gpu.js';
+import { KernelSet } from '../../../gpu/device/kernel.js';
+import { type KernelFile, STEP_STAGES } from '../../../gpu/kernels/table.js';
+import { makeCommitCases } from '../../../gpu/proof/commit-cases.js';
+import { type CommitAnswer, judgeCommit, proveCommit } from '../../../gpu/proof/commit-proof.js';
+import { loadKernel } from '../../../gpu/shaders.js';
+import { openTestDevice } from '../../support/gpu.js';
 
 /** The proof of the end of a step; that of certified gaps is in adapter.test.ts. */
 

@@ -1,0 +1,149 @@
+import t from 'tap';
+import { type Fault, plantFault } from '../../../bench/prove/fault.js';
+import { openAdapter } from '../../../gpu/device/adapter.js';
+import { ANSWER, judgeHeights, proveHeights } from '../../../gpu/proof/heights-proof.js';
+import { makeProofCases, PROOF_POINTS } from '../../../gpu/proof/proof-cases.js';
+import { assembleKernel, type KernelReader, loadKernel, readKernel } from '../../../gpu/shaders.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from '../../../src/solver/pair-kinds.js';
+
+const opening = await openAdapter({ allowSoftware: true });
+const { opened } = opening;
+const needsAdapter =
+  opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason ?? 'there is no adapter' };
+t.teardown(() => opened?.close());
+
+const HEIGHTS = 'gpu/kernels/common/heights.wgsl';
+
+/** Faults of the functions that every kernel of the forward step calls, and what the proof says. */
+const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly verdict: RegExp }[] = [
+  {
+    name: 'heights count as exact: e = 0',
+    fault: { file: HEIGHTS, function: 'errorOf', body: 'return 0.0;' },
+    verdict: /the error bound is 0 instead of/,
+  },
+  {
+    name: 'e is half of what it must be',
+    fault: { file: HEIGHTS, function: 'errorOf', body: 'return 0.5 * original_errorOf(spread);' },
+    verdict: /the error bound is .* instead of/,
+  },
+  {
+    name: 'terms cancel in e',
+    fault: { file: HEIGHTS, function: 'spreadOf', body: 'return abs(heightOf(n, d));' },
+    verdict: /the error bound is .* instead of/,
+  },
+  {
+    name: 'a height multiplies before it subtracts',
+    fault: {
+      file: HEIGHTS,
+      function: 'heightOf',
+      body: 'let far = vec3f(4096.0); return original_heightOf(n, d + far) - original_heightOf(n, far);',
+    },
+    verdict: /pair \d+ \(.+\) as VT: point \d is off by/,
+  },
+  {
+    name: 'a height forgets an axis',
+    fault: { file: HEIGHTS, function: 'heightOf', body: 'return n.x * d.x + n.y * d.y;' },
+    verdict: /point \d is off by/,
+  },
+  {
+    name: 'edges count as a vertex and a triangle',
+    fault: { file: HEIGHTS, search: 'lo = min(0.0, h1);', replacement: 'lo = 0.0;' },
+    verdict: /as EE: lo is/,
+  },
+  {
+    name: 'the last corner of a triangle is forgotten',
+    fault: { file: HEIGHTS, search: 'hi = max(h1, hi);', replacement: 'hi = max(h1, h2);' },
+    verdict: /as VT: hi is/,
+  },
+  {
+    name: 'the gap is larger than the heights say',
+    fault: { file: HEIGHTS, search: 'lo, hi, lo - hi,', replacement: 'lo, hi, 1.01 * abs(lo - hi),' },
+    verdict: /the gap is/,
+  },
+];
+
+if (!opened) t.test('the adapter proves its heights', needsAdapter, async (t) => t.fail(opening.reason));
+else {
+  const { device } = await opened.requestDevice();
+
+  t.test('the adapter proves its heights', async (t) => {
+    const proof = await proveHeights(device);
+    t.ok(proof.ok, proof.reason ?? 'proved');
+    t.ok(proof.worst <= 1 && proof.worst > 0, `worst error is ${proof.worst} of the bound`);
+    t.comment(`${opened.description.adapter}: worst ${proof.worst.toFixed(4)} of the bound, ${proof.pairs} pairs`);
+  });
+
+  t.test('a fault of the functions that run is seen', async (t) => {
+    for (const { name, fault, verdict } of FAULTS) {
+      const read: KernelReader = (file) =>
+        `gpu/kernels/${file}` === fault.file ? plantFault(readKernel(file), fault) : readKernel(file);
+      const proof = await proveHeights(device, (kernel) => assembleKernel(kernel, read));
+      t.equal(proof.ok, false, name);
+      t.match(proof.reason, verdict);
+    }
+  });
+
+  t.test('the proof calls the file that the kernels of a step call', async (t) => {
+    const text = readKernel('common/heights.wgsl');
+    for (const kernel of ['proof/heights', 'forward/bound', 'forward/check', 'forward/list-bounded-pairs']) {
+      t.ok(loadKernel(kernel).includes(text), kernel);
+    }
+    t.notMatch(readKernel('proof/heights.wgsl'), /fn (measureHeights|heightOf|spreadOf|errorOf)/, 'no copy of its own');
+  });
+
+  t.test('a kernel that does not compile is an error, not a proof', async (t) => {
+    device.addEventListener('uncapturederror', (event) => event.preventDefault());
+    await t.rejects(proveHeights(device, () => 'this is no WGSL'));
+  });
+}
+
+t.test('the judge of heights', async (t) => {
+  const cases = makeProofCases();
+  const placeOf = (pair: number, kind: number) => ANSWER.WORDS * (PAIR_KINDS.length * pair + kind);
+  /** The heights as an ideal device would give them: double precision, rounded once. */
+  const ideal = () => {
+    const answers = new Float32Array(ANSWER.WORDS * PAIR_KINDS.length * cases.pairs);
+    for (let pair = 0; pair < cases.pairs; pair++) {
+      const heights: number[] = [];
+      const spreads: number[] = [];
+      for (let k = 0; k < PROOF_POINTS; k++) {
+        const terms = [0, 1, 2].map(
+          (c) => cases.normals[3 * pair + c]! * (cases.points[12 * pair + 3 * k + c]! - cases.points[12 * pair + c]!),
+        );
+        heights.push(Math.fround(terms[0]! + terms[1]! + terms[2]!));
+        spreads.push(Math.abs(terms[0]!) + Math.abs(terms[1]!) + Math.abs(terms[2]!));
+      }
+      for (let kind = 0; kind < PAIR_KINDS.length; kind++) {
+        const corners = CORNERS[kind]!;
+        const own = [0, 1, 2, 3].map((slot) => heights[slot < corners ? slot : corners - 1]!);
+        const lo = Math.min(...own.slice(0, SIDE_A[kind]));
+        const hi = Math.max(...own.slice(SIDE_A[kind], corners));
+        const e = 8 * 2 ** -23 * Math.max(...spreads.slice(0, corners));
+        answers.set([...own, lo, hi, lo - hi, e], placeOf(pair, kind));
+      }
+    }
+    return answers;
+  };
+  const judged = (at: number, change: (value: number, answers: Float32Array) => number) => {
+    const answers = ideal();
+    answers[at] = change(answers[at]!, answers);
+    return judgeHeights(cases, answers);
+  };
+  t.ok(judgeHeights(cases, ideal()).ok, 'accepts correctly rounded heights');
+  const far = placeOf(2000, 0);
+  const off = judged(far + 1, (height, answers) => height + 2 * answers[far + ANSWER.ERROR]!);
+  t.match(off, { ok: false, reason: /pair 2000 \(small features.*point 1/ });
+  t.equal(judged(7, () => Number.NaN).ok, false, 'NaN fails');
+  const proud = judged(placeOf(5, 0) + ANSWER.ERROR, (e) => 0.5 * e);
+  t.match(proud, { ok: false, reason: /error bound/ }, 'a bound that is too small fails');
+  for (const [word, reason] of [
+    [ANSWER.LO, /lo is/],
+    [ANSWER.HI, /hi is/],
+    [ANSWER.GAP, /the gap is/],
+  ] as const) {
+    t.match(
+      judged(placeOf(9, 1) + word, (value) => value + 1),
+      { ok: false, reason },
+    );
+  }
+});
