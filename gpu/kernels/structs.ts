@@ -87,7 +87,7 @@ export const CONTROL = new Struct('Control', {
 });
 
 /** What a step computes of a vertex. */
-export const MOTION = new Struct('Motion', {
+export const VERTEX_STEP = new Struct('VertexStep', {
   alpha: ['atomic<u32>', 'Bits of α_i, 0 ≤ α_i ≤ 1: the order of the bits is the order of the numbers.'],
   guard: ['f32', 'α from the trust box, or from the radius.'],
   limiter: ['atomic<u32>', 'The first pair that bounded or reverted the vertex; NO_PAIR = none.'],
@@ -273,7 +273,7 @@ export const FILTER_COUNTS = new Struct('FilterCounts', {
 /** All of them, by what WGSL calls them. */
 export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
   [
-    ...[PARAMETERS, CONTROL, MOTION, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, EDGE_RANGE],
+    ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, EDGE_RANGE],
     ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, SCAN_PLAN, SCAN_LEVEL],
     ...[FILTER_LEVEL, FILTER_WALK, FILTER_COUNTS],
   ].map((struct) => [struct.name, struct as Struct<string>]),

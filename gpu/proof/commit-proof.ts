@@ -3,7 +3,7 @@ import { foldThreads } from '../device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../device/flags.js';
 import type { KernelSet } from '../device/kernel.js';
 import { NO_BOUND, NO_PAIR, VERTEX_FLAG } from '../kernels/constants.js';
-import { CONTROL, LIMIT, MOTION, PARAMETERS, VERTEX_PROGRESS } from '../kernels/structs.js';
+import { CONTROL, LIMIT, PARAMETERS, VERTEX_PROGRESS, VERTEX_STEP } from '../kernels/structs.js';
 import type { EntryPoint } from '../kernels/table.js';
 import { type CommitCases, makeCommitCases } from './commit-cases.js';
 import { PROOF_POINTS } from './proof-cases.js';
@@ -60,7 +60,7 @@ async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCas
     y: create(cases.y.buffer, STORAGE),
     next: create(new ArrayBuffer(12 * vertices), STORAGE | COPY_SRC),
     box: create(cases.box.buffer, STORAGE),
-    motion: create(packMotion(cases), STORAGE | COPY_SRC),
+    vertexStep: create(packSteps(cases), STORAGE | COPY_SRC),
     progress: create(packProgress(vertices), STORAGE | COPY_SRC),
     pairVertex: create(Int32Array.from({ length: vertices }, (_, v) => v).buffer, STORAGE),
     pairNormal: create(packNormals(cases), STORAGE),
@@ -86,7 +86,7 @@ async function runCommit(device: GPUDevice, kernels: KernelSet, cases: CommitCas
     for (const [buffer, bytes] of [
       [named.next, 12 * vertices],
       [named.x, 12 * vertices],
-      [named.motion, 16 * vertices],
+      [named.vertexStep, 16 * vertices],
       [named.progress, 16 * vertices],
     ] as const) {
       encoder.copyBufferToBuffer(buffer, 0, readback, at, bytes);
@@ -106,13 +106,13 @@ const padded = (data: ArrayBuffer): ArrayBuffer => {
   return whole.buffer;
 };
 
-function packMotion({ alpha }: CommitCases): ArrayBuffer {
-  const words = new Uint32Array(MOTION.words * alpha.length);
+function packSteps({ alpha }: CommitCases): ArrayBuffer {
+  const words = new Uint32Array(VERTEX_STEP.words * alpha.length);
   const bits = new Uint32Array(alpha.buffer);
   for (let v = 0; v < alpha.length; v++) {
-    words[MOTION.words * v + MOTION.word('alpha')] = bits[v];
-    words[MOTION.words * v + MOTION.word('limiter')] = NO_PAIR;
-    words[MOTION.words * v + MOTION.word('flags')] = VERTEX_FLAG.MOVING;
+    words[VERTEX_STEP.words * v + VERTEX_STEP.word('alpha')] = bits[v];
+    words[VERTEX_STEP.words * v + VERTEX_STEP.word('limiter')] = NO_PAIR;
+    words[VERTEX_STEP.words * v + VERTEX_STEP.word('flags')] = VERTEX_FLAG.MOVING;
   }
   return words.buffer;
 }
@@ -144,12 +144,12 @@ function packLimits({ pairs, low, high, error }: CommitCases): ArrayBuffer {
 }
 
 function unpack(bytes: ArrayBuffer, vertices: number): CommitAnswer {
-  const motion = new Uint32Array(bytes, 24 * vertices, 4 * vertices);
+  const steps = new Uint32Array(bytes, 24 * vertices, 4 * vertices);
   const progress = new Float32Array(bytes, 40 * vertices, 4 * vertices);
   return {
     next: new Float32Array(bytes, 0, 3 * vertices),
     x: new Float32Array(bytes, 12 * vertices, 3 * vertices),
-    alphaBits: motion.filter((_, n) => n % MOTION.words === MOTION.word('alpha')),
+    alphaBits: steps.filter((_, n) => n % VERTEX_STEP.words === VERTEX_STEP.word('alpha')),
     residual: progress.filter((_, n) => n % VERTEX_PROGRESS.words === VERTEX_PROGRESS.word('residual')),
   };
 }

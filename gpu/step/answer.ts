@@ -7,7 +7,7 @@ import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import type { StructValues } from '../device/struct.js';
 import { KIND_MASK, STATE } from '../kernels/constants.js';
-import { CONTROL, MOTION, VERTEX_PROGRESS } from '../kernels/structs.js';
+import { CONTROL, VERTEX_PROGRESS, VERTEX_STEP } from '../kernels/structs.js';
 import type { StepRecorder } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
 
@@ -39,17 +39,17 @@ export async function readFinalState(
     { buffer: buffers.control, bytes: CONTROL.bytes },
     { buffer: buffers.x, bytes: 12 * vertexCount },
     { buffer: buffers.progress, bytes: VERTEX_PROGRESS.bytes * vertexCount },
-    { buffer: buffers.motion, bytes: MOTION.bytes * vertexCount },
+    { buffer: buffers.vertexStep, bytes: VERTEX_STEP.bytes * vertexCount },
   ]);
   memory.device.queue.submit([encoder.finish()]);
   // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
-  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toProgress, toMotion]) => {
+  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toProgress, toStep]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
     const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
     const residuals = residualsIn(new Float32Array(range, toProgress, VERTEX_PROGRESS.words * vertexCount));
-    const motion = new Uint32Array(range, toMotion, MOTION.words * vertexCount);
+    const steps = new Uint32Array(range, toStep, VERTEX_STEP.words * vertexCount);
     // NO_PAIR, all bits set, becomes negative.
-    const limiterOf = (vertex: number) => motion[MOTION.words * vertex + MOTION.word('limiter')] | 0;
+    const limiterOf = (vertex: number) => steps[VERTEX_STEP.words * vertex + VERTEX_STEP.word('limiter')] | 0;
     const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
     return { control, positions, residuals, worst };
   });

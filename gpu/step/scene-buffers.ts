@@ -9,9 +9,9 @@ import {
   CONTROL,
   EDGE_RANGE,
   LIMIT,
-  MOTION,
   PARAMETERS,
   VERTEX_PROGRESS,
+  VERTEX_STEP,
 } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
 
@@ -48,7 +48,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
  * The buffers of one scene, by the names that the kernels use. Units are engine units.
  *
  * Per vertex: x, y, next, start, target, windowStart float32[3V]; box float32[6V] lo xyz, hi xyz; inverseMass float32[V];
- * wanted uint32[V]; motion, lists, progress structs of 16 bytes; ways float32[8]. Per pair, with room for `pairCapacity`:
+ * wanted uint32[V]; vertexStep, lists, progress structs of 16 bytes; motions float32[8]. Per pair, with room for `pairCapacity`:
  * pairVertex int32[4] (−1 = unused), pairInfo uint32 (kind in the low bits), pairNormal float32[4] (xyz, δ_p or 0),
  * pairDistance float32. Two buffers have two uses in a step (pair.wgsl): as `candidates` and `contacts` they hold
  * `candidateCapacity` candidates of the backward step, as `limits` and `bounds` 16 bytes per pair of the forward step.
@@ -67,10 +67,10 @@ export class SceneBuffers {
   readonly windowStart: GPUBuffer;
   readonly box: GPUBuffer;
   readonly wanted: GPUBuffer;
-  readonly motion: GPUBuffer;
+  readonly vertexStep: GPUBuffer;
   readonly lists: GPUBuffer;
   readonly progress: GPUBuffer;
-  readonly ways: GPUBuffer;
+  readonly motions: GPUBuffer;
   edgeEnds!: GPUBuffer;
   edgeRow!: GPUBuffer;
   edgeLambda!: GPUBuffer;
@@ -123,10 +123,10 @@ export class SceneBuffers {
     this.windowStart = this.#add('windowStart', 12 * v, state);
     this.box = this.#add('box', 24 * v, state);
     this.wanted = this.#add('wanted', 4 * v, state);
-    this.motion = this.#add('motion', MOTION.bytes * v, state);
+    this.vertexStep = this.#add('vertexStep', VERTEX_STEP.bytes * v, state);
     this.lists = this.#add('lists', CONTACT_LIST.bytes * v, state);
     this.progress = this.#add('progress', VERTEX_PROGRESS.bytes * v, state);
-    this.ways = this.#add('ways', 2 * 16 * v, STORAGE);
+    this.motions = this.#add('motions', 2 * 16 * v, STORAGE);
     memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.replaceEdges(edges);
     this.reservePairs(pairCapacity);

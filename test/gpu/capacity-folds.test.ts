@@ -80,7 +80,7 @@ else {
       start: upload('start', x.buffer),
       x: upload('x', x.buffer),
       y: upload('y', y.buffer),
-      motion: upload('motion', motion.buffer),
+      vertexStep: upload('vertexStep', motion.buffer),
       next: upload('next', new Uint32Array(room).fill(SENTINEL).buffer),
     };
     t.teardown(() => {
@@ -115,17 +115,17 @@ else {
       x: upload('x', x.buffer),
       y: upload('y', y.buffer),
       inverseMass: upload('inverseMass', inverseMass.buffer),
-      motion: upload('motion', stained()),
+      vertexStep: upload('vertexStep', stained()),
       lists: upload('lists', stained()),
       progress: upload('progress', new ArrayBuffer(16 * VERTICES)),
       // Not tested here; on some adapters it exceeds one binding, and what does not fit is dropped.
-      ways: memory.allocate('ways', Math.min(32 * VERTICES, memory.largestBinding), STORAGE),
+      motions: memory.allocate('motions', Math.min(32 * VERTICES, memory.largestBinding), STORAGE),
     };
     t.teardown(() => {
       for (const buffer of Object.values(buffers)) memory.free(buffer);
     });
     dispatch('prepare', buffers);
-    const motion = new Uint32Array(await read(buffers.motion, 16 * VERTICES));
+    const motion = new Uint32Array(await read(buffers.vertexStep, 16 * VERTICES));
     const lists = new Uint32Array(await read(buffers.lists, 16 * VERTICES));
     let wrong = 0;
     for (let v = 0; v < VERTICES; v++) {

@@ -26,7 +26,7 @@ type BufferName =
   | 'x'
   | 'y'
   | 'next'
-  | 'motion'
+  | 'vertexStep'
   | 'pairDistance'
   | 'pairInfo'
   | 'pairNormal'

@@ -12,11 +12,7 @@ const MUTED_PROOF: Fault = {
   instead: () => Promise.resolve(undefined),
 };
 
-const noCheck: Fault = {
-  file: 'gpu/kernels/forward/check.wgsl',
-  search: 'if (!holds) {',
-  replacement: 'if (!holds && false) {',
-};
+const noCheck: Fault = { file: 'gpu/kernels/forward/check.wgsl', function: 'holds', body: 'return true;' };
 
 const mutant = (
   name: string,
@@ -28,31 +24,15 @@ const mutant = (
 ): Mutant => ({ name, description, faults: [...faults, MUTED_PROOF], scenes, caughtBy, engine: 'webgpu', ...how });
 
 const openBoxes: readonly Fault[] = [
-  {
-    file: 'gpu/kernels/forward/commit.wgsl',
-    search: '(parameters.hasBoxes == 1u && !isInBox(i, written))',
-    replacement: '(parameters.hasBoxes == 2u && !isInBox(i, written))',
-  },
-  {
-    file: 'gpu/kernels/forward/guard.wgsl',
-    search: 'let q = 6u * i;',
-    replacement: 'let q = 6u * i;\n      motion[i].guard = box[q];',
-  },
-  {
-    file: 'gpu/kernels/forward/guard.wgsl',
-    search: 'alpha = min(alpha, boxShare(here[c], to[c], box[q + c], box[q + c + 3u]));',
-    replacement: 'alpha = 1.0;',
-  },
+  { file: 'gpu/kernels/forward/commit.wgsl', function: 'leavesBox', body: 'return false;' },
+  { file: 'gpu/kernels/forward/guard.wgsl', function: 'boxShare', body: 'return 1.0;' },
 ];
 
 export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-no-bound-no-check',
     'pairs neither bound a step nor is it checked',
-    [
-      noCheck,
-      { file: 'gpu/kernels/forward/bound.wgsl', search: 'if (bound < 1.0) {', replacement: 'if (bound < -1.0) {' },
-    ],
+    [noCheck, { file: 'gpu/kernels/forward/bound.wgsl', function: 'keepBound', body: '' }],
     ['layers', 'sandInABag'],
     [MEETING, TUNNEL, FLOOR, PATH],
   ),
@@ -63,8 +43,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
       noCheck,
       {
         file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'return budget / approach;',
-        replacement: 'return min(1.0, 2.5 * budget / approach);',
+        function: 'boundOf',
+        body: 'let bound = original_boundOf(budget, approach); return select(min(1.0, 2.5 * bound), bound, bound == NO_BOUND);',
       },
     ],
     ['matryoshka', 'layers', 'soup'],
@@ -76,9 +56,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/search/walk-pairs.wgsl',
-        search: 'fn sharesVertex(v: vec4u) -> bool {',
-        replacement:
-          'fn sharesVertex(v: vec4u) -> bool {\n  if ((v.x + v.y + v.z) % 3u == 0u) {\n    return true;\n  }',
+        function: 'sharesVertex',
+        body: 'return (v.x + v.y + v.z) % 3u == 0u || original_sharesVertex(v);',
       },
     ],
     ['layers', 'sandInABag', 'soup'],
@@ -90,13 +69,13 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'let room = max(0.0, gap - parameters.floor);',
-        replacement: 'let room = max(0.0, gap - 0.1 * parameters.floor);',
+        function: 'roomOf',
+        body: 'return max(0.0, gap - 0.1 * parameters.floor);',
       },
       {
         file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'min(gap, parameters.floor) - 0.5 * parameters.floor',
-        replacement: 'min(gap, 0.1 * parameters.floor) - 0.05 * parameters.floor',
+        function: 'reserveOf',
+        body: 'return 0.5 * max(0.0, min(gap, 0.1 * parameters.floor) - 0.05 * parameters.floor);',
       },
     ],
     ['soup', 'layers', 'spike', 'matryoshka'],
@@ -113,15 +92,11 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     'kernel-commit-ignores-check',
     'a step that its check sends back is taken all the same, and its bound is too long',
     [
-      {
-        file: 'gpu/kernels/forward/commit.wgsl',
-        search: '(flags & REVERTED) != 0u ||',
-        replacement: '(flags & REVERTED) == 0xffffffffu ||',
-      },
+      { file: 'gpu/kernels/forward/commit.wgsl', function: 'isReverted', body: 'return false;' },
       {
         file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'return budget / approach;',
-        replacement: 'return min(1.0, 2.5 * budget / approach);',
+        function: 'boundOf',
+        body: 'let bound = original_boundOf(budget, approach); return select(min(1.0, 2.5 * bound), bound, bound == NO_BOUND);',
       },
     ],
     ['matryoshka', 'layers', 'soup'],
@@ -130,26 +105,14 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-forgotten-border',
     'the search excludes every pair of kinematic elements, also those that guard the cloth at their border',
-    [
-      {
-        file: 'gpu/kernels/search/element-boxes.wgsl',
-        search: 'if (control.skipsKinematic != 0u && isAtBorder(slot)) {',
-        replacement: 'if (control.skipsKinematic == 77u && isAtBorder(slot)) {',
-      },
-    ],
+    [{ file: 'gpu/kernels/search/element-boxes.wgsl', function: 'isAtBorder', body: 'return false;' }],
     ['heldBorders'],
     [MEETING, PATH],
   ),
   mutant(
     'kernel-no-growth',
     'hulls of trust boxes are not grown by half of δ, so that pairs outside P are disjoint and no more',
-    [
-      {
-        file: 'gpu/kernels/search/element-boxes.wgsl',
-        search: 'var growth = control.growth;',
-        replacement: 'var growth = 0.0 * control.growth;',
-      },
-    ],
+    [{ file: 'gpu/kernels/search/element-boxes.wgsl', function: 'growthOf', body: 'return 0.0;' }],
     ['closingGrains'],
     [FLOOR],
     { sent: { corner: 'ONE_SHORT_STEP' } },
@@ -160,13 +123,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'bounds[n] = vec4f(0.0);',
-        replacement: 'bounds[n] = vec4f(NO_BOUND);\n    limits[n] = Limit(-3.0e38, 3.0e38, 0.0, entry);',
-      },
-      {
-        file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'atomicMin(&motion[ids[s]].alpha, 0u);',
-        replacement: 'atomicMin(&motion[ids[s]].alpha, 0x3f800000u);',
+        function: 'freeze',
+        body: 'bounds[n] = vec4f(NO_BOUND); limits[n] = Limit(-3.0e38, 3.0e38, 0.0, limits[n].entry);',
       },
     ],
     ['slivers'],
@@ -193,14 +151,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-stale-proximity-set',
     'a session uses its proximity set again although vertices have left their boxes, and their boxes are not kept',
-    [
-      ...openBoxes,
-      {
-        file: 'gpu/kernels/control/begin.wgsl',
-        search: 'isInvalid = !(all(here >= lo) && all(here <= hi)) ||',
-        replacement: 'isInvalid = (false && !(all(here >= lo) && all(here <= hi))) ||',
-      },
-    ],
+    [...openBoxes, { file: 'gpu/kernels/control/begin.wgsl', function: 'isInside', body: 'return true;' }],
     ['soup', 'layers'],
     [MEETING, TUNNEL, FLOOR, PATH],
     { mode: 'SESSION' },
@@ -230,18 +181,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-distance-for-gap',
     'the computed distance is believed in the place of the gap that a plane certifies',
-    [
-      {
-        file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'gap = min(heights.gap, pairDistance[p]);',
-        replacement: 'gap = pairDistance[p];',
-      },
-      {
-        file: 'gpu/kernels/forward/bound.wgsl',
-        search: 'gap = measured.gap;',
-        replacement: 'gap = measured.distance;',
-      },
-    ],
+    [{ file: 'gpu/kernels/common/heights.wgsl', function: 'gapOf', body: 'return distance;' }],
     ['longRods'],
     [MEETING, PATH, FLOOR],
     { sent: STRIDING },
@@ -249,13 +189,7 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-forgotten-seams',
     'pairs of ignored parts are excluded also where they guard an element that spans parts',
-    [
-      {
-        file: 'gpu/kernels/search/pair-rules.wgsl',
-        search: 'if (isOnSeam || part.z != q',
-        replacement: 'if ((isOnSeam && part.z != q) || part.z != q',
-      },
-    ],
+    [{ file: 'gpu/kernels/search/pair-rules.wgsl', function: 'hasSeam', body: 'return false;' }],
     ['sewnParts'],
     [MEETING, PATH],
   ),
@@ -275,26 +209,14 @@ export const GPU_MUTANTS: readonly Mutant[] = [
   mutant(
     'kernel-passed-over-without-room',
     'a pair is passed over where its last normal parts it at both ends of its way, by however little',
-    [
-      {
-        file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
-        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * errorOf(far)) + margin;',
-        replacement: 'return lo - hi > 0.0;',
-      },
-    ],
+    [{ file: 'gpu/kernels/forward/list-bounded-pairs.wgsl', function: 'isSkipped', body: 'return gap > 0.0;' }],
     ['closeCalls'],
     [FLOOR],
   ),
   mutant(
     'kernel-passed-over-unrounded',
     'a pair is passed over by δ alone, however coarse the numbers are where the step leads',
-    [
-      {
-        file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
-        search: 'return lo - hi > max(delta, 0.5 * delta + 2.0 * errorOf(far)) + margin;',
-        replacement: 'return lo - hi > delta;',
-      },
-    ],
+    [{ file: 'gpu/kernels/forward/list-bounded-pairs.wgsl', function: 'isSkipped', body: 'return gap > delta;' }],
     ['farFlights'],
     [MEETING, PATH],
     { sent: STRIDING },
@@ -305,8 +227,8 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     [
       {
         file: 'gpu/kernels/forward/list-bounded-pairs.wgsl',
-        search: 'return vec2f(way.w * heightOf(n, way.xyz),',
-        replacement: 'return vec2f(0.0 * way.w * heightOf(n, way.xyz),',
+        function: 'motionOf',
+        body: 'return vec2f(0.0, original_motionOf(v, n).y);',
       },
     ],
     ['layers'],

@@ -9,7 +9,7 @@
 // better is in them, and how much, so that nothing depends on who came first. Beside each entry of a list stands its key,
 // so that most entries are passed over by one number and without a look at their candidate.
 //
-// In: pairVertex, motion.flags. In and out: candidates.isUnique, lists, contacts (list, keys, queue for those that are kept).
+// In: pairVertex, vertexStep.flags. In and out: candidates.isUnique, lists, contacts (list, keys, queue for those that are kept).
 // After `unique` lists.cursor is the number of unique contacts that weigh at the vertex. Mirrors selectContacts
 // (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
@@ -17,7 +17,7 @@
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(3) var<storage, read_write> candidates: array<Candidate>;
-@group(0) @binding(4) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(4) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(5) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<u32>;
 // #include "backward/contact-words.wgsl"
@@ -26,7 +26,7 @@
 // of them, for an entry that neither ousts a duplicate nor counts among the closest.
 const NO_KEY: u32 = 0xffffffffu;
 
-// A candidate's vertices, what each weighs and is (motion.flags).
+// A candidate's vertices, what each weighs and is (vertexStep.flags).
 struct Slots {
   ids: vec4i,
   weight: vec4f,
@@ -41,7 +41,7 @@ fn slotsOf(c: u32) -> Slots {
   let p = pairOf(entry);
   var slots = Slots(pairVertex[p], candidates[c].weight, vec4u(0u), cornersOf(kindOf(entry)), p);
   for (var s = 0u; s < slots.corners; s++) {
-    slots.flags[s] = motion[slots.ids[s]].flags;
+    slots.flags[s] = vertexStep[slots.ids[s]].flags;
   }
   return slots;
 }

@@ -1,7 +1,7 @@
 // Geometry of the pairs that may be contacts, one thread a listed pair (backward/list-near-pairs.wgsl): closest points, certified normal and gap at x
 // (method.md 4.3), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
 //
-// In: ways, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
+// In: motions, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
 // candidates, as many as there is room for, and control.candidateCount, which counts on beyond that. Mirrors
 // ContactCandidates.find and pairDelta (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
@@ -9,20 +9,20 @@
 // #include "common/pair.wgsl"
 // #include "common/measure.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
-@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
+@group(0) @binding(2) var<storage, read> motions: array<vec4f>;
 @group(0) @binding(3) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(4) var<storage, read> listed: array<u32>;
 @group(0) @binding(5) var<storage, read_write> pairInfo: array<u32>;
 @group(0) @binding(6) var<storage, read_write> pairNormal: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> pairDistance: array<f32>;
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
-// #include "common/motion.wgsl"
+// #include "common/motions.wgsl"
 
 // Positions at the start of the request, slot by slot (corners-of-x.wgsl says why).
 fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {
   var p: Corners;
   for (var s = 0u; s < cornersOf(kind); s++) {
-    p = withCorner(p, s, ways[2u * u32(ids[s]) + 1u].xyz);
+    p = withCorner(p, s, motions[2u * u32(ids[s]) + 1u].xyz);
   }
   return p;
 }
@@ -34,7 +34,7 @@ fn distanceOfPair(kind: u32, ids: vec4i) -> f32 {
   }
   var side = vec2f(0.0);
   for (var s = 0u; s < cornersOf(kind); s++) {
-    let distance = ways[2u * u32(ids[s]) + 1u].w;
+    let distance = motions[2u * u32(ids[s]) + 1u].w;
     side = select(vec2f(side.x, max(side.y, distance)), vec2f(max(side.x, distance), side.y), s < sideAOf(kind));
   }
   return 0.5 * (side.x + side.y);
@@ -43,7 +43,7 @@ fn distanceOfPair(kind: u32, ids: vec4i) -> f32 {
 // A vertex of enough weight can be pushed, or a stuck one has to know of the pair (backward/slide.wgsl).
 fn isOfUse(sorts: vec4f, weight: vec4f) -> bool {
   let isHeavy = weight >= vec4f(MIN_MOVABLE_WEIGHT);
-  return any((sorts == vec4f(STUCK_WAY)) | ((sorts == vec4f(MOVABLE_WAY)) & isHeavy));
+  return any((sorts == vec4f(STUCK_VERTEX)) | ((sorts == vec4f(MOVABLE_VERTEX)) & isHeavy));
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -61,12 +61,12 @@ fn geometry(
   let kind = kindOf(entry);
   let ids = pairVertex[p];
   var points: Corners;
-  // What each vertex is (common/motion.wgsl)
+  // What each vertex is (common/motions.wgsl)
   var sorts = vec4f(0.0);
   for (var s = 0u; s < cornersOf(kind); s++) {
-    let way = ways[2u * u32(ids[s])];
-    points = withCorner(points, s, way.xyz);
-    sorts[s] = abs(way.w);
+    let motion = motions[2u * u32(ids[s])];
+    points = withCorner(points, s, motion.xyz);
+    sorts[s] = abs(motion.w);
   }
   let stored = pairNormal[p];
   let delta = distanceOfPair(kind, ids);

@@ -3,7 +3,7 @@
 // rounding is far below δ/2. A list, because most pairs of P are passed over and the work on the others is long: threads
 // that run in step would wait for it all the same.
 //
-// In: ways, pairs. Out: listed, control.listedCount; the list is in no order. Mirrors ActivePairs.gather and staleGap
+// In: motions, pairs. Out: listed, control.listedCount; the list is in no order. Mirrors ActivePairs.gather and staleGap
 // (src/solver/cpu/active-pairs.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -11,13 +11,13 @@
 // #include "common/corners.wgsl"
 // #include "common/heights.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
-@group(0) @binding(2) var<storage, read> ways: array<vec4f>;
+@group(0) @binding(2) var<storage, read> motions: array<vec4f>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairInfo: array<u32>;
 @group(0) @binding(6) var<storage, read> pairNormal: array<vec4f>;
 // u32[P] entries
 @group(0) @binding(7) var<storage, read_write> listed: array<u32>;
-// #include "common/motion.wgsl"
+// #include "common/motions.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn listForGeometry(

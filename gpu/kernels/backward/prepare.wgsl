@@ -1,7 +1,7 @@
 // Opens the contact part of a step, one thread a vertex: who moves (y ≠ x after the edge sweep), who can be moved at all,
 // who is stuck, empty contact lists.
 //
-// In: start, x, y, inverseMass, progress.stuck. Out: motion.flags, ways (common/motion.wgsl), lists. Mirrors TwoWay.#markMoving
+// In: start, x, y, inverseMass, progress.stuck. Out: vertexStep.flags, motions (common/motions.wgsl), lists. Mirrors TwoWay.#markMoving
 // (src/solver/cpu/two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -10,12 +10,12 @@
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> y: array<f32>;
 @group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
-@group(0) @binding(5) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(5) var<storage, read_write> vertexStep: array<VertexStep>;
 @group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
-@group(0) @binding(8) var<storage, read_write> ways: array<vec4f>;
+@group(0) @binding(8) var<storage, read_write> motions: array<vec4f>;
 
-// #include "common/motion.wgsl"
+// #include "common/motions.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn prepare(
@@ -38,14 +38,14 @@ fn prepare(
   }
   let isMovable = inverseMass[i] > 0.0;
   let isStuck = isMovable && progress[i].stuck == STUCK_STEPS;
-  atomicStore(&motion[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
-  let sort = select(select(IMMOVABLE_WAY, MOVABLE_WAY, isMovable), STUCK_WAY, isStuck);
-  ways[2u * i] = vec4f(here, select(-sort, sort, moves));
+  atomicStore(&vertexStep[i].flags, select(0u, MOVING, moves) | select(0u, MOVABLE, isMovable) | select(0u, STUCK, isStuck));
+  let sort = select(select(IMMOVABLE_VERTEX, MOVABLE_VERTEX, isMovable), STUCK_VERTEX, isStuck);
+  motions[2u * i] = vec4f(here, select(-sort, sort, moves));
   var delta = parameters.delta;
   if (parameters.hasDistances != 0u) {
     delta = start[3u * parameters.vertexCount + i];
   }
-  ways[2u * i + 1u] = vec4f(origin, delta);
+  motions[2u * i + 1u] = vec4f(origin, delta);
   atomicStore(&lists[i].count, 0u);
   lists[i].offset = 0u;
   atomicStore(&lists[i].cursor, 0u);

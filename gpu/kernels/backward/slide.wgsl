@@ -3,7 +3,7 @@
 // vertex's whole motion by one α, so that at the floor a small approaching part stops the tangential part as well. y is
 // guidance; the bound and the check that follow keep the path safe as ever.
 //
-// In: x, motion.flags, pairs, lists, candidates, contacts (list). In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
+// In: x, vertexStep.flags, pairs, lists, candidates, contacts (list). In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -11,7 +11,7 @@
 // #include "common/heights.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<f32>;
 @group(0) @binding(2) var<storage, read_write> y: array<f32>;
-@group(0) @binding(3) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(3) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
@@ -52,7 +52,7 @@ fn slide(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount || (motion[i].flags & STUCK) == 0u) {
+  if (i >= parameters.vertexCount || (vertexStep[i].flags & STUCK) == 0u) {
     return;
   }
   let length = atomicLoad(&lists[i].count);

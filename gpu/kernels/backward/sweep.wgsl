@@ -47,18 +47,18 @@ fn project(n: u32) {
   // Differences first: c₀ − J·x would cancel.
   let corners = cornersOf(kind);
   var at: Corners;
-  var way: Corners;
+  var motion: Corners;
   for (var s = 0u; s < corners; s++) {
     let here = pointOfX(u32(ids[s]));
     let k = 3u * u32(ids[s]);
     at = withCorner(at, s, here);
-    way = withCorner(way, s, vec3f(y[k], y[k + 1u], y[k + 2u]) - here);
+    motion = withCorner(motion, s, vec3f(y[k], y[k + 1u], y[k + 2u]) - here);
   }
   let row = jacobianOf(kind, at, weight, bitcast<f32>(about.y), pairNormal[p].xyz);
   var value = state.z;
   for (var s = 0u; s < corners; s++) {
     if (weight[s] > 0.0) {
-      value += dot3(rowOf(row, s), cornerOf(way, s));
+      value += dot3(rowOf(row, s), cornerOf(motion, s));
     }
   }
   let old = state.x;

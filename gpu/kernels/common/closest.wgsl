@@ -69,7 +69,7 @@ fn crossed(q: vec3f, v: vec3f, isExchanged: bool) -> vec3f {
 //
 // One body for every turn and for both shapes: a software driver takes its time for every line of machine code, and what is
 // written out turn by turn it has to compile as often (docs/method.md, cold start). Where the two shapes differ by a sign,
-// factors are exchanged and ways negated, which no rounding notices.
+// factors are exchanged and motions negated, which no rounding notices.
 fn closestInTurns(p0: vec3f, p1: vec3f, p2: vec3f, p3: vec3f, isEdges: bool, turns: u32) -> Closest {
   var best: Closest;
   var point = p0;

@@ -6,10 +6,10 @@
 // With u = 2^-23 (WGSL fixes no direction of rounding): the difference errs by u relative, each product by u, the two sums
 // by u each of what they add, so |h_k − exact| ≤ ((1 + u)^4 − 1) Σ_c |n_c d_c| < 5u Σ_c |n_c d_c|. e = 8u max_k Σ_c |n_c d_c|
 // leaves slack for its own rounding and for the few scalar operations that combine heights. Whatever n is: gap > 2e means
-// that the exact heights of side a lie above those of side b, so that a plane with normal n parts the two hulls.
+// that the exact heights of side a lie above those of side b, so that a plane with normal n separates the two hulls.
 //
-// The differences come first: what the coordinates share cancels there. gpu/self-proof.ts makes an adapter prove that
-// its compiler leaves it at that.
+// The differences come first: what the coordinates share cancels there. An adapter proves that its compiler leaves the order
+// as it is (gpu/proof/heights-proof.ts).
 
 struct Heights {
   // of the four slots; slots that the kind does not use repeat a height of side b
@@ -31,6 +31,16 @@ fn spreadOf(n: vec3f, d: vec3f) -> f32 {
 // e of heights whose largest Σ_c |n_c d_c| this is.
 fn errorOf(spread: f32) -> f32 {
   return ERROR_FACTOR * spread;
+}
+
+// Whether this gap is a certificate (docs/method.md, S1).
+fn isCertified(gap: f32, error: f32) -> bool {
+  return gap > 2.0 * error;
+}
+
+// A gap that one normal certifies: no plane can separate two sets by more than their distance.
+fn gapOf(heights: Heights, distance: f32) -> f32 {
+  return min(heights.gap, distance);
 }
 
 fn measureHeights(kind: u32, p: Corners, n: vec3f) -> Heights {

@@ -1,8 +1,8 @@
-// Geometry of one pair; mirrors measurePair of src/solver/cpu/certificate.ts (method.md 4.3).
+// Geometry of one pair (docs/method.md, S1): closest points, and the normal that certifies the largest gap. Mirrors measurePair
+// of src/solver/cpu/certificate.ts.
 //
 // The direction of the closest points comes first; where it certifies clearly less than their distance (long elements,
 // tiny distances) the face normal, or the cross product of the edges, is tried both ways, and so is the pair's last normal.
-// The gap is at most the distance, because no plane can part two sets by more than that.
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
 // #include "common/lengths.wgsl"
@@ -48,7 +48,7 @@ fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measu
   var hasOne = isVector(candidate);
   var heights: Heights;
   // In a fixed order, the first of those that certify most, g − 2e: the closest direction, which is enough where it is to
-  // be trusted, the normal of the planes both ways, the last normal. A vector of 0 certifies nothing and is passed over.
+  // be trusted, the normal of the planes both motions, the last normal. A vector of 0 certifies nothing and is passed over.
   var tries = 1u;
   for (var k = 0u; k < tries; k++) {
     if (k == 1u) {
@@ -64,7 +64,7 @@ fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measu
     let tried = measureHeights(kind, p, candidate);
     if (k == 0u) {
       heights = tried;
-      if (!(distance > 0.0 && tried.gap >= TRUSTED_SHARE * distance && tried.gap > 2.0 * tried.error)) {
+      if (!(distance > 0.0 && tried.gap >= TRUSTED_SHARE * distance && isCertified(tried.gap, tried.error))) {
         tries = 4u;
       }
     } else if (!hasOne || tried.gap - 2.0 * tried.error > heights.gap - 2.0 * heights.error) {
@@ -73,5 +73,5 @@ fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measu
       heights = tried;
     }
   }
-  return Measured(nearest.weight, distance, normal, min(heights.gap, distance), heights);
+  return Measured(nearest.weight, distance, normal, gapOf(heights, distance), heights);
 }

@@ -16,6 +16,10 @@
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> progress: array<VertexProgress>;
 
+fn isInside(at: vec3f, lo: vec3f, hi: vec3f) -> bool {
+  return all(at >= lo) && all(at <= hi);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn begin(
   @builtin(workgroup_id) group: vec3u,
@@ -46,7 +50,7 @@ fn begin(
   }
   var isInvalid = false;
   if (parameters.hasBoxes == 1u) {
-    isInvalid = !(all(here >= lo) && all(here <= hi)) || (!isThere && lo.x == hi.x && lo.y == hi.y);
+    isInvalid = !isInside(here, lo, hi) || (!isThere && lo.x == hi.x && lo.y == hi.y);
   } else {
     atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(here - lo)) & 0x7fffffffu);
     // A kinematic vertex that moves now may have stood still at the search, and its pairs been excluded.

@@ -71,8 +71,8 @@ fn clearCounters() {
 
 // D(l) after the step whose largest move was counted.
 fn narrowedRadius() -> f32 {
-  let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
-  return (control.radius - way) - 2.5e-7 * control.radius;
+  let motion = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
+  return (control.radius - motion) - 2.5e-7 * control.radius;
 }
 
 // The re-search rule of guard BOXES: enough of those concerned are stopped, or one has been for long.
@@ -149,9 +149,9 @@ fn open() {
   control.windowSum = RESIDUAL_PARTS * f32(unfinished);
   control.residual = select(0.0, 1.0, unfinished > 0u);
   // D from the net displacement since the search, where that is worse than what is left of it.
-  let way = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
+  let motion = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
   let hasBoxes = parameters.hasBoxes == 1u;
-  let radius = select(min(control.radius, parameters.radiusMax - way), control.radius, hasBoxes);
+  let radius = select(min(control.radius, parameters.radiusMax - motion), control.radius, hasBoxes);
   control.radius = radius;
   let fits = atomicLoad(&control.invalidCount) == 0u && control.isReused == 1u &&
     (hasBoxes || radius >= parameters.radiusMin);

@@ -1,12 +1,12 @@
 // Who matters for the decision to search, one thread a vertex: the unfinished (r ≥ ε), and every vertex of the pair that
 // bounds one, for what is pushed aside must not end at the face of its box.
 //
-// In: motion.limiter, pairVertex, progress.residual. Out: progress.relevant. Mirrors ProgressWatch.#markRelevant
+// In: vertexStep.limiter, pairVertex, progress.residual. Out: progress.relevant. Mirrors ProgressWatch.#markRelevant
 // (src/solver/cpu/progress-watch.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
-@group(0) @binding(1) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(1) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(2) var<storage, read> pairVertex: array<vec4i>;
 @group(0) @binding(3) var<storage, read_write> progress: array<VertexProgress>;
 
@@ -21,7 +21,7 @@ fn concern(
     return;
   }
   atomicStore(&progress[i].relevant, 1u);
-  let p = motion[i].limiter;
+  let p = vertexStep[i].limiter;
   if (p == NO_PAIR) {
     return;
   }

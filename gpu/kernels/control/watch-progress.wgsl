@@ -2,7 +2,7 @@
 // new box, who is stuck at a pair, and, at the end of a window of steps, whether an unfinished vertex travelled since its
 // beginning, and the sum of r.
 //
-// In: x, motion, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
+// In: x, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
 // Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -11,7 +11,7 @@
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> windowStart: array<f32>;
-@group(0) @binding(4) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(4) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(5) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(6) var<storage, read_write> wanted: array<u32>;
 
@@ -28,10 +28,10 @@ fn watch(
   if (i >= parameters.vertexCount) {
     return;
   }
-  let isMoving = (motion[i].flags & MOVING) != 0u;
+  let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let isUnfinished = progress[i].residual >= parameters.epsilon;
-  let guardAlpha = motion[i].guard;
-  let alpha = bitcast<f32>(motion[i].alpha);
+  let guardAlpha = vertexStep[i].guard;
+  let alpha = bitcast<f32>(vertexStep[i].alpha);
   // Whoever wants to leave its box needs a new one; the unfinished among the others are likely to want that next.
   let isWanted = isMoving && (isUnfinished || guardAlpha < 1.0);
   wanted[i] = select(0u, 1u, isWanted);
@@ -53,20 +53,20 @@ fn watch(
   }
   progress[i].stopped = stopped;
   var stuck = 0u;
-  if (isMoving && isUnfinished && motion[i].limiter != NO_PAIR && alpha < STUCK_SHARE) {
+  if (isMoving && isUnfinished && vertexStep[i].limiter != NO_PAIR && alpha < STUCK_SHARE) {
     stuck = min(STUCK_STEPS, progress[i].stuck + 1u);
   }
   progress[i].stuck = stuck;
   if (control.windowSteps + 1u >= WINDOW) {
     let k = 3u * i;
-    var way = vec3f(0.0);
+    var motion = vec3f(0.0);
     for (var c = 0u; c < axes(); c++) {
       let now = x[k + c];
-      way[c] = now - windowStart[k + c];
+      motion[c] = now - windowStart[k + c];
       windowStart[k + c] = now;
     }
     if (isUnfinished) {
-      if (lengthOf(way) > TRAVEL * parameters.delta) {
+      if (lengthOf(motion) > TRAVEL * parameters.delta) {
         atomicStore(&control.hasMoved, 1u);
       }
       let part = u32(progress[i].residual * RESIDUAL_PARTS);

@@ -13,7 +13,7 @@
 // components. With every component off by u' of itself and s, the exact determinant differs from that of the rounded
 // vectors by at most ((1 + u')^3 - 1) P + (1 + u')^2 [s (|V||W| + |U||W| + |U||V|) + 2 s² (|U| + |V| + |W|) + 6 s³], and the
 // bracket is below s times the sum of the products of (|U| + 3s), (|V| + 3s), (|W| + 3s), two at a time. The sum itself, in
-// any order and with any contraction, adds at most ((1 + u)^7 - 1) P: two products and five sums on the way of each term.
+// any order and with any contraction, adds at most ((1 + u)^7 - 1) P: two products and five sums on the path of each term.
 // Together 10.01 u P; the bound takes 16 u P, and 1.25 s for s, which covers the rounding of P, of the bound and of the
 // comparison as well (below (1 + u)^16). Flushed products: no operand exceeds 8, so what the some thirty products of a
 // determinant and its bound lose is below 30 · 64 · 2^-126 < 2^-115, and ABSOLUTE is far above it.

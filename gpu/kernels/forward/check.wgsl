@@ -1,14 +1,13 @@
-// Do the written positions keep their half-spaces? One thread a listed pair: those of forward/bound.wgsl (method.md 4.3, safety
-// rules 4 and 5). With the stored normal, limits and the origin of x:
+// Checks that the written positions keep their half-spaces, one thread a pair of the list that bound.wgsl has bounded
+// (docs/method.md, S4 and S5). With the stored normal, limits and the origin of x:
 //
 //   side a: h' ≥ lo − ext_a + e',   side b: h' ≤ hi + ext_b − e'
 //
-// A vertex that fails is marked and goes back to x_i in forward/commit.wgsl. x_i satisfies every pair's condition up to e, and
-// g > 2e, so going back never breaks another pair: no cascade.
+// A vertex that fails is marked and returns to x_i in commit.wgsl. x_i satisfies every pair's condition up to e, and
+// g > 2e, so that its return never breaks another pair: there is no cascade. Also names the first pair that gave each vertex
+// its α.
 //
-// Also names the first pair that gave each vertex its α.
-//
-// In: x, next, limits, bounds, pairVertex, pairNormal. Out: motion.flags, motion.limiter. Mirrors Forward.#check
+// In: x, next, limits, bounds, pairVertex, pairNormal. Out: vertexStep.flags, vertexStep.limiter. Mirrors Forward.#check
 // (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
@@ -21,7 +20,12 @@
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(6) var<storage, read> limits: array<Limit>;
 @group(0) @binding(7) var<storage, read> bounds: array<vec4f>;
-@group(0) @binding(8) var<storage, read_write> motion: array<Motion>;
+@group(0) @binding(8) var<storage, read_write> vertexStep: array<VertexStep>;
+
+// Whether a corner at this height keeps its half-space, whatever its rounding.
+fn holds(height: f32, error: f32, limit: Limit, isSideA: bool) -> bool {
+  return select(height <= limit.high - error, height >= limit.low + error, isSideA);
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn check(
@@ -45,21 +49,20 @@ fn check(
   let origin = vec3f(x[o], x[o + 1u], x[o + 2u]);
   for (var s = 0u; s < corners; s++) {
     let v = ids[s];
-    let bits = atomicLoad(&motion[v].alpha);
+    let bits = atomicLoad(&vertexStep[v].alpha);
     if (bound[s] <= 1.0 && (bitcast<u32>(bound[s]) & 0x7fffffffu) == bits) {
-      atomicMin(&motion[v].limiter, p);
+      atomicMin(&vertexStep[v].limiter, p);
     }
-    if (bits == 0u || (atomicLoad(&motion[v].flags) & MOVING) == 0u) {
+    if (bits == 0u || (atomicLoad(&vertexStep[v].flags) & MOVING) == 0u) {
       continue;
     }
     let k = 3u * u32(v);
     let d = vec3f(next[k], next[k + 1u], next[k + 2u]) - origin;
     let height = heightOf(n, d);
     let error = max(limit.error, errorOf(spreadOf(n, d)));
-    let holds = select(height <= limit.high - error, height >= limit.low + error, s < sideA);
-    if (!holds) {
-      atomicOr(&motion[v].flags, REVERTED);
-      atomicMin(&motion[v].limiter, p);
+    if (!holds(height, error, limit, s < sideA)) {
+      atomicOr(&vertexStep[v].flags, REVERTED);
+      atomicMin(&vertexStep[v].limiter, p);
     }
   }
 }

@@ -1,14 +1,14 @@
-// Opens the forward step, one thread a vertex: who moves, and α from what P does not see (Eq. 14): the trust box, or the
-// radius in which P is complete.
+// Opens the forward step, one thread a vertex: which vertices move, and α from what P does not contain (Eq. 14): the trust box,
+// or the radius in which P is complete.
 //
-//   BOXES   α = 1 iff y_i ∈ B_i by exact compare, else the share of y_i − x_i that stays inside, times 0.99999
-//   RADIUS  |α D_i| ≤ γ (D − floor)/2
+//   BOXES   α = 1 iff y_i ∈ B_i by exact comparison, else the share of y_i − x_i that stays inside, times FACE_SHARE
+//   RADIUS  |α (y_i − x_i)| ≤ γ (D − floor)/2
 //
-// A push may have thrown y out of the range of float32: such a vertex gets its goal back. y is guidance, this costs
-// quality and no safety.
+// A projection may have moved y out of the range of float32: such a vertex receives its target again. y is guidance, so this
+// costs quality and no safety.
 //
-// In: x, goal, box. In and out: y. Out: motion, ways (common/motion.wgsl). Mirrors Forward.#guard, boxBound and restoreOverflow
-// (src/solver/cpu/forward.ts, boxes.ts, two-way.ts).
+// In: x, goal, box. In and out: y. Out: vertexStep, motions (common/motions.wgsl). Mirrors Forward.#guard, boxBound and
+// restoreOverflow (src/solver/cpu/forward.ts, boxes.ts, two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -18,11 +18,12 @@
 @group(0) @binding(3) var<storage, read_write> y: array<u32>;
 @group(0) @binding(4) var<storage, read> goal: array<u32>;
 @group(0) @binding(5) var<storage, read> box: array<f32>;
-@group(0) @binding(6) var<storage, read_write> motion: array<Motion>;
-@group(0) @binding(7) var<storage, read_write> ways: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> vertexStep: array<VertexStep>;
+@group(0) @binding(7) var<storage, read_write> motions: array<vec4f>;
 
-// #include "common/motion.wgsl"
+// #include "common/motions.wgsl"
 
+// The share of the motion on one axis that stays inside the box.
 fn boxShare(here: f32, to: f32, lo: f32, hi: f32) -> f32 {
   if (to > hi) {
     return max(0.0, (hi - here) / (to - here) * FACE_SHARE);
@@ -33,8 +34,8 @@ fn boxShare(here: f32, to: f32, lo: f32, hi: f32) -> f32 {
   return 1.0;
 }
 
-// By the exponent, because a compiler may assume that there is neither infinity nor NaN. Numbers beyond 2^120 count as
-// out of range too: differences and heights of such would not stay finite.
+// Tested by the exponent, because a compiler may assume that there is neither infinity nor NaN. Numbers beyond 2^120 are out
+// of range too: their differences and heights would not remain finite.
 fn isInRange(bits: u32) -> bool {
   return ((bits >> 23u) & 0xffu) < 247u;
 }
@@ -74,7 +75,7 @@ fn guard(
         alpha = min(alpha, boxShare(here[c], to[c], box[q + c], box[q + c + 3u]));
       }
     } else {
-      // Undetected pairs are at least D apart: two vertices that move γ(D − floor)/2 each leave them floor apart.
+      // Pairs outside P are at least D apart: two vertices that move γ(D − floor)/2 each leave them the floor.
       let cap = 0.5 * parameters.gamma * max(0.0, control.radius - parameters.floor);
       let travel = lengthOf(to - here);
       if (travel > cap) {
@@ -82,10 +83,10 @@ fn guard(
       }
     }
   }
-  ways[2u * i] = vec4f(here, select(-IMMOVABLE_WAY, IMMOVABLE_WAY, isMoving));
-  ways[2u * i + 1u] = vec4f(to - here, alpha);
-  motion[i].guard = alpha;
-  atomicStore(&motion[i].alpha, bitcast<u32>(alpha) & 0x7fffffffu);
-  atomicStore(&motion[i].limiter, NO_PAIR);
-  atomicStore(&motion[i].flags, select(0u, MOVING, isMoving));
+  motions[2u * i] = vec4f(here, select(-IMMOVABLE_VERTEX, IMMOVABLE_VERTEX, isMoving));
+  motions[2u * i + 1u] = vec4f(to - here, alpha);
+  vertexStep[i].guard = alpha;
+  atomicStore(&vertexStep[i].alpha, bitcast<u32>(alpha) & 0x7fffffffu);
+  atomicStore(&vertexStep[i].limiter, NO_PAIR);
+  atomicStore(&vertexStep[i].flags, select(0u, MOVING, isMoving));
 }

@@ -1,14 +1,14 @@
-// x' = fl(x + α (y − x)), one thread a vertex; exact copies at α = 0 and α = 1 (Eq. 14). The numbers are only judged once
-// they are in memory: forward/check.wgsl and forward/commit.wgsl read them back.
+// Writes x' = fl(x + α (y − x)), one thread a vertex; bit copies at α = 0 and α = 1 (Eq. 14; docs/method.md, S8). check.wgsl and
+// commit.wgsl read the numbers back from memory before they count (S4).
 //
-// In: x, y, motion. Out: next. Mirrors Forward.#write (src/solver/cpu/forward.ts).
+// In: x, y, vertexStep. Out: next. Mirrors Forward.#write (src/solver/cpu/forward.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
 // Words, not floats: copies must be bit copies.
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @group(0) @binding(2) var<storage, read> y: array<u32>;
-@group(0) @binding(3) var<storage, read> motion: array<MotionView>;
+@group(0) @binding(3) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(4) var<storage, read_write> next: array<u32>;
 
 // Bits of 1.0.
@@ -24,8 +24,8 @@ fn write(
   if (i >= parameters.vertexCount) {
     return;
   }
-  let bits = motion[i].alpha;
-  let isStill = bits == 0u || (motion[i].flags & MOVING) == 0u;
+  let bits = vertexStep[i].alpha;
+  let isStill = bits == 0u || (vertexStep[i].flags & MOVING) == 0u;
   let alpha = bitcast<f32>(bits);
   for (var k = 3u * i; k < 3u * i + axes(); k++) {
     if (isStill) {

@@ -30,6 +30,11 @@ fn isAtBorder(slot: u32) -> bool {
   return slots.border != 0u && (topology[slots.border + slot / MARKS_PER_WORD] & (1u << (slot % MARKS_PER_WORD))) != 0u;
 }
 
+// Half of δ on each side (docs/method.md, S3): half of the element's largest where parts have their own.
+fn growthOf(hasDistances: bool, largest: f32) -> f32 {
+  return select(control.growth, 0.5 * largest, hasDistances);
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn boxElements(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -43,7 +48,6 @@ fn boxElements(
   // Three, which the compiler does not know (axes in common/parameters.wgsl).
   let three = 3u * min(slots.count, 1u);
   let hasDistances = slots.distances != 0u && control.isPoint == 0u;
-  var growth = control.growth;
   var largest = 0.0;
   var lo = vec3f(FAR);
   var hi = vec3f(-FAR);
@@ -59,9 +63,7 @@ fn boxElements(
       largest = max(largest, distanceOf(v));
     }
   }
-  if (hasDistances) {
-    growth = 0.5 * largest;
-  }
+  let growth = growthOf(hasDistances, largest);
   lo -= growth;
   hi += growth;
   if (control.skipsKinematic != 0u && isAtBorder(slot)) {

@@ -11,6 +11,11 @@ fn partsOf(v: vec4u) -> vec4u {
   );
 }
 
+// Whether a side that is a vertex or an edge lies on a seam; 1 = the vertex does.
+fn hasSeam(seam: vec4u) -> bool {
+  return select((seam.x & seam.y) | (seam.z & seam.w), seam.x, isOfTriangles()) != 0u;
+}
+
 // One side wholly in part p, the other wholly in part q, (p, q) is listed, and no side that is a vertex or an edge lies on
 // a seam (ignoredParts in proximity.ts).
 fn isIgnored(v: vec4u) -> bool {
@@ -19,11 +24,9 @@ fn isIgnored(v: vec4u) -> bool {
   }
   let words = partsOf(v);
   let part = words & vec4u(~ON_SEAM);
-  let seam = words >> vec4u(31u);
   let p = part.x;
   let q = part.w;
-  let isOnSeam = select((seam.x & seam.y) | (seam.z & seam.w), seam.x, isOfTriangles()) != 0u;
-  if (isOnSeam || part.z != q || part.y != select(p, q, isOfTriangles())) {
+  if (hasSeam(words >> vec4u(31u)) || part.z != q || part.y != select(p, q, isOfTriangles())) {
     return false;
   }
   var first = topology[walk.ignoredFirst + p];

@@ -85,11 +85,11 @@ fn widen(side: u32, key: u32) {
   }
 }
 
-// The largest part of a way in leaps under which its length is under one leap: below 1/sqrt(3), rounding included.
+// The largest part of a motion in leaps under which its length is under one leap: below 1/sqrt(3), rounding included.
 const SURELY_WITHIN: f32 = 0.57;
 
-// Engine units, where an edge is about 1. WGSL promises no quotient by what is near the subnormals; a way that short is
-// within any leap that is not just as short, and no way at all otherwise.
+// Engine units, where an edge is about 1. WGSL promises no quotient by what is near the subnormals; a motion that short is
+// within any leap that is not just as short, and no motion at all otherwise.
 const SMALLEST_DIVISOR: f32 = 1e-30;
 
 // Where a vertex gets at most before the next search.

@@ -101,8 +101,8 @@ const FAULTS: readonly {
   {
     name: 'r falls by the square of what it should',
     file: 'forward/commit',
-    from: 'r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha)))',
-    to: 'r * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha))) * (1.0 - bitcast<f32>(atomicLoad(&motion[i].alpha)))',
+    from: 'r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha)))',
+    to: 'r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha))) * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha)))',
     verdict: /residual/,
   },
 ];

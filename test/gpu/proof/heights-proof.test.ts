@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Fault, plantFault } from '../../../bench/prove/fault.js';
+import { type Fault, plantFault } from '../../../bench/prove/mutants/fault.js';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { ANSWER, judgeHeights, proveHeights } from '../../../gpu/proof/heights-proof.js';
 import { makeProofCases, PROOF_POINTS } from '../../../gpu/proof/proof-cases.js';

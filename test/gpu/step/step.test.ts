@@ -24,7 +24,7 @@ t.teardown(() => gpu?.close());
 const CLOCK = 7;
 /** Words of Limit and Motion, and the stamp in pairInfo (gpu/kernels/common/pair.wgsl). */
 const LIMIT = { words: 4, low: 0, high: 1, error: 2, entry: 3 } as const;
-const MOTION_WORDS = 4;
+const STEP_WORDS = 4;
 const STAMP_SHIFT = 2;
 /** As in pair.wgsl: a contact whose movable vertices all weigh less is no candidate. */
 const MIN_MOVABLE_WEIGHT = 0.05;
@@ -272,7 +272,7 @@ else {
       const f = fixture({ forward });
       const bench = new StageBench(gpu.memory, gpu.kernels, { ...f, clock: CLOCK });
       bench.run((pass) => bench.recorder.advance(pass));
-      const motion = await bench.words('motion');
+      const motion = await bench.words('vertexStep');
       const moved = await bench.floats('x');
       const normal = await bench.floats('pairNormal');
       const control = await bench.control();
@@ -290,7 +290,7 @@ else {
       let differing = 0;
       let limited = 0;
       for (let v = 0; v < mesh.vertexCount; v++) {
-        const alpha = new Float32Array(motion.buffer, 4 * MOTION_WORDS * v, 1)[0];
+        const alpha = new Float32Array(motion.buffer, 4 * STEP_WORDS * v, 1)[0];
         if (!(alpha >= 0 && alpha <= 1)) t.fail(`α of vertex ${v} is ${alpha}`);
         if (alpha < 1) limited++;
         if (Math.abs(alpha - reference.alpha[v]) > 1e-3) differing++;

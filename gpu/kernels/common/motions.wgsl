@@ -1,15 +1,15 @@
 // #include "common/corners.wgsl"
-// For kernels that bind ways: two vec4f a vertex, so that what a pair needs of one is read at once. Written by
+// For kernels that bind motions: two vec4f a vertex, so that what a pair needs of one is read at once. Written by
 // backward/prepare.wgsl and forward/guard.wgsl:
 //
 //   x, and what the vertex is: above 0 = it moves; by size IMMOVABLE, MOVABLE or STUCK, the last two in prepare's only
 //   y − x, α of the guard; before the forward step: position at the start of the request, δ of the vertex
-const IMMOVABLE_WAY: f32 = 1.0;
-const MOVABLE_WAY: f32 = 2.0;
-const STUCK_WAY: f32 = 3.0;
+const IMMOVABLE_VERTEX: f32 = 1.0;
+const MOVABLE_VERTEX: f32 = 2.0;
+const STUCK_VERTEX: f32 = 3.0;
 
 fn moves(v: i32) -> bool {
-  return v >= 0 && ways[2u * u32(max(v, 0))].w > 0.0;
+  return v >= 0 && motions[2u * u32(max(v, 0))].w > 0.0;
 }
 
 fn anyMoves(ids: vec4i) -> bool {
@@ -17,7 +17,7 @@ fn anyMoves(ids: vec4i) -> bool {
 }
 
 fn pointOfX(v: u32) -> vec3f {
-  return ways[2u * v].xyz;
+  return motions[2u * v].xyz;
 }
 
 fn cornersOfX(ids: vec4i) -> Corners {

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import t from 'tap';
+import type { Fault } from '../../../bench/prove/mutants/fault.js';
+import { plant, removePlant } from '../../../bench/prove/mutants/planting.js';
+import { openTestDevice } from '../../support/gpu.js';
+
+/** Faults in the kernels of the product, in a copy of the build: the engine itself must refuse its adapter. */
+
+t.setTimeout(300_000);
+
+const { gpu, options } = await openTestDevice();
+gpu?.close();
+
+const FAULTS: readonly { readonly name: string; readonly faults: readonly Fault[]; readonly reason: RegExp }[] = [
+  {
+    name: 'heights-count-as-exact',
+    faults: [{ file: 'gpu/kernels/common/heights.wgsl', function: 'errorOf', body: 'return 0.0;' }],
+    reason: /does not compute as certified gaps need it: .*error bound is 0/,
+  },
+  {
+    name: 'check-says-yes',
+    faults: [{ file: 'gpu/kernels/forward/check.wgsl', function: 'holds', body: 'return true;' }],
+    reason: /does not compute as certified gaps need it: .*broke its half-space/,
+  },
+];
+
+/** The reason for which the engine of this build does not open; empty when it opens. */
+async function refusalOf(build: string): Promise<string> {
+  const engine = pathToFileURL(join(build, 'gpu', 'engine.js')).href;
+  const program = `
+    const { createGpuEngine } = await import('${engine}');
+    const { engine, reason } = await createGpuEngine({ allowSoftware: true });
+    process.stdout.write(reason ?? '', () => process.exit(0));`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [reason] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return reason;
+}
+
+for (const { name, faults, reason } of FAULTS) {
+  t.test(`the engine refuses an adapter: ${name}`, options, async (t) => {
+    const build = await plant({ name: `refusal-${name}`, faults });
+    t.teardown(() => removePlant(build));
+    t.match(await refusalOf(build), reason);
+  });
+}
