@@ -34,7 +34,7 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
       const first = ANSWER.WORDS * (PAIR_KINDS.length * pair + kind);
       const answer = answers.subarray(first, first + ANSWER.WORDS);
       const e = ERROR_FACTOR * Math.max(...spreads.slice(0, CORNERS[kind]));
-      const objection = objectTo(answer, kind, e) ?? objectToHeights(answer, kind, heights, e);
+      const objection = objectToHeights(answer, kind, heights, e) ?? objectToGap(answer, kind);
       worst = Math.max(worst, ...heights.slice(0, CORNERS[kind]).map((h, k) => errorRatio(answer[k]!, h, e)));
       if (objection === undefined) continue;
       const where = `pair ${pair} (${cases.labelOf(pair)}) as ${PAIR_KINDS[kind]!.symbol}`;
@@ -63,8 +63,11 @@ const errorRatio = (height: number, exact: number, e: number): number => {
 };
 
 function objectToHeights(answer: Float32Array, kind: number, heights: number[], e: number): string | undefined {
+  // Comparisons are written so that a NaN fails.
+  if (!(Math.abs(answer[ANSWER.ERROR]! - e) <= BOUND_SLACK * e)) {
+    return `the error bound is ${answer[ANSWER.ERROR]} instead of ${e}`;
+  }
   for (let k = 0; k < CORNERS[kind]!; k++) {
-    // Written so that a NaN fails.
     if (!(errorRatio(answer[k]!, heights[k]!, e) <= 1)) {
       return `point ${k} is off by ${Math.abs(answer[k]! - heights[k]!)}, allowed ${e}`;
     }
@@ -73,11 +76,10 @@ function objectToHeights(answer: Float32Array, kind: number, heights: number[], 
 }
 
 /** What the rest of an answer must be, given its heights. */
-function objectTo(answer: Float32Array, kind: number, e: number): string | undefined {
+function objectToGap(answer: Float32Array, kind: number): string | undefined {
   const sideA = answer.subarray(0, SIDE_A[kind]);
   const sideB = answer.subarray(SIDE_A[kind], CORNERS[kind]);
-  const [lo, hi, gap, error] = answer.subarray(ANSWER.LO);
-  if (!(Math.abs(error! - e) <= BOUND_SLACK * e)) return `the error bound is ${error} instead of ${e}`;
+  const [lo, hi, gap] = answer.subarray(ANSWER.LO);
   if (lo !== Math.min(...sideA)) return `lo is ${lo} instead of the smallest of ${sideA.join(', ')}`;
   if (hi !== Math.max(...sideB)) return `hi is ${hi} instead of the largest of ${sideB.join(', ')}`;
   if (!(Math.abs(gap! - (lo - hi)) <= UNIT_ROUNDOFF * Math.abs(lo - hi))) return `the gap is ${gap}, not ${lo - hi}`;

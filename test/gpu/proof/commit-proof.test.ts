@@ -66,14 +66,14 @@ const FAULTS: readonly {
   {
     name: 'the commit does not listen to the check',
     file: 'forward/commit',
-    from: '(flags & REVERTED) != 0u || ',
+    from: 'isReverted(flags) || ',
     to: '',
     verdict: /broke its half-space/,
   },
   {
     name: 'the commit ignores the box',
     file: 'forward/commit',
-    from: ' || (parameters.hasBoxes == 1u && !isInBox(i, written))',
+    from: ' || leavesBox(i, written)',
     to: '',
     verdict: /left its box/,
   },
@@ -94,7 +94,7 @@ const FAULTS: readonly {
   {
     name: 'nothing is ever committed',
     file: 'forward/commit',
-    from: '(flags & REVERTED) != 0u',
+    from: 'isReverted(flags)',
     to: 'true',
     verdict: /sent back though it keeps|0 moved/,
   },
