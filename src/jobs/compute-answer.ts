@@ -13,7 +13,7 @@ import { type ChosenAnswer, chooseAnswer, pathScopeOf, StateTrail } from './stat
 import { engineTargetOf, warnOfEarlierState } from './target.js';
 
 /** What differs between a resolve and a step of a session. */
-export interface StepHost {
+interface StepHost {
   /** runs the engine */
   run(input: StepInput): Promise<Resolution>;
   /** the step as a complete request with positions of its own: for the reproduction of a finding */
@@ -22,7 +22,7 @@ export interface StepHost {
   isRebuilt?(): boolean;
 }
 
-export interface ComputedAnswer {
+interface ComputedAnswer {
   readonly answer: ResolveAnswer;
   /** the answer in the engine's coordinates, under the frame of the step */
   readonly engine: EnginePositions;

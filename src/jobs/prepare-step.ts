@@ -19,7 +19,7 @@ import type { StepTask } from './tasks.js';
 import { NAMED_PAIRS } from './verifier.js';
 
 /** Parameters with their defaults, and what follows from them. */
-export interface SettledParameters {
+interface SettledParameters {
   readonly parameters: Parameters;
   readonly warnings: readonly Warning[];
   /** the smallest δ of all parts, the caller's unit */
@@ -140,7 +140,7 @@ function measureForeign(start: Positions, mesh: CollisionMesh): StartMeasures {
   return { box, bounds: findBounds(mesh, start, box) };
 }
 
-export interface StartToCheck {
+interface StartToCheck {
   readonly scene: ResidentScene;
   /** the start is the state that the scene holds */
   readonly isOwn: boolean;

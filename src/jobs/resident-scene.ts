@@ -13,14 +13,14 @@ import type { StateFindings } from '../verify/types.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
 
 /** The result of a test that a state has passed. */
-export interface Verified {
+interface Verified {
   readonly level: VerifyLevel;
   readonly kinematicPairs: KinematicPairs;
   readonly findings: StateFindings;
 }
 
 /** The state of a scene. */
-export interface HeldState {
+interface HeldState {
   readonly version: number;
   /** [3·V] the caller's numbers */
   readonly positions: Positions;
@@ -32,7 +32,7 @@ export interface HeldState {
   readonly excluded?: ExcludedPairs | undefined;
 }
 
-export interface HeldMesh {
+interface HeldMesh {
   readonly version: number;
   /** as it was sent, for the reproduction of a finding */
   readonly input: MeshInput;
@@ -46,7 +46,7 @@ export interface StartMeasures {
 }
 
 /** What an engine scene is made for; another mesh or frame needs another scene. */
-export interface EngineSetup {
+interface EngineSetup {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
   readonly chosen: ChosenFrame;

@@ -58,7 +58,7 @@ function refuseTooMany(count: number, pairs: readonly ElementPair[], { maxPairs 
 }
 
 /** A start that has passed {@link checkStart}, and what is known of the step that led to it. */
-export interface FreeStart {
+interface FreeStart {
   readonly mesh: CollisionMesh;
   readonly start: Positions;
   readonly parameters: Parameters;

@@ -8,14 +8,14 @@ import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import { type CutTarget, cutTo, type Range } from '../solver/range.js';
 
 /** A target that has passed its check. */
-export interface CheckedTarget {
+interface CheckedTarget {
   readonly box: Box;
   /** @returns float32[3·V], valid until the lane's next step @throws COORDINATE_RANGE */
   imageUnder(frame: CoordinateFrame): EnginePositions;
 }
 
 /** The frame that a target probably gets, and memory for its image under that frame. */
-export interface ExpectedFrame {
+interface ExpectedFrame {
   readonly frame: CoordinateFrame;
   /** float32[3·V] */
   readonly image: EnginePositions;
@@ -51,7 +51,7 @@ export function checkTarget(
 }
 
 /** The target that the engine gets, and what the engine's answer means for the target that the caller asked for. */
-export interface EngineTarget {
+interface EngineTarget {
   /** float32[3·V] engine units */
   readonly positions: EnginePositions;
   /** Restates what the engine reports of its own target for the caller's target. @param epsilon ε */

@@ -24,7 +24,7 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'hasLowPriority'> {
  * with any engine. Such jobs run on threads of their own, and the operating system shares the cores between the two kinds:
  * a resolve of a million triangles slows small sessions down, but they need not wait for its end.
  */
-export const HEAVY_ELEMENTS = 200_000;
+const HEAVY_ELEMENTS = 200_000;
 
 /** A place for one worker thread, which is started when first needed and replaced when it dies. */
 export class Lane {

@@ -87,10 +87,6 @@ export class LaneWorker {
     return this.threadBytes + this.mailbox.bytes;
   }
 
-  get isBusy(): boolean {
-    return this.listener !== undefined;
-  }
-
   /** Keeps the process alive until {@link release}, while a job or `hello` is awaited. */
   hold(): void {
     this.thread.ref();

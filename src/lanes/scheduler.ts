@@ -12,8 +12,6 @@ import type { JobTypes } from './messages.js';
 import { explainByteLimit, QueueBound, type QueueLoad } from './queue-bound.js';
 import { SceneLedger, type SceneRecord } from './scene-ledger.js';
 
-export { HEAVY_ELEMENTS } from './lane-pool.js';
-
 export interface SchedulerOptions extends LanePoolOptions {
   /** how many jobs may wait; one more is refused with QUEUE_FULL */
   readonly maxQueue: number;
