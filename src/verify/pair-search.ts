@@ -18,7 +18,7 @@ export class PairSearch {
 
   /**
    * @param checkpoint of {@link PairRules}
-   * @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (border-elements.ts)
+   * @param keepsGuards for paths: pairs of ignored parts are visited where others depend on them (BorderElements in elements.ts)
    */
   constructor(
     private readonly mesh: CollisionMesh,

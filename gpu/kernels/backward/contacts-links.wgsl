@@ -7,7 +7,7 @@
 //              for none
 //
 // In: contacts (row), pairVertex, candidates. Out: lists.rows; contacts: rowsAt, followers, waits, queue; control. See
-// backward/contact-projection.wgsl.
+// backward/sweep.wgsl.
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

@@ -1,5 +1,5 @@
 // Geometry of the pairs that may be contacts, one thread a listed pair (backward/list-near-pairs.wgsl): closest points, certified normal and gap at x
-// (method.md 4.3), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
+// (docs/method.md, S1), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
 //
 // In: motions, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
 // candidates, as many as there is room for, and control.candidateCount, which counts on beyond that. Mirrors

@@ -1,4 +1,4 @@
-// What holds for one request; lengths in engine units. The host fills it by field name (gpu/step/parameters.ts).
+// What holds for one request; lengths in engine units. The host fills it by field name (gpu/kernels/structs.ts).
 @group(0) @binding(0) var<uniform> parameters: Parameters;
 
 // Three, which the compiler does not know: a loop whose length it knows is written out, and every read in it stands in the

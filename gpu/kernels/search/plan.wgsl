@@ -11,7 +11,7 @@
 // #include "search/scan-levels.wgsl"
 // #include "search/extent.wgsl"
 
-// What control.wgsl calls RUNNING
+// RUNNING of gpu/kernels/constants.ts
 
 @group(0) @binding(0) var<uniform> plan: SearchPlan;
 @group(0) @binding(1) var<storage, read_write> control: SearchControl;
@@ -19,7 +19,7 @@
 @group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
 @group(0) @binding(4) var<storage, read_write> offsets: array<u32>;
 @group(0) @binding(5) var<storage, read> total: array<u32>;
-// Control of the steps (common/control.wgsl), or any buffer
+// Control of the steps (gpu/kernels/structs.ts), or any buffer
 @group(0) @binding(6) var<storage, read_write> status: array<u32>;
 @group(0) @binding(7) var<storage, read_write> extent: array<u32, 6>;
 

@@ -1,7 +1,7 @@
 // Sizes of the dispatches of a prefix sum whose element count only the device knows.
 //
 // In: the count, a word of some buffer. Out: indirect arguments, three words a dispatch: the blocks of every level from
-// the data upward, then the same levels downward without the top one (gpu/scan.ts). No counterpart on the CPU.
+// the data upward, then the same levels downward without the top one (gpu/search/scan.ts). No counterpart on the CPU.
 // #include "search/scan-levels.wgsl"
 
 @group(0) @binding(0) var<uniform> plan: ScanPlan;
