@@ -6,8 +6,8 @@ import ts from 'typescript';
 import { projectRoot } from '../src/paths.js';
 
 /**
- * Holds the walls of docs/architecture.md: which room may know which. A room is a folder of src, or gpu; single files
- * (config, server, index) are rooms of their own.
+ * Holds the walls of docs/architecture.md: which room may know which. A room is a folder of src, or gpu; the file
+ * src/index.ts is a room of its own.
  */
 
 /** What each room may import besides itself, the shared files and packages. */

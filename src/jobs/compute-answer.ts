@@ -211,7 +211,7 @@ async function runUnlessCancelled(job: JobRun, host: StepHost, input: StepInput)
   try {
     return await host.run(input);
   } catch (thrown) {
-    // An engine that is told to stop may throw; the reason is then that the caller went away.
+    // An engine that is told to stop may throw; the reason is then that the caller cancelled.
     if (job.context.isCancelled()) throw cancelled({ cause: thrown });
     throw thrown;
   }

@@ -103,9 +103,27 @@ export class QueueBound {
   }
 }
 
-/** Explains a refusal by {@link exceedsByteLimit}. */
-export function explainByteLimit({ count, bytes }: QueueLoad, more: number, limit: number): string {
-  return `${count} requests of ${bytes} bytes are waiting already; with ${more} more, the limit of ${limit} bytes would be exceeded.`;
+/**
+ * The message of a refusal.
+ *
+ * @param waiting the load at that moment
+ * @param bytes of the refused request
+ * @param maxBytes the limit on the bytes of waiting requests
+ */
+export function explainRefusal(
+  verdict: Exclude<Verdict, 'ADMITTED'>,
+  waiting: QueueLoad,
+  bytes: number,
+  maxBytes: number,
+): string {
+  switch (verdict) {
+    case 'FULL':
+      return `${waiting.count} requests are waiting already.`;
+    case 'FULL_OF_BYTES':
+      return `${waiting.count} requests of ${waiting.bytes} bytes are waiting already; with ${bytes} more, the limit of ${maxBytes} bytes would be exceeded.`;
+    case 'SHARE_USED':
+      return 'Your tenant already uses its share of the queue (half of it while other tenants are active).';
+  }
 }
 
 /** Whether bytes are refused on top of those that wait. @param limit 0 = no limit */

@@ -9,7 +9,7 @@ import type { Claim } from './fair-queue.js';
 import { type JobHooks, type JobOwner, type JobRequest, LaneJob } from './lane-job.js';
 import { type Lane, type LaneGroup, LanePool, type LanePoolOptions } from './lane-pool.js';
 import type { JobTypes } from './messages.js';
-import { explainByteLimit, QueueBound, type QueueLoad } from './queue-bound.js';
+import { explainRefusal, QueueBound, type QueueLoad } from './queue-bound.js';
 import { SceneLedger, type SceneRecord } from './scene-ledger.js';
 
 export interface SchedulerOptions extends LanePoolOptions {
@@ -271,12 +271,8 @@ export class Scheduler {
 
   private refuseUnlessAdmitted(verdict: ReturnType<QueueBound['enter']>, bytes = 0): void {
     if (verdict === 'ADMITTED') return;
-    const reason =
-      verdict === 'FULL'
-        ? `${this.waitingCount} requests are waiting already.`
-        : verdict === 'FULL_OF_BYTES'
-          ? explainByteLimit(this.bound, bytes, this.bound.maxBytes)
-          : 'Your tenant already uses its share of the queue (half of it while other tenants are active).';
+    const waiting = { count: this.waitingCount, bytes: this.waitingBytes };
+    const reason = explainRefusal(verdict, waiting, bytes, this.bound.maxBytes);
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 

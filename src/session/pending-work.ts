@@ -1,5 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
-import { exceedsByteLimit, explainByteLimit, QueueBound, type QueueLoad } from '../lanes/queue-bound.js';
+import { exceedsByteLimit, explainRefusal, QueueBound, type QueueLoad } from '../lanes/queue-bound.js';
 import type { Scheduler } from '../lanes/scheduler.js';
 import type { SessionClock } from './call.js';
 
@@ -93,14 +93,14 @@ export class QueuedSteps {
       count: bound.count + scheduler.waitingCount + ahead.count,
       bytes: bound.bytes + scheduler.waitingBytes + ahead.bytes,
     };
-    const isFull = waiting.count >= this.maxCount;
-    const isFullOfBytes = exceedsByteLimit(waiting.bytes, bytes, bound.maxBytes);
-    if (!isFull && !isFullOfBytes && bound.preflight(tenant, bytes) === 'ADMITTED') return;
-    const reason = isFull
-      ? `${waiting.count} requests are waiting already.`
-      : isFullOfBytes
-        ? explainByteLimit(waiting, bytes, bound.maxBytes)
-        : 'Your tenant already uses its share of the queue.';
+    const verdict =
+      waiting.count >= this.maxCount
+        ? 'FULL'
+        : exceedsByteLimit(waiting.bytes, bytes, bound.maxBytes)
+          ? 'FULL_OF_BYTES'
+          : bound.preflight(tenant, bytes);
+    if (verdict === 'ADMITTED') return;
+    const reason = explainRefusal(verdict, waiting, bytes, bound.maxBytes);
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
