@@ -16,7 +16,7 @@ const opening = await openAdapter({ allowSoftware: true });
 await opening.opened?.close();
 const needsAdapter = opening.opened || isRequired ? {} : { skip: opening.reason };
 
-const moduleAt = (path: string): string => new URL(`../../${path}.js`, import.meta.url).href;
+const moduleAt = (path: string): string => new URL(`../../../${path}.js`, import.meta.url).href;
 
 const PRELUDE = `
   const { parentPort } = await import('node:worker_threads');
