@@ -18,7 +18,7 @@ import {
  * Turns a caller's topology into a collision mesh: every vertex, edge and triangle that can touch something, once.
  * The caller's arrays are neither kept nor changed. Linear in the number of elements.
  *
- * @param limits refused before anything of the demanded size is allocated
+ * @param limits checked before anything of the requested size is allocated
  * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE
  *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); the
  *   element at fault is named in the caller's numbering
@@ -97,7 +97,7 @@ function listMarked(marks: Uint8Array): Uint32Array {
   return vertices.slice(0, end);
 }
 
-/** A vertex of no element is carried through every answer untouched and unchecked: the caller may not expect that. */
+/** A vertex of no element moves to its target unchecked, which the caller may not expect. */
 function warnOfUnused(isUsed: Uint8Array): Warning[] {
   let count = 0;
   for (let vertex = 0; vertex < isUsed.length; vertex++) count += 1 - isUsed[vertex]!;
@@ -106,7 +106,7 @@ function warnOfUnused(isUsed: Uint8Array): Warning[] {
   return [
     {
       code: 'UNUSED_VERTICES',
-      message: `${count} of ${isUsed.length} vertices belong to no element, the first is vertex ${first}: nothing collides with them`,
+      message: `${count} of ${isUsed.length} vertices belong to no element, the first of them vertex ${first}. Nothing collides with them.`,
       element: nameVertex(first),
       count,
     },
@@ -123,7 +123,7 @@ function warnOfParticles(sent: Uint32Array, isUsed: Uint8Array): Warning[] {
   return [
     {
       code: 'PARTICLES_IN_ELEMENTS',
-      message: `${count} of ${sent.length} particles are vertices of other elements, the first is particle ${index} (vertex ${vertex}): they add nothing`,
+      message: `${count} of ${sent.length} particles are vertices of other elements, the first of them particle ${index} (vertex ${vertex}). They have no effect.`,
       element: { kind: 'particle', index, vertices: [vertex] },
       count,
     },

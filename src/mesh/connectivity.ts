@@ -69,7 +69,7 @@ function refuseSharedFace(
   const named = owners.slice(0, 3).map((owner) => describe(refer('tetrahedron', tetrahedra, 4, owner)));
   throw new IntersticeError(
     'INVALID_MESH',
-    `${owners.length} tetrahedra share the face (${face.join(', ')}), two are possible: ${named.join(', ')}${owners.length > 3 ? ', …' : ''}`,
+    `${owners.length} tetrahedra share the face (${face.join(', ')}); at most two can: ${named.join(', ')}${owners.length > 3 ? ', …' : ''}.`,
     { element },
   );
 }
@@ -131,7 +131,7 @@ function listPairs(elements: Uint32Array, width: number, corners: readonly (read
   return pairs;
 }
 
-/** uint32[2·n]: the pairs that are not in `known`, each once, lower id first, ascending. */
+/** uint32[2·n]: the pairs that are not in `known`, without duplicates, lower id first, ascending. */
 function uniqueBeyond(known: Uint32Array, pairs: Uint32Array, vertexCount: number): Uint32Array {
   if (pairs.length === 0) return new Uint32Array(0);
   const rows = ascendingRows(joinArrays(known, pairs), 2);
@@ -175,7 +175,7 @@ export function countComponents(
       for (let i = start + 1; i < start + width; i++) {
         const other = find(elements[i]!);
         if (other === root) continue;
-        // The lower id becomes the root; with path halving this stays near-linear without ranks.
+        // The lower id becomes the root; with path halving this is nearly linear without ranks.
         const low = Math.min(root, other);
         parent[Math.max(root, other)] = low;
         root = low;

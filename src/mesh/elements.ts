@@ -16,6 +16,8 @@ export function describe({ kind, index, vertices }: ElementRef): string {
   return `${kind} ${index} (${vertices.join(', ')})`;
 }
 
+const capitalise = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 /**
  * Copies a caller's element array and refuses what no collision mesh can hold.
  *
@@ -39,21 +41,25 @@ function checkRange(elements: Uint32Array, kind: ElementKind, width: number, ver
     const element = refer(kind, elements, width, Math.floor(i / width));
     throw new IntersticeError(
       'INDEX_OUT_OF_RANGE',
-      `${describe(element)} refers to vertex ${elements[i]}, but there are ${vertexCount} vertices`,
+      `${capitalise(describe(element))} refers to vertex ${elements[i]}, but there are ${vertexCount} vertices.`,
       { element },
     );
   }
 }
 
-/** In an ascending row a repeated id stands beside itself. */
+/** In an ascending row, equal ids are neighbours. */
 function checkRepeatedVertex(elements: Uint32Array, rows: Uint32Array, kind: ElementKind, width: number): void {
   for (let start = 0; start < rows.length; start += width) {
     for (let i = start + 1; i < start + width; i++) {
       if (rows[i] !== rows[i - 1]) continue;
       const element = refer(kind, elements, width, start / width);
-      throw new IntersticeError('INVALID_MESH', `${describe(element)} uses vertex ${rows[i]} more than once`, {
-        element,
-      });
+      throw new IntersticeError(
+        'INVALID_MESH',
+        `${capitalise(describe(element))} uses vertex ${rows[i]} more than once.`,
+        {
+          element,
+        },
+      );
     }
   }
 }
@@ -66,7 +72,7 @@ function checkDuplicates(
   vertexCount: number,
 ): void {
   const order = sortRows(rows, width, vertexCount);
-  // Of all repetitions the one that comes first in the caller's numbering is named.
+  // The message names the first repetition in the caller's numbering.
   let repeated = elements.length;
   let original = 0;
   forEachGroup(rows, width, order, (from, to) => {
@@ -79,7 +85,7 @@ function checkDuplicates(
   const element = refer(kind, elements, width, repeated);
   throw new IntersticeError(
     'INVALID_MESH',
-    `${describe(element)} has the same vertices as ${describe(refer(kind, elements, width, original))}`,
+    `${capitalise(describe(element))} has the same vertices as ${describe(refer(kind, elements, width, original))}.`,
     { element, hint: 'Send every element once, whatever the order of its vertices.' },
   );
 }

@@ -2,8 +2,8 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 
 /**
- * What the arrays of a mesh can hold at all: a tetrahedron has up to four boundary faces, whose sides are listed as 24
- * ids before they are made unique, and one typed array holds 2³² entries. A service configures less.
+ * What the arrays of a mesh can hold: a tetrahedron has up to four boundary faces, whose sides are listed as 24 ids before
+ * duplicates are removed, and a typed array holds 2³² entries. A service configures lower limits.
  */
 export const STRUCTURAL_LIMITS: MeshLimits = { maxVertices: 2 ** 27, maxElements: 2 ** 27 };
 
@@ -16,22 +16,22 @@ export function assertWithinLimits(vertices: number, elements: number, limits: M
   const maxVertices = Math.min(limits.maxVertices, STRUCTURAL_LIMITS.maxVertices);
   const maxElements = Math.min(limits.maxElements, STRUCTURAL_LIMITS.maxElements);
   if (vertices > maxVertices) {
-    throw new IntersticeError('TOO_LARGE', `the mesh has ${vertices} vertices, the limit is ${maxVertices}`);
+    throw new IntersticeError('TOO_LARGE', `The mesh has ${vertices} vertices; the limit is ${maxVertices}.`);
   }
   if (elements > maxElements) {
-    throw new IntersticeError('TOO_LARGE', `the mesh has ${elements} elements, the limit is ${maxElements}`);
+    throw new IntersticeError('TOO_LARGE', `The mesh has ${elements} elements; the limit is ${maxElements}.`);
   }
 }
 
 /**
- * The cheap part of validation: everything that can be said from counts and lengths alone, before anything is copied.
+ * The cheap part of validation: everything that follows from counts and lengths alone, before anything is copied.
  *
  * @throws IntersticeError INVALID_MESH, SIZE_MISMATCH or TOO_LARGE
  */
 export function checkSizes(input: MeshInput, limits?: MeshLimits): void {
   const { vertexCount } = input;
   if (!Number.isInteger(vertexCount) || vertexCount < 0) {
-    throw new IntersticeError('INVALID_MESH', `vertexCount must be a whole number, not ${vertexCount}`);
+    throw new IntersticeError('INVALID_MESH', `vertexCount is ${vertexCount}; it must be a whole number.`);
   }
   const elements =
     countRows(input.triangles, 3, 'triangles') +
@@ -40,9 +40,9 @@ export function checkSizes(input: MeshInput, limits?: MeshLimits): void {
     countRows(input.tetrahedra, 4, 'tetrahedra');
   countRows(input.ignoredPartPairs, 2, 'ignoredPartPairs');
   assertWithinLimits(vertexCount, elements, limits);
-  if (vertexCount === 0) throw new IntersticeError('INVALID_MESH', 'the mesh has no vertices');
+  if (vertexCount === 0) throw new IntersticeError('INVALID_MESH', 'The mesh has no vertices.');
   if (elements === 0) {
-    throw new IntersticeError('INVALID_MESH', 'the mesh has no elements', {
+    throw new IntersticeError('INVALID_MESH', 'The mesh has no elements.', {
       hint: 'Send triangles, segments, particles or tetrahedra.',
     });
   }
@@ -53,7 +53,7 @@ export function checkSizes(input: MeshInput, limits?: MeshLimits): void {
 function countRows(array: Uint32Array | undefined, width: number, name: string): number {
   const length = array?.length ?? 0;
   if (length % width !== 0) {
-    throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, which is not a multiple of ${width}`);
+    throw new IntersticeError('SIZE_MISMATCH', `${name} has ${length} entries, which is not a multiple of ${width}.`);
   }
   return length / width;
 }
@@ -62,6 +62,6 @@ function checkPerVertex(length: number | undefined, vertexCount: number, name: s
   if (length === undefined || length === vertexCount) return;
   throw new IntersticeError(
     'SIZE_MISMATCH',
-    `${name} has ${length} entries, expected one for each of the ${vertexCount} vertices`,
+    `${name} has ${length} entries; it must have one for each of the ${vertexCount} vertices.`,
   );
 }

@@ -81,7 +81,7 @@ function measureTriangles(
   }
   if (zeroCount === 0) return { minHeight, warnings: [] };
   const element = refer('triangle', triangles, 3, firstZero);
-  const message = `${zeroCount} triangles have no area, the first is triangle ${firstZero} (${element.vertices.join(', ')})`;
+  const message = `${zeroCount} triangles have no area. The first is triangle ${firstZero} (${element.vertices.join(', ')}).`;
   return { minHeight, warnings: [{ code: 'ZERO_AREA_TRIANGLE', message, element, count: zeroCount }] };
 }
 
@@ -107,7 +107,7 @@ function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]):
   return [
     {
       code: 'ZERO_LENGTH_EDGE',
-      message: `${count} edges have no length, the first joins vertices ${element.vertices.join(' and ')}, which are at the same place`,
+      message: `${count} edges have no length. The first joins vertices ${element.vertices.join(' and ')}, which are at the same place.`,
       element,
       count,
     },
@@ -115,11 +115,12 @@ function warnOfZeroEdges(mesh: CollisionMesh, lengths: readonly Float64Array[]):
 }
 
 /**
- * Over contact vertices and those inside solids, which together are all that belong to an element.
+ * The box of the contact vertices and of those inside solids, which together are all that belong to an element.
+ *
  * @param box of all positions, where it is known
  */
 export function findBounds(mesh: CollisionMesh, positions: Positions, box?: Box): MeshMeasures['bounds'] {
-  // Each is listed once, so as many of them as there are vertices are all: no need to go by the list.
+  // Each is listed once, so a list of V vertices lists all of them.
   if (mesh.contactVertices.length === mesh.vertexCount) return box ?? measureBox(positions);
   const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -26,7 +26,7 @@ export function checkPositions(
   if (positions.length !== 3 * vertexCount) {
     throw new IntersticeError(
       'SIZE_MISMATCH',
-      `${name} has ${positions.length} coordinates, expected ${3 * vertexCount}: three for each of the ${vertexCount} vertices`,
+      `${name} has ${positions.length} coordinates; it must have ${3 * vertexCount}, three for each of the ${vertexCount} vertices.`,
     );
   }
   const box = measure(positions);
@@ -34,7 +34,7 @@ export function checkPositions(
   if (box.every(Number.isFinite)) return box;
   for (let i = 0; i < positions.length; i++) {
     if (Number.isFinite(positions[i]!)) continue;
-    throw new IntersticeError('NOT_FINITE', `${nameCoordinate(name, i)} is ${positions[i]}`, {
+    throw new IntersticeError('NOT_FINITE', `${nameCoordinate(name, i)} is ${positions[i]}.`, {
       element: nameVertex(Math.floor(i / 3)),
     });
   }
@@ -68,7 +68,7 @@ export function checkRange(
     const i = start.findIndex((coordinate) => Math.abs(coordinate) > limit);
     throw new IntersticeError(
       'COORDINATE_RANGE',
-      `${nameCoordinate('start', i)} is ${start[i]}; the limit is ${MAX_EXTENTS_AWAY} times the extent of ${extent}`,
+      `${nameCoordinate('start', i)} is ${start[i]}; the limit is ${MAX_EXTENTS_AWAY} times the extent of ${extent}.`,
       { element: nameVertex(Math.floor(i / 3)), hint: 'Move the mesh closer to the origin.' },
     );
   }
@@ -78,7 +78,7 @@ export function checkRange(
     if (distance <= limit) continue;
     throw new IntersticeError(
       'COORDINATE_RANGE',
-      `${nameCoordinate(name, i)} is ${target[i]}, which is ${distance} away from the centre of the start; the limit is ${MAX_EXTENTS_AWAY} times its extent of ${extent}`,
+      `${nameCoordinate(name, i)} is ${target[i]}, which is ${distance} away from the centre of the start; the limit is ${MAX_EXTENTS_AWAY} times its extent of ${extent}.`,
       { element: nameVertex(Math.floor(i / 3)) },
     );
   }
@@ -89,7 +89,7 @@ function checkMagnitude(positions: Positions, name: string): void {
     if (Math.abs(positions[i]!) <= MAX_COORDINATE) continue;
     throw new IntersticeError(
       'COORDINATE_RANGE',
-      `${nameCoordinate(name, i)} is ${positions[i]}, the limit is ${MAX_COORDINATE} in magnitude`,
+      `${nameCoordinate(name, i)} is ${positions[i]}; the limit is ${MAX_COORDINATE} in magnitude.`,
       { element: nameVertex(Math.floor(i / 3)) },
     );
   }
@@ -106,7 +106,7 @@ export function measureBox(positions: Positions): Box {
     const x = positions[i]!;
     const y = positions[i + 1]!;
     const z = positions[i + 2]!;
-    // Three times as fast as branches, which cannot be foretold here.
+    // Three times as fast as branches, which are unpredictable here.
     lowX = Math.min(lowX, x);
     highX = Math.max(highX, x);
     lowY = Math.min(lowY, y);
@@ -127,16 +127,16 @@ function centreOf(box: Box): { centre: readonly number[]; extent: number } {
   return { centre: axes.map((axis) => box[axis] / 2 + box[axis + 3]! / 2), extent: side || largestIn(box) || 1 };
 }
 
-/** 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: one number to look at instead of a branch a coordinate. */
+/** 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: one comparison instead of one for each coordinate. */
 export function hasOnlyFinite(positions: Positions): boolean {
   let sum = 0;
   for (let i = 0; i < positions.length; i++) sum += positions[i]! * 0;
   return sum === 0;
 }
 
-/** 'the x coordinate of vertex 4 of target' */
+/** 'The x coordinate of vertex 4 of target' */
 function nameCoordinate(name: string, index: number): string {
-  return `the ${AXES[index % 3]} coordinate of vertex ${Math.floor(index / 3)} of ${name}`;
+  return `The ${AXES[index % 3]} coordinate of vertex ${Math.floor(index / 3)} of ${name}`;
 }
 
 /** The scalar of positions, and so of the answer to a target. */

@@ -6,7 +6,7 @@ const FLOAT32_MIN_NORMAL = 2 ** -126;
 const FLOAT32_MAX = (2 - 2 ** -23) * 2 ** 127;
 
 /**
- * A flag is 0 or 1: any other byte is a mistake (floats sent as bytes, a mask of 255), and taking it for either would guess.
+ * A flag is 0 or 1. Any other byte is a mistake (floats sent as bytes, a mask of 255) and is refused.
  *
  * @throws IntersticeError INVALID_MESH, naming the vertex
  */
@@ -15,7 +15,7 @@ export function checkFlags(kinematic: Uint8Array): void {
   if (vertex < 0) return;
   throw new IntersticeError(
     'INVALID_MESH',
-    `kinematic of vertex ${vertex} is ${kinematic[vertex]}; it must be 0 or 1`,
+    `kinematic of vertex ${vertex} is ${kinematic[vertex]}; it must be 0 or 1.`,
     { element: nameVertex(vertex), hint: 'Send one byte a vertex: 1 for obstacles and pins, 0 for all others.' },
   );
 }
@@ -48,7 +48,7 @@ export function invertMasses(masses: Float32Array | undefined, kinematic: Uint8A
     return inverse;
   }
   if (masses.length !== vertexCount) {
-    throw new IntersticeError('SIZE_MISMATCH', `masses has ${masses.length} entries, expected ${vertexCount}`);
+    throw new IntersticeError('SIZE_MISMATCH', `masses has ${masses.length} entries; it must have ${vertexCount}.`);
   }
   const mean = averageMass(masses, kinematic);
   for (let vertex = 0; vertex < vertexCount; vertex++) {
@@ -57,7 +57,7 @@ export function invertMasses(masses: Float32Array | undefined, kinematic: Uint8A
     if (ratio < FLOAT32_MIN_NORMAL || ratio > FLOAT32_MAX) {
       throw new IntersticeError(
         'INVALID_MESH',
-        `the mass of vertex ${vertex}, ${masses[vertex]}, is too far from the mean mass ${mean}: their ratio is no float32`,
+        `The mass of vertex ${vertex}, ${masses[vertex]}, is too far from the mean mass ${mean}: float32 cannot hold their ratio.`,
         {
           element: nameVertex(vertex),
           hint: 'Bring the masses closer together, or make very heavy vertices kinematic.',
@@ -76,12 +76,12 @@ function averageMass(masses: Float32Array, kinematic: Uint8Array): number {
   for (let vertex = 0; vertex < masses.length; vertex++) {
     const mass = masses[vertex]!;
     if (!Number.isFinite(mass)) {
-      throw new IntersticeError('NOT_FINITE', `the mass of vertex ${vertex} is ${mass}`, {
+      throw new IntersticeError('NOT_FINITE', `The mass of vertex ${vertex} is ${mass}.`, {
         element: nameVertex(vertex),
       });
     }
     if (mass <= 0) {
-      throw new IntersticeError('INVALID_MESH', `the mass of vertex ${vertex} is ${mass}, it must be above 0`, {
+      throw new IntersticeError('INVALID_MESH', `The mass of vertex ${vertex} is ${mass}; it must be greater than 0.`, {
         element: nameVertex(vertex),
         hint: 'Mark vertices that only follow their target as kinematic; their mass is ignored.',
       });
@@ -106,9 +106,9 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
   const indexOfName = new Map<string, number>();
   let next = 0;
   parts.forEach((part, index) => {
-    const named = `part ${index} (${JSON.stringify(part.name)})`;
+    const named = `Part ${index} (${JSON.stringify(part.name)})`;
     const refuse = (problem: string): never => {
-      throw new IntersticeError('INVALID_MESH', `${named} ${problem}`, {
+      throw new IntersticeError('INVALID_MESH', `${named} ${problem}.`, {
         element: { kind: 'part', index, vertices: [] },
         hint: 'Parts cover all vertices in order, without gaps or overlaps, each under its own name.',
       });
@@ -117,15 +117,15 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
     const earlier = indexOfName.get(part.name);
     if (earlier !== undefined) refuse(`has the name of part ${earlier}`);
     indexOfName.set(part.name, index);
-    if (part.firstVertex !== next) refuse(`starts at vertex ${part.firstVertex}, expected ${next}`);
+    if (part.firstVertex !== next) refuse(`starts at vertex ${part.firstVertex}; it must start at vertex ${next}`);
     if (!Number.isInteger(part.vertexCount) || part.vertexCount < 1) {
-      refuse(`has ${part.vertexCount} vertices, at least one is needed`);
+      refuse(`has ${part.vertexCount} vertices; it must have at least one`);
     }
     const { activationDistance: delta } = part;
     if (delta !== undefined && !(delta > 0 && delta < Number.POSITIVE_INFINITY)) {
       throw new IntersticeError(
         'INVALID_PARAMETER',
-        `mesh.parts[${index}].activationDistance is ${delta}; it must be greater than 0 and finite`,
+        `mesh.parts[${index}].activationDistance is ${delta}; it must be greater than 0 and finite.`,
         { element: { kind: 'part', index, vertices: [] } },
       );
     }
@@ -135,7 +135,7 @@ export function checkParts(parts: readonly PartInput[], vertexCount: number): vo
   if (next < vertexCount) {
     throw new IntersticeError(
       'INVALID_MESH',
-      `the parts end at vertex ${next}, but there are ${vertexCount} vertices`,
+      `The parts end at vertex ${next}, but there are ${vertexCount} vertices.`,
       {
         hint: 'Parts cover all vertices in order: add a part for the rest.',
       },
@@ -165,7 +165,7 @@ export function readIgnoredPartPairs(sent: Uint32Array | undefined, partCount: n
     if (a >= partCount || b >= partCount) {
       throw new IntersticeError(
         'INDEX_OUT_OF_RANGE',
-        `ignored part pair ${i / 2} (${a}, ${b}) names a part that does not exist; there are ${partCount}`,
+        `Ignored part pair ${i / 2} (${a}, ${b}) refers to a part that does not exist; there are ${partCount} parts.`,
         { hint: 'Indices of parts count from 0, in the order of parts.' },
       );
     }

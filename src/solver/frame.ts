@@ -56,7 +56,7 @@ export class CoordinateFrame {
     if (Math.abs(exponent) > MAX_EXPONENT) {
       throw new IntersticeError(
         'COORDINATE_RANGE',
-        `the median edge is ${length}, outside 2^-${MAX_EXPONENT} to 2^${MAX_EXPONENT}`,
+        `The median edge is ${length}, which is outside 2^-${MAX_EXPONENT} to 2^${MAX_EXPONENT}.`,
         { hint: 'Choose a unit in which edges have an ordinary length.' },
       );
     }
@@ -77,7 +77,7 @@ export class CoordinateFrame {
 
   /**
    * @param positions [3·V], the caller's unit
-   * @param name what a refusal calls these positions
+   * @param name of these positions in the message
    * @returns float32[3·V], engine units; no subnormals and no −0
    * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
    */
@@ -88,7 +88,7 @@ export class CoordinateFrame {
   }
 
   /**
-   * The image of positions and, in the same pass, their box: what a step needs to know of a target is one reading of it.
+   * Maps positions and measures their box in one pass, because a step reads its target only once.
    *
    * @param engine float32[3·V] receives the image; whether float32 could hold it {@link refuseBeyondFloat32} says
    * @param positions [3·V], the caller's unit
@@ -119,18 +119,18 @@ export class CoordinateFrame {
   /**
    * @param box of the positions, by {@link mapInto}
    * @param engine their image
-   * @param name what a refusal calls the positions
+   * @param name of the positions in the message
    * @throws COORDINATE_RANGE naming the first vertex that float32 cannot hold
    */
   refuseBeyondFloat32(box: Box, engine: EnginePositions, name: string): void {
     // Every operation of the map is monotone, its roundings included: where the ends of the box have finite images, all
-    // have. Least and largest do not lose a NaN. A box of nothing has no ends.
+    // have. Minimum and maximum propagate NaN. The box of no positions has no ends.
     const isHeld = (end: number, k: number) => Number.isFinite(Math.fround((end - this.origin[k % 3]!) * this.scale));
     if (engine.length === 0 || box.every(isHeld)) return;
     const vertex = Math.floor(engine.findIndex((value) => !Number.isFinite(value)) / 3);
     throw new IntersticeError(
       'COORDINATE_RANGE',
-      `${name}: vertex ${vertex} is so far from the mesh, compared with its median edge, that float32 cannot hold it`,
+      `Vertex ${vertex} of ${name} is so far from the mesh, compared with its median edge, that float32 cannot hold it.`,
       { element: { kind: 'vertex', index: vertex, vertices: [vertex] } },
     );
   }
@@ -186,7 +186,7 @@ export class CoordinateFrame {
    * An engine state in the target's scalar, [3·V]. In this order:
    * - a vertex with the engine bits of the start has not moved: the start's own bits (if its numbers exist in the target's
    *   scalar). This goes before the next rule, because a float64 target may differ from the start by less than the engine
-   *   can see: staying put is safe whatever the gap, a motion that nobody looked at is not;
+   *   can see: staying put is safe whatever the gap, an unchecked motion is not;
    * - a vertex with the engine bits of the target has arrived: the target's own bits;
    * - else o + x_e/s, rounded to the target's scalar.
    */
@@ -229,11 +229,11 @@ export interface StateToMap {
 }
 
 /**
- * The gap, in engine units, below which no pair may come through rounding alone (method 4.3): the largest of
+ * d_floor, engine units: the gap below which rounding alone brings no pair (docs/method.md, S5). It is the largest of
  * - δ/100: without a floor gaps decay geometrically until any arithmetic intersects;
- * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: writing fl(x + αD) errs by at
- *   most √3·u·X a vertex, two vertices of a pair by twice that, and a factor of four is kept in hand (the terms that grow
- *   with a pair's own size are added by the engine, pair by pair);
+ * - 8·√3·u·X, u = 2⁻²³ (WGSL fixes no rounding direction), X = largest |engine coordinate|: writing fl(x + αm), m = y − x, errs
+ *   by at most √3·u·X a vertex, two vertices of a pair by twice that, and a factor of four is reserved (the engine adds the
+ *   terms that grow with a pair's own size, pair by pair);
  * - 4 ulp of the answer's scalar at the largest |coordinate|: un-centring rounds each coordinate by half an ulp, so two
  *   points approach by at most √3 ulp; the engine keeps half of the floor, 2 ulp, which is more.
  *
@@ -255,14 +255,14 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: 'FLOAT32'
     const nearer = scalar === 'FLOAT32' || !isEngines ? ', or move the mesh closer to the origin' : '';
     throw new IntersticeError(
       'TOLERANCE_TOO_SMALL',
-      `activationDistance ${delta} is less than can be kept apart here (${reason}); the smallest that would do is ${smallest}`,
+      `activationDistance ${delta} is smaller than rounding allows here (${reason}); it must be at least ${smallest}.`,
       { hint: `Ask for an activationDistance of at least ${smallest}${wider}${nearer}.` },
     );
   }
   return floor * frame.scale;
 }
 
-/** Whether so little of δ would remain above the floor that rounding decided contact. */
+/** Whether rounding would decide contact, because too little of δ lies above the floor. */
 function isTooCoarse(floor: number, delta: number): boolean {
   return floor > delta / FLOORS_PER_DELTA;
 }
@@ -304,7 +304,7 @@ const UNIT_ROUNDOFF = 2 ** -23;
 /** 8√3 u */
 const STORAGE_PER_UNIT = 8 * Math.sqrt(3) * UNIT_ROUNDOFF;
 
-/** δ must be at least so many floors, or too little of it is left to steer by (1/16, a power of two near method 4.3's 1/20) */
+/** δ must be at least so many floors, or contact would be decided by rounding */
 export const FLOORS_PER_DELTA = 16;
 
 /** smallest normal float32 */

@@ -35,8 +35,8 @@ const RADIUS_MAX_PER_DELTA = 4;
  *  in engine units, stays far inside float32 for every mesh that passes the check of the floor */
 const LONGEST_LENGTH = 1e6;
 const MAX_UINT32 = 2 ** 32 - 1;
-/** A device is told of every sweep of a step before it begins the first, and nothing stops it in between. 20 are as good as
- *  any number; four thousand million would hold a lane, and whoever waits for it, for ever. */
+/** A device records every sweep of a step before it starts, and nothing stops it in between: an unlimited number would
+ *  block a lane for ever. More than 20 sweeps bring nothing. */
 export const MAX_SWEEPS = 1000;
 
 export interface ParameterRules {
@@ -44,7 +44,7 @@ export interface ParameterRules {
   readonly allowUnverified?: boolean;
 }
 
-/** The defaults of a preset that no mesh is needed for. */
+/** The defaults of a preset that do not depend on a mesh. */
 export function defaultsOf(preset: Preset): ParametersInput {
   return PRESETS[preset];
 }
@@ -69,7 +69,7 @@ export function resolveParameters(
   checkScalars(scalars);
 
   const longest = longestLengthOf(measures);
-  // A default is not held against `longest`: PAPER's metric δ may be long for a tiny mesh, which a warning says.
+  // `longest` does not limit a default: PAPER's metric δ may be long for a tiny mesh, which a warning states.
   const length = (name: LengthName, fallback: number, least = 0, isLeastAllowed = false) =>
     checkLength(name, input[name] ?? fallback, {
       least,
@@ -104,7 +104,7 @@ export function resolveParameters(
   };
   if (preset === 'TUNED') refusePaperOnly(input, parameters);
   if (parameters.verify === 'NONE' && !rules.allowUnverified) {
-    throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server', {
+    throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server.', {
       hint: 'Use STATE or PATH, or start the server with INTERSTICE_ALLOW_UNVERIFIED=1.',
     });
   }
@@ -117,7 +117,7 @@ export function resolveParameters(
 type LengthName = 'activationDistance' | 'reach' | 'leap' | 'searchRadiusMin' | 'searchRadiusMax';
 
 function refuse(name: string, value: unknown, range: string): never {
-  throw new IntersticeError('INVALID_PARAMETER', `${name} is ${String(value)}; it must be ${range}`);
+  throw new IntersticeError('INVALID_PARAMETER', `${name} is ${String(value)}; it must be ${range}.`);
 }
 
 const ENUMS = {
@@ -180,13 +180,13 @@ function defaultDelta(input: ParametersInput, metresPerUnit: number, measures: M
   if (measures.medianEdge === 0 && input.activationDistance === undefined) {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      `activationDistance is unset, and its default, ${DELTA_PER_EDGE} median edges, is 0 because the edges have no length; it must be set, greater than 0`,
+      `activationDistance is unset, and its default, ${DELTA_PER_EDGE} median edges, is 0 because the edges have no length; it must be set to more than 0.`,
     );
   }
   return DELTA_PER_EDGE * measures.medianEdge;
 }
 
-/** The same value that would be used anyway is let through, so that the `resolved` of a report can be sent back as it is. */
+/** The default value itself is accepted, so that a caller can send the `resolved` of a report back as it is. */
 function refusePaperOnly(input: ParametersInput, { activationDistance }: Parameters): void {
   const defaults = {
     searchRadiusMin: RADIUS_MIN_PER_DELTA * activationDistance,
@@ -203,21 +203,21 @@ function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMe
   if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
     warnings.push({
       code: 'DELTA_ABOVE_HALF_EDGE',
-      message: `activationDistance ${delta} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart; ${DELTA_PER_EDGE * measures.medianEdge} would be usual`,
+      message: `activationDistance ${delta} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart. A usual value is ${DELTA_PER_EDGE * measures.medianEdge}.`,
       count: 1,
     });
   }
   if (delta > measures.minHeight) {
     warnings.push({
       code: 'DELTA_ABOVE_HEIGHT',
-      message: `activationDistance ${delta} exceeds the smallest triangle height (${measures.minHeight}): such slivers are held open no further than they start, and may slow their surroundings`,
+      message: `activationDistance ${delta} exceeds the smallest triangle height (${measures.minHeight}): such slivers keep no more than their initial height, and may slow down their surroundings.`,
       count: 1,
     });
   }
   return warnings;
 }
 
-/** Trust boxes are TUNED's; a caller who sets their size for PAPER should learn that it changes nothing. */
+/** Only TUNED has trust boxes: their size has no effect under PAPER. */
 function warnOfUnused(input: ParametersInput, parameters: Parameters, defaultLeap: number): Warning[] {
   if (parameters.preset !== 'PAPER') return [];
   const defaults = { reach: REACH_PER_DELTA * parameters.activationDistance, leap: defaultLeap };
@@ -225,7 +225,7 @@ function warnOfUnused(input: ParametersInput, parameters: Parameters, defaultLea
     .filter((name) => input[name] !== undefined && input[name] !== defaults[name])
     .map((name) => ({
       code: 'PARAMETER_WITHOUT_EFFECT',
-      message: `${name} has no effect under preset PAPER, which searches by searchRadiusMin and searchRadiusMax`,
+      message: `${name} has no effect under preset PAPER, which searches by searchRadiusMin and searchRadiusMax.`,
       count: 1,
     }));
 }

@@ -12,7 +12,7 @@ import type { Settings } from './settings.js';
  * the mean of both sides. A box that is grown by half of its own side's δ therefore finds exactly the pairs within theirs.
  */
 
-/** Smallest and largest δ that some vertex has, the unit of `delta`; `delta` itself where there are no parts. */
+/** Smallest and largest δ of a vertex, in the unit of `delta`; `delta` itself where there are no parts. */
 export function rangeOfDistances({ parts }: CollisionMesh, delta: number): { smallest: number; largest: number } {
   let smallest = Number.POSITIVE_INFINITY;
   let largest = 0;
@@ -53,7 +53,7 @@ export function pairActivationDistance(
 }
 
 /**
- * What holds between the parts' distances, the parameters and the mesh.
+ * Checks the parts' activation distances against the parameters and the mesh.
  *
  * @returns a warning for each part whose δ exceeds half the median edge
  * @throws INVALID_PARAMETER for a δ beyond what lengths may be, or one that preset PAPER does not search as far as
@@ -70,20 +70,22 @@ export function checkPartDistances(
     const path = `mesh.parts[${index}].activationDistance`;
     const element = { kind: 'part', index, vertices: [] };
     if (delta > longest) {
-      throw new IntersticeError('INVALID_PARAMETER', `${path} is ${delta}; it must be at most ${longest}`, { element });
+      throw new IntersticeError('INVALID_PARAMETER', `${path} is ${delta}; it must be at most ${longest}.`, {
+        element,
+      });
     }
-    // Contacts are sought within Dmin at least; a longer δ would be kept up or not as the search happens to fall.
+    // A search covers Dmin at least; whether it covered a longer δ would depend on when it happened.
     if (preset === 'PAPER' && delta > searchRadiusMin) {
       throw new IntersticeError(
         'INVALID_PARAMETER',
-        `${path} is ${delta}; under preset PAPER it must be at most searchRadiusMin, ${searchRadiusMin}`,
+        `${path} is ${delta}; under preset PAPER it must be at most searchRadiusMin, ${searchRadiusMin}.`,
         { element, hint: `Set searchRadiusMin to at least ${delta}, or use preset TUNED.` },
       );
     }
     if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
       warnings.push({
         code: 'DELTA_ABOVE_HALF_EDGE',
-        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart`,
+        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart.`,
         element,
         count: 1,
       });

@@ -4,33 +4,33 @@ import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundin
 
 export type Bounds = MeshMeasures['bounds'];
 
-/** The floor of one request, and where its states may lie for it to hold. */
+/** The floor of one request, and the range of coordinates in which it holds. */
 export interface Range {
   /** d_floor, engine units */
   readonly floor: number;
-  /** engine units, min xyz max xyz: where vertices that belong to an element may be answered; undefined = anywhere */
+  /** engine units, min xyz max xyz: where the vertices of elements may lie in the answer; undefined = anywhere */
   readonly safe: Bounds | undefined;
-  /** engine units: targets beyond it are to be cut; undefined = there is none */
+  /** engine units: targets beyond it must be cut; undefined = none is */
   readonly cut: Bounds | undefined;
 }
 
 /**
- * Numbers are coarser farther out, and what is written there is rounded more: the floor has to cover the rounding wherever
- * the answer may lie, not only where the start lies. It is that of start and target together. Where δ/16 would not cover
- * the target, the floor is δ/16 and the target is cut to half way between the start and the end of what that covers.
+ * Rounding grows with the coordinates, and the floor must cover it wherever the answer may lie, not only at the start. So
+ * the floor follows from start and target together. Where δ/16 would not cover the target, the floor is δ/16, and the
+ * target is cut half way between the start and the end of the covered range.
  *
  * Why a state in `safe` can be sent. Let F be the floor; the engine keeps pairs F/2 apart (those that began nearer come no
  * nearer). Between the engine's state and what is sent, a vertex moves
- * - by half an ulp a coordinate of the answer's scalar, ulp ≤ F/4 within `safe` by {@link largestWithin}, if it is on its way;
- * - by half an ulp of float32 in engine units if it has arrived and gets its target's own bits. That ulp is at most u·X, and
+ * - by half an ulp a coordinate of the answer's scalar, ulp ≤ F/4 within `safe` by {@link largestWithin}, if it has not arrived;
+ * - by half an ulp of float32 in engine units if it has arrived and gets the bits of its target. That ulp is at most u·X, and
  *   8√3 u·X ≤ 2F within `safe`, hence u·X ≤ F/(4√3).
  * Two vertices approach by at most √3 times the larger ulp, √3·F/4 < F/2 or F/4 < F/2: they do not meet, nor on the way from
  * the one state to the other, where they deviate by no more than at its ends.
  *
- * Where the map between the caller's numbers and the engine's is exact both ways, nothing of this is needed: all is safe.
+ * Where the map between the caller's numbers and the engine's is exact both ways, every state is safe.
  *
- * Beyond `safe` an engine comes only where contacts push a vertex farther out than start and target lie: by more than
- * twice the coordinate, or into the next power of two where the answer's ulp decides.
+ * An engine leaves `safe` only where contacts push a vertex beyond start and target: by more than twice the coordinate, or
+ * into the next power of two where the answer's ulp decides.
  *
  * @param delta the smallest δ, the caller's unit
  * @param frame of the request
@@ -68,18 +68,18 @@ export function isWithin(bounds: Bounds, range: Bounds): boolean {
   return [0, 1, 2].every((k) => bounds[k]! >= range[k]! && bounds[k + 3]! <= range[k + 3]!);
 }
 
-/** A target that lies in a box, and what each vertex wants beyond. */
+/** A target that was cut to a range. */
 export interface CutTarget {
   /** float32[3·V] engine units */
   readonly target: EnginePositions;
-  /** float64[V] share of its way that a vertex is sent */
+  /** float64[V] share of its motion that a vertex keeps */
   readonly share: Float64Array;
   readonly count: number;
-  /** the first vertex that is sent less than all of it */
+  /** the first vertex with a share below 1 */
   readonly first: number;
 }
 
-/** Sends every vertex that belongs to an element along its straight way, as far as the box reaches. */
+/** Shortens the motion of every vertex that belongs to an element so that it ends in the range. */
 export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions, target: EnginePositions): CutTarget {
   const cut = target.slice();
   const share = new Float64Array(mesh.vertexCount).fill(1);
@@ -92,7 +92,7 @@ export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions
         const from = start[3 * v + k]!;
         const to = target[3 * v + k]!;
         const end = to > range[k + 3]! ? range[k + 3]! : to < range[k]! ? range[k]! : to;
-        // A start lies within its own range; were it beyond, it would stay.
+        // The start lies within the range; a vertex beyond it would not move.
         if (end !== to) share[v] = Math.min(share[v]!, Math.max(0, (end - from) / (to - from)));
       }
       const part = share[v]!;

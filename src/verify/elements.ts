@@ -37,10 +37,10 @@ export interface MeshElements {
   readonly vertices: ElementSet;
 }
 
-/** Meshes do not change, so what is read off them is kept for as long as they live. */
+/** Meshes are immutable, so their elements are cached as long as they live. */
 const collected = new WeakMap<CollisionMesh, MeshElements>();
 
-/** The same sets every time for one mesh. */
+/** The elements of a mesh; the same sets in every call. */
 export function collectElements(mesh: CollisionMesh): MeshElements {
   const kept = collected.get(mesh);
   if (kept) return kept;
@@ -56,7 +56,7 @@ export function collectElements(mesh: CollisionMesh): MeshElements {
   return elements;
 }
 
-/** What {@link collectElements} keeps for a mesh, if it was asked. */
+/** The elements that {@link collectElements} has cached for a mesh, if any. */
 export function keptElements(mesh: CollisionMesh): MeshElements | undefined {
   return collected.get(mesh);
 }
@@ -77,7 +77,8 @@ function describe(mesh: CollisionMesh, vertices: Uint32Array, size: 1 | 2 | 3): 
 }
 
 /**
- * What can have a common point without any other listed pair having one too: piercings, and pairs without a surface.
+ * The pairs that a state is tested for: edges against triangles, and pairs without a surface. Any other intersection implies
+ * one of these.
  */
 export function stateRelations(elements: MeshElements): Relation[] {
   return present([
@@ -96,7 +97,7 @@ export function distanceRelations(elements: MeshElements): Relation[] {
   ]);
 }
 
-/** Pairs that pass through each other without any state in between being pierced. */
+/** Pairs that can pass through each other without an intersection in any state between. */
 export function codimensionalRelations(elements: MeshElements): Relation[] {
   return present([
     { code: VERTEX_TRIANGLE, a: elements.particles, b: elements.triangles },
@@ -188,32 +189,32 @@ export function checkRules(rules: PairRules): void {
 }
 
 /**
- * Vertices are of sorts: kinematic or not, of one part or another. Some rule excludes pairs whose elements are each of one
- * sort, and a path test must look at some of them all the same. Promised are an edge e and a triangle T unless the rule holds
- * for both as wholes; on a path they meet first where an end of e meets T, or e a side of T. So a vertex stands for every edge
- * at it, one of which may lead to another sort, and an edge for every triangle at it, one of which may have its third corner
- * there: these are the elements at the border. Rods and free points stand for themselves.
+ * The elements at the border between classes of vertices: kinematic or dynamic, of one part or another. A rule excludes pairs
+ * whose elements each lie in one class, but a path test must examine some of them. The promise covers an edge e and a triangle
+ * T unless the rule applies to both as wholes; on a path they meet first where an end of e meets T, or e a side of T. So a
+ * vertex represents every edge at it, one of which may lead to another class, and an edge every triangle at it, one of which
+ * may have its third corner there: these are at the border. Rods and free points represent only themselves.
  */
 export class BorderElements {
-  /** uint8[V] 1 = an edge leads from here to a vertex of another sort */
+  /** uint8[V] 1 = an edge leads from here to a vertex of another class */
   private readonly isMixed: Uint8Array;
-  /** by the lower vertex of an edge within a sort, the higher ones of those with a triangle that leaves it */
+  /** by the lower vertex of an edge within a class: the higher vertices of those edges with a triangle that leaves the class */
   private readonly partners = new Map<number, Set<number>>();
 
-  /** @param sorts [V] any numbers, equal for vertices of one sort */
-  constructor({ vertexCount, edges, triangles }: CollisionMesh, sorts: ArrayLike<number>) {
+  /** @param classes [V] any numbers, equal for vertices of one class */
+  constructor({ vertexCount, edges, triangles }: CollisionMesh, classes: ArrayLike<number>) {
     this.isMixed = new Uint8Array(vertexCount);
     for (let k = 0; k < edges.length; k += 2) {
-      if (sorts[edges[k]] === sorts[edges[k + 1]]) continue;
+      if (classes[edges[k]] === classes[edges[k + 1]]) continue;
       this.isMixed[edges[k]] = 1;
       this.isMixed[edges[k + 1]] = 1;
     }
     for (let k = 0; k < triangles.length; k += 3) {
-      // Most triangles are of one sort.
+      // Most triangles lie in one class.
       if (this.isMixed[triangles[k]] + this.isMixed[triangles[k + 1]] + this.isMixed[triangles[k + 2]] < 2) continue;
       for (const [s, n, apex] of SIDES_AND_APEX) {
         const [p, q] = [triangles[k + s], triangles[k + n]];
-        if (sorts[q] !== sorts[p] || sorts[triangles[k + apex]] === sorts[p]) continue;
+        if (classes[q] !== classes[p] || classes[triangles[k + apex]] === classes[p]) continue;
         const low = Math.min(p, q);
         const highs = this.partners.get(low) ?? new Set();
         this.partners.set(low, highs.add(Math.max(p, q)));
@@ -221,12 +222,12 @@ export class BorderElements {
     }
   }
 
-  /** Asked of elements that are of one sort throughout. */
+  /** Whether an element that lies in one class is at the border. */
   has({ size, vertices }: ElementSet, index: number): boolean {
     if (size === 1) return this.isMixed[vertices[index]] === 1;
     if (size === 3) return false;
     const [p, q] = [vertices[2 * index], vertices[2 * index + 1]];
-    // Most edges are settled by the marks alone.
+    // The marks alone decide for most edges.
     if (this.isMixed[p] === 0 || this.isMixed[q] === 0) return false;
     return this.partners.get(Math.min(p, q))?.has(Math.max(p, q)) === true;
   }

@@ -164,9 +164,9 @@ function sumOfExtents(boxes: Float64Array): number {
 }
 
 /**
- * What a tree is made of: the triangles of a mesh, then its edges without a triangle, then its points without either.
+ * The leaves of a tree: the triangles of a mesh, then its edges without a triangle, then its points without either.
  * Every edge and every vertex belongs to one carrier that contains it, so one tree over the carriers finds the pairs of
- * all three sorts of elements.
+ * all three kinds of elements.
  */
 export interface Carriers {
   readonly count: number;

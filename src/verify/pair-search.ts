@@ -8,10 +8,10 @@ import type { PairRules } from './types.js';
 /** @param isKinematic both elements are kinematic throughout */
 export type VisitPair = (relation: Relation, i: number, j: number, isKinematic: boolean) => void;
 
-/** Leaf pairs, or given pairs, between two calls of a checkpoint: less than a millisecond, and no clock for each pair. */
+/** Leaf pairs, or given pairs, between two calls of a checkpoint: less than a millisecond. */
 const CHECKPOINT_INTERVAL = 256;
 
-/** Finds the pairs worth a test: boxes within reach, no common vertex, not of ignored parts. */
+/** Finds the pairs to test: with boxes within reach and no common vertex, and not of ignored parts. */
 export class PairSearch {
   private readonly filter: PairFilter;
   private sinceCheckpoint = 0;
@@ -31,7 +31,7 @@ export class PairSearch {
   /**
    * @param states each float64[3·V]; boxes enclose all of them and every straight path between them
    * @param relations of the elements of the same mesh
-   * @param skipsKinematic pairs of two kinematic elements need not be visited; some still are
+   * @param skipsKinematic pairs of two kinematic elements need not be visited; some may be
    */
   forEach(
     states: readonly Float64Array[],
@@ -54,7 +54,7 @@ export class PairSearch {
     const sides = relations.map((relation) => ({ relation, a: place(relation.a), b: place(relation.b) }));
     const found = new Uint32Array(2 * Math.max(...sides.map(({ a, b }) => mostInLeaf(a) * mostInLeaf(b))));
     const { leaf } = tree;
-    const handOn = ({ relation, a, b }: (typeof sides)[number], end: number): void => {
+    const visitFound = ({ relation, a, b }: (typeof sides)[number], end: number): void => {
       for (let k = 0; k < end; k += 2) {
         const i = a.order[found[k]];
         const j = b.order[found[k + 1]];
@@ -66,13 +66,13 @@ export class PairSearch {
       this.count();
       for (const side of sides) {
         const { a, b } = side;
-        handOn(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
-        if (a !== b && n !== m) handOn(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
+        visitFound(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
+        if (a !== b && n !== m) visitFound(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
       }
     });
   }
 
-  /** The same of given pairs, whose boxes are not looked at. @param pairs uint32[2·n] element of a, element of b */
+  /** Visits given pairs, whatever their boxes. @param pairs uint32[2·n] element of a, element of b */
   forEachOf(relation: Relation, pairs: Uint32Array, visit: VisitPair): void {
     for (let k = 0; k < pairs.length; k += 2) {
       this.count();
@@ -94,7 +94,7 @@ function mostInLeaf({ start }: LeafElements): number {
   return most;
 }
 
-/** Are kinematic pairs excluded? */
+/** Whether kinematic pairs are skipped. */
 export function skipsKinematic(rules: PairRules): boolean {
   return rules.kinematicPairs === 'SKIP';
 }

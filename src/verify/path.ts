@@ -61,7 +61,7 @@ export function testPath(
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
   const relations = scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements);
-  // Which kinematic pairs guard others is known only pair by pair, so the search passes none over.
+  // Which kinematic pairs guard others is known only pair by pair, so the search skips none.
   search.forEach([from, to], relations, { gap: 0 }, false, (relation, i, j, isKinematic) => {
     if (isKinematic && border && !isGuarding(border, relation, i, j)) return;
     gather(from, relation, i, j, pointsFrom);
@@ -82,7 +82,7 @@ export function testPath(
   };
 }
 
-/** Whether two kinematic elements have to be looked at for those at them that are not kinematic throughout. */
+/** Whether a pair of kinematic elements guards elements next to it that are not kinematic throughout. */
 function isGuarding(border: BorderElements, { code, a, b }: Relation, i: number, j: number): boolean {
   return (code === VERTEX_TRIANGLE || code === EDGE_EDGE) && (border.has(a, i) || border.has(b, j));
 }

@@ -99,7 +99,7 @@ function hasCommonPoint(meeting: ExactMeeting, { code, a, b }: Relation, i: numb
   }
 }
 
-/** What a filter leaves of the edge-triangle pairs of one state. */
+/** The edge-triangle pairs of one state that a filter could not exclude. */
 export interface DoubtfulPairs {
   /** pairs with overlapping boxes that it looked at */
   readonly pairsTested: number;
@@ -108,13 +108,13 @@ export interface DoubtfulPairs {
 }
 
 /**
- * Looks through the edges and triangles of one mesh for pairs that may have a common point. What it excludes certainly
- * has none, shares a vertex, or belongs to two ignored parts.
+ * Searches the edges and triangles of one mesh for pairs that may have a common point. A pair that it excludes certainly has
+ * none, shares a vertex, or belongs to two ignored parts.
  */
 export interface StateFilter {
   /**
    * @param positions [3·V], finite
-   * @returns undefined for a state that it is not made for: that is to be tested without it
+   * @returns undefined for a state that it cannot handle, which must be tested without it
    */
   findDoubtful(positions: Positions): Promise<DoubtfulPairs | undefined>;
   close(): void;

@@ -2,15 +2,14 @@ import type { ElementPair } from '../contract/elements.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 
 export interface PairRules {
-  /** SKIP: pairs of two elements that are kinematic throughout are counted apart and not reported. */
+  /** SKIP: pairs of two wholly kinematic elements are counted separately and not reported. */
   readonly kinematicPairs: 'SKIP' | 'PROTECT';
-  /** how many pairs are listed; counts are always complete */
+  /** maximum number of listed pairs; counts are always complete */
   readonly maxPairs: number;
   /** pairs that intersected at the start: neither they nor what depends on them is a finding */
   readonly excluded?: ExcludedPairs | undefined;
   /**
-   * Called every so often while pairs are looked for, a millisecond or so apart; what it throws ends the test, and nothing of
-   * the test remains. No part of what is found.
+   * Called about every millisecond while pairs are searched. What it throws ends the test. It does not affect the findings.
    */
   readonly checkpoint?: (() => void) | undefined;
 }
@@ -29,7 +28,7 @@ export interface StateFindings {
 }
 
 export interface DistanceFindings {
-  /** smallest distance between non-adjacent elements not farther apart than asked; undefined when there is none */
+  /** smallest distance between non-adjacent elements within the requested distance; undefined when there is none */
   readonly minDistance: number | undefined;
   /** the closest pairs, ascending by distance */
   readonly closePairs: readonly ElementPair[];

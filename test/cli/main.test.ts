@@ -115,14 +115,14 @@ t.test('input that is refused ends with 3 and names the place', async (t) => {
     'list.json': '[]',
   });
   const cases: [argv: string[], message: RegExp][] = [
-    [['resolve', 'broken.obj', 'a.obj'], /broken\.obj[\s\S]*line 1/],
+    [['resolve', 'broken.obj', 'a.obj'], /broken\.obj[\s\S]*Line 1/],
     [['resolve', 'a.obj', 'more.obj'], /SIZE_MISMATCH: .*more\.obj/],
     [['resolve', 'a.obj', 'a.obj', '--kinematic', 'pins.txt'], /INDEX_OUT_OF_RANGE: pins\.txt, line 2: vertex 7/],
     [['resolve', 'a.obj', 'a.obj', '--kinematic-from', '4'], /INDEX_OUT_OF_RANGE/],
     [['resolve', 'a.obj', 'a.obj', '--options', 'unknown.json'], /UNKNOWN_FIELD: .*unknown\.json.*stepLimitt/],
     [['resolve', 'a.obj', 'a.obj', '--options', 'cut.json'], /MALFORMED_BODY: cut\.json/],
     [['resolve', 'a.obj', 'a.obj', '--options', 'list.json'], /MALFORMED_BODY: list\.json/],
-    [['check', 'broken.obj'], /broken\.obj[\s\S]*line 1/],
+    [['check', 'broken.obj'], /broken\.obj[\s\S]*Line 1/],
   ];
   for (const [argv, message] of cases) {
     t.match(await run(argv, { cwd: folder }), { status: 3, stdout: '', stderr: message }, argv.join(' '));

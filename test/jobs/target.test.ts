@@ -49,7 +49,7 @@ t.test('the same refusals with the same vertex named', async (t) => {
       target[10] = value;
       const refusal = refusalOf(() => checkTarget(target, 4, expected));
       t.match(refusal, { code: 'NOT_FINITE', element: { kind: 'vertex', index: 2 } });
-      t.match(refusal.message, `the y coordinate of vertex 2 of target is ${value}`);
+      t.match(refusal.message, `The y coordinate of vertex 2 of target is ${value}`);
     }
     const far = positionsOf(4);
     far[5] = -1e35;

@@ -139,7 +139,7 @@ t.test('what is refused, with the element at fault', async (t) => {
       { vertexCount: 4, triangles: ids(0, 1, 2, 1, 2, 3, 2, 0, 1) },
       {
         code: 'INVALID_MESH',
-        message: /triangle 2 .* same vertices as triangle 0/,
+        message: /Triangle 2 .* same vertices as triangle 0/,
         element: { kind: 'triangle', index: 2, vertices: [2, 0, 1] },
       },
     ],

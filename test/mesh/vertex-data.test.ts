@@ -26,7 +26,7 @@ t.test('all vertices may be kinematic', async (t) => {
 t.test('a kinematic flag is 0 or 1', async (t) => {
   t.throws(() => buildMesh({ ...triangle, kinematic: Uint8Array.of(0, 1, 255, 1) }), {
     code: 'INVALID_MESH',
-    message: 'kinematic of vertex 2 is 255; it must be 0 or 1',
+    message: 'kinematic of vertex 2 is 255; it must be 0 or 1.',
     element: { kind: 'vertex', index: 2 },
   });
 });
@@ -78,15 +78,15 @@ t.test('parts cover all vertices in order, each under its own name', async (t) =
     parts: rows.map(([name, firstVertex, vertexCount]) => ({ name, firstVertex, vertexCount })),
   });
   const cases: [MeshInput, RegExp][] = [
-    [parts(['a', 0, 2], ['b', 3, 1]), /part 1 \("b"\) starts at vertex 3, expected 2/],
-    [parts(['a', 0, 2], ['b', 1, 3]), /part 1 .* starts at vertex 1, expected 2/],
-    [parts(['a', 2, 2], ['b', 0, 2]), /part 0 .* starts at vertex 2, expected 0/],
+    [parts(['a', 0, 2], ['b', 3, 1]), /Part 1 \("b"\) starts at vertex 3; it must start at vertex 2/],
+    [parts(['a', 0, 2], ['b', 1, 3]), /Part 1 .* starts at vertex 1; it must start at vertex 2/],
+    [parts(['a', 2, 2], ['b', 0, 2]), /Part 0 .* starts at vertex 2; it must start at vertex 0/],
     [parts(['a', 0, 2], ['b', 2, 1]), /end at vertex 3, but there are 4/],
-    [parts(['a', 0, 2], ['b', 2, 3]), /part 1 .* ends at vertex 5/],
-    [parts(['a', 0, 2], ['a', 2, 2]), /part 1 .* has the name of part 0/],
-    [parts(['', 0, 4]), /part 0 .* has no name/],
-    [parts(['a', 0, 4], ['b', 4, 0]), /part 1 .* has 0 vertices/],
-    [parts(['a', 0, 1.5], ['b', 1.5, 2.5]), /part 0 .* has 1.5 vertices/],
+    [parts(['a', 0, 2], ['b', 2, 3]), /Part 1 .* ends at vertex 5/],
+    [parts(['a', 0, 2], ['a', 2, 2]), /Part 1 .* has the name of part 0/],
+    [parts(['', 0, 4]), /Part 0 .* has no name/],
+    [parts(['a', 0, 4], ['b', 4, 0]), /Part 1 .* has 0 vertices/],
+    [parts(['a', 0, 1.5], ['b', 1.5, 2.5]), /Part 0 .* has 1.5 vertices/],
   ];
   for (const [input, message] of cases) t.throws(() => buildMesh(input), { code: 'INVALID_MESH', message });
 });

@@ -26,7 +26,7 @@ export function concatenate(files: readonly MeshFile[]): {
   readonly ranges: readonly VertexRange[];
 } {
   const [first] = files;
-  if (!first) throw new IntersticeError('INVALID_MESH', 'there is no mesh file to put together');
+  if (!first) throw new IntersticeError('INVALID_MESH', 'There is no mesh file to put together.');
   const ranges: VertexRange[] = [];
   let total = 0;
   for (const { vertexCount } of files) {
@@ -85,7 +85,7 @@ export function assertSameTopology(start: MeshFile, target: MeshFile): void {
   if (start.vertexCount !== target.vertexCount) {
     throw new IntersticeError(
       'SIZE_MISMATCH',
-      `the target has ${target.vertexCount} vertices, the start has ${start.vertexCount}`,
+      `The target has ${target.vertexCount} vertices; the start has ${start.vertexCount}.`,
       { hint: 'Start and target hold the same vertices in the same order.' },
     );
   }
@@ -105,7 +105,7 @@ function assertSameElements(kind: string, width: number, start: Uint32Array, tar
   if (target.length !== start.length) {
     throw new IntersticeError(
       'INVALID_MESH',
-      `the target has ${target.length / width} ${kind}s, the start has ${start.length / width}`,
+      `The target has ${target.length / width} ${kind}s; the start has ${start.length / width}.`,
       { hint },
     );
   }
@@ -116,7 +116,7 @@ function assertSameElements(kind: string, width: number, start: Uint32Array, tar
   const expected = refer(kind, start, width, index).vertices.join(', ');
   throw new IntersticeError(
     'INVALID_MESH',
-    `${kind} ${index} of the target joins the vertices ${element.vertices.join(', ')}, in the start ${expected}`,
+    `The target's ${kind} ${index} joins the vertices ${element.vertices.join(', ')}; the start's joins ${expected}.`,
     { element, hint },
   );
 }

@@ -58,7 +58,7 @@ export class LineSplitter {
     if (line.length <= MAX_RECORD_BYTES) return;
     throw new IntersticeError(
       'MALFORMED_BODY',
-      `line ${lineNumber} is longer than ${MAX_RECORD_BYTES} characters: is this the right kind of file?`,
+      `Line ${lineNumber} is longer than ${MAX_RECORD_BYTES} characters: is this the right kind of file?`,
     );
   }
 }

@@ -21,8 +21,8 @@ export function readNumber(word: string, line: number): number {
   const isForeign = !(word.charCodeAt(0) < 127 && word.charCodeAt(word.length - 1) < 127);
   if (!Number.isNaN(value) && !isPrefixed && !isForeign && word.length <= MAX_NUMBER_LENGTH) return value;
   if (NON_FINITE.test(word)) return Number.NaN;
-  if (word === '') throw new IntersticeError('MALFORMED_BODY', `line ${line}: a number is missing`);
-  throw new IntersticeError('MALFORMED_BODY', `line ${line}: ${quote(word)} is not a number`);
+  if (word === '') throw new IntersticeError('MALFORMED_BODY', `Line ${line}: a number is missing.`);
+  throw new IntersticeError('MALFORMED_BODY', `Line ${line}: ${quote(word)} is not a number.`);
 }
 
 /**

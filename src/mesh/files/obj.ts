@@ -69,7 +69,7 @@ export class ObjReader implements MeshReader {
     if (this.continued.length > MAX_RECORD_BYTES) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `line ${this.continuedFrom}: with its continuations the statement is longer than ${MAX_RECORD_BYTES} characters`,
+        `Line ${this.continuedFrom}: with its continuations the statement is longer than ${MAX_RECORD_BYTES} characters.`,
       );
     }
     if (isContinued) return;
@@ -99,7 +99,7 @@ export class ObjReader implements MeshReader {
       if (!Number.isFinite(value)) {
         throw new IntersticeError(
           'NOT_FINITE',
-          `line ${line}: coordinate ${'xyz'[axis]} of vertex ${this.vertexCount + 1} (counting from 1) is ${quote(word)}`,
+          `Line ${line}: coordinate ${'xyz'[axis]} of vertex ${this.vertexCount + 1} (counting from 1) is ${quote(word)}.`,
           { element: nameVertex(this.vertexCount) },
         );
       }
@@ -109,7 +109,7 @@ export class ObjReader implements MeshReader {
       if (++count > MAX_VERTEX_NUMBERS) {
         throw new IntersticeError(
           'MALFORMED_BODY',
-          `line ${line}: more than ${MAX_VERTEX_NUMBERS} numbers in a vertex`,
+          `Line ${line}: more than ${MAX_VERTEX_NUMBERS} numbers in a vertex.`,
         );
       }
     }
@@ -126,7 +126,7 @@ export class ObjReader implements MeshReader {
     if (corners.length < 2) {
       throw new IntersticeError(
         'INVALID_MESH',
-        `line ${line}: a polyline needs two vertices, this has ${corners.length}`,
+        `Line ${line}: a polyline needs two vertices, this has ${corners.length}.`,
       );
     }
     for (let i = 1; i < corners.length; i++) {
@@ -145,7 +145,7 @@ export class ObjReader implements MeshReader {
       const id = readId(word, line);
       if (id === 0 || id < -this.vertexCount) {
         const problem = id === 0 ? 'vertices count from 1' : `only ${this.vertexCount} vertices came before it`;
-        throw new IntersticeError('INDEX_OUT_OF_RANGE', `line ${line}: ${quote(word)} names no vertex: ${problem}`, {
+        throw new IntersticeError('INDEX_OUT_OF_RANGE', `Line ${line}: ${quote(word)} names no vertex: ${problem}.`, {
           hint: 'Positive numbers count vertices from 1, negative ones back from the last.',
         });
       }
@@ -167,7 +167,7 @@ function readId(word: string, line: number): number {
     id = id * 10 + digit;
   }
   if (at === digits || (at < word.length && (word.charCodeAt(at) !== SLASH || !/^[/\d+-]*$/.test(word.slice(at))))) {
-    throw new IntersticeError('MALFORMED_BODY', `line ${line}: ${quote(word)} is not the number of a vertex`);
+    throw new IntersticeError('MALFORMED_BODY', `Line ${line}: ${quote(word)} is not the number of a vertex.`);
   }
   return first === MINUS ? -id : id;
 }
@@ -176,11 +176,11 @@ function refuseKeyword(keyword: string, line: number): never {
   if (FREE_FORM.has(keyword)) {
     throw new IntersticeError(
       'UNIMPLEMENTED',
-      `line ${line}: the statement ${quote(keyword)} describes free-form geometry, which is not read`,
+      `Line ${line}: the statement ${quote(keyword)} describes free-form geometry, which is not read.`,
       { hint: 'Export the mesh as polygons.' },
     );
   }
-  throw new IntersticeError('MALFORMED_BODY', `line ${line}: ${quote(keyword)} is not a statement of an OBJ file`, {
+  throw new IntersticeError('MALFORMED_BODY', `Line ${line}: ${quote(keyword)} is not a statement of an OBJ file.`, {
     hint: 'Is this the right kind of file? OBJ is plain text in ASCII or UTF-8.',
   });
 }

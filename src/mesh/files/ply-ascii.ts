@@ -29,7 +29,7 @@ export class PlyAsciiBody {
     if (!plan) return;
     throw new IntersticeError(
       'MALFORMED_BODY',
-      `the file ends before ${plan.element.name} ${this.index} of the ${plan.element.count} that its header announces`,
+      `The file ends before ${plan.element.name} ${this.index} of the ${plan.element.count} that its header announces.`,
       { hint: 'Was the file cut off?' },
     );
   }
@@ -50,7 +50,7 @@ export class PlyAsciiBody {
     if (!plan) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `line ${line}: the file goes on after everything that its header announces`,
+        `Line ${line}: the file goes on after everything that its header announces.`,
         { hint: 'Correct the counts in the header.' },
       );
     }
@@ -109,7 +109,7 @@ class LineReading {
   private refuse(problem: string): never {
     throw new IntersticeError(
       'MALFORMED_BODY',
-      `line ${this.line}: ${this.plan.element.name} ${this.index}: ${problem}`,
+      `Line ${this.line}: ${this.plan.element.name} ${this.index}: ${problem}.`,
     );
   }
 }

@@ -42,7 +42,7 @@ export class PlyBinaryBody {
     if (!plan) return;
     throw new IntersticeError(
       'MALFORMED_BODY',
-      `the file ends within ${plan.element.name} ${this.index} of the ${plan.element.count} that its header announces`,
+      `The file ends within ${plan.element.name} ${this.index} of the ${plan.element.count} that its header announces.`,
       { hint: 'Was the file cut off?' },
     );
   }
@@ -104,7 +104,7 @@ export class PlyBinaryBody {
     if (count < 0) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `${plan.element.name} ${this.index}: the list ${name} has a length of ${count}`,
+        `${plan.element.name} ${this.index}: the list ${name} has a length of ${count}.`,
       );
     }
     const size = SCALAR_BYTES[type];
@@ -121,7 +121,7 @@ export class PlyBinaryBody {
     if (bytes > MAX_RECORD_BYTES) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `${plan.element.name} ${this.index} is at least ${bytes} bytes long, the limit is ${MAX_RECORD_BYTES}: is the file damaged?`,
+        `${plan.element.name} ${this.index} is at least ${bytes} bytes long; the limit is ${MAX_RECORD_BYTES}: is the file damaged?`,
       );
     }
     this.needed = Math.max(bytes, this.shortest[this.element]!);
@@ -133,7 +133,7 @@ export class PlyBinaryBody {
 function checkTrailer(bytes: Uint8Array, offset: number): number {
   for (let i = offset; i < bytes.length; i++) {
     if (bytes[i]! > 32) {
-      throw new IntersticeError('MALFORMED_BODY', 'the file goes on after everything that its header announces', {
+      throw new IntersticeError('MALFORMED_BODY', 'The file goes on after everything that its header announces.', {
         hint: 'Correct the counts in the header.',
       });
     }

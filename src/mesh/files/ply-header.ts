@@ -85,7 +85,7 @@ export class PlyHeaderReader {
         if (this.ending === 'CR') this.endLine();
       }
       if (this.length === MAX_HEADER_BYTES) {
-        throw new IntersticeError('MALFORMED_BODY', `the header has no end_header within ${MAX_HEADER_BYTES} bytes`);
+        throw new IntersticeError('MALFORMED_BODY', `The header has no end_header within ${MAX_HEADER_BYTES} bytes.`);
       }
       this.bytes[this.length++] = byte;
       if (this.ending === undefined && byte === FEED) this.ending = 'LF';
@@ -106,13 +106,16 @@ export class PlyHeaderReader {
   /** The file ended before the header did. */
   refuseEnd(): never {
     if (this.lines.length === 0) checkMagic(this.bytes.toString('latin1', 0, this.length).trim());
-    throw new IntersticeError('MALFORMED_BODY', 'the file ends before its end_header line');
+    throw new IntersticeError('MALFORMED_BODY', 'The file ends before its end_header line.');
   }
 }
 
 function checkMagic(line: string): void {
   if (line === 'ply' || line === '\xef\xbb\xbfply') return;
-  throw new IntersticeError('MALFORMED_BODY', `a PLY file begins with a line "ply", this one with ${quote(line)}`);
+  throw new IntersticeError(
+    'MALFORMED_BODY',
+    `A PLY file begins with a line "ply"; this one begins with ${quote(line)}.`,
+  );
 }
 
 /** @param lines of the header, trimmed */
@@ -131,10 +134,13 @@ function parseHeader(lines: readonly string[]): PlyHeader {
     } else refuseLine(line, `unexpected ${quote(text)}`);
     checkNames(elements, line);
   });
-  if (encoding === undefined) throw new IntersticeError('MALFORMED_BODY', 'the header has no format line');
+  if (encoding === undefined) throw new IntersticeError('MALFORMED_BODY', 'The header has no format line.');
   for (const { name, count, properties } of elements) {
     if (count > 0 && properties.length === 0) {
-      throw new IntersticeError('MALFORMED_BODY', `the header declares ${count} × ${quote(name)} without any property`);
+      throw new IntersticeError(
+        'MALFORMED_BODY',
+        `The header declares ${count} × ${quote(name)} without any property.`,
+      );
     }
   }
   return { encoding, elements, lineCount: lines.length };
@@ -190,5 +196,5 @@ function checkNames(elements: readonly PlyElement[], line: number): void {
 }
 
 function refuseLine(line: number, problem: string): never {
-  throw new IntersticeError('MALFORMED_BODY', `line ${line} of the header: ${problem}`);
+  throw new IntersticeError('MALFORMED_BODY', `Line ${line} of the header: ${problem}.`);
 }

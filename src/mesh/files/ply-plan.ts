@@ -52,7 +52,7 @@ export function planElement(element: PlyElement, sink: PlySink): ElementPlan {
     case 'face':
       return planFace(element, sink.takeFace);
     case 'tristrips':
-      throw new IntersticeError('UNIMPLEMENTED', 'the file holds triangle strips (tristrips), which are not read', {
+      throw new IntersticeError('UNIMPLEMENTED', 'The file holds triangle strips (tristrips), which are not read.', {
         hint: 'Save the mesh with an element "face" instead.',
       });
     default:
@@ -66,7 +66,7 @@ function planScalars(element: PlyElement, wanted: readonly string[], take: Take,
     if (!property || property.countType !== undefined || (isInteger && isFloat(property.type))) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `the element ${quote(element.name)} needs the ${isInteger ? 'integer ' : ''}properties ${wanted.join(', ')}; ${quote(name)} is ${property ? 'of another kind' : 'missing'}`,
+        `The element ${quote(element.name)} needs the ${isInteger ? 'integer ' : ''}properties ${wanted.join(', ')}; ${quote(name)} is ${property ? 'of another kind' : 'missing'}.`,
       );
     }
   }
@@ -79,7 +79,7 @@ function planFace(element: PlyElement, take: Take): ElementPlan {
   if (!corners || corners.countType === undefined || isFloat(corners.type)) {
     throw new IntersticeError(
       'MALFORMED_BODY',
-      `the element "face" needs a list of integers "vertex_indices"; it is ${corners ? 'of another kind' : 'missing'}`,
+      `The element "face" needs a list of integers "vertex_indices"; it is ${corners ? 'of another kind' : 'missing'}.`,
     );
   }
   return { element, slots: properties.map((property) => (property === corners ? 0 : -1)), take };

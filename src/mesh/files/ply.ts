@@ -49,7 +49,7 @@ class PlyContents implements PlySink {
     limits: MeshLimits | undefined,
   ) {
     const vertex = header.elements.find(({ name }) => name === 'vertex');
-    if (!vertex) throw new IntersticeError('MALFORMED_BODY', 'the header declares no element "vertex"');
+    if (!vertex) throw new IntersticeError('MALFORMED_BODY', 'The header declares no element "vertex".');
     this.vertexCount = vertex.count;
     // Refused by the claim alone; memory follows what really arrives.
     assertWithinLimits(vertex.count, 0, limits);
@@ -67,10 +67,10 @@ class PlyContents implements PlySink {
     for (let axis = 0; axis < 3; axis++) {
       const value = scalars[axis]!;
       if (!Number.isFinite(value)) {
-        const place = line > 0 ? `line ${line}: ` : '';
+        const coordinate = line > 0 ? `Line ${line}: coordinate` : 'Coordinate';
         throw new IntersticeError(
           'NOT_FINITE',
-          `${place}coordinate ${'xyz'[axis]} of vertex ${index} (counting from 0) is not a finite number`,
+          `${coordinate} ${'xyz'[axis]} of vertex ${index} (counting from 0) is not a finite number.`,
           { element: nameVertex(index) },
         );
       }

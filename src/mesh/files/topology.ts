@@ -183,8 +183,8 @@ export class TopologyCollector {
     line: number,
     problem: string,
   ): never {
-    const place = line > 0 ? `line ${line}: ` : '';
-    throw new IntersticeError(code, `${place}${kind} ${index} ${problem}`, {
+    const named = line > 0 ? `Line ${line}: ${kind}` : kind.charAt(0).toUpperCase() + kind.slice(1);
+    throw new IntersticeError(code, `${named} ${index} ${problem}.`, {
       element: { kind, index, vertices: vertices.slice(0, FEW_CORNERS) },
     });
   }

@@ -51,7 +51,7 @@ export function guessFormat(name: string): MeshFormat | undefined {
 export function formatOf(name: string): MeshFormat {
   const format = guessFormat(name);
   if (format) return format;
-  throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is neither an .obj nor a .ply file`, {
+  throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is neither an .obj nor a .ply file.`, {
     hint: 'Name the file .obj or .ply, or convert it to one of these.',
   });
 }

@@ -18,7 +18,7 @@ export function writeMesh(file: MeshFile, format: MeshFormat): Iterable<Uint8Arr
   if (file.positions instanceof Float32Array !== (file.scalar === 'FLOAT32')) {
     throw new IntersticeError(
       'SIZE_MISMATCH',
-      `the positions of a ${file.scalar} mesh file are of the other precision`,
+      `The positions of a ${file.scalar} mesh file are of the other precision.`,
     );
   }
   return format === 'obj' ? printObj(file) : printPly(file);

@@ -68,11 +68,11 @@ t.test('a target lists the elements of its start, or none', async (t) => {
   t.throws(same(await obj(`${SQUARE}f 1 2 3\n`)), { code: 'INVALID_MESH', message: /1 triangles.* 2/ });
   t.throws(same(await obj(`${SQUARE}f 1 2 3\nf 1 2 4\n`)), {
     code: 'INVALID_MESH',
-    message: /triangle 1 of the target/,
+    message: /The target's triangle 1/,
     element: { kind: 'triangle', index: 1, vertices: [0, 1, 3] },
   });
   t.throws(same(await obj(`${SQUARE}l 1 4\n`)), { code: 'INVALID_MESH', message: /segment 0/ });
-  t.throws(same(await obj(`${SQUARE}p 1\n`)), { code: 'INVALID_MESH', message: /1 particles, the start has 0/ });
+  t.throws(same(await obj(`${SQUARE}p 1\n`)), { code: 'INVALID_MESH', message: /1 particles; the start has 0/ });
 });
 
 t.test('clouds match clouds', async (t) => {

@@ -44,9 +44,9 @@ t.test('anything else is refused with its line', async (t) => {
     '\xa0',
     '1\xa0',
   ]) {
-    t.throws(() => readNumber(word, 12), { code: 'MALFORMED_BODY', message: /^line 12: .* is not a number/ }, word);
+    t.throws(() => readNumber(word, 12), { code: 'MALFORMED_BODY', message: /^Line 12: .* is not a number/ }, word);
   }
-  t.throws(() => readNumber('', 12), { code: 'MALFORMED_BODY', message: 'line 12: a number is missing' });
+  t.throws(() => readNumber('', 12), { code: 'MALFORMED_BODY', message: 'Line 12: a number is missing.' });
   t.throws(() => readNumber('1'.repeat(3000), 12), { code: 'MALFORMED_BODY', message: /^.{1,90}$/ });
 });
 

@@ -104,55 +104,55 @@ t.test('an empty file is a mesh without anything', async (t) => {
 
 t.test('what is refused, and where', async (t) => {
   const cases: [string, { code: string; [key: string]: unknown }][] = [
-    ['v 1 2', { code: 'MALFORMED_BODY', message: /line 6: a number is missing/ }],
-    ['v 1 2 # 3', { code: 'MALFORMED_BODY', message: /line 6: a number is missing/ }],
-    ['v 1 2 3#4', { code: 'MALFORMED_BODY', message: /line 6: "3#4"/ }],
-    ['v 1 2 0x3', { code: 'MALFORMED_BODY', message: /line 6: "0x3"/ }],
-    ['v 1,5 2,5 3,5', { code: 'MALFORMED_BODY', message: /line 6: "1,5"/ }],
-    ['v 1 2 3 4 5 6 7 8 9', { code: 'MALFORMED_BODY', message: /line 6: more than 8/ }],
+    ['v 1 2', { code: 'MALFORMED_BODY', message: /Line 6: a number is missing/ }],
+    ['v 1 2 # 3', { code: 'MALFORMED_BODY', message: /Line 6: a number is missing/ }],
+    ['v 1 2 3#4', { code: 'MALFORMED_BODY', message: /Line 6: "3#4"/ }],
+    ['v 1 2 0x3', { code: 'MALFORMED_BODY', message: /Line 6: "0x3"/ }],
+    ['v 1,5 2,5 3,5', { code: 'MALFORMED_BODY', message: /Line 6: "1,5"/ }],
+    ['v 1 2 3 4 5 6 7 8 9', { code: 'MALFORMED_BODY', message: /Line 6: more than 8/ }],
     [
       'v 1 nan 3',
       {
         code: 'NOT_FINITE',
-        message: /line 6: coordinate y of vertex 6 .*"nan"/,
+        message: /Line 6: coordinate y of vertex 6 .*"nan"/,
         element: { kind: 'vertex', index: 5 },
       },
     ],
-    ['v 1 2 -inf', { code: 'NOT_FINITE', message: /line 6: coordinate z/ }],
-    ['v 1e400 2 3', { code: 'NOT_FINITE', message: /line 6: coordinate x/ }],
+    ['v 1 2 -inf', { code: 'NOT_FINITE', message: /Line 6: coordinate z/ }],
+    ['v 1e400 2 3', { code: 'NOT_FINITE', message: /Line 6: coordinate x/ }],
     ['v 1.#IND 2 3', { code: 'NOT_FINITE' }],
-    ['f 1 2', { code: 'INVALID_MESH', message: /line 6: face 0 has 2 corners/ }],
+    ['f 1 2', { code: 'INVALID_MESH', message: /Line 6: face 0 has 2 corners/ }],
     [
       '\nf 1 2 3\nf 1 2 3 2',
       {
         code: 'INVALID_MESH',
-        message: /line 8: face 1 uses vertex 2 more than once/,
+        message: /Line 8: face 1 uses vertex 2 more than once/,
         element: { kind: 'face', index: 1, vertices: [0, 1, 2, 1] },
       },
     ],
-    ['f 1 2 0', { code: 'INDEX_OUT_OF_RANGE', message: /line 6: "0".*count from 1/ }],
-    ['f 1 2 -6', { code: 'INDEX_OUT_OF_RANGE', message: /line 6: "-6".*only 5/ }],
+    ['f 1 2 0', { code: 'INDEX_OUT_OF_RANGE', message: /Line 6: "0".*count from 1/ }],
+    ['f 1 2 -6', { code: 'INDEX_OUT_OF_RANGE', message: /Line 6: "-6".*only 5/ }],
     [
       'f 1 2 3\nf 1 2 6',
       {
         code: 'INDEX_OUT_OF_RANGE',
-        message: /line 7: face 1 refers to vertex 6, but the file has 5 vertices/,
+        message: /Line 7: face 1 refers to vertex 6, but the file has 5 vertices/,
         element: { kind: 'face', index: 1, vertices: [0, 1, 5] },
       },
     ],
-    ['f 1 2 99999999999999999999', { code: 'INDEX_OUT_OF_RANGE', message: /line 6/ }],
-    ['l 1 9', { code: 'INDEX_OUT_OF_RANGE', message: /line 6: segment 0/ }],
-    ['p 9', { code: 'INDEX_OUT_OF_RANGE', message: /line 6: particle 0/ }],
-    ['f 1 2 x', { code: 'MALFORMED_BODY', message: /line 6: "x"/ }],
-    ['f 1 2 3.5', { code: 'MALFORMED_BODY', message: /line 6: "3.5"/ }],
+    ['f 1 2 99999999999999999999', { code: 'INDEX_OUT_OF_RANGE', message: /Line 6/ }],
+    ['l 1 9', { code: 'INDEX_OUT_OF_RANGE', message: /Line 6: segment 0/ }],
+    ['p 9', { code: 'INDEX_OUT_OF_RANGE', message: /Line 6: particle 0/ }],
+    ['f 1 2 x', { code: 'MALFORMED_BODY', message: /Line 6: "x"/ }],
+    ['f 1 2 3.5', { code: 'MALFORMED_BODY', message: /Line 6: "3.5"/ }],
     ['f 1 2 /3', { code: 'MALFORMED_BODY' }],
     ['f 1 2 3/a', { code: 'MALFORMED_BODY' }],
     ['f 1 2 -', { code: 'MALFORMED_BODY' }],
-    ['l 1', { code: 'INVALID_MESH', message: /line 6: a polyline needs two/ }],
-    ['l 1 2 2', { code: 'INVALID_MESH', message: /line 6: segment 1 joins vertex 2 with itself/ }],
-    ['curv 0 1 1 2', { code: 'UNIMPLEMENTED', message: /line 6: .*"curv".*free-form/ }],
-    ['vertex 1 2 3', { code: 'MALFORMED_BODY', message: /line 6: "vertex"/ }],
-    ['solid x', { code: 'MALFORMED_BODY', message: /line 6/ }],
+    ['l 1', { code: 'INVALID_MESH', message: /Line 6: a polyline needs two/ }],
+    ['l 1 2 2', { code: 'INVALID_MESH', message: /Line 6: segment 1 joins vertex 2 with itself/ }],
+    ['curv 0 1 1 2', { code: 'UNIMPLEMENTED', message: /Line 6: .*"curv".*free-form/ }],
+    ['vertex 1 2 3', { code: 'MALFORMED_BODY', message: /Line 6: "vertex"/ }],
+    ['solid x', { code: 'MALFORMED_BODY', message: /Line 6/ }],
   ];
   for (const [text, expected] of cases) await t.rejects(read(CORNERS + text), expected, text);
   await t.rejects(readMesh([Buffer.from('v 12 3 4\n', 'utf16le')], 'obj'), { code: 'MALFORMED_BODY' }, 'UTF-16');
@@ -167,10 +167,10 @@ t.test('a large polygon is checked for repetitions, too', async (t) => {
 });
 
 t.test('endless lines and statements are refused', async (t) => {
-  await t.rejects(read(`f ${'1 '.repeat(MAX_RECORD_BYTES)}`), { code: 'MALFORMED_BODY', message: /line 1/ });
+  await t.rejects(read(`f ${'1 '.repeat(MAX_RECORD_BYTES)}`), { code: 'MALFORMED_BODY', message: /Line 1/ });
   await t.rejects(read(`v 0 0 0\nf ${'1 \\\n'.repeat(MAX_RECORD_BYTES)}`), {
     code: 'MALFORMED_BODY',
-    message: /line 2/,
+    message: /Line 2/,
   });
 });
 

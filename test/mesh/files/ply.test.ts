@@ -202,24 +202,24 @@ t.test('blank lines in ASCII and blanks after a binary body are no contents', as
 
 t.test('headers that are none', async (t) => {
   const cases: [string, RegExp][] = [
-    ['', /begins with a line "ply", this one with ""/],
-    ['solid cube\n', /begins with a line "ply", this one with "solid cube"/],
+    ['', /begins with a line "ply"; this one begins with ""/],
+    ['solid cube\n', /begins with a line "ply"; this one begins with "solid cube"/],
     ['ply\nformat ascii 1.0\n', /ends before its end_header/],
     [`ply\n${'comment x\n'.repeat(40_000)}`, /no end_header within/],
     [`ply\n${HEADER_END}\n`, /no format/],
     [ply('ascii'), /no element "vertex"/],
-    [ply('utf8', ...xyz(1)), /line 2 .*unknown format/],
-    ['ply\nformat ascii 2.0\nend_header\n', /line 2 .*unknown version/],
-    [ply('ascii', 'element vertex', 'property float x'), /line 3/],
-    [ply('ascii', 'element vertex -3'), /line 3/],
-    [ply('ascii', 'element vertex 1e3'), /line 3/],
-    [ply('ascii', 'property float x'), /line 3 .*unexpected/],
-    [ply('ascii', ...xyz(1), 'property float x'), /line 7 .*"x" is declared twice/],
-    [ply('ascii', ...xyz(1), ...xyz(1)), /line 7 .*"vertex" is declared twice/],
-    [ply('ascii', ...xyz(1, 'int64')), /line 4 .*unknown type "int64"; known are char/],
+    [ply('utf8', ...xyz(1)), /Line 2 .*unknown format/],
+    ['ply\nformat ascii 2.0\nend_header\n', /Line 2 .*unknown version/],
+    [ply('ascii', 'element vertex', 'property float x'), /Line 3/],
+    [ply('ascii', 'element vertex -3'), /Line 3/],
+    [ply('ascii', 'element vertex 1e3'), /Line 3/],
+    [ply('ascii', 'property float x'), /Line 3 .*unexpected/],
+    [ply('ascii', ...xyz(1), 'property float x'), /Line 7 .*"x" is declared twice/],
+    [ply('ascii', ...xyz(1), ...xyz(1)), /Line 7 .*"vertex" is declared twice/],
+    [ply('ascii', ...xyz(1, 'int64')), /Line 4 .*unknown type "int64"; known are char/],
     [ply('ascii', ...xyz(1, 'toString')), /unknown type/],
-    [ply('ascii', ...xyz(1), 'property list float int a'), /line 7 .*length of a list/],
-    [ply('ascii', ...xyz(1), 'hello'), /line 7 .*unexpected "hello"/],
+    [ply('ascii', ...xyz(1), 'property list float int a'), /Line 7 .*length of a list/],
+    [ply('ascii', ...xyz(1), 'hello'), /Line 7 .*unexpected "hello"/],
     [ply('ascii', 'element vertex 1', 'property float x', 'property float y'), /properties x, y, z; "z" is missing/],
     [
       ply('ascii', 'element vertex 1', 'property float x', 'property float y', 'property list int float z'),
@@ -275,31 +275,31 @@ t.test('ASCII records that do not fit their header', async (t) => {
   const header = ply('ascii', ...xyz(3), 'element face 1', FACES);
   const corners = '0 0 0\n1 0 0\n0 1 0\n';
   const cases: [string, { code: string; [key: string]: unknown }][] = [
-    ['0 0\n', { code: 'MALFORMED_BODY', message: /line 10: vertex 0: z is missing/ }],
-    ['0 0 0 0\n', { code: 'MALFORMED_BODY', message: /line 10: vertex 0: "0" is more than/ }],
-    ['0 0 a\n', { code: 'MALFORMED_BODY', message: /line 10: "a" is not a number/ }],
+    ['0 0\n', { code: 'MALFORMED_BODY', message: /Line 10: vertex 0: z is missing/ }],
+    ['0 0 0 0\n', { code: 'MALFORMED_BODY', message: /Line 10: vertex 0: "0" is more than/ }],
+    ['0 0 a\n', { code: 'MALFORMED_BODY', message: /Line 10: "a" is not a number/ }],
     [
       '0 nan 0\n',
-      { code: 'NOT_FINITE', message: /line 10: coordinate y of vertex 0/, element: { kind: 'vertex', index: 0 } },
+      { code: 'NOT_FINITE', message: /Line 10: coordinate y of vertex 0/, element: { kind: 'vertex', index: 0 } },
     ],
     ['0 0 1e39\n', { code: 'NOT_FINITE', message: /coordinate z/ }],
     [corners, { code: 'MALFORMED_BODY', message: /ends before face 0/ }],
-    [`${corners}3 0 1\n`, { code: 'MALFORMED_BODY', message: /line 13: face 0: vertex_indices has 2 entries of 3/ }],
-    [`${corners}-1\n`, { code: 'MALFORMED_BODY', message: /line 13: face 0: .* length of -1/ }],
+    [`${corners}3 0 1\n`, { code: 'MALFORMED_BODY', message: /Line 13: face 0: vertex_indices has 2 entries of 3/ }],
+    [`${corners}-1\n`, { code: 'MALFORMED_BODY', message: /Line 13: face 0: .* length of -1/ }],
     [`${corners}3.5 0 1 2\n`, { code: 'MALFORMED_BODY', message: /not an integer/ }],
-    [`${corners}3 0 1 1.5\n`, { code: 'MALFORMED_BODY', message: /line 13: face 0: vertex_indices is "1.5"/ }],
+    [`${corners}3 0 1 1.5\n`, { code: 'MALFORMED_BODY', message: /Line 13: face 0: vertex_indices is "1.5"/ }],
     [
       `${corners}3 0 1 3\n`,
       {
         code: 'INDEX_OUT_OF_RANGE',
-        message: /line 13: face 0 refers to vertex 3, but the file has 3 vertices \(counting from 0\)/,
+        message: /Line 13: face 0 refers to vertex 3, but the file has 3 vertices \(counting from 0\)/,
       },
     ],
     [`${corners}3 0 -1 2\n`, { code: 'INDEX_OUT_OF_RANGE', message: /vertex -1/ }],
     [`${corners}4000000000 0 1 2\n`, { code: 'MALFORMED_BODY', message: /has 3 entries of 4000000000/ }],
-    [`${corners}2 0 1\n`, { code: 'INVALID_MESH', message: /line 13: face 0 has 2 corners/ }],
-    [`${corners}3 0 1 1\n`, { code: 'INVALID_MESH', message: /line 13: face 0 uses vertex 1/ }],
-    [`${corners}3 0 1 2\n3 0 1 2\n`, { code: 'MALFORMED_BODY', message: /line 14: the file goes on/ }],
+    [`${corners}2 0 1\n`, { code: 'INVALID_MESH', message: /Line 13: face 0 has 2 corners/ }],
+    [`${corners}3 0 1 1\n`, { code: 'INVALID_MESH', message: /Line 13: face 0 uses vertex 1/ }],
+    [`${corners}3 0 1 2\n3 0 1 2\n`, { code: 'MALFORMED_BODY', message: /Line 14: the file goes on/ }],
   ];
   for (const [text, expected] of cases) await t.rejects(read(header, text), expected, JSON.stringify(text));
 });
@@ -311,15 +311,15 @@ t.test('binary records that make no sense', async (t) => {
     pack(false, ['Uint8', ids.length], ...ids.map((id) => ['Int32', id] as ['Int32', number]));
   await t.rejects(read(header, corners, face(0, 1, -2)), {
     code: 'INDEX_OUT_OF_RANGE',
-    message: /^face 0 refers to vertex -2/,
+    message: /^Face 0 refers to vertex -2/,
   });
   await t.rejects(read(header, corners, face(0, 1, 3)), { code: 'INDEX_OUT_OF_RANGE' });
   await t.rejects(read(header, corners, face(0, 1, 0)), { code: 'INVALID_MESH' });
-  await t.rejects(read(header, corners, face()), { code: 'INVALID_MESH', message: /face 0 has 0 corners/ });
+  await t.rejects(read(header, corners, face()), { code: 'INVALID_MESH', message: /Face 0 has 0 corners/ });
   const nan = pack(false, ['Float32', 0], ['Float32', 0], ['Float32', 0], ['Float32', 0], ['Float32', Number.NaN]);
   await t.rejects(read(header, nan, new Uint8Array(4)), {
     code: 'NOT_FINITE',
-    message: /coordinate y of vertex 1/,
+    message: /Coordinate y of vertex 1/,
     element: { index: 1 },
   });
 });

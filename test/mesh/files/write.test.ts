@@ -212,6 +212,6 @@ t.test('files on disk', async (t) => {
   await writeMeshFile(path, { ...bare, faceVertices: ids(0, 1, 2, 9) });
   await t.rejects(readMeshFile(path), {
     code: 'INDEX_OUT_OF_RANGE',
-    message: /quad\.obj: line 5: face 0 .* vertex 10/,
+    message: /quad\.obj: Line 5: face 0 .* vertex 10/,
   });
 });
