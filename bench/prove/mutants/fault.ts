@@ -108,8 +108,15 @@ function plantKernelBody(text: string, { file, function: name, body }: KernelFau
   return `${text.slice(0, start)}${header}{ ${body} }${original}${text.slice(end + 1)}`;
 }
 
+/** The first text of every file, which is the build's: it is parsed for many faults. */
+const parsed = new Map<string, ts.SourceFile>();
+
 function parse(file: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS);
+  const known = parsed.get(file);
+  if (known?.text === text) return known;
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS);
+  if (!known) parsed.set(file, source);
+  return source;
 }
 
 function splice(text: string, node: ts.Node, replacement: string): string {
