@@ -12,7 +12,7 @@ t.test('a new key and its line', async (t) => {
 });
 
 t.test('what the file could not hold is refused', async (t) => {
-  t.match(await run(['key', 'a:b']), { status: 3, stdout: '', stderr: /a tenant is 1 to 64 letters/ });
+  t.match(await run(['key', 'a:b']), { status: 3, stdout: '', stderr: /A tenant has 1 to 64 letters/ });
   t.match(await run(['key', 'acme', '--priority', 'urgent']), { status: 3, stdout: '', stderr: /BATCH, NORMAL/ });
   t.match(await run(['key']), { status: 2 });
 });

@@ -1,34 +1,11 @@
 import type { ErrorCode } from '../../src/contract/errors.js';
+import type { OperationName } from '../../src/contract/operations.js';
 
 /**
- * What every door must answer alike. Requests and answers are in the JSON mapping of the contract, bulk fields as arrays of
- * numbers; a door that speaks something else translates. `$id` stands for the id of the session that an earlier call
- * of the same case opened.
+ * Calls that every transport must answer alike. Requests and answers are in the JSON mapping of the contract, with bulk fields
+ * as arrays of numbers; a transport with another encoding converts them. `$id` stands for the id of the session that an
+ * earlier call of the same case created.
  */
-
-export type OperationName =
-  | 'Resolve'
-  | 'Check'
-  | 'CreateSession'
-  | 'GetSession'
-  | 'ListSessions'
-  | 'UpdateSession'
-  | 'DeleteSession'
-  | 'Step'
-  | 'GetServerInfo';
-
-/** Message of the contract that each operation takes and answers with. */
-export const MESSAGES_OF: Readonly<Record<OperationName, { readonly request: string; readonly answer: string }>> = {
-  Resolve: { request: 'ResolveRequest', answer: 'ResolveResponse' },
-  Check: { request: 'CheckRequest', answer: 'CheckResponse' },
-  CreateSession: { request: 'CreateSessionRequest', answer: 'Session' },
-  GetSession: { request: 'GetSessionRequest', answer: 'Session' },
-  ListSessions: { request: 'ListSessionsRequest', answer: 'ListSessionsResponse' },
-  UpdateSession: { request: 'UpdateSessionRequest', answer: 'Session' },
-  DeleteSession: { request: 'DeleteSessionRequest', answer: 'DeleteSessionResponse' },
-  Step: { request: 'StepRequest', answer: 'StepResponse' },
-  GetServerInfo: { request: 'GetServerInfoRequest', answer: 'ServerInfo' },
-};
 
 export interface Json {
   readonly [name: string]: unknown;
@@ -67,7 +44,7 @@ const PIERCED = START.map((value, i) => (i === 11 ? -0.5 : value));
 const float32 = (data: readonly number[]) => ({ data, scalar: 'FLOAT32' });
 const float64 = (data: readonly number[]) => ({ data, scalar: 'FLOAT64' });
 const open = (over: Json = {}): Call => ({
-  operation: 'CreateSession',
+  operation: 'createSession',
   request: { mesh: MESH, start: float32(START), ...over },
   answer: { id: /^.{16,}$/, frame: '0', residency: /RESIDENT|PARKED/, mesh: { vertices: 6, triangles: '2' } },
 });
@@ -77,7 +54,7 @@ const WITHOUT_SESSIONS: readonly Case[] = [
     name: 'a free way is gone to its end',
     calls: [
       {
-        operation: 'Resolve',
+        operation: 'resolve',
         request: { mesh: MESH, start: float32(START), target: float32(FREE) },
         answer: {
           positions: float32(FREE),
@@ -94,7 +71,7 @@ const WITHOUT_SESSIONS: readonly Case[] = [
     name: 'an answer has the scalar of its target',
     calls: [
       {
-        operation: 'Resolve',
+        operation: 'resolve',
         request: { mesh: MESH, start: float32(START), target: float64(FREE), priority: 'BATCH', timeBudget: '60s' },
         answer: { positions: float64(FREE) },
       },
@@ -104,7 +81,7 @@ const WITHOUT_SESSIONS: readonly Case[] = [
     name: 'what was asked for beside the positions is there',
     calls: [
       {
-        operation: 'Resolve',
+        operation: 'resolve',
         request: {
           mesh: MESH,
           start: float32(START),
@@ -153,7 +130,7 @@ const WITHOUT_SESSIONS: readonly Case[] = [
       name: `a resolve is refused: ${name}`,
       calls: [
         {
-          operation: 'Resolve',
+          operation: 'resolve',
           request: { mesh: MESH, start: float32(START), target: float32(FREE), ...over },
           refusal,
         },
@@ -164,21 +141,21 @@ const WITHOUT_SESSIONS: readonly Case[] = [
     name: 'a check of a state and of the way to another',
     calls: [
       {
-        operation: 'Check',
+        operation: 'check',
         request: { mesh: MESH, positions: float32(START), pathEnd: float32(CROSSING) },
         answer: { intersectionFree: true, intersectionCount: '0', pathFree: false },
       },
       {
-        operation: 'Check',
+        operation: 'check',
         request: { mesh: MESH, positions: float32(PIERCED), maxPairs: 1 },
         answer: { intersectionFree: false, intersections: [{ kind: 'EDGE_TRIANGLE' }] },
       },
-      { operation: 'Check', request: {}, refusal: { code: 'MALFORMED_BODY', message: /mesh is missing/ } },
+      { operation: 'check', request: {}, refusal: { code: 'MALFORMED_BODY', message: /mesh is missing/ } },
     ],
   },
   {
     name: 'what the server can do',
-    calls: [{ operation: 'GetServerInfo', request: {}, answer: { version: /^\d/, limits: { maxVertices: /^\d+$/ } } }],
+    calls: [{ operation: 'info', request: {}, answer: { version: /^\d/, limits: { maxVertices: /^\d+$/ } } }],
   },
 ];
 
@@ -188,7 +165,7 @@ const WITH_SESSIONS: readonly Case[] = [
     calls: [
       open({ label: 'cape', idleTimeout: '60s', parameters: { activationDistance: 0.01 } }),
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', frame: '1', target: float32(FREE) },
         answer: {
           frame: '1',
@@ -197,55 +174,55 @@ const WITH_SESSIONS: readonly Case[] = [
         },
       },
       {
-        operation: 'GetSession',
+        operation: 'getSession',
         request: { sessionId: '$id' },
         answer: { id: '$id', frame: '1', label: 'cape', idleTimeout: '60s', lastReport: { status: 'CONVERGED' } },
       },
       {
-        operation: 'UpdateSession',
+        operation: 'updateSession',
         request: { sessionId: '$id', label: 'cloak', parameters: { stepLimit: 99 } },
         answer: { id: '$id', label: 'cloak', resolved: { stepLimit: 99, activationDistance: 0.01 } },
       },
       {
-        operation: 'ListSessions',
+        operation: 'listSessions',
         request: { label: 'cloak' },
         answer: { sessions: [{ id: '$id' }], nextPageToken: '' },
       },
-      { operation: 'Check', request: { sessionId: '$id' }, answer: { intersectionFree: true } },
-      { operation: 'DeleteSession', request: { sessionId: '$id' }, answer: {} },
-      { operation: 'DeleteSession', request: { sessionId: '$id' }, refusal: { code: 'SESSION_NOT_FOUND' } },
-      { operation: 'GetSession', request: { sessionId: '$id' }, refusal: { code: 'SESSION_NOT_FOUND' } },
+      { operation: 'check', request: { sessionId: '$id' }, answer: { intersectionFree: true } },
+      { operation: 'deleteSession', request: { sessionId: '$id' }, answer: {} },
+      { operation: 'deleteSession', request: { sessionId: '$id' }, refusal: { code: 'SESSION_NOT_FOUND' } },
+      { operation: 'getSession', request: { sessionId: '$id' }, refusal: { code: 'SESSION_NOT_FOUND' } },
     ],
   },
   {
     name: 'frames',
     calls: [
       open(),
-      { operation: 'Step', request: { sessionId: '$id', frame: '5', target: float32(FREE) }, answer: { frame: '5' } },
+      { operation: 'step', request: { sessionId: '$id', frame: '5', target: float32(FREE) }, answer: { frame: '5' } },
       // The same frame and payload: the stored answer.
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', frame: '5', target: float32(FREE) },
         answer: { frame: '5', positions: float32(FREE) },
       },
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', frame: '5', target: float32(START) },
         refusal: { code: 'FRAME_CONFLICT' },
       },
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', frame: '4', target: float32(START) },
         refusal: { code: 'FRAME_OUT_OF_ORDER' },
       },
       // Beyond what a double holds exactly.
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', frame: '9007199254740993', target: float32(START) },
         answer: { frame: '9007199254740993' },
       },
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id' },
         answer: { frame: '9007199254740994', positions: float32(START) },
       },
@@ -256,39 +233,39 @@ const WITH_SESSIONS: readonly Case[] = [
     calls: [
       open(),
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', target: float32([1, 2, 3]) },
         refusal: { code: 'SIZE_MISMATCH' },
       },
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', target: float32(FREE), override: { damping: 7 } },
         refusal: { code: 'INVALID_PARAMETER', message: /damping/ },
       },
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: '$id', target: float32(FREE), include: { progress: true } },
         refusal: { code: 'INVALID_PARAMETER', message: /progress/ },
       },
-      { operation: 'GetSession', request: { sessionId: '$id' }, answer: { frame: '0' } },
+      { operation: 'getSession', request: { sessionId: '$id' }, answer: { frame: '0' } },
     ],
   },
   {
     name: 'sessions that are not there',
     calls: [
       {
-        operation: 'Step',
+        operation: 'step',
         request: { sessionId: 'f'.repeat(32), target: float32(FREE) },
         refusal: { code: 'SESSION_NOT_FOUND' },
       },
-      { operation: 'Check', request: { sessionId: 'f'.repeat(32) }, refusal: { code: 'SESSION_NOT_FOUND' } },
+      { operation: 'check', request: { sessionId: 'f'.repeat(32) }, refusal: { code: 'SESSION_NOT_FOUND' } },
     ],
   },
   {
     name: 'a session does not open on a start that intersects',
     calls: [
       {
-        operation: 'CreateSession',
+        operation: 'createSession',
         request: { mesh: MESH, start: float32(PIERCED) },
         refusal: { code: 'INTERSECTING_START' },
       },

@@ -1,10 +1,10 @@
 import t from 'tap';
+import { OPERATIONS } from '../../src/contract/operation-table.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { encodeJson } from '../../src/transport/json/encode.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { callRaw, detailsOf, openGrpc } from '../transport/grpc/door.js';
-import { MESSAGES_OF } from './cases.js';
 import { type Door, openOperations, runCases } from './run.js';
 
 t.test('gRPC', async (t) => {
@@ -12,11 +12,11 @@ t.test('gRPC', async (t) => {
   const { client } = await openGrpc(t, { operations, maxMessageBytes: 1 << 20 });
   const door: Door = {
     call: async (operation, request) => {
-      const names = MESSAGES_OF[operation];
-      const body = encodeMessage(names.request, decodeJson(names.request, request).message);
-      const { error, bytes } = await callRaw(client, operation, body);
+      const { request: requestType, response, grpcMethod } = OPERATIONS[operation];
+      const body = encodeMessage(requestType, decodeJson(requestType, request).message);
+      const { error, bytes } = await callRaw(client, grpcMethod, body);
       if (error) return { error: encodeJson('Error', detailsOf(error).error, { arrays: true }) };
-      return { answer: encodeJson(names.answer, decodeMessage(names.answer, bytes!), { arrays: true }) };
+      return { answer: encodeJson(response, decodeMessage(response, bytes!), { arrays: true }) };
     },
   };
   await runCases(t, door);

@@ -1,41 +1,26 @@
 import type { FastifyInstance } from 'fastify';
 import t from 'tap';
+import { OPERATIONS, type OperationRow } from '../../src/contract/operation-table.js';
+import type { OperationName } from '../../src/contract/operations.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
 import { encodeJson } from '../../src/transport/json/encode.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { openApp } from '../transport/door.js';
-import { type Json, MESSAGES_OF, type OperationName } from './cases.js';
+import type { Json } from './cases.js';
 import { type Door, type Outcome, openOperations, runCases } from './run.js';
 
 interface Place {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: OperationRow['httpMethod'];
   readonly url: string;
 }
 
-/** Where an operation is, and what of its message is then said already. */
-function placeOf(operation: OperationName, request: Json): Place {
-  const session = `/v1/sessions/${request.sessionId}`;
-  switch (operation) {
-    case 'Resolve':
-      return { method: 'POST', url: '/v1/resolve' };
-    case 'Check':
-      return { method: 'POST', url: '/v1/check' };
-    case 'CreateSession':
-      return { method: 'POST', url: '/v1/sessions' };
-    case 'GetSession':
-      return { method: 'GET', url: session };
-    case 'ListSessions':
-      return { method: 'GET', url: `/v1/sessions?${new URLSearchParams(request as Record<string, string>)}` };
-    case 'UpdateSession':
-      return { method: 'PATCH', url: session };
-    case 'DeleteSession':
-      return { method: 'DELETE', url: session };
-    case 'Step':
-      return { method: 'POST', url: `${session}/steps` };
-    case 'GetServerInfo':
-      return { method: 'GET', url: '/v1' };
-  }
+/** The route of an operation, with the session in its path and the fields of a GET in its query. */
+function placeOf(operation: OperationName, { sessionId, ...rest }: Json): Place {
+  const { httpMethod: method, httpPath }: OperationRow = OPERATIONS[operation];
+  const url = httpPath.replace(':id', String(sessionId));
+  const query = method === 'GET' ? new URLSearchParams(rest as Record<string, string>).toString() : '';
+  return { method, url: query === '' ? url : `${url}?${query}` };
 }
 
 const hasBody = ({ method }: Place): boolean => method === 'POST' || method === 'PATCH';
@@ -46,7 +31,7 @@ function jsonDoor(app: FastifyInstance): Door {
       const place = placeOf(operation, request);
       const answer = await app.inject({ ...place, ...(hasBody(place) ? { payload: request } : {}) });
       if (answer.statusCode >= 400) return { error: answer.json() };
-      const name = MESSAGES_OF[operation].answer;
+      const name = OPERATIONS[operation].response;
       const { message } = decodeJson(name, answer.body === '' ? {} : answer.json());
       // A request without arrays of numbers is answered in base64.
       return { answer: encodeJson(name, message, { arrays: true }) };
@@ -59,15 +44,15 @@ function protobufDoor(app: FastifyInstance): Door {
   return {
     call: async (operation, request): Promise<Outcome> => {
       const place = placeOf(operation, request);
-      const names = MESSAGES_OF[operation];
-      const payload = () => Buffer.from(encodeMessage(names.request, decodeJson(names.request, request).message));
+      const { request: requestType, response } = OPERATIONS[operation];
+      const payload = () => Buffer.from(encodeMessage(requestType, decodeJson(requestType, request).message));
       const answer = await app.inject({
         ...place,
         headers: { accept: type, ...(hasBody(place) ? { 'content-type': type } : {}) },
         ...(hasBody(place) ? { payload: payload() } : {}),
       });
       if (answer.statusCode >= 400) return { error: answer.json() };
-      return { answer: encodeJson(names.answer, decodeMessage(names.answer, answer.rawPayload), { arrays: true }) };
+      return { answer: encodeJson(response, decodeMessage(response, answer.rawPayload), { arrays: true }) };
     },
   };
 }
@@ -77,7 +62,7 @@ function bareDoor(app: FastifyInstance): Door {
   const rest = jsonDoor(app);
   return {
     call: async (operation, request) => {
-      if (operation !== 'Step') return rest.call(operation, request);
+      if (operation !== 'step') return rest.call(operation, request);
       const {
         sessionId: _id,
         target,

@@ -1,9 +1,9 @@
 import type { Test } from 'tap';
 import { readConfig } from '../../src/config/config.js';
-import type { Operations } from '../../src/contract/operations.js';
+import type { OperationName, Operations } from '../../src/contract/operations.js';
 import type { Limits } from '../../src/contract/server-info.js';
 import { createOperations } from '../../src/session/operations.js';
-import { CASES, type Call, type Case, type Json, type OperationName } from './cases.js';
+import { CASES, type Call, type Case, type Json } from './cases.js';
 
 /** What a door answered: one of the two. `error` has the fields of the contract's `Error`, in the JSON mapping. */
 export interface Outcome {
@@ -41,7 +41,7 @@ async function runCase(t: Test, door: Door, { calls }: Case): Promise<void> {
       return;
     }
     compare(t, withId(call, id) as Call, outcome, `${i}: ${call.operation}`);
-    if (call.operation === 'CreateSession' && outcome.answer) id = String(outcome.answer.id);
+    if (call.operation === 'createSession' && outcome.answer) id = String(outcome.answer.id);
   }
 }
 

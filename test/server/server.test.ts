@@ -268,7 +268,7 @@ t.test('SIGHUP reloads the keys, and keeps them when the file has a mistake', as
   t.same([await status(first.key), await status(second.key)], [401, 200]);
   t.match(
     said.find((line) => line.includes('The API keys are unchanged')),
-    /line 1/,
+    /Line 1/,
   );
   t.notOk(said.join('').includes(second.line.split(':')[1]!));
 });

@@ -58,8 +58,7 @@ t.test('API keys over TLS without client certificates separate the tenants', { s
 
   const mesh = { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) };
   const start = { data: Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0), scalar: 'FLOAT32' };
-  const types = { request: 'CreateSessionRequest', answer: 'Session' };
-  const opened = await call(client, 'CreateSession', types, { mesh, start }, as(red!.key));
+  const opened = await call(client, 'createSession', { mesh, start }, as(red!.key));
   t.equal(opened.error, undefined, 'the right key');
   const { id: sessionId } = opened.answer as { id: string };
   t.ok(sessionId);
@@ -67,15 +66,14 @@ t.test('API keys over TLS without client certificates separate the tenants', { s
     ['no key', {}],
     ['a wrong key', as(stranger!.key)],
   ] as const) {
-    const refused = await call(client, 'CreateSession', types, { mesh, start }, options);
+    const refused = await call(client, 'createSession', { mesh, start }, options);
     t.match(detailsOf(refused.error), { code: status.UNAUTHENTICATED, error: { code: 'UNAUTHENTICATED' } }, what);
   }
 
-  const get = { request: 'GetSessionRequest', answer: 'Session' };
-  t.equal((await call(client, 'GetSession', get, { sessionId }, as(red!.key))).error, undefined, 'its own');
+  t.equal((await call(client, 'getSession', { sessionId }, as(red!.key))).error, undefined, 'its own');
   const inventedId = sessionId.replace(/[0-9a-z](?=[^0-9a-z]*$)/i, (last) => (last === '0' ? '1' : '0'));
   const told = async (id: string) => {
-    const { error } = await call(client, 'GetSession', get, { sessionId: id }, as(blue!.key));
+    const { error } = await call(client, 'getSession', { sessionId: id }, as(blue!.key));
     const { code, error: said } = detailsOf(error);
     // The two must differ in the ids and in the request only.
     return JSON.stringify({ code, ...said, requestId: undefined }).replaceAll(id, 'ID');
@@ -83,11 +81,10 @@ t.test('API keys over TLS without client certificates separate the tenants', { s
   const foreign = await told(sessionId);
   t.match(foreign, /SESSION_NOT_FOUND/);
   t.equal(foreign, await told(inventedId), 'the same answer as for an id that does not exist');
-  const remove = { request: 'DeleteSessionRequest', answer: 'DeleteSessionResponse' };
-  t.match(detailsOf((await call(client, 'DeleteSession', remove, { sessionId }, as(blue!.key))).error), {
+  t.match(detailsOf((await call(client, 'deleteSession', { sessionId }, as(blue!.key))).error), {
     error: { code: 'SESSION_NOT_FOUND' },
   });
-  t.equal((await call(client, 'GetSession', get, { sessionId }, as(red!.key))).error, undefined, 'still there');
+  t.equal((await call(client, 'getSession', { sessionId }, as(red!.key))).error, undefined, 'still there');
 
   const plain = await ask(comer(t, server.grpcAddress, credentials.createInsecure() as never));
   t.equal(plain.error?.code, status.UNAVAILABLE, 'refused without TLS');
@@ -153,7 +150,7 @@ t.test('SIGHUP reloads keys and TLS files independently', { skip }, async (t) =>
   copyFileSync(next.files.key, server.files.key);
   writeFileSync(`${folder}/keys`, 'broken');
   t.match(await hangUp(), [
-    { level: 50, msg: 'The API keys are unchanged, because a file could not be used.', reason: /line 1/ },
+    { level: 50, msg: 'The API keys are unchanged, because a file could not be used.', reason: /Line 1/ },
     { level: 30, msg: 'The TLS files were reloaded.', certificate: { subject: 'CN=next', issuer: 'CN=next-ca' } },
   ]);
   t.equal(await accepted(second.key, nextCa), status.OK, 'the same key at the new certificate');

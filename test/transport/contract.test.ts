@@ -2,7 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import t from 'tap';
+import { OPERATION_NAMES, OPERATIONS } from '../../src/contract/operation-table.js';
 import { projectRoot } from '../../src/paths.js';
+import { STREAM_METHOD } from '../../src/transport/grpc/service.js';
 
 /**
  * v1 only adds: whatever was published keeps its name, number, type and presence. The published contract lies in
@@ -74,6 +76,16 @@ t.test('every kind of breach is found', async (t) => {
   }
   const grown = source.replace('uint32 vertex_count = 1;', 'uint32 vertex_count = 1; bytes colours = 99;');
   t.same(breaches(published, describe(grown)), [], 'a new field is none');
+});
+
+t.test('the operation table has every method of the service, with its messages', async (t) => {
+  const methods = { ...now.CollisionService };
+  delete methods[STREAM_METHOD];
+  const rows = OPERATION_NAMES.map((name) => {
+    const { grpcMethod, request, response } = OPERATIONS[name];
+    return [grpcMethod, `${request} → ${response}`];
+  });
+  t.same(Object.fromEntries(rows), methods);
 });
 
 if (process.env.UPDATE_CONTRACT === '1') {

@@ -6,19 +6,19 @@ import type { ServiceState } from '../service-state.js';
 export interface AdminOptions {
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
   readonly state: ServiceState;
-  /** every setting as it holds; nothing in it is a secret */
+  /** Effective settings; none of them is secret. */
   readonly settings: unknown;
 }
 
 /**
- * The port of those who run the service, not yet listening: GET /metrics, /livez, /readyz, /config, and nothing else. It
- * takes no bodies and does no work, and it stays open until a drain is over.
+ * Builds the server of the admin port, which does not listen yet: GET /metrics, /livez, /readyz and /config. It stays open
+ * until the drain is complete.
  */
 export async function buildAdminApp({ metrics, state, settings }: AdminOptions): Promise<FastifyInstance> {
   const app = Fastify({ logger: false, return503OnClosing: false, forceCloseConnections: true });
-  app.setErrorHandler((_thrown, _request, reply) => reply.code(500).send({ error: 'this page could not be made' }));
+  app.setErrorHandler((_thrown, _request, reply) => reply.code(500).send({ error: 'The page could not be created.' }));
   app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: 'GET /metrics, /livez, /readyz and /config are all there is' }),
+    reply.code(404).send({ error: 'The admin port has only GET /metrics, /livez, /readyz and /config.' }),
   );
   await app.register(health, { state });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));

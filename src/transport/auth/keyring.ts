@@ -4,20 +4,20 @@ import type { Caller } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
 import { digestOf, type KeyEntry, parseKeys } from './key-file.js';
 
-/** Reads a header of a request, or a piece of a call's metadata, by its lower-case name. */
+/** Reads a header (gRPC: metadata) by its lower-case name. */
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Who calls. @throws UNAUTHENTICATED */
+/** Identifies the caller. @throws UNAUTHENTICATED */
 export type Authenticate = (header: ReadHeader) => Caller;
 
-/** The keys that are accepted now, for every door. */
+/** The API keys that are accepted now. */
 export class Keyring {
   private constructor(
     private readonly path: string,
     private entries: readonly KeyEntry[],
   ) {}
 
-  /** @throws INVALID_PARAMETER when the file cannot be read or used */
+  /** @throws INVALID_PARAMETER if the file cannot be read or used */
   static open(path: string): Keyring {
     return new Keyring(path, readKeys(path));
   }
@@ -26,7 +26,7 @@ export class Keyring {
     return this.entries.length;
   }
 
-  /** Takes the file as it is now. @throws INVALID_PARAMETER as {@link open}; the keys then stay as they were */
+  /** Reads the file again. @throws INVALID_PARAMETER as {@link open}; the current keys then stay */
   reload(): void {
     this.entries = readKeys(this.path);
   }
@@ -35,10 +35,10 @@ export class Keyring {
     const key = keyIn(header);
     const caller = this.find(digestOf(key));
     if (caller) return caller;
-    throw new IntersticeError('UNAUTHENTICATED', 'This API key is not known here.');
+    throw new IntersticeError('UNAUTHENTICATED', 'The API key is unknown.');
   };
 
-  /** Looks at every key whatever it finds, so that the time tells nothing about which ones there are. */
+  /** Compares with every key, so that the time does not depend on which keys exist. */
   private find(digest: Buffer): Caller | undefined {
     let found: Caller | undefined;
     for (const entry of this.entries) if (timingSafeEqual(entry.digest, digest)) found = entry.caller;
@@ -60,7 +60,7 @@ function readKeys(path: string): KeyEntry[] {
   return parseKeys(content, path);
 }
 
-/** Messages never repeat what was sent: it may be a key with a slip in it. */
+/** Error messages do not quote the header: it may contain a key with a typing error. */
 function keyIn(header: ReadHeader): string {
   const authorization = header('authorization');
   const own = header('x-api-key');
@@ -73,7 +73,7 @@ function keyIn(header: ReadHeader): string {
   }
   const key = bearer ?? own;
   if (key !== undefined && key !== '') return key;
-  throw new IntersticeError('UNAUTHENTICATED', 'An API key is needed here.', {
+  throw new IntersticeError('UNAUTHENTICATED', 'This request requires an API key.', {
     hint: 'Send it as "authorization: Bearer KEY" or as "x-api-key: KEY".',
   });
 }

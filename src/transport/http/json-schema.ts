@@ -1,6 +1,6 @@
 import { ENUMS, type EnumShape, type FieldShape, MESSAGES, type MessageShape } from '../messages/schema.js';
 
-/** JSON Schema of the proto3 JSON mapping, for the OpenAPI document; the decoder itself does not need it. */
+/** JSON Schema of the proto3 JSON mapping for the OpenAPI document. The decoder does not use it. */
 
 export interface Schema {
   [keyword: string]: unknown;

@@ -4,7 +4,7 @@ import { type EnumShape, enumShape, type FieldShape, type MessageShape, messageS
 import type { WireMessage, WireValue } from '../messages/wire-message.js';
 import { decodeBase64, decodeDuration, decodeScalar, decodeTimestamp, nameOf, show } from './scalars.js';
 
-/** What was read, and whether any bulk field came as a plain number array (then the answer uses arrays too). */
+/** A decoded message, and whether it contains bulk fields as arrays of numbers (then the answer uses arrays too). */
 export interface DecodedJson {
   readonly message: WireMessage;
   readonly usedArrays: boolean;
@@ -15,12 +15,12 @@ interface Progress {
 }
 
 /**
- * Reads the proto3 JSON mapping of one message, strictly: whatever the contract does not know is refused with its
- * place, never dropped. Both spellings of a name are taken, `null` means unset.
+ * Decodes a message from the proto3 JSON mapping strictly: unknown fields are refused with their path, never dropped. Both
+ * spellings of a name are accepted, and `null` means unset.
  *
  * @param typeName message of the contract, or `Options`
- * @param value what JSON.parse gave
- * @param path prefix of every place named in a refusal; empty at the root
+ * @param value result of JSON.parse
+ * @param path prefix of the paths in error messages; empty at the root
  * @throws UNKNOWN_FIELD, MALFORMED_BODY (type, range, base64, two members of a oneof), NOT_FINITE,
  *   INVALID_PARAMETER (unknown enum value), SIZE_MISMATCH
  */
@@ -62,7 +62,7 @@ function decodeMessage(shape: MessageShape, value: unknown, path: string, progre
   return message;
 }
 
-/** The fields that are set, after refusing unknown names, names given twice and two members of one oneof. */
+/** The set fields. Refuses unknown names, duplicate fields and two members of a oneof. */
 function collectFields(
   shape: MessageShape,
   value: Record<string, unknown>,
@@ -77,7 +77,7 @@ function collectFields(
     if (earlier) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `${nameOf(path, key)} and ${nameOf(path, earlier.key)} are the same field; give it once.`,
+        `${nameOf(path, key)} and ${nameOf(path, earlier.key)} are the same field. Set it once.`,
       );
     }
     const entry = value[key];
@@ -87,7 +87,7 @@ function collectFields(
       if (other !== undefined) {
         throw new IntersticeError(
           'MALFORMED_BODY',
-          `${nameOf(path, other)} and ${nameOf(path, key)} exclude each other; give one of them.`,
+          `${nameOf(path, other)} and ${nameOf(path, key)} are mutually exclusive. Set one of them.`,
         );
       }
       members.set(field.oneof, key);
@@ -128,7 +128,7 @@ function decodeEnum(shape: EnumShape, value: unknown, path: string): number {
   throw new IntersticeError('INVALID_PARAMETER', `${path} is ${show(value)}, expected one of ${names.join(', ')}.`);
 }
 
-/** Element type of `Positions.data`, which its sibling `scalar` decides; 0 and unset mean FLOAT32. */
+/** Element type of `Positions.data` by its sibling `scalar`; 0 and unset mean FLOAT32. */
 function scalarBeside(given: ReadonlyMap<FieldShape, { key: string; entry: unknown }>, path: string) {
   for (const [field, { key, entry }] of given) {
     if (field.name !== 'scalar' || field.kind.of !== 'enum') continue;
@@ -150,7 +150,7 @@ function refuseUnknown(shape: MessageShape, key: string, path: string): never {
         ? `Did you mean ${meant.jsonName}? Names are case-sensitive.`
         : known === ''
           ? 'This message has no fields.'
-          : `Known here: ${known}.`,
+          : `Known fields: ${known}.`,
     },
   );
 }

@@ -9,22 +9,22 @@ export interface JsonObject {
 }
 
 export interface EncodeOptions {
-  /** bulk fields as plain number arrays instead of base64 */
+  /** Whether bulk fields are arrays of numbers instead of base64. */
   readonly arrays: boolean;
 }
 
 /**
- * The proto3 JSON mapping of a message with every default written: scalars, enums and lists always appear, messages
- * and `optional` fields only where they are set.
+ * Encodes a message in the proto3 JSON mapping with all defaults: scalars, enums and lists are always present, messages and
+ * `optional` fields only if they are set.
  *
- * @param message enums by name or number, 64-bit integers as number, bigint or string, bulk fields as bytes or as the
- *   typed array itself. A key that is not a field of the message is a mistake of this program and throws.
+ * @param message enums by name or number, 64-bit integers as number, bigint or string, bulk fields as bytes or typed arrays.
+ *   A key that is no field of the message is a programming error and throws.
  */
 export function encodeJson(typeName: string, message: object, options: EncodeOptions): JsonObject {
   const shape = messageShape(typeName);
   const source = message as WireMessage;
   for (const key of Object.keys(source)) {
-    if (shape.byName.get(key)?.jsonName !== key) throw new Error(`${typeName} has no field ${key}`);
+    if (shape.byName.get(key)?.jsonName !== key) throw new Error(`${typeName} has no field ${key}.`);
   }
   const result: JsonObject = {};
   for (const field of shape.fields) {
@@ -57,7 +57,7 @@ function encodeOne(field: FieldShape, value: unknown, message: WireMessage, opti
     case 'enum': {
       const shape = enumShape(kind.type);
       const name = typeof value === 'string' ? value : shape.byNumber.get(value as number);
-      if (name === undefined || !shape.byName.has(name)) throw new Error(`${kind.type} has no value ${String(value)}`);
+      if (name === undefined || !shape.byName.has(name)) throw new Error(`${kind.type} has no value ${String(value)}.`);
       return name;
     }
     case 'duration':
@@ -73,7 +73,7 @@ function encodeOne(field: FieldShape, value: unknown, message: WireMessage, opti
   }
 }
 
-/** JSON has no word for these; the mapping writes them as strings. */
+/** JSON has no NaN and no infinity; the mapping encodes them as strings. */
 function encodeNumber(value: number): JsonValue {
   return Number.isFinite(value) ? value : String(value);
 }

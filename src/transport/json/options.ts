@@ -7,36 +7,36 @@ import type { WireMessage } from '../messages/wire-message.js';
 import { decodeJson } from './decode.js';
 import { nameOf } from './scalars.js';
 
-/** What the `options` of a multipart request, or the command line's `--options FILE`, say. */
+/** The `options` of a multipart request, or of the command line's `--options FILE`. */
 export interface Options {
   readonly parameters: ParametersInput;
-  /** uint8[V], 1 = kinematic; absent when the options name none */
+  /** uint8[V], 1 = kinematic; absent if the options name no kinematic vertices. */
   readonly kinematic?: Uint8Array;
   readonly include?: IncludeInput;
   readonly timeBudgetSeconds?: number;
   readonly onBudget?: OnBudget;
   readonly priority?: Priority;
-  /** check only */
+  /** Check only. */
   readonly reportPairsCloserThan?: number;
-  /** check only */
+  /** Check only. */
   readonly maxPairs?: number;
-  /** check only; a resolve takes it from its parameters */
+  /** Check only; a resolve has it in its parameters. */
   readonly kinematicPairs?: KinematicPairs;
 }
 
 export interface OptionsContext {
   readonly vertexCount: number;
-  /** the files in order; `kinematicParts` names them */
+  /** The files in order, for `kinematicParts`. */
   readonly parts: readonly { readonly name: string; readonly firstVertex: number; readonly vertexCount: number }[];
-  /** refuses options that mean nothing for this operation; without it all are taken */
+  /** Options of the other operation are refused; if absent, all options are accepted. */
   readonly operation?: 'resolve' | 'check';
-  /** prefix of the places named in refusals, default none */
+  /** Prefix of the paths in error messages; default none. */
   readonly path?: string;
 }
 
 interface OptionsMessage extends WireMessage {
   readonly kinematicFrom?: number;
-  /** a typed array where it is long and comes from another thread */
+  /** A typed array if it is long and comes from another thread. */
   readonly kinematicVertices?: readonly number[] | Float64Array;
   readonly kinematicParts?: readonly string[];
   readonly reportPairsCloserThan?: number;
@@ -47,25 +47,25 @@ const ONLY_RESOLVE = ['parameters', 'include', 'timeBudget', 'onBudget', 'priori
 const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
 
 /**
- * Reads an options object.
- * @param value what JSON.parse gave
- * @throws what {@link decodeJson} and {@link fromOptions} throw
+ * Decodes and converts options.
+ * @param value result of JSON.parse
+ * @throws as {@link decodeJson} and {@link fromOptions}
  */
 export function readOptions(value: unknown, context: OptionsContext): Options {
   return fromOptions(decodeJson('Options', value, context.path ?? '').message, context);
 }
 
 /**
- * What a decoded `Options` says. `kinematicFrom`, `kinematicVertices` and `kinematicParts` add up: a vertex named by any of
- * them is kinematic.
+ * Converts a decoded `Options` message. A vertex is kinematic if any of `kinematicFrom`, `kinematicVertices` and
+ * `kinematicParts` names it.
  *
- * @throws INDEX_OUT_OF_RANGE for a vertex that is not there, INVALID_PARAMETER for a
- *   file that was not sent (or sent twice under one name) or an option of the other operation
+ * @throws INDEX_OUT_OF_RANGE for an unknown vertex, INVALID_PARAMETER for an unknown or ambiguous file name, or for an option
+ *   of the other operation
  */
 export function fromOptions(options: WireMessage, context: OptionsContext): Options {
   const path = context.path ?? '';
   const message = options as OptionsMessage;
-  refuseForeign(message, context.operation, path);
+  refuseOtherOptions(message, context.operation, path);
   const kinematic = markKinematic(message, context, path);
   const include = toInclude(message.include, nameOf(path, 'include'));
   const timeBudgetSeconds = toSeconds(message.timeBudget);
@@ -85,13 +85,13 @@ export function fromOptions(options: WireMessage, context: OptionsContext): Opti
   };
 }
 
-function refuseForeign(message: OptionsMessage, operation: OptionsContext['operation'], path: string): void {
+function refuseOtherOptions(message: OptionsMessage, operation: OptionsContext['operation'], path: string): void {
   if (operation === undefined) return;
   const foreign = operation === 'check' ? ONLY_RESOLVE : ONLY_CHECK;
   const found = foreign.find((name) => message[name] !== undefined);
   if (found === undefined) return;
   const fields = messageShape('Options').fields.map((field) => field.jsonName);
-  throw new IntersticeError('INVALID_PARAMETER', `${nameOf(path, found)} means nothing to a ${operation}.`, {
+  throw new IntersticeError('INVALID_PARAMETER', `${nameOf(path, found)} is not an option of a ${operation}.`, {
     hint: `Options of a ${operation}: ${fields.filter((name) => !foreign.includes(name)).join(', ')}.`,
   });
 }
@@ -101,7 +101,7 @@ function markKinematic(message: OptionsMessage, context: OptionsContext, path: s
   if (kinematicFrom === undefined && !kinematicVertices && !kinematicParts) return undefined;
   const kinematic = new Uint8Array(context.vertexCount);
   if (kinematicFrom !== undefined) {
-    // The count itself is allowed: a script that computes the boundary may find that nothing lies behind it.
+    // The vertex count itself is allowed: a script that computes the boundary may find no kinematic vertex.
     if (kinematicFrom > context.vertexCount) {
       throw new IntersticeError(
         'INDEX_OUT_OF_RANGE',
@@ -128,9 +128,9 @@ function markKinematic(message: OptionsMessage, context: OptionsContext, path: s
       throw new IntersticeError(
         'INVALID_PARAMETER',
         named.length === 0
-          ? `${place} is ${JSON.stringify(name)}, but no file of that name was sent.`
+          ? `${place} is ${JSON.stringify(name)}, but no file has that name.`
           : `${place} is ${JSON.stringify(name)}, but ${named.length} files have that name.`,
-        { hint: named.length === 0 ? `Files sent: ${known}.` : 'Give the files different names.' },
+        { hint: named.length === 0 ? `File names: ${known}.` : 'Give the files different names.' },
       );
     }
     for (const part of named) kinematic.fill(1, part.firstVertex, part.firstVertex + part.vertexCount);

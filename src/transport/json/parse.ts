@@ -1,9 +1,9 @@
 import { IntersticeError } from '../../contract/errors.js';
 
 /**
- * A JSON body as a value.
- * @param what named in refusals: "The body", "options"
- * @throws MALFORMED_BODY with line and column of the first character that is no JSON
+ * Parses JSON.
+ * @param what names the text in error messages: "The body", "options"
+ * @throws MALFORMED_BODY with line and column of the first invalid character
  */
 export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
   let text: string;
@@ -27,7 +27,7 @@ export function parseJsonText(text: string, what = 'The body'): unknown {
     throw new IntersticeError(
       'MALFORMED_BODY',
       `${what} is not valid JSON: ${found} at line ${line}, column ${column} (offset ${offset}).`,
-      { cause, hint: 'Send one JSON object in UTF-8; NaN, infinity, comments and trailing commas are not JSON.' },
+      { cause, hint: 'Send one JSON object in UTF-8; NaN, infinity, comments and trailing commas are not valid.' },
     );
   }
 }
@@ -38,8 +38,8 @@ const WORD = /true|false|null/y;
 const SPACE = /[ \t\n\r]*/y;
 
 /**
- * Offset of the first character that cannot continue a JSON text; its length when only more text is missing. V8 tells
- * the position in some of its messages only. Keeps its own stack: the nesting is the sender's choice.
+ * Offset of the first character that cannot continue a JSON text; the length of the text if it is incomplete. V8 reports the
+ * position in some of its messages only. Uses its own stack, because the sender controls the depth of nesting.
  */
 export function findJsonError(text: string): number {
   let at = 0;
@@ -49,7 +49,7 @@ export function findJsonError(text: string): number {
     at = pattern.lastIndex;
     return true;
   };
-  /** By hand: a pattern that walks megabytes of base64 could run out of the matcher's stack. */
+  /** No regular expression, which could overflow its stack on megabytes of base64. */
   const takeString = (): boolean => {
     if (text[at] !== '"') return false;
     at++;
@@ -69,7 +69,7 @@ export function findJsonError(text: string): number {
     take(SPACE);
     return true;
   };
-  /** up to the colon */
+  /** Including the colon. */
   const takeKey = (): boolean => {
     if (!takeString()) return false;
     take(SPACE);
@@ -91,7 +91,7 @@ export function findJsonError(text: string): number {
       }
     } else if (!takeString() && !take(NUMBER) && !take(WORD)) return at;
     take(SPACE);
-    // A value is complete: close what ends here, or go on to the next member.
+    // A value is complete: close the containers that end here, then continue with the next member.
     for (;;) {
       const end = open.at(-1);
       if (end === undefined || !takeCharacter(end)) break;

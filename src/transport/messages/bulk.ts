@@ -1,7 +1,7 @@
 import { endianness } from 'node:os';
 import { IntersticeError } from '../../contract/errors.js';
 
-/** What the bytes of a bulk field hold, little-endian, without padding. */
+/** Element type of a bulk field, which is little-endian without padding. */
 export type ElementType = 'uint8' | 'uint32' | 'float32' | 'float64';
 
 export type BulkArray = Uint8Array | Uint32Array | Float32Array | Float64Array;
@@ -14,8 +14,8 @@ interface BulkArrays {
 }
 
 /**
- * Element type of every `bytes` field of the contract, by message and field. `scalar` means that the sibling field
- * `scalar` says it. The .proto states the same in the comments beside the fields; a test holds both together.
+ * Element type of every `bytes` field of the contract, by message and field. `scalar` means that the sibling field `scalar`
+ * gives it. The comments of the .proto state the same; a test compares both.
  */
 export const BULK_FIELDS: Readonly<Record<string, ElementType | 'scalar'>> = {
   'Mesh.triangles': 'uint32',
@@ -45,7 +45,7 @@ const CONSTRUCTORS = {
   float64: Float64Array,
 } as const;
 
-/** Typed arrays use the order of the host; the wire is little-endian. */
+/** Typed arrays use the byte order of the host; bulk fields are little-endian. */
 const hostIsLittleEndian = endianness() === 'LE';
 
 export function bytesPerElement(element: ElementType): number {
@@ -59,10 +59,10 @@ function swap(bytes: Uint8Array, width: number): void {
 }
 
 /**
- * The elements of a bulk field, at any alignment: a view of the very bytes where they are aligned, a copy otherwise.
+ * The elements of a bulk field: a view of its bytes if they are aligned, otherwise a copy.
  * @param bytes little-endian, row-major
- * @param field named in the refusal
- * @throws SIZE_MISMATCH when the length is no multiple of the element's size
+ * @param field name for error messages
+ * @throws SIZE_MISMATCH if the length is no multiple of the element size
  */
 export function readBulk<E extends ElementType>(bytes: Uint8Array, element: E, field: string): BulkArrays[E] {
   const Constructor = CONSTRUCTORS[element];
@@ -84,7 +84,7 @@ export function readBulk<E extends ElementType>(bytes: Uint8Array, element: E, f
   return new Constructor(copy.buffer, 0, length) as BulkArrays[E];
 }
 
-/** The bytes of a typed array as they travel: a view on a little-endian host, a swapped copy otherwise. */
+/** The little-endian bytes of a typed array: a view on a little-endian host, otherwise a copy. */
 export function writeBulk(array: ArrayBufferView): Uint8Array {
   const view = new Uint8Array(array.buffer as ArrayBuffer, array.byteOffset, array.byteLength);
   const width = (array as { BYTES_PER_ELEMENT?: number }).BYTES_PER_ELEMENT ?? 1;
@@ -94,7 +94,7 @@ export function writeBulk(array: ArrayBufferView): Uint8Array {
   return copy;
 }
 
-/** Elements of a plain JSON array as wire bytes. Every refusal names the place, as in `mesh.triangles[7]`. */
+/** The little-endian bytes of a JSON array of numbers. Errors name the element, e.g. `mesh.triangles[7]`. */
 export function packNumbers(values: readonly unknown[], element: ElementType, path: string): Uint8Array {
   const packed = new CONSTRUCTORS[element](values.length);
   const isFloat = element === 'float32' || element === 'float64';
@@ -103,7 +103,7 @@ export function packNumbers(values: readonly unknown[], element: ElementType, pa
     const value = values[i];
     if (typeof value !== 'number') refuseElement(value, element, `${path}[${i}]`);
     if (isFloat) {
-      // Storing into a Float32Array rounds once to nearest even, exactly like Math.fround.
+      // A Float32Array rounds once to nearest even, exactly like Math.fround.
       packed[i] = value;
       if (!Number.isFinite(packed[i])) refuseNotFinite(value, element, `${path}[${i}]`);
     } else {

@@ -7,13 +7,12 @@ import { enumShape, type FieldShape, messageShape } from './schema.js';
 import { durationToSeconds, type WireMessage } from './wire-message.js';
 
 /**
- * Fields of requests into the operations' own types. The messages may come from JSON or from protobuf: null counts as
- * unset, empty bytes as absent, and what is not built yet is refused by its name.
+ * Converts fields of request messages, which may come from JSON or from protobuf: null is unset, and empty bytes are absent.
  */
 
 type Wire = WireMessage | null | undefined;
 
-/** @throws MALFORMED_BODY when it is unset */
+/** @throws MALFORMED_BODY if the value is unset */
 export function required(value: unknown, name: string): WireMessage {
   if (value === undefined || value === null) {
     throw new IntersticeError('MALFORMED_BODY', `${name} is missing.`, { hint: `Set ${name}; see /docs.` });
@@ -53,13 +52,13 @@ function toPart(part: WireMessage): PartInput {
   };
 }
 
-/** float32[V] that are set */
+/** float32[V]; undefined if unset. */
 export function toMasses(value: unknown, path: string): Float32Array | undefined {
   const bytes = bytesOf(value);
   return bytes ? readBulk(bytes, 'float32', path) : undefined;
 }
 
-/** uint8[V] that are set */
+/** uint8[V]; undefined if unset. */
 export function toFlags(value: unknown, path: string): Uint8Array | undefined {
   const bytes = bytesOf(value);
   return bytes ? readBulk(bytes, 'uint8', path) : undefined;
@@ -80,7 +79,7 @@ export function number(value: unknown): number | undefined {
   return value === undefined || value === null ? undefined : Number(value);
 }
 
-/** An enum's name; undefined for unset and 0, which both ask for the default. @throws INVALID_PARAMETER */
+/** Name of an enum value; undefined for unset and 0, which both mean the default. @throws INVALID_PARAMETER */
 function enumName(type: string, value: unknown, path: string): string | undefined {
   if (value === undefined || value === null || value === 0) return undefined;
   const shape = enumShape(type);
@@ -92,7 +91,7 @@ function enumName(type: string, value: unknown, path: string): string | undefine
   return name;
 }
 
-/** Parameters that are set, enums by name. Ranges are checked where the presets are resolved. */
+/** The set parameters, with enums by name. Their ranges are checked where presets are applied. */
 export function toParameters(value: unknown, path: string): ParametersInput {
   const message = (value ?? {}) as WireMessage;
   const set: Record<string, number | string> = {};
@@ -108,8 +107,8 @@ function parameterValue(field: FieldShape, value: unknown, path: string): number
 }
 
 /**
- * @param takesProgress whether the answer travels on a stream: nothing else can carry `progress`
- * @throws INVALID_PARAMETER for `progress` elsewhere
+ * @param takesProgress whether the answer is sent on a stream, the only transport of `progress`
+ * @throws INVALID_PARAMETER for `progress` without a stream
  */
 export function toInclude(value: unknown, path: string, takesProgress = false): IncludeInput | undefined {
   const message = value as Wire;
@@ -127,7 +126,7 @@ export function toInclude(value: unknown, path: string, takesProgress = false): 
   };
 }
 
-/** Seconds of a duration that is set. */
+/** Seconds of a duration; undefined if unset. */
 export function toSeconds(value: unknown): number | undefined {
   if (value === undefined || value === null) return undefined;
   return durationToSeconds(value as { seconds: unknown; nanos: number });
@@ -145,20 +144,20 @@ export function toPriority(value: unknown, path: string): Priority | undefined {
   return enumName('Priority', value, path) as Priority | undefined;
 }
 
-/** A text that is set: proto3 has no other way to say that it is not than to leave it empty. */
+/** A string; undefined if it is empty, which means unset in proto3. */
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 /**
- * The session that a request is about.
- * @param known from the path, or from an earlier message of the stream; the message may repeat it
- * @throws INVALID_PARAMETER when the message says another, MALFORMED_BODY when nothing says one
+ * The session id of a request.
+ * @param known id in the path, or in an earlier message of the stream; the message may repeat it
+ * @throws INVALID_PARAMETER if the message has another id, MALFORMED_BODY if there is none
  */
 export function toSessionId(value: unknown, known?: string): string {
   const given = text(value);
   if (given !== undefined && known !== undefined && given !== known) {
-    throw new IntersticeError('INVALID_PARAMETER', 'sessionId names another session than the one that is called.', {
+    throw new IntersticeError('INVALID_PARAMETER', 'sessionId differs from the session that is called.', {
       hint: 'Leave sessionId unset, or call the session that it names.',
     });
   }
@@ -167,7 +166,7 @@ export function toSessionId(value: unknown, known?: string): string {
   throw new IntersticeError('MALFORMED_BODY', 'sessionId is missing.', { hint: 'Set sessionId; see /docs.' });
 }
 
-/** The object without the members that are undefined: absent and unset are one thing to the operations. */
+/** The object without its undefined members, which mean the same to the operations as absent ones. */
 export function withSet<T extends object>(members: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }

@@ -4,13 +4,13 @@ import { projectRoot } from '../../paths.js';
 import { BULK_FIELDS, type ElementType } from './bulk.js';
 
 /**
- * The contract's messages as data, read from the .proto at start-up. Everything that must know a field (JSON both
- * ways, the OpenAPI document) asks here, so that a field added to the .proto is known everywhere at once.
+ * The messages of the contract as data, read from the .proto at start-up. JSON, protobuf and the OpenAPI document are derived
+ * from it, so that a new field of the .proto is known everywhere.
  */
 
 const PACKAGE = 'interstice.v1';
 
-/** Options of a multipart request: not a message of the wire, but it obeys the very same rules as JSON. */
+/** Options of a multipart request. They are no message of the .proto, but follow the same rules in JSON. */
 const OPTIONS_PROTO = `
   syntax = "proto3";
   package interstice.v1;
@@ -50,17 +50,17 @@ export type FieldKind =
   | { readonly of: 'timestamp' };
 
 export interface FieldShape {
-  /** as in the .proto */
+  /** As in the .proto. */
   readonly name: string;
   /** lowerCamelCase */
   readonly jsonName: string;
-  /** on the wire */
+  /** Field number in protobuf. */
   readonly number: number;
   readonly kind: FieldKind;
   readonly isRepeated: boolean;
-  /** whether "unset" differs from the default value */
+  /** Whether an unset field differs from one with the default value. */
   readonly hasPresence: boolean;
-  /** name of the oneof whose members exclude each other */
+  /** Name of the oneof that contains the field. */
   readonly oneof?: string;
   readonly comment?: string;
 }
@@ -68,7 +68,7 @@ export interface FieldShape {
 export interface MessageShape {
   readonly name: string;
   readonly fields: readonly FieldShape[];
-  /** under both accepted names */
+  /** By both accepted names. */
   readonly byName: ReadonlyMap<string, FieldShape>;
   readonly comment?: string;
 }
@@ -98,11 +98,12 @@ function kindOf(message: protobuf.Type, field: protobuf.Field): FieldKind {
     return { of: 'message', type: resolved.name };
   }
   if (!SCALAR_TYPES.has(field.type) || field.map) {
-    throw new Error(`${message.name}.${field.name}: the JSON mapping does not know the type ${field.type} yet`);
+    throw new Error(`${message.name}.${field.name}: The JSON mapping does not support the type ${field.type}.`);
   }
   if (field.type !== 'bytes') return { of: 'scalar', type: field.type as ScalarType };
   const element = BULK_FIELDS[`${message.name}.${field.name}`];
-  if (element === undefined) throw new Error(`${message.name}.${field.name}: no element type in BULK_FIELDS`);
+  if (element === undefined)
+    throw new Error(`${message.name}.${field.name}: The field has no element type in BULK_FIELDS.`);
   return { of: 'bulk', element };
 }
 
@@ -138,7 +139,7 @@ function enumShapeOf(source: protobuf.Enum): EnumShape {
 
 const root = loadRoot();
 const contract = root.lookup(PACKAGE);
-if (!(contract instanceof protobuf.Namespace)) throw new Error(`the .proto does not declare package ${PACKAGE}`);
+if (!(contract instanceof protobuf.Namespace)) throw new Error(`The .proto does not declare the package ${PACKAGE}.`);
 
 /** Every message of the contract by its name, and `Options`. */
 export const MESSAGES: ReadonlyMap<string, MessageShape> = new Map(
@@ -150,16 +151,16 @@ export const ENUMS: ReadonlyMap<string, EnumShape> = new Map(
   contract.nestedArray.filter((entry) => entry instanceof protobuf.Enum).map((type) => [type.name, enumShapeOf(type)]),
 );
 
-/** @throws Error for a name that is not in the contract: a mistake of this program, never of a caller. */
+/** @throws Error for an unknown name, which is a programming error */
 export function messageShape(name: string): MessageShape {
   const shape = MESSAGES.get(name);
-  if (!shape) throw new Error(`no message ${name} in the contract`);
+  if (!shape) throw new Error(`The contract has no message ${name}.`);
   return shape;
 }
 
-/** @throws Error for a name that is not in the contract. */
+/** @throws Error for an unknown name, which is a programming error */
 export function enumShape(name: string): EnumShape {
   const shape = ENUMS.get(name);
-  if (!shape) throw new Error(`no enum ${name} in the contract`);
+  if (!shape) throw new Error(`The contract has no enum ${name}.`);
   return shape;
 }

@@ -48,7 +48,7 @@ t.test('a file read again takes the place of the old one, unless it has a mistak
   t.throws(() => ask(ring, { 'x-api-key': keys[0]!.key }), { code: 'UNAUTHENTICATED' });
   t.equal(ask(ring, { 'x-api-key': keys[1]!.key }).tenant, 'tenant-1');
   writeFileSync(path, `${keys[0]!.line}\nbroken`);
-  t.throws(() => ring.reload(), { code: 'INVALID_PARAMETER', message: /line 2/ });
+  t.throws(() => ring.reload(), { code: 'INVALID_PARAMETER', message: /Line 2/ });
   t.throws(() => ask(ring, { 'x-api-key': keys[0]!.key }), { code: 'UNAUTHENTICATED' });
   t.equal(ask(ring, { 'x-api-key': keys[1]!.key }).tenant, 'tenant-1');
   t.throws(() => Keyring.open(`${path}-none`), { code: 'INVALID_PARAMETER', message: /ENOENT/ });

@@ -9,7 +9,8 @@ import {
 import { pino } from 'pino';
 import protobuf from 'protobufjs';
 import type { Test } from 'tap';
-import type { Operations } from '../../../src/contract/operations.js';
+import { OPERATIONS } from '../../../src/contract/operation-table.js';
+import type { OperationName, Operations } from '../../../src/contract/operations.js';
 import type { GrpcOptions } from '../../../src/transport/grpc/options.js';
 import { buildGrpcServer } from '../../../src/transport/grpc/server.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
@@ -80,15 +81,10 @@ export function callRaw(client: Client, method: string, body: Uint8Array, option
 }
 
 /** One unary call in messages of the contract. */
-export async function call(
-  client: Client,
-  method: string,
-  types: { request: string; answer: string },
-  message: object,
-  options: UnaryOptions = {},
-) {
-  const result = await callRaw(client, method, encodeMessage(types.request, message), options);
-  return { ...result, answer: result.bytes ? decodeMessage(types.answer, result.bytes) : undefined };
+export async function call(client: Client, operation: OperationName, message: object, options: UnaryOptions = {}) {
+  const { grpcMethod, request, response } = OPERATIONS[operation];
+  const result = await callRaw(client, grpcMethod, encodeMessage(request, message), options);
+  return { ...result, answer: result.bytes ? decodeMessage(response, result.bytes) : undefined };
 }
 
 /** google.rpc.Status, written down once more so that the encoder is not its own judge. */

@@ -1,8 +1,8 @@
 import { status } from '@grpc/grpc-js';
 import t from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
+import type { OperationName } from '../../../src/contract/operations.js';
 import { packageVersion } from '../../../src/paths.js';
-import { MESSAGES_OF, type OperationName } from '../../conformance/cases.js';
 import { fakeReport, hangingResolve } from '../fake-operations.js';
 import { START, TARGET } from '../fixtures.js';
 import { call, callRaw, deferred, detailsOf, openGrpc } from './door.js';
@@ -18,23 +18,23 @@ const RESOLVE = {
 t.test('every unary method reaches its operation and answers with its message', async (t) => {
   const { client, operations } = await openGrpc(t);
   const requests: Record<OperationName, object> = {
-    Resolve: RESOLVE,
-    Check: { mesh: RESOLVE.mesh, positions: RESOLVE.start },
-    CreateSession: { mesh: RESOLVE.mesh, start: RESOLVE.start, label: 'cape' },
-    GetSession: { sessionId: ID },
-    ListSessions: { pageSize: 3, label: 'cape' },
-    UpdateSession: { sessionId: ID, label: '' },
-    DeleteSession: { sessionId: ID },
-    Step: { sessionId: ID, frame: 9007199254740993n, target: RESOLVE.target },
-    GetServerInfo: {},
+    resolve: RESOLVE,
+    check: { mesh: RESOLVE.mesh, positions: RESOLVE.start },
+    createSession: { mesh: RESOLVE.mesh, start: RESOLVE.start, label: 'cape' },
+    getSession: { sessionId: ID },
+    listSessions: { pageSize: 3, label: 'cape' },
+    updateSession: { sessionId: ID, label: '' },
+    deleteSession: { sessionId: ID },
+    step: { sessionId: ID, frame: 9007199254740993n, target: RESOLVE.target },
+    info: {},
   };
   const answers: Partial<Record<OperationName, unknown>> = {};
   for (const [name, request] of Object.entries(requests)) {
-    const method = name as OperationName;
-    const { error, answer, headers } = await call(client, method, MESSAGES_OF[method], request);
-    t.equal(error, undefined, method);
-    t.equal(headers?.get('interstice-version')[0], packageVersion, method);
-    answers[method] = answer;
+    const operation = name as OperationName;
+    const { error, answer, headers } = await call(client, operation, request);
+    t.equal(error, undefined, operation);
+    t.equal(headers?.get('interstice-version')[0], packageVersion, operation);
+    answers[operation] = answer;
   }
   t.same(operations.resolves[0]!.request.target, FLOATS.target);
   t.equal(operations.checks.length, 1);
@@ -46,13 +46,13 @@ t.test('every unary method reaches its operation and answers with its message', 
   t.match(operations.sessionCalls[3]!.request, { sessionId: ID, label: '' });
   t.match(operations.sessionCalls[5]!.request, { sessionId: ID, frame: 9007199254740993n });
   t.match(answers, {
-    Resolve: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
-    Check: { intersectionCount: 1n },
-    CreateSession: { id: /^0123/, label: 'cape' },
-    GetSession: { lastReport: { steps: 7 } },
-    ListSessions: { sessions: [{ label: 'cape' }], nextPageToken: 'more' },
-    Step: { frame: 9007199254740993n, report: { steps: 7 } },
-    GetServerInfo: { version: '0.1.0', features: ['resolve', 'check'] },
+    resolve: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
+    check: { intersectionCount: 1n },
+    createSession: { id: /^0123/, label: 'cape' },
+    getSession: { lastReport: { steps: 7 } },
+    listSessions: { sessions: [{ label: 'cape' }], nextPageToken: 'more' },
+    step: { frame: 9007199254740993n, report: { steps: 7 } },
+    info: { version: '0.1.0', features: ['resolve', 'check'] },
   });
 });
 
@@ -60,7 +60,7 @@ t.test('the door writes its own times into the report of a new answer, and leave
   const { client, operations } = await openGrpc(t);
   for (const isReplay of [false, true]) {
     operations.onStep = async () => ({ frame: 1n, positions: FLOATS.target, report: fakeReport(), isReplay });
-    const { answer } = await call(client, 'Step', MESSAGES_OF.Step, { sessionId: ID });
+    const { answer } = await call(client, 'step', { sessionId: ID });
     const timings = (answer!.report as { timings: { total: number; encode?: number } }).timings;
     if (isReplay) t.match(timings, { total: 250 });
     else t.ok(timings.total !== 250 && (timings.encode ?? 0) > 0, 'stamped');
@@ -74,7 +74,7 @@ t.test('a request is named by its caller if it can be, otherwise by the door', a
   const odd = await callRaw(client, 'GetServerInfo', new Uint8Array(), { metadata: { 'x-request-id': 'a b' } });
   t.match(odd.headers?.get('x-request-id')[0], /^[0-9a-f-]{36}$/);
   const routed = { 'x-request-id': 'job-8', 'x-session-id': 'any' };
-  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata: routed });
+  await call(client, 'resolve', RESOLVE, { metadata: routed });
   t.equal(operations.resolves[0]!.context.requestId, 'job-8');
   t.match(lines.find(({ requestId }) => requestId === 'job-8')!, {
     msg: 'Request completed.',
@@ -99,7 +99,7 @@ t.test('a refusal carries status, text, retry-after and the whole error', async 
     retryAfterSeconds: 1.2,
   });
   const metadata = { 'x-request-id': 'job-9' };
-  const { error } = await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata });
+  const { error } = await call(client, 'resolve', RESOLVE, { metadata });
   t.equal(error?.code, status.FAILED_PRECONDITION);
   t.equal(error?.details, 'One pair intersects at the start.');
   t.same(error?.metadata.get('retry-after'), ['2']);
@@ -128,7 +128,7 @@ t.test('a refusal carries status, text, retry-after and the whole error', async 
 t.test('what nobody foresaw tells the caller nothing and the log everything', async (t) => {
   const { client, operations, lines } = await openGrpc(t);
   operations.failure = new TypeError('secret of the house');
-  const { error } = await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  const { error } = await call(client, 'resolve', RESOLVE);
   t.equal(error?.code, status.INTERNAL);
   t.notMatch(JSON.stringify(detailsOf(error).error), /secret/);
   t.notMatch(error?.details, /secret/);
@@ -165,7 +165,7 @@ t.test('a cancelled call stops the work', async (t) => {
   const hanging = hangingResolve();
   operations.onResolve = hanging.resolve;
   let cancel = () => {};
-  const answer = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, {
+  const answer = call(client, 'resolve', RESOLVE, {
     onStart: (given) => {
       cancel = given;
     },
@@ -181,7 +181,7 @@ t.test('a cancelled call stops the work', async (t) => {
 
 t.test('an answered call aborts nothing', async (t) => {
   const { client, operations, state } = await openGrpc(t);
-  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  await call(client, 'resolve', RESOLVE);
   await state.idle();
   t.equal(operations.resolves[0]!.context.signal?.aborted, false);
 });
@@ -189,7 +189,7 @@ t.test('an answered call aborts nothing', async (t) => {
 t.test('the time of receipt is that of the headers, before the message', async (t) => {
   const { client, operations } = await openGrpc(t);
   const before = performance.now();
-  await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  await call(client, 'resolve', RESOLVE);
   const { receivedAt } = operations.resolves[0]!.context;
   t.ok(receivedAt! >= before && receivedAt! <= performance.now());
 });
@@ -209,7 +209,7 @@ t.test('keys are asked for before the message has come', async (t) => {
     ['authorization', 'Bearer good'],
     ['x-api-key', 'good'],
   ] as const) {
-    await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE, { metadata: { [name]: value } });
+    await call(client, 'resolve', RESOLVE, { metadata: { [name]: value } });
   }
   t.equal(operations.resolves.length, 2);
   for (const { context } of operations.resolves) t.same(context.caller, { tenant: 'alice', maxPriority: 'BATCH' });
@@ -223,10 +223,10 @@ t.test('while the server drains, new calls are refused and those at work finish'
     await release.promise;
     return { positions: target, report: fakeReport() };
   };
-  const atWork = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  const atWork = call(client, 'resolve', RESOLVE);
   await begun.promise;
   state.move('draining', 'This server is shutting down.');
-  const { error } = await call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  const { error } = await call(client, 'resolve', RESOLVE);
   t.equal(error?.code, status.UNAVAILABLE);
   t.match(detailsOf(error).error, { code: 'DRAINING', retryable: true });
   t.same(error?.metadata.get('retry-after'), ['1']);
@@ -242,7 +242,7 @@ t.test('closing ends what outlasts the grace', async (t) => {
   const { client, operations, server } = await openGrpc(t);
   const hanging = hangingResolve();
   operations.onResolve = hanging.resolve;
-  const answer = call(client, 'Resolve', MESSAGES_OF.Resolve, RESOLVE);
+  const answer = call(client, 'resolve', RESOLVE);
   await hanging.begun;
   await server.close(1);
   await hanging.aborted;

@@ -199,5 +199,5 @@ t.test('a check of files', async (t) => {
     t.same(operations.checks.at(-1)?.request.pathEnd, Float64Array.from(TARGET));
   }
   const refused = (await send([mesh, options({ parameters: {} })], {}, '/v1/check')).json();
-  t.match(refused, { code: 'INVALID_PARAMETER', message: /options\.parameters means nothing to a check/ });
+  t.match(refused, { code: 'INVALID_PARAMETER', message: /options\.parameters is not an option of a check/ });
 });

@@ -89,7 +89,7 @@ t.test('what is refused', async (t) => {
     [{ url: one, headers: { accept: 'text/html' } }, 'NOT_ACCEPTABLE', /accept/],
     [{ url: one, headers: { 'interstice-on-budget': 'FAIL' } }, 'INVALID_PARAMETER', /does not support the header/],
     [{ method: 'PATCH', url: one }, 'UNSUPPORTED_MEDIA_TYPE', /no content-type/],
-    [{ method: 'PATCH', url: one, payload: { sessionId: 'other' } }, 'INVALID_PARAMETER', /another session/],
+    [{ method: 'PATCH', url: one, payload: { sessionId: 'other' } }, 'INVALID_PARAMETER', /differs from the session/],
     [{ method: 'PATCH', url: one, payload: { lable: 'x' } }, 'UNKNOWN_FIELD', /lable/],
     [{ method: 'POST', url: '/v1/sessions', payload: { mesh } }, 'MALFORMED_BODY', /start is missing/],
   ] as const;

@@ -125,7 +125,7 @@ t.test('what is refused', async (t) => {
     [{ headers: { ...bare, 'interstice-override': '{' }, payload }, 'MALFORMED_BODY', /interstice-override/],
     [{ headers: { ...bare, 'interstice-override': '{"dampin": 1}' }, payload }, 'UNKNOWN_FIELD', /override\.dampin/],
     [{ headers: { 'interstice-override': '{}' }, payload: {} }, 'INVALID_PARAMETER', /interstice-override/],
-    [{ payload: { sessionId: 'other' } }, 'INVALID_PARAMETER', /another session/],
+    [{ payload: { sessionId: 'other' } }, 'INVALID_PARAMETER', /differs from the session/],
     [{ payload: { include: { progress: true } } }, 'INVALID_PARAMETER', /StepStream/],
     [
       { headers: { 'content-type': 'multipart/form-data; boundary=x' }, payload },

@@ -138,7 +138,7 @@ t.test('durations and timestamps', async (t) => {
 t.test('members of a oneof exclude each other', async (t) => {
   t.match(
     refusal('CheckRequest', { mesh: {}, sessionId: 'a' }),
-    /MALFORMED_BODY: mesh and sessionId exclude each other/,
+    /MALFORMED_BODY: mesh and sessionId are mutually exclusive/,
   );
   t.equal(refusal('CheckRequest', { mesh: {}, sessionId: null }), 'accepted');
 });

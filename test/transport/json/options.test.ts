@@ -70,10 +70,13 @@ t.test('what means nothing here is refused by its name', async (t) => {
     refusal({ kinematik: 1 }, { path: 'options' }),
     /UNKNOWN_FIELD: options\.kinematik is not a field of Options/,
   );
-  t.match(refusal({ maxPairs: 1 }, { operation: 'resolve' }), /INVALID_PARAMETER: maxPairs means nothing to a resolve/);
+  t.match(
+    refusal({ maxPairs: 1 }, { operation: 'resolve' }),
+    /INVALID_PARAMETER: maxPairs is not an option of a resolve/,
+  );
   t.match(
     refusal({ parameters: {} }, { operation: 'check' }),
-    /INVALID_PARAMETER: parameters means nothing to a check/,
+    /INVALID_PARAMETER: parameters is not an option of a check/,
   );
   t.match(refusal({ include: { progress: true } }), /INVALID_PARAMETER: include\.progress/);
   t.match(refusal({ priority: 'SOON' }), /INVALID_PARAMETER: priority/);

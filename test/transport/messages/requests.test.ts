@@ -198,7 +198,7 @@ t.test('sessions: opening, changing, listing', async (t) => {
   });
   t.match(
     refusal(() => update({ sessionId: 'other' }, 'abc')),
-    /^INVALID_PARAMETER: sessionId names another/,
+    /^INVALID_PARAMETER: sessionId differs from the session/,
   );
   t.match(
     refusal(() => update({})),
@@ -259,7 +259,7 @@ t.test('steps', async (t) => {
     );
   t.match(
     refusal(() => step({ sessionId: 'a' }, { sessionId: 'b' })),
-    /^INVALID_PARAMETER: sessionId names another/,
+    /^INVALID_PARAMETER: sessionId differs from the session/,
   );
   const asking = { include: { progress: true } };
   t.strictSame(step(asking, { sessionId: 'a', takesProgress: true }).include, { contacts: false, vertices: false });
