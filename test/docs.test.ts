@@ -191,9 +191,9 @@ t.test('the planted faults of the docs are those of the campaign', async (t) => 
 t.test('docs/architecture.md describes every room', async (t) => {
   const page = read('docs/architecture.md');
   const rooms = readdirSync(join(projectRoot, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  for (const { name } of rooms) t.match(page, `| \`src/${name}\` |`, name);
+  for (const { name } of rooms) t.ok(page.includes(`| \`src/${name}\` |`), name);
   for (const { name } of readdirSync(join(projectRoot, 'gpu'), { withFileTypes: true })) {
-    if (!name.endsWith('.ts')) t.match(page, `\`${name}\``, `gpu/${name}`);
+    if (!name.endsWith('.ts')) t.ok(page.includes(`\`${name}\``), `gpu/${name}`);
   }
 });
 

@@ -25,7 +25,7 @@ export interface CommitProof {
 
 /**
  * Asks an adapter to prove the end of a step with the kernels that requests use: write, check, commit (docs/method.md,
- * safety rules 4 and 8). What memory holds afterwards is judged in double precision: copies are bit copies, everything
+ * S4 and S8). What memory holds afterwards is judged in double precision: copies are bit copies, everything
  * else is x + α (y − x) to rounding, and nothing is committed that breaks its half-space or leaves its box.
  *
  * @throws Error when the device is lost

@@ -2,7 +2,7 @@
 // to x (docs/method.md, S4 and S8); then r ← r (1 − α) (Eq. 17), 0 where y is reached up to rounding.
 //
 // In: y, next, box. In and out: x, vertexStep, progress, control (largest r, number of unfinished vertices, longest motion).
-// Mirrors Forward.#commit and Residuals.update (src/solver/cpu/forward.ts, residuals.ts).
+// Mirrors Forward.#commit and Residuals.update (src/solver/cpu/forward.ts, motion.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
