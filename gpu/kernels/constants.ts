@@ -28,7 +28,7 @@ import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
 
 /*
  * Every number that TypeScript and WGSL both use has its home in TypeScript, here or in src/solver. A kernel that names one
- * of them receives its declaration when it is assembled (gpu/shaders.ts); WGSL files declare only what nobody else uses.
+ * of them receives its declaration when it is assembled (gpu/shaders.ts); WGSL files declare only what TypeScript does not use.
  */
 
 /** The largest workgroup that every adapter allows, for kernels of a single workgroup: more threads, fewer turns. */

@@ -10,7 +10,7 @@ import { makeProofRandom } from './proof-cases.js';
 /** Pairs of an edge and a triangle that touch or nearly do; without the bound, a tenth of them would be misjudged. */
 const PROOF_PAIRS = 1000;
 /** Of the pairs that are far from touching so many may be in doubt, or the filter is of no use. */
-const MOST_DOUBTFUL_SHARE = 0.9;
+const MAX_DOUBTFUL_SHARE = 0.9;
 const RULES: PairRules = { kinematicPairs: 'PROTECT', maxPairs: 0 };
 
 /**
@@ -35,7 +35,7 @@ export async function findFilterObjection(device: GPUDevice, kernels: KernelSet)
         return `the state filter lost ${exact.intersectionCount - found} of ${exact.intersectionCount} intersections`;
       }
       const share = doubtful.pairs.length / 2 / doubtful.pairsTested;
-      if (share > MOST_DOUBTFUL_SHARE) return `the state filter doubts ${share} of all pairs`;
+      if (share > MAX_DOUBTFUL_SHARE) return `the state filter doubts ${share} of all pairs`;
     } finally {
       filter.close();
     }

@@ -84,7 +84,7 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** The questions of the self-proof, the same on every call. */
+/** The cases of the proof of heights, the same on every call. */
 export function makeProofCases(): ProofCases {
   const random = makeProofRandom(0x1f123bb5);
   const direction = (): Vector => {

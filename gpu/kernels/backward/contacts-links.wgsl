@@ -1,10 +1,10 @@
-// Who waits for whom in the contact sweep, one thread a row. Contacts that share a movable vertex run one after the other,
-// in the order of their places: at each of its vertices a contact waits for the one before it there, and is followed by
-// the one after it. With that known once a step, a sweep looks at every contact once, when its turn has come.
+// The order of the contact sweep, one thread a row. Contacts that share a movable vertex run one after the other, in the order
+// of their places: at each of its vertices a contact waits for its predecessor and is followed by its successor. With both
+// known once a step, a sweep visits every contact once, when its turn has come.
 //
 //   listRows   the rows at each movable vertex, in any order
-//   linkRows   at each vertex of a row the one that follows it, how many it waits for, and the queue of those that wait
-//              for none
+//   linkRows   the successor of a row at each of its vertices, how many rows it waits for, and the queue of those that
+//              wait for none
 //
 // In: contacts (row), pairVertex, candidates. Out: lists.rows; contacts: rowsAt, followers, waits, queue; control. See
 // backward/sweep.wgsl.

@@ -1,7 +1,7 @@
-// Room for each vertex's list of candidates, one thread a vertex. Which list lies where depends on the order of the
-// threads; nothing asks for it.
+// Reserves the room of each vertex's list of candidates, one thread a vertex. The place of a list depends on the order of the
+// threads; nothing that is decided depends on it.
 //
-// In: lists.count. Out: lists.offset.
+// In: lists.count. Out: lists.offset, control.listTop. No counterpart on the CPU.
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

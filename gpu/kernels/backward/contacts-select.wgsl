@@ -6,8 +6,8 @@
 //   rank    a contact stays if it is among the CONTACTS_PER_VERTEX closest at every movable vertex it has
 //
 // "Closer" is by distance, then by index in P. The lists are filled in any order: they are only asked whether something
-// better is in them, and how much, so that nothing depends on who came first. Beside each entry of a list stands its key,
-// so that most entries are passed over by one number and without a look at their candidate.
+// better is in them, and how much, so that nothing depends on the order of the threads. Beside each entry of a list stands its key,
+// so that one number suffices to skip most entries, without reading their candidate.
 //
 // In: pairVertex, vertexStep.flags. In and out: candidates.isUnique, lists, contacts (list, keys, queue for those that are kept).
 // After `unique` lists.cursor is the number of unique contacts that weigh at the vertex. Mirrors selectContacts

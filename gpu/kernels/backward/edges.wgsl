@@ -1,5 +1,4 @@
-// Edge length sweep (Eq. 13). The edges of a colour share no movable vertex, so that their order does not matter (docs/method.md,
-// paper to code). `edgesWide`, one thread an edge: one colour. `edgesTail`: the small colours at the end, one after the
+// Edge length sweep (Eq. 13). The edges of a colour share no movable vertex, so that their order does not matter (docs/method.md). `edgesWide`, one thread an edge: one colour. `edgesTail`: the small colours at the end, one after the
 // other, in one workgroup.
 //
 // In: edgeRow, edgeEnds, inverseMass, edgeColours. In and out: y, edgeLambda. Mirrors EdgeLengths.sweep
@@ -21,7 +20,7 @@ fn projectEdge(e: u32, isFirst: bool) {
     return;
   }
   let ends = edgeEnds[e];
-  // Two, which the compiler does not know, or it would write both ends out.
+  // Two, which the compiler does not know: it would unroll the loop.
   let sides = select(1u, 2u, ends.x != ends.y);
   var d = vec3f(0.0);
   var w = vec2f(0.0);
@@ -69,7 +68,7 @@ fn edgesWide(
 @compute @workgroup_size(TAIL_THREADS)
 fn edgesTail(@builtin(local_invocation_index) local: u32) {
   for (var colour = edgeRange.firstColour; colour < edgeRange.endColour; colour++) {
-    // Before a colour and not behind it: what stands before the first barrier is compiled twice by software drivers.
+    // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
     storageBarrier();
     let end = edgeColours[colour + 1u];
     for (var e = edgeColours[colour] + local; e < end; e += TAIL_THREADS) {

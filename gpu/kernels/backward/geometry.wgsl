@@ -1,8 +1,9 @@
-// Geometry of the pairs that may be contacts, one thread a listed pair (backward/list-near-pairs.wgsl): closest points, certified normal and gap at x
-// (docs/method.md, S1), δ_p where it is not known yet, and the list of those with gap < δ_p (activation, Eqs. 10–12).
+// Geometry of the pairs that may be contacts, one thread a pair of the list that list-near-pairs.wgsl has made: closest points,
+// certified normal and gap at x (docs/method.md, S1), δ_p where it is not known yet, and the list of the candidates, those with
+// gap < δ_p (activation, Eqs. 10–12).
 //
-// In: motions, listed, pairVertex. In and out: pairNormal (xyz, w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
-// candidates, as many as there is room for, and control.candidateCount, which counts on beyond that. Mirrors
+// In: motions, listed, pairVertex. In and out: pairNormal (xyz; w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
+// candidates, as many as there is room for, and control.candidateCount, which counts beyond that. Mirrors
 // ContactCandidates.find and pairDelta (src/solver/cpu/contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -18,7 +19,7 @@
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
 // #include "common/motions.wgsl"
 
-// Positions at the start of the request, slot by slot (corners-of-x.wgsl says why).
+// Positions at the start of the request, slot by slot for the reason in common/corners-of-x.wgsl.
 fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {
   var p: Corners;
   for (var s = 0u; s < cornersOf(kind); s++) {
@@ -61,7 +62,7 @@ fn geometry(
   let kind = kindOf(entry);
   let ids = pairVertex[p];
   var points: Corners;
-  // What each vertex is (common/motions.wgsl)
+  // The sort of each vertex (common/motions.wgsl).
   var sorts = vec4f(0.0);
   for (var s = 0u; s < cornersOf(kind); s++) {
     let motion = motions[2u * u32(ids[s])];
@@ -73,7 +74,7 @@ fn geometry(
   var measured: Measured;
   var isCandidate = false;
   var own = stored.w;
-  // Once at x, and for a candidate whose δ_p is not known yet once more at the start.
+  // Once at x; for a candidate whose δ_p is not known yet, once more at the start.
   var rounds = 1u;
   for (var round = 0u; round < rounds; round++) {
     let nearest = closestOfPair(kind, points);

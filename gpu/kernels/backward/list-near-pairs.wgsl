@@ -1,10 +1,10 @@
-// Lists the pairs that may be contacts, one thread a pair: a pair none of whose vertices moves is passed over, and so is
-// one whose last normal shows a gap above 1.5 δ: whatever the normal, its gap bounds the distance from below, and the
-// rounding is far below δ/2. A list, because most pairs of P are passed over and the work on the others is long: threads
-// that run in step would wait for it all the same.
+// Lists the pairs that may be contacts, one thread a pair. A pair none of whose vertices moves is skipped, and so is one whose
+// last normal shows a gap above STALE_GAP δ (docs/method.md, S11): whatever the normal, its gap bounds the distance from
+// below, and its rounding is far below δ/2. A list, because most pairs of P are skipped and the work on the others is long:
+// threads that run in step would wait for it.
 //
-// In: motions, pairs. Out: listed, control.listedCount; the list is in no order. Mirrors ActivePairs.gather and staleGap
-// (src/solver/cpu/active-pairs.ts, contacts.ts).
+// In: motions, pairVertex, pairInfo, pairNormal. Out: listed, control.listedCount; the list is in no order. Mirrors
+// ActivePairs.gather and staleGap (src/solver/cpu/active-pairs.ts, contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -34,7 +34,7 @@ fn listForGeometry(
     return;
   }
   let kind = pairInfo[p] & KIND_MASK;
-  // Where parts have a δ of their own the largest will do: a pair too many costs its geometry, nothing else.
+  // Where parts have their own δ, the largest suffices: an unnecessary pair costs its geometry and nothing else.
   let delta = select(parameters.delta, parameters.mostDelta, parameters.hasDistances != 0u);
   if (measureHeights(kind, cornersOfX(ids), pairNormal[p].xyz).gap > STALE_GAP * delta) {
     return;

@@ -1,8 +1,8 @@
-// Opens the contact part of a step, one thread a vertex: who moves (y ≠ x after the edge sweep), who can be moved at all,
-// who is stuck, empty contact lists.
+// Opens the contact part of a step, one thread a vertex: which vertices move (y ≠ x after the edge sweep), which are movable,
+// which are stuck; empties the lists of contacts.
 //
-// In: start, x, y, inverseMass, progress.stuck. Out: vertexStep.flags, motions (common/motions.wgsl), lists. Mirrors TwoWay.#markMoving
-// (src/solver/cpu/two-way.ts).
+// In: start, x, y, inverseMass, progress.stuck. Out: vertexStep.flags, motions (common/motions.wgsl), lists. Mirrors
+// TwoWay.#markMoving (src/solver/cpu/two-way.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,7 +1,7 @@
-// Lets stuck vertices slide, one thread a vertex: what would cross the half-space of one of its candidate pairs is taken
-// out of y_i − x_i, pair after pair in the order of P, and the rest of the motion is free. The half-space bound scales a
+// Lets stuck vertices slide, one thread a vertex: the component of y_i − x_i that would cross the half-space of a candidate pair
+// is removed, pair after pair in the order of P; the rest of the motion is free. The half-space bound scales a
 // vertex's whole motion by one α, so that at the floor a small approaching part stops the tangential part as well. y is
-// guidance; the bound and the check that follow keep the path safe as ever.
+// guidance; the bound and the check that follow keep the path safe.
 //
 // In: x, vertexStep.flags, pairs, lists, candidates, contacts (list). In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
 // #include "common/dispatch.wgsl"

@@ -82,7 +82,7 @@ fn project(n: u32) {
   }
 }
 
-// One contact less that this one waits for.
+// Contact c waits for one contact less; the last one queues it.
 fn release(c: u32) {
   if (c == NO_FOLLOWER) {
     return;
@@ -106,7 +106,7 @@ fn sweepRound(
   }
 }
 
-// No queue ends here: there is nothing left to run.
+// Not the end of any queue: nothing is left to run.
 const NOTHING: u32 = 0xffffffffu;
 
 // Where the queue ends, for all threads alike.
@@ -121,7 +121,7 @@ fn sweepTail(@builtin(local_invocation_index) local: u32) {
       let end = atomicLoad(&control.queueTail);
       tail = select(end, NOTHING, end == begin);
     }
-    // Also a barrier: nobody puts anything into the queue before all know where it ends.
+    // Also a barrier: no thread appends to the queue before all have read its end.
     let end = workgroupUniformLoad(&tail);
     if (end == NOTHING) {
       break;
@@ -131,7 +131,7 @@ fn sweepTail(@builtin(local_invocation_index) local: u32) {
       project(n);
     }
     begin = end;
-    // What the round wrote is seen by the next; every barrier is as dear to compile as a kernel.
+    // The next round sees what this one wrote. Every barrier costs as much to compile as a kernel.
     storageBarrier();
   }
   if (local == 0u) {

@@ -1,4 +1,4 @@
-// Positions of a pair's slots; unused ones repeat slot 0 or are 0, and nothing asks for them.
+// Positions of a pair's slots. Unused slots repeat slot 0 or are 0; nothing reads them.
 struct Corners {
   p0: vec3f,
   p1: vec3f,

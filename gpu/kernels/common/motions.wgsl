@@ -1,9 +1,9 @@
 // #include "common/corners.wgsl"
-// For kernels that bind motions: two vec4f a vertex, so that what a pair needs of one is read at once. Written by
-// backward/prepare.wgsl and forward/guard.wgsl:
+// For kernels that bind `motions`: two vec4f a vertex, so that everything that a pair needs of a vertex is read at once.
+// backward/prepare.wgsl and forward/guard.wgsl write it:
 //
-//   x, and what the vertex is: above 0 = it moves; by size IMMOVABLE, MOVABLE or STUCK, the last two in prepare's only
-//   y − x, α of the guard; before the forward step: position at the start of the request, δ of the vertex
+//   x, and the sort of the vertex below, positive where it moves (prepare.wgsl writes the last two sorts only)
+//   y − x and α of the guard; before the forward step: the position at the start of the request, and δ of the vertex
 const IMMOVABLE_VERTEX: f32 = 1.0;
 const MOVABLE_VERTEX: f32 = 2.0;
 const STUCK_VERTEX: f32 = 3.0;

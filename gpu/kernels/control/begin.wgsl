@@ -1,10 +1,10 @@
-// Opens a request, one thread a vertex: x ← start, y ← y*, r ← 1 (0 where both are equal), and whether P and its boxes may
-// serve it: every vertex in its box, and whoever wants to move in one that is more than a point, for pairs of points that
-// stood still were excluded of P. Guard RADIUS: the boxes are the points of the search, and what counts is how far the
-// vertices have come since.
+// Opens a request, one thread a vertex: r ← 1 (0 where start and target are equal), and whether P and its boxes serve the
+// request: every vertex lies in its box, and every vertex that moves lies in a box that is more than a point, for P does not
+// contain pairs of points that stood still (docs/method.md, S12). Guard RADIUS: the boxes are the points of the search, and the
+// distance that the vertices have moved since counts.
 //
 // In: start, goal, box, inverseMass. Out: progress, control. Mirrors Residuals.begin and Proximity.isValidFor
-// (src/solver/cpu/motion.ts, proximity.ts).
+// (src/solver/cpu/residuals.ts, proximity.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -53,7 +53,7 @@ fn begin(
     isInvalid = !isInside(here, lo, hi) || (!isThere && lo.x == hi.x && lo.y == hi.y);
   } else {
     atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(here - lo)) & 0x7fffffffu);
-    // A kinematic vertex that moves now may have stood still at the search, and its pairs been excluded.
+    // A kinematic vertex that moves now may have stood still at the search, which then excluded its pairs.
     isInvalid = !isThere && inverseMass[i] == 0.0 && parameters.skipsKinematicPairs == 0u;
   }
   if (isInvalid) {

@@ -1,10 +1,10 @@
-// What comes next, by one thread: takes over what a step counted, decides whether the run is over or a search is due, and
+// Decides what comes next, by one thread: reads what a step counted, decides whether the run is over or a search is due, and
 // writes the sizes of the next step's dispatches, all zero when nothing is to run. `decide` closes a step, `open` opens a
-// request, `arm` lets a run go on that had paused, `afterSearch` takes over what a search on the device found,
-// `afterGeometry` what geometry found.
+// request, `arm` resumes a run that had paused, `afterSearch` takes the result of a search on the device, `afterGeometry` that
+// of geometry.
 //
-// Nothing here stands behind a branch: what one thread reads and writes whatever happens is cheap for a software driver to
-// compile, and behind a branch it is several times as dear. Where there is nothing to change, what was there is written back.
+// Nothing here is behind a branch: unconditional reads and writes of one thread are cheap for a software driver to compile,
+// conditional ones cost several times as much. Where nothing changes, the old value is written back.
 //
 // In and out: control. Out: stepArguments, candidateArguments. Mirrors the loop of TwoWay.resolve,
 // ProgressWatch.wantsSearch and judge (src/solver/cpu/two-way.ts, progress-watch.ts).
@@ -75,7 +75,7 @@ fn narrowedRadius() -> f32 {
   return (control.radius - motion) - 2.5e-7 * control.radius;
 }
 
-// The re-search rule of guard BOXES: enough of those concerned are stopped, or one has been for long.
+// The re-search rule of guard BOXES: enough of the relevant vertices are stopped, or one of them has been for long.
 fn isSearchDue() -> bool {
   let stopped = atomicLoad(&control.stoppedCount);
   let few = f32(stopped) < STOPPED_SHARE * f32(atomicLoad(&control.relevantCount));
@@ -143,7 +143,7 @@ fn decide() {
 
 @compute @workgroup_size(1)
 fn open() {
-  // control/begin.wgsl counted who wants to move and who does not fit P and its boxes.
+  // control/begin.wgsl counted the vertices that are to move and those that do not fit P and its boxes.
   let unfinished = atomicLoad(&control.unfinishedCount);
   control.unfinished = unfinished;
   control.windowSum = RESIDUAL_PARTS * f32(unfinished);
@@ -187,8 +187,8 @@ fn afterSearch() {
   writeArguments();
 }
 
-// More candidates than there is room for: nothing of this step has moved x yet, nor will, and once there is room it goes on
-// from here, its geometry measured again from the same x.
+// More candidates than there is room for: this step has not moved x yet and does not. Once there is room it continues from here,
+// with its geometry measured again from the same x.
 @compute @workgroup_size(1)
 fn afterGeometry() {
   let isRunning = control.state == RUNNING;

@@ -1,5 +1,5 @@
-// Who matters for the decision to search, one thread a vertex: the unfinished (r ≥ ε), and every vertex of the pair that
-// bounds one, for what is pushed aside must not end at the face of its box.
+// Marks the vertices that are relevant to the decision to search, one thread a vertex: the unfinished (r ≥ ε), and every vertex of
+// a pair that bounds one, for a vertex that is pushed aside must not stop at the face of its box.
 //
 // In: vertexStep.limiter, pairVertex, progress.residual. Out: progress.relevant. Mirrors ProgressWatch.#markRelevant
 // (src/solver/cpu/progress-watch.ts).

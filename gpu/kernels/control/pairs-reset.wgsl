@@ -1,7 +1,7 @@
-// Small passes over P. `forget`, one thread a pair: a request that takes over P measures δ_p anew, from its own start.
-// `countKinds`: how many pairs there are of each kind, for the report.
+// Small passes over P. `forget`, one thread a pair: a request that reuses P measures δ_p anew from its own start. `countKinds`:
+// the number of pairs of each kind, for the report.
 //
-// In: pairInfo. In and out: pairNormal.w, control.
+// In: pairInfo. In and out: pairNormal.w, control. No counterpart on the CPU.
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
@@ -20,8 +20,8 @@ fn forget(
   }
 }
 
-// Each thread counts for itself a pair in so many: adding up within a workgroup would need a barrier, which costs a
-// software adapter fifty times what the counting does.
+// Each thread counts every so-many-th pair by itself: a sum within a workgroup would need a barrier, which costs a software
+// adapter fifty times as much as the counting.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn countKinds(
   @builtin(workgroup_id) group: vec3u,

@@ -1,6 +1,6 @@
-// What the decisions of a step count, one thread a vertex: who is stopped by its trust box and for how long, who needs a
-// new box, who is stuck at a pair, and, at the end of a window of steps, whether an unfinished vertex travelled since its
-// beginning, and the sum of r.
+// Counts what decide.wgsl decides by, one thread a vertex: vertices that their trust boxes stop and for how long, that need a new
+// box, that are stuck at a pair; at the end of a window of steps, whether an unfinished vertex has travelled since its
+// beginning, and Σr.
 //
 // In: x, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
 // Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
@@ -32,7 +32,7 @@ fn watch(
   let isUnfinished = progress[i].residual >= parameters.epsilon;
   let guardAlpha = vertexStep[i].guard;
   let alpha = bitcast<f32>(vertexStep[i].alpha);
-  // Whoever wants to leave its box needs a new one; the unfinished among the others are likely to want that next.
+  // A vertex whose motion leaves its box needs a new one; the other unfinished vertices are likely to need one next.
   let isWanted = isMoving && (isUnfinished || guardAlpha < 1.0);
   wanted[i] = select(0u, 1u, isWanted);
   if (isWanted) {

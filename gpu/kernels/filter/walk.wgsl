@@ -19,11 +19,11 @@
 @group(0) @binding(6) var<storage, read_write> counts: FilterCounts;
 @group(0) @binding(7) var<storage, read_write> doubtful: array<vec2u>;
 
-// Candidates that a thread walks on to before it looks closer.
+// Candidates that a thread collects before it examines them.
 const PENDING: u32 = 8u;
-// An edge whose box meets more boxes than this belongs to a state that no device should chew on in one dispatch: drivers
-// take a device away that does not answer for some seconds. The host, which can be interrupted, tests it instead.
-const MOST_NEIGHBOURS: u32 = 65536u;
+// An edge whose box overlaps more boxes than this belongs to a state that is too large for one dispatch: drivers reset a device
+// that does not answer for some seconds. The host, which can be interrupted, tests such a state instead.
+const MAX_NEIGHBOURS: u32 = 65536u;
 // Elements whose vertices belong to different parts
 
 fn positionOf(v: u32) -> vec3f {
@@ -140,8 +140,8 @@ fn walkEdges(
   var left = 0u;
   var pending: array<u32, PENDING>;
   loop {
-    // First every thread goes on to its next few candidates, then all look closer together: threads that run in step
-    // would else wait for each one's closer look by itself.
+    // First every thread collects its next candidates, then all examine them together: threads that run in step would
+    // otherwise wait for each other's examinations.
     var found = 0u;
     while (found < PENDING && (k != 0u || left != 0u)) {
       let isTriangle = left != 0u;
@@ -184,7 +184,7 @@ fn walkEdges(
     if (found < PENDING) {
       break;
     }
-    if (tested > MOST_NEIGHBOURS) {
+    if (tested > MAX_NEIGHBOURS) {
       atomicStore(&counts.isCrowded, 1u);
       break;
     }

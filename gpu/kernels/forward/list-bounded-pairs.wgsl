@@ -1,6 +1,6 @@
 // Lists the pairs that the forward step examines, one thread a pair: those with a vertex that moves. A pair whose geometry is
 // stale is skipped if its last normal keeps it further than δ apart for every α up to the guard's, rounding included
-// (docs/method.md, S11): that of the heights here, and that of the written numbers, which nobody checks.
+// (docs/method.md, S11): that of the heights here, and that of the written numbers, which are not checked.
 //
 // In: motions, pairs, pairInfo. Out: limits.entry, control.listedCount; the list is in no order. Mirrors Forward.#staysApart
 // (src/solver/cpu/forward.ts).

@@ -1,13 +1,13 @@
 // Boxes in 16 bytes, for the walks: cells of a grid over all boxes of a search, 15 bits a coordinate. A box that overlaps
 // another also does so in cells: lows are taken down and highs up by a cell more than rounding can take (three roundings of
 // at most 2^-23 of 32766 cells), and what lies outside the grid is moved to its edge, which keeps the order. Cells only
-// spare reads: whatever they let through is compared exactly.
+// save reads: whatever passes them is compared exactly.
 //
-// x: lo.x and lo.y; y: lo.z and TOP - hi.x; z: TOP - hi.y and TOP - hi.z, the first in the low half; w: bar bits. So every
+// x: lo.x and lo.y; y: lo.z and TOP - hi.x; z: TOP - hi.y and TOP - hi.z, the first in the low half; w: mask bits. So every
 // field of a box that bounds another is the smaller one, and the top bit of each half is free for a borrow.
 const CELL_TOP: u32 = 0x7fffu;
 const CELL_GUARDS: u32 = 0x80008000u;
-// Overlaps nothing that ends below the grid's last cell; all bar bits set.
+// Overlaps nothing that ends below the grid's last cell; all mask bits set.
 const CELLS_NONE: vec4u = vec4u(0x7fff7fffu, 0x7fff7fffu, 0x7fff7fffu, 3u);
 
 fn packCells(lo: vec3u, hi: vec3u, bits: u32) -> vec4u {

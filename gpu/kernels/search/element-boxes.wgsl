@@ -1,4 +1,4 @@
-// Boxes and bar bits of all elements that are queries or leaves of a tree, in leaf order (mirrors ProximitySearch.#build
+// Boxes and mask bits of all elements that are queries or leaves of a tree, in leaf order (mirrors ProximitySearch.#build
 // in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
 // less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/exclusion-rules.ts).
 //
@@ -45,7 +45,7 @@ fn boxElements(
   if (slot >= slots.count) {
     return;
   }
-  // Three, which the compiler does not know (axes in common/parameters.wgsl).
+  // Three, which the compiler does not know, as axes() of common/parameters.wgsl.
   let three = 3u * min(slots.count, 1u);
   let hasDistances = slots.distances != 0u && control.isPoint == 0u;
   var largest = 0.0;

@@ -1,4 +1,4 @@
-// Pairs that are excluded whatever their distance: of two ignored parts, or named one by one. For search/walk-pairs.wgsl, whose
+// Pairs that are excluded whatever their distance: those of two ignored parts, and those of the exclusion list. For search/walk-pairs.wgsl, whose
 // uniform `walk` says where in `topology` the lists are, and which has isOfTriangles.
 
 // The part of each; its top bit says that the vertex is on a seam.
@@ -60,7 +60,7 @@ fn excludedKey(v: vec4u) -> vec4u {
   return vec4u(v.x, lo, v.y + v.z + v.w - lo - hi, hi);
 }
 
-// All of it at once: branches would cost more to compile than they spare.
+// Without branches, which would cost more to compile than they save.
 fn comesBefore(p: vec4u, q: vec4u) -> bool {
   let less = p < q;
   let same = p == q;

@@ -1,17 +1,14 @@
-// The two places where a search decides: planSearch gives every dispatch of its first half its size, or none if no search
-// is asked for; settleSearch, once all pairs are counted, lets the second half write them if they fit, else nothing moves.
-// (The budget test of src/solver/cpu/search.ts, PairBudgetExceeded.)
+// The two decisions of a search, by one thread. planSearch gives every dispatch of the first half its size, or none if no search
+// is requested. settleSearch, once all pairs are counted, lets the second half write them if they fit; otherwise nothing is
+// written (the budget test of src/solver/cpu/search.ts, PairBudgetExceeded).
 //
-// As little as may be stands behind a branch: what one thread does whatever happens is cheap for a software driver to compile.
-//
-// P stays invalid from the first dispatch to the last: new boxes with the old P would be unsafe.
+// As little as possible is behind a branch: unconditional work of one thread is cheap for a software driver to compile. P
+// stays invalid from the first dispatch to the last: new boxes with the old P would be unsafe.
 //
 // In: control, fixed (workgroups of each dispatch; 0 where the demand decides), offsets (after the prefix sum), total.
-// Out: sizes (indirect arguments, three words a dispatch), control; extent and the count of chunks, for a search anew.
+// Out: sizes (indirect arguments, three words a dispatch), control; extent and the count of chunks for a new search.
 // #include "search/scan-levels.wgsl"
 // #include "search/extent.wgsl"
-
-// RUNNING of gpu/kernels/constants.ts
 
 @group(0) @binding(0) var<uniform> plan: SearchPlan;
 @group(0) @binding(1) var<storage, read_write> control: SearchControl;
@@ -19,7 +16,7 @@
 @group(0) @binding(3) var<storage, read_write> sizes: array<u32>;
 @group(0) @binding(4) var<storage, read_write> offsets: array<u32>;
 @group(0) @binding(5) var<storage, read> total: array<u32>;
-// Control of the steps (gpu/kernels/structs.ts), or any buffer
+// struct Control as words, or any buffer where no steps request searches
 @group(0) @binding(6) var<storage, read_write> status: array<u32>;
 @group(0) @binding(7) var<storage, read_write> extent: array<u32, 6>;
 
@@ -34,7 +31,7 @@ fn writeSize(dispatch: u32, groups: u32) {
 fn planSearch() {
   let asked = select(SEARCH_NONE, status[plan.wantsSearch], status[plan.state] == RUNNING);
   let told = select(control.mode, asked, plan.hasStatus != 0u);
-  // Without an old P that is complete there is nothing to take over.
+  // Without a complete old P there is nothing to take over.
   let mode = select(told, SEARCH_ALL, told == SEARCH_PART && control.isValid == 0u);
   control.mode = mode;
   let isOn = mode != SEARCH_NONE;
@@ -85,7 +82,7 @@ fn settleSearch() {
   control.isValid = select(control.isValid, 1u, isTaken);
   control.searches += select(0u, 1u, isTaken);
   if (isOn && plan.hasStatus != 0u) {
-    // More than the capacity whenever P was not written, also if it was a budget that was passed.
+    // More than the capacity whenever P was not written, even where the budget was the limit.
     status[plan.pairDemand] = select(max(demand, addSaturating(control.capacity, 1u)), demand, fits);
   }
 }

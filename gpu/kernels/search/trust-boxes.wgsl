@@ -1,4 +1,4 @@
-// Trust boxes and bar bits of the vertices (docs/method.md, trust boxes; mirrors fillTrustBoxes in
+// Trust boxes and mask bits of the vertices (docs/method.md, trust boxes; mirrors fillTrustBoxes in
 // src/solver/cpu/boxes.ts and Proximity.#mark in src/solver/cpu/proximity.ts).
 //
 // B_i = box(x_i, x_i + (y_i - x_i) min(1, leap / |y_i - x_i|)) grown by the reach; the bare point for a kinematic vertex
@@ -78,7 +78,7 @@ fn fillTrustBoxes(
   }
 }
 
-// Most boxes widen nothing, and a look costs less than an atomic minimum.
+// Most boxes widen nothing, and a load costs less than an atomic minimum.
 fn widen(side: u32, key: u32) {
   if (key < atomicLoad(&extent[side])) {
     atomicMin(&extent[side], key);

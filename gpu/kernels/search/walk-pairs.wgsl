@@ -3,7 +3,7 @@
 // src/solver/cpu/search.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
 // it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
 //
-// Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a bar bit or a
+// Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a mask bit or a
 // vertex in common, belong to two ignored parts or are excluded (src/mesh/excluded-pairs.ts). A pair is dropped only if n,
 // the direction of its closest points, keeps it further apart than the cut wherever in the boxes its vertices are:
 // lo - hi > cut + 16 u L, where L bounds the terms of every height used, u = 2^-23.
@@ -13,7 +13,7 @@
 //
 // Counting keeps what it finds, so that writing need not walk again: seven to a chunk of eight words, the last of which
 // says where the next seven are. A query has one chunk, and takes more from a common store while there are any; where they
-// are stored depends on who came first, what is found does not.
+// are stored depends on the order of the threads; what is found does not.
 //
 // In: walk, control, topology, tree, cells, vertices; writing: offsets. Out: counting: offsets; writing: pairs from each
 // query's offset on, in walk order, with their normal, delta_p = 0 and their kind.
@@ -23,13 +23,13 @@
 // #include "search/pair-rules.wgsl"
 
 // What P calls pairs of vertices and triangles. All others are walked as edges against edges: rods and free points, which are
-// edges from a vertex to itself. One pipeline for all of them: a second one would be the dearest of all to compile.
+// edges from a vertex to itself. One pipeline for all of them: a second one would cost the most to compile.
 
 // Words of a chunk (gpu/search/dispatch-plan.ts has the same number), of which the last says where the next one is.
 const FINDS: u32 = CHUNK_WORDS - 1u;
-// There was no chunk left: what the query finds is found again.
+// No chunk was left: the writing pass searches for the pairs of this query again.
 const NO_CHUNK: u32 = 0xffffffffu;
-// Candidates that a thread walks on to before it looks closer.
+// Candidates that a thread collects before it examines them.
 const PENDING: u32 = 16u;
 
 @group(0) @binding(0) var<uniform> walk: SearchWalk;
@@ -116,8 +116,8 @@ fn walkPairs(
   var left = 0u;
   var pending: array<u32, PENDING>;
   loop {
-    // First every thread goes on to its next few candidates, then all look closer together: threads that run in step
-    // would else wait for each one's closer look by itself.
+    // First every thread collects its next candidates, then all examine them together: threads that run in step would
+    // otherwise wait for each other's examinations.
     var found = 0u;
     if (isKept) {
       while (found < PENDING && count + found < kept) {
@@ -165,7 +165,7 @@ fn walkPairs(
       if (walk.distances != 0u && control.isPoint == 0u) {
         cut = ownHi.w + tree[2u * other + 1u].w;
       }
-      // What was kept belongs: of that only n is wanted.
+      // A pair that was kept belongs to P: only n is needed.
       let closer = lookCloser(slots, cut, select(4u, 0u, isKept));
       if (isKept || (closer.belongs && !isIgnored(slots) && !isExcluded(slots))) {
         if (isWriting) {
@@ -191,7 +191,7 @@ fn walkPairs(
   }
 }
 
-// Takes a chunk from the store and hangs it on another one; NO_CHUNK, also on the query's own, when all are taken.
+// Takes a chunk from the store and links it to another one; when all are in use, links NO_CHUNK, also to the query's own.
 fn nextChunk(chunk: u32, query: u32) -> u32 {
   var next = control.queries + atomicAdd(&offsets[walk.chunks], 1u);
   var holder = chunk;
