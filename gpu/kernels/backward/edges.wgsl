@@ -1,5 +1,5 @@
-// Edge length sweep (Eq. 13). The edges of a colour share no movable vertex, so that their order does not matter (docs/method.md). `edgesWide`, one thread an edge: one colour. `edgesTail`: the small colours at the end, one after the
-// other, in one workgroup.
+// Edge length sweep (Eq. 13). The edges of a colour share no movable vertex, so that their order does not matter. `edgesWide`,
+// one thread an edge: one colour. `edgesTail`: the small colours at the end, one after the other, in one workgroup.
 //
 // In: edgeRow, edgeEnds, inverseMass, edgeColours. In and out: y, edgeLambda. Mirrors EdgeLengths.sweep
 // (src/solver/cpu/edges.ts).
