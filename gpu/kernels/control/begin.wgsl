@@ -4,7 +4,7 @@
 // distance that the vertices have moved since counts.
 //
 // In: start, goal, box, inverseMass. Out: progress, control. Mirrors Residuals.begin and Proximity.isValidFor
-// (src/solver/cpu/residuals.ts, proximity.ts).
+// (src/solver/cpu/motion.ts, proximity.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
