@@ -11,10 +11,10 @@ export const EXIT = {
   INTERRUPTED: 130,
 } as const;
 
-/** One row a code, in the order of the help page. */
+/** One row per code, in the order of the help page. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.OK, 'converged, or free of intersections'],
-  [EXIT.FOUND, 'check found an intersection, or a path that may collide'],
+  [EXIT.FOUND, 'the check found an intersection, or a path that may collide'],
   [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
   [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
   [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],
@@ -22,7 +22,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[
   [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); nothing was written'],
 ];
 
-/** A mistake in the command line itself; `command` names the help page that tells more, where one does. */
+/** A mistake in the command line itself; `command` names the help page to read, if there is one. */
 export class UsageError extends Error {
   constructor(
     message: string,
@@ -37,7 +37,7 @@ export function exitCodeOfStatus(status: Status): number {
   return status === 'CONVERGED' ? EXIT.OK : EXIT.NOT_CONVERGED;
 }
 
-/** Refusals (4xx in the table of errors) are the input's fault, everything else is not. */
+/** Refusals (4xx in the table of errors) are faults of the input; all other errors are not. */
 export function exitCodeOfError(thrown: unknown): number {
   if (thrown instanceof UsageError) return EXIT.USAGE;
   const error = IntersticeError.from(thrown);

@@ -41,7 +41,7 @@ export function formatPair(pair: ElementPair): string {
   return `${a} ${pair.a.join('-')} × ${b} ${pair.b.join('-')}${apart}`;
 }
 
-/** At most `shown` lines, then one that says how many were excluded; `total` counts also those that were never listed. */
+/** At most `shown` lines, then one that counts the rest; `total` includes pairs that were never listed. */
 export function formatPairs(pairs: readonly ElementPair[], total: number, shown: number): string[] {
   const lines = pairs.slice(0, shown).map(formatPair);
   const rest = total - lines.length;

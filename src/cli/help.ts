@@ -6,7 +6,7 @@ const exitCodes = formatRows(EXIT_MEANINGS.map(([code, meaning]) => [String(code
 );
 
 export const DESCRIPTION =
-  'Moves a mesh from where it is towards where it should go, without letting it pass through itself or through obstacles. You give a start that is free of intersections and a target (the same vertices elsewhere). Interstice answers with a state as close to the target as contacts allow, reached along a path of straight pieces on which no two elements ever meet. It alternates two steps: a backward step pulls the target out of contacts and keeps edges near their lengths, a forward step moves each vertex towards it as far as is certainly safe. Kinematic vertices (obstacles, pins) keep their target and only wait where they would hit something. Before an answer is given, an independent test with exact arithmetic looks for intersections in the very numbers of the answer.';
+  'Moves a mesh from a start towards a target without letting it pass through itself or through obstacles. The start must be free of intersections; the target has the same vertices at other positions. Interstice answers with a state as close to the target as contacts allow, reached along a path of straight pieces on which no two elements ever meet. It alternates two steps: a backward step pulls the target out of contacts and keeps edges near their lengths, and a forward step moves each vertex towards it as far as is provably safe. Kinematic vertices (obstacles, pins) keep their targets and stop only where they would hit something. Before an answer is returned, an independent test with exact arithmetic checks its exact numbers for intersections.';
 
 export const ROOT_EXTRA = `
 Exit codes:
@@ -17,16 +17,16 @@ Examples:
   interstice check answer.obj
   interstice serve
 
-Help of one command: interstice resolve --help
+For the help of one command, run: interstice resolve --help
 INTERSTICE_DEBUG=1 in the environment adds a stack trace to errors.`;
 
 export const RESOLVE_DESCRIPTION =
-  'Moves START towards TARGET and writes the answer. Both are OBJ or PLY files with the same vertices in the same order; the faces are those of START, TARGET may leave them out. Every length is in the unit of the files. Without -o nothing is written: the summary alone tells how the run went.';
+  'Moves START towards TARGET and writes the answer. Both are OBJ or PLY files with the same vertices in the same order; the faces are those of START, and TARGET may omit them. Every length is in the unit of the files. Without -o no file is written, and only the summary describes the run.';
 
 export const RESOLVE_EXTRA = `
-With exit code 0 and with 4 the answer is free of intersections. Converged means
-that no motion is left to use, not that the target is reached: the summary tells
-how far it is.
+With exit codes 0 and 4 the answer is free of intersections. Converged means that
+no motion is left to use, not that the target is reached: the summary states the
+distance to it.
 
 Exit codes:
 ${exitCodes}
@@ -43,7 +43,7 @@ Examples:
     interstice resolve start.obj target.obj -o answer.obj --server http://127.0.0.1:8080`;
 
 export const CHECK_DESCRIPTION =
-  'Tests whether MESH intersects itself, with exact arithmetic on the numbers in the file. With PATH_END (the same vertices elsewhere) it also tests the straight path of every vertex from MESH to there; that test never misses a collision, but may report one where the elements only come very close.';
+  'Tests whether MESH intersects itself, with exact arithmetic on the numbers in the file. With PATH_END (the same vertices at other positions) it also tests the straight path of every vertex from MESH to PATH_END; this test never misses a collision, but may report one where the elements only come very close.';
 
 export const CHECK_EXTRA = `
 Exit codes:
@@ -54,10 +54,10 @@ Examples:
   interstice check start.obj target.obj --closer-than 0.001 --json`;
 
 export const SERVE_DESCRIPTION =
-  'Starts the service and prints its addresses and a command to try it with. Ctrl-C finishes what is running and stops; a second one stops at once. Each option can be set in the environment instead, or in the file that --config names.';
+  'Starts the service and prints its addresses and an example command. Ctrl-C finishes the running requests and stops; a second Ctrl-C stops at once. Each option can also be set in the environment, or in the file that --config names.';
 
 export const KEY_DESCRIPTION =
-  'Makes an API key for TENANT. Prints the key, which only its holder should ever have, and the line for the file that INTERSTICE_API_KEYS names, which holds no more than a digest of it.';
+  'Creates an API key for TENANT. Prints the key, which only its holder should have, and the line for the file that INTERSTICE_API_KEYS names, which holds only a digest of the key.';
 
 export const BENCH_DESCRIPTION =
-  'Runs the benchmark; all arguments are handed on to it. Its own help: interstice bench --help';
+  'Runs the benchmark with the given arguments. For its own help, run: interstice bench --help';

@@ -8,7 +8,7 @@ import type { Backend, BackendChoice } from './backend.js';
 import { UsageError } from './exit-codes.js';
 import type { Sink } from './terminal.js';
 
-/** Settings that mean something to one run in this process; what only a service needs must not get in its way. */
+/** Settings that apply to one run in this process; settings of the service alone are not even read. */
 const RELEVANT = [
   SETTINGS.engine,
   SETTINGS.adapter,
@@ -22,7 +22,7 @@ const RELEVANT = [
 /**
  * Reads settings for a command.
  *
- * @param flags by environment variable, they win over `environment`
+ * @param flags values by environment variable; they take precedence over `environment`
  * @throws UsageError that lists every problem
  */
 export function readSettings(environment: Environment, flags: Environment, command: string): Config {
@@ -35,8 +35,8 @@ export function readSettings(environment: Environment, flags: Environment, comma
 }
 
 /**
- * The engine's settings of one run: one request needs one thread. It computes on the CPU unless told otherwise: opening a
- * graphics device takes longer than most single resolves, and drivers write to the error stream when they are looked for.
+ * The engine's settings for one run: one request needs one thread. The default is the CPU: opening a graphics device takes
+ * longer than most single resolves, and the drivers' discovery writes to the error stream.
  */
 export function localConfig(environment: Environment, choice: BackendChoice): Config {
   const relevant = Object.fromEntries(RELEVANT.map((name) => [name, environment[name]]));
@@ -53,7 +53,7 @@ export function localConfig(environment: Environment, choice: BackendChoice): Co
 const dropUnset = (values: Environment): Environment =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''));
 
-/** Opens the operations as configured; imported only now, so that `--help` does not load an engine. */
+/** Opens the operations as configured. Imports them only when called, so that `--help` does not load an engine. */
 export async function openOperations(
   config: Config,
   log: (event: object, message: string) => void,
@@ -82,7 +82,7 @@ export async function openOperations(
   });
 }
 
-/** An engine in this process. What it has to say is kept until it closes, when no progress line is in the way. */
+/** Opens an engine in this process. Its log messages are held until it closes, when no progress line is on the screen. */
 export async function openLocal(choice: BackendChoice, environment: Environment, err: Sink): Promise<Backend> {
   const notes: string[] = [];
   const operations = await openOperations(localConfig(environment, choice), (_event, message) => {

@@ -7,7 +7,7 @@ type FieldKind =
   | { readonly kind: 'count'; readonly placeholder: string }
   | { readonly kind: 'choice'; readonly choices: readonly string[] };
 
-/** One parameter of the contract as a flag. Ranges are told here and enforced by the solver, which names the bounds. */
+/** One parameter of the contract as a flag. Ranges are described here and enforced by the solver. */
 export type ParameterFlag = FieldKind & {
   readonly description: string;
   /** 'length' = the unit of the mesh file; '' = a plain number */
@@ -34,7 +34,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   activationDistance: {
     kind: 'number',
     placeholder: 'D',
-    description: 'δ, distance that contacts are pushed apart to',
+    description: 'δ, distance to which contacts are pushed apart',
     unit: length,
     defaultText: '0.1 × median edge; paper: 0.001 m',
     range: '> 0',
@@ -42,7 +42,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   reach: {
     kind: 'number',
     placeholder: 'D',
-    description: 'ρ, how far a trust box is grown around a vertex',
+    description: 'ρ, distance by which a trust box extends around a vertex',
     unit: length,
     defaultText: '1.8 δ',
     range: '> 0',
@@ -58,7 +58,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   searchRadiusMin: {
     kind: 'number',
     placeholder: 'D',
-    description: 'D_min, radius down to which found pairs are re-used (preset paper only)',
+    description: 'D_min, radius down to which a proximity set is reused (preset paper only)',
     unit: length,
     defaultText: '2 δ',
     range: '≥ δ',
@@ -74,7 +74,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   stretchLimit: {
     kind: 'number',
     placeholder: 'X',
-    description: 'σ, longest an edge may get against its length in the target; 0 switches it off',
+    description: 'σ, largest length of an edge relative to its length in the target; 0 disables the limit',
     unit: 'ratio',
     defaultText: '1.1',
     range: '0, or > 1',
@@ -82,7 +82,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   damping: {
     kind: 'number',
     placeholder: 'X',
-    description: 'γ, share of the room to the next contact that one step may use',
+    description: 'γ, fraction of the distance to the next contact that one step may use',
     unit: '',
     defaultText: '0.9',
     range: '> 0 and < 1',
@@ -90,7 +90,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   residualTolerance: {
     kind: 'number',
     placeholder: 'X',
-    description: 'ε, the run has converged when no vertex has more than this share of its motion left',
+    description: 'ε, the run has converged when no vertex has more than this fraction of its motion left',
     unit: '',
     defaultText: '0.0001',
     range: '> 0 and < 1',
@@ -98,7 +98,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   stepLimit: {
     kind: 'count',
     placeholder: 'N',
-    description: 'L, most steps of one run',
+    description: 'L, maximum number of steps of one run',
     unit: 'steps',
     defaultText: '512',
     range: '≥ 1',
@@ -122,7 +122,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   forward: {
     kind: 'choice',
     choices: ['PLANAR', 'ISOTROPIC'],
-    description: 'how a motion is bounded: by half-spaces between pairs, or by one radius a vertex',
+    description: 'how a motion is bounded: by half-spaces between pairs, or by one radius per vertex',
     unit: '',
     defaultText: 'planar; paper: isotropic',
     range: '',
@@ -139,7 +139,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     kind: 'choice',
     choices: ['NONE', 'STATE', 'PATH'],
     description:
-      'exact test of the answer before it is given: its state, or its state and every piece of the path; none only where INTERSTICE_ALLOW_UNVERIFIED=1',
+      'exact test of the answer before it is returned: its state, or its state and every piece of the path; none requires INTERSTICE_ALLOW_UNVERIFIED=1',
     unit: '',
     defaultText: 'state',
     range: '',
@@ -147,7 +147,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   onIntersectingStart: {
     kind: 'choice',
     choices: ['REJECT', 'IGNORE_PAIRS'],
-    description: 'a start that intersects is refused, or its pairs are excluded until they part',
+    description: 'an intersecting start is refused, or its intersecting pairs are excluded until they separate',
     unit: '',
     defaultText: 'reject',
     range: '',
@@ -156,7 +156,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     kind: 'choice',
     choices: ['SKIP', 'PROTECT'],
     description:
-      'pairs of two kinematic elements are left alone (avatars touch themselves), or protected like all others',
+      'pairs of two kinematic elements are excluded (avatars touch themselves), or protected like all others',
     unit: '',
     defaultText: 'skip',
     range: '',
@@ -168,7 +168,7 @@ const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${l
 /** `activationDistance` → `activation-distance` */
 export const flagNameOf = (field: keyof Parameters): string => kebab(field);
 
-/** A finite number, as a person types it; the empty text, which Number() takes for 0, is refused. */
+/** A finite number. The empty text, which Number() reads as 0, is refused. */
 export function parseNumber(text: string): number {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (!Number.isFinite(value)) throw new InvalidArgumentError('A number is needed, like 0.001 or 1e-3.');
@@ -184,7 +184,7 @@ export function parseCount(text: string): number {
 
 const spell = (choice: string): string => choice.toLowerCase().replaceAll('_', '-');
 
-/** Takes `ignore-pairs`, `IGNORE_PAIRS` and the like, gives the contract's name. */
+/** Accepts `ignore-pairs`, `IGNORE_PAIRS` and the like; returns the contract's name. */
 export function parseChoice<T extends string>(choices: readonly T[]): (text: string) => T {
   return (text) => {
     const found = choices.find((choice) => spell(choice) === spell(text));
@@ -193,7 +193,7 @@ export function parseChoice<T extends string>(choices: readonly T[]): (text: str
   };
 }
 
-/** An option whose argument is one of the contract's names, written as a person would. */
+/** An option whose argument is one of the contract's names, in lower case with hyphens. */
 export function choiceOption<T extends string>(flag: string, choices: readonly T[], description: string): Option {
   return new Option(`--${flag} <${choices.map(spell).join('|')}>`, description).argParser(parseChoice(choices));
 }
@@ -214,15 +214,15 @@ function optionOf(field: keyof Parameters): Option {
 
 const allFields = Object.keys(PARAMETER_FLAGS) as (keyof Parameters)[];
 
-/** Adds a flag for each parameter, under a heading of its own. */
+/** Adds a flag for each parameter, under one heading. */
 export function addParameterFlags(command: Command, heading: string): Command {
   for (const field of allFields) command.addOption(optionOf(field).helpGroup(heading));
   return command;
 }
 
-/** The parameters that were set by flags; `values` is what commander parsed, keyed in lowerCamelCase like the contract. */
+/** The parameters that flags set. `values` is the result of commander, whose keys are the contract's names. */
 export function pickParameters(values: Readonly<Record<string, unknown>>): ParametersInput {
   const set = allFields.filter((field) => values[field] !== undefined).map((field) => [field, values[field]]);
-  // The parsers above only let values of the field's own type through, which fromEntries cannot know.
+  // The parsers above return values of the field's own type, which fromEntries cannot express.
   return Object.fromEntries(set) as ParametersInput;
 }

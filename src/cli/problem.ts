@@ -1,5 +1,7 @@
 import type { ElementRef } from '../contract/elements.js';
 import { ERRORS, IntersticeError } from '../contract/errors.js';
+import { encodeJson, type JsonObject } from '../transport/json/encode.js';
+import { fromError } from '../transport/messages/answers.js';
 import { UsageError } from './exit-codes.js';
 import { formatPairs, formatRows } from './format.js';
 import type { Terminal } from './terminal.js';
@@ -11,7 +13,7 @@ const formatElement = (element: ElementRef): string =>
     ? `vertex ${element.index}`
     : `${element.kind} ${element.index} (vertices ${element.vertices.join(', ')})`;
 
-/** An error for a person: what, where, what to do. Without the stack, which helps nobody but us. */
+/** An error as text: what is wrong, where, and what to do. The stack is added only for debugging. */
 export function describeProblem(thrown: unknown, isDebug: boolean): string {
   const lines = thrown instanceof UsageError ? describeUsage(thrown) : describeError(IntersticeError.from(thrown));
   if (isDebug && thrown instanceof Error && thrown.stack !== undefined) {
@@ -26,14 +28,14 @@ function describeUsage(error: UsageError): string[] {
   return error.command === undefined ? [line] : [line, `See interstice ${error.command} --help.`];
 }
 
-/** The table's words speak of requests and callers; at a terminal there are none. */
+/** The hint of INTERNAL in the table of errors addresses callers of a service; at a terminal another one applies. */
 function hintOf(error: IntersticeError): string {
   const isGeneric = error.code === 'INTERNAL' && error.hint === ERRORS.INTERNAL.hint;
   return isGeneric ? 'This is a fault of the program; INTERSTICE_DEBUG=1 shows where. Please report it.' : error.hint;
 }
 
 function describeError(error: IntersticeError): string[] {
-  if (error.code === 'CANCELLED') return ['interrupted; no answer was written.'];
+  if (error.code === 'CANCELLED') return ['Interrupted. No answer was written.'];
   const rows: [string, string][] = [];
   if (error.element !== undefined) rows.push(['at', formatElement(error.element)]);
   formatPairs(error.pairs, error.pairCount, pairsShown).forEach((line, index) => {
@@ -44,12 +46,26 @@ function describeError(error: IntersticeError): string[] {
   return [`error: ${error.code}: ${error.message}`, ...formatRows(rows)];
 }
 
-/** Tells a person on stderr and, when JSON was asked for, a script on stdout. */
-export async function reportProblem(terminal: Terminal, thrown: unknown, isJson: boolean): Promise<void> {
+/** Writes an error to stderr as text and, if JSON was requested, to stdout as a problem document. */
+export function reportProblem(terminal: Terminal, thrown: unknown, isJson: boolean): void {
   const isDebug = terminal.env.INTERSTICE_DEBUG === '1';
   terminal.err.write(`${describeProblem(thrown, isDebug)}\n`);
   if (isJson && !(thrown instanceof UsageError)) {
-    const { toProblem } = await import('./problem-json.js');
     terminal.out.write(`${JSON.stringify(toProblem(thrown), null, 2)}\n`);
   }
+}
+
+/** The problem document (RFC 9457) that the service would send over HTTP, so that scripts read one format. */
+export function toProblem(thrown: unknown): JsonObject {
+  const error = IntersticeError.from(thrown);
+  const words = error.code.toLowerCase().replaceAll('_', ' ');
+  return {
+    type: `urn:interstice:error:${error.code}`,
+    title: words.charAt(0).toUpperCase() + words.slice(1),
+    status: ERRORS[error.code].http,
+    detail: error.message,
+    ...encodeJson('Error', fromError(error, ''), { arrays: false }),
+    // A service hides the message of an unexpected failure from its callers; this is the caller's own machine.
+    message: error.message,
+  };
 }

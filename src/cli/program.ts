@@ -2,10 +2,10 @@ import { Command, Option } from 'commander';
 import type { KinematicPairs } from '../contract/parameters.js';
 import type { OnBudget } from '../contract/requests.js';
 import { packageVersion } from '../paths.js';
+import type { CliContext } from './backend.js';
 import type { CheckFlags } from './commands/check.js';
 import type { KeyFlags } from './commands/key.js';
 import type { ResolveFlags } from './commands/resolve.js';
-import type { CliContext } from './context.js';
 import { UsageError } from './exit-codes.js';
 import * as help from './help.js';
 import { addParameterFlags, choiceOption, parseCount, parseNumber, pickParameters } from './parameter-flags.js';
@@ -19,7 +19,7 @@ const heading = {
   output: 'Output:',
   kinematic: 'Kinematic vertices:',
   place: 'Where it runs:',
-  parameters: 'Parameters (lengths in the unit of the mesh; they win over the options file):',
+  parameters: 'Parameters (lengths in the unit of the mesh; they take precedence over the options file):',
 };
 
 function addTo(command: Command, group: string, options: readonly Option[]): void {
@@ -28,27 +28,27 @@ function addTo(command: Command, group: string, options: readonly Option[]): voi
 
 const kinematicOptions = (): Option[] => [
   new Option('--kinematic-from <N>', 'every vertex from id N on (ids count from 0)').argParser(parseCount),
-  new Option('--kinematic <FILE>', 'the vertices listed in FILE: one id or range a-b a line, # starts a comment'),
+  new Option('--kinematic <FILE>', 'the vertices listed in FILE: one id or range a-b per line; # starts a comment'),
 ];
 
 const placeOptions = (): Option[] => [
   choiceOption('engine', ENGINES, 'the engine in this process (default: INTERSTICE_ENGINE, or cpu)'),
   new Option(
     '--threads <N>',
-    'worker threads of the engine (default: INTERSTICE_THREADS, or 1, which is all that one run uses)',
+    'worker threads of the engine (default: INTERSTICE_THREADS, or 1; one run uses only one)',
   ).argParser(parseCount),
-  new Option('--server <URL>', 'use a running service instead, like http://127.0.0.1:8080'),
+  new Option('--server <URL>', 'use a running service instead, for example http://127.0.0.1:8080'),
 ];
 
 const outputOptions = (what: string): Option[] => [
   new Option('--json', `print ${what} as JSON (proto3 names) on stdout instead of a summary; errors too`),
-  new Option('--quiet', 'no progress and no summary; errors are still told'),
+  new Option('--quiet', 'no progress and no summary; errors are still printed'),
 ];
 
 /**
- * The commands are imported when they run: a help page or a misspelt flag loads none of the service.
+ * The commands are imported when they run: a help page or a misspelt flag loads no part of the service.
  *
- * @param done takes the exit code of the command that ran
+ * @param done receives the exit code of the command that ran
  */
 export function buildProgram(cli: CliContext, done: (code: number) => void): Command {
   const program = new Command('interstice')
@@ -65,7 +65,7 @@ export function buildProgram(cli: CliContext, done: (code: number) => void): Com
       getOutHelpWidth: () => helpWidth(cli.terminal.out.columns),
       getErrHelpWidth: () => helpWidth(cli.terminal.err.columns),
     });
-  // Subcommands made by command() inherit exitOverride, the output and the help's settings.
+  // Subcommands created by command() inherit exitOverride, the output and the settings of the help.
   addResolve(program, cli, done);
   addCheck(program, cli, done);
   addServe(program, cli, done);
@@ -74,7 +74,7 @@ export function buildProgram(cli: CliContext, done: (code: number) => void): Com
   return program;
 }
 
-/** Wider lines are hard to read, narrower ones leave no room for the descriptions. */
+/** Wider lines are hard to read; narrower ones leave no room for the descriptions. */
 const helpWidth = (columns: number): number => Math.min(110, Math.max(70, columns));
 
 function addResolve(program: Command, cli: CliContext, done: (code: number) => void): void {
@@ -86,7 +86,7 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     .argument('<TARGET>', 'OBJ or PLY with the same vertices')
     .addHelpText('after', help.RESOLVE_EXTRA);
   addTo(command, heading.output, [
-    new Option('-o, --output <FILE>', 'write the answer there, .obj or .ply; never over an input'),
+    new Option('-o, --output <FILE>', 'write the answer to FILE, .obj or .ply; an input is never overwritten'),
     ...outputOptions('the report'),
     new Option(
       '--trace <DIR>',
@@ -96,15 +96,19 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
   addTo(command, heading.kinematic, kinematicOptions());
   addTo(command, heading.place, [
     ...placeOptions(),
-    new Option('--time-budget <SECONDS>', 'stop in time for an answer within this (default: none)').argParser(
+    new Option('--time-budget <SECONDS>', 'stop early enough to answer within this time (default: none)').argParser(
       parseNumber,
     ),
-    choiceOption('on-budget', ON_BUDGET, 'when the time is up: give the safe state reached (default), or fail'),
+    choiceOption(
+      'on-budget',
+      ON_BUDGET,
+      'when the time is up: return the safe state reached so far (default), or fail',
+    ),
   ]);
   command.addOption(
     new Option(
       '--options <FILE>',
-      'JSON like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}: what the service takes as "options"',
+      'JSON like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}, the "options" of the service',
     ).helpGroup(heading.parameters),
   );
   addParameterFlags(command, heading.parameters);
@@ -141,10 +145,7 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
       KINEMATIC_PAIRS,
       'pairs of two kinematic elements are excluded (default), or tested like all others',
     ),
-    new Option(
-      '--options <FILE>',
-      'JSON like {"kinematicFrom": 15105, "maxPairs": 10}: what the service takes as "options"',
-    ),
+    new Option('--options <FILE>', 'JSON like {"kinematicFrom": 15105, "maxPairs": 10}, the "options" of the service'),
   ]);
   addTo(command, heading.place, placeOptions());
   command.action(async (mesh: string, pathEnd: string | undefined, values: CheckFlags) => {
@@ -165,7 +166,7 @@ function refuseEngineFlags(values: { server?: string; engine?: string; threads?:
 function addServe(program: Command, cli: CliContext, done: (code: number) => void): void {
   const command = program.command('serve').summary('start the service').description(help.SERVE_DESCRIPTION);
   addServeFlags(command);
-  command.option('--print-config', 'print every setting as it would hold, and where it comes from; start nothing');
+  command.option('--print-config', 'print the value and the source of every setting, and exit');
   command.action(async (values: Record<string, string>) => {
     const { runServe } = await import('./commands/serve.js');
     done(await runServe(values, cli));
@@ -175,10 +176,10 @@ function addServe(program: Command, cli: CliContext, done: (code: number) => voi
 function addKey(program: Command, cli: CliContext, done: (code: number) => void): void {
   program
     .command('key')
-    .summary('make an API key')
+    .summary('create an API key')
     .description(help.KEY_DESCRIPTION)
-    .argument('<TENANT>', 'whose key it is: letters, digits, dots, underscores, hyphens')
-    .option('--priority <WORD>', 'the most that its requests may ask for: batch, normal, interactive (default)')
+    .argument('<TENANT>', 'the holder of the key: letters, digits, dots, underscores, hyphens')
+    .option('--priority <WORD>', 'the highest priority that its requests may use: batch, normal, interactive (default)')
     .action(async (tenant: string, values: KeyFlags) => {
       const { runKey } = await import('./commands/key.js');
       done(runKey(tenant, values, cli));

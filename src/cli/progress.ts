@@ -3,7 +3,7 @@ import { formatPlural, formatSeconds } from './format.js';
 import type { Sink } from './terminal.js';
 
 const barWidth = 24;
-/** A redraw more often than ten times a second flickers and tells nothing more. */
+/** Redrawing more than ten times per second only causes flicker. */
 const redrawEveryMs = 100;
 const toLineStart = '\r';
 const clearToLineEnd = '\u001b[K';
@@ -16,8 +16,8 @@ export interface RunBounds {
 }
 
 /**
- * How close the run is to an end, in [0, 1]. It ends when the residual has fallen to ε, which it does geometrically (hence
- * the logarithm), or at the step limit; the bar shows the nearer of the two ends.
+ * How close the run is to its end, in [0, 1]. It ends when the residual has fallen to ε, which it does geometrically (hence
+ * the logarithm), or at the step limit; the bar shows the nearer of the two.
  */
 export function fractionDone(progress: Progress, bounds: RunBounds): number {
   const residual = Math.min(1, Math.max(progress.residual, bounds.residualTolerance));
@@ -31,7 +31,7 @@ export function renderBar(fraction: number): string {
   return `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}]`;
 }
 
-/** A residual of 1 is all of the motion, ε (0.01 % by default) is the end. */
+/** A residual of 1 is the whole motion; ε (0.01 % by default) is the end. */
 function formatResidual(residual: number): string {
   const percent = residual * 100;
   return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toPrecision(2)} %`;
@@ -49,7 +49,7 @@ export function renderProgress(progress: Progress, bounds: RunBounds, elapsedMs:
   return line.slice(0, Math.max(0, columns - 1));
 }
 
-/** One line of a terminal that is drawn over itself; on anything but a terminal it stays silent. */
+/** One line of a terminal, drawn in place. Writes nothing if the output is not a terminal. */
 export class StatusLine {
   private readonly startedAt: number;
   private drawnAt = Number.NEGATIVE_INFINITY;
@@ -68,9 +68,9 @@ export class StatusLine {
       `${waiting}  ${formatSeconds(elapsedMs / 1000)}`.slice(0, Math.max(0, columns - 1));
   }
 
-  /** Keeps the elapsed time moving while nothing else does. */
+  /** Updates the elapsed time while no progress is reported. */
   start(): this {
-    if (this.isSeen) this.ticker = setInterval(() => this.draw(), redrawEveryMs).unref();
+    if (this.isVisible) this.ticker = setInterval(() => this.draw(), redrawEveryMs).unref();
     return this;
   }
 
@@ -79,20 +79,20 @@ export class StatusLine {
     this.draw();
   }
 
-  /** Removes the line, so that what follows starts on a clean one. */
+  /** Removes the line, so that the output that follows starts on an empty one. */
   clear(): void {
     clearInterval(this.ticker);
     if (this.isDrawn) this.sink.write(`${toLineStart}${clearToLineEnd}`);
     this.isDrawn = false;
   }
 
-  private get isSeen(): boolean {
+  private get isVisible(): boolean {
     return this.isWanted && this.sink.isTerminal;
   }
 
   private draw(): void {
     const now = this.now();
-    if (!this.isSeen || now - this.drawnAt < redrawEveryMs) return;
+    if (!this.isVisible || now - this.drawnAt < redrawEveryMs) return;
     this.drawnAt = now;
     this.isDrawn = true;
     this.sink.write(`${toLineStart}${this.text(now - this.startedAt, this.sink.columns)}${clearToLineEnd}`);

@@ -8,11 +8,10 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * A service's JSON answer as the plain data of the session room: 64-bit counts as numbers, enums by name, bulk fields as
- * typed arrays, defaults filled in. The service is held to its types; what a newer one adds is passed over, because the
- * contract only ever grows.
+ * Decodes a service's JSON answer to the plain data of the contract: 64-bit counts as numbers, enums by name, bulk fields
+ * as typed arrays, defaults filled in. Every known field must have its type; unknown fields of a newer service are ignored.
  *
- * @throws INTERNAL when a field has not the type that the contract says: the other side is no Interstice service
+ * @throws INTERNAL if a field does not have the type that the contract states: the server is not an Interstice service
  */
 export function decodeAnswer(typeName: string, value: unknown, path = 'answer'): unknown {
   if (!isObject(value)) throw mismatch(path, 'an object');

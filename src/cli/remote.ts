@@ -1,11 +1,17 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { ERRORS, type ErrorCode, IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
+import { OPERATIONS } from '../contract/operation-table.js';
+import type { OperationName } from '../contract/operations.js';
 import type { Report } from '../contract/report.js';
-import type { CheckAnswer, MeshCheckRequest, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type { CheckAnswer } from '../contract/requests.js';
 import { encodeJson } from '../transport/json/encode.js';
+import { messageShape } from '../transport/messages/schema.js';
 import { secondsToDuration } from '../transport/messages/wire-message.js';
 import type { Backend } from './backend.js';
+import { UsageError } from './exit-codes.js';
 import { decodeAnswer } from './remote-decode.js';
-import { parseServerUrl, postJson } from './remote-transport.js';
 
 /**
  * A running service as the operations that the commands call.
@@ -13,24 +19,48 @@ import { parseServerUrl, postJson } from './remote-transport.js';
  * The meshes travel as JSON with base64 arrays: bit for bit both ways, and the answer carries the whole report. (The
  * answer to a multipart upload has room only for the report's numbers, in a header, and none for pairs and warnings.)
  *
- * @throws UsageError for an address that is none
+ * @throws UsageError if the address is not a URL
  */
 export function createRemote(address: string): Backend {
   const base = parseServerUrl(address);
   return {
     async resolve(request, context) {
-      const json = encodeJson('ResolveRequest', resolveMessage(request), { arrays: false });
-      const answer = await postJson(new URL('v1/resolve', base), json, context?.signal);
-      const decoded = decodeAnswer('ResolveResponse', answer) as { positions: { data: Positions }; report: Report };
-      return { positions: decoded.positions.data, report: decoded.report } satisfies ResolveAnswer;
+      const answer = await call(base, 'resolve', request, context?.signal);
+      const { positions, report } = answer as { positions: { data: Positions }; report: Report };
+      return { positions: positions.data, report };
     },
     async check(request, context) {
-      const json = encodeJson('CheckRequest', checkMessage(request), { arrays: false });
-      const answer = await postJson(new URL('v1/check', base), json, context?.signal);
-      return decodeAnswer('CheckResponse', answer) as CheckAnswer;
+      return (await call(base, 'check', request, context?.signal)) as CheckAnswer;
     },
     close: () => Promise.resolve(),
   };
+}
+
+/** Calls an operation that is a POST to a fixed path, as its row of the operation table says. */
+async function call(
+  base: URL,
+  name: OperationName,
+  request: object,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  const row = OPERATIONS[name];
+  const json = encodeJson(row.request, toMessage(row.request, request), { arrays: false });
+  return decodeAnswer(row.response, await postJson(new URL(row.httpPath.slice(1), base), json, signal));
+}
+
+/** A request as its protobuf message: positions carry their scalar, and seconds become a duration. */
+function toMessage(typeName: string, request: object): object {
+  const values = request as Readonly<Record<string, unknown>>;
+  const fields = messageShape(typeName).fields.map(({ jsonName, kind }) => {
+    if (kind.of === 'duration') {
+      const seconds = values[`${jsonName}Seconds`] as number | undefined;
+      return [jsonName, seconds === undefined ? undefined : secondsToDuration(seconds)];
+    }
+    const value = values[jsonName];
+    const isPositions = kind.of === 'message' && kind.type === 'Positions' && value !== undefined;
+    return [jsonName, isPositions ? positionsMessage(value as Positions) : value];
+  });
+  return Object.fromEntries(fields);
 }
 
 const positionsMessage = (positions: Positions): object => ({
@@ -38,27 +68,106 @@ const positionsMessage = (positions: Positions): object => ({
   scalar: positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
 });
 
-function resolveMessage(request: ResolveRequest): object {
-  const { mesh, start, target, parameters, include, timeBudgetSeconds, onBudget } = request;
-  return {
-    mesh,
-    start: positionsMessage(start),
-    target: positionsMessage(target),
-    parameters,
-    include,
-    timeBudget: timeBudgetSeconds === undefined ? undefined : secondsToDuration(timeBudgetSeconds),
-    onBudget,
-  };
+/** The base of a service's paths: `http://host:8080` or behind a prefix, `https://host/collisions/`. */
+export function parseServerUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new UsageError(`--server needs a URL like http://127.0.0.1:8080, not "${text}".`);
+  }
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url;
 }
 
-function checkMessage(request: MeshCheckRequest): object {
-  const { mesh, positions, pathEnd, reportPairsCloserThan, maxPairs, kinematicPairs } = request;
-  return {
-    mesh,
-    positions: positionsMessage(positions),
-    pathEnd: pathEnd === undefined ? undefined : positionsMessage(pathEnd),
-    reportPairsCloserThan,
-    maxPairs,
-    kinematicPairs,
-  };
+/**
+ * Posts JSON and returns the parsed answer.
+ *
+ * Uses node:http, not fetch: fetch fails if an answer takes longer than five minutes to begin, and a large resolve on a CPU
+ * may take longer. Only the caller's --time-budget limits the time.
+ *
+ * @throws the service's refusal as IntersticeError; CANCELLED if `signal` aborts; INTERNAL if there is no answer
+ */
+export async function postJson(url: URL, body: object, signal: AbortSignal | undefined): Promise<unknown> {
+  const payload = Buffer.from(JSON.stringify(body));
+  let response: IncomingMessage;
+  let text: string;
+  try {
+    response = await send(url, payload, signal);
+    text = await readText(response);
+  } catch (cause) {
+    if (signal?.aborted === true) throw new IntersticeError('CANCELLED', 'The request was cancelled.', { cause });
+    throw new IntersticeError('INTERNAL', `${url.origin} does not answer: ${reasonOf(cause)}.`, {
+      hint: 'Is the service running there? Start one with: interstice serve',
+      cause,
+    });
+  }
+  const status = response.statusCode ?? 0;
+  const json = parseJson(text);
+  if (status < 200 || status > 299) throw refusalOf(url, status, json);
+  if (json === undefined) throw notThisService(url, status, response.headers['content-type'] ?? 'no content type');
+  return json;
 }
+
+function send(url: URL, payload: Buffer, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': payload.byteLength,
+    accept: 'application/json, application/problem+json',
+  };
+  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const outgoing = open(url, { method: 'POST', headers, ...(signal ? { signal } : {}) }, resolve);
+    outgoing.on('error', reject);
+    outgoing.end(payload);
+  });
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** For a name with several addresses, Node reports one error with an empty message that contains one error per address. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface RemoteError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly retryAfter?: number;
+  readonly element?: { readonly kind: string; readonly index: number; readonly vertices: readonly number[] };
+  readonly pairs: IntersticeError['pairs'];
+  readonly pairCount: number;
+}
+
+const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
+
+function refusalOf(url: URL, status: number, json: unknown): IntersticeError {
+  const code = (json as { code?: unknown } | null | undefined)?.code;
+  if (typeof code !== 'string' || !isKnown(code))
+    return notThisService(url, status, 'an error that this program does not know');
+  const error = decodeAnswer('Error', json, 'error') as RemoteError;
+  return new IntersticeError(code, error.message, {
+    ...(error.hint === '' ? {} : { hint: error.hint }),
+    ...(error.element === undefined ? {} : { element: error.element }),
+    ...(error.retryAfter === undefined ? {} : { retryAfterSeconds: error.retryAfter }),
+    pairs: error.pairs,
+    pairCount: error.pairCount,
+  });
+}
+
+const notThisService = (url: URL, status: number, what: string): IntersticeError =>
+  new IntersticeError('INTERNAL', `${url.href} answered ${status} with ${what}.`, {
+    hint: 'Check that the address belongs to an Interstice service.',
+  });

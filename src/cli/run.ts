@@ -1,14 +1,14 @@
 import { CommanderError } from 'commander';
-import type { CliContext } from './context.js';
+import type { Backend, BackendChoice, CliContext } from './backend.js';
 import { EXIT, exitCodeOfError } from './exit-codes.js';
-import { reportProblem } from './problem.js';
 import { buildProgram } from './program.js';
+import type { Terminal } from './terminal.js';
 
 /**
  * Runs one command line.
  *
  * @param argv without the interpreter and the script
- * @returns the exit code; every error has been told by then
+ * @returns the exit code; every error has been reported by then
  */
 export async function runCli(argv: readonly string[], cli: CliContext): Promise<number> {
   let code: number = EXIT.OK;
@@ -19,19 +19,30 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
     await program.parseAsync([...argv], { from: 'user' });
     return code;
   } catch (thrown) {
-    // Commander has printed its message, or the page that was asked for, already.
+    // Commander has already printed its message or the requested page.
     if (thrown instanceof CommanderError) return endOfCommander(thrown, argv, cli);
-    await reportProblem(cli.terminal, thrown, argv.includes('--json'));
+    const { reportProblem } = await import('./problem.js');
+    reportProblem(cli.terminal, thrown, argv.includes('--json'));
     return exitCodeOfError(thrown);
   }
 }
 
 function endOfCommander(error: CommanderError, argv: readonly string[], cli: CliContext): number {
   if (error.exitCode === 0) return EXIT.OK;
-  // A bare `interstice` gets the help itself; every other mistake is told where to find it.
+  // `interstice` alone prints the help page itself; after any other mistake a line names the page.
   if (error.code !== 'commander.help') {
     const command = argv.find((word) => ['resolve', 'check', 'serve', 'key', 'bench'].includes(word));
     cli.terminal.err.write(`See interstice ${command === undefined ? '' : `${command} `}--help.\n`);
   }
   return EXIT.USAGE;
+}
+
+/** Opens an engine in this process or a connection to a running service; loads only the one requested. */
+export async function openBackend(choice: BackendChoice, terminal: Terminal): Promise<Backend> {
+  if (choice.server !== undefined) {
+    const { createRemote } = await import('./remote.js');
+    return createRemote(choice.server);
+  }
+  const { openLocal } = await import('./local.js');
+  return openLocal(choice, terminal.env, terminal.err);
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { SETTINGS, type Setting } from '../config/settings.js';
 
-/** A setting with one value is no flag. */
+/** A setting with only one possible value needs no flag. */
 const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.store];
 
 const flagged = Object.values<Setting>(SETTINGS).filter((setting) => !WITHOUT_FLAG.includes(setting));
@@ -15,26 +15,26 @@ const flagNameOf = (setting: Setting): string =>
     .toLowerCase()
     .replaceAll('_', '-');
 
-/** The name under which commander hands out what a flag was set to: http-port → httpPort */
+/** The key of the flag's value in commander's result: http-port → httpPort */
 const attributeOf = (setting: Setting): string => new Option(`--${flagNameOf(setting)}`).attributeName();
 
 function optionOf(setting: Setting): Option {
   const facts: string[] = [];
   if (setting.range !== undefined)
     facts.push(`${setting.range[0]} to ${setting.range[1]} ${setting.unit ?? ''}`.trim());
-  // The number of cores is a fact of this machine, not of the program, and would make the help page differ.
-  const fallback = setting === SETTINGS.threads ? 'one a core' : setting.default;
+  // The number of cores would make the help page differ from machine to machine.
+  const fallback = setting === SETTINGS.threads ? 'one per core' : setting.default;
   if (!isSwitch(setting) && fallback !== undefined) facts.push(`default: ${fallback}`);
   const placeholder = placeholderOf(setting);
   if (placeholder === 'WORD') facts.unshift((setting.choices ?? []).join(', '));
   const flag = `--${flagNameOf(setting)}${isSwitch(setting) ? '' : ` <${placeholder}>`}`;
   const suffix = facts.length > 0 ? ` (${facts.join('; ')})` : '';
-  // The table describes a switch by what its 1 does; the flag is that 1.
+  // The table describes a switch as "1 does …"; the flag stands for that 1.
   const description = isSwitch(setting) ? setting.description.replace(/^1 /, '') : setting.description;
   return new Option(flag, `${description}${suffix} [${setting.name}]`);
 }
 
-/** A long list of words would push the descriptions of all flags to the right. */
+/** Longer lists of words would push the descriptions of all flags to the right. */
 const widestChoices = 20;
 
 function placeholderOf(setting: Setting): string {
@@ -48,7 +48,7 @@ export function addServeFlags(command: Command): void {
   for (const setting of flagged) command.addOption(optionOf(setting));
 }
 
-/** What the flags say, by environment variable; the values are judged where the environment is. */
+/** The values of the flags by environment variable; the reader of the environment validates them. */
 export function pickSettings(values: Readonly<Record<string, unknown>>): Record<string, string> {
   const set = flagged.flatMap((setting): [string, string][] => {
     const value = values[attributeOf(setting)];

@@ -1,16 +1,15 @@
 import type { Warning } from '../contract/errors.js';
-import type { Report, Verification } from '../contract/report.js';
+import type { Report, Status, Verification } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
-import { STATUS_WORDS, warningHint } from './hints.js';
 
-/** Pairs shown of each list; the JSON report has all that the service lists. */
+/** Pairs shown of each list; the JSON report contains all of them. */
 const pairsShown = 3;
 
-/** What the report does not say itself. */
+/** Facts of the run that the report does not contain. */
 export interface RunFacts {
   readonly vertexCount: number;
   readonly kinematicCount: number;
-  /** undefined: no file was asked for */
+  /** undefined if no output file was named */
   readonly writtenTo?: string | undefined;
   readonly traceFolder?: string | undefined;
   readonly traceStates?: number | undefined;
@@ -28,9 +27,9 @@ export function describeStatus(report: Report): string {
   return `${STATUS_WORDS[report.status].words} in ${effort} (${report.engine})`;
 }
 
-/** How far the answer is from the target: converged means that the motion is used up, not that x' = y. */
+/** How far the answer is from the target. Converged means that the motion is used up, not that x' = y. */
 function describeDistance(report: Report, vertexCount: number): string {
-  if (report.distanceToTargetMax === 0) return 'every vertex stands on its target';
+  if (report.distanceToTargetMax === 0) return 'every vertex is at its target';
   const far = `max ${formatNumber(report.distanceToTargetMax)}, rms ${formatNumber(report.distanceToTargetRms)}`;
   const delta = formatNumber(report.resolved.activationDistance);
   const deflected = `${formatCount(report.deflectedVertices)} of ${formatPlural(vertexCount, 'vertex', 'vertices')}`;
@@ -39,7 +38,7 @@ function describeDistance(report: Report, vertexCount: number): string {
 
 function describeKinematic(report: Report, kinematicCount: number): string {
   const all = formatPlural(kinematicCount, 'kinematic vertex', 'kinematic vertices');
-  if (report.unreachedKinematic === 0) return `${all}, each on its target`;
+  if (report.unreachedKinematic === 0) return `${all}, each at its target`;
   return `${formatCount(report.unreachedKinematic)} of ${all} held back from the target`;
 }
 
@@ -61,7 +60,7 @@ function describeWarning(warning: Warning): Row[] {
 const asRows = (label: string, lines: readonly string[]): Row[] =>
   lines.map((line, index) => [index === 0 ? label : '', line]);
 
-/** The run in a few lines for a person; every length is in the unit of the mesh. */
+/** The run as a few lines of text; every length is in the unit of the mesh. */
 export function summariseRun(report: Report, facts: RunFacts): string {
   const rows: Row[] = [['to target', describeDistance(report, facts.vertexCount)]];
   if (report.unfinishedVertices > 0) {
@@ -102,3 +101,31 @@ function describeFiles(facts: RunFacts): Row[] {
   }
   return rows;
 }
+
+/** What each status means, and what the user can do about it. */
+export const STATUS_WORDS: { readonly [S in Status]: { readonly words: string; readonly hint?: string } } = {
+  CONVERGED: { words: 'converged' },
+  STALLED: {
+    words: 'stalled (safe, not converged)',
+    hint: 'Contacts hold the remaining vertices in place. Look at the pairs listed under "held by", or choose a target that is easier to reach.',
+  },
+  STEP_LIMIT: {
+    words: 'stopped at the step limit (safe, not converged)',
+    hint: 'Raise --step-limit, or continue: use the answer as the start of another run to the same target.',
+  },
+  DEADLINE: {
+    words: 'stopped by the time budget (safe, not converged)',
+    hint: 'Raise --time-budget, or continue: use the answer as the start of another run to the same target.',
+  },
+};
+
+/** Advice for the warnings that have a remedy; any other warning is shown with its message alone. */
+const WARNING_HINTS: Readonly<Record<string, string>> = {
+  UNUSED_VERTICES: 'They move straight to their targets. Remove them from the mesh if you do not want that.',
+  ZERO_LENGTH_EDGE: 'Merge the two vertices, or move them apart.',
+  ZERO_AREA_TRIANGLE: 'Remove the triangle, or move a corner off the line.',
+  DELTA_ABOVE_HALF_EDGE: 'Set a smaller --activation-distance, or use a coarser mesh.',
+  DELTA_ABOVE_HEIGHT: 'Set a smaller --activation-distance, or remove the thinnest triangles.',
+};
+
+export const warningHint = (code: string): string | undefined => WARNING_HINTS[code];

@@ -1,7 +1,9 @@
-/** The part of a terminal that the command line needs; tests pass one that records. */
+import process from 'node:process';
+
+/** An output stream as the command line uses it; tests pass one that records. */
 export interface Sink {
   write(text: string): void;
-  /** A person is looking: redrawn lines are welcome here, and nowhere else. */
+  /** Whether lines may be redrawn. */
   readonly isTerminal: boolean;
   readonly columns: number;
 }
@@ -9,20 +11,20 @@ export interface Sink {
 export interface Terminal {
   /** Results: reports, verdicts, help. */
   readonly out: Sink;
-  /** Everything about the run: progress, errors. */
+  /** Messages about the run: progress, errors. */
   readonly err: Sink;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds on a clock that never jumps. */
+  /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
-  /** The folder that relative paths on the command line start from. */
+  /** The folder to which relative paths on the command line refer. */
   readonly folder: string;
 }
 
-/** Of what is no terminal: a file or a pager, read on a screen of today. */
+/** Width of an output that is not a terminal. */
 const fallbackColumns = 100;
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
-  // A reader that has seen enough (`| head`) closes the pipe; the answer is on disk all the same, so that is no error.
+  // A reader like `| head` may close the pipe early. The answer is on disk all the same, so this is not an error.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -45,4 +47,27 @@ export function processTerminal(): Terminal {
     now: () => performance.now(),
     folder: process.cwd(),
   };
+}
+
+/**
+ * Runs a function that Ctrl-C cancels. The first signal aborts, and the run ends cleanly at its next step; it also removes
+ * the handlers, so that a second signal ends the process at once. Calling `abort` has the same effect as the first signal.
+ */
+export async function withInterrupt<T>(run: (signal: AbortSignal, abort: () => void) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const abort = (): void => {
+    release();
+    controller.abort();
+  };
+  const release = (): void => {
+    process.off('SIGINT', abort);
+    process.off('SIGTERM', abort);
+  };
+  process.on('SIGINT', abort);
+  process.on('SIGTERM', abort);
+  try {
+    return await run(controller.signal, abort);
+  } finally {
+    release();
+  }
 }

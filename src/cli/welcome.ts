@@ -5,29 +5,29 @@ import { packageVersion, projectRoot } from '../paths.js';
 const examplePair = 'layers';
 const exampleFiles = ['start.obj', 'target.obj', 'options.json'] as const;
 
-/** A word of a POSIX shell command, in quotes only where it needs them. */
+/** A word of a POSIX shell command, quoted only if necessary. */
 export function quoteWord(word: string): string {
   return /^[\w@%+=:,./<-]+$/.test(word) && !word.includes('<') ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Inside `-F name=@path` curl takes `,` and `;` for separators unless the path is in double quotes. */
+/** In `-F name=@path`, curl reads `,` and `;` as separators unless the path is in double quotes. */
 const quoteFormPath = (path: string): string =>
   /[,;"\\]/.test(path) ? `"${path.replace(/["\\]/g, (character) => `\\${character}`)}"` : path;
 
-/** The shorter of the two ways to name a file: from the current folder where it is near, else from the root. */
+/** The path relative to the current folder if that is shorter, else the absolute path. */
 export function displayPath(path: string, folder: string): string {
   const fromHere = relative(folder, path);
   return fromHere !== '' && fromHere.length < path.length ? fromHere : path;
 }
 
-/** An address that one can connect to: the wildcard addresses only say where to listen. */
+/** An address that a client can connect to: wildcard addresses are only for listening. */
 export const reachable = (address: string): string =>
   address.replace(/(^|\/\/)0\.0\.0\.0:/, '$1127.0.0.1:').replace(/(^|\/\/)\[::\]:/, '$1[::1]:');
 
 /**
- * One command that resolves the example pair, shows the report among the headers and keeps the answer as answer.obj.
+ * A command that resolves the example pair, prints the headers with the report, and writes the answer to answer.obj.
  *
- * @returns undefined when the examples are not installed
+ * @returns undefined if the examples are not installed
  */
 export function exampleCommand(address: string, folder: string, root = projectRoot): string | undefined {
   const paths = exampleFiles.map((name) => join(root, 'examples', 'pairs', examplePair, name));
@@ -40,22 +40,22 @@ export function exampleCommand(address: string, folder: string, root = projectRo
 
 export interface ServiceFacts {
   readonly address: string;
-  /** host and port of the gRPC door; undefined when it is off */
+  /** host and port of the gRPC server; undefined if it is off */
   readonly grpc?: string | undefined;
-  /** address of the admin port; undefined when it is off */
+  /** address of the admin port; undefined if it is off */
   readonly admin?: string | undefined;
   readonly engine: string;
   readonly command: string | undefined;
 }
 
-const notInstalled = 'the example pairs are not installed; see the reference for a request';
+const notInstalled = 'The example pairs are not installed. The reference shows a request.';
 
-/** For a person. The command stands alone on its line, so that it can be picked up whole. */
+/** The output for a terminal. The command has a line of its own, so that it is easy to copy. */
 export function renderWelcome({ address, grpc, admin, engine, command }: ServiceFacts): string {
   const shown = reachable(address);
   return [
     '',
-    `  Interstice ${packageVersion} is ready`,
+    `  Interstice ${packageVersion} is ready.`,
     '',
     `  address    ${shown}`,
     `  reference  ${shown}/docs`,
@@ -71,7 +71,7 @@ export function renderWelcome({ address, grpc, admin, engine, command }: Service
   ].join('\n');
 }
 
-/** For a pipe: a word and a value a line. */
+/** The output for a pipe: one name and value per line. */
 export function renderFacts({ address, grpc, admin, engine, command }: ServiceFacts): string {
   const lines = [
     `address ${reachable(address)}`,

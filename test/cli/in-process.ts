@@ -1,5 +1,4 @@
-import { openBackend } from '../../src/cli/open-backend.js';
-import { runCli } from '../../src/cli/run.js';
+import { openBackend, runCli } from '../../src/cli/run.js';
 import { recordTerminal } from './fakes.js';
 
 export interface Ran {

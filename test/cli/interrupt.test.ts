@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { withInterrupt } from '../../src/cli/interrupt.js';
+import { withInterrupt } from '../../src/cli/terminal.js';
 import { main, plainEnvironment } from './main-program.js';
 import { writeSheets } from './sheets.js';
 
@@ -28,7 +28,7 @@ t.test('Ctrl-C hangs up, writes nothing and ends with 130', async (t) => {
   server.closeAllConnections();
   server.close();
   t.equal(code, 130);
-  t.equal(text.err, 'interrupted; no answer was written.\n');
+  t.equal(text.err, 'Interrupted. No answer was written.\n');
   t.match(JSON.parse(text.out), { code: 'CANCELLED' });
   t.strictSame(readdirSync(cwd), before);
 });

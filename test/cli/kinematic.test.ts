@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { listKinematic, markKinematicFile, markKinematicList } from '../../src/cli/kinematic.js';
+import { listKinematic, markKinematicFile, markKinematicList } from '../../src/cli/inputs.js';
 
 function read(text: string, vertexCount = 10): number[] {
   const marks = new Uint8Array(vertexCount);
@@ -40,7 +40,7 @@ t.test('a range that ends before it begins is refused with the right one', async
 t.test('an id that is not in the mesh is refused with the element', async (t) => {
   t.throws(() => read('9\n10'), {
     code: 'INDEX_OUT_OF_RANGE',
-    message: /pins\.txt, line 2: vertex 10 .* 10 vertices, 0 to 9/,
+    message: /pins\.txt, line 2: Vertex 10 .* 10 vertices, 0 to 9/,
     element: { kind: 'vertex', index: 10, vertices: [10] },
   });
   t.throws(() => read('3-99999999999999999999'), { code: 'INDEX_OUT_OF_RANGE' });
@@ -52,5 +52,5 @@ t.test('a file is read, and one that is missing is a mistake of the command line
   const marks = new Uint8Array(2);
   await markKinematicFile(path, marks);
   t.strictSame(listKinematic(marks), [1]);
-  await t.rejects(markKinematicFile(`${path}x`, marks), { name: 'UsageError', message: /no such file/ });
+  await t.rejects(markKinematicFile(`${path}x`, marks), { name: 'UsageError', message: /does not exist/ });
 });

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { exitCodeOfError, UsageError } from '../../src/cli/exit-codes.js';
-import { describeProblem, reportProblem } from '../../src/cli/problem.js';
-import { toProblem } from '../../src/cli/problem-json.js';
+import { describeProblem, reportProblem, toProblem } from '../../src/cli/problem.js';
 import { ERRORS, type ErrorCode, IntersticeError } from '../../src/contract/errors.js';
 import { recordTerminal } from './fakes.js';
 
@@ -34,7 +33,7 @@ t.test('a mistake of the command line points to the help of its command', async 
 
 t.test('an interrupt is told in one line', async (t) => {
   const text = describeProblem(new IntersticeError('CANCELLED', 'The call was cancelled.'), false);
-  t.equal(text, 'interrupted; no answer was written.');
+  t.equal(text, 'Interrupted. No answer was written.');
 });
 
 t.test('an unforeseen failure says how to see more', async (t) => {
@@ -60,7 +59,7 @@ t.test('the JSON problem has the fields of the contract', async (t) => {
 t.test('JSON goes to stdout only when asked for, words always to stderr', async (t) => {
   for (const isJson of [false, true]) {
     const terminal = recordTerminal();
-    await reportProblem(terminal, refusal, isJson);
+    reportProblem(terminal, refusal, isJson);
     t.match(terminal.written.err, /^error: INTERSECTING_START/);
     if (isJson) t.equal(JSON.parse(terminal.written.out).code, 'INTERSECTING_START');
     else t.equal(terminal.written.out, '');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readableLine, readableLog } from '../../src/cli/readable-log.js';
+import { readableLine, readableLog } from '../../src/cli/commands/serve.js';
 import { createLogger } from '../../src/observe/log.js';
 import { recordTerminal } from './fakes.js';
 

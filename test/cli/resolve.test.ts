@@ -15,7 +15,7 @@ t.test('a free motion arrives, number for number', async (t) => {
   t.equal(status, 0, stderr);
   t.equal(stderr, '', 'a pipe gets no progress');
   t.match(stdout, /^converged in \d+ steps?/);
-  t.match(stdout, /every vertex stands on its target/);
+  t.match(stdout, /every vertex is at its target/);
   t.match(stdout, /written +out\.obj/);
   t.strictSame(verticesOf(read(cwd, 'out.obj')), verticesOf(read(cwd, 'free.obj')));
   const lines = (name: string): string[] =>

@@ -10,7 +10,7 @@ t.test('a converged run in words, with the distance that is left', async (t) => 
   const lines = summary().split('\n');
   t.equal(lines[0], 'converged in 7 steps, 2 searches, 0.61 s (cpu)');
   t.match(summary(), /to target +max 0\.01235, rms 0\.0004; 12 of 2,704 vertices deflected by more than δ = 0\.001/);
-  t.match(summary(), /kinematic +120 kinematic vertices, each on its target/);
+  t.match(summary(), /kinematic +120 kinematic vertices, each at its target/);
   t.match(summary(), /min distance +0\.00061/);
   t.match(summary(), /max stretch +1\.08 ×/);
   t.match(summary(), /verified +state: 12,345 pairs tested \(2 by exact arithmetic\), 0 intersections/);
@@ -19,7 +19,7 @@ t.test('a converged run in words, with the distance that is left', async (t) => 
 });
 
 t.test('a run that reached its target says so', async (t) => {
-  t.match(summary({ distanceToTargetMax: 0, distanceToTargetRms: 0 }), /to target +every vertex stands on its target/);
+  t.match(summary({ distanceToTargetMax: 0, distanceToTargetRms: 0 }), /to target +every vertex is at its target/);
 });
 
 t.test('a run that did not converge says what is left, what holds it and what to do', async (t) => {

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { prepareTraceFolder, TraceWriter } from '../../src/cli/trace.js';
+import { prepareTraceFolder } from '../../src/cli/outputs.js';
 import { type MeshFile, readMeshFile } from '../../src/mesh/files/index.js';
+import { TraceWriter } from '../../src/session/trace.js';
 
 const start: MeshFile = {
   format: 'obj',
@@ -64,9 +65,9 @@ t.test('an earlier trace is replaced as a whole, anything else is left alone', a
   await prepareTraceFolder(folder);
   t.strictSame(readdirSync(folder), ['trace.json']);
   mkdirSync(join(folder, 'mine'));
-  await t.rejects(prepareTraceFolder(folder), { name: 'UsageError', message: /holds mine/ });
+  await t.rejects(prepareTraceFolder(folder), { name: 'UsageError', message: /contains mine/ });
   const states = t.testdir({ 'state-00000.ply': 'of another program' });
-  await t.rejects(prepareTraceFolder(states), { name: 'UsageError', message: /holds state-00000\.ply/ });
+  await t.rejects(prepareTraceFolder(states), { name: 'UsageError', message: /contains state-00000\.ply/ });
   t.strictSame(readdirSync(states), ['state-00000.ply']);
 });
 

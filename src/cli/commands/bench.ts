@@ -5,14 +5,14 @@ interface Benchmark {
   main(argv: string[]): Promise<number>;
 }
 
-/** Beside the compiled src folder of a checkout. The published package leaves it out, so nothing may import it statically. */
+/** Next to the compiled src folder of a checkout. The published package omits it, so it cannot be imported statically. */
 const benchmark = new URL('../../../bench/run.js', import.meta.url);
 
-/** `interstice bench …`: hands its arguments to the benchmark and gives its exit code. */
+/** `interstice bench …`: passes its arguments to the benchmark and returns the benchmark's exit code. */
 export async function runBench(argv: readonly string[], location: URL = benchmark): Promise<number> {
   if (!existsSync(location)) {
     throw new UsageError(
-      'the benchmark is not installed with the package. Clone the repository and use: npm run bench -- ARGUMENTS',
+      'The package does not contain the benchmark. Clone the repository and run: npm run bench -- ARGUMENTS',
     );
   }
   const { main } = (await import(location.href)) as Benchmark;

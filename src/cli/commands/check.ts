@@ -1,15 +1,14 @@
 import type { KinematicPairs } from '../../contract/parameters.js';
-import type { MeshCheckRequest } from '../../contract/requests.js';
+import type { CheckAnswer, MeshCheckRequest } from '../../contract/requests.js';
 import { encodeJson } from '../../transport/json/encode.js';
-import type { BackendChoice } from '../backend.js';
-import type { CliContext } from '../context.js';
+import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT } from '../exit-codes.js';
-import { withInterrupt } from '../interrupt.js';
+import { formatNumber, formatPairs, formatPlural, formatRows } from '../format.js';
+import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
 import { StatusLine } from '../progress.js';
-import { readSubject, type Subject, type SubjectFlags } from '../subject.js';
-import { describeCheck, hasFindings } from '../verdict.js';
+import { withInterrupt } from '../terminal.js';
 
-export interface CheckFlags extends SubjectFlags, BackendChoice {
+export interface CheckFlags extends InputFlags, BackendChoice {
   readonly closerThan?: number;
   readonly maxPairs?: number;
   readonly kinematicPairs?: KinematicPairs;
@@ -17,15 +16,15 @@ export interface CheckFlags extends SubjectFlags, BackendChoice {
   readonly quiet?: boolean;
 }
 
-/** `interstice check MESH [PATH_END]`; gives the exit code. */
+/** `interstice check MESH [PATH_END]`; returns the exit code. */
 export async function runCheck(
   path: string,
   pathEnd: string | undefined,
   flags: CheckFlags,
   cli: CliContext,
 ): Promise<number> {
-  const subject = await readSubject('check', path, pathEnd, flags);
-  const request = toRequest(subject, flags);
+  const inputs = await readInputs('check', path, pathEnd, flags);
+  const request = toRequest(inputs, flags);
   const answer = await withInterrupt(async (signal) => {
     const waiting = `checking ${path}`;
     const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
@@ -45,7 +44,7 @@ export async function runCheck(
   } else if (flags.quiet !== true) {
     const facts = {
       mesh: path,
-      vertexCount: subject.file.vertexCount,
+      vertexCount: inputs.file.vertexCount,
       pathEnd,
       closerThan: request.reportPairsCloserThan,
     };
@@ -54,8 +53,8 @@ export async function runCheck(
   return hasFindings(answer) ? EXIT.FOUND : EXIT.OK;
 }
 
-function toRequest(subject: Subject, flags: CheckFlags): MeshCheckRequest {
-  const { file, other, mesh, options } = subject;
+function toRequest(inputs: Inputs, flags: CheckFlags): MeshCheckRequest {
+  const { file, other, mesh, options } = inputs;
   const reportPairsCloserThan = flags.closerThan ?? options.reportPairsCloserThan;
   const maxPairs = flags.maxPairs ?? options.maxPairs;
   const kinematicPairs = flags.kinematicPairs ?? options.kinematicPairs;
@@ -67,4 +66,60 @@ function toRequest(subject: Subject, flags: CheckFlags): MeshCheckRequest {
     ...(maxPairs === undefined ? {} : { maxPairs }),
     ...(kinematicPairs === undefined ? {} : { kinematicPairs }),
   };
+}
+
+const pairsShown = 10;
+
+export interface CheckFacts {
+  readonly mesh: string;
+  readonly vertexCount: number;
+  readonly pathEnd?: string | undefined;
+  readonly closerThan?: number | undefined;
+}
+
+/** Whether the state or the path may intersect. Close pairs are information, not a finding. */
+export function hasFindings(answer: CheckAnswer): boolean {
+  return !answer.intersectionFree || answer.pathFree === false;
+}
+
+/** The verdict as a few lines of text. */
+export function describeCheck(answer: CheckAnswer, facts: CheckFacts): string {
+  const rows: [string, string][] = [];
+  const pairs = formatPairs(answer.intersections, answer.intersectionCount, pairsShown);
+  pairs.forEach((line, index) => {
+    rows.push([index === 0 ? 'pairs' : '', line]);
+  });
+  if (answer.kinematicIntersectionCount > 0) {
+    rows.push([
+      'kinematic',
+      `${formatPlural(answer.kinematicIntersectionCount, 'intersection')} among kinematic elements`,
+    ]);
+  }
+  if (facts.pathEnd !== undefined) rows.push(['path', describePath(answer, facts.pathEnd)]);
+  if (answer.minDistance !== undefined) rows.push(['min distance', formatNumber(answer.minDistance)]);
+  if (facts.closerThan !== undefined) {
+    const asked = formatNumber(facts.closerThan);
+    const close = formatPairs(answer.closePairs, answer.closePairs.length, pairsShown);
+    if (close.length === 0) rows.push(['close pairs', `none closer than ${asked}`]);
+    close.forEach((line, index) => {
+      rows.push([index === 0 ? 'close pairs' : '', line]);
+    });
+  }
+  return [describeVerdict(answer, facts), ...formatRows(rows)].join('\n');
+}
+
+function describeVerdict(answer: CheckAnswer, facts: CheckFacts): string {
+  const subject = `${facts.mesh} (${formatPlural(facts.vertexCount, 'vertex', 'vertices')})`;
+  if (!answer.intersectionFree) return `${subject}: ${formatPlural(answer.intersectionCount, 'intersection')}`;
+  if (answer.pathFree === false) return `${subject}: free of intersections, but the path is not`;
+  return `${subject}: free of intersections${answer.pathFree === true ? ', and so is the path' : ''}`;
+}
+
+/** The path test never misses a collision but may give a false alarm; the text claims no more than that. */
+function describePath(answer: CheckAnswer, pathEnd: string): string {
+  if (answer.pathFree === true) return `straight to ${pathEnd}: free all the way`;
+  if (!answer.intersectionFree) return `straight to ${pathEnd}: not free, because the state itself intersects`;
+  const impact = answer.earliestImpact ?? 0;
+  const share = formatNumber(impact * 100);
+  return `straight to ${pathEnd}: may collide; the first ${share} % of the way is free (earliest impact ${formatNumber(impact)})`;
 }

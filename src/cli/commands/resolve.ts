@@ -1,21 +1,20 @@
 import type { ParametersInput } from '../../contract/parameters.js';
 import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
+import { formatOf, type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import { algorithmVersion, packageVersion } from '../../paths.js';
+import { TraceWriter } from '../../session/trace.js';
 import { defaultsOf } from '../../solver/parameters.js';
 import { encodeJson } from '../../transport/json/encode.js';
-import type { BackendChoice } from '../backend.js';
-import type { CliContext } from '../context.js';
+import type { BackendChoice, CliContext } from '../backend.js';
 import { exitCodeOfStatus, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { withInterrupt } from '../interrupt.js';
-import { formatOf, type MeshFile, writeMesh } from '../mesh-files.js';
-import { assertWritable, writeAtomically } from '../output-file.js';
+import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
+import { assertWritable, prepareTraceFolder, writeAtomically } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
-import { readSubject, type Subject, type SubjectFlags } from '../subject.js';
 import { summariseRun } from '../summary.js';
-import { prepareTraceFolder, TraceWriter } from '../trace.js';
+import { withInterrupt } from '../terminal.js';
 
-export interface ResolveFlags extends SubjectFlags, BackendChoice {
+export interface ResolveFlags extends InputFlags, BackendChoice {
   readonly parameters: ParametersInput;
   readonly output?: string;
   readonly trace?: string;
@@ -25,22 +24,22 @@ export interface ResolveFlags extends SubjectFlags, BackendChoice {
   readonly quiet?: boolean;
 }
 
-/** `interstice resolve START TARGET`; gives the exit code. */
+/** `interstice resolve START TARGET`; returns the exit code. */
 export async function runResolve(start: string, target: string, flags: ResolveFlags, cli: CliContext): Promise<number> {
   refuseConflicts(flags);
   if (flags.output !== undefined) await assertOutput(flags.output, [start, target]);
-  const subject = await readSubject('resolve', start, target, flags);
+  const inputs = await readInputs('resolve', start, target, flags);
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
-  const request = toRequest(subject, flags);
-  const { answer, trace } = await resolve(request, subject, flags, cli);
-  if (flags.output !== undefined) await writeAnswer(flags.output, subject.file, answer);
-  trace?.finish(describeTrace(start, target, request, subject, answer));
+  const request = toRequest(inputs, flags);
+  const { answer, trace } = await resolve(request, inputs, flags, cli);
+  if (flags.output !== undefined) await writeAnswer(flags.output, inputs.file, answer);
+  trace?.finish(describeTrace(start, target, request, inputs, answer));
   if (flags.json === true) {
     cli.terminal.out.write(`${JSON.stringify(encodeJson('Report', answer.report, { arrays: true }), null, 2)}\n`);
   } else if (flags.quiet !== true) {
     const facts = {
-      vertexCount: subject.file.vertexCount,
-      kinematicCount: subject.kinematic.length,
+      vertexCount: inputs.file.vertexCount,
+      kinematicCount: inputs.kinematic.length,
       writtenTo: flags.output,
       traceFolder: flags.trace,
       traceStates: trace?.states,
@@ -53,7 +52,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
 function refuseConflicts(flags: ResolveFlags): void {
   if (flags.server !== undefined && flags.trace !== undefined) {
     throw new UsageError(
-      '--trace cannot be used with --server: a service sends its answer, not the states on the way. Leave out --server to trace on this machine.',
+      '--trace cannot be used with --server: a service returns its answer, not the intermediate states. Omit --server to trace on this machine.',
       'resolve',
     );
   }
@@ -63,20 +62,20 @@ async function assertOutput(path: string, inputs: readonly string[]): Promise<vo
   try {
     formatOf(path);
   } catch {
-    throw new UsageError(`cannot tell the format of ${path}; its name must end in .obj or .ply.`, 'resolve');
+    throw new UsageError(`The format of ${path} is unknown; the name must end in .obj or .ply.`, 'resolve');
   }
   await assertWritable(path, inputs);
 }
 
-function toRequest(subject: Subject, flags: ResolveFlags): ResolveRequest {
-  const { file, other, mesh, options } = subject;
+function toRequest(inputs: Inputs, flags: ResolveFlags): ResolveRequest {
+  const { file, other, mesh, options } = inputs;
   if (options.include !== undefined) {
     throw new UsageError(
-      `${flags.options}: "include" has no place on the command line, whose answer is a mesh and a report. Remove it.`,
+      `${flags.options}: "include" is not supported on the command line, which returns a mesh and a report. Remove it.`,
       'resolve',
     );
   }
-  if (other === undefined) throw new UsageError('resolve needs a start and a target.', 'resolve');
+  if (other === undefined) throw new UsageError('The command resolve needs a start and a target.', 'resolve');
   const timeBudgetSeconds = flags.timeBudget ?? options.timeBudgetSeconds;
   const onBudget = flags.onBudget ?? options.onBudget;
   return {
@@ -94,11 +93,11 @@ interface Outcome {
   readonly trace: TraceWriter | undefined;
 }
 
-function resolve(request: ResolveRequest, subject: Subject, flags: ResolveFlags, cli: CliContext): Promise<Outcome> {
+function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, cli: CliContext): Promise<Outcome> {
   return withInterrupt(async (signal, abort) => {
-    const trace = flags.trace === undefined ? undefined : new TraceWriter(flags.trace, subject.file, abort);
+    const trace = flags.trace === undefined ? undefined : new TraceWriter(flags.trace, inputs.file, abort);
     const place = flags.server === undefined ? 'starting' : `waiting for ${flags.server}`;
-    const waiting = `${formatPlural(subject.file.vertexCount, 'vertex', 'vertices')}, ${place}`;
+    const waiting = `${formatPlural(inputs.file.vertexCount, 'vertex', 'vertices')}, ${place}`;
     const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
     try {
       const backend = await cli.openBackend(flags);
@@ -115,7 +114,7 @@ function resolve(request: ResolveRequest, subject: Subject, flags: ResolveFlags,
         await backend.close();
       }
     } catch (error) {
-      // A trace that could not be written stopped the run; the reason is worth more than "cancelled".
+      // If the trace could not be written, that stopped the run; report the reason rather than CANCELLED.
       trace?.assertWritten();
       throw error;
     } finally {
@@ -124,7 +123,7 @@ function resolve(request: ResolveRequest, subject: Subject, flags: ResolveFlags,
   });
 }
 
-/** What the bar is drawn against. A value out of range is refused by the solver before the first progress comes. */
+/** The bounds of the progress bar. The solver refuses values out of range before it reports progress. */
 function boundsOf(parameters: ParametersInput): RunBounds {
   const defaults = defaultsOf(parameters.preset ?? 'TUNED');
   return {
@@ -133,7 +132,7 @@ function boundsOf(parameters: ParametersInput): RunBounds {
   };
 }
 
-/** The start's elements at the answer's positions, in the format of the output's name, numbers exactly the answer's. */
+/** Writes the elements of the start at the exact positions of the answer, in the format that the output's name selects. */
 async function writeAnswer(path: string, start: MeshFile, answer: ResolveAnswer): Promise<void> {
   const scalar = answer.positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const format = formatOf(path);
@@ -144,7 +143,7 @@ function describeTrace(
   start: string,
   target: string,
   request: ResolveRequest,
-  subject: Subject,
+  inputs: Inputs,
   answer: ResolveAnswer,
 ): Readonly<Record<string, unknown>> {
   const { parameters, timeBudgetSeconds, onBudget } = request;
@@ -153,10 +152,10 @@ function describeTrace(
     algorithmVersion,
     start,
     target,
-    vertexCount: subject.file.vertexCount,
+    vertexCount: inputs.file.vertexCount,
     scalar: answer.positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
     options: { parameters, timeBudgetSeconds, onBudget },
-    kinematicVertices: subject.kinematic,
+    kinematicVertices: inputs.kinematic,
     report: encodeJson('Report', answer.report, { arrays: true }),
   };
 }

@@ -4,18 +4,18 @@ import { IntersticeError } from '../../contract/errors.js';
 import type { Operations } from '../../contract/operations.js';
 import type { Logger } from '../../observe/log.js';
 import type { Server, ServerOptions } from '../../server/server.js';
-import type { CliContext } from '../context.js';
+import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { openOperations, readSettings } from '../local.js';
-import { readableLog } from '../readable-log.js';
 import { pickSettings } from '../serve-flags.js';
+import type { Sink } from '../terminal.js';
 import { exampleCommand, renderFacts, renderWelcome } from '../welcome.js';
 
 /**
- * `interstice serve`: returns when the service takes requests. The open door keeps the process alive from then on, and a
+ * `interstice serve`: returns when the service accepts requests. From then on the open port keeps the process alive until a
  * signal ends it.
  *
- * @throws when it never will take requests; everything is closed by then
+ * @throws if the service cannot start; everything is closed by then
  */
 export async function runServe(values: Readonly<Record<string, unknown>>, cli: CliContext): Promise<number> {
   const { terminal } = cli;
@@ -50,7 +50,7 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
 async function listen(config: Config, operations: Operations, options: ServerOptions): Promise<Server> {
   const { startServer } = await import('../../server/server.js');
   const server = await startServer(config, operations, options).catch((error: unknown) => {
-    // An address that is taken is a mistake in the settings, like any other value that does not work.
+    // A port that is in use is a configuration mistake, like any other invalid setting.
     if (!(error instanceof IntersticeError) || error.code !== 'INVALID_PARAMETER') throw error;
     throw new UsageError(`${error.message} ${error.hint}`, 'serve');
   });
@@ -63,16 +63,16 @@ async function listen(config: Config, operations: Operations, options: ServerOpt
   return server;
 }
 
-/** NAME=value a line, as a settings file takes it; where a value comes from is a comment, since it is not part of it. */
+/** One NAME=value per line, as a settings file accepts it; the source of each value follows as a comment. */
 function renderSettings({ settings }: Config): string {
   const lines = settings.map(({ name, value, source }) => {
-    const isNoneOfFile = value === null || name === SETTINGS.config.name;
-    return `${isNoneOfFile ? '# ' : ''}${name}=${value ?? ''}\n# from: ${source}`;
+    const isComment = value === null || name === SETTINGS.config.name;
+    return `${isComment ? '# ' : ''}${name}=${value ?? ''}\n# from: ${source}`;
   });
   return `${lines.join('\n')}\n`;
 }
 
-/** The engine's own name says what computes; the adapter tells which hardware, and what `auto` fell back to. */
+/** The engine's name, and the adapter if it adds something: which hardware computes, and what `auto` selected. */
 function describeEngine(engine: { readonly name: string; readonly adapter: string }): string {
   return engine.adapter === '' || engine.adapter === engine.name ? engine.name : `${engine.name} on ${engine.adapter}`;
 }
@@ -81,4 +81,37 @@ function logEvent(log: Logger, event: object, message: string): void {
   const { level, ...facts } = event as { level?: unknown };
   if (level === 'error') log.error(facts, message);
   else log.info(facts, message);
+}
+
+/** Fields of every line that are redundant at a terminal. */
+const KNOWN = new Set(['level', 'time', 'msg', 'service', 'version', 'event']);
+
+/**
+ * A log line of the service as readable text: "14:03:27 info  request method=POST path=/v1/resolve status=200 ms=12".
+ * A line that is not JSON is returned unchanged.
+ */
+export function readableLine(line: string): string {
+  let entry: Record<string, unknown>;
+  try {
+    entry = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return line;
+  }
+  const { time, level, msg } = entry;
+  const facts = Object.entries(entry).filter(([name]) => !KNOWN.has(name));
+  const words = facts.map(([name, value]) => `${name}=${typeof value === 'string' ? value : readableValue(value)}`);
+  return [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...words].join(' ');
+}
+
+/** An error is shown by its message; the JSON log, which a pipe receives, has its stack. */
+function readableValue(value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'stack' in value && 'message' in value) {
+    return String(value.message);
+  }
+  return JSON.stringify(value);
+}
+
+/** A destination of the logger that writes readable lines. */
+export function readableLog(sink: Sink): { write(line: string): void } {
+  return { write: (line) => sink.write(`${readableLine(line.trimEnd())}\n`) };
 }

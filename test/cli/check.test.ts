@@ -1,5 +1,5 @@
 import t from 'tap';
-import { describeCheck, hasFindings } from '../../src/cli/verdict.js';
+import { describeCheck, hasFindings } from '../../src/cli/commands/check.js';
 import type { CheckAnswer } from '../../src/contract/requests.js';
 
 const free: CheckAnswer = {
@@ -31,7 +31,7 @@ t.test('a path that may collide tells how much of it is free', async (t) => {
   t.match(text, /free of intersections, but the path is not/);
   t.match(
     text,
-    /path +straight to b\.obj: may collide; the first 3\.5 % of the way are free \(earliest impact 0\.035\)/,
+    /path +straight to b\.obj: may collide; the first 3\.5 % of the way is free \(earliest impact 0\.035\)/,
   );
   t.ok(hasFindings(answer));
 });
@@ -46,7 +46,7 @@ t.test('a path that begins with an intersection', async (t) => {
   const answer = { ...free, intersectionFree: false, intersectionCount: 2, pathFree: false, earliestImpact: 0 };
   t.match(
     describeCheck(answer, { ...facts, pathEnd: 'b.obj' }),
-    /path +straight to b\.obj: not free, for the state itself/,
+    /path +straight to b\.obj: not free, because the state itself/,
   );
 });
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { assertWritable, writeAtomically } from '../../src/cli/output-file.js';
+import { assertWritable, writeAtomically } from '../../src/cli/outputs.js';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -28,7 +28,7 @@ t.test('an input is never overwritten, under whatever name', async (t) => {
   for (const name of ['in.obj', 'soft.obj', 'hard.obj', `../${folder.split('/').at(-1)}/in.obj`]) {
     await t.rejects(assertWritable(join(folder, name), [join(folder, 'other.obj'), input]), {
       name: 'UsageError',
-      message: /refusing to overwrite/,
+      message: /would overwrite/,
     });
   }
   await assertWritable(join(folder, 'other.obj'), [input]);

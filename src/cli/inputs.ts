@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { IntersticeError } from '../contract/errors.js';
+import type { MeshInput } from '../contract/mesh.js';
+import { assertSameTopology, type MeshFile, readMeshFile, toMeshInput } from '../mesh/files/index.js';
+import { type Options, readOptions } from '../transport/json/options.js';
+import { UsageError } from './exit-codes.js';
+
+/** Flags that `resolve` and `check` share. */
+export interface InputFlags {
+  readonly kinematicFrom?: number;
+  /** path of a list of vertices */
+  readonly kinematic?: string;
+  /** path of an options file */
+  readonly options?: string;
+}
+
+/** What both commands read: a mesh with its kinematic vertices and, if named, a second state of it. */
+export interface Inputs {
+  readonly file: MeshFile;
+  /** the second state */
+  readonly other: MeshFile | undefined;
+  readonly mesh: MeshInput;
+  readonly options: Options;
+  /** vertex ids, ascending */
+  readonly kinematic: readonly number[];
+}
+
+/**
+ * Reads the files of a command. The kinematic vertices are those of the options file, of `--kinematic` and of
+ * `--kinematic-from` together, except that `--kinematic-from` replaces the `kinematicFrom` of the file.
+ *
+ * @throws UsageError for a file that cannot be opened, IntersticeError for its content; both name the file
+ */
+export async function readInputs(
+  operation: 'resolve' | 'check',
+  path: string,
+  otherPath: string | undefined,
+  flags: InputFlags,
+): Promise<Inputs> {
+  const file = await naming(path, () => readMeshFile(path));
+  const other = otherPath === undefined ? undefined : await naming(otherPath, () => readMeshFile(otherPath));
+  if (other !== undefined) await naming(`${otherPath}`, async () => assertSameTopology(file, other));
+  const options = await readOptionsOf(operation, path, file, flags);
+  const marks = options.kinematic?.slice() ?? new Uint8Array(file.vertexCount);
+  if (flags.kinematic !== undefined) await markKinematicFile(flags.kinematic, marks);
+  const kinematic = listKinematic(marks);
+  const mesh = toMeshInput(file);
+  return { file, other, mesh: kinematic.length > 0 ? { ...mesh, kinematic: marks } : mesh, options, kinematic };
+}
+
+async function readOptionsOf(
+  operation: 'resolve' | 'check',
+  path: string,
+  file: MeshFile,
+  flags: InputFlags,
+): Promise<Options> {
+  const parts = [{ name: basename(path), firstVertex: 0, vertexCount: file.vertexCount }];
+  const read = async (value: Record<string, unknown>): Promise<Options> =>
+    readOptions(value, { vertexCount: file.vertexCount, parts, operation });
+  const written = flags.options === undefined ? {} : await readJsonFile(flags.options);
+  if (flags.kinematicFrom === undefined) {
+    return flags.options === undefined ? read({}) : naming(flags.options, () => read(written));
+  }
+  // The flag replaces the field in either of its two spellings.
+  const { kinematicFrom: _, kinematic_from: __, ...rest } = written;
+  const merged = { ...rest, kinematicFrom: flags.kinematicFrom };
+  return flags.options === undefined ? read(merged) : naming(flags.options, () => read(merged));
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'the file does not exist',
+  EACCES: 'this user has no permission to read it',
+  EPERM: 'this user has no permission to read it',
+  EISDIR: 'the path is a folder',
+  ENOTDIR: 'a part of the path is not a folder',
+};
+
+/** A file that cannot be opened is a mistake in the command line; any other failure is returned unchanged. */
+export function openingFailure(thrown: unknown, path: string): unknown {
+  const code = (thrown as NodeJS.ErrnoException | null)?.code;
+  const reason = typeof code === 'string' ? reasons[code] : undefined;
+  return reason === undefined ? thrown : new UsageError(`Cannot read ${path}: ${reason}.`);
+}
+
+/** Runs a reader of `path` and adds the path to its errors. */
+export async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (thrown) {
+    const failure = openingFailure(thrown, path);
+    if (failure instanceof IntersticeError && !failure.message.includes(path)) {
+      const { code, message, details } = failure.toPlain();
+      throw new IntersticeError(code, `${path}: ${message}`, { ...details, cause: failure });
+    }
+    throw failure;
+  }
+}
+
+/** Reads the options file, a JSON object; the reader that the service uses checks its content. */
+export async function readJsonFile(path: string): Promise<Record<string, unknown>> {
+  const text = await naming(path, () => readFile(path, 'utf8'));
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new IntersticeError('MALFORMED_BODY', `${path}: ${(cause as Error).message}`, {
+      hint: 'The options file is one JSON object, like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}.',
+      cause,
+    });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new IntersticeError('MALFORMED_BODY', `${path}: The options must be one JSON object.`, {
+      hint: 'Write an object, like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}.',
+    });
+  }
+  return value as Record<string, unknown>;
+}
+
+/**
+ * Reads a list of kinematic vertices: one id or one range `first-last` (both included) per line; `#` starts a comment.
+ *
+ * @param marks uint8[V]; the vertices listed are set to 1, all others are left as they are
+ * @throws MALFORMED_BODY for a line that is neither, INDEX_OUT_OF_RANGE for an id ≥ V; both name the line
+ */
+export function markKinematicList(text: string, name: string, marks: Uint8Array): void {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  lines.forEach((line, index) => {
+    const content = line.replace(/#.*/, '').trim();
+    if (content !== '') markRange(content, `${name}, line ${index + 1}`, marks);
+  });
+}
+
+function markRange(content: string, where: string, marks: Uint8Array): void {
+  const match = /^(\d+)(?:\s*-\s*(\d+))?$/.exec(content);
+  if (match === null) {
+    throw new IntersticeError('MALFORMED_BODY', `${where}: "${content}" is neither a vertex id nor a range.`, {
+      hint: 'Write one id (17) or one range (100-250, both ends included) per line; # starts a comment.',
+    });
+  }
+  const first = Number(match[1]);
+  const last = match[2] === undefined ? first : Number(match[2]);
+  if (last < first) {
+    throw new IntersticeError('MALFORMED_BODY', `${where}: The range ${content} ends before it begins.`, {
+      hint: `Write ${last}-${first}.`,
+    });
+  }
+  if (last >= marks.length) {
+    throw new IntersticeError(
+      'INDEX_OUT_OF_RANGE',
+      `${where}: Vertex ${last} does not exist; the mesh has ${marks.length} vertices, 0 to ${marks.length - 1}.`,
+      { element: { kind: 'vertex', index: last, vertices: [last] } },
+    );
+  }
+  marks.fill(1, first, last + 1);
+}
+
+/** Applies {@link markKinematicList} to a file. */
+export async function markKinematicFile(path: string, marks: Uint8Array): Promise<void> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    const failure = openingFailure(error, path);
+    if (!(failure instanceof UsageError) || !/^\d+([-:,]\d*)*$/.test(path)) throw failure;
+    throw new UsageError(
+      `${failure.message} --kinematic takes a file with one id or range per line; --kinematic-from N marks every vertex from N on.`,
+      failure.command,
+    );
+  });
+  markKinematicList(text, path, marks);
+}
+
+/** Ids of the marked vertices, ascending. */
+export function listKinematic(marks: Uint8Array): number[] {
+  const ids: number[] = [];
+  marks.forEach((mark, vertex) => {
+    if (mark !== 0) ids.push(vertex);
+  });
+  return ids;
+}
