@@ -114,10 +114,10 @@ export async function sendMessage(
   name: string,
   message: object,
   type: MessageType,
-): Promise<FastifyReply> {
+): Promise<void> {
   const isJson = type === 'application/json';
   const body = await (isJson ? encodeJsonInSlices(name, message) : encodeMessageInSlices(name, message));
-  return reply.type(isJson ? JSON_TYPE : type).send(body);
+  reply.type(isJson ? JSON_TYPE : type).send(body);
 }
 
 /** Format of an answer with positions and a report. */
@@ -138,16 +138,19 @@ export async function sendReported(
   message: { readonly report: object },
   answer: ReportedAnswer,
   { type, arrays, answered }: AnswerFormat,
-): Promise<FastifyReply> {
+): Promise<void> {
   const { request } = reply;
   const stamp = () => {
     const times = { received: request.receivedAt, answered, encoded: performance.now() };
     reply.header('server-timing', serverTiming(stampTimings(answer, times)));
   };
-  if (type !== 'application/json') return reply.type(type).send(encodeReported(name, message, stamp));
+  if (type !== 'application/json') {
+    reply.type(type).send(encodeReported(name, message, stamp));
+    return;
+  }
   const { report, ...bulk } = message;
   const written = await request.server.jsonCoder.write(name, bulk, arrays, clientOf(request, reply));
   stamp();
   const lastMember = JSON.stringify(encodeJson('Report', report, { arrays }));
-  return reply.type(JSON_TYPE).send(appendMember(written, 'report', lastMember));
+  reply.type(JSON_TYPE).send(appendMember(written, 'report', lastMember));
 }

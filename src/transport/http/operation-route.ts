@@ -13,12 +13,12 @@ import { preflightHook } from './preflight.js';
 /** A request that was read, and how to answer it. */
 export interface RequestReading<K extends OperationName> {
   readonly input: RequestOf<K>;
-  /** @param answered performance.now() when the operation had finished */
-  readonly respond: (
-    reply: FastifyReply,
-    answer: AnswerOf<K>,
-    answered: number,
-  ) => FastifyReply | Promise<FastifyReply>;
+  /**
+   * Sends the answer. It must not resolve to the reply, which is a promise of its own: every await of it would add a listener.
+   *
+   * @param answered performance.now() when the operation had finished
+   */
+  readonly respond: (reply: FastifyReply, answer: AnswerOf<K>, answered: number) => void | Promise<void>;
 }
 
 /** The parts of a route in which operations differ. */
@@ -54,7 +54,8 @@ export function addOperationRoute<K extends OperationName>(
       const answered = performance.now();
       reply.code(row.httpStatus);
       if (headers) reply.headers(headers(answer));
-      return respond(reply, answer, answered);
+      await respond(reply, answer, answered);
+      return reply;
     },
   });
 }
@@ -88,8 +89,9 @@ export function respondWithMessage<K extends OperationName>(
   reply: FastifyReply,
   name: K,
   answer: AnswerOf<K>,
-): FastifyReply | Promise<FastifyReply> {
+): void | Promise<void> {
   const row: OperationRow = OPERATIONS[name];
-  if (row.httpStatus === 204) return reply.send();
-  return sendMessage(reply, row.response, CONVERTERS[name].fromAnswer(answer), responseType(reply.request, row));
+  if (row.httpStatus !== 204)
+    return sendMessage(reply, row.response, CONVERTERS[name].fromAnswer(answer), responseType(reply.request, row));
+  reply.send();
 }

@@ -94,20 +94,14 @@ function refuseInclude(): never {
 }
 
 /** Sends the resolved mesh in the format of the first start file, and writes it while it is sent. */
-function sendFile(
-  reply: FastifyReply,
-  answer: ResolveAnswer,
-  start: MeshFile,
-  type: string,
-  answered: number,
-): FastifyReply {
+function sendFile(reply: FastifyReply, answer: ResolveAnswer, start: MeshFile, type: string, answered: number): void {
   const { positions } = answer;
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const chunks = writeMesh({ ...start, positions, scalar }, start.format);
   // The headers precede the file, so its encoding cannot be part of the timings.
   const times = { received: reply.request.receivedAt, answered, encoded: performance.now() };
   const timings = stampTimings(answer, times);
-  return reply
+  reply
     .header('interstice-report', reportHeader(answer.report))
     .header('server-timing', serverTiming(timings))
     .header('content-disposition', `attachment; filename="resolved.${start.format}"`)

@@ -101,12 +101,12 @@ function readOverride(header: string | string[] | undefined) {
 }
 
 /** Sends bare positions, with the report in a header. */
-function sendBare(reply: FastifyReply, answer: StepAnswer, answered: number): FastifyReply {
+function sendBare(reply: FastifyReply, answer: StepAnswer, answered: number): void {
   const bytes = writeBulk(answer.positions);
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const times = { received: reply.request.receivedAt, answered, encoded: performance.now() };
   const timings = stampTimings(answer, times);
-  return reply
+  reply
     .header(FRAME_HEADER, String(answer.frame))
     .header('interstice-report', reportHeader(answer.report))
     .header('server-timing', serverTiming(timings))

@@ -145,7 +145,7 @@ t.test('forms that are refused', async (t) => {
     /UNKNOWN_FIELD: options\.parameters\.reech/,
   );
   t.match(await refusal([startPart, targetPart, options({ maxPairs: 1 })]), /INVALID_PARAMETER: options\.maxPairs/);
-  t.match(await refusal([{ ...startPart, body: 'v 0 0 x\n' }, targetPart]), /MALFORMED_BODY: .*line 1/);
+  t.match(await refusal([{ ...startPart, body: 'v 0 0 x\n' }, targetPart]), /MALFORMED_BODY: .*Line 1/);
   t.match(await refusal([{ ...startPart, body: 'v 0 0 nan\n' }, targetPart]), /NOT_FINITE/);
   t.match(await refusal([startPart, { ...targetPart, body: 'v 0 0 0\n' }]), /SIZE_MISMATCH/);
   t.match(await refusal([startPart, { ...targetPart, body: TARGET_OBJ.replace('1 2 3', '1 3 2') }]), /INVALID_MESH/);
