@@ -1,95 +1,79 @@
-import { refusalOf, ServiceError } from './errors.js';
-import { Handshakes } from './handshake.js';
+import { ServiceError, type ServiceErrorFields } from './errors.js';
 import { RETRY_DEFAULTS, type RetryOptions, type RetryPolicy } from './retry.js';
-import { askWith, type TlsFiles } from './tls.js';
+import { type Fetch, type FetchResponse, fetchWith, TlsDiagnosis, type TlsFiles } from './tls.js';
 import { isLittleEndian, parseAnswer } from './wire.js';
 
 export interface ClientOptions {
   /** sent as `authorization: Bearer …` */
   readonly apiKey?: string;
-  /** certificates for `https://`, where those that Node or the browser knows will not do */
+  /** certificates for `https://`, if those that Node or the browser trusts are not sufficient */
   readonly tls?: TlsFiles;
   readonly retry?: RetryOptions;
   /**
-   * seconds that one attempt may take, default 290: `fetch` of Node gives up after 300 s without an answer. For longer
-   * steps set both this and a `fetch` that waits.
+   * seconds that one attempt may take, default 290: Node's `fetch` fails after 300 s without an answer. For longer steps
+   * set both this and a `fetch` without that limit.
    */
   readonly timeoutSeconds?: number;
   /** default: the global one; not together with `tls` */
   readonly fetch?: typeof fetch;
 }
 
-/** What is used of a Response. */
-export interface Answer extends Pick<Response, 'ok' | 'status' | 'url' | 'arrayBuffer' | 'text'> {
-  /** by lower-case name */
-  readonly headers: Pick<Headers, 'get'>;
-}
-
-/** What is used of `fetch`. */
-export type Ask = (
-  url: string,
-  init: {
-    readonly method: string;
-    readonly headers: Record<string, string>;
-    readonly body?: string | Uint8Array<ArrayBuffer>;
-    readonly signal: AbortSignal;
-  },
-) => Promise<Answer>;
-
-export interface Sending {
+export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
-  /** text is JSON, bytes are bare positions */
+  /** text is JSON, bytes are raw positions */
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 const TIMEOUT_SECONDS = 290;
 
-/** One server: sends a request once and tells the answer, or why there is none, as a ServiceError. */
+/** One server. Sends a request once; a failure is a ServiceError that states the cause. */
 export class Connection {
   readonly retry: RetryPolicy;
   readonly #base: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMs: number;
-  readonly #ask: Ask;
-  /** absent: nothing is encrypted */
-  readonly #handshakes: Handshakes | undefined;
+  readonly #fetch: Fetch;
+  /** undefined without encryption */
+  readonly #tls: TlsDiagnosis | undefined;
 
   constructor(url: string, options: ClientOptions) {
     if (!isLittleEndian)
-      throw new TypeError('This client needs a little-endian machine: positions travel as they lie.');
-    if (!/^https?:\/\//.test(url)) throw new TypeError(`${url} is no address of the form http://host:port.`);
+      throw new TypeError('This client needs a little-endian machine, because positions are sent in memory order.');
+    if (!/^https?:\/\//.test(url)) throw new TypeError(`${url} is not an address of the form http://host:port.`);
     this.#base = url.replace(/\/+$/, '');
     this.retry = { ...RETRY_DEFAULTS, ...options.retry };
     this.#headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
     this.#timeoutMs = (options.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
     const isEncrypted = url.startsWith('https:');
-    if (options.tls && !isEncrypted) throw new TypeError(`tls needs an address that begins with https://, not ${url}.`);
-    if (options.tls && options.fetch) throw new TypeError('Give tls or fetch, not both: a fetch has its own TLS.');
-    this.#ask = options.tls ? askWith(options.tls) : (options.fetch ?? fetch);
-    this.#handshakes = isEncrypted ? new Handshakes() : undefined;
+    if (options.tls && !isEncrypted)
+      throw new TypeError(`The option tls needs an address that begins with https://, not ${url}.`);
+    if (options.tls && options.fetch)
+      throw new TypeError('The options tls and fetch exclude each other: a fetch has its own TLS.');
+    this.#fetch = options.tls ? fetchWith(options.tls) : (options.fetch ?? fetch);
+    this.#tls = isEncrypted ? new TlsDiagnosis() : undefined;
   }
 
   /**
-   * @param read takes the body of a good answer; a connection that breaks meanwhile is UNREACHABLE too
+   * @param read reads the body of a successful answer; a connection that breaks meanwhile is UNREACHABLE too
    * @throws ServiceError
    */
-  async send<T>(path: string, sending: Sending, read: (answer: Answer) => Promise<T>): Promise<T> {
-    const { method = 'POST', body, signal } = sending;
+  async request<T>(path: string, options: RequestOptions, read: (answer: FetchResponse) => Promise<T>): Promise<T> {
+    const { method = 'POST', body, signal } = options;
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const contentType: Record<string, string> =
       body === undefined ? {} : { 'content-type': typeof body === 'string' ? JSON_TYPE : 'application/octet-stream' };
     try {
-      const ask = this.#ask;
-      const answer = await ask(`${this.#base}${path}`, {
+      const send = this.#fetch;
+      const answer = await send(`${this.#base}${path}`, {
         method,
-        headers: { ...contentType, ...this.#headers, ...sending.headers },
+        headers: { ...contentType, ...this.#headers, ...options.headers },
         ...(body === undefined ? {} : { body }),
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
-      this.#handshakes?.noteAnswer();
-      if (!answer.ok) throw await refusalOf(answer);
+      this.#tls?.recordAnswer();
+      if (!answer.ok) throw await readRefusal(answer);
       return await read(answer);
     } catch (thrown) {
       if (thrown instanceof ServiceError) throw thrown;
@@ -98,8 +82,8 @@ export class Connection {
   }
 
   /** Sends JSON, or nothing, and reads JSON. @throws ServiceError */
-  ask(path: string, sending: Sending): Promise<unknown> {
-    return this.send(path, sending, async (answer) => parseAnswer(await answer.text()));
+  requestJson(path: string, options: RequestOptions): Promise<unknown> {
+    return this.request(path, options, async (answer) => parseAnswer(await answer.text()));
   }
 
   #explain(thrown: unknown, { signal, limit }: { signal: AbortSignal | undefined; limit: AbortSignal }): ServiceError {
@@ -112,14 +96,14 @@ export class Connection {
         ...common,
         code: 'TIMEOUT',
         message: `${this.#base} did not answer within ${this.#timeoutMs / 1000} s.`,
-        hint: 'Set a time budget, or a longer timeoutSeconds.',
+        hint: 'Set a time budget, or increase timeoutSeconds.',
       });
     }
     if (thrown instanceof SyntaxError) {
-      const message = `${this.#base} answered what is no JSON: ${thrown.message}`;
+      const message = `The answer of ${this.#base} is not JSON: ${thrown.message}`;
       return new ServiceError({ ...common, code: 'UNEXPECTED_ANSWER', message });
     }
-    const refusal = this.#handshakes?.explain(this.#base, thrown);
+    const refusal = this.#tls?.explain(this.#base, thrown);
     if (refusal) return refusal;
     const cause = (thrown as { cause?: { message?: string; code?: string } }).cause;
     const reason = cause?.message || cause?.code || (thrown as Error).message;
@@ -127,11 +111,58 @@ export class Connection {
       ...common,
       code: 'UNREACHABLE',
       message: `${this.#base} cannot be reached, or the connection broke (${reason}).`,
-      hint: this.#handshakes ? 'Is the server running, and is this its address?' : ADDRESS_HINT,
+      hint: this.#tls ? 'Is the server running, and is this its address?' : ADDRESS_HINT,
       retryable: true,
     });
   }
 }
 
-const ADDRESS_HINT = 'Is the server running, and is this its address? If it speaks TLS, that begins with https://.';
+const ADDRESS_HINT =
+  'Is the server running, and is this its address? If it uses TLS, the address begins with https://.';
 const JSON_TYPE = 'application/json';
+
+/** Reads an unsuccessful answer: a problem document of the service, or anything else from a proxy. */
+async function readRefusal(response: FetchResponse): Promise<ServiceError> {
+  const text = await response.text();
+  const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
+  const fields = asObject(text);
+  if (typeof fields?.code === 'string') {
+    return new ServiceError({
+      ...(fields as unknown as ServiceErrorFields),
+      message: String(fields.message ?? fields.detail ?? ''),
+      retryAfterSeconds: retryAfterSeconds ?? readDuration(fields.retryAfter),
+    });
+  }
+  // 502, 503 and 504 without a problem document come from a proxy that cannot reach the server.
+  const isUnavailable = response.status >= 502 && response.status <= 504;
+  return new ServiceError({
+    code: isUnavailable ? 'UNREACHABLE' : 'UNEXPECTED_ANSWER',
+    message: `${response.url} answered ${response.status}: ${text.slice(0, 200)}`,
+    hint: 'Is this the address of an Interstice server?',
+    retryable: isUnavailable,
+    isUncertain: true,
+    retryAfterSeconds,
+  });
+}
+
+function asObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value = parseAnswer(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Retry-After is a number of seconds or a date. */
+function readRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
+}
+
+/** A duration of proto3 JSON: "1.5s". */
+function readDuration(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' ? Number.parseFloat(value) : Number.NaN;
+  return Number.isFinite(seconds) ? seconds : undefined;
+}

@@ -1,4 +1,4 @@
-/** `import { Client } from 'interstice/client'`: the service from Node or a browser, over HTTP, needing no package. */
+/** `import { Client } from 'interstice/client'`: a client for Node and browsers, over HTTP, without dependencies. */
 
 export { Client } from './client.js';
 export type { ClientOptions } from './connection.js';

@@ -1,14 +1,14 @@
 import { ServiceError } from './errors.js';
 
-/** How a call is tried again. Only what the server calls retryable is, and what got no answer. */
+/** How calls are retried: only those that the server calls retryable or did not answer. */
 export interface RetryOptions {
-  /** tries of one call, the first one included; default 20 */
+  /** attempts of one call, including the first; default 20 */
   readonly attempts?: number;
-  /** pause after the first try, ms; each further one is twice as long; default 100 */
+  /** pause after the first attempt, ms; each further pause is twice as long; default 100 */
   readonly firstPauseMs?: number;
-  /** longest pause of its own, ms; default 2000. With the other defaults a server may be away for about 25 s */
+  /** longest pause of this policy, ms; default 2000. With the other defaults a server may be unavailable for about 25 s */
   readonly longestPauseMs?: number;
-  /** a server that asks for a longer one, in seconds, is not waited for; default 30 */
+  /** a call whose server asks for a longer pause, in seconds, is not retried; default 30 */
   readonly longestRetryAfterSeconds?: number;
 }
 
@@ -21,18 +21,22 @@ export const RETRY_DEFAULTS: RetryPolicy = {
   longestRetryAfterSeconds: 30,
 };
 
-export interface Tries {
+export interface RetryLimits {
   readonly policy: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
-  /** performance.now() after which there is no use in another try */
+  /** performance.now() after which no attempt starts */
   readonly endsAt?: number | undefined;
 }
 
 /**
- * Does the work until it succeeds, fails for good, or the tries, the time or the caller's patience end.
- * @throws what the work threw last; CANCELLED when the signal ended a pause
+ * Repeats the work until it succeeds or fails with an error that is not retryable, or until the attempts or the time are
+ * used up.
+ * @throws the last error of the work; CANCELLED if the signal ended a pause
  */
-export async function persist<T>(work: () => Promise<T>, { policy, signal, endsAt = Infinity }: Tries): Promise<T> {
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  { policy, signal, endsAt = Infinity }: RetryLimits,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
@@ -46,12 +50,12 @@ export async function persist<T>(work: () => Promise<T>, { policy, signal, endsA
 }
 
 function pauseAfter(attempt: number, error: ServiceError, policy: RetryPolicy): number | undefined {
-  const asked = error.retryAfterSeconds ?? 0;
-  if (asked > policy.longestRetryAfterSeconds) return undefined;
+  const requested = error.retryAfterSeconds ?? 0;
+  if (requested > policy.longestRetryAfterSeconds) return undefined;
   const own = Math.min(policy.longestPauseMs, policy.firstPauseMs * 2 ** (attempt - 1));
-  // Half of it is left to chance, so that many clients of one server do not come back all at once.
+  // Half of the pause is random, so that the clients of one server do not all return at once.
   const jittered = own * (0.5 + Math.random() / 2);
-  return asked === 0 ? jittered : asked * 1000 + (jittered * policy.firstPauseMs) / policy.longestPauseMs;
+  return requested === 0 ? jittered : requested * 1000 + (jittered * policy.firstPauseMs) / policy.longestPauseMs;
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Connection } from './connection.js';
 import { ServiceError } from './errors.js';
-import { persist } from './retry.js';
+import { withRetries } from './retry.js';
 import { sendStep } from './step.js';
 import type {
   CallOptions,
@@ -14,29 +14,29 @@ import type {
 } from './types.js';
 import { checkToJson, positionsToJson, sessionToJson } from './wire.js';
 
-/** Tries of a deletion: the session of a server that is away ends by its idle timeout. */
+/** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
 
 /**
- * A mesh that a server keeps from step to step. What the server forgets (it was restarted, or dropped the session) is
- * made again here from the mesh and the last answer received, without the caller's help.
+ * A mesh that a server keeps from step to step. If the server loses the session (it was restarted, or removed the session),
+ * the client recreates it from the mesh and the last answer received.
  */
 export class Session {
   readonly #connection: Connection;
   readonly #options: SessionOptions;
-  /** for a proxy to hash on: all requests of this session go to one server */
+  /** a proxy may hash on this header, so that all requests of this session go to one server */
   readonly #routing = { 'x-session-id': crypto.randomUUID() };
   #mesh: Mesh;
-  /** last answer received, a copy: callers may go on computing in the array that they got */
+  /** a copy of the last answer received: callers may modify the array that they received */
   #last: Positions;
-  /** undefined: the server has none, or nobody knows in what state */
+  /** undefined if the server has no session, or one in an unknown state */
   #id: string | undefined;
-  /** the request for one, while it has no answer */
+  /** the request that creates a session, until it is answered */
   #creation: string | undefined;
   #frame = 0;
   #recreations = 0;
   #isClosed = false;
-  #turn: Promise<unknown> = Promise.resolve();
+  #queue: Promise<unknown> = Promise.resolve();
 
   private constructor(connection: Connection, mesh: Mesh, start: Positions, options: SessionOptions) {
     this.#connection = connection;
@@ -49,44 +49,44 @@ export class Session {
   static async open(connection: Connection, mesh: Mesh, start: Positions, options: SessionOptions): Promise<Session> {
     const session = new Session(connection, mesh, start, options);
     const { retry: policy } = connection;
-    await persist(() => session.#create(options.signal), { policy, signal: options.signal });
+    await withRetries(() => session.#create(options.signal), { policy, signal: options.signal });
     return session;
   }
 
-  /** The server's name for it; another one after the session was made again. */
+  /** The server's id of the session; it changes when the session is recreated. */
   get id(): string | undefined {
     return this.#id;
   }
 
-  /** How often the session was lost and made again. */
+  /** How often the session was lost and recreated. */
   get recreations(): number {
     return this.#recreations;
   }
 
   /**
-   * Moves towards the target. Steps asked for at once are done one after the other. The target must stay as it is until
-   * the answer has come; the answer's array is the caller's own.
-   * @throws ServiceError; the session is where the last answer left it, and the next step may be asked for
+   * Moves towards the target. Concurrent steps run one after the other. The target must not change until the answer has
+   * arrived; the answer's array belongs to the caller.
+   * @throws ServiceError; the session then keeps the state of the last answer, and the next step may follow
    */
   step(target: Positions, options: StepOptions = {}): Promise<StepResult> {
-    return this.#inTurn(() => this.#step(target, options));
+    return this.#enqueue(() => this.#step(target, options));
   }
 
   /** Tests the last answer, or other positions of this mesh, for intersections. @throws ServiceError */
   check(options: SessionCheckOptions = {}): Promise<CheckAnswer> {
-    return this.#inTurn(() =>
+    return this.#enqueue(() =>
       this.#withSession(options.signal, undefined, (sessionId) => {
         const positions = positionsToJson(options.positions);
         const body = JSON.stringify({ sessionId, positions, ...checkToJson(options) });
-        const sending = { headers: this.#routing, body, signal: options.signal };
-        return this.#connection.ask('/v1/check', sending) as Promise<CheckAnswer>;
+        const request = { headers: this.#routing, body, signal: options.signal };
+        return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
       }),
     );
   }
 
-  /** Ends the session. False: the server could not be told and will end it by its idle timeout. @throws ServiceError */
+  /** Ends the session. Returns false if the server was unavailable and ends it by its idle timeout. @throws ServiceError */
   async close({ signal }: CallOptions = {}): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#enqueue(async () => {
       this.#isClosed = true;
       const id = this.#id;
       this.#id = undefined;
@@ -95,7 +95,7 @@ export class Session {
   }
 
   async #step(target: Positions, options: StepOptions): Promise<StepResult> {
-    // A new number for every step, answered or not: a frame whose fate is unknown must never meet another target.
+    // Every step has a new number, answered or not: a frame that may have been computed must not get another target.
     const frame = ++this.#frame;
     const { timeBudgetSeconds: budget } = options;
     const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
@@ -112,13 +112,13 @@ export class Session {
       this.#keep(result.positions, options);
       return result;
     } catch (thrown) {
-      // Perhaps the server went on without us. The next step starts from what was received, in a session made for it.
+      // The server may have computed the step. The next one starts from the last answer received, in a new session.
       if (isUncertain) this.#abandon();
       throw thrown;
     }
   }
 
-  /** Does the work on a session that exists, which may have to be made again for it. */
+  /** Does the work on a session that exists; recreates the session if necessary. */
   #withSession<T>(
     signal: AbortSignal | undefined,
     endsAt: number | undefined,
@@ -140,7 +140,7 @@ export class Session {
         throw new ServiceError({ code, message, hint, requestId, retryable: true, cause: thrown });
       }
     };
-    return persist(attempt, { policy: this.#connection.retry, signal, endsAt });
+    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
   }
 
   #keep(positions: Positions, { kinematic, masses }: StepOptions): void {
@@ -148,16 +148,16 @@ export class Session {
     else this.#last = positions.slice();
     if (masses) this.#mesh = { ...this.#mesh, masses: masses.slice() };
     if (!kinematic) return;
-    // What a step says of every vertex replaces what the parts said of theirs.
+    // The kinematic flags of a step, one per vertex, replace those of the parts.
     const parts = this.#mesh.parts?.map((part) => ({ ...part, kinematic: false }));
     this.#mesh = { ...this.#mesh, ...(parts ? { parts } : {}), kinematic: kinematic.slice() };
   }
 
   async #create(signal: AbortSignal | undefined): Promise<void> {
-    // The key stays until it is answered: a creation whose answer was lost gives the same session again.
+    // The idempotency key is kept until the answer: repeating a creation whose answer was lost returns the same session.
     this.#creation ??= sessionToJson(this.#mesh, this.#last, this.#options, crypto.randomUUID());
-    const sending = { headers: this.#routing, body: this.#creation, signal };
-    const session = await this.#connection.ask('/v1/sessions', sending);
+    const request = { headers: this.#routing, body: this.#creation, signal };
+    const session = await this.#connection.requestJson('/v1/sessions', request);
     this.#id = (session as { id: string }).id;
     this.#creation = undefined;
   }
@@ -165,14 +165,14 @@ export class Session {
   #abandon(): void {
     const id = this.#id;
     this.#id = undefined;
-    // Only a courtesy, since the session ends by its idle timeout as well.
+    // Best effort: the session also ends by its idle timeout.
     if (id !== undefined) this.#deleteOnce(id, undefined).catch(() => {});
   }
 
   async #delete(id: string, signal: AbortSignal | undefined): Promise<boolean> {
     const policy = { ...this.#connection.retry, attempts: CLOSE_ATTEMPTS };
     try {
-      await persist(() => this.#deleteOnce(id, signal), { policy, signal });
+      await withRetries(() => this.#deleteOnce(id, signal), { policy, signal });
       return true;
     } catch (thrown) {
       if (!(thrown instanceof ServiceError)) throw thrown;
@@ -183,13 +183,13 @@ export class Session {
   }
 
   #deleteOnce(id: string, signal: AbortSignal | undefined): Promise<void> {
-    const sending = { method: 'DELETE', headers: this.#routing, signal } as const;
-    return this.#connection.send(`/v1/sessions/${encodeURIComponent(id)}`, sending, async () => {});
+    const request = { method: 'DELETE', headers: this.#routing, signal } as const;
+    return this.#connection.request(`/v1/sessions/${encodeURIComponent(id)}`, request, async () => {});
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work);
-    this.#turn = mine.catch(() => {});
-    return mine;
+  #enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work);
+    this.#queue = result.catch(() => {});
+    return result;
   }
 }

@@ -8,21 +8,21 @@ export interface StepWork {
   readonly id: string;
   readonly frame: number;
   readonly target: Positions;
-  /** what is left of the step's time budget */
+  /** the remaining time budget of the step */
   readonly budgetSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends one step once: as bare positions where they say it all. @throws ServiceError */
+/** Sends one step once: as raw positions if nothing else is to be sent, else as JSON. @throws ServiceError */
 export function sendStep(connection: Connection, work: StepWork, options: StepOptions): Promise<StepResult> {
   const { start, kinematic, masses, include, priority } = options;
-  const isBare = !start && !kinematic && !masses && !include && priority === undefined;
-  return isBare ? sendBare(connection, work, options) : sendMessage(connection, work, options);
+  const isRaw = !start && !kinematic && !masses && !include && priority === undefined;
+  return isRaw ? sendRaw(connection, work, options) : sendMessage(connection, work, options);
 }
 
 const pathOf = ({ id }: StepWork): string => `/v1/sessions/${encodeURIComponent(id)}/steps`;
 
-function sendBare(connection: Connection, work: StepWork, { override, onBudget, signal }: StepOptions) {
+function sendRaw(connection: Connection, work: StepWork, { override, onBudget, signal }: StepOptions) {
   const { frame, target, budgetSeconds } = work;
   const headers = {
     ...work.headers,
@@ -31,14 +31,14 @@ function sendBare(connection: Connection, work: StepWork, { override, onBudget, 
     ...(onBudget ? { 'interstice-on-budget': onBudget } : {}),
   };
   const path = `${pathOf(work)}?scalar=${scalarOf(target)}&frame=${frame}`;
-  return connection.send(path, { headers, body: bytesOf(target), signal }, async (response): Promise<StepResult> => {
+  return connection.request(path, { headers, body: bytesOf(target), signal }, async (response): Promise<StepResult> => {
     const report = parseAnswer(response.headers.get('interstice-report') ?? 'null') as Report | null;
     const body = await response.arrayBuffer();
     if (report === null || body.byteLength !== target.byteLength) {
       throw new ServiceError({
         code: 'UNEXPECTED_ANSWER',
-        message: `A step of ${target.byteLength} bytes had ${body.byteLength} and ${report ? 'a' : 'no'} report in answer.`,
-        hint: 'Does a proxy drop headers that begin with interstice-, or change bodies?',
+        message: `The answer to a step of ${target.byteLength} bytes has ${body.byteLength} bytes and ${report ? 'a' : 'no'} report.`,
+        hint: 'Does a proxy remove headers that begin with interstice-, or change bodies?',
         isUncertain: true,
       });
     }
@@ -60,5 +60,5 @@ async function sendMessage(connection: Connection, work: StepWork, options: Step
     masses: masses && toBase64(masses),
     override,
   });
-  return { frame, ...motionFromJson(await connection.ask(pathOf(work), { headers, body, signal })) };
+  return { frame, ...motionFromJson(await connection.requestJson(pathOf(work), { headers, body, signal })) };
 }

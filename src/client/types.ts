@@ -1,5 +1,6 @@
 import type { CheckQuestion, SessionCheckRequest } from '../contract/requests.js';
 import type { CreateSessionRequest, StepAnswer, StepRequest } from '../contract/sessions.js';
+
 /** [3·V], in the caller's unit; an answer has the scalar of its target. */
 export type Positions = Float32Array | Float64Array;
 
@@ -8,10 +9,10 @@ export type Parameters = CreateSessionRequest['parameters'];
 
 type FullReport = StepAnswer['report'];
 type ReportList = 'ignoredPairs' | 'limitingPairs' | 'warnings' | 'timings';
-/** The fast path carries scalars and counts only: its report has no lists, and timings only where they fit. */
+/** The report of the fast path has only scalars and counts: no lists, and timings only if they fit into the header. */
 export type Report = Omit<FullReport, ReportList> & Partial<Pick<FullReport, ReportList>>;
 
-/** For calls that can be cancelled. */
+/** Options of every call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
@@ -24,8 +25,8 @@ export interface SessionOptions extends CallOptions {
 }
 
 /**
- * What may go with a target. With `start`, `kinematic`, `masses`, `include` or `priority` the step leaves the fast path
- * (bare positions) and travels as JSON with base64 arrays. `timeBudgetSeconds` covers all attempts of one step together.
+ * Options of a step. With `start`, `kinematic`, `masses`, `include` or `priority` the step is not sent on the fast path (raw
+ * positions) but as JSON with base64 arrays. `timeBudgetSeconds` covers all attempts of one step together.
  */
 export interface StepOptions
   extends CallOptions,

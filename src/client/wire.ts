@@ -10,12 +10,12 @@ import type {
   VertexReport,
 } from './types.js';
 
-/** The contract's JSON: what is sent, and what comes back as the plain data that callers know. */
+/** The contract's JSON: requests are encoded, answers are decoded to plain data. */
 
-/** Typed arrays use the order of the host; the wire is little-endian. */
+/** Typed arrays use the byte order of the host; the wire is little-endian. */
 export const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** Characters per call of fromCharCode: arguments go over the stack. */
+/** Characters per call of fromCharCode, whose arguments are on the stack. */
 const CHUNK = 0x8000;
 
 export const bytesOf = (array: ArrayBufferView): Uint8Array<ArrayBuffer> =>
@@ -51,7 +51,7 @@ export function meshToJson(mesh: Mesh): object {
 
 const durationToJson = (seconds: number | undefined) => (seconds === undefined ? undefined : `${seconds.toFixed(9)}s`);
 
-/** Keys that are undefined vanish in JSON.stringify. */
+/** JSON.stringify omits keys that are undefined. */
 export function sessionToJson(
   mesh: Mesh,
   start: Positions,
@@ -65,7 +65,7 @@ export function sessionToJson(
   });
 }
 
-/** What a step and a resolve have in common. */
+/** The fields that a step and a resolve have in common. */
 export function workToJson(target: Positions, options: StepOptions, budgetSeconds: number | undefined): object {
   const { start, include, onBudget, priority } = options;
   const timeBudget = durationToJson(budgetSeconds);
@@ -76,7 +76,7 @@ export function checkToJson({ pathEnd, reportPairsCloserThan, maxPairs, kinemati
   return { pathEnd: positionsToJson(pathEnd), reportPairsCloserThan, maxPairs, kinematicPairs };
 }
 
-/** uint64 of the contract, which JSON writes as text: every one of them is a count below 2^53. */
+/** The uint64 fields of the contract, which JSON writes as text: each is a count below 2^53. */
 const COUNTS = new Set(
   [
     ...['vertexTriangle', 'edgeEdge', 'vertexEdge', 'vertexVertex', 'activeContacts', 'touchingPairs', 'pairCount'],
@@ -86,7 +86,7 @@ const COUNTS = new Set(
   ].values(),
 );
 
-/** JSON of the service with its counts as numbers. @throws SyntaxError */
+/** Parses JSON of the service, with counts as numbers. @throws SyntaxError */
 export function parseAnswer(text: string): unknown {
   return JSON.parse(text, (key, value) => (COUNTS.has(key) && typeof value === 'string' ? Number(value) : value));
 }
@@ -98,7 +98,7 @@ interface MotionJson {
   readonly vertices?: Record<keyof VertexReport, string>;
 }
 
-/** Positions, report and what was asked to be included, as typed arrays. */
+/** Positions, report and the included arrays, as typed arrays. */
 export function motionFromJson(answer: unknown) {
   const { positions, report, contacts, vertices } = answer as MotionJson;
   const data = fromBase64(positions.data);

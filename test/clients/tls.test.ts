@@ -67,7 +67,7 @@ t.test('connections that are only closed are given up after five, unless somethi
 t.test('options that do not go together are told when the client is made', async (t) => {
   const make = (url: string, options: ConstructorParameters<typeof Client>[1]) => () => new Client(url, options);
   t.throws(make('http://there', { tls: {} }), { name: 'TypeError', message: /https/ });
-  t.throws(make('https://there', { tls: {}, fetch }), { name: 'TypeError', message: /not both/ });
+  t.throws(make('https://there', { tls: {}, fetch }), { name: 'TypeError', message: /exclude each other/ });
   t.throws(make('https://there', { tls: { cert: 'x' } }), { name: 'TypeError', message: /both/ });
   t.throws(make('https://there', { tls: { ca: '/nowhere.pem' } }), { name: 'TypeError', message: /tls\.ca.*nowhere/ });
   const file = t.testdir({ 'ca.pem': 'no certificate' });
