@@ -63,7 +63,7 @@ export class DeviceSearch {
   /** SearchControl; STORAGE, readable */
   readonly control: GPUBuffer;
   /** uint32[V] PASSIVE | KEPT of the last search */
-  readonly bar: GPUBuffer;
+  readonly mask: GPUBuffer;
 
   readonly #memory: DeviceMemory;
   readonly #kernels: KernelSet;
@@ -121,7 +121,7 @@ export class DeviceSearch {
       return buffer;
     };
     this.control = own('search control', SEARCH_CONTROL.bytes, STORAGE | UNIFORM | COPY_SRC | COPY_DST);
-    this.bar = own('bar', 4 * vertexCount, STORAGE | COPY_SRC);
+    this.mask = own('mask', 4 * vertexCount, STORAGE | COPY_SRC);
     this.#tail = this.#composeTail(undefined);
     this.#topology = this.#makeTopology();
     this.#tree = own('search boxes', 32 * layout.slots, STORAGE);
@@ -315,7 +315,13 @@ export class DeviceSearch {
     const named = {
       ...{ x, y, inverseMass, wanted, box, pairVertex, pairInfo, pairNormal, pairDistance, ...buffers },
       ...{ keptVertex: this.#buffers.candidates, keptNormal: this.#buffers.contacts },
-      ...{ control: this.control, bar: this.bar, topology: this.#topology, tree: this.#tree, vertices: this.#vertices },
+      ...{
+        control: this.control,
+        mask: this.mask,
+        topology: this.#topology,
+        tree: this.#tree,
+        vertices: this.#vertices,
+      },
       ...{ cells: this.#cells, extent: this.#extent },
       ...{ plan: uniforms[0], slots: uniforms[1], status: this.#status?.buffer ?? this.#spare },
     };

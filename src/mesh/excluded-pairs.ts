@@ -4,36 +4,36 @@ import type { CollisionMesh } from './types.js';
 /**
  * Pairs of elements that intersect already, and the proximity pairs that are excluded because of them.
  *
- * What an engine keeps apart are proximity pairs: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. What the exact
- * test of a state looks at are edge–triangle pairs, and proximity pairs of rods and particles. While everything moves
- * continuously an edge e = ab can begin, or cease, to pierce a triangle t = ijk only at a moment when an end of e lies in t
- * or e meets a side of t, so only when one of the five proximity pairs
+ * An engine keeps proximity pairs apart: vertex–triangle, edge–edge, vertex–edge, vertex–vertex. The exact test of a state
+ * decides edge–triangle pairs, and proximity pairs of rods and particles. While all vertices move continuously, an edge
+ * e = ab can begin or cease to pierce a triangle t = ijk only at a moment when an end of e lies in t or e meets a side of t,
+ * hence only when one of the five proximity pairs
  *
  *   (a, t)  (b, t)  (e, ij)  (e, jk)  (e, ki)
  *
  * is at distance 0. Hence
- * - an edge–triangle pair that is free, and none of whose five meets, stays free: the five are all its protection;
- * - an edge–triangle pair that is pierced, and none of whose five meets, stays pierced for ever: to let it part, all
- *   five must be free to meet, for nobody knows through which of them the way out leads. Leaving out fewer would hold it
- *   for good; leaving out more would unprotect pairs without need.
+ * - an edge–triangle pair that is free stays free as long as none of its five meets: the five are all its protection;
+ * - an edge–triangle pair that is pierced stays pierced as long as none of its five meets. To let it separate, all five must
+ *   be free to meet, because it is unknown which of them the separating motion passes through. Excluding fewer could hold
+ *   the pair for ever; excluding more would leave pairs unprotected without need.
  *
- * So exactly the five of every pair that intersects are excluded: neither constrained nor bounded nor checked. The price:
- * a proximity pair serves several edge–triangle pairs ((a, t) every edge at a against t; (e, f) e against every triangle
- * at f, and f against every triangle at e), and all of these lose a fifth of their protection with it. They are excluded of
- * the exact test as well ({@link hasEdgeTriangle}): a vertex that is drawn out through a triangle takes its other edges
- * with it. Every edge–triangle pair none of whose five is excluded is free at the start and keeps all five, and so, by the
- * first point, is free on the whole path; its safety uses nothing of the pairs excluded. Proximity pairs of rods and
- * particles protect nobody but themselves and the triangles they belong to, by the same reckoning.
+ * So exactly the five of every pair that intersects are excluded: neither constrained nor bounded nor checked. The cost: a
+ * proximity pair protects several edge–triangle pairs ((a, t) protects every edge at a against t; (e, f) protects e against
+ * every triangle at f, and f against every triangle at e), and all of these lose one of their five with it. Therefore they
+ * are excluded from the exact test as well ({@link hasEdgeTriangle}): a vertex that is pulled out through a triangle pulls
+ * its other edges with it. An edge–triangle pair with none of its five excluded is free at the start and keeps all five, so
+ * by the first point it is free on the whole path, and its safety does not depend on any excluded pair. By the same
+ * argument, proximity pairs of rods and particles protect only themselves and the triangles that they belong to.
  */
 export class ExcludedPairs {
-  /** vertices of some pair: what spares nearly every question the making of a key */
-  private readonly concerned = new Set<number>();
+  /** vertices of the excluded pairs; most queries end here, before they build a key */
+  private readonly relevant = new Set<number>();
   private readonly keys = new Set<string>();
 
   /** @param items pairs that intersect (EDGE_TRIANGLE, or any proximity pair that touches), in a fixed order */
   constructor(readonly items: readonly ElementPair[]) {
     for (const { kind, a, b } of items) {
-      for (const vertex of [...a, ...b]) this.concerned.add(vertex);
+      for (const vertex of [...a, ...b]) this.relevant.add(vertex);
       for (const key of proximityKeysOf(kind, a, b)) this.keys.add(key);
     }
   }
@@ -47,19 +47,19 @@ export class ExcludedPairs {
   }
 
   hasVertexTriangle(a: number, i: number, j: number, k: number): boolean {
-    return this.knows(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k));
+    return this.areRelevant(a, i, j, k) && this.keys.has(vertexTriangleKey(a, i, j, k));
   }
 
   hasEdgeEdge(a: number, b: number, c: number, d: number): boolean {
-    return this.knows(a, b, c, d) && this.keys.has(edgeEdgeKey(a, b, c, d));
+    return this.areRelevant(a, b, c, d) && this.keys.has(edgeEdgeKey(a, b, c, d));
   }
 
   hasVertexEdge(a: number, i: number, j: number): boolean {
-    return this.knows(a, i, j, j) && this.keys.has(vertexEdgeKey(a, i, j));
+    return this.areRelevant(a, i, j, j) && this.keys.has(vertexEdgeKey(a, i, j));
   }
 
   hasVertexVertex(a: number, i: number): boolean {
-    return this.knows(a, i, i, i) && this.keys.has(vertexVertexKey(a, i));
+    return this.areRelevant(a, i, i, i) && this.keys.has(vertexVertexKey(a, i));
   }
 
   /** Is one of the five proximity pairs of edge ab and triangle ijk excluded? */
@@ -81,9 +81,9 @@ export class ExcludedPairs {
     }
   }
 
-  private knows(p: number, q: number, r: number, s: number): boolean {
-    const { concerned } = this;
-    return concerned.has(p) && concerned.has(q) && concerned.has(r) && concerned.has(s);
+  private areRelevant(p: number, q: number, r: number, s: number): boolean {
+    const vertices = this.relevant;
+    return vertices.has(p) && vertices.has(q) && vertices.has(r) && vertices.has(s);
   }
 }
 
@@ -93,7 +93,7 @@ export interface ProximityPair {
   readonly b: readonly number[];
 }
 
-/** Sides of a triangle by the places of their ends. */
+/** Sides of a triangle, as positions of their ends among its corners. */
 export const SIDES: readonly (readonly [number, number])[] = [
   [0, 1],
   [1, 2],
@@ -121,7 +121,7 @@ function proximityKeysOf(kind: ElementPair['kind'], a: readonly number[], b: rea
   }
 }
 
-/** One element has one key, whatever the order in which its vertices are named. */
+/** The keys do not depend on the order of an element's vertices. */
 function vertexTriangleKey(a: number, i: number, j: number, k: number): string {
   const low = Math.min(i, j, k);
   const high = Math.max(i, j, k);
@@ -145,9 +145,9 @@ function vertexVertexKey(a: number, i: number): string {
 }
 
 /**
- * How many pairs the exact test of a state excludes: every edge–triangle pair that has lost one of its five proximity
- * pairs (excluded-pairs.ts), and of the proximity pairs those that serve no edge–triangle pair. Pairs of elements that
- * share a vertex are no pairs. Linear in the mesh, once, and in what is counted.
+ * The number of pairs that the exact test of a state excludes: every edge–triangle pair with an excluded pair among its
+ * five proximity pairs, and every excluded proximity pair that protects no edge–triangle pair. Elements that share a vertex
+ * form no pair. The time is linear in the mesh and in the result.
  */
 export function countExcluded(mesh: CollisionMesh, excluded: ExcludedPairs): number {
   const near = neighboursOf(mesh, excluded);

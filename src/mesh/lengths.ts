@@ -20,7 +20,7 @@ export function distanceOf(positions: Positions, a: number, b: number): number {
 
 /**
  * The median of `lengths` (float64, reordered in place), the mean of the middle two for an even count. Where more than
- * half are zero the median of the others: a length scale of 0 helps nobody. 0 if there is no positive length.
+ * half are zero, the median of the positive ones, because 0 is no length scale. 0 if there is no positive length.
  */
 export function medianLength(lengths: Float64Array): number {
   lengths.sort();
@@ -41,8 +41,8 @@ function middleOf(sorted: Float64Array): number {
 const LEAF_SIZE = 8;
 
 /**
- * Distance of each point to its nearest other one. A tree that halves the points by rank, not a grid that halves the
- * space: a far outlier, a line or a heap of identical points cost no more than an even cloud.
+ * Distance of each point to its nearest neighbour. The k-d tree halves the points by rank, so that a far outlier, a line or
+ * many identical points cost no more than an even cloud, as they would with a grid over space.
  *
  * @param points vertex ids
  * @returns float64[points]; empty for fewer than two points
@@ -57,8 +57,8 @@ export function nearestDistances(positions: Positions, points: Uint32Array): Flo
 }
 
 /**
- * Reorders `order` into a balanced k-d tree: the node of the range [from, to) is its middle entry m, what lies lower
- * along axes[m] stands before it, what lies higher after it.
+ * Reorders `order` into a balanced k-d tree: the node of the range [from, to) is its middle entry m; points that lie lower
+ * along axes[m] come before it, points that lie higher after it.
  */
 function arrange(positions: Positions, order: Uint32Array, axes: Uint8Array): void {
   const stack = [0, order.length];
@@ -93,7 +93,7 @@ function widestAxis(positions: Positions, order: Uint32Array, from: number, to: 
   return widest;
 }
 
-/** Hoare's selection with the median of three; equal keys are swapped too, so a heap of them still splits in half. */
+/** Hoare's selection with the median of three. Equal keys are swapped too, so that many of them still split in half. */
 function selectRank(
   positions: Positions,
   order: Uint32Array,
@@ -150,7 +150,7 @@ class NearestSearch {
     return this.best;
   }
 
-  /** The ranges halve, so the recursion is as deep as the logarithm of the count. */
+  /** Finds the nearest in [from, to). The ranges halve, so the depth of the recursion is the logarithm of the count. */
   private visit(from: number, to: number): void {
     if (to - from <= LEAF_SIZE) {
       for (let rank = from; rank < to; rank++) this.compare(rank);
@@ -163,7 +163,7 @@ class NearestSearch {
     this.compare(middle);
     if (along < 0) this.visit(from, middle);
     else this.visit(middle + 1, to);
-    // Points at equal distance cannot improve on it, and a heap of identical points ends here with best = 0.
+    // A point at equal distance improves nothing; with many identical points the search ends here with best = 0.
     if (Math.abs(along) >= this.best) return;
     if (along < 0) this.visit(middle + 1, to);
     else this.visit(from, middle);

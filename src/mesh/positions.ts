@@ -2,8 +2,10 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import { nameVertex } from './vertex-data.js';
 
-/** Extents that a start may be away from the origin, and a target from the start's centre: beyond it doubles cannot resolve
- *  the one, nor single precision the way to the other. */
+/**
+ * Largest distance of a start from the origin, and of a target from the start's centre, in extents of the start. Beyond it,
+ * doubles cannot resolve the start, nor can single precision resolve the motion to the target.
+ */
 export const MAX_EXTENTS_AWAY = 1e12;
 /** Largest magnitude of any coordinate, in its own unit: products of four stay finite in double precision. */
 export const MAX_COORDINATE = 1e30;
@@ -12,9 +14,9 @@ const AXES = ['x', 'y', 'z'] as const;
 
 /**
  * @param positions [3·V]
- * @param name what the array is called in messages, e.g. "target"
- * @param measure how their box is found; whoever reads them for something else as well finds it on the way
- * @returns their box
+ * @param name of the array in messages, e.g. "target"
+ * @param measure computes their box; a caller that reads the positions anyway may compute it in the same pass
+ * @returns the box of the positions
  * @throws IntersticeError SIZE_MISMATCH, or NOT_FINITE naming the first vertex
  */
 export function checkPositions(
@@ -30,7 +32,7 @@ export function checkPositions(
     );
   }
   const box = measure(positions);
-  // Least and largest do not lose a NaN, and have the infinite ones.
+  // Minimum and maximum propagate NaN and infinity, so the box alone shows whether all coordinates are finite.
   if (box.every(Number.isFinite)) return box;
   for (let i = 0; i < positions.length; i++) {
     if (Number.isFinite(positions[i]!)) continue;
@@ -42,12 +44,12 @@ export function checkPositions(
 }
 
 /**
- * Refuses coordinates with which no answer would mean anything. The extent is the largest side of the start's bounding
+ * Refuses coordinates for which no answer would be meaningful. The extent is the largest side of the start's bounding
  * box; where that is zero, the largest absolute coordinate of the start, or 1.
  *
  * @param start, target [3·V], finite
- * @param name what the target is called in messages
- * @param boxes of both, where they are known
+ * @param name of the target in messages
+ * @param boxes of both, if known
  * @throws IntersticeError COORDINATE_RANGE, naming the first vertex
  */
 export function checkRange(
@@ -58,8 +60,8 @@ export function checkRange(
 ): void {
   const box = boxes?.start ?? measureBox(start);
   const reached = boxes?.target ?? measureBox(target);
-  // Magnitude and distance grow outwards, and rounding keeps their order: where the ends of the box pass, all pass. Only a
-  // refusal has to look for the vertex that it names.
+  // Magnitude and distance are largest at the ends of the box, and rounding is monotone: if the ends pass, all coordinates
+  // pass. Only a refusal searches for the vertex that it names.
   if (largestIn(box) > MAX_COORDINATE) checkMagnitude(start, 'start');
   if (largestIn(reached) > MAX_COORDINATE) checkMagnitude(target, name);
   const { centre, extent } = centreOf(box);
@@ -98,7 +100,7 @@ function checkMagnitude(positions: Positions, name: string): void {
 /** min xyz, max xyz */
 export type Box = readonly [number, number, number, number, number, number];
 
-/** The box of all coordinates; of none: from +∞ to −∞. Plain variables: it runs over every step's positions. */
+/** The box of all coordinates; of none: from +∞ to −∞. Local variables, because this reads the positions of every step. */
 export function measureBox(positions: Positions): Box {
   let [lowX, lowY, lowZ] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   let [highX, highY, highZ] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -106,7 +108,7 @@ export function measureBox(positions: Positions): Box {
     const x = positions[i]!;
     const y = positions[i + 1]!;
     const z = positions[i + 2]!;
-    // Three times as fast as branches, which are unpredictable here.
+    // Three times as fast as branches, which the processor cannot predict here.
     lowX = Math.min(lowX, x);
     highX = Math.max(highX, x);
     lowY = Math.min(lowY, y);
@@ -127,7 +129,7 @@ function centreOf(box: Box): { centre: readonly number[]; extent: number } {
   return { centre: axes.map((axis) => box[axis] / 2 + box[axis + 3]! / 2), extent: side || largestIn(box) || 1 };
 }
 
-/** 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: one comparison instead of one for each coordinate. */
+/** 0·x is NaN for NaN and ±∞, and a sum never loses a NaN: this takes one comparison instead of one for each coordinate. */
 export function hasOnlyFinite(positions: Positions): boolean {
   let sum = 0;
   for (let i = 0; i < positions.length; i++) sum += positions[i]! * 0;

@@ -1,6 +1,6 @@
 /**
- * Rows of vertex ids as keys: sorting instead of hashing keeps the order of everything built from them independent of
- * the caller's element order, and no choice of ids can make it slow (a hash table with a known hash can be flooded).
+ * Rows of vertex ids as keys of elements. Sorting makes the order of everything that is built from them independent of the
+ * caller's element order, and no choice of ids can make it slow, whereas ids can be chosen to collide in a hash table.
  */
 
 /** Bits sorted per pass: 2048 counters stay in the first-level cache. */

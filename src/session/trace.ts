@@ -10,6 +10,7 @@ import type { Report } from '../contract/report.js';
 import type { OnBudget } from '../contract/requests.js';
 import { addBoundaryFaces } from '../mesh/connectivity.js';
 import { type MeshFile, writeMesh } from '../mesh/files/index.js';
+import { scalarOf } from '../mesh/positions.js';
 import { readKinematic } from '../mesh/vertex-data.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 
@@ -225,10 +226,6 @@ function fileOf(mesh: MeshInput, positions: Positions): MeshFile {
     faceSizes: new Uint32Array(triangles.length / 3).fill(3),
     faceVertices: triangles,
   };
-}
-
-function scalarOf(positions: Positions): 'FLOAT32' | 'FLOAT64' {
-  return positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
 }
 
 function listKinematic(mesh: MeshInput): number[] {

@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { Box } from '../mesh/positions.js';
+import type { Box, Scalar } from '../mesh/positions.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
 
@@ -171,7 +171,7 @@ export class CoordinateFrame {
    *
    * @param scalar of target and answer
    */
-  isExactFor(scalar: 'FLOAT32' | 'FLOAT64'): boolean {
+  isExactFor(scalar: Scalar): boolean {
     return scalar === 'FLOAT32' && this.origin.every((o) => o === 0);
   }
 
@@ -241,7 +241,7 @@ export interface StateToMap {
  * @param scalar of the answer
  * @throws TOLERANCE_TOO_SMALL when the floor exceeds δ/16: contact would be decided by rounding
  */
-export function floorOf(delta: number, frame: CoordinateFrame, scalar: 'FLOAT32' | 'FLOAT64'): number {
+export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar): number {
   const rounding = roundingOf(frame, scalar);
   const floor = Math.max(delta / 100, rounding);
   if (isTooCoarse(floor, delta)) {
@@ -268,7 +268,7 @@ function isTooCoarse(floor: number, delta: number): boolean {
 }
 
 /** The floor as far as it follows from rounding, the caller's unit: the larger of the last two terms of {@link floorOf}. */
-export function roundingOf(frame: CoordinateFrame, scalar: 'FLOAT32' | 'FLOAT64'): number {
+export function roundingOf(frame: CoordinateFrame, scalar: Scalar): number {
   const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - MANTISSA_BITS[scalar]);
   return Math.max(storageOf(frame), ULPS_PER_FLOOR * ulp);
 }
@@ -282,7 +282,7 @@ export function roundingOf(frame: CoordinateFrame, scalar: 'FLOAT32' | 'FLOAT64'
 export function largestWithin(
   floor: number,
   { scale }: CoordinateFrame,
-  scalar: 'FLOAT32' | 'FLOAT64',
+  scalar: Scalar,
 ): { readonly caller: number; readonly engine: number } {
   // Below a power of two numbers are as far apart as in the binade that ends there.
   const exponent = exponentOf(floor / scale / ULPS_PER_FLOOR) + MANTISSA_BITS[scalar];

@@ -1,3 +1,4 @@
+import type { Scalar } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
 import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundingOf } from './frame.js';
@@ -19,15 +20,15 @@ export interface Range {
  * the floor follows from start and target together. Where δ/16 would not cover the target, the floor is δ/16, and the
  * target is cut half way between the start and the end of the covered range.
  *
- * Why a state in `safe` can be sent. Let F be the floor; the engine keeps pairs F/2 apart (those that began nearer come no
- * nearer). Between the engine's state and what is sent, a vertex moves
- * - by half an ulp a coordinate of the answer's scalar, ulp ≤ F/4 within `safe` by {@link largestWithin}, if it has not arrived;
+ * Why a state in `safe` can be sent. Let F be the floor. The engine keeps pairs F/2 apart, and pairs that began closer come
+ * no closer. Between the engine's state and the answer, a vertex moves
+ * - by half an ulp of the answer's scalar per coordinate if it has not arrived; ulp ≤ F/4 within `safe` by {@link largestWithin};
  * - by half an ulp of float32 in engine units if it has arrived and gets the bits of its target. That ulp is at most u·X, and
  *   8√3 u·X ≤ 2F within `safe`, hence u·X ≤ F/(4√3).
- * Two vertices approach by at most √3 times the larger ulp, √3·F/4 < F/2 or F/4 < F/2: they do not meet, nor on the way from
- * the one state to the other, where they deviate by no more than at its ends.
+ * Two vertices approach by at most √3 times the larger ulp, √3·F/4 < F/2 or F/4 < F/2, so they do not meet. Neither do they
+ * meet on the path between the two states, where they deviate by no more than at its ends.
  *
- * Where the map between the caller's numbers and the engine's is exact both ways, every state is safe.
+ * Where the map between the caller's numbers and the engine's is exact in both directions, every state is safe.
  *
  * An engine leaves `safe` only where contacts push a vertex beyond start and target: by more than twice the coordinate, or
  * into the next power of two where the answer's ulp decides.
@@ -35,7 +36,7 @@ export interface Range {
  * @param delta the smallest δ, the caller's unit
  * @param frame of the request
  * @param start bounds of the start, the caller's unit
- * @param target of the target; undefined = nothing wants to move
+ * @param target of the target; undefined = no vertex has a motion
  * @param scalar of the answer
  * @throws TOLERANCE_TOO_SMALL as {@link floorOf} for the start
  */
@@ -44,7 +45,7 @@ export function rangeOf(
   frame: CoordinateFrame,
   start: Bounds,
   target: Bounds | undefined,
-  scalar: 'FLOAT32' | 'FLOAT64',
+  scalar: Scalar,
 ): Range {
   const present = frame.over(start);
   const least = floorOf(delta, present, scalar);

@@ -2,7 +2,7 @@
 // which are stuck; empties the lists of contacts.
 //
 // In: start, x, y, inverseMass, progress.stuck. Out: vertexStep.flags, motions (common/motions.wgsl), lists. Mirrors
-// TwoWay.#markMoving (src/solver/cpu/two-way.ts).
+// markMoving (src/solver/cpu/motion.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

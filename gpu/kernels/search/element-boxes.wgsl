@@ -2,7 +2,7 @@
 // in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
 // less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/exclusion-rules.ts).
 //
-// In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, bar of the vertices.
+// In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, mask of the vertices.
 // Out: tree, two vec4f a slot: lo and the bits as a number, hi and the growth; cells, the same box for the walks. Minima and
 // maxima are exact; the growth is rounded once.
 // #include "common/dispatch.wgsl"
@@ -13,7 +13,7 @@
 @group(0) @binding(1) var<uniform> control: SearchControl;
 @group(0) @binding(2) var<storage, read> topology: array<u32>;
 @group(0) @binding(3) var<storage, read> box: array<f32>;
-@group(0) @binding(4) var<storage, read> bar: array<u32>;
+@group(0) @binding(4) var<storage, read> mask: array<u32>;
 @group(0) @binding(5) var<storage, read_write> tree: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> cells: array<vec4u>;
 // of all boxes (search/trust-boxes.wgsl)
@@ -58,7 +58,7 @@ fn boxElements(
       lo[c] = min(lo[c], box[6u * v + c]);
       hi[c] = max(hi[c], box[6u * v + c + 3u]);
     }
-    bits &= bar[v];
+    bits &= mask[v];
     if (hasDistances) {
       largest = max(largest, distanceOf(v));
     }

@@ -5,7 +5,7 @@
 //
 // All copies go through u32: a float32 load may change bits that are no number.
 //
-// In: control, bar of the vertices, the pair buffers. Out: offsets (markKept), the pair buffers. One thread a pair.
+// In: control, mask of the vertices, the pair buffers. Out: offsets (markKept), the pair buffers. One thread a pair.
 // #include "common/dispatch.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
@@ -23,12 +23,12 @@
 @group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
 // u32[V]
-@group(0) @binding(8) var<storage, read> bar: array<u32>;
+@group(0) @binding(8) var<storage, read> mask: array<u32>;
 
 // of pairInfo, as in common/pair.wgsl
 
 fn isKept(v: i32) -> bool {
-  return v < 0 || (bar[max(v, 0)] & KEPT) != 0u;
+  return v < 0 || (mask[max(v, 0)] & KEPT) != 0u;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -5,7 +5,7 @@
 // that stays, and for all under guard RADIUS. KEPT vertices (not wanted in a partial search) keep the box they have.
 // x_i lies inside under any rounding: min(x, e) - reach <= x.
 //
-// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, bar, vertices; extent, which holds no box before.
+// In: control, x, y, inverse masses (0 = kinematic), wanted. Out: box, mask, vertices; extent, which holds no box before.
 // One thread a vertex.
 // #include "common/dispatch.wgsl"
 // #include "search/extent.wgsl"
@@ -21,7 +21,7 @@
 // f32[6V] lo xyz, hi xyz
 @group(0) @binding(5) var<storage, read_write> box: array<f32>;
 // u32[V]
-@group(0) @binding(6) var<storage, read_write> bar: array<u32>;
+@group(0) @binding(6) var<storage, read_write> mask: array<u32>;
 // three vec4f a vertex, for search/walk-pairs.wgsl: x, the box's lo and hi, each in one read
 @group(0) @binding(7) var<storage, read_write> vertices: array<vec4f>;
 // of all boxes (search/extent.wgsl)
@@ -49,7 +49,7 @@ fn fillTrustBoxes(
   let isKinematic = inverseMass[i] == 0.0;
   let isPassive = isKinematic && (isStill || control.skipsKinematic != 0u);
   let isKept = control.mode == SEARCH_PART && wanted[i] == 0u;
-  bar[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
+  mask[i] = select(0u, PASSIVE, isPassive) | select(0u, KEPT, isKept);
   vertices[3u * i] = vec4f(at, 0.0);
   var lo = at;
   var hi = at;

@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits } from '../../contract/mesh.js';
 import { assertWithinLimits } from '../limits.js';
+import type { Scalar } from '../positions.js';
 import { nameVertex } from '../vertex-data.js';
 import { PlyAsciiBody } from './ply-ascii.js';
 import { PlyBinaryBody } from './ply-binary.js';
@@ -36,11 +37,11 @@ export class PlyReader implements MeshReader {
   }
 }
 
-/** What comes after the header. */
+/** Collects the mesh from the records of the body. */
 class PlyContents implements PlySink {
   readonly body: PlyAsciiBody | PlyBinaryBody;
   private readonly vertexCount: number;
-  private readonly scalar: 'FLOAT32' | 'FLOAT64';
+  private readonly scalar: Scalar;
   private readonly positions: GrowingPositions;
   private readonly topology: TopologyCollector;
 
@@ -51,7 +52,7 @@ class PlyContents implements PlySink {
     const vertex = header.elements.find(({ name }) => name === 'vertex');
     if (!vertex) throw new IntersticeError('MALFORMED_BODY', 'The header declares no element "vertex".');
     this.vertexCount = vertex.count;
-    // Refused by the claim alone; memory follows what really arrives.
+    // The declared count alone may exceed the limits; memory grows only with the data that arrives.
     assertWithinLimits(vertex.count, 0, limits);
     this.scalar = scalarOf(vertex);
     this.positions = new GrowingPositions(this.scalar);
@@ -92,7 +93,7 @@ class PlyContents implements PlySink {
 
   finish(): MeshFile {
     const { vertexCount, header } = this;
-    // The element "point" says which vertices are particles, be it none.
+    // Where the file declares an element "point", that lists the particles, even if it is empty.
     const isCloud = this.topology.isEmpty && !header.elements.some(({ name }) => name === 'point');
     const elements = this.topology.finish(vertexCount);
     return {
@@ -108,7 +109,7 @@ class PlyContents implements PlySink {
 }
 
 /** Single precision where it holds every coordinate as the file has it. */
-function scalarOf({ properties }: PlyElement): 'FLOAT32' | 'FLOAT64' {
+function scalarOf({ properties }: PlyElement): Scalar {
   const isWide = properties.some(
     ({ name, type }) => /^[xyz]$/.test(name) && (type === 'float64' || type === 'int32' || type === 'uint32'),
   );

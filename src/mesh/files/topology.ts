@@ -2,6 +2,7 @@ import type { ElementRef } from '../../contract/elements.js';
 import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
 import type { MeshLimits, Positions } from '../../contract/mesh.js';
 import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
+import type { Scalar } from '../positions.js';
 import type { MeshFile } from './types.js';
 
 /** Entries to begin with; it doubles from there, so what a file claims to hold never decides what is allocated. */
@@ -42,7 +43,7 @@ export class GrowingIds extends Growing<Uint32Array> {
 }
 
 export class GrowingPositions extends Growing<Positions> {
-  constructor(scalar: 'FLOAT32' | 'FLOAT64') {
+  constructor(scalar: Scalar) {
     const make = (capacity: number): Positions =>
       scalar === 'FLOAT32' ? new Float32Array(capacity) : new Float64Array(capacity);
     super(make(FIRST_CAPACITY), make);

@@ -1,14 +1,15 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { Positions } from '../../contract/mesh.js';
+import type { Scalar } from '../positions.js';
 
 export type MeshFormat = 'obj' | 'ply';
 export type PlyEncoding = 'ascii' | 'binary_little_endian' | 'binary_big_endian';
 
-/** A mesh as its file has it: vertex order, precision and polygons are kept, so that it can be written back. */
+/** A mesh as its file has it, with vertex order, precision and polygons, so that it can be written back. */
 export interface MeshFile {
   readonly format: MeshFormat;
   /** what the coordinates are: numbers of an OBJ are doubles, a PLY declares its own */
-  readonly scalar: 'FLOAT32' | 'FLOAT64';
+  readonly scalar: Scalar;
   readonly vertexCount: number;
   /** [3·V]; Float32Array for FLOAT32, Float64Array for FLOAT64 */
   readonly positions: Positions;
@@ -26,15 +27,15 @@ export interface MeshFile {
   readonly plyEncoding?: PlyEncoding;
 }
 
-/** Takes a file in pieces of any size. */
+/** Parses a file that arrives in pieces of any size. */
 export interface MeshReader {
-  /** Reads on; the bytes are not kept beyond what one line or record needs. */
+  /** Parses the next piece, and keeps only the bytes of an incomplete line or record. */
   push(bytes: Uint8Array): void;
-  /** The file is complete. */
+  /** Call at the end of the file. */
   finish(): MeshFile;
 }
 
-/** What a reader holds of one line or one binary record, in bytes: far above real polygons, far below memory. */
+/** Largest line or binary record that a reader accepts, in bytes: far above real polygons, far below memory. */
 export const MAX_RECORD_BYTES = 2 ** 20;
 
 /** The format that a file's name stands for, in any case; undefined for any other ending. */
@@ -44,7 +45,7 @@ export function guessFormat(name: string): MeshFormat | undefined {
 }
 
 /**
- * As {@link guessFormat}, for where there is nothing else to go by.
+ * As {@link guessFormat}, where only the name can tell the format.
  *
  * @throws IntersticeError UNSUPPORTED_MEDIA_TYPE
  */

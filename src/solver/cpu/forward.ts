@@ -118,8 +118,7 @@ export class Forward {
       if (moving[i]) {
         if (box) a = boxBound(box, i, x, y);
         else {
-          const k = 3 * i;
-          const travel = distanceAt(x, y, k);
+          const travel = distanceAt(x, y, 3 * i);
           if (travel > cap) a = f(cap / travel);
         }
         for (let c = 3 * i; c < 3 * i + 3; c++)
@@ -133,6 +132,7 @@ export class Forward {
 
   #bound(input: ForwardInput): void {
     const { x, pairs, active, activeCount, step, rule, floor, pulse } = input;
+    const { bound, isAlongNormal } = FORWARD_RULES[rule];
     this.touching = 0;
     this.#boundedCount = 0;
     this.#reserve(activeCount);
@@ -140,7 +140,7 @@ export class Forward {
       if (n % PAIRS_PER_PULSE === 0) pulse?.();
       const p = active[n];
       if (pairs.stamp[p] !== step) {
-        if (rule === 'PLANAR' && this.#staysApart(input, p)) continue;
+        if (isAlongNormal && this.#staysApart(input, p)) continue;
         measurePair(pairs, p, x, step);
       } else measureAlongNormal(pairs, p, x);
       const gap = pairs.gap[p];
@@ -150,8 +150,7 @@ export class Forward {
         continue;
       }
       const room = f(Math.max(0, gap - floor));
-      const share = rule === 'PLANAR' ? this.#boundPlanar(input, p, room) : this.#boundIsotropic(input, p, room);
-      this.#storeLimits(p, floor, gap, room, share);
+      this.#storeLimits(p, floor, gap, room, bound(this, input, p, room));
     }
   }
 
@@ -210,67 +209,6 @@ export class Forward {
       this.alpha[pairs.vertex[s]] = 0;
       this.limiter[pairs.vertex[s]] = p;
     }
-  }
-
-  /** The planar rule; reads `heights` of the pair. @param room max(0, g − floor) @returns s_a */
-  #boundPlanar({ x, y, pairs, gamma }: ForwardInput, p: number, room: number): number {
-    const { alpha, alphaGuard, limiter } = this;
-    const { vertex } = pairs;
-    const kind = pairs.kind[p];
-    const sideA = SIDE_A[kind];
-    const corners = CORNERS[kind];
-    const nx = pairs.normal[3 * p];
-    const ny = pairs.normal[3 * p + 1];
-    const nz = pairs.normal[3 * p + 2];
-    const q = 4 * p;
-    const { lo, hi, h1, h2, h3 } = heights;
-    let ua = 0;
-    let ub = 0;
-    for (let s = 0; s < corners; s++) {
-      const v = vertex[q + s];
-      const k = 3 * v;
-      const along = f(f(f(nx * f(y[k] - x[k])) + f(ny * f(y[k + 1] - x[k + 1]))) + f(nz * f(y[k + 2] - x[k + 2])));
-      const approach = s < sideA ? -along : along;
-      approaches[s] = approach;
-      const guarded = f(approach * alphaGuard[v]);
-      if (s < sideA) ua = Math.max(ua, guarded);
-      else ub = Math.max(ub, guarded);
-    }
-    const share = ua + ub > 0 ? f(ua / f(ua + ub)) : 0.5;
-    const budgetA = budgetOf(gamma, share, room);
-    const budgetB = budgetOf(gamma, f(1 - share), room);
-    for (let s = 0; s < corners; s++) {
-      const approach = approaches[s];
-      if (!(approach > 0)) continue;
-      const height = s === 0 ? 0 : s === 1 ? h1 : s === 2 ? h2 : h3;
-      const slack = s < sideA ? f(height - lo) : f(hi - height);
-      const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));
-      if (budget >= approach) continue;
-      const v = vertex[q + s];
-      const bound = stepBound(budget, approach);
-      if (bound < alpha[v]) {
-        alpha[v] = bound;
-        limiter[v] = p;
-      }
-    }
-    return share;
-  }
-
-  /** Eqs. 15–17 with the floor: α_i |m_i| ≤ D_i = γ (g − floor)/2. @param room max(0, g − floor) @returns s_a */
-  #boundIsotropic({ x, y, pairs, gamma, moving }: ForwardInput, p: number, room: number): number {
-    const { alpha, limiter } = this;
-    for (let s = 4 * p; s < 4 * p + CORNERS[pairs.kind[p]]; s++) {
-      const v = pairs.vertex[s];
-      if (!moving[v]) continue;
-      const k = 3 * v;
-      const travel = distanceAt(x, y, k);
-      const bound = f(f(0.5 * gamma * room) / travel);
-      if (bound < alpha[v]) {
-        alpha[v] = bound;
-        limiter[v] = p;
-      }
-    }
-    return 0.5;
   }
 
   /** Stores the half-spaces that the check enforces. */
@@ -341,9 +279,7 @@ export class Forward {
       if (!moving[i] || this.alpha[i] === 0) continue;
       const move = distanceAt(x, next, k);
       if (move > largest) largest = move;
-      x[k] = next[k];
-      x[k + 1] = next[k + 1];
-      x[k + 2] = next[k + 2];
+      for (let c = k; c < k + 3; c++) x[c] = next[c];
     }
     this.largestMove = largest * ROUND_UP;
   }
@@ -355,7 +291,83 @@ export class Forward {
   }
 }
 
+/** The arrays of {@link Forward} that a rule reads and lowers. */
+type Bounds = Pick<Forward, 'alpha' | 'alphaGuard' | 'limiter'>;
+
+interface Rule {
+  /** Lowers α of the vertices of pair p. @param room max(0, g − floor) @returns s_a */
+  readonly bound: (bounds: Bounds, input: ForwardInput, p: number, room: number) => number;
+  /** Whether the rule bounds only the component along the normal: then far pairs can be skipped, and stuck vertices slide. */
+  readonly isAlongNormal: boolean;
+}
+
+/** The forward rules. A new rule is one entry and its kernels' function. */
+export const FORWARD_RULES: Readonly<Record<ForwardRule, Rule>> = {
+  PLANAR: { bound: boundPlanar, isAlongNormal: true },
+  ISOTROPIC: { bound: boundIsotropic, isAlongNormal: false },
+};
+
 const approaches = new Float32Array(4);
+
+/** The planar rule; reads `heights` of the pair. */
+function boundPlanar(bounds: Bounds, { x, y, pairs, gamma }: ForwardInput, p: number, room: number): number {
+  const { alpha, alphaGuard, limiter } = bounds;
+  const { vertex } = pairs;
+  const kind = pairs.kind[p];
+  const sideA = SIDE_A[kind];
+  const corners = CORNERS[kind];
+  const nx = pairs.normal[3 * p];
+  const ny = pairs.normal[3 * p + 1];
+  const nz = pairs.normal[3 * p + 2];
+  const q = 4 * p;
+  const { lo, hi, h1, h2, h3 } = heights;
+  let ua = 0;
+  let ub = 0;
+  for (let s = 0; s < corners; s++) {
+    const v = vertex[q + s];
+    const k = 3 * v;
+    const along = f(f(f(nx * f(y[k] - x[k])) + f(ny * f(y[k + 1] - x[k + 1]))) + f(nz * f(y[k + 2] - x[k + 2])));
+    const approach = s < sideA ? -along : along;
+    approaches[s] = approach;
+    const guarded = f(approach * alphaGuard[v]);
+    if (s < sideA) ua = Math.max(ua, guarded);
+    else ub = Math.max(ub, guarded);
+  }
+  const share = ua + ub > 0 ? f(ua / f(ua + ub)) : 0.5;
+  const budgetA = budgetOf(gamma, share, room);
+  const budgetB = budgetOf(gamma, f(1 - share), room);
+  for (let s = 0; s < corners; s++) {
+    const approach = approaches[s];
+    if (!(approach > 0)) continue;
+    const height = s === 0 ? 0 : s === 1 ? h1 : s === 2 ? h2 : h3;
+    const slack = s < sideA ? f(height - lo) : f(hi - height);
+    const budget = f((s < sideA ? budgetA : budgetB) + f(gamma * slack));
+    if (budget >= approach) continue;
+    const v = vertex[q + s];
+    const bound = stepBound(budget, approach);
+    if (bound < alpha[v]) {
+      alpha[v] = bound;
+      limiter[v] = p;
+    }
+  }
+  return share;
+}
+
+/** The isotropic rule, Eqs. 15–17 with the floor. */
+function boundIsotropic(bounds: Bounds, { x, y, pairs, gamma, moving }: ForwardInput, p: number, room: number): number {
+  const { alpha, limiter } = bounds;
+  for (let s = 4 * p; s < 4 * p + CORNERS[pairs.kind[p]]; s++) {
+    const v = pairs.vertex[s];
+    if (!moving[v]) continue;
+    const travel = distanceAt(x, y, 3 * v);
+    const bound = f(f(0.5 * gamma * room) / travel);
+    if (bound < alpha[v]) {
+      alpha[v] = bound;
+      limiter[v] = p;
+    }
+  }
+  return 0.5;
+}
 
 /** How far apart a pair must stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate. */
 function marginToSkip(delta: number, farthest: number): number {

@@ -5,11 +5,14 @@ import { distanceAt } from './motion.js';
 import type { PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
 
+/** Of a run: it goes on; it must search once more before it counts as stagnated; or that search has changed nothing. */
+export type Verdict = 'going' | 'search' | 'stalled';
+
 /**
  * Decides from the last steps whether the boxes need renewal and whether the run has stagnated. One blocked vertex keeps
  * ‖r‖∞ at 1 while thousands still move, so the maximum alone says nothing. Stagnation means that over a window the sum of
  * all r hardly fell and no unfinished vertex travelled, and that a forced search changed nothing. Neither criterion
- * suffices alone: compressed cloth creeps and trembles for ever without reducing r, and r falls very little while vertices
+ * suffices alone: compressed cloth creeps and oscillates for ever without reducing r, and r falls very little while vertices
  * approach a far target leap by leap.
  */
 export class ProgressWatch {
@@ -17,7 +20,7 @@ export class ProgressWatch {
   readonly #stopped: Uint8Array;
   /** uint8[V] 1 = unfinished, or in a pair that bounds an unfinished vertex */
   readonly #relevant: Uint8Array;
-  /** uint8[V] 1 = the search that was just requested should renew the box */
+  /** uint8[V] 1 = the next search should renew the box */
   readonly wanted: Uint8Array;
   /** float32[3·V] x at the window's start */
   readonly #windowStart: Float32Array;
@@ -40,9 +43,9 @@ export class ProgressWatch {
   }
 
   /**
-   * Decides whether to search again (guard BOXES), and marks `wanted`; to be called once a step, after the forward step.
-   * Relevant are unfinished vertices and those of the pairs that bound them: a vertex that has finished its own motion but
-   * is pushed aside by the contact that bounds an unfinished one must not stop at the face of its box.
+   * Decides whether to search again (guard BOXES), and marks `wanted`. Call once a step, after the forward step. Relevant
+   * vertices are the unfinished ones and those of the pairs that bound them: a vertex that has finished its own motion may
+   * still have to yield to the contact that bounds an unfinished one, so it must not stop at the face of its box.
    */
   wantsSearch(residual: Float32Array, forward: Forward, moving: Uint8Array, pairs: PairSet): boolean {
     const { alpha, alphaGuard } = forward;
@@ -82,8 +85,8 @@ export class ProgressWatch {
     }
   }
 
-  /** Judges the run; to be called once a step. 'search' = search once more before giving up; 'stalled' = that failed too. */
-  judge(x: Float32Array, residual: Float32Array): 'going' | 'search' | 'stalled' {
+  /** Call once a step. */
+  judge(x: Float32Array, residual: Float32Array): Verdict {
     if (++this.#windowSteps < WINDOW) return 'going';
     const sum = this.#sumOfUnfinished(residual);
     const hasMoved = sum < (1 - FALLEN_SHARE) * this.#windowSum || this.#hasTravelled(x, residual);

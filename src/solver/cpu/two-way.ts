@@ -5,14 +5,16 @@ import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type Settings, servesBoth } from '../settings.js';
 import { EdgeLengths } from './edges.js';
+import { FORWARD_RULES } from './forward.js';
 import { markMoving } from './motion.js';
+import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
 import { PairBudgetExceeded } from './search.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
 
-/** Sweeps of a step between two questions whether to stop. */
-const SWEEPS_PER_QUESTION = 16;
+/** Sweeps of a step between two calls of `shouldStop`. */
+const SWEEPS_PER_STOP_CHECK = 16;
 
 /** Whether P must be searched before the next step, and for which vertices. */
 interface NextSearch {
@@ -21,7 +23,32 @@ interface NextSearch {
   readonly wanted: Uint8Array | undefined;
 }
 
-/** Thrown to abandon a step before anything has moved. */
+/** The variables of one request. */
+interface Run {
+  /** x^[k] and y^[k+1], the start and the target */
+  readonly input: StepInput;
+  readonly stages: Stages;
+  /** float32[3·V] x^(l) */
+  readonly x: Float32Array;
+  /** float32[3·V] y^(l) */
+  readonly y: Float32Array;
+  /** whether P of the last request is valid for this one */
+  readonly isReused: boolean;
+  /** milliseconds */
+  readonly timeLeft: () => number;
+  /** throws {@link StepAbandoned} when no time is left */
+  readonly pulse: () => void;
+  next: NextSearch;
+  /** l */
+  steps: number;
+  searches: number;
+  /** the most in one backward step */
+  activeContacts: number;
+  /** the most in one backward step */
+  colours: number;
+}
+
+/** Thrown to abandon a step before any vertex has moved. */
 class StepAbandoned {}
 
 /**
@@ -95,131 +122,106 @@ export class TwoWay {
     });
   }
 
+  /** Algorithm 1, with x, y and r of step l in `run`. */
   #run(input: StepInput, stages: Stages): Resolution {
-    const { epsilon, stepLimit } = this.#settings;
+    const run = this.#begin(input, stages);
+    for (;;) {
+      const status = this.#statusBeforeStep(run);
+      if (status) return this.#report(run, status);
+      stages.clock.restart();
+      this.#step++;
+      try {
+        if (run.next.isDue) this.#search(run);
+        this.#backward(run);
+        this.#forward(run);
+      } catch (thrown) {
+        if (!(thrown instanceof StepAbandoned)) throw thrown;
+        stages.clock.lap(this.#proximity.isValid ? 'forward' : 'search');
+        return this.#report(run, 'DEADLINE');
+      }
+      this.#updateResiduals(run);
+      run.next = this.#nextSearch(stages);
+      this.#publish(run);
+      const verdict = this.#judge(run);
+      if (verdict === 'stalled') return this.#report(run, 'STALLED');
+      if (verdict === 'search') run.next = { isDue: true, wanted: undefined };
+    }
+  }
+
+  /** x ← x^[k], y ← y* = y^[k+1], r ← 1. P of the last request is reused where it is still valid. */
+  #begin(input: StepInput, stages: Stages): Run {
     const { x: start, y: target } = input;
+    const { residuals, watch, slide, clock } = stages;
+    const proximity = this.#proximity;
     const x = Float32Array.from(start);
     const y = Float32Array.from(target);
-    const { residuals, forward, watch, slide, clock } = stages;
-    const proximity = this.#proximity;
-    const counts = { activeContacts: 0, colours: 0 };
-    let status: Status = 'STEP_LIMIT';
-    let steps = 0;
-    let searches = 0;
-
     residuals.begin(start, target);
     proximity.beginRequest(input.excluded);
     const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
-    let next: NextSearch = { isDue: !isReused, wanted: undefined };
+    if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     const timeLeft = input.timeLeft ?? (() => Number.POSITIVE_INFINITY);
     const pulse = (): void => {
       if (timeLeft() <= 0) throw new StepAbandoned();
     };
-    if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
     this.#edges?.linearise(target, this.#settings.sigma, this.#workspace.scratch);
     watch.begin(x, residuals.r);
     slide.begin();
     clock.lap('backward');
-
-    for (;;) {
-      if (residuals.largest < epsilon) {
-        status = 'CONVERGED';
-        break;
-      }
-      if (steps >= stepLimit) break;
-      if (input.shouldStop?.()) {
-        status = 'DEADLINE';
-        break;
-      }
-      clock.restart();
-      this.#step++;
-      try {
-        if (next.isDue) {
-          const isShortening = steps === 0 && this.#settings.guard === 'BOXES' && this.#settings.leap > 0;
-          this.#search(x, y, next.wanted, isShortening ? shortenOnce(timeLeft, pulse) : pulse);
-          searches++;
-          clock.lap('search');
-        }
-        this.#backward(stages, x, y, start, target, counts, input.shouldStop);
-        this.#forward(stages, x, y, pulse);
-      } catch (thrown) {
-        if (!(thrown instanceof StepAbandoned)) throw thrown;
-        clock.lap(proximity.isValid ? 'forward' : 'search');
-        status = 'DEADLINE';
-        break;
-      }
-      residuals.update(x, y, forward.alpha, epsilon);
-      slide.observe(forward, residuals.r, stages.moving);
-      steps++;
-      next = this.#nextSearch(stages);
-      clock.lap('forward');
-      input.onState?.(x);
-      input.onProgress?.({ steps, residual: residuals.largest, unfinishedVertices: residuals.unfinished });
-      clock.restart();
-      const verdict = residuals.largest < epsilon ? 'going' : watch.judge(x, residuals.r);
-      clock.lap('forward');
-      if (verdict === 'search') next = { isDue: true, wanted: undefined };
-      if (verdict === 'stalled') {
-        status = 'STALLED';
-        break;
-      }
-    }
-    const { pairs } = proximity;
+    const next = { isDue: !isReused, wanted: undefined };
     return {
-      status,
-      positions: x,
-      residuals: residuals.r.slice(),
-      steps,
-      searches,
-      proximitySetReused: isReused,
-      residual: residuals.largest,
-      unfinishedVertices: residuals.unfinished,
-      pairs: { ...countPairs((kind) => pairs.byKind[kind]), ...counts },
-      touchingPairs: forward.touching,
-      limitingPairs: findLimitingPairs(residuals.r, (i) => forward.limiter[i], epsilon, pairs.count).map((p) =>
-        describePair(
-          pairs.kind[p],
-          pairs.vertex.subarray(4 * p, 4 * p + 4),
-          pairs.distance[p],
-          pairs.normal.subarray(3 * p, 3 * p + 3),
-        ),
-      ),
-      timings: clock.timings,
+      input,
+      stages,
+      x,
+      y,
+      isReused,
+      timeLeft,
+      pulse,
+      next,
+      steps: 0,
+      searches: 0,
+      activeContacts: 0,
+      colours: 0,
     };
   }
 
-  /** Searches P; a search that does not end leaves P empty, because no report may name a pair of it. */
-  #search(x: Float32Array, y: Float32Array, wanted: Uint8Array | undefined, pulse: () => void): void {
+  /** The status of a run that takes no further step; undefined = it takes one. */
+  #statusBeforeStep({ input, stages, steps }: Run): Status | undefined {
+    const { epsilon, stepLimit } = this.#settings;
+    if (stages.residuals.largest < epsilon) return 'CONVERGED';
+    if (steps >= stepLimit) return 'STEP_LIMIT';
+    return input.shouldStop?.() ? 'DEADLINE' : undefined;
+  }
+
+  /** P ← Proximity_Search(x). A search that does not end leaves P empty, because no report may name a pair of it. */
+  #search(run: Run): void {
+    const { guard, leap } = this.#settings;
+    const { x, y, next, pulse } = run;
+    const isShortening = run.steps === 0 && guard === 'BOXES' && leap > 0;
     try {
-      this.#proximity.renew(x, y, wanted, pulse);
+      this.#proximity.renew(x, y, next.wanted, isShortening ? shortenOnce(run.timeLeft, pulse) : pulse);
     } finally {
       if (!this.#proximity.isValid) this.#proximity.pairs.clear();
     }
+    run.searches++;
+    run.stages.clock.lap('search');
   }
 
   /**
    * y ← Backward(y, x, y*, P), Eqs. 9–13: from λ = 0, sweeps over edge lengths, then contacts, as many as set or as time
    * allows.
    */
-  #backward(
-    stages: Stages,
-    x: Float32Array,
-    y: Float32Array,
-    start: Float32Array,
-    target: Float32Array,
-    counts: { activeContacts: number; colours: number },
-    shouldStop: StepInput['shouldStop'],
-  ): void {
+  #backward(run: Run): void {
+    const { x, y, input } = run;
     const { delta, sweeps, forward } = this.#settings;
     const { pairs } = this.#proximity;
-    const { active, candidates, contacts, slide, clock, moving } = stages;
+    const { active, candidates, contacts, slide, clock, moving } = run.stages;
     this.#edges?.reset();
     this.#edges?.sweep(y);
     clock.lap('backward');
 
     active.gather(pairs, moving, markMoving(x, y, moving));
-    candidates.find(pairs, active, x, start, this.#step, delta, this.#distances);
+    candidates.find(pairs, active, x, input.x, this.#step, delta, this.#distances);
     clock.lap('geometry');
 
     const { list, count } = candidates;
@@ -227,19 +229,19 @@ export class TwoWay {
     contacts.sweep(x, y);
     for (let n = 1; n < sweeps; n++) {
       // Many sweeps may exceed the time budget. Every y is a safe target, so the remaining sweeps can be omitted.
-      if (n % SWEEPS_PER_QUESTION === 0 && shouldStop?.()) break;
+      if (n % SWEEPS_PER_STOP_CHECK === 0 && input.shouldStop?.()) break;
       this.#edges?.sweep(y);
       contacts.sweep(x, y);
     }
-    if (forward === 'PLANAR') slide.apply(pairs, list, count, x, y, this.#mesh.inverseMasses);
-    restoreOverflow(y, target);
-    counts.activeContacts = Math.max(counts.activeContacts, contacts.count);
-    counts.colours = Math.max(counts.colours, contacts.colouring.colours);
+    if (FORWARD_RULES[forward].isAlongNormal) slide.apply(pairs, list, count, x, y, this.#mesh.inverseMasses);
+    restoreOverflow(y, input.y);
+    run.activeContacts = Math.max(run.activeContacts, contacts.count);
+    run.colours = Math.max(run.colours, contacts.colouring.colours);
     clock.lap('backward');
   }
 
-  /** x, r ← Forward(x, y, P), Eqs. 14–17. */
-  #forward(stages: Stages, x: Float32Array, y: Float32Array, pulse: () => void): void {
+  /** x ← Forward(x, y − x, P), Eqs. 14–16. */
+  #forward({ stages, x, y, pulse }: Run): void {
     const { pairs, boxes, radius } = this.#proximity;
     const { active, moving } = stages;
     const { guard, gamma, floor, forward: rule } = this.#settings;
@@ -262,6 +264,14 @@ export class TwoWay {
     });
   }
 
+  /** r ← (1 − α) r, Eq. 17. */
+  #updateResiduals(run: Run): void {
+    const { residuals, forward, slide, moving } = run.stages;
+    residuals.update(run.x, run.y, forward.alpha, this.#settings.epsilon);
+    slide.observe(forward, residuals.r, moving);
+    run.steps++;
+  }
+
   /** Whether P must be searched before the next step: under RADIUS when D < Dmin, under BOXES when boxes stop vertices. */
   #nextSearch({ forward, moving, residuals, watch }: Stages): NextSearch {
     const { guard, searchRadiusMin } = this.#settings;
@@ -272,6 +282,50 @@ export class TwoWay {
     }
     const isDue = watch.wantsSearch(residuals.r, forward, moving, proximity.pairs);
     return { isDue, wanted: watch.wanted };
+  }
+
+  /** Passes the state and the progress of a step to the caller. Their time belongs to no stage. */
+  #publish({ input, stages, x, steps }: Run): void {
+    const { residuals, clock } = stages;
+    clock.lap('forward');
+    input.onState?.(x);
+    input.onProgress?.({ steps, residual: residuals.largest, unfinishedVertices: residuals.unfinished });
+    clock.restart();
+  }
+
+  #judge({ stages, x }: Run): Verdict {
+    const { residuals, watch, clock } = stages;
+    const verdict = residuals.largest < this.#settings.epsilon ? 'going' : watch.judge(x, residuals.r);
+    clock.lap('forward');
+    return verdict;
+  }
+
+  #report(run: Run, status: Status): Resolution {
+    const { residuals, forward, clock } = run.stages;
+    const { pairs } = this.#proximity;
+    const { activeContacts, colours } = run;
+    const limiting = findLimitingPairs(residuals.r, (i) => forward.limiter[i], this.#settings.epsilon, pairs.count);
+    return {
+      status,
+      positions: run.x,
+      residuals: residuals.r.slice(),
+      steps: run.steps,
+      searches: run.searches,
+      proximitySetReused: run.isReused,
+      residual: residuals.largest,
+      unfinishedVertices: residuals.unfinished,
+      pairs: { ...countPairs((kind) => pairs.byKind[kind]), activeContacts, colours },
+      touchingPairs: forward.touching,
+      limitingPairs: limiting.map((p) =>
+        describePair(
+          pairs.kind[p],
+          pairs.vertex.subarray(4 * p, 4 * p + 4),
+          pairs.distance[p],
+          pairs.normal.subarray(3 * p, 3 * p + 3),
+        ),
+      ),
+      timings: clock.timings,
+    };
   }
 }
 

@@ -150,7 +150,7 @@ export class DeviceScene {
     return {
       control,
       box: new Float32Array(await bytes(this.box, 24 * this.#vertexCount)),
-      mask: Uint8Array.from(new Uint32Array(await bytes(this.search.bar, 4 * this.#vertexCount))),
+      mask: Uint8Array.from(new Uint32Array(await bytes(this.search.mask, 4 * this.#vertexCount))),
       count,
       vertex: new Int32Array(await bytes(this.pairVertex, 16 * count)),
       info: new Uint32Array(await bytes(this.pairInfo, 4 * count)),
