@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Lays out in a folder exactly what the image holds; the Dockerfile copies the result, CI runs it without a container engine.
+# Creates the content of the image in a folder. The Dockerfile copies it; CI runs it without a container engine.
 #
 #   deploy/container-build.sh packages TARGET   the packages that the running service needs
 #   deploy/container-build.sh files TARGET      the compiled program and the files that it reads
 #   deploy/container-build.sh all TARGET        both
 #
-# Two parts, so that an image is built anew from the second one when only sources have changed.
+# The parts are separate, so that a change of sources alone rebuilds only the second layer of the image.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ say() { printf 'container build: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
 readonly part="${1:-}" target="${2:-}"
-[[ -n "$target" ]] || fail 'usage: deploy/container-build.sh packages|files|all TARGET'
+[[ -n "$target" ]] || fail 'Usage: deploy/container-build.sh packages|files|all TARGET'
 mkdir -p "$target"
 
 packages() {
@@ -25,7 +25,7 @@ files() {
   node deploy/prepare.mjs
   mkdir -p "$target/dist" "$target/gpu" "$target/examples"
   cp package.json LICENSE "$target/"
-  # Remains of an earlier build would otherwise lie among the new files.
+  # Remove the files of an earlier build.
   rm -rf "$target"/{dist/src,dist/gpu,gpu/kernels,examples/pairs,proto}
   cp -R dist/src dist/gpu "$target/dist/"
   cp -R gpu/kernels "$target/gpu/"
@@ -37,6 +37,6 @@ case "$part" in
   packages) packages ;;
   files) files ;;
   all) packages; files ;;
-  *) fail "unknown part $part; expected packages, files or all" ;;
+  *) fail "The part $part is unknown. Expected packages, files or all." ;;
 esac
 say "$part in $target: $(du -sh "$target" | cut -f1)"

@@ -3,11 +3,11 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How often a waiting process looks again. */
+/** How often a waiting process checks the lock. */
 const POLL_MS = 200;
-/** An install and a build together stay well under this; past it something hangs and a person should look. */
+/** An installation and a build take far less time; after this limit something hangs. */
 const GIVE_UP_MS = 15 * 60_000;
-/** Breaking a stale lock takes a millisecond: a marker this old was left behind by a process that died meanwhile. */
+/** Breaking a stale lock takes a millisecond: an older marker belongs to a process that died meanwhile. */
 const BREAK_MARKER_MS = 10_000;
 
 const isAlive = (pid) => {
@@ -15,11 +15,11 @@ const isAlive = (pid) => {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error.code === 'EPERM'; // it exists but belongs to someone else
+    return error.code === 'EPERM'; // it exists but belongs to another user
   }
 };
 
-/** Creates the file only if it is not there; the file system makes that one step. */
+/** Creates the file only if it does not exist; the file system makes this atomic. */
 const createFile = (path, text) => {
   try {
     writeFileSync(path, text, { flag: 'wx' });
@@ -35,17 +35,17 @@ const readHolder = (path) => {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (error.code === 'ENOENT') return undefined;
-    if (error instanceof SyntaxError) return { pid: 0, host: '' }; // seen between its creation and its first byte
+    if (error instanceof SyntaxError) return { pid: 0, host: '' }; // the file exists but is not written yet
     throw error;
   }
 };
 
-/** Only a process of this machine can be asked whether it lives; a holder elsewhere (shared folder) is waited for. */
+/** Only a process of this machine can be checked; for a holder on another machine (shared folder) the caller waits. */
 const isStale = (holder) => holder?.host === hostname() && !isAlive(holder.pid);
 
 /**
- * Removes a dead process' lock. Two waiters may see the same stale lock; without the marker the slower one would remove
- * the lock that the faster one has just taken.
+ * Removes the lock of a dead process. Two waiters may see the same stale lock; without the marker the slower one would remove
+ * the lock that the faster one has just acquired.
  */
 const breakStale = (path) => {
   const marker = `${path}.break`;
@@ -65,26 +65,26 @@ const breakStale = (path) => {
  * Runs `work` while no other process holds the lock file.
  * @param {string} path
  * @param {() => Promise<T>} work
- * @param {(pid: number) => void} onWait called once when another process holds it
+ * @param {(pid: number) => void} onWait called once if another process holds the lock
  * @template T
  */
 export const withLock = async (path, work, onWait) => {
   mkdirSync(dirname(path), { recursive: true });
   const mine = JSON.stringify({ pid: process.pid, host: hostname() });
   const since = Date.now();
-  for (let told = false; !createFile(path, mine); ) {
+  for (let isReported = false; !createFile(path, mine); ) {
     const holder = readHolder(path);
     if (isStale(holder)) {
       breakStale(path);
       continue;
     }
-    if (!told && holder) {
+    if (!isReported && holder) {
       onWait(holder.pid);
-      told = true;
+      isReported = true;
     }
     if (Date.now() - since > GIVE_UP_MS) {
       throw new Error(
-        `process ${holder?.pid} has held ${path} for 15 minutes; end it, or delete the file if it is gone`,
+        `Process ${holder?.pid} has held ${path} for 15 minutes. End it, or delete the file if the process is gone.`,
       );
     }
     await pause(POLL_MS);

@@ -27,7 +27,7 @@ const EXECUTABLE = 0o755;
 const say = (text) => process.stderr.write(`prepare: ${text}\n`);
 const readText = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 
-/** An error that its message explains completely; any other shows its stack. */
+/** An error whose message is complete; any other error is printed with its stack. */
 class Refusal extends Error {}
 
 /** Every file under a folder, as paths relative to the root, sorted so that hashes do not depend on the file system. */
@@ -56,13 +56,15 @@ const hashFiles = (files) => {
 const run = (what, program, args) =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 2, 2], shell: program === 'npm' });
-    child.once('error', (error) => reject(new Refusal(`${what} could not be started: ${error.message}`)));
+    child.once('error', (error) => reject(new Refusal(`${what} could not be started: ${error.message}.`)));
     child.once('close', (code, signal) =>
-      code === 0 ? resolve() : reject(new Refusal(`${what} failed (${signal ?? `exit code ${code}`}); see above`)),
+      code === 0
+        ? resolve()
+        : reject(new Refusal(`${what} failed (${signal ?? `exit code ${code}`}). See the output above.`)),
     );
   });
 
-/** npm's own record of what lies in node_modules: written last, so an interrupted install has none. */
+/** npm's own record of the content of node_modules; npm writes it last, so an interrupted installation has none. */
 const isInstalledByHand = () => {
   const record = readText(at('node_modules', '.package-lock.json'));
   if (record === undefined) return false;
@@ -81,7 +83,7 @@ const install = async () => {
   const wanted = hashFiles(['package-lock.json']);
   if (readText(INSTALL_STAMP) === wanted) return;
   if (!isInstalledByHand()) {
-    say('installing the packages of package-lock.json (npm ci) …');
+    say('Installing the packages of package-lock.json (npm ci) …');
     const npm = process.env.npm_execpath;
     const args = ['ci', '--no-audit', '--no-fund', '--include=dev'];
     await (npm?.endsWith('.js') ? run('npm ci', process.execPath, [npm, ...args]) : run('npm ci', 'npm', args));
@@ -93,7 +95,7 @@ const isBuilt = (sources) =>
   readText(BUILD_STAMP) === hashFiles([...sources, ...BUILD_SETTINGS]) &&
   sources.every((source) => existsSync(at(outputOf(source))));
 
-/** Outputs of a deleted source would still be found and run, tests above all. */
+/** Outputs of deleted sources, tests above all, would still be found and run. */
 const removeOrphans = (sources) => {
   const stems = new Set(sources.map((source) => join('dist', source.replace(/\.ts$/, ''))));
   for (const file of listFiles('dist', (name) => /\.(js|js\.map|d\.ts)$/.test(name))) {
@@ -105,15 +107,15 @@ const build = async (isForced) => {
   const sources = listSources();
   if (!isForced && isBuilt(sources)) return;
   const stamp = hashFiles([...sources, ...BUILD_SETTINGS]);
-  // From here until the compiler succeeds dist does not count as complete.
+  // From here until the compiler succeeds, dist does not count as complete.
   rmSync(BUILD_STAMP, { force: true });
   if (isForced) rmSync(at('dist'), { recursive: true, force: true });
   removeOrphans(sources);
   // The compiler trusts its own record and would not write a removed output again.
   if (!sources.every((source) => existsSync(at(outputOf(source))))) rmSync(BUILD_INFO, { force: true });
-  say(`compiling ${sources.length} files …`);
-  await run('the TypeScript compiler', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
-  // npx makes the command executable when it links it, once for each folder; the next build there has new files.
+  say(`Compiling ${sources.length} files …`);
+  await run('The TypeScript compiler', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+  // npx makes the command executable only once per folder, when it links it; each build writes new files.
   for (const file of Object.values(JSON.parse(readText(at('package.json'))).bin)) chmodSync(at(file), EXECUTABLE);
   mkdirSync(at('dist'), { recursive: true });
   writeFileSync(BUILD_STAMP, stamp);
@@ -124,19 +126,19 @@ const isReady = () =>
 
 const main = async () => {
   const unknown = process.argv.slice(2).filter((argument) => argument !== '--force');
-  if (unknown.length > 0) throw new Refusal(`unknown argument ${unknown[0]}; only --force is known`);
+  if (unknown.length > 0) throw new Refusal(`The argument ${unknown[0]} is unknown. The only option is --force.`);
   const isForced = process.argv.includes('--force');
   const [major] = process.versions.node.split('.').map(Number);
-  if (major < 20) throw new Refusal(`Node ${process.versions.node} is too old; version 20 or newer is needed`);
+  if (major < 20) throw new Refusal(`Node ${process.versions.node} is too old. Version 20 or newer is required.`);
   if (!isForced && isReady()) return;
   const since = performance.now();
   const work = async () => {
     await install();
-    if (await generate()) say('generated the code of the contract');
+    if (await generate()) say('Generated the code of the contract.');
     await build(isForced);
   };
-  await withLock(LOCK, work, (pid) => say(`waiting for process ${pid}, which is preparing this folder …`));
-  say(`ready after ${((performance.now() - since) / 1000).toFixed(1)} s`);
+  await withLock(LOCK, work, (pid) => say(`Waiting for process ${pid}, which is preparing this folder …`));
+  say(`Ready after ${((performance.now() - since) / 1000).toFixed(1)} s.`);
 };
 
 try {

@@ -1,10 +1,10 @@
 /**
- * Uses the built service and command line as a stranger would: starts `serve`, posts an example pair as files, asks the
- * command line for the same, stops the service. Prints one line a check and `N passed, N failed, N skipped` at the end.
+ * Uses the built service and command line as a new user would: starts `serve`, posts an example pair as files, resolves the
+ * same pair with the command line, stops the service. Prints one line per check, then `N passed, N failed, N skipped`.
  *
  *     node deploy/smoke.mjs [NODE] [ROOT]
  *
- * NODE: the Node program that runs the product, default this one. ROOT: the folder that it is installed in, default this one's.
+ * NODE: the Node program that runs the product, default: the current one. ROOT: its folder, default: this checkout.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ const freePort = async () => {
 
 const countVertices = (obj) => obj.split('\n').filter((line) => line.startsWith('v ')).length;
 
-/** Asks until the service is ready, or ended, or the limit is over. */
+/** Polls until the service is ready, has ended, or the time limit is reached. */
 const waitUntilReady = async (url, service) => {
   for (const since = Date.now(); Date.now() - since < START_LIMIT_MS && service.exitCode === null; ) {
     const answer = await fetch(`${url}/readyz`).catch(() => undefined);
@@ -89,7 +89,7 @@ const smokeService = async () => {
     check(isReady, 'the service becomes ready', output);
     if (!isReady) return;
     const info = await (await fetch(`${url}/v1`)).json();
-    check(typeof info.version === 'string', 'GET /v1 tells the version', JSON.stringify(info).slice(0, 500));
+    check(typeof info.version === 'string', 'GET /v1 states the version', JSON.stringify(info).slice(0, 500));
     const answer = await postPair(url);
     const body = await answer.text();
     check(answer.status === 200, 'POST /v1/resolve answers 200', `${answer.status}: ${body.slice(0, 500)}`);
@@ -124,9 +124,17 @@ const smokeCommandLine = () => {
     const resolve = run('resolve', pair('start.obj'), pair('target.obj'), '--options', pair('options.json'), '-o', out);
     check(resolve.status === 0, 'interstice resolve converges', `${resolve.status}: ${resolve.stderr}`);
     const verdict = run('check', out);
-    check(verdict.status === 0, 'interstice check finds the answer free', `${verdict.status}: ${verdict.stdout}`);
+    check(
+      verdict.status === 0,
+      'interstice check finds the answer free of intersections',
+      `${verdict.status}: ${verdict.stdout}`,
+    );
     const path = run('check', pair('start.obj'), pair('target.obj'));
-    check(path.status === 1, 'interstice check finds the straight path colliding', `${path.status}: ${path.stderr}`);
+    check(
+      path.status === 1,
+      'interstice check finds that the straight path collides',
+      `${path.status}: ${path.stderr}`,
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

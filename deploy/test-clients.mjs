@@ -1,5 +1,5 @@
 /**
- * The clients against the real server; see test-clients.sh, which prepares the folder and calls this.
+ * Tests the clients against the real server. test-clients.sh prepares the folder and calls this program.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { makeCertificates, openTlsProxy } from './tls-doors.mjs';
+import { makeCertificates, openTlsProxy } from './tls-proxies.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const clients = join(root, 'clients');
@@ -20,11 +20,11 @@ const program = join(root, 'dist', 'src', 'cli', 'main.js');
 const isRequired = process.env.INTERSTICE_REQUIRE_CLIENTS === '1';
 
 const START_LIMIT_MS = 60_000;
-/** A loop of 60 frames takes seconds; the rest is for a machine that is busy otherwise. */
+/** A loop of 60 frames takes seconds; the rest is a margin for a busy machine. */
 const LOOP_LIMIT_MS = 180_000;
 const BUILD_LIMIT_MS = 600_000;
 const FRAMES = 60;
-/** The server is killed when a loop has reported so many frames. */
+/** The server is killed when a loop has reported this frame. */
 const KILL_AT = 20;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -47,8 +47,8 @@ const findPython = () =>
   ['python3', '/usr/bin/python3'].find((python) => works(python, '-c', 'import numpy, grpc, google.protobuf'));
 
 /**
- * Every part: how it is built, the tests of its own, and its loops, as programs that take the address as argument. Loops
- * over TLS learn the authority from the environment, each library from a variable of its own.
+ * Builds a client; returns its tests and its loops, as commands that take the address as an argument. Loops over TLS read
+ * the authority from the environment, from a variable that depends on the library.
  */
 const preparePython = () => {
   const python = findPython();
@@ -73,8 +73,8 @@ const preparePython = () => {
       ['python, gRPC stream', ({ grpc }) => [...loop, `grpc://${grpc}`, '--stream']],
     ],
     tlsTests: [
-      ['python, HTTPS', (doors) => [python, join(folder, 'test_tls.py'), ...doors('https')]],
-      ['python, gRPC over TLS', (doors) => [python, join(folder, 'test_tls.py'), ...doors('grpcs')]],
+      ['python, HTTPS', (tlsArguments) => [python, join(folder, 'test_tls.py'), ...tlsArguments('https')]],
+      ['python, gRPC over TLS', (tlsArguments) => [python, join(folder, 'test_tls.py'), ...tlsArguments('grpcs')]],
     ],
     tlsLoops: [
       ['python, gRPC over TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [...loop, `grpcs://${grpc}`]],
@@ -92,7 +92,7 @@ const prepareCpp = () => {
     ['--build', folder, '--parallel', '2'],
   ].map((args) => run('cmake', args));
   const isBuilt = steps.every((step) => step.status === 0);
-  check(isBuilt, 'c++: it is built', steps.map((step) => `${step.stdout}${step.stderr}`).join(''));
+  check(isBuilt, 'c++: the client is built', steps.map((step) => `${step.stdout}${step.stderr}`).join(''));
   if (!isBuilt) return undefined;
   const loop = join(folder, 'falling_cloth');
   return {
@@ -101,16 +101,16 @@ const prepareCpp = () => {
       ['c++', ({ grpc }) => [loop, grpc]],
       ['c++, stream', ({ grpc }) => [loop, grpc, '--stream']],
     ],
-    tlsTests: [['c++, TLS', (doors) => [join(folder, 'tls_test'), ...doors('grpcs')]]],
+    tlsTests: [['c++, TLS', (tlsArguments) => [join(folder, 'tls_test'), ...tlsArguments('grpcs')]]],
     tlsLoops: [['c++, TLS', 'GRPC_DEFAULT_SSL_ROOTS_FILE_PATH', ({ grpc }) => [loop, `grpcs://${grpc}`, '--stream']]],
   };
 };
 
-/** Its other tests are part of `npm test`. */
+/** The other tests of this client are part of `npm test`. */
 const inTypescript = (program, ...args) => [process.execPath, join(clients, 'typescript', program), ...args];
 const typescript = {
   loops: [['typescript', ({ http }) => inTypescript('falling-cloth.mjs', `http://${http}`)]],
-  tlsTests: [['typescript, HTTPS', (doors) => inTypescript('tls-test.mjs', ...doors('https'))]],
+  tlsTests: [['typescript, HTTPS', (tlsArguments) => inTypescript('tls-test.mjs', ...tlsArguments('https'))]],
   tlsLoops: [
     ['typescript, HTTPS', 'NODE_EXTRA_CA_CERTS', ({ https }) => inTypescript('falling-cloth.mjs', `https://${https}`)],
   ],
@@ -147,7 +147,7 @@ const startServer = async ({ httpPort, grpcPort, http, settings }) => {
     if (answer?.ok) return server;
   }
   server.kill('SIGKILL');
-  throw new Error(`the server did not become ready: ${log}`);
+  throw new Error(`The server did not become ready: ${log}`);
 };
 
 const kill = async (server) => {
@@ -159,7 +159,7 @@ const kill = async (server) => {
 
 const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
 
-/** Not spawnSync: this process also runs the proxies of some tests. */
+/** Asynchronous, because this process also runs the proxies of some tests. */
 const runTests = async (name, [command, ...args]) => {
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], timeout: LOOP_LIMIT_MS });
   let [stdout, stderr] = ['', ''];
@@ -172,7 +172,7 @@ const runTests = async (name, [command, ...args]) => {
   const [status] = await once(child, 'close');
   const counts = TALLY.exec(stdout)?.slice(1).map(Number);
   const isWhole = counts !== undefined && (status === 0) === (counts[1] === 0);
-  check(isWhole, `${name}: its tests run to their end`, `${stdout}${stderr}`);
+  check(isWhole, `${name}: its tests run to completion`, `${stdout}${stderr}`);
   if (!counts) return;
   ['passed', 'failed', 'skipped'].forEach((kind, i) => {
     total[kind] += counts[i];
@@ -181,8 +181,8 @@ const runTests = async (name, [command, ...args]) => {
   if (counts[1] > 0) print(`${stdout}${stderr}`);
 };
 
-/** A falling cloth whose server is killed meanwhile; another one takes the same ports. @returns that one */
-const runLoop = async (name, [command, ...args], server, places, environment = {}) => {
+/** Runs a falling cloth whose server is killed meanwhile. @returns the new server, which uses the same ports */
+const runLoop = async (name, [command, ...args], server, addresses, environment = {}) => {
   const env = { ...process.env, ...environment };
   const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'close');
@@ -197,46 +197,46 @@ const runLoop = async (name, [command, ...args], server, places, environment = {
   createInterface({ input: child.stdout }).on('line', (line) => {
     lines.push(line);
     if (!line.startsWith(`frame ${KILL_AT} `)) return;
-    restarting = kill(server).then(() => startServer(places));
+    restarting = kill(server).then(() => startServer(addresses));
     restarting.catch(() => {});
   });
   const [code] = await ended;
   clearTimeout(limit);
   if (restarting) current = await restarting;
   const output = `${lines.join('\n')}\n${errors}`;
-  check(code === 0, `${name}: the loop ends well`, output);
-  const told = lines.filter((line) => line.startsWith('frame ')).length;
-  check(told === FRAMES / 10 && output.includes(`${FRAMES} frames`), `${name}: with all its frames`, output);
-  check(/made again [1-9]/.test(output), `${name}: over the death of the server`, output);
+  check(code === 0, `${name}: the loop succeeds`, output);
+  const reported = lines.filter((line) => line.startsWith('frame ')).length;
+  check(reported === FRAMES / 10 && output.includes(`${FRAMES} frames`), `${name}: it reports all its frames`, output);
+  check(/recreated [1-9]/.test(output), `${name}: it survives the death of the server`, output);
   return current;
 };
 
-const findPlaces = async (settings = {}) => {
+const findAddresses = async (settings = {}) => {
   const [httpPort, grpcPort] = [await freePort(), await freePort()];
   return { httpPort, grpcPort, http: `127.0.0.1:${httpPort}`, grpc: `127.0.0.1:${grpcPort}`, settings };
 };
 
-const testPlain = async (parts, places) => {
-  let server = await startServer(places);
+const testPlain = async (parts, addresses) => {
+  let server = await startServer(addresses);
   try {
     for (const [name, part] of parts) {
-      if (part.tests) await runTests(name, part.tests(places));
-      for (const [what, commandOf] of part.loops) server = await runLoop(what, commandOf(places), server, places);
+      if (part.tests) await runTests(name, part.tests(addresses));
+      for (const [what, commandOf] of part.loops) server = await runLoop(what, commandOf(addresses), server, addresses);
     }
   } finally {
     await kill(server);
   }
 };
 
-/** Two services, one that wants certificates and keys of its clients; proxies end TLS before their HTTP doors. */
+/** Two services, one of which requires client certificates and API keys; proxies terminate TLS in front of their HTTP servers. */
 const testTls = async (parts, folder) => {
   makeCertificates(folder);
   const at = (name) => join(folder, name);
   const key = randomBytes(24).toString('hex');
   writeFileSync(at('keys'), `tester:${createHash('sha256').update(key).digest('hex')}\n`);
   const tls = { INTERSTICE_GRPC_TLS_CERT: at('server.crt'), INTERSTICE_GRPC_TLS_KEY: at('server.key') };
-  const open = await findPlaces(tls);
-  const guarded = await findPlaces({
+  const open = await findAddresses(tls);
+  const guarded = await findAddresses({
     ...tls,
     INTERSTICE_GRPC_TLS_CLIENT_CA: at('ca.crt'),
     INTERSTICE_API_KEYS: at('keys'),
@@ -247,8 +247,8 @@ const testTls = async (parts, folder) => {
     await openTlsProxy({ folder, name: 'misnamed', to: open.httpPort }),
   ];
   const [https, mutual, misnamed] = proxies.map((proxy) => `127.0.0.1:${proxy.address().port}`);
-  /** What the tests take as arguments. */
-  const doors = (scheme) => {
+  /** The arguments of the tests. */
+  const tlsArguments = (scheme) => {
     const [first, second] = scheme === 'https' ? [https, mutual] : [open.grpc, guarded.grpc];
     return [
       folder,
@@ -260,7 +260,7 @@ const testTls = async (parts, folder) => {
   const servers = await Promise.all([open, guarded].map(startServer));
   try {
     for (const [, part] of parts) {
-      for (const [what, commandOf] of part.tlsTests) await runTests(what, commandOf(doors));
+      for (const [what, commandOf] of part.tlsTests) await runTests(what, commandOf(tlsArguments));
       for (const [what, variable, commandOf] of part.tlsLoops) {
         const environment = { [variable]: at('ca.crt') };
         servers[0] = await runLoop(what, commandOf({ ...open, https }), servers[0], open, environment);
@@ -275,19 +275,19 @@ const testTls = async (parts, folder) => {
 mkdirSync(build, { recursive: true });
 const parts = Object.entries({ python: preparePython(), 'c++': prepareCpp(), typescript }).filter(([, part]) => part);
 const [only] = process.argv.slice(2);
-if (only !== 'tls') await testPlain(parts, await findPlaces());
-if (only === 'plain') print('      TLS was not asked for');
+if (only !== 'tls') await testPlain(parts, await findAddresses());
+if (only === 'plain') print('      TLS is not part of this run.');
 else if (works('openssl', 'version')) {
   const folder = mkdtempSync(join(tmpdir(), 'interstice-tls-'));
   try {
     const since = performance.now();
     await testTls(parts, folder);
-    print(`      all over TLS in ${((performance.now() - since) / 1000).toFixed(1)} s`);
+    print(`      All TLS tests took ${((performance.now() - since) / 1000).toFixed(1)} s.`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 } else {
-  skip('TLS', 'no openssl to make certificates with');
+  skip('TLS', 'openssl is missing');
 }
 process.exitCode = total.failed === 0 ? 0 : 1;
 print(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);

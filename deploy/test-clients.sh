@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Builds the clients in three languages and runs each against the real server, which is killed and started again meanwhile.
-# Ends with "N passed, N failed, N skipped". What cannot be built here for want of tools counts as skipped, and says so;
-# with INTERSTICE_REQUIRE_CLIENTS=1 it counts as failed. deploy/install-client-tools.sh installs the tools. Then the same over
-# TLS, with certificates made here (openssl). `test-clients.sh plain` and `test-clients.sh tls` do one of the two.
+# Builds the clients in three languages and runs each against the real server, which is killed and restarted meanwhile; then
+# repeats that over TLS, with certificates that openssl generates. Ends with "N passed, N failed, N skipped". A client whose
+# build tools are missing counts as skipped, or as failed with INTERSTICE_REQUIRE_CLIENTS=1; deploy/install-client-tools.sh
+# installs them. `test-clients.sh plain` and `test-clients.sh tls` run only one of the two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 node deploy/prepare.mjs

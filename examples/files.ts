@@ -5,13 +5,13 @@ import type { Scene } from './scenes/types.js';
 
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Options as the command line's --options and the multipart part `options` read them. */
+/** The options object that --options of the command line and the multipart part `options` accept. */
 const optionsOf = (scene: Scene): unknown => ({
   parameters: scene.parameters,
   ...(scene.kinematicFrom < scene.vertexCount ? { kinematicFrom: scene.kinematicFrom } : {}),
 });
 
-/** A request as `POST /v1/resolve` takes it as JSON, on one line a field: number arrays are read by machines. */
+/** A JSON request for `POST /v1/resolve`, with one line per field. */
 function requestOf(scene: Scene): string {
   const positions = (values: Float64Array) => ({ data: Array.from(values), scalar: 'FLOAT64' });
   const fields = {
@@ -53,8 +53,8 @@ const countsOf = (scene: Scene): string =>
 
 const readme = (scenes: readonly (readonly [string, Scene])[]): string => `# Example pairs
 
-Each folder in \`pairs/\` holds a start that is free of intersections, a target that cannot be reached on a straight way,
-and the options that go with them: everything that one request needs. Units are metres, edges are about 10 mm long.
+Each folder in \`pairs/\` holds a start that is free of intersections, a target that no straight path reaches,
+and the options: everything that one request needs. Units are metres, edges are about 10 mm long.
 
 | pair | what happens | size |
 |---|---|---|
@@ -76,13 +76,13 @@ curl -sS -H 'content-type: application/json' --data-binary @examples/pairs/solid
   http://127.0.0.1:8080/v1/resolve -o solid-answer.json
 \`\`\`
 
-OBJ has no tetrahedra: \`solid/request.json\` shows how a solid with its inside travels as JSON.
+OBJ has no tetrahedra: \`solid/request.json\` shows how a solid with its tetrahedra is sent as JSON.
 
-\`npm run examples\` writes these files again, byte for byte the same (\`scenes/\` makes them; the benchmark runs the same scenes
-larger), and \`npm run pictures\` draws \`docs/pictures/\` from real answers.
+\`npm run examples\` regenerates these files, byte for byte (\`scenes/\` defines them; the benchmark runs larger versions of
+the same scenes), and \`npm run pictures\` draws \`docs/pictures/\` from real answers.
 `;
 
-/** Every generated file of this folder: path inside examples/ → contents. */
+/** Every generated file of this folder, as path in examples/ → contents. */
 export function exampleFiles(): Map<string, string> {
   const scenes = Object.entries(EXAMPLES).map(([name, make]) => [name, make()] as const);
   return new Map<string, string>([

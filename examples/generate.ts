@@ -1,4 +1,4 @@
-/** Writes every generated file of examples/ again. Deterministic: a second run changes nothing. */
+/** Regenerates every generated file of examples/. Deterministic: a second run changes nothing. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { projectRoot } from '../src/paths.js';

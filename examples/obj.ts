@@ -1,6 +1,6 @@
 import type { Scene } from './scenes/types.js';
 
-/** Chains segments that follow each other in the list into polylines, which is how modelling programs write strands. */
+/** Joins consecutive segments of the list to polylines, as modelling programs write strands. */
 function chainSegments(segments: Uint32Array): number[][] {
   const chains: number[][] = [];
   for (let i = 0; i < segments.length; i += 2) {
@@ -13,7 +13,7 @@ function chainSegments(segments: Uint32Array): number[][] {
 
 /**
  * One state of a scene as Wavefront OBJ. Numbers are the shortest decimals that read back as the same doubles.
- * Written here, apart from the service's own writer, so that the examples look like files from elsewhere.
+ * Independent of the service's own writer, so that the examples resemble files of other programs.
  * @param positions float64[3·V], metres
  */
 export function writeObj(scene: Scene, positions: Float64Array, title: string): string {

@@ -1,5 +1,5 @@
 /**
- * Draws docs/pictures/before-after.png: for a few scenes the start, the target and what the service answers.
+ * Draws docs/pictures/before-after.png: the start, the target and the service's answer for a few scenes.
  *
  *     npm run pictures                      docs/pictures/before-after.png from real answers
  *     npm run pictures -- OUT.png hair      another file, other scenes
@@ -21,7 +21,7 @@ const HEADINGS = ['START', 'TARGET', 'ANSWER'];
 const PAPER: readonly [number, number, number] = [255, 255, 255];
 const INK: readonly [number, number, number] = [62, 68, 78];
 
-/** From where each scene is seen. */
+/** The viewing direction of each scene. */
 const VIEWS: Readonly<Record<string, Vec>> = {
   layers: [-0.5, 1, -0.35],
   spike: [-0.4, 1, -0.36],
@@ -32,7 +32,7 @@ const VIEWS: Readonly<Record<string, Vec>> = {
 };
 const DEFAULT_SCENES = ['spike', 'sleeve', 'layers'];
 
-/** Puts rows of panels under their headings. */
+/** Arranges rows of panels under their headings. */
 function compose(rows: readonly (readonly Picture[])[]): Buffer {
   const width = HEADINGS.length * (PANEL.width + GAP) - GAP;
   const height = HEADING.height + rows.length * (PANEL.height + GAP) - GAP;
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
     const rows: Picture[][] = [];
     for (const name of names) {
       const make = EXAMPLES[name];
-      if (!make) throw new Error(`no scene is named ${name}; there are ${Object.keys(EXAMPLES).join(', ')}`);
+      if (!make) throw new Error(`No scene is named ${name}. The scenes are ${Object.keys(EXAMPLES).join(', ')}.`);
       const scene = make();
       const { positions, report } = await resolveScene(operations, scene);
       process.stdout.write(`${name}: ${report.status} after ${report.steps} steps\n`);
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
     }
     mkdirSync(dirname(out), { recursive: true });
     writeFileSync(out, compose(rows));
-    process.stdout.write(`wrote ${relative(process.cwd(), out)}\n`);
+    process.stdout.write(`Wrote ${relative(process.cwd(), out)}.\n`);
   } finally {
     await operations.close();
   }

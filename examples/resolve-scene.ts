@@ -5,7 +5,7 @@ import type { Limits } from '../src/contract/server-info.js';
 import { createOperations } from '../src/session/operations.js';
 import type { Scene } from './scenes/types.js';
 
-/** Nothing here is a guest: the only bound is what the machine holds. */
+/** Limits for trusted use: only the machine bounds the work. */
 const LIMITS: Limits = {
   maxVertices: 16_000_000,
   maxElements: 64_000_000,
@@ -16,7 +16,7 @@ const LIMITS: Limits = {
   maxTimeBudgetSeconds: 86_400,
 };
 
-/** The service's operations inside this process, for the benchmark and the pictures. The caller closes them. */
+/** Opens the service's operations in this process, for the benchmark and the pictures. The caller closes them. */
 export function openOperations(
   engine: 'auto' | 'cpu' | 'webgpu',
   threads = Math.max(1, availableParallelism() - 1),

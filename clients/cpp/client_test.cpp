@@ -1,4 +1,4 @@
-// What the header promises, against a running server: client_test 127.0.0.1:50051.
+// Tests of the headers against a running server: client_test 127.0.0.1:50051.
 // Ends with "N passed, N failed, 0 skipped".
 #include <iostream>
 
@@ -23,7 +23,7 @@ std::optional<ServiceError> refusalOf(Work&& work) {
   return std::nullopt;
 }
 
-/// Two triangles; the second one is asked to pass through the first, which is an obstacle.
+/// Two triangles; the second one is moved through the first, which is an obstacle.
 v1::Mesh pair() {
   v1::Mesh mesh;
   mesh.set_vertex_count(6);
@@ -51,7 +51,7 @@ void testSession(const Client& client, bool isStreaming) {
   StepOptions wrong;
   wrong.parameters.emplace().set_damping(7);
   const auto range = refusalOf([&] { session.step(lowered<float>(0.1f), wrong); });
-  check(range && range->code() == "INVALID_PARAMETER" && !range->isUncertain(), "so has one of a parameter" + way);
+  check(range && range->code() == "INVALID_PARAMETER" && !range->isUncertain(), "so does the refusal of a parameter" + way);
 
   StepOptions options;
   options.timeBudget = Seconds(60);
@@ -59,13 +59,13 @@ void testSession(const Client& client, bool isStreaming) {
   options.kinematic = {1, 1, 1, 1, 1, 1};
   const auto wide = session.step(lowered<double>(0.01), options);
   check(wide.message.frame() == 4 && wide.positions.size() == 18, "refusals change nothing, doubles come back" + way);
-  check(wide.message.has_contacts(), "what is asked to be included comes" + way);
-  check(session.recreations() == 0 && session.close() && session.close(), "closing twice is no mistake" + way);
+  check(wide.message.has_contacts(), "the answer contains what the step includes" + way);
+  check(session.recreations() == 0 && session.close() && session.close(), "closing twice is allowed" + way);
   const auto closed = refusalOf([&] { session.step(lowered<float>(0)); });
-  check(closed && closed->code() == kCancelled, "a closed session takes no step" + way);
+  check(closed && closed->code() == kCancelled, "a closed session refuses steps" + way);
 }
 
-/// Answers a creation and tells what came with each call.
+/// Answers a creation and records the metadata of each call.
 class Recorder : public v1::CollisionService::Service {
  public:
   std::vector<std::string> named;  // session in the metadata, by call; "-" = none
@@ -106,21 +106,21 @@ void testMetadata() {
   }
   server->Shutdown();
   const std::vector<std::string> expected = {"-", "its-name", "-", "its-name"};
-  check(recorder.named == expected, "step and check name their session before their message comes");
+  check(recorder.named == expected, "step and check name their session before their message arrives");
 }
 
 void testRefusedStream() {
   const grpc::Status refused(grpc::StatusCode::UNAVAILABLE, "Received RST_STREAM with error code 7");
   const grpc::Status broken(grpc::StatusCode::UNAVAILABLE, "Socket closed");
-  check(errorOf(refused).isRetryable() && !errorOf(refused).isUncertain(), "a refused call has done nothing");
-  check(errorOf(broken).isRetryable() && errorOf(broken).isUncertain(), "of a broken one nobody knows");
-  check(errorOf(refused, true).isUncertain(), "nor of a stream on which something has come back");
+  check(errorOf(refused).isRetryable() && !errorOf(refused).isUncertain(), "a refused call had no effect");
+  check(errorOf(broken).isRetryable() && errorOf(broken).isUncertain(), "a broken call is uncertain");
+  check(errorOf(refused, true).isUncertain(), "so is one on a stream that has received a message");
 }
 
 int main(int count, char** words) {
   const std::string address = count > 1 ? words[1] : "127.0.0.1:50051";
   const Client client(address);
-  check(!client.info().version().empty(), "the server tells its version");
+  check(!client.info().version().empty(), "the server states its version");
   testSession(client, false);
   testSession(client, true);
   testMetadata();
@@ -132,13 +132,13 @@ int main(int count, char** words) {
   check(pierced && pierced->code() == "INTERSECTING_START", "an intersecting start is refused");
   check(pierced && pierced->error().pairs_size() > 0 && pierced->error().pair_count() > 0, "and its pairs are named");
 
-  const Client nobody("127.0.0.1:1", {.apiKey = "", .retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
-  const auto away = refusalOf([&] { nobody.info(); });
-  check(away && away->code() == kUnreachable && away->isRetryable(), "nobody listens");
+  const Client closedPort("127.0.0.1:1", {.apiKey = "", .retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+  const auto away = refusalOf([&] { closedPort.info(); });
+  check(away && away->code() == kUnreachable && away->isRetryable(), "a closed port is reported");
 
   int tries = 0;
   const auto late = refusalOf([&] {
-    persist({}, Clock::time_point::max(), [&] {
+    withRetries({}, Clock::time_point::max(), [&] {
       tries++;
       v1::Error error;
       error.set_code("QUEUE_FULL");
@@ -147,7 +147,7 @@ int main(int count, char** words) {
       throw ServiceError(error);
     });
   });
-  check(late && tries == 3, "what is retryable is tried again, what is not, is not");
+  check(late && tries == 3, "only retryable errors are retried");
   std::cout << passed << " passed, " << failed << " failed, 0 skipped\n";
   return failed == 0 ? 0 : 1;
 }

@@ -54,6 +54,6 @@ int main(int count, char** words) {
   bool isFree = session.check().intersection_free();
   for (int i = 0; i < 3 * CLOTH; i += 3)
     isFree &= x[i + 1] < 0 || std::max(std::abs(x[i]), std::abs(x[i + 2])) + x[i + 1] > 0.9f * HEIGHT;
-  std::cout << FRAMES << " frames, session made again " << session.recreations() << " times" << std::endl;
+  std::cout << FRAMES << " frames, session recreated " << session.recreations() << " times" << std::endl;
   return session.close() && isFree ? 0 : 1;
 }

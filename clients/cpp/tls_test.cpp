@@ -1,5 +1,5 @@
-// What the header promises of TLS, against a running server: tls_test FOLDER KEY TLS MTLS MISNAMED PLAIN.
-// FOLDER has the certificates, the rest are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
+// Tests of the headers' TLS against a running server: tls_test FOLDER KEY TLS MTLS MISNAMED PLAIN.
+// FOLDER contains the certificates; the other arguments are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
 #include <iostream>
 
 #include "interstice/client.hpp"
@@ -21,7 +21,7 @@ Tls tls(const std::string& authority, const std::string& client = "") {
                         : Tls{at(authority + ".crt"), at(client + ".crt"), at(client + ".key")};
 }
 
-/// So many tries that a refusal which is tried again does not come to an end in the time that this test has.
+/// So many attempts that the test would time out if a refusal were retried.
 ClientOptions patient(const Tls& tls) {
   return {.apiKey = apiKey, .retry = {.attempts = 1'000'000, .firstPause = Seconds(0.005), .longestPause = Seconds(0.005)},
           .tls = tls};
@@ -87,8 +87,8 @@ int main(int count, char** words) {
   refused("plain to TLS", "grpc://" + addressOf(url), twice, kUnreachable, "TLS");
   refused("plain to TLS, without a scheme", addressOf(url), twice, kUnreachable, "TLS");
 
-  mistaken("a file that is not there", url, patient(tls("none")));
-  mistaken("a file that is no certificate", url, patient({at("server.ext")}));
+  mistaken("a missing file", url, patient(tls("none")));
+  mistaken("a file that is not a certificate", url, patient({at("server.ext")}));
   mistaken("a key of another certificate", url, patient({at("ca.crt"), at("client.crt"), at("server.key")}));
   mistaken("a certificate without its key", url, patient({at("ca.crt"), at("client.crt")}));
   mistaken("certificates without TLS", plain, patient(tls("ca")));

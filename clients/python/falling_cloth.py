@@ -50,4 +50,4 @@ with client.session(mesh, x, stream="--stream" in sys.argv) as session:
             print(f"frame {frame} {result.report['status']} {contacts} contacts", flush=True)
     assert session.check()["intersectionFree"], "the last state is free"
     assert (np.linalg.norm(x[: N * N], axis=1) > 0.9 * RADIUS).all(), "nothing passed through the ball"
-    print(f"{FRAMES} frames, session made again {session.recreations} times")
+    print(f"{FRAMES} frames, session recreated {session.recreations} times")

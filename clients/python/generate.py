@@ -1,4 +1,4 @@
-"""Makes the gRPC stubs from the contract: `python3 generate.py [FOLDER]`; default here, where git ignores them.
+"""Generates the gRPC stubs from the contract: `python3 generate.py [FOLDER]`; default: this folder, where git ignores them.
 
 Needs protoc and grpc_python_plugin (Debian: protobuf-compiler, protobuf-compiler-grpc).
 """
@@ -15,7 +15,7 @@ CONTRACT = "interstice/v1/collision.proto"
 def generate(folder: pathlib.Path) -> None:
     protoc, plugin = shutil.which("protoc"), shutil.which("grpc_python_plugin")
     if protoc is None or plugin is None:
-        raise SystemExit("protoc and grpc_python_plugin are needed (Debian: protobuf-compiler-grpc)")
+        raise SystemExit("protoc and grpc_python_plugin are required (Debian: protobuf-compiler-grpc).")
     folder.mkdir(parents=True, exist_ok=True)
     command = [protoc, "--experimental_allow_proto3_optional", f"--proto_path={HERE.parent.parent / 'proto'}"]
     command += [f"--plugin=protoc-gen-grpc={plugin}", f"--python_out={folder}", f"--grpc_out={folder}", CONTRACT]

@@ -1,4 +1,4 @@
-"""Only the hook that makes the gRPC stubs; everything else is in pyproject.toml."""
+"""The hook that generates the gRPC stubs; everything else is in pyproject.toml."""
 
 import pathlib
 import shutil
@@ -17,7 +17,7 @@ class BuildWithStubs(build_py):
         if shutil.which("protoc") and shutil.which("grpc_python_plugin"):
             generate.generate(pathlib.Path(self.build_lib))
         else:
-            print("protoc or grpc_python_plugin is missing: grpc:// will not work, http:// will", file=sys.stderr)
+            print("protoc or grpc_python_plugin is missing: grpc:// will not work, http:// will.", file=sys.stderr)
 
 
 setup(cmdclass={"build_py": BuildWithStubs})

@@ -1,4 +1,4 @@
-"""What the package promises, against a running server: python3 test_client.py http://… grpc://…
+"""Tests of the package against a running server: python3 test_client.py http://… grpc://…
 
 Ends with "N passed, N failed, N skipped". Connections are cut by a proxy in this process, which knows no protocol but the
 few frames of HTTP/2 that it takes to refuse a call.
@@ -15,8 +15,8 @@ import numpy as np
 
 from interstice import Client, Mesh, Retry, ServiceError
 
-# Two triangles; the second one is asked to pass through the first, which is an obstacle. The particles only make
-# answers so long that the proxy can tell them from the small talk of a connection.
+# Two triangles; the second one is moved through the first, which is an obstacle. The particles only make
+# answers so long that the proxy can distinguish them from the control frames of a connection.
 ROWS = 200
 START = np.concatenate([
     np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.1], [1.2, 0.2, 0.1], [0.2, 1.2, 0.1]]),
@@ -24,7 +24,7 @@ START = np.concatenate([
 MESH = Mesh(triangles=[[0, 1, 2], [3, 4, 5]], particles=np.arange(6, 6 + ROWS), kinematic=np.arange(len(START)) < 3)
 QUICK = Retry(first_pause=0.01, longest_pause=0.1)
 SMALL_TALK = 1500
-"""bytes; an answer with these positions has 2472 and more"""
+"""bytes; an answer with these positions has at least 2472"""
 
 
 def lowered(by):
@@ -34,7 +34,7 @@ def lowered(by):
 
 
 def frame(kind, stream, payload=b"", flags=0):
-    """Of HTTP/2."""
+    """Frame types of HTTP/2."""
     return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
@@ -43,8 +43,8 @@ REFUSED_STREAM = (7).to_bytes(4, "big")
 
 
 class Proxy:
-    """Passes bytes on; armed, it breaks the connection instead of handing over the next long answer. While refusals are
-    left, it takes new connections itself and refuses every call on them as a server does that has too many."""
+    """Forwards bytes. While armed, it breaks the connection instead of forwarding the next long answer. While refusals are
+    left, it accepts new connections itself and refuses every call on them, as an overloaded server does."""
 
     def __init__(self, address):
         host, port = address.split(":")
@@ -89,7 +89,7 @@ class Proxy:
                 if kind == HEADERS:
                     self.refusals -= 1
                     near.sendall(frame(RST_STREAM, stream, REFUSED_STREAM))
-            # Closing with something unread would reset the connection, and take back what was said last.
+            # Closing with unread data would reset the connection and discard the last data sent.
             near.shutdown(socket.SHUT_WR)
             while source.read(65536):
                 pass
@@ -113,7 +113,7 @@ class Proxy:
 
 
 class ClientTest:
-    """For every transport; url and stream are set below."""
+    """Tests for every transport; url and stream are set below."""
 
     def setUp(self):
         scheme, address = urllib.parse.urlsplit(self.url)[:2]
@@ -171,7 +171,7 @@ class ClientTest:
         self.proxy.is_armed = True
         error = self.refusal(session.step, lowered(0.09))
         self.assertEqual((error.code, error.retryable, error.is_uncertain), ("UNREACHABLE", True, True))
-        while session.recreations == 0:  # a try is all there is, and the connection may need one
+        while session.recreations == 0:  # there is only one attempt, and the connection may need one
             try:
                 answer = session.step(lowered(0.2))
             except ServiceError as error:
@@ -181,7 +181,7 @@ class ClientTest:
     def test_dropped_session_is_made_again_as_it_was(self):
         session = self.session(parameters={"activationDistance": 0.03})
         first = session.step(lowered(0.05), kinematic=np.arange(len(START)) < 4)
-        session._lane.delete(session.id)
+        session._calls.delete(session.id)
         second = session.step(lowered(0.2))
         self.assertEqual((session.recreations, second.frame), (1, 2))
         self.assertEqual(second.report["resolved"]["activationDistance"], 0.03)
@@ -189,7 +189,7 @@ class ClientTest:
         expected = self.client.resolve(mesh, first.positions, lowered(0.2), parameters={"activationDistance": 0.03})
         np.testing.assert_array_equal(second.positions, expected.positions)
 
-    def test_what_cannot_succeed_is_told(self):
+    def test_a_refusal_states_its_cause(self):
         session = self.session()
         error = self.refusal(session.step, np.zeros((1, 3), np.float32))
         self.assertEqual((error.code, error.retryable), ("SIZE_MISMATCH", False))
@@ -207,17 +207,17 @@ class ClientTest:
     def test_closing(self):
         session = self.session()
         self.assertTrue(session.close())
-        self.assertTrue(session.close(), "twice is no mistake")
+        self.assertTrue(session.close(), "closing twice is allowed")
         self.assertEqual(self.refusal(session.step, START).code, "CANCELLED")
 
-    def test_nobody_there(self):
+    def test_a_closed_port(self):
         scheme = urllib.parse.urlsplit(self.url).scheme
         client = Client(f"{scheme}://127.0.0.1:1", retry=Retry(attempts=2, first_pause=0.001))
         self.assertEqual(self.refusal(client.info).code, "UNREACHABLE")
 
 
 class GrpcTest(ClientTest):
-    """What is gRPC's own."""
+    """Tests that only gRPC needs."""
 
     def test_refused_call_is_sent_again(self):
         self.proxy.refusals = 3
@@ -234,16 +234,16 @@ class GrpcTest(ClientTest):
         name = session.id
         self.proxy.refusals = 2
         self.proxy.cut()
-        self.ask_until(client, lambda: self.proxy.refusals == 1)  # the new connection stands, with one refusal left
+        self.ask_until(client, lambda: self.proxy.refusals == 1)  # the new connection is open, with one refusal left
         error = self.refusal(session.step, lowered(0.2))
         self.assertEqual((error.code, error.retryable, error.is_uncertain), ("UNREACHABLE", True, False), error.message)
         self.ask_until(client, lambda: self.is_answered)
         answer = session.step(lowered(0.2))
         np.testing.assert_array_equal(answer.positions, self.client.resolve(MESH, START, lowered(0.2)).positions)
-        self.assertEqual((session.id, session.recreations), (name, 0), "the session goes on where it is")
+        self.assertEqual((session.id, session.recreations), (name, 0), "the session continues")
 
     def ask_until(self, client, is_so):
-        """With a single try a call may meet a connection that is just going."""
+        """With a single attempt a call may use a connection that is just closing."""
         self.is_answered = False
         while not is_so():
             try:

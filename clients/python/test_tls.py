@@ -1,6 +1,6 @@
-"""What the package promises of TLS, against a running server: python3 test_tls.py FOLDER KEY TLS MTLS MISNAMED PLAIN
+"""Tests of the package's TLS against a running server: python3 test_tls.py FOLDER KEY TLS MTLS MISNAMED PLAIN
 
-FOLDER has the certificates, the rest are an API key and URLs. Ends with "N passed, N failed, N skipped".
+FOLDER contains the certificates; the other arguments are an API key and URLs. Ends with "N passed, N failed, N skipped".
 """
 
 import pathlib
@@ -13,7 +13,7 @@ from interstice import Client, Mesh, Retry, ServiceError, Tls
 
 START = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0.2, 0.2, 0.1], [1.2, 0.2, 0.1], [0.2, 1.2, 0.1]], np.float32)
 MESH = Mesh(triangles=[[0, 1, 2], [3, 4, 5]], kinematic=np.arange(6) < 3)
-# So many that a refusal which is tried again does not come to an end in the time that this test has.
+# So many attempts that the test would time out if a refusal were retried.
 PATIENT = Retry(attempts=10**6, first_pause=0.005, longest_pause=0.005)
 
 

@@ -55,5 +55,5 @@ assert((await session.check()).intersectionFree, 'the last state is free');
 for (let i = 0; i < v.length; i += 3) {
   assert(Math.hypot(...state.subarray(i, i + 3)) > 0.9 * RADIUS, 'nothing passed through the ball');
 }
-console.log(`${FRAMES} frames, session made again ${session.recreations} times`);
+console.log(`${FRAMES} frames, session recreated ${session.recreations} times`);
 await session.close();

@@ -1,5 +1,5 @@
-// What the client promises of TLS, against a running service: `node tls-test.mjs FOLDER KEY TLS MTLS MISNAMED PLAIN`.
-// FOLDER has the certificates, the rest are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
+// Tests of the client's TLS against a running service: `node tls-test.mjs FOLDER KEY TLS MTLS MISNAMED PLAIN`.
+// FOLDER contains the certificates; the other arguments are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
 import { join } from 'node:path';
 import { Client, ServiceError } from 'interstice/client';
 
@@ -7,7 +7,7 @@ const [folder, apiKey, url, mutual, misnamed, plain] = process.argv.slice(2);
 const at = (name) => join(folder, name);
 const of = (name) => ({ cert: at(`${name}.crt`), key: at(`${name}.key`) });
 const ca = at('ca.crt');
-/** So many that a refusal which is tried again does not come to an end in the time that this test has. */
+/** So many attempts that the test would time out if a refusal were retried. */
 const retry = { attempts: 1e6, firstPauseMs: 5, longestPauseMs: 5 };
 
 const START = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1);
@@ -41,17 +41,20 @@ const steps = async (what, address, tls, target) => {
     `${what}: a step is held back`,
   );
   const full = await session.step(target(0.05), { include: { contacts: true } });
-  check(full.frame === 2 && full.contacts !== undefined, `${what}: one that travels as JSON`);
-  check((await session.check()).intersectionFree && session.recreations === 0, `${what}: and is free`);
+  check(full.frame === 2 && full.contacts !== undefined, `${what}: a step is sent as JSON`);
+  check(
+    (await session.check()).intersectionFree && session.recreations === 0,
+    `${what}: the state is free of intersections`,
+  );
   check(await session.close(), `${what}: the session is closed`);
 };
 
 await steps('TLS', url, { ca }, lowered);
 await new Promise(setImmediate);
 const held = process.getActiveResourcesInfo().filter((name) => /TCP|TLS/.test(name));
-check(held.length === 0, 'TLS: a connection without work does not keep the program running', held.join());
+check(held.length === 0, 'TLS: an idle connection does not keep the program running', held.join());
 await steps('mTLS', mutual, { ca, ...of('client') }, lowered);
-// Of some length: many records, and an answer in many pieces.
+// Large enough for many TLS records and an answer in many pieces.
 const many = 20_000;
 MESH.vertexCount += many;
 MESH.particles = Uint32Array.from({ length: many }, (_, i) => i + 6);
@@ -71,8 +74,8 @@ await refused('a stranger', mutual, { tls: { ca, ...of('stranger') } }, 'TLS_REF
 await refused('no TLS there', plain.replace('http:', 'https:'), { tls: { ca } }, 'TLS_REFUSED', /port/);
 await refused('plain to TLS', url.replace('https:', 'http:'), { retry: { attempts: 2 } }, 'UNREACHABLE', /TLS/);
 
-mistaken('a file that is not there', url, { tls: { ca: at('none.crt') } });
-mistaken('a file that is no certificate', url, { tls: { cert: at('server.ext'), key: at('client.key') } });
+mistaken('a missing file', url, { tls: { ca: at('none.crt') } });
+mistaken('a file that is not a certificate', url, { tls: { cert: at('server.ext'), key: at('client.key') } });
 mistaken('a key of another certificate', url, { tls: { ...of('client'), key: at('server.key') } });
 mistaken('a certificate without its key', url, { tls: { cert: at('client.crt') } });
 mistaken('certificates without TLS', plain, { tls: { ca } });

@@ -8,13 +8,13 @@ export interface Camera {
   turn(direction: Vec): Vec;
 }
 
-/** A narrow view: little distortion, still some depth. */
+/** A narrow field of view: little distortion, but some depth. */
 const HALF_VIEW = Math.tan((11 * Math.PI) / 180);
 const UP: Vec = [0, 0, 1];
 
 /**
- * A camera that looks along `direction` and holds all the states whole.
- * @param margin share of the picture that stays free around them
+ * A camera that looks along `direction` and shows all the states completely.
+ * @param margin fraction of the picture that stays empty around them
  */
 export function frame(
   states: readonly ArrayLike<number>[],

@@ -13,15 +13,15 @@ const TAPS = 20;
 const TURN = Math.PI * (3 - Math.sqrt(5));
 const CREASE_STRENGTH = 0.85;
 
-/** A number in [0, 1) per sample that turns the taps, so that few of them look like many after averaging. */
+/** A number in [0, 1) per sample that rotates the taps, so that a few taps look like many after averaging. */
 const scatter = (x: number, y: number): number => {
   const h = Math.imul(x * 374761393 + y * 668265263, 1274126177);
   return ((h ^ (h >>> 15)) >>> 0) / 2 ** 32;
 };
 
 /**
- * How much of the sky a sample sees: 1 in the open, less in creases and under other bodies.
- * @param radius metres: how far a body casts its soft shadow
+ * The fraction of the sky that a sample sees: 1 in the open, less in creases and under other bodies.
+ * @param radius metres: the reach of a soft shadow
  */
 function openness(surface: Surface, x: number, y: number, radius: number, focal: number): number {
   const sample = y * surface.width + x;
@@ -41,7 +41,7 @@ function openness(surface: Surface, x: number, y: number, radius: number, focal:
     const length = Math.hypot(...toOther);
     if (length === 0) continue;
     const rise = dot(normal, toOther) / length;
-    // Bodies far in front do not shade: they only overlap in the picture.
+    // Bodies far in front cast no shadow; they only overlap in the picture.
     const nearness = Math.max(0, 1 - length / (2 * radius));
     covered += Math.max(0, rise - 0.12) * nearness;
   }

@@ -9,7 +9,7 @@ const SAMPLES = 3;
 const MARGIN = 0.08;
 const ROD_RADIUS = 0.0012;
 const GRAIN_RADIUS = 0.0026;
-/** How far soft shadows reach. */
+/** The reach of soft shadows. */
 const CREASE_RADIUS = 0.03;
 
 /** Linear colours: front and back of each role. */
@@ -21,7 +21,7 @@ const COLOURS: Record<Scene['bodies'][number]['role'], { readonly front: Vec; re
 const SAND: Vec = [0.8, 0.52, 0.2];
 const STRANDS: readonly [Vec, Vec] = [COLOURS.first.front, COLOURS.second.front];
 
-/** Sums of the normals of the triangles around each vertex; longer ones weigh more. */
+/** Sums of the normals of the triangles around each vertex, weighted by area. */
 function vertexNormals(scene: Scene, positions: Float64Array): Vec[] {
   const sums: Vec[] = Array.from({ length: scene.vertexCount }, () => [0, 0, 0]);
   for (let i = 0; i < scene.triangles.length; i += 3) {
@@ -42,8 +42,8 @@ export interface Picture {
 
 /**
  * Draws one state of a scene.
- * @param framing states that must all fit, so that several panels show the same piece of space
- * @param direction where the eye looks
+ * @param framing states that must all fit, so that several panels show the same region of space
+ * @param direction viewing direction
  */
 export function drawPanel(
   scene: Scene,
@@ -68,7 +68,7 @@ export function drawPanel(
     const { front, back } = COLOURS[roleOf(a)];
     drawTriangle(surface, [cornerOf(a), cornerOf(b), cornerOf(c)], front, back, lines);
   }
-  // Strands alternate between the two bunches; a new one begins where a segment does not follow the one before.
+  // Strands alternate between the two bunches; a new strand begins where a segment does not continue the previous one.
   let strand = -1;
   for (let i = 0; i < scene.segments.length; i += 2) {
     const [a, b] = scene.segments.subarray(i, i + 2);

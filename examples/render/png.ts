@@ -6,7 +6,7 @@ const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** zlib's own from Node 20.15 on; the table serves the versions before. */
+/** zlib has crc32 from Node 20.15 on; the table serves earlier versions. */
 const crc32 = (bytes: Uint8Array): number => {
   if (typeof zlibCrc32 === 'function') return zlibCrc32(bytes);
   let crc = 0xffffffff;
@@ -23,7 +23,7 @@ const chunk = (type: string, data: Uint8Array): Buffer => {
   return out;
 };
 
-/** Each row minus the one above it (filter 2): smooth pictures compress to about half. */
+/** Each row minus the row above it (filter 2), with which smooth pictures compress to about half. */
 const filterRows = (width: number, height: number, pixels: Uint8Array): Uint8Array => {
   const stride = 3 * width;
   const rows = new Uint8Array((stride + 1) * height);
@@ -38,11 +38,11 @@ const filterRows = (width: number, height: number, pixels: Uint8Array): Uint8Arr
 };
 
 /**
- * A picture as PNG, eight bits a channel, no transparency.
+ * Encodes a picture as PNG, eight bits per channel, without transparency.
  * @param pixels uint8[3·width·height] red, green, blue, top row first
  */
 export function encodePng(width: number, height: number, pixels: Uint8Array): Buffer {
-  if (pixels.length !== 3 * width * height) throw new Error(`${pixels.length} bytes for ${width} × ${height} pixels`);
+  if (pixels.length !== 3 * width * height) throw new Error(`A picture of ${width} × ${height} pixels cannot have ${pixels.length} bytes.`);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);

@@ -1,13 +1,13 @@
 import type { Vec } from './vector.js';
 
 /**
- * What every sample of a panel sees: depth, direction of the surface, colour. Filled by the rasteriser, lit afterwards,
- * because shadows in creases need the depths around a sample.
+ * Depth, surface normal and colour of every sample of a panel. The rasteriser fills it; lighting follows, because shadows in
+ * creases need the depths around a sample.
  */
 export interface Surface {
   readonly width: number;
   readonly height: number;
-  /** float32[W·H] distance from the eye along its axis, metres; Infinity where nothing is */
+  /** float32[W·H] distance from the eye along its axis, metres; Infinity for the background */
   readonly depth: Float32Array;
   /** float32[3·W·H] unit normals in eye coordinates, turned towards the eye */
   readonly normals: Float32Array;
@@ -23,7 +23,7 @@ export const makeSurface = (width: number, height: number): Surface => ({
   colours: new Float32Array(3 * width * height),
 });
 
-/** A point as the eye sees it: x, y in samples, z its depth. */
+/** A projected point: x, y in samples, z its depth. */
 export type Seen = Vec;
 
 export interface ShadedCorner {
@@ -40,7 +40,7 @@ function put(surface: Surface, sample: number, depth: number, normal: Vec, colou
   }
 }
 
-/** How wide the lines along the edges are, in samples, and how much they darken. */
+/** Width of the lines along the edges, in samples, and how much they darken. */
 export interface EdgeLines {
   readonly width: number;
   readonly strength: number;
@@ -74,7 +74,7 @@ export function drawTriangle(
       const v = ((c[0] - px) * (a[1] - py) - (c[1] - py) * (a[0] - px)) / area;
       const w = 1 - u - v;
       if (u < 0 || v < 0 || w < 0) continue;
-      // Depth is linear in the picture only as its reciprocal.
+      // Only the reciprocal of the depth is linear in the picture.
       const depth = 1 / (u / a[2] + v / b[2] + w / c[2]);
       const sample = y * surface.width + x;
       if (depth >= surface.depth[sample]) continue;
@@ -91,7 +91,7 @@ export function drawTriangle(
 }
 
 /**
- * Fills a round rod between two points, a ball when they coincide.
+ * Fills a round rod between two points; a ball if they coincide.
  * @param radius metres
  * @param focal samples per metre at depth 1
  */

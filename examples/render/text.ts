@@ -1,4 +1,4 @@
-/** The letters that the headings of the pictures need, as strokes in a box of width `width` and height 1, y down. */
+/** The letters of the headings, as strokes in a box of width `width` and height 1, y down. */
 interface Glyph {
   readonly width: number;
   readonly strokes: readonly (readonly (readonly [number, number])[])[];
@@ -11,7 +11,7 @@ const arc = (cx: number, cy: number, rx: number, ry: number, from: number, to: n
     return [cx + rx * Math.cos(angle), cy + ry * Math.sin(angle)];
   });
 
-// biome-ignore format: reads as drawings
+// biome-ignore format: readable as drawings
 const GLYPHS: Readonly<Record<string, Glyph>> = {
   A: { width: 0.72, strokes: [[[0, 1], [0.36, 0], [0.72, 1]], [[0.13, 0.64], [0.59, 0.64]]] },
   E: { width: 0.5, strokes: [[[0.5, 0], [0, 0], [0, 1], [0.5, 1]], [[0, 0.48], [0.44, 0.48]]] },
@@ -29,7 +29,7 @@ const HALF_STROKE = 0.062;
 
 const glyphOf = (letter: string): Glyph => {
   const glyph = GLYPHS[letter];
-  if (!glyph) throw new Error(`no drawing for the letter ${letter}`);
+  if (!glyph) throw new Error(`The letter ${letter} has no drawing.`);
   return glyph;
 };
 
@@ -42,10 +42,10 @@ function distanceTo(x: number, y: number, a: readonly [number, number], b: reado
 }
 
 /**
- * Writes a word, centred, into a picture.
+ * Draws a word, centred, into a picture.
  * @param pixels uint8[3·width·…] changed in place
  * @param top,height pixels
- * @throws Error for a letter that is not drawn above
+ * @throws Error for a letter that is not defined above
  */
 export function drawWord(
   pixels: Uint8Array,

@@ -2,12 +2,12 @@ import type { ParametersInput } from '../../src/contract/parameters.js';
 import type { Body, Scene } from './types.js';
 
 /**
- * Coordinates are kept to a tenth of a micrometre: the files stay small, and the last bits of a sine, which differ
- * between JavaScript engines, do not show.
+ * Coordinates are rounded to a tenth of a micrometre: the files stay small, and the last bits of a sine, which differ
+ * between JavaScript engines, have no effect.
  */
 const GRAIN = 1e7;
 
-const round = (values: Float64Array): Float64Array => values.map((value) => Math.round(value * GRAIN) / GRAIN + 0); // + 0: no minus zero
+const round = (values: Float64Array): Float64Array => values.map((value) => Math.round(value * GRAIN) / GRAIN + 0); // + 0 removes minus zero
 
 const shift = (ids: readonly number[] | undefined, by: number): number[] => (ids ?? []).map((id) => id + by);
 
@@ -21,7 +21,7 @@ const concatenate = (arrays: readonly Float64Array[]): Float64Array => {
   return joined;
 };
 
-/** Joins bodies to one mesh, the kinematic ones last, so that one number (`kinematicFrom`) tells them apart. */
+/** Joins bodies to one mesh, the kinematic ones last, so that one number (`kinematicFrom`) separates them. */
 export function assemble(
   name: string,
   sentence: string,
@@ -41,7 +41,7 @@ export function assemble(
   for (const body of ordered) {
     const vertexCount = body.start.length / 3;
     for (const kind of ['triangles', 'segments', 'particles', 'tetrahedra'] as const) {
-      // One by one: spreading a long list into push() overflows the stack.
+      // One at a time, because spreading a long list into push() overflows the stack.
       for (const id of shift(body[kind], firstVertex)) elements[kind].push(id);
     }
     ranges.push({ name: body.name, role: body.role, firstVertex, vertexCount });

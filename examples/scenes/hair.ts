@@ -7,9 +7,9 @@ const POINTS_PER_STRAND = 20;
 /** The first points of a strand are held by the scalp. */
 const ROOTS_PER_STRAND = 2;
 const SPACING = 0.008;
-/** How far a tip wants to go sideways; the two bunches go opposite ways. */
+/** Sideways displacement of a tip; the two bunches move in opposite directions. */
 const SWEEP = 0.03;
-/** Not along the rows: each strand has to pass between, or through, several of the other bunch. */
+/** Oblique to the rows: each strand must pass between several strands of the other bunch. */
 const SWEEP_ANGLE = (25 * Math.PI) / 180;
 /** Below half the spacing between a strand and its neighbours, so that the start is free. */
 const WAVE = 0.0012;

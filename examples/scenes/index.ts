@@ -16,5 +16,5 @@ export const EXAMPLES: Readonly<Record<string, MakeScene>> = {
   solid: makeSolidSurface,
 };
 
-/** What the benchmark can run: the examples, and the solid with its inside. */
+/** The scenes of the benchmark: the examples, and the solid with its tetrahedra. */
 export const SCENES: Readonly<Record<string, MakeScene>> = { ...EXAMPLES, 'solid-tetrahedra': makeSolid };

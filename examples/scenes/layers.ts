@@ -4,7 +4,7 @@ import type { Body, MakeScene } from './types.js';
 
 const DEFAULT_VERTICES = 1800;
 const GAP = 0.03;
-/** The layers' rasters must not coincide, or every pair would meet vertex on vertex. */
+/** Offset of the layers' grids: if they coincided, every pair would meet vertex on vertex. */
 const TURN = (7 * Math.PI) / 180;
 const JITTER = 0.15 * EDGE;
 
@@ -25,12 +25,11 @@ const makeLayer = (name: string, side: number, seed: number, turn: number, from:
   };
 };
 
-/** Two cloths, one above the other, that each want to be where the other one is. */
+/** Two cloths, one above the other; the target of each is the position of the other. */
 export const makeLayers: MakeScene = (vertices = DEFAULT_VERTICES) => {
   const side = sideOf(vertices / 2);
-  return assemble(
-    'layers',
-    'Two layers of cloth, 30 mm apart, each of which wants to be on the other side of the other.',
-    [makeLayer('lower', side, 1, 0, 0, GAP), makeLayer('upper', side, 2, TURN, GAP, 0)],
-  );
+  return assemble('layers', 'Two layers of cloth, 30 mm apart, which exchange their positions.', [
+    makeLayer('lower', side, 1, 0, 0, GAP),
+    makeLayer('upper', side, 2, TURN, GAP, 0),
+  ]);
 };

@@ -11,7 +11,7 @@ const BOWL_SEGMENTS = 48;
 const FALL = 0.11;
 const PITCH = 0.25;
 
-/** A half sphere, open at the top, its lowest point closed by one vertex. */
+/** A hemisphere, open at the top, with one vertex at its lowest point. */
 const makeBowl = () => {
   const rings = Math.round((Math.PI / 2) * (BOWL_RADIUS / EDGE));
   return ringSurface(

@@ -2,7 +2,7 @@
 
 export type Point = readonly [number, number, number];
 
-/** Edge length of the scenes: the scale of garment meshes, at which the method's defaults were chosen. */
+/** Edge length of the scenes: the scale of garment meshes, for which the method's defaults were chosen. */
 export const EDGE = 0.01;
 
 /** mulberry32: numbers in [0, 1) that are the same on every machine. */
@@ -63,11 +63,11 @@ export function gridPositions(
   });
 }
 
-/** Side of a square grid of roughly so many vertices, at least 3. */
+/** Side of a square grid of about this many vertices, at least 3. */
 export const sideOf = (vertices: number): number => Math.max(3, Math.round(Math.sqrt(vertices)));
 
 /**
- * A surface of rings around an axis, with a single vertex at either end where wanted.
+ * A surface of rings around an axis, optionally with a single vertex at either end.
  * @param ring point of angle (0…1) on ring `row`
  */
 export function ringSurface(
@@ -77,7 +77,7 @@ export function ringSurface(
   ends: { readonly first?: Point; readonly last?: Point } = {},
 ): { readonly positions: Float64Array; readonly triangles: number[] } {
   const count = segments * rings;
-  // Every other ring is turned by half a segment: near-equilateral triangles without a seam of long diagonals.
+  // Every other ring is rotated by half a segment, which gives near-equilateral triangles without a seam of long diagonals.
   const body = fill(count, (vertex) => {
     const row = Math.floor(vertex / segments);
     return ring(((vertex % segments) + (row % 2) / 2) / segments, row);
@@ -108,7 +108,7 @@ export function ringSurface(
   return { positions, triangles };
 }
 
-/** Places `count` copies on a square raster; returns each one's offset in the plane. */
+/** Places `count` copies on a square grid; returns the offset of each in the plane. */
 export function rasterOffsets(count: number, pitchX: number, pitchY: number): Point[] {
   const columns = Math.ceil(Math.sqrt(count));
   return Array.from({ length: count }, (_, i): Point => [(i % columns) * pitchX, Math.floor(i / columns) * pitchY, 0]);

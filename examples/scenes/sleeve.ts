@@ -8,7 +8,7 @@ const BODY_LENGTH = 0.36;
 const SLEEVE_RADIUS = 0.046;
 const SLEEVE_LENGTH = 0.24;
 const PITCH = 0.5;
-/** How far the body's middle moves sideways while its ends stay. */
+/** Sideways displacement of the body's middle; its ends stay. */
 const BEND = 0.05;
 
 const circle = (radius: number, turn: number, x: number): Point => [
@@ -47,13 +47,13 @@ const makeSleeve = () => {
   );
 };
 
-/** Bends the axis upwards like a bow: most in the middle, not at all at the ends. */
+/** Bends the axis upwards: most in the middle, not at all at the ends. */
 const bend = ([x, y, z]: Point): Point => {
   const share = Math.cos(Math.PI * Math.min(0.5, Math.abs(x) / (BODY_LENGTH + 2 * BODY_RADIUS)));
   return [x, y, z + BEND * share * share];
 };
 
-/** A sleeve around an arm that bends; the sleeve would rather stay where it was. */
+/** A sleeve around an arm that bends; the target of the sleeve is its start. */
 export const makeSleeveScene: MakeScene = (vertices = DEFAULT_VERTICES) => {
   const arm = makeArm();
   const sleeve = makeSleeve();
@@ -73,5 +73,5 @@ export const makeSleeveScene: MakeScene = (vertices = DEFAULT_VERTICES) => {
       },
     ];
   });
-  return assemble('sleeve', 'An arm bends by 50 mm inside a sleeve that would rather stay where it is.', bodies);
+  return assemble('sleeve', 'An arm bends by 50 mm inside a sleeve whose target is its start.', bodies);
 };

@@ -112,20 +112,20 @@ const make = (
 const copiesFor = (vertices: number, shape: Float64Array) =>
   Math.max(1, Math.round(vertices / (shape.length / 3 + TABLE_SIDE * TABLE_SIDE)));
 
-/** A block as a closed surface, for files that cannot carry tetrahedra. */
+/** A block as a closed surface, for files that cannot contain tetrahedra. */
 export const makeSolidSurface: MakeScene = (vertices = DEFAULT_VERTICES) => {
   const block = makeBlock();
   const surface = makeSurface(block.positions, block.tetrahedra);
   return make(
     'solid',
-    'A soft block is pressed 25 mm down onto a table with a bump; its surface here, its tetrahedra in `request.json`.',
+    'A soft block is pressed 25 mm down onto a table with a bump; these files hold its surface, its tetrahedra are in `request.json`.',
     { triangles: surface.triangles },
     surface.positions,
     copiesFor(vertices, surface.positions),
   );
 };
 
-/** The same block with its inside, for requests that carry tetrahedra. */
+/** The same block with its tetrahedra, for requests that can contain them. */
 export const makeSolid: MakeScene = (vertices = DEFAULT_VERTICES) => {
   const block = makeBlock();
   return make(

@@ -17,7 +17,7 @@ const DROP = 0.09;
 const SPIKE_HEIGHT = 0.12;
 const SPIKE_RADIUS = 0.06;
 const SPIKE_SEGMENTS = 24;
-/** One spike needs this much cloth around it to hang down freely. */
+/** The cloth that one spike needs around it, so that the cloth can hang freely. */
 const PITCH = 0.3;
 
 const makeSpike = (name: string, offset: Point): Body => {

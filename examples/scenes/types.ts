@@ -6,7 +6,7 @@ export interface Body {
   /** Decides its colour in pictures. */
   readonly role: 'first' | 'second' | 'obstacle';
   readonly isKinematic: boolean;
-  /** Only for the last dynamic body: so many of its vertices, the last ones, are kinematic (hair roots). */
+  /** Only for the last dynamic body: this many of its last vertices are kinematic (hair roots). */
   readonly kinematicTail?: number;
   /** float64[3·V], metres */
   readonly start: Float64Array;
@@ -47,5 +47,5 @@ export interface Scene {
   }[];
 }
 
-/** @param vertices roughly how many vertices the scene should have; undefined = the size of the committed example */
+/** @param vertices approximate number of vertices; undefined means the size of the committed example */
 export type MakeScene = (vertices?: number) => Scene;

@@ -1,15 +1,15 @@
-"""Why a call did not succeed."""
+"""Why a call failed."""
 
-# Codes that no server sends: they say what this side saw.
-UNREACHABLE = "UNREACHABLE"  # no answer: nobody listens, or the connection broke
-TLS_REFUSED = "TLS_REFUSED"  # the certificate of one side is not trusted by the other, or the server speaks no TLS
+# Codes that no server sends: the client detects these failures.
+UNREACHABLE = "UNREACHABLE"  # no answer: the port is closed, or the connection broke
+TLS_REFUSED = "TLS_REFUSED"  # one side does not trust the other's certificate, or the server does not use TLS
 UNEXPECTED_ANSWER = "UNEXPECTED_ANSWER"  # an answer, but not of this service
 TIMEOUT = "TIMEOUT"  # no answer within the client's own time limit
 CANCELLED = "CANCELLED"  # the session is closed
 
 
 class ServiceError(Exception):
-    """A refusal in the server's words. What may be tried again is what the server says, not a table of this client."""
+    """A refusal in the server's words. Whether a call is retryable is what the server says, not a table of this client."""
 
     def __init__(self, code, message, *, hint="", retryable=False, retry_after=None, request_id="", element=None,
                  pairs=(), pair_count=None, is_uncertain=False):
@@ -21,17 +21,17 @@ class ServiceError(Exception):
         self.retry_after = retry_after
         """seconds"""
         self.request_id = request_id
-        """names the call in the server's log"""
+        """identifies the call in the server's log"""
         self.element = element
         self.pairs = list(pairs)
         """a few of the pairs at fault, as dicts; pair_count is the complete number"""
         self.pair_count = len(self.pairs) if pair_count is None else pair_count
         self.is_uncertain = is_uncertain
-        """whether the server may have done what was asked all the same"""
+        """whether the server may have executed the request all the same"""
 
 
 _ENCRYPTED_HINT = "Is the server running, and is this its address?"
-_PLAIN_HINT = _ENCRYPTED_HINT + " If it speaks TLS, that begins with https:// or grpcs://."
+_PLAIN_HINT = _ENCRYPTED_HINT + " If it uses TLS, the address begins with https:// or grpcs://."
 
 
 def unreachable(address, reason, is_uncertain=True):
@@ -44,11 +44,11 @@ def unreachable(address, reason, is_uncertain=True):
 def timed_out(address, seconds):
     return ServiceError(
         TIMEOUT, f"{address} did not answer within {seconds:g} s.",
-        hint="Set a time budget, or a longer timeout.", is_uncertain=True)
+        hint="Set a time budget, or increase timeout.", is_uncertain=True)
 
 
 def from_fields(fields):
-    """Of the contract's Error in JSON, counts being numbers already."""
+    """The error of the contract's Error in JSON, whose counts are already numbers."""
     retry_after = fields.get("retryAfter")
     return ServiceError(
         fields["code"], fields.get("message", ""), hint=fields.get("hint", ""),

@@ -1,4 +1,4 @@
-"""Refusals over gRPC: the contract's Error in the trailer of a call, or in a message of a stream."""
+"""Errors over gRPC: the contract's Error in the trailer of a call or in a message of a stream."""
 
 import inspect
 
@@ -10,16 +10,16 @@ from .errors import ServiceError
 from .types import with_counts
 from .v1 import collision_pb2 as pb
 
-# Without the contract's Error these come from the library, or from a proxy: the connection broke, or was never made.
+# Without the contract's Error these come from the library or a proxy: the connection broke or was never established.
 _BROKEN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
 
 
-# REFUSED_STREAM in the library's words: by RFC 9113, 8.7, the server did nothing of the call. Should the words change, the
-# call counts as one whose fate is unknown, which is dearer and as safe.
+# REFUSED_STREAM in the library's words: by RFC 9113, 8.7, the server did not process the call. If the words change, the call
+# counts as uncertain, which costs a new session and is as safe.
 _REFUSED_STREAM = "RST_STREAM with error code 7"
 
 
-# Defaults are written too, as the service does over HTTP; protobuf 5 gave the argument another name.
+# Defaults are included, as in the service's JSON; protobuf 5 renamed the argument.
 _DEFAULTS = {name: True for name in ("including_default_value_fields", "always_print_fields_with_no_presence")
              if name in inspect.signature(json_format.MessageToDict).parameters}
 
@@ -34,13 +34,13 @@ def error_of_message(message):
 
 
 def error_of_call(transport, call, is_answered=False):
-    """is_answered: something has come back on this stream, so that it cannot have been refused."""
+    """is_answered: this stream has received a message, so the server cannot have refused it."""
     details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
     for value in _details(details or b""):
-        transport.note_answer()
+        transport.record_answer()
         return error_of_message(pb.Error.FromString(value))
     if call.code() in _BROKEN:
-        refusal = transport.handshakes and transport.handshakes.explain(transport.address, call.details() or "")
+        refusal = transport.tls_diagnosis and transport.tls_diagnosis.explain(transport.address, call.details() or "")
         if refusal:
             return refusal
         is_refused = not is_answered and (call.details() or "").endswith(_REFUSED_STREAM)
@@ -53,7 +53,7 @@ def error_of_call(transport, call, is_answered=False):
 
 
 def _details(status):
-    """Values of the details of our kind in a google.rpc.Status, whose own classes are in no package of Debian."""
+    """The contract's errors in the details of a google.rpc.Status, whose generated classes no Debian package contains."""
     for number, value in _fields(status):
         if number == 3:
             detail = any_pb2.Any.FromString(value)
@@ -62,7 +62,7 @@ def _details(status):
 
 
 def _fields(data):
-    """Number and bytes of every length-delimited field; Status has otherwise one varint."""
+    """Number and bytes of every length-delimited field; the only other field of a Status is a varint."""
     at = 0
 
     def varint():

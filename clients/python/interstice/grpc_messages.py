@@ -1,4 +1,4 @@
-"""The contract's messages from plain data, and plain data from them."""
+"""Encodes plain data as the contract's messages, and decodes them."""
 
 from google.protobuf import json_format
 
@@ -9,7 +9,7 @@ from .v1 import collision_pb2 as pb
 
 
 def positions_message(array):
-    # Protobuf keeps immutable bytes, so this one copy has to be.
+    # Protobuf stores immutable bytes, so this copy is unavoidable.
     return pb.Positions(data=array.tobytes(), scalar=pb.Scalar.Value(scalar_of(array)))
 
 
@@ -40,7 +40,7 @@ def _enum(kind, name, value):
 
 
 def message_of(kind, fields):
-    """Names as in JSON, so that callers write the same for both transports."""
+    """The names are those of JSON, so that callers use the same names with both transports."""
     try:
         return json_format.ParseDict(fields, kind())
     except json_format.ParseError as cause:

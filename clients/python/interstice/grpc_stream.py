@@ -10,7 +10,7 @@ from .grpc_errors import error_of_call, error_of_message
 
 
 class StepStream:
-    """One request, one answer, over and over."""
+    """Alternates one request and one answer."""
 
     def __init__(self, transport, metadata):
         self._transport = transport
@@ -27,7 +27,7 @@ class StepStream:
         try:
             for answer in self._answers:
                 self._is_answered = True
-                self._transport.note_answer()
+                self._transport.record_answer()
                 kind = answer.WhichOneof("result")
                 if kind == "error":
                     raise error_of_message(answer.error)

@@ -9,21 +9,22 @@ try:
     from .v1 import collision_pb2 as pb
     from .v1 import collision_pb2_grpc as stubs
 except ImportError as cause:
-    raise ImportError("There are no gRPC stubs: run generate.py, or install the package beside protoc.") from cause
+    raise ImportError(
+        "The gRPC stubs are missing. Run generate.py, or install the package on a machine with protoc.") from cause
 
 from .errors import UNREACHABLE, ServiceError
 from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
-from .tls import Handshakes
+from .tls import TlsDiagnosis
 from .types import Mesh
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
     ("grpc.max_send_message_length", -1),
-    # Tries are this package's own (retry.py): only it knows that a frame and a key make sending again safe, and the library
-    # must not wait longer than they do before it connects again. Its least pause is no pause but the time that a connection
-    # may take to be made, which with TLS and a server far away or at work is long: that stays at 20 s.
+    # This package retries calls itself (retry.py): only it knows that a frame and a key make repeated sending safe, and the
+    # library must not wait longer than this package before it reconnects. The library's minimum backoff is also the time
+    # limit of a connection attempt, which is long with TLS and a distant or busy server: it stays at 20 s.
     ("grpc.enable_retries", 0),
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 1000),
@@ -31,7 +32,7 @@ _OPTIONS = [
 
 
 def _credentials_of(tls):
-    tls.context()  # only for its judgement of the files: the library would take any, and fail without a reason
+    tls.context()  # only validates the files: the library accepts any file and fails without a reason
     ca, cert, key = (None if path is None else pathlib.Path(path).read_bytes() for path in (tls.ca, tls.cert, tls.key))
     return grpc.ssl_channel_credentials(ca, key, cert)
 
@@ -45,20 +46,20 @@ class GrpcTransport:
         self.address = url
         self.channel = (grpc.secure_channel(address, _credentials_of(tls), _OPTIONS) if tls
                         else grpc.insecure_channel(address, _OPTIONS))
-        self.handshakes = Handshakes() if tls else None
+        self.tls_diagnosis = TlsDiagnosis() if tls else None
         self.stub = stubs.CollisionServiceStub(self.channel)
         self.metadata = [] if api_key is None else [("authorization", f"Bearer {api_key}")]
         self.timeout = timeout
 
-    def lane(self, routing, stream):
-        return GrpcLane(self, routing, stream)
+    def calls(self, routing, stream):
+        return GrpcCalls(self, routing, stream)
 
-    def note_answer(self):
-        if self.handshakes is not None:
-            self.handshakes.note_answer()
+    def record_answer(self):
+        if self.tls_diagnosis is not None:
+            self.tls_diagnosis.record_answer()
 
     def sleep(self, seconds):
-        """Between two tries: the library gets on with a new connection only while somebody waits at its channel."""
+        """Waits between two attempts. The library reconnects only while its channel has a subscriber."""
         self.channel.subscribe(_ignore, try_to_connect=True)
         try:
             time.sleep(seconds)
@@ -69,8 +70,8 @@ class GrpcTransport:
         self.channel.close()
 
 
-class GrpcLane:
-    """The operations, for one routing key; steps on a stream where that was asked for."""
+class GrpcCalls:
+    """The operations, with one routing key; steps use a stream if requested."""
 
     def __init__(self, transport, routing, stream):
         self._transport = transport
@@ -122,14 +123,14 @@ class GrpcLane:
         self._stream = None
 
     def _call(self, method, request, session=""):
-        # The server learns the session before the message has come, and can refuse before it is sent.
+        # The server knows the session before the message arrives and can refuse it early.
         metadata = [*self._metadata, ("interstice-session", session)] if session else self._metadata
         try:
             call = getattr(self._transport.stub, method)
             answer = call(request, metadata=metadata, timeout=self._transport.timeout)
         except grpc.RpcError as error:
             raise error_of_call(self._transport, error) from error
-        self._transport.note_answer()
+        self._transport.record_answer()
         return answer
 
     def _streamed(self, request):
@@ -138,8 +139,8 @@ class GrpcLane:
         try:
             return self._stream.step(request)
         except BaseException as thrown:
-            # Two refusals end the stream by the contract; without an answer it has ended, or nobody knows where it stands.
-            is_over = not isinstance(thrown, ServiceError) or thrown.is_uncertain
-            if is_over or thrown.code in ("DRAINING", "SESSION_NOT_FOUND", UNREACHABLE):
+            # By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
+            ends_stream = not isinstance(thrown, ServiceError) or thrown.is_uncertain
+            if ends_stream or thrown.code in ("DRAINING", "SESSION_NOT_FOUND", UNREACHABLE):
                 self.close()
             raise

@@ -1,4 +1,4 @@
-"""The contract's JSON from plain data, bulk fields as base64, and plain data from it."""
+"""Encodes plain data as the contract's JSON, with bulk fields as base64, and decodes it."""
 
 import base64
 

@@ -1,4 +1,4 @@
-"""The contract over HTTP, with nothing but the standard library: positions travel as they lie in memory."""
+"""The contract over HTTP, with the standard library alone. Positions are sent in memory order."""
 
 import collections
 import http.client
@@ -10,7 +10,7 @@ import numpy as np
 from . import errors
 from .errors import ServiceError
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
-from .tls import Handshakes
+from .tls import TlsDiagnosis
 from .types import Mesh, scalar_of, with_counts
 
 
@@ -22,19 +22,19 @@ class HttpTransport:
     def __init__(self, url, address, tls, api_key, timeout):
         self.address = f"{'https' if tls else 'http'}://{address}"
         self._context = tls.context() if tls else None
-        self._handshakes = Handshakes()
+        self._tls_diagnosis = TlsDiagnosis()
         self._host = address
         self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
         self._timeout = timeout
         self._idle = collections.deque()
 
-    def lane(self, routing, stream):
+    def calls(self, routing, stream):
         if stream:
-            raise ValueError("stream=True needs a grpc:// address")
-        return HttpLane(self, routing)
+            raise ValueError("stream=True needs a grpc:// address.")
+        return HttpCalls(self, routing)
 
     def send(self, method, path, headers, body, read):
-        """One try. read takes a good response, whose body it reads to the end."""
+        """One attempt. read receives a successful response and reads its body to the end."""
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -46,7 +46,7 @@ class HttpTransport:
                 is_connected = True
             connection.request(method, path, body=body, headers={**self._headers, **headers})
             response = connection.getresponse()
-            self._handshakes.note_answer()
+            self._tls_diagnosis.record_answer()
             if response.status >= 300:
                 raise _refusal(self.address, response)
             answer = read(response)
@@ -55,9 +55,9 @@ class HttpTransport:
             if isinstance(thrown, TimeoutError):
                 raise errors.timed_out(self.address, self._timeout) from thrown
             if isinstance(thrown, (OSError, http.client.HTTPException)):
-                self.close()  # what was idle is most likely as dead as this one
+                self.close()  # the idle connections are most likely broken too
                 reason = str(thrown) or type(thrown).__name__
-                refusal = self._context and self._handshakes.explain(self.address, reason, is_connected)
+                refusal = self._context and self._tls_diagnosis.explain(self.address, reason, is_connected)
                 raise refusal or errors.unreachable(self.address, reason) from thrown
             raise
         self._idle.append(connection)
@@ -73,8 +73,8 @@ class HttpTransport:
             self._idle.pop().close()
 
 
-class HttpLane:
-    """The operations, for one routing key."""
+class HttpCalls:
+    """The operations, with one routing key."""
 
     def __init__(self, transport, routing):
         self._transport = transport
@@ -89,8 +89,8 @@ class HttpLane:
 
     def step(self, session, frame, work):
         path = f"/v1/sessions/{session}/steps"
-        if work.is_bare():
-            return self._bare_step(f"{path}?scalar={scalar_of(work.target).lower()}&frame={frame}", work)
+        if work.is_raw():
+            return self._raw_step(f"{path}?scalar={scalar_of(work.target).lower()}&frame={frame}", work)
         body = {**work_json(work), "frame": str(frame)}
         for name in ("kinematic", "masses"):
             if getattr(work, name) is not None:
@@ -127,7 +127,7 @@ class HttpLane:
         address = self._transport.address
         return self._transport.send(method, path, headers, data, lambda response: _json(address, response))
 
-    def _bare_step(self, path, work):
+    def _raw_step(self, path, work):
         headers = {**self._routing, "content-type": "application/octet-stream"}
         if work.override is not None:
             headers["interstice-override"] = json.dumps(work.override)
@@ -141,9 +141,10 @@ class HttpLane:
             if report is None or response.length != work.target.nbytes:
                 raise ServiceError(
                     errors.UNEXPECTED_ANSWER,
-                    f"The step was answered with {response.length} bytes, expected {work.target.nbytes} and a report.",
-                    hint="Does a proxy drop headers that begin with interstice-?", is_uncertain=True)
-            # From the socket into the array that the caller gets.
+                    f"The answer to the step has {response.length} bytes; {work.target.nbytes} bytes and a report "
+                    "were expected.",
+                    hint="Does a proxy remove headers that begin with interstice-?", is_uncertain=True)
+            # Read from the socket directly into the caller's array.
             positions = np.empty((work.target.size // 3, 3), work.target.dtype)
             view, done = memoryview(positions).cast("B"), 0
             while done < len(view):
@@ -155,7 +156,7 @@ class HttpLane:
             positions.setflags(write=False)
             return {"positions": positions, "report": with_counts(json.loads(report))}
 
-        # http.client wants bytes of a flat buffer; this is a view.
+        # http.client needs a flat buffer of bytes; this is a view, not a copy.
         return self._transport.send("POST", path, headers, memoryview(work.target).cast("B"), read)
 
 
@@ -165,7 +166,7 @@ def _json(address, response):
         return with_counts(json.loads(text))
     except ValueError as cause:
         raise ServiceError(
-            errors.UNEXPECTED_ANSWER, f"{address} answered what is no JSON.", is_uncertain=True) from cause
+            errors.UNEXPECTED_ANSWER, f"The answer of {address} is not JSON.", is_uncertain=True) from cause
 
 
 def _refusal(address, response):
@@ -173,7 +174,7 @@ def _refusal(address, response):
     try:
         return errors.from_fields(with_counts(json.loads(text)))
     except (ValueError, TypeError, KeyError):
-        # 502, 503 and 504 without a problem document come from a proxy whose server is away.
+        # 502, 503 and 504 without a problem document come from a proxy that cannot reach the server.
         if 502 <= response.status <= 504:
             return errors.unreachable(address, f"status {response.status}")
         shown = text[:200].decode("utf-8", "replace")

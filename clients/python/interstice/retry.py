@@ -1,4 +1,4 @@
-"""Tries a call again where that is safe: what the server calls retryable, and what got no answer."""
+"""Retries calls where that is safe: those that the server calls retryable or did not answer."""
 
 import dataclasses
 import random
@@ -10,28 +10,31 @@ from .errors import ServiceError
 @dataclasses.dataclass(frozen=True)
 class Retry:
     attempts: int = 20
-    """tries of one call, the first one included"""
+    """attempts of one call, including the first"""
     first_pause: float = 0.1
-    """seconds after the first try; each further pause is twice as long"""
+    """seconds after the first attempt; each further pause is twice as long"""
     longest_pause: float = 2.0
-    """seconds; with the other defaults a server may be away for about 25 s"""
+    """seconds; with the other defaults a server may be unavailable for about 25 s"""
     longest_retry_after: float = 30.0
-    """a server that asks for more seconds is not waited for"""
+    """seconds; a call whose server asks for a longer pause is not retried"""
 
 
-def persist(work, retry, ends_at=float("inf"), sleep=time.sleep):
-    """Does the work until it succeeds, fails for good, or tries or time end; ends_at is a time.monotonic()."""
+def with_retries(work, retry, ends_at=float("inf"), sleep=time.sleep):
+    """Repeats the work until it succeeds, fails with an error that is not retryable, or attempts or time are used up.
+
+    ends_at: a time of time.monotonic().
+    """
     for attempt in range(1, retry.attempts + 1):
         try:
             return work()
         except ServiceError as error:
-            asked = error.retry_after or 0.0
-            if not error.retryable or attempt == retry.attempts or asked > retry.longest_retry_after:
+            requested = error.retry_after or 0.0
+            if not error.retryable or attempt == retry.attempts or requested > retry.longest_retry_after:
                 raise
-            # Half of it is left to chance, so that many clients of one server do not come back all at once.
+            # Half of the pause is random, so that the clients of one server do not all return at once.
             pause = min(retry.longest_pause, retry.first_pause * 2 ** (attempt - 1)) * random.uniform(0.5, 1)
-            pause = max(pause, asked + random.uniform(0, retry.first_pause) if asked else 0.0)
+            pause = max(pause, requested + random.uniform(0, retry.first_pause) if requested else 0.0)
             if time.monotonic() + pause >= ends_at:
                 raise
         sleep(pause)
-    raise ValueError("Retry.attempts is at least 1")
+    raise ValueError("Retry.attempts must be at least 1.")

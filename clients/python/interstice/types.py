@@ -1,4 +1,4 @@
-"""What callers hand over and get back, and how arrays become bytes of the contract and arrays again."""
+"""The types of arguments and results, and the conversion between arrays and the contract's bytes."""
 
 import dataclasses
 import typing
@@ -11,7 +11,7 @@ _ELEMENTS = {"triangles": "<u4", "segments": "<u4", "particles": "<u4", "tetrahe
 
 @dataclasses.dataclass(frozen=True)
 class Mesh:
-    """Any array-like will do; shapes such as (T, 3) are flattened. `parts` are dicts of the contract's Part."""
+    """Accepts any array-like; shapes such as (T, 3) are flattened. `parts` are dicts of the contract's Part."""
 
     triangles: typing.Any = None
     segments: typing.Any = None
@@ -23,7 +23,7 @@ class Mesh:
     ignored_part_pairs: typing.Any = None
 
     def arrays(self):
-        """Those that are set, in the contract's element types."""
+        """The arrays that are set, in the contract's element types."""
         given = {name: getattr(self, name) for name in _ELEMENTS}
         return {name: as_elements(name, value) for name, value in given.items() if value is not None}
 
@@ -32,7 +32,7 @@ class Mesh:
 class StepResult:
     frame: int
     positions: np.ndarray
-    """(V, 3) in the scalar of the target; read-only, since it is what a lost session is made again from"""
+    """(V, 3) in the scalar of the target; read-only, because a lost session is recreated from it"""
     report: dict
     """names of the contract's JSON: status, pairs, verification, ..."""
     contacts: typing.Optional[dict] = None
@@ -41,7 +41,7 @@ class StepResult:
 
 @dataclasses.dataclass(frozen=True)
 class Work:
-    """What goes with a target; the transports' view of step(...) and resolve(...)."""
+    """A target and its options, as step(...) and resolve(...) pass them to a transport."""
 
     target: np.ndarray
     start: typing.Optional[np.ndarray] = None
@@ -53,8 +53,8 @@ class Work:
     on_budget: typing.Optional[str] = None
     priority: typing.Optional[str] = None
 
-    def is_bare(self):
-        """Whether positions alone, with a few headers, say it all."""
+    def is_raw(self):
+        """Whether raw positions and a few headers express the whole request."""
         return all(part is None for part in (self.start, self.kinematic, self.masses, self.include, self.priority))
 
 
@@ -66,7 +66,7 @@ class SessionTerms:
     label: str
     idle_timeout: typing.Optional[float]
     key: str
-    """idempotency: a creation whose answer was lost and that is tried again gives the same session"""
+    """idempotency key: repeating a creation whose answer was lost returns the same session"""
 
 
 def as_mesh(mesh):
@@ -74,26 +74,26 @@ def as_mesh(mesh):
 
 
 def as_elements(name, value):
-    """Refuses to change a number: an id of -1 or 2**40 must not become another one."""
+    """Never changes a value: an id of -1 or 2**40 is refused, not wrapped around."""
     wanted = np.dtype(_ELEMENTS[name])
     array = np.asarray(value)
     if array.dtype == bool or (wanted.kind == "f" and array.dtype.kind in "fiu"):
         array = array.astype(wanted, copy=False)
     elif array.dtype != wanted:
         if array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() > np.iinfo(wanted).max)):
-            raise ValueError(f"{name} must hold integers from 0 to {np.iinfo(wanted).max}, not {array.dtype} of others")
+            raise ValueError(f"{name} must hold integers from 0 to {np.iinfo(wanted).max}.")
         array = array.astype(wanted)
     return np.ascontiguousarray(array).reshape(-1)
 
 
 def as_positions(value, name):
-    """The array itself where it is contiguous float32 or float64, which is what travels; a converted copy otherwise."""
+    """The array itself if it is contiguous float32 or float64, which can be sent; otherwise a converted copy."""
     array = np.asarray(value)
     if array.dtype.kind in "iu":
         array = array.astype("<f8")
     if array.dtype not in (np.dtype("<f4"), np.dtype("<f8")):
         if array.dtype not in (np.dtype(">f4"), np.dtype(">f8")):
-            raise TypeError(f"{name} is {array.dtype}, expected float32 or float64")
+            raise TypeError(f"{name} is {array.dtype}; float32 or float64 is expected.")
         array = array.astype(array.dtype.newbyteorder("<"))
     return np.ascontiguousarray(array)
 
@@ -117,13 +117,13 @@ VERTEX_LISTS = ("residual", "distance_to_target", "unreached_kinematic")
 
 
 def list_of(name, data):
-    """One of the bulk fields of Contacts and VertexReport; ids and weights have a row for each contact."""
+    """A bulk field of Contacts or VertexReport; ids and weights have one row per contact."""
     element, width = _LISTS[name]
     array = np.frombuffer(data, element)
     return array if width == 1 else array.reshape(-1, width)
 
 
-# uint64 of the contract, which JSON writes as text.
+# The uint64 fields of the contract, which JSON writes as text.
 _COUNTS = frozenset(
     "vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount pairsTested doubtfulPairs "
     "intersections ignoredPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
@@ -132,7 +132,7 @@ _COUNTS = frozenset(
 
 
 def with_counts(value):
-    """JSON of the contract with its counts as numbers."""
+    """The contract's JSON with counts as numbers."""
     if isinstance(value, list):
         return [with_counts(part) for part in value]
     if not isinstance(value, dict):

@@ -13,15 +13,15 @@
 
 namespace interstice {
 
-// Codes that no server sends: they say what this side saw.
-inline constexpr const char* kUnreachable = "UNREACHABLE";             // nobody listens, or the connection broke
+// Codes that no server sends: the client detects these failures.
+inline constexpr const char* kUnreachable = "UNREACHABLE";             // the port is closed, or the connection broke
 inline constexpr const char* kTlsRefused = "TLS_REFUSED";  // one side does not trust the other's certificate, or no TLS
 inline constexpr const char* kUnexpectedAnswer = "UNEXPECTED_ANSWER";  // not of this service
 inline constexpr const char* kTimeout = "TIMEOUT";                     // none within the client's own time limit
 inline constexpr const char* kCancelled = "CANCELLED";                 // the session is closed
 
 /// A refusal in the server's words: code, message, hint, retryable, pairs with their complete number, request id.
-/// What may be tried again is what the server says, not a table of this client.
+/// Whether a call is retryable is what the server says, not a table of this client.
 class ServiceError : public std::runtime_error {
  public:
   explicit ServiceError(v1::Error error, bool isUncertain = false)
@@ -29,7 +29,7 @@ class ServiceError : public std::runtime_error {
         error_(std::move(error)),
         isUncertain_(isUncertain) {}
 
-  /// What this side saw.
+  /// A failure that the client detects.
   static ServiceError local(const char* code, const std::string& message, bool isRetryable = false,
                             bool isUncertain = true, const char* hint = "") {
     v1::Error error;
@@ -43,9 +43,9 @@ class ServiceError : public std::runtime_error {
   const std::string& code() const { return error_.code(); }
   bool isRetryable() const { return error_.retryable(); }
   const v1::Error& error() const { return error_; }
-  /// Whether the server may have done what was asked all the same.
+  /// Whether the server may have executed the request all the same.
   bool isUncertain() const { return isUncertain_; }
-  /// Seconds; 0 = the server does not say.
+  /// Seconds; 0 if the server does not say.
   double retryAfter() const { return error_.retry_after().seconds() + error_.retry_after().nanos() * 1e-9; }
 
  private:
@@ -55,8 +55,8 @@ class ServiceError : public std::runtime_error {
   bool isUncertain_;
 };
 
-/// The contract's Error in the trailer of a call. Its envelope, google.rpc.Status, is in no package of Debian: its
-/// details (field 3) are read as what an empty message does not know.
+/// The contract's Error in the trailer of a call. No Debian package contains its envelope, google.rpc.Status; its details
+/// (field 3) are read as the unknown fields of an empty message.
 inline std::optional<v1::Error> detailOf(const grpc::Status& status) {
   google::protobuf::Empty envelope;
   if (!envelope.ParseFromString(status.error_details())) return std::nullopt;
@@ -71,24 +71,24 @@ inline std::optional<v1::Error> detailOf(const grpc::Status& status) {
   return std::nullopt;
 }
 
-/// REFUSED_STREAM in the library's words: by RFC 9113, 8.7, the server did nothing of the call. Should the words change,
-/// the call counts as one whose fate is unknown, which is dearer and as safe.
+/// REFUSED_STREAM in the library's words: by RFC 9113, 8.7, the server did not process the call. If the words change, the
+/// call counts as uncertain, which costs a new session and is as safe.
 inline bool isRefusedStream(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE &&
          status.error_message().ends_with("RST_STREAM with error code 7");
 }
 
-/// @param isAnswered something has come back on this stream, so that it cannot have been refused
+/// @param isAnswered this stream has received a message, so the server cannot have refused it
 inline ServiceError errorOf(const grpc::Status& status, bool isAnswered = false) {
   if (auto error = detailOf(status)) return ServiceError(std::move(*error));
   switch (status.error_code()) {
-    // Without the contract's Error these come from the library, or a proxy: the connection broke, or was never made.
+    // Without the contract's Error these come from the library or a proxy: the connection broke or was never established.
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::INTERNAL:
     case grpc::StatusCode::UNKNOWN:
-      return ServiceError::local(kUnreachable, "Nobody listens, or the connection broke: " + status.error_message(),
+      return ServiceError::local(kUnreachable, "The server cannot be reached, or the connection broke: " + status.error_message(),
                                  true, isAnswered || !isRefusedStream(status),
-                                 "Is the server running, and is this its address? grpcs:// speaks TLS, grpc:// does not.");
+                                 "Is the server running, and is this its address? grpcs:// uses TLS, grpc:// does not.");
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return ServiceError::local(kTimeout, "No answer within the time limit of the client.");
     default:

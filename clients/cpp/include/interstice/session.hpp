@@ -1,6 +1,6 @@
 #pragma once
 
-#include "interstice/lane.hpp"
+#include "interstice/connection.hpp"
 
 namespace interstice {
 
@@ -8,21 +8,21 @@ struct SessionOptions {
   v1::Parameters parameters{};
   std::string label{};
   std::optional<Seconds> idleTimeout{};  // unset = the server's default; 0 = until deleted
-  bool isStreaming = false;            // all steps on one stream of messages instead of a call each
+  bool isStreaming = false;            // all steps on one stream of messages instead of one call per step
 };
 
 struct StepOptions {
-  std::optional<Seconds> timeBudget{};  // all tries of the step together
+  std::optional<Seconds> timeBudget{};  // of all attempts of the step together
   v1::OnBudget onBudget = v1::BUDGET_UNSPECIFIED;
   v1::Priority priority = v1::PRIORITY_UNSPECIFIED;
-  std::optional<v1::Parameters> parameters{};  // for this step only, over the session's
+  std::optional<v1::Parameters> parameters{};  // for this step only; they take precedence over the session's
   std::optional<v1::Include> include{};
   std::optional<v1::Positions> start{};   // unset = the last answer
   std::vector<std::uint8_t> kinematic{};  // empty = as before; from this step on
   std::vector<float> masses{};            // empty = as before; from this step on
 };
 
-/// Positions in the scalar of the target, and all that came with them.
+/// Positions in the scalar of the target, and the rest of the answer.
 template <typename T>
 struct StepResult {
   std::vector<T> positions;
@@ -30,17 +30,17 @@ struct StepResult {
   const v1::Report& report() const { return message.report(); }
 };
 
-/// A mesh that a server keeps from step to step. What the server forgets (it was restarted, or dropped the session) is
-/// made again here from the mesh and the last answer received, without the caller's help. Not to be used by two threads
-/// at once. The client must live longer.
+/// A mesh that a server keeps from step to step. If the server loses the session (it was restarted, or removed the
+/// session), the client recreates it from the mesh and the last answer received. Not thread-safe. The client must outlive
+/// the session.
 class Session {
  public:
   Session(const Connection& connection, v1::Mesh mesh, v1::Positions start, SessionOptions options)
       : connection_(connection), options_(std::move(options)), mesh_(std::move(mesh)), last_(std::move(start)) {
-    connection_.persist(Clock::time_point::max(), [&] { create(); });
+    connection_.withRetries(Clock::time_point::max(), [&] { create(); });
   }
 
-  /// Tells the server once; one that cannot be reached ends the session by its idle timeout.
+  /// Makes one attempt to end the session; an unavailable server ends it by its idle timeout.
   ~Session() {
     stream_.reset();
     abandon();
@@ -49,11 +49,11 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// How often the session was lost and made again.
+  /// How often the session was lost and recreated.
   int recreations() const { return recreations_; }
 
-  /// Moves towards the target, [3·V]. @throws ServiceError; the session is then where the last answer left it, and the
-  /// next step may be asked for.
+  /// Moves towards the target, [3·V]. @throws ServiceError; the session then keeps the state of the last answer, and the
+  /// next step may follow.
   template <typename T>
   StepResult<T> step(const std::vector<T>& target, const StepOptions& options = {}) {
     auto request = requestOf(std::span<const T>(target), options);
@@ -78,13 +78,13 @@ class Session {
       result.message.clear_positions();
       return result;
     } catch (const ServiceError&) {
-      // Perhaps the server went on without us. The next step starts from what was received, in a session made for it.
+      // The server may have computed the step. The next one starts from the last answer received, in a new session.
       if (isUncertain) abandon();
       throw;
     }
   }
 
-  /// Tests the last answer for intersections, or what the question names instead.
+  /// Tests the last answer, or the positions that the question contains, for intersections.
   v1::CheckResponse check(v1::CheckRequest question = {}) {
     return withSession(Clock::time_point::max(), [&](const std::string& id) {
       question.set_session_id(id);
@@ -92,13 +92,13 @@ class Session {
     });
   }
 
-  /// Ends the session. False: the server could not be told and will end it by its idle timeout.
+  /// Ends the session. Returns false if the server was unavailable and ends it by its idle timeout.
   bool close() {
     isClosed_ = true;
     stream_.reset();
     const auto id = std::exchange(id_, std::nullopt);
     try {
-      if (id) connection_.persist(Clock::time_point::max(), [&] { remove(*id); }, 3);
+      if (id) connection_.withRetries(Clock::time_point::max(), [&] { remove(*id); }, 3);
     } catch (const ServiceError& error) {
       if (error.code() == "SESSION_NOT_FOUND") return true;
       if (error.isRetryable() || error.code() == kTimeout) return false;
@@ -113,7 +113,7 @@ class Session {
   template <typename T>
   v1::StepRequest requestOf(std::span<const T> target, const StepOptions& options) {
     v1::StepRequest request;
-    // A new number for every step, answered or not: a frame whose fate is unknown must never meet another target.
+    // Every step has a new number, answered or not: a frame that may have been computed must not get another target.
     request.set_frame(++frame_);
     *request.mutable_target() = positionsOf(target);
     if (options.start) *request.mutable_start() = *options.start;
@@ -126,11 +126,11 @@ class Session {
     return request;
   }
 
-  /// Does the work on a session that exists, which may have to be made again for it.
+  /// Does the work on a session that exists; recreates the session if necessary.
   template <typename Work>
   std::invoke_result_t<Work&, const std::string&> withSession(Clock::time_point endsAt, Work&& work) {
     if (isClosed_) throw ServiceError::local(kCancelled, "This session is closed.", false, false);
-    return connection_.persist(endsAt, [&] {
+    return connection_.withRetries(endsAt, [&] {
       if (!id_) {
         create();
         recreations_++;
@@ -153,10 +153,10 @@ class Session {
     try {
       return stream_->step(request);
     } catch (const ServiceError& error) {
-      // Two refusals end the stream by the contract; without an answer it has ended, or nobody knows where it stands.
+      // By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
       const auto& code = error.code();
-      const bool isOver = code == "DRAINING" || code == "SESSION_NOT_FOUND" || code == kUnreachable;
-      if (error.isUncertain() || isOver) stream_.reset();
+      const bool endsStream = code == "DRAINING" || code == "SESSION_NOT_FOUND" || code == kUnreachable;
+      if (error.isUncertain() || endsStream) stream_.reset();
       throw;
     }
   }
@@ -166,12 +166,12 @@ class Session {
     if (!request.masses().empty()) mesh_.set_masses(request.masses());
     if (request.kinematic().empty()) return;
     mesh_.set_kinematic(request.kinematic());
-    // What a step says of every vertex replaces what the parts said of theirs.
+    // The kinematic flags of a step, one per vertex, replace those of the parts.
     for (auto& part : *mesh_.mutable_parts()) part.set_kinematic(false);
   }
 
   void create() {
-    // The key stays until it is answered: a creation whose answer was lost gives the same session again.
+    // The key is kept until the answer: repeating a creation whose answer was lost returns the same session.
     if (key_.empty()) key_ = randomKey();
     v1::CreateSessionRequest request;
     *request.mutable_mesh() = mesh_;
@@ -189,7 +189,7 @@ class Session {
     try {
       if (id) remove(*id);
     } catch (const ServiceError&) {
-      // Only a courtesy: it ends by its idle timeout as well.
+      // Best effort: the session also ends by its idle timeout.
     }
   }
 
@@ -204,8 +204,8 @@ class Session {
   const std::string routing_ = randomKey();
   v1::Mesh mesh_;
   v1::Positions last_;
-  std::optional<std::string> id_;  // unset: the server has none, or nobody knows in what state
-  std::string key_;                // of the creation under way
+  std::optional<std::string> id_;  // unset if the server has no session, or one in an unknown state
+  std::string key_;                // idempotency key of a creation without an answer
   std::unique_ptr<StepStream> stream_;
   std::uint64_t frame_ = 0;
   int recreations_ = 0;

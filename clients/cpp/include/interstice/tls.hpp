@@ -16,21 +16,21 @@
 
 namespace interstice {
 
-/// Paths of PEM files. Without `ca` the authorities count that gRPC's library knows.
+/// Paths of PEM files. Without `ca` the authorities that the gRPC library trusts apply.
 struct Tls {
-  std::string ca{};    // who signed the server's certificate
-  std::string cert{};  // this side's own with its chain, for a server that asks for one (mTLS); goes with `key`
+  std::string ca{};    // the authority that signed the server's certificate
+  std::string cert{};  // the client's certificate with its chain, for a server that requires one (mTLS); needs `key`
   std::string key{};
 
   bool isEmpty() const { return ca.empty() && cert.empty() && key.empty(); }
 
-  /// @throws std::invalid_argument when the files cannot be read or do not fit together
+  /// @throws std::invalid_argument if a file cannot be read or the files do not match
   std::shared_ptr<grpc::ChannelCredentials> credentials() const {
     if (cert.empty() != key.empty()) {
-      throw std::invalid_argument("tls.cert and tls.key belong together: give both, or neither");
+      throw std::invalid_argument("tls.cert and tls.key belong together. Set both or neither.");
     }
     const grpc::SslCredentialsOptions pem{read("ca", ca), read("key", key), read("cert", cert)};
-    // Looked at here, for the library takes anything: calls then wait for a connection that it never begins to make.
+    // Validated here, because the library accepts anything; calls would then wait for a connection that it never opens.
     if (!ca.empty() && !certificateOf(pem.pem_root_certs)) throw unusable(ca);
     const auto own = certificateOf(pem.pem_cert_chain);
     const auto ownKey = keyOf(pem.pem_private_key);
@@ -45,13 +45,13 @@ struct Tls {
     if (path.empty()) return "";
     std::ifstream file(path, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(file), {}};
-    if (!file) throw std::invalid_argument("the file of tls." + name + " cannot be read: " + path);
+    if (!file) throw std::invalid_argument("The file of tls." + name + " cannot be read: " + path + ".");
     return text;
   }
 
   static std::invalid_argument unusable(const std::string& paths) {
     ERR_clear_error();
-    return std::invalid_argument("TLS cannot use " + paths + ". Are they PEM files that fit together?");
+    return std::invalid_argument("TLS cannot use " + paths + ". Are they PEM files that match?");
   }
 
   template <typename T>
@@ -63,54 +63,55 @@ struct Tls {
     return {PEM_read_bio_X509(source(text).get(), nullptr, nullptr, nullptr), X509_free};
   }
   static Owned<EVP_PKEY> keyOf(const std::string& text) {
-    // A key with a pass phrase must fail where the library would ask on the terminal.
+    // A key with a pass phrase must fail instead of asking on the terminal.
     const auto refuse = [](char*, int, int, void*) { return 0; };
     return {PEM_read_bio_PrivateKey(source(text).get(), nullptr, refuse, nullptr), EVP_PKEY_free};
   }
 };
 
-/// Tells what is wrong with the certificates from a connection that merely broke.
+/// Distinguishes a fault of the certificates from a connection that merely broke.
 ///
-/// A server that does not take a certificate may just close the connection (Node's do), after the handshake has ended for
-/// this side. Nothing tells that from a server that dies at that moment, but that it happens again and again.
-class Handshakes {
+/// A server that rejects a certificate may simply close the connection (Node's do) after the handshake has ended on this
+/// side. Only repetition distinguishes that from a server that stops at that moment.
+class TlsDiagnosis {
  public:
-  void noteAnswer() { isAnswered_ = true; }
+  void recordAnswer() { isAnswered_ = true; }
 
-  /// @returns nothing when it may be something else, and another try has a chance
+  /// @returns nothing if the cause may be another one and a retry may succeed
   std::optional<ServiceError> explain(const std::string& address, const std::string& reason) {
-    // By the words of OpenSSL and of gRPC. The TypeScript and Python clients look for the same.
+    // Matched against the messages of OpenSSL and gRPC. The TypeScript and Python clients match the same ones.
     std::string words = reason;
     std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return c == '_' ? ' ' : std::tolower(c); });
     const auto has = [&](std::initializer_list<const char*> parts) {
       return std::any_of(parts.begin(), parts.end(), [&](const char* part) { return words.find(part) != std::string::npos; });
     };
-    const auto refusal = [&](const std::string& told, const char* hint) {
-      return ServiceError::local(kTlsRefused, address + " " + told + " (" + reason + ").", false, false, hint);
+    const auto refusal = [&](const std::string& text, const char* hint) {
+      return ServiceError::local(kTlsRefused, address + " " + text + " (" + reason + ").", false, false, hint);
     };
     if (has({"verify failed", "verification check failed", "not in peer certificate"})) {
-      return refusal("shows a certificate that this side does not trust",
-                     "Give the certificate of the authority that signed it as tls.ca, and call the server by a name that it holds.");
+      return refusal("presents a certificate that this client does not trust",
+                     "Set tls.ca to the certificate of the authority that signed it, and use an address that the "
+                     "certificate names.");
     }
     if (has({"alert"}) && has({"certificate", "unknown ca", "handshake failure", "access denied"})) {
-      return refusal("does not take this client, for want of a certificate that it trusts", kGiveCertificate);
+      return refusal("rejects this client, which has no certificate that the server trusts", kGiveCertificate);
     }
     if (has({"wrong version", "packet length too long", "unsupported protocol", "protocol version"})) {
-      return refusal("does not speak TLS, or none that this side knows",
-                     "Is this the port that speaks TLS? Without it the address begins with grpc://.");
+      return refusal("does not use TLS, or only a version that this client does not support",
+                     "Is this the port that uses TLS? Without TLS the address begins with grpc://.");
     }
     if (isAnswered_ || !has({"socket closed", "endpoint read failed", "connection reset", "broken pipe"})) return {};
     const int closed = ++closed_;
     if (closed < kClosedLimit) return {};
-    return refusal("has closed " + std::to_string(closed) + " connections without an answer to any", kGiveCertificate);
+    return refusal("closed " + std::to_string(closed) + " connections without an answer", kGiveCertificate);
   }
 
  private:
-  /// Of a server that has never answered; one that is just starting behind a proxy does so too, but not for long.
+  /// Closed connections before a certificate is suspected. A server that is just starting behind a proxy closes a few too.
   static constexpr int kClosedLimit = 5;
   static constexpr const char* kGiveCertificate =
-      "If it asks its clients for certificates (mTLS): give tls.cert and tls.key, signed by the authority that the server "
-      "trusts, and valid now.";
+      "If the server requires client certificates (mTLS), set tls.cert and tls.key to a valid certificate of an authority "
+      "that the server trusts.";
 
   std::atomic<bool> isAnswered_ = false;
   std::atomic<int> closed_ = 0;

@@ -14,15 +14,15 @@
 
 namespace interstice {
 
-static_assert(std::endian::native == std::endian::little, "bulk fields travel as they lie in memory: little-endian");
+static_assert(std::endian::native == std::endian::little, "Bulk fields are sent in memory order, which must be little-endian.");
 
-/// Numbers as the bytes of a bulk field: `mesh.set_triangles(pack<std::uint32_t>(triangles))`.
+/// Encodes numbers as the bytes of a bulk field: `mesh.set_triangles(pack<std::uint32_t>(triangles))`.
 template <typename T>
 std::string pack(std::span<const std::type_identity_t<T>> values) {
   return std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 
-/// Bytes of a bulk field as numbers.
+/// Decodes the bytes of a bulk field.
 template <typename T>
 std::vector<T> unpack(const std::string& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));

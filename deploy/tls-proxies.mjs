@@ -1,5 +1,5 @@
 /**
- * Certificates for a test, and small proxies that end TLS, as somebody would put one before the HTTP door.
+ * Certificates for tests, and small proxies that terminate TLS, as an operator would put one in front of the HTTP server.
  */
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,8 +16,8 @@ const openssl = (...args) => {
 };
 
 /**
- * Two authorities, `ca` and `other-ca`, and what they signed: `server` and `client`; `misnamed`, of another host;
- * `stranger`, a client of the other one. NAME.crt and NAME.key each.
+ * Creates two authorities, `ca` and `other-ca`, and certificates: `server` and `client`; `misnamed`, for another host;
+ * `stranger`, a client of the other authority. Each is NAME.crt and NAME.key.
  */
 export const makeCertificates = (folder) => {
   const at = (name) => join(folder, name);
@@ -47,7 +47,7 @@ export const makeCertificates = (folder) => {
   certificate('stranger', 'other-ca', 'DNS:client.example');
 };
 
-/** @param clientCa file; set: clients must show a certificate that it signed */
+/** @param clientCa file of an authority; if set, clients must present a certificate that it signed */
 export const openTlsProxy = async ({ folder, name, to, clientCa }) => {
   const read = (file) => readFileSync(join(folder, file));
   const mutual = clientCa ? { ca: read(clientCa), requestCert: true, rejectUnauthorized: true } : {};

@@ -12,7 +12,7 @@
 
 namespace interstice {
 
-/// What every call of a client has in common.
+/// The common part of all calls of a client.
 struct Connection {
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::CollisionService::Stub> stub;
@@ -20,36 +20,36 @@ struct Connection {
   Retry retry;
   Seconds timeout;
   std::string address;
-  std::shared_ptr<Handshakes> handshakes;  // null: nothing is encrypted
+  std::shared_ptr<TlsDiagnosis> tlsDiagnosis;  // null without encryption
 
-  void noteAnswer() const {
-    if (handshakes) handshakes->noteAnswer();
+  void recordAnswer() const {
+    if (tlsDiagnosis) tlsDiagnosis->recordAnswer();
   }
 
   /// @param isAnswered as for errorOf
   ServiceError refusalOf(const grpc::Status& status, bool isAnswered = false) const {
     auto error = errorOf(status, isAnswered);
-    if (error.code() != kUnreachable && error.code() != kTimeout) noteAnswer();
-    if (!handshakes || error.code() != kUnreachable) return error;
-    const auto refusal = handshakes->explain(address, status.error_message());
+    if (error.code() != kUnreachable && error.code() != kTimeout) recordAnswer();
+    if (!tlsDiagnosis || error.code() != kUnreachable) return error;
+    const auto refusal = tlsDiagnosis->explain(address, status.error_message());
     return refusal ? *refusal : error;
   }
 
   void prepare(grpc::ClientContext& context, const std::string& routing, const std::string& session = "") const {
     if (!apiKey.empty()) context.AddMetadata("authorization", "Bearer " + apiKey);
-    // For a proxy to hash on: all requests of a session go to one server.
+    // A proxy may hash on this header, so that all requests of a session go to one server.
     if (!routing.empty()) context.AddMetadata("x-session-id", routing);
-    // The server learns the session before the message has come, and can refuse before it is sent.
+    // The server knows the session before the message arrives and can refuse it early.
     if (!session.empty()) context.AddMetadata("interstice-session", session);
   }
 
-  /// Does the work with this connection's tries, or with fewer.
+  /// Does the work with the connection's retries, or with fewer attempts.
   template <typename Work>
-  auto persist(Clock::time_point endsAt, Work&& work, int attempts = std::numeric_limits<int>::max()) const {
-    auto tries = retry;
-    tries.attempts = std::min(retry.attempts, attempts);
-    return interstice::persist(tries, endsAt, work, [this](Seconds pause) {
-      // The library gets on with a new connection only while somebody waits at its channel.
+  auto withRetries(Clock::time_point endsAt, Work&& work, int attempts = std::numeric_limits<int>::max()) const {
+    auto policy = retry;
+    policy.attempts = std::min(retry.attempts, attempts);
+    return interstice::withRetries(policy, endsAt, work, [this](Seconds pause) {
+      // The library reconnects only while a caller waits for its channel.
       const auto end = std::chrono::system_clock::now() + std::chrono::duration_cast<Clock::duration>(pause);
       channel->WaitForConnected(end);
       std::this_thread::sleep_until(end);
@@ -58,7 +58,7 @@ struct Connection {
 
   Clock::duration limit() const { return std::chrono::duration_cast<Clock::duration>(timeout); }
 
-  /// One try of a unary call. @param session that it is about, empty = none @throws ServiceError
+  /// One attempt of a unary call. @param session id of the session concerned, or empty @throws ServiceError
   template <typename Answer, typename Request, typename Method>
   Answer call(Method method, const Request& request, const std::string& routing,
               const std::string& session = "") const {
@@ -68,12 +68,12 @@ struct Connection {
     Answer answer;
     const auto status = (stub.get()->*method)(&context, request, &answer);
     if (!status.ok()) throw refusalOf(status);
-    noteAnswer();
+    recordAnswer();
     return answer;
   }
 };
 
-/// Steps on one stream: one request, one answer, over and over.
+/// Steps on one stream: alternates one request and one answer.
 class StepStream {
  public:
   StepStream(const Connection& connection, const std::string& routing) : connection_(connection) {
@@ -89,12 +89,12 @@ class StepStream {
   StepStream(const StepStream&) = delete;
   StepStream& operator=(const StepStream&) = delete;
 
-  /// @throws ServiceError; in-band refusals leave the stream open, but for those that end it by the contract
+  /// @throws ServiceError; in-band refusals leave the stream open, except for those that end it by the contract
   v1::StepResponse step(const v1::StepRequest& request) {
     bool isLate = false;
     v1::StepStreamResponse answer;
     {
-      // A blocking read has no deadline of its own. The scope joins the thread, which is what publishes isLate.
+      // A blocking read has no deadline of its own. The end of the scope joins the thread, which publishes isLate.
       std::jthread watch([&](std::stop_token stop) {
         std::mutex mutex;
         std::condition_variable_any ended;
@@ -107,7 +107,7 @@ class StepStream {
       bool isOpen = stream_->Write(request);
       while (isOpen && (isOpen = stream_->Read(&answer))) {
         isAnswered_ = true;
-        connection_.noteAnswer();
+        connection_.recordAnswer();
         if (!answer.has_progress()) break;
       }
       if (!isOpen) answer.Clear();
