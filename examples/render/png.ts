@@ -42,7 +42,8 @@ const filterRows = (width: number, height: number, pixels: Uint8Array): Uint8Arr
  * @param pixels uint8[3·width·height] red, green, blue, top row first
  */
 export function encodePng(width: number, height: number, pixels: Uint8Array): Buffer {
-  if (pixels.length !== 3 * width * height) throw new Error(`A picture of ${width} × ${height} pixels cannot have ${pixels.length} bytes.`);
+  if (pixels.length !== 3 * width * height)
+    throw new Error(`A picture of ${width} × ${height} pixels cannot have ${pixels.length} bytes.`);
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
