@@ -12,12 +12,12 @@ const LEAVES_PER_PULSE = 64;
  * Exact for boxes of any mix of sizes: the order of the primitives decides only how tight the nodes are.
  */
 export class Bvh {
-  // The arrays are as long as the largest set so far needed; N elements and m leaves are those of the present set.
+  // The arrays have the length of the largest set so far; N elements and m leaves are those of the current set.
   /** uint32[N] primitives in leaf order: order[s] is the primitive in position s */
   order = new Uint32Array(0);
   /** float32[6·N] boxes in leaf order: lo xyz, hi xyz */
   box = new Float32Array(0);
-  /** uint8[N] masks in leaf order: a pair with a bit in common is left out */
+  /** uint8[N] masks in leaf order: a pair with a bit in common is excluded */
   mask = new Uint8Array(0);
   /** float32[6·2m] node boxes, root at 1, leaf i at m + i; empty nodes are inverted */
   node = new Float32Array(0);
@@ -35,7 +35,7 @@ export class Bvh {
   /**
    * @param count N
    * @param box float32[6·N] lo xyz, hi xyz of each primitive, finite
-   * @param mask uint8[N] pairs of primitives with a bit in common are left out
+   * @param mask uint8[N] pairs of primitives with a bit in common are excluded
    */
   build(count: number, box: Float32Array, mask: Uint8Array): void {
     this.count = count;

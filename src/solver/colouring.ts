@@ -11,7 +11,7 @@ export interface Colouring {
 }
 
 /**
- * Greedy colouring in index order with the smallest free colour, done once per topology for the edges.
+ * Greedy colouring of the edges in index order with the smallest free colour, once per topology.
  *
  * @param corner uint32[2·n] the vertices of each constraint
  * @param inverseMass float32[V] vertices with 0 cannot move and create no conflict
@@ -49,10 +49,9 @@ export function colourEdges(corner: Uint32Array, inverseMass: Float32Array): Col
 }
 
 /**
- * Colouring by random priority, renewed every step for the contacts: a constraint's colour is one more than the largest
- * colour among the conflicting constraints that come before it in the permutation. Sweeping colour by colour then gives
- * exactly what sweeping in the order of the permutation gives, and what a device gives that lets every constraint wait
- * for its conflicting predecessors.
+ * Colouring of the contacts by random priority, renewed every step: a constraint's colour is one more than the largest
+ * colour of the conflicting constraints that precede it in the permutation. A sweep colour by colour then equals a sweep in
+ * the order of the permutation, and a sweep on a device where every constraint waits for its conflicting predecessors.
  *
  * @param corner int32[4·n] vertices of each constraint, −1 where unused
  */
@@ -76,7 +75,7 @@ export function colourContacts(count: number, corner: Int32Array, inverseMass: F
   return gather(colour, colours, count);
 }
 
-// Scratch that is all zero between calls: clearing what was touched is cheaper than clearing a whole mesh every step.
+// All zero between calls: to clear the entries in use is cheaper than to clear those of all vertices every step.
 let levels = new Uint32Array(0);
 function levelOf(vertexCount: number): Uint32Array {
   if (levels.length < vertexCount) levels = new Uint32Array(vertexCount);
@@ -84,8 +83,8 @@ function levelOf(vertexCount: number): Uint32Array {
 }
 
 /**
- * Seeded permutation of 0 … n−1: odd multiplications and xorshifts are bijections on k bits; numbers ≥ n are walked
- * past (at most every second one, as 2^k < 2n). No two constraints ever have the same priority.
+ * Seeded permutation of 0 … n−1: odd multiplications and xorshifts are bijections on k bits. Images ≥ n are mapped again,
+ * which are fewer than half because 2^k < 2n. So no two constraints have the same priority.
  */
 export class Permutation {
   readonly #count: number;

@@ -66,8 +66,8 @@ export class CoordinateFrame {
   }
 
   /**
-   * The same map with the largest coordinates of another state: what {@link floorOf} needs once a session's state has
-   * moved on from the one that the frame was fitted to.
+   * The same map with the largest coordinates of another state. {@link floorOf} needs it once a session's state differs from
+   * the one that the frame was fitted to.
    *
    * @param bounds min xyz, max xyz of the vertices that belong to an element
    */
@@ -90,7 +90,7 @@ export class CoordinateFrame {
   /**
    * Maps positions and measures their box in one pass, because a step reads its target only once.
    *
-   * @param engine float32[3·V] receives the image; whether float32 could hold it {@link refuseBeyondFloat32} says
+   * @param engine float32[3·V] receives the image; {@link refuseBeyondFloat32} checks that float32 can hold it
    * @param positions [3·V], the caller's unit
    * @returns the box of the positions, the caller's unit; of none: from +∞ to −∞
    */
@@ -166,8 +166,8 @@ export class CoordinateFrame {
   }
 
   /**
-   * Whether float32 numbers are mapped to the engine and back without rounding, whatever they are (but for subnormals), and
-   * these are what is sent: then s, a power of two, is all there is to the map.
+   * Whether the map is exact in both directions for all float32 numbers but subnormals, and the answer is in float32. This
+   * holds where the map is only a multiplication by s, a power of two.
    *
    * @param scalar of target and answer
    */
@@ -175,7 +175,7 @@ export class CoordinateFrame {
     return scalar === 'FLOAT32' && this.origin.every((o) => o === 0);
   }
 
-  /** o + x_e/s in double, [3·V]: where an engine state is in the caller's coordinates. */
+  /** o + x_e/s in double, [3·V]: an engine state in the caller's coordinates. */
   toDouble(engine: EnginePositions): Float64Array {
     const out = new Float64Array(engine.length);
     for (let i = 0; i < out.length; i++) out[i] = this.origin[i % 3]! + engine[i]! / this.scale;
@@ -250,7 +250,7 @@ export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar): 
     const reason = isEngines
       ? 'the engine computes in float32, and the mesh is very large for it'
       : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
-    // A caller who sends doubles already must not be told to: the engine has centred them, and holds no more.
+    // To a caller who sends doubles already, wider numbers or another origin would not help: the engine has centred them.
     const wider = scalar === 'FLOAT32' ? ', send float64' : '';
     const nearer = scalar === 'FLOAT32' || !isEngines ? ', or move the mesh closer to the origin' : '';
     throw new IntersticeError(
@@ -284,7 +284,7 @@ export function largestWithin(
   { scale }: CoordinateFrame,
   scalar: Scalar,
 ): { readonly caller: number; readonly engine: number } {
-  // Below a power of two numbers are as far apart as in the binade that ends there.
+  // The ulp is constant below a power of two, down to half of it.
   const exponent = exponentOf(floor / scale / ULPS_PER_FLOOR) + MANTISSA_BITS[scalar];
   return { caller: 2 ** (exponent + 1), engine: floor / STORAGE_PER_UNIT };
 }
@@ -311,15 +311,15 @@ export const FLOORS_PER_DELTA = 16;
 const SMALLEST_NORMAL = 2 ** -126;
 
 /**
- * To float32. Devices differ on subnormals (WGSL lets them flush), so they are flushed here, once, for all; the same
- * comparison turns −0 into +0, which keeps "same bits" and "same number" one thing inside the engines.
+ * To float32. WGSL lets devices flush subnormals, so they are flushed here for all engines. The same comparison turns −0
+ * into +0, so that numbers are equal inside the engines if and only if their bits are.
  */
 function toNormal(x: number): number {
   const value = Math.fround(x);
   return Math.abs(value) < SMALLEST_NORMAL ? 0 : value;
 }
 
-/** Bit for bit, for an image without −0: the comparison alone would take a −0 of the engine's for it. */
+/** Whether the bits are equal, for an image without −0. The comparison alone would accept −0 for +0. */
 function isSameNormal(value: number, image: number): boolean {
   return value === image && (value !== 0 || Object.is(value, 0));
 }
@@ -352,7 +352,7 @@ function isSingle(x: number): boolean {
   return Math.fround(x) === x;
 }
 
-/** Three digits, rounded up, so that the number a caller copies from the message is accepted. */
+/** Three digits, rounded up, so that a number copied from the message is accepted. */
 function roundUpForReading(x: number): number {
   const rounded = Number(x.toPrecision(3));
   return rounded >= x ? rounded : Number((x * 1.01).toPrecision(3));

@@ -13,7 +13,7 @@ export interface Settings {
   readonly searchRadiusMin: number;
   /** Dmax of Algorithm 1 (radius bookkeeping only) */
   readonly searchRadiusMax: number;
-  /** d_floor: gap that approach budgets leave untouched */
+  /** d_floor: the gap that no approach budget may use */
   readonly floor: number;
   /** σ of Eq. 13; 0 = no edge length constraints */
   readonly sigma: number;
@@ -26,10 +26,10 @@ export interface Settings {
   readonly sweeps: number;
   readonly forward: ForwardRule;
   readonly contact: ContactForm;
-  /** what keeps undetected pairs apart: trust boxes per vertex (TUNED) or the global radius D of Algorithm 1 (PAPER) */
+  /** the guard of pairs outside P: a trust box per vertex (TUNED), or the radius D of Algorithm 1 (PAPER) */
   readonly guard: 'BOXES' | 'RADIUS';
   readonly skipKinematicPairs: boolean;
-  /** engine units per caller's unit: what the parts' own distances are multiplied by */
+  /** engine units per caller's unit; activation distances of parts are multiplied by it */
   readonly scale: number;
 }
 
@@ -55,7 +55,7 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
   };
 }
 
-/** Whether a proximity set found under `a` is what a search under `b` vouches for: all that boxes and search look at. */
+/** Whether a proximity set that was searched under `a` is valid under `b`: all settings that boxes and search read agree. */
 export function servesBoth(a: Settings, b: Settings): boolean {
   return (
     a.delta === b.delta &&

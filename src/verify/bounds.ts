@@ -13,7 +13,7 @@ export function boundCorners(corners: Uint32Array, lows: Float64Array, highs: Fl
   return boxes;
 }
 
-/** The box of ids[from …]; as {@link boundCorners}. @param at where it goes in `boxes` */
+/** The box of ids[from …]; as {@link boundCorners}. @param at offset in `boxes` */
 export function boundRange(
   ids: Uint32Array,
   from: number,

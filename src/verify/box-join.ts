@@ -1,6 +1,6 @@
 import type { LeafElements, MeshTree } from './mesh-tree.js';
 
-/** How far apart along an axis two boxes may be and still be visited. A visitor may lower it while the join runs. */
+/** The largest distance along an axis of two boxes that are visited. A visitor may lower it while the join runs. */
 export interface Reach {
   gap: number;
 }
@@ -37,12 +37,12 @@ export function joinLeaves(
       stack[top++] = rightN;
       stack[top++] = n + 1;
       stack[top++] = n + 1;
-      // Neighbours first: a reach that shrinks does so early, before distant pairs are expanded.
+      // Neighbours come first, so that a visitor lowers the reach before distant pairs are expanded.
       stack[top++] = n + 1;
       stack[top++] = rightN;
       continue;
     }
-    // The reach may have shrunk since the pair was put down.
+    // The visitor may have lowered the reach since the pair was pushed.
     if (!isWithin(boxes, n, boxes, m, reach.gap)) continue;
     if (rightN === 0 && rightM === 0) {
       visit(n, m);
@@ -61,14 +61,14 @@ export function joinLeaves(
 }
 
 /**
- * Writes down the pairs (place in a, place in b) of two leaves whose closed boxes are within the gap of each other, less
- * those with a common vertex.
+ * Collects the pairs (position in a, position in b) of elements of two leaves whose closed boxes are within the gap of each
+ * other, without pairs that share a vertex.
  *
  * @param p leaf of a
  * @param q leaf of b
  * @param node index of q's box in `nodeBoxes`
  * @param out uint32, room for all pairs of the two leaves
- * @returns numbers written
+ * @returns number of entries written, two a pair
  */
 export function pairLeaves(
   a: LeafElements,

@@ -1,32 +1,29 @@
-/** Few enough that a leaf is cheaper to scan than to split, by measurement on cloth. */
+/** Elements of a leaf: to scan so many was faster than to split them, measured on cloth. */
 const LEAF_SIZE = 6;
-/** Elements 16 times larger or smaller than the rest get a subtree of their own, so they do not inflate its boxes. */
+/** Elements 16 times larger or smaller than the others get a subtree of their own, so that they do not inflate boxes. */
 const SIZE_CLASS_OCTAVES = 4;
 const LARGEST_CLASS = 3;
-/**
- * Below this many times the depth of a balanced tree, splits are at the middle of the centres; deeper ones at the
- * median.
- */
+/** Nodes split at the middle of the centres down to this many balanced depths, and at the median below. */
 const MIDPOINT_DEPTH_FACTOR = 2;
 
-/** Boxes in a binary tree: which are below which node, not where. The left child of node n is node n + 1. */
+/** The structure of a binary tree over boxes, without the boxes of its nodes. The left child of node n is node n + 1. */
 export interface BoxTree {
-  /** uint32[N] box by place in the tree */
+  /** uint32[N] box by position in the tree */
   readonly order: Uint32Array;
-  /** uint32[M] first place of a node */
+  /** uint32[M] first position of a node */
   readonly first: Uint32Array;
-  /** uint32[M] places of a node */
+  /** uint32[M] number of positions of a node */
   readonly size: Uint32Array;
   /** uint32[M] right child; 0 = leaf */
   readonly right: Uint32Array;
 }
 
-/** Elements from which a node takes long enough to be split that somebody may want to stop before it. */
+/** Elements from which a split takes long enough for a checkpoint before it. */
 const CHECKPOINT_SIZE = 4096;
 
 /**
  * @param boxes float64[6·N] min xyz, max xyz; N ≥ 1
- * @param checkpoint called before every long piece of work; may throw
+ * @param checkpoint called before every long split; may throw
  */
 export function buildBoxTree(boxes: Float64Array, checkpoint: () => void = () => {}): BoxTree {
   const count = boxes.length / 6;
@@ -37,7 +34,7 @@ export function buildBoxTree(boxes: Float64Array, checkpoint: () => void = () =>
 
 class TreeBuilder {
   private readonly order: Uint32Array;
-  /** float64[3·N] half sums of the box's ends, by place; halved first so that huge coordinates do not overflow */
+  /** float64[3·N] half sums of the box's ends, by position; halved first so that huge coordinates do not overflow */
   private readonly centres: Float64Array;
   private readonly sizeClass: Int8Array;
   private readonly first: Uint32Array;
@@ -59,7 +56,7 @@ class TreeBuilder {
       for (let k = 0; k < 3; k++) this.centres[3 * place + k] = boxes[at + k] / 2 + boxes[at + 3 + k] / 2;
     }
     this.midpointDepth = MIDPOINT_DEPTH_FACTOR * Math.log2(count);
-    // A split happens only above LEAF_SIZE and leaves both sides filled, so there are at most 2·count - 1 nodes.
+    // Both sides of a split have elements, so there are at most 2·count - 1 nodes.
     const capacity = Math.max(1, 2 * count - 1);
     this.first = new Uint32Array(capacity);
     this.size = new Uint32Array(capacity);
@@ -154,7 +151,7 @@ class TreeBuilder {
     }
   }
 
-  /** Sorts the range: rare, and n log n even where all centres are equal. */
+  /** Sorts the range, which is rare and takes n log n even where all centres are equal. */
   private partitionByMedian(from: number, to: number, axis: number): number {
     const order = this.order.slice(from, to);
     const centres = this.centres.slice(3 * from, 3 * to);
@@ -169,7 +166,7 @@ class TreeBuilder {
   }
 }
 
-/** Element indices by class, each class in its own order. */
+/** Element indices sorted by class, and by index within a class. */
 function sortByClass(classes: Int8Array): Uint32Array {
   const order = new Uint32Array(classes.length);
   let place = 0;

@@ -1,20 +1,17 @@
 import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';
 
-/** Largest coordinate difference outside this range: squares might over- or underflow, so the pair is scaled first. */
+/** A pair whose largest coordinate difference is outside this range is scaled, because squares might over- or underflow. */
 const SMALLEST_UNSCALED = 2 ** -200;
 const LARGEST_UNSCALED = 2 ** 200;
 /**
- * A projection onto a triangle whose squared sine between two sides is below this is not trusted alone: its rounding
- * (about 2^-53 / sine²) might leave the triangle, so the sides are tried as well.
+ * Where the squared sine between two sides of a triangle is below this, rounding (about 2^-53 / sine²) may move the
+ * projection out of the triangle, so the sides are tried as well.
  */
 const SLIVER_SINE_SQUARED = 1e-8;
-/**
- * Below this share of the pair's extent the difference of the closest points is mostly rounding; normals serve
- * instead.
- */
+/** Below this share of the pair's extent the closest points' difference is mostly rounding; a common normal replaces it. */
 const VANISHING_SHARE = 2 ** -40;
 /**
- * Margin, as a share of the pair's extent M, with which a plane that keeps two elements apart is believed. With u = 2^-53:
+ * Margin, as a share of the pair's extent M, that a plane must exceed to prove that two elements are separate. With u = 2^-53:
  * sides (≤ 2M) are off by 4u·M, each component of their cross product n by 48u·M², |n| by 2^-46·M², and its product with
  * an offset (≤ M) by 2^-44·M³. 2^-40 of M, M² and M³ cover these and the rounding of the bound itself.
  */
@@ -43,17 +40,17 @@ export class ClosestPoints {
   private scale = 1;
 
   /**
-   * @param points float64[12] vertices of side a, then of side b, finite; unused places may hold anything
+   * @param points float64[12] vertices of side a, then of side b, finite; unused elements are ignored
    */
   find(code: PairCode, points: Float64Array): void {
     this.findScaled(code, this.localise(code, points));
   }
 
   /**
-   * As {@link find}, but gives up on pairs of which a plane shows that they are farther apart.
+   * As {@link find}, but stops early if a plane proves that the pair is farther apart.
    *
    * @param limit ≥ 0, may be Infinity
-   * @returns whether `distance` is at most the limit; if not, no field means anything
+   * @returns whether `distance` is at most the limit; if not, all fields are undefined
    */
   findWithin(code: PairCode, points: Float64Array, limit: number): boolean {
     const scale = this.localise(code, points);
@@ -63,14 +60,14 @@ export class ClosestPoints {
   }
 
   /**
-   * Is the computed distance certainly above the limit? An element on a plane and one that lies beside it wholly, or two
-   * edges on parallel planes, are as far apart as the planes: |n·w| / |n| with n across both. Written without the quotient,
+   * Whether the computed distance is certainly above the limit. A point and a triangle, or two edges, lie on two parallel
+   * planes with normal n and are at least as far apart as these: |n·w| / |n|. The comparison is written without the quotient,
    * so that an n that is mostly rounding proves nothing.
    */
   private isBeyond(code: PairCode, limit: number): boolean {
     if (code !== VERTEX_TRIANGLE && code !== EDGE_EDGE) return false;
     const { local: x, extent } = this;
-    // Of a point, which is the origin, the triangle's first corner is the offset; of an edge from there, the other's end.
+    // w is the offset between the planes: the first corner of the triangle, or the first end of the second edge.
     const w = code === VERTEX_TRIANGLE ? 3 : 6;
     const ux = code === VERTEX_TRIANGLE ? x[6] - x[3] : x[3];
     const uy = code === VERTEX_TRIANGLE ? x[7] - x[4] : x[4];
@@ -90,7 +87,7 @@ export class ClosestPoints {
   private findScaled(code: PairCode, scale: number): void {
     const { difference } = this;
     this.findLocal(code);
-    // The square of the difference may underflow where that of the extent does not; hypot does not.
+    // The squared difference may underflow although the squared extent does not; hypot does not underflow.
     this.distance =
       this.bestSquared > SMALLEST_UNSCALED
         ? Math.sqrt(this.bestSquared) / scale
@@ -116,7 +113,7 @@ export class ClosestPoints {
     const shape = shapeOf(code);
     const end = 3 * (shape.a + shape.b);
     this.sideB = shape.a;
-    // Places that the kind does not use carry weight 0, and 0 times a left-over must stay 0.
+    // Unused vertices have weight 0, and 0 times their coordinates must be 0, so they must be finite.
     this.local.fill(0, end);
     this.scale = 1;
     this.extent = this.subtractOrigin(points, end, 1);
@@ -191,7 +188,7 @@ export class ClosestPoints {
     const normalSquared = nx * nx + ny * ny + nz * nz;
     if (!(normalSquared > 0)) return false;
     const inverse = 1 / normalSquared;
-    // Weights are the areas of the point's projection with two corners each, as parts of the whole.
+    // A weight is the area that the projected point spans with two corners, as a share of the triangle's area.
     const w2 =
       (nx * (x[10] * x[5] - x[11] * x[4]) + ny * (x[11] * x[3] - x[9] * x[5]) + nz * (x[9] * x[4] - x[10] * x[3])) *
       inverse;
@@ -215,7 +212,7 @@ export class ClosestPoints {
       dx * (x[3 * point] - x[3 * from]) +
       dy * (x[3 * point + 1] - x[3 * from + 1]) +
       dz * (x[3 * point + 2] - x[3 * from + 2]);
-    // An edge too short for its square to be seen is its first end: the error is below the rounding of the extent.
+    // An edge whose squared length underflows counts as its first end; the error is below the rounding of the extent.
     const t = lengthSquared > 0 ? Math.min(1, Math.max(0, along / lengthSquared)) : 0;
     trial.fill(0);
     trial[point] = 1;
@@ -236,14 +233,14 @@ export class ClosestPoints {
     const uu = ux * ux + uy * uy + uz * uz;
     const vv = vx * vx + vy * vy + vz * vz;
     const uv = ux * vx + uy * vy + uz * vz;
-    // The offset of the edges' first ends is the second's, negated: the first edge starts at the origin.
+    // The first edge starts at the origin, so the offset between the first ends is −x of the second.
     const ur = -(ux * x[6] + uy * x[7] + uz * x[8]);
     const vr = -(vx * x[6] + vy * x[7] + vz * x[8]);
     const determinant = uu * vv - uv * uv;
     if (!(determinant > 0)) return;
     let s = (uv * vr - vv * ur) / determinant;
     if (!(s > 0 && s < 1)) return;
-    // One round of projections repairs what a nearly parallel pair loses in the quotient.
+    // One round of projections restores the digits that the quotient of a nearly parallel pair loses.
     const t = (vr + s * uv) / vv;
     if (!(t > 0 && t < 1)) return;
     s = Math.min(1, Math.max(0, (t * uv - ur) / uu));

@@ -9,19 +9,17 @@ import { compareFindings, type Finding, FirstFindings, type PairCode, toElementP
 import { PairSearch, skipsKinematic } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
 
-/**
- * Computed distances carry rounding of a few 2^-53 of the pair's extent; boxes are joined this much wider than asked.
- */
+/** Factor on the gap of boxes, because computed distances carry rounding of a few 2^-53 of the pair's extent. */
 const REACH_SLACK = 1 + 2 ** -40;
 
-/** Called with the closest points still in `closest`; ids are side a then side b. */
+/** Receives a pair while `closest` holds its closest points; ids are those of side a, then of side b. */
 type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => void;
 
 /**
  * Smallest distance between elements that share no vertex, in double precision: vertex–triangle and edge–edge pairs,
- * and those of rods and particles. Pairs of ignored parts, those of
- * `rules.excluded`, and kinematic pairs under SKIP are excluded; the latter also at the border of a kinematic region, where
- * the path test looks at them: a distance between prescribed positions tells nothing of the answer.
+ * and those of rods and particles. Pairs of ignored parts, those of `rules.excluded`, and kinematic pairs under SKIP are
+ * excluded. The latter are excluded also at the border of a kinematic region, where the path test includes them, because a
+ * distance between prescribed positions says nothing about the answer.
  *
  * @param positions [3·V] in any unit
  * @param closerThan ≥ 0, same unit; Infinity looks for the closest pairs however far apart
@@ -74,15 +72,17 @@ export interface ContactList {
 /** Fills the places of {@link ContactList.vertices} that a kind with fewer than four vertices does not use. */
 export const NO_VERTEX = 0xffffffff;
 
-/** 49 bytes each: as many as fit into the largest message that is taken by default. A distance beyond the mesh's own size
- *  would list every pair of elements there is, and 2,500 vertices have forty million of them. */
+/**
+ * As many contacts, at 49 bytes each, as fit into the largest message of the default configuration. A distance beyond the
+ * mesh's own size would list every pair of elements, which are forty million for 2,500 vertices.
+ */
 const MAX_CONTACTS = 5_000_000;
 
 /**
- * Every pair not farther apart than `closerThan`, the same pairs as {@link findDistances} looks at: all, or none.
+ * Every pair not farther apart than `closerThan`, among the pairs of {@link findDistances}.
  *
  * @param closerThan finite, ≥ 0
- * @param most how many may be listed
+ * @param maxContacts most pairs that may be listed
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER; TOO_LARGE when there are more
  */
 export function findContacts(
@@ -90,7 +90,7 @@ export function findContacts(
   positions: Positions,
   rules: PairRules,
   closerThan: number,
-  most = MAX_CONTACTS,
+  maxContacts = MAX_CONTACTS,
 ): ContactList {
   checkReach(closerThan);
   if (closerThan === Infinity) {
@@ -100,18 +100,18 @@ export function findContacts(
   const weights: number[] = [];
   visitClosePairs(mesh, positions, rules, { gap: closerThan * REACH_SLACK }, (code, ids, points) => {
     if (points.distance > closerThan) return;
-    if (findings.length === most) throw tooMany(most, closerThan);
+    if (findings.length === maxContacts) throw tooMany(maxContacts, closerThan);
     findings.push({ code, ids, distance: points.distance, normal: points.findNormal(code) });
     weights.push(...points.weights);
   });
   return toContactList(findings, weights);
 }
 
-function tooMany(most: number, closerThan: number): IntersticeError {
+function tooMany(maxContacts: number, closerThan: number): IntersticeError {
   return new IntersticeError(
     'TOO_LARGE',
-    `more than ${most} pairs are within a contact distance of ${closerThan}, and so many contacts are the most that can be listed`,
-    { hint: 'Ask for a smaller contactDistance, or leave the contacts out.' },
+    `More than ${maxContacts} pairs are within a contact distance of ${closerThan}; at most ${maxContacts} contacts can be listed.`,
+    { hint: 'Ask for a smaller contactDistance, or for no contacts.' },
   );
 }
 
@@ -155,7 +155,7 @@ function visitClosePairs(
     if (isKinematic && skips) return;
     const { code } = relation;
     gather(x, relation, i, j, points);
-    // The search looks at boxes; most pairs inside them are farther apart, and their ids need not be written down.
+    // Most pairs whose boxes are close are farther apart than the gap, and do not need their ids.
     if (!closest.findWithin(code, points, reach.gap)) return;
     const ids = idsOf(relation, i, j);
     if (!isExcluded(rules.excluded, code, ids)) visitClose(code, ids, closest);

@@ -7,8 +7,10 @@ import { arePlain, isPlain, signOfArea, signOfVolume } from './predicates.js';
  */
 const DETERMINANT_ERROR = 10 * 2 ** -53;
 
-/** Sign, and whether it is certain, of a determinant with the absolute sum of its products. */
+/** The result of {@link certainSign} where rounding may have changed the sign. */
 const UNCERTAIN = 2;
+
+/** −1, 0, 1 or UNCERTAIN. @param magnitude sum of the absolute values of the determinant's products */
 function certainSign(determinant: number, magnitude: number): number {
   if (determinant > DETERMINANT_ERROR * magnitude) return 1;
   if (determinant < -DETERMINANT_ERROR * magnitude) return -1;
@@ -17,8 +19,8 @@ function certainSign(determinant: number, magnitude: number): number {
 }
 
 /**
- * Exact answers to "do these two closed elements have a common point?" on one set of coordinates. Vertices are given by
- * index; elements without extent (equal points, collinear triangles) are taken as what they are: points and segments.
+ * Decides exactly whether two closed elements have a common point, on one set of coordinates. Vertices are given by index.
+ * Degenerate elements (equal points, collinear triangles) are treated as the points and segments that they are.
  */
 export class ExactMeeting {
   /** Pairs that the floating-point filter could not decide. */
@@ -104,9 +106,7 @@ export class ExactMeeting {
     return this.decideExactly(p, q, a, b, c);
   }
 
-  /**
-   * Does the line pq, which crosses the plane abc in one point, pass through the closed triangle? undefined = unsure
-   */
+  /** Whether the line pq, which crosses the plane abc in one point, meets the closed triangle; undefined = uncertain. */
   private linePasses(p: number, q: number, a: number, b: number, c: number): boolean | undefined {
     const { x } = this;
     const px = x[3 * p];
@@ -126,7 +126,7 @@ export class ExactMeeting {
     const cz = x[3 * c + 2] - pz;
     const ab = signOfDeterminant(dx, dy, dz, ax, ay, az, bx, by, bz);
     const bc = signOfDeterminant(dx, dy, dz, bx, by, bz, cx, cy, cz);
-    // Two sides that disagree for certain settle it, whatever the third is.
+    // Two certain signs that differ decide, whatever the third is.
     if (ab * bc === -1) return false;
     const ca = signOfDeterminant(dx, dy, dz, cx, cy, cz, ax, ay, az);
     if (ab * ca === -1 || bc * ca === -1) return false;
@@ -138,14 +138,14 @@ export class ExactMeeting {
     const sideQ = this.volume(a, b, c, q);
     if (sideP * sideQ > 0) return false;
     if (sideP === 0 && sideQ === 0) return this.meetsInPlane(p, q, a, b, c);
-    // One end off the plane: the triangle has an area and the line meets its plane once, between the ends.
+    // One end lies off the plane, so the triangle has an area, and the line meets its plane once, between the ends.
     const ab = this.volume(p, q, a, b);
     const bc = this.volume(p, q, b, c);
     const ca = this.volume(p, q, c, a);
     return !((ab > 0 || bc > 0 || ca > 0) && (ab < 0 || bc < 0 || ca < 0));
   }
 
-  /** Edge and triangle whose four tetrahedra a b c p and a b c q are flat: one plane, or a triangle without area. */
+  /** An edge in the plane of a triangle, or any edge and a triangle without area: a b c p and a b c q are both flat. */
   private meetsInPlane(p: number, q: number, a: number, b: number, c: number): boolean {
     for (let axis = 0; axis < 3; axis++) {
       const turn = this.area(a, b, c, axis);
@@ -156,8 +156,8 @@ export class ExactMeeting {
   }
 
   /**
-   * Two convex sets in a plane are apart iff a normal of their difference's outline separates them: here the outward
-   * normals of the triangle's sides and both normals of the segment.
+   * Two convex polygons in a plane are disjoint iff an edge normal of their Minkowski difference separates them: an outward
+   * normal of a side of the triangle, or one of the two normals of the segment.
    */
   private meetsInProjection(
     p: number,
@@ -176,8 +176,8 @@ export class ExactMeeting {
   }
 
   /**
-   * Closed segments (or points) in space. Points of one plane meet iff they do in all three coordinate projections: one
-   * of these is one-to-one on the plane, and whoever meets in space meets in every projection.
+   * Closed segments (or points) in space. Coplanar segments meet iff they meet in all three coordinate projections: one of
+   * these is one-to-one on the plane, and segments that meet in space meet in every projection.
    */
   private segmentsMeet(p: number, q: number, a: number, b: number): boolean {
     if (this.volume(p, q, a, b) !== 0) return false;
@@ -186,8 +186,8 @@ export class ExactMeeting {
       if (Math.max(x[3 * p + k], x[3 * q + k]) < Math.min(x[3 * a + k], x[3 * b + k])) return false;
       if (Math.max(x[3 * a + k], x[3 * b + k]) < Math.min(x[3 * p + k], x[3 * q + k])) return false;
     }
-    // Boxes that overlap and ends on both sides of (or on) each other's line: with equal points or on one line the box
-    // alone decides, as it should.
+    // Where the boxes overlap, projected segments meet iff the ends of each lie on both sides of, or on, the line of the other.
+    // For collinear segments all areas are zero, and the boxes alone decide correctly.
     for (let axis = 0; axis < 3; axis++) {
       if (this.area(p, q, a, axis) * this.area(p, q, b, axis) > 0) return false;
       if (this.area(a, b, p, axis) * this.area(a, b, q, axis) > 0) return false;
@@ -215,7 +215,7 @@ export class ExactMeeting {
     );
   }
 
-  /** Sign of the area of a b c, seen along one coordinate axis. */
+  /** Sign of the area of a b c in the projection along a coordinate axis. */
   private area(a: number, b: number, c: number, axis: number): number {
     const { x } = this;
     const i = axis === 0 ? 1 : 0;

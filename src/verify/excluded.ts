@@ -25,8 +25,8 @@ export function isExcluded(excluded: ExcludedPairs | undefined, code: PairCode, 
 }
 
 /**
- * Which of these pairs, none of which intersects any more, are still not more than `distance` apart: for an edge and a
- * triangle, any of their five proximity pairs.
+ * Those of the pairs, none of which intersects any more, that are at most `distance` apart. An edge and a triangle are if
+ * any of their five proximity pairs is.
  *
  * @param positions [3·V] in any unit
  * @param distance same unit
@@ -45,7 +45,7 @@ export function findNear(
       points.set(x.subarray(3 * vertex, 3 * vertex + 3), 3 * k);
     });
     closest.find(code, points);
-    // Written so that a distance that is no number counts as near.
+    // The negation makes a distance of NaN count as near.
     return !(closest.distance > distance);
   };
   return pairs.filter(({ kind, a, b }) => {

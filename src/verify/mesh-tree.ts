@@ -5,21 +5,21 @@ import { collectElements, type ElementSet, keptElements, type MeshElements } fro
 
 /** The elements of one set in the order of the leaves. */
 export interface Members {
-  /** uint32[N] element by place */
+  /** uint32[N] element by position */
   readonly order: Uint32Array;
-  /** uint32[L + 1] first place of a leaf */
+  /** uint32[L + 1] first position of a leaf */
   readonly start: Uint32Array;
 }
 
 /**
- * A tree has grown too loose for a state when its boxes, taken together, are this many times longer than in the state that
- * it was built for. Building costs about as much as a search, so it must be worth one.
+ * A tree is too loose for a state when the sum of its boxes' extents is this many times that of the state for which it was
+ * built. A build takes about as long as a search, so it must save one.
  */
 const LOOSE = 1.5;
 
 /**
- * One tree over all elements of a mesh, built for one state and good for all: a leaf has the same elements whatever the
- * state, only its box moves. A search through a loose tree finds the same pairs, later.
+ * One tree over all elements of a mesh, built for one state and valid for all: a leaf has the same elements in every state,
+ * and only its box changes. A search through a loose tree finds the same pairs more slowly.
  */
 export class MeshTree {
   readonly elements: MeshElements;
@@ -31,7 +31,7 @@ export class MeshTree {
   /** sum of the boxes' extents in the state that it was built for */
   private readonly tightness: number;
   private readonly carriers: Carriers;
-  /** uint32[3·N] corners of the carriers by place */
+  /** uint32[3·N] corners of the carriers by position */
   private readonly corners: Uint32Array;
   /** uint32[N] leaf of a carrier */
   private readonly leafOf: Uint32Array;
@@ -233,9 +233,9 @@ function findTriangleOfEdges(vertexCount: number, triangles: Uint32Array, edges:
 
 /** The elements of one set as a search reads them: leaf by leaf, with their vertices and boxes beside each other. */
 export interface LeafElements {
-  /** uint32[N] element by place */
+  /** uint32[N] element by position */
   readonly order: Uint32Array;
-  /** uint32[L + 1] first place of a leaf */
+  /** uint32[L + 1] first position of a leaf */
   readonly start: Uint32Array;
   /** uint32[3·N] vertices by place; those with fewer than three repeat the last one */
   readonly corners: Uint32Array;

@@ -7,8 +7,8 @@ import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } f
  *
  * Planes. For any fixed vector n let f(t) = min over a of n·x(t) - max over b of n·x(t), a and b running over the
  * vertices of the two sides. A minimum of linear functions is concave, a maximum convex, so f is concave: if f > 0 at
- * both ends of [t0, t1], then f > 0 throughout, and the plane across n keeps the convex hulls of the sides apart. n
- * may be any numbers at all; only the evaluation of f rounds.
+ * both ends of [t0, t1], then f > 0 throughout, and a plane with normal n separates the convex hulls of the sides. n may
+ * be any vector; only the evaluation of f rounds.
  *
  * Rounding of f (u = 2^-53, terms in u² covered by the last step). Distances between vertices do not change when both
  * ends of all paths are shifted by the first vertex's: P = fl(s - s0), Q = fl(e - e0), each off by u·|.|. For t with
@@ -17,35 +17,32 @@ import { type PairCode, shapeOf, VERTEX_EDGE, VERTEX_TRIANGLE, VERTEX_VERTEX } f
  * off by 6u·S, f by 12u·S, its last subtraction by 2u·S more. So f > 14u·S + O(u²) computed implies f > 0 exactly;
  * 16u is used.
  *
- * Coplanarity. Whatever the sides of vertex–triangle and edge–edge pairs are, they can only meet at times when their
- * four points lie in one plane: det(A, B, C)(t) = 0 with A, B, C the differences to the first point. On [t0, t1] this
+ * Coplanarity. The sides of a vertex–triangle or edge–edge pair can meet only at times when the four points lie in one
+ * plane: det(A, B, C)(t) = 0 with A, B, C the differences to the first point. On [t0, t1] this
  * is a cubic whose Bernstein coefficients are det(A0,B0,C0), (det(A1,B0,C0) + det(A0,B1,C0) + det(A0,B0,C1))/3, ... ;
- * if all four are of one sign the cubic has no root there. This serves pairs that turn while close, where no fixed
- * plane lasts. Rounding: the first point is the origin, so A, B, C are the X above, off by 3u·M and at most M per
+ * if all four have one sign, the cubic has no root there. This certifies pairs that rotate while close, which no fixed
+ * plane separates for long. Rounding: the first point is the origin, so A, B, C are the X above, off by 3u·M and at most M per
  * axis. Each of the six products is off by 9u·Mx·My·Mz and its evaluation by 5u: 84u·Mx·My·Mz for a determinant,
- * thrice that and two additions (36u) for the sums of three, which are compared undivided: 288u; 512u is used.
+ * three times that and two additions (36u) for the sums of three, which are compared undivided: 288u; 512u is used.
  */
 const PLANE_ROUNDING = 16 * 2 ** -53;
 const COPLANARITY_ROUNDING = 512 * 2 ** -53;
-/** Coordinate differences are kept in this range by scaling, or nothing is certified. */
+/** Scaling brings coordinate differences into this range; outside it nothing is certified. */
 const SMALLEST_EXTENT = 2 ** -100;
 const LARGEST_EXTENT = 2 ** 100;
 /** Products in f with |n| ≤ 1 that underflow lose at most 2^-1075 each; coordinates scaled down lose as much. */
 const PLANE_UNDERFLOW = 2 ** -1060;
-/** What underflows (2^-1075 each time) is multiplied by at most two offsets ≤ 2^101, in a few dozen places. */
+/** Each underflow loses at most 2^-1075, times at most two offsets ≤ 2^101; there are a few dozen of them. */
 const COPLANARITY_UNDERFLOW = 2 ** -800;
-/** Normals smaller than this cannot be scaled to size 1 and are useless anyway. */
+/** Normals smaller than this cannot be scaled to size 1, and are mostly rounding. */
 const SMALLEST_NORMAL = 2 ** -1000;
 
-/**
- * Times are multiples of this, so 1 - t is exact; an interval of this length that cannot be cleared counts as an
- * impact.
- */
+/** Times are multiples of this, so 1 - t is exact. An interval of this length that is not certified counts as an impact. */
 const SHORTEST_INTERVAL = 2 ** -32;
-/** Intervals examined for one pair before it counts as an impact: bounds the work on pairs that graze all the way. */
+/** Intervals examined for one pair before it counts as an impact; bounds the work on pairs that stay close for long. */
 const MAX_INTERVALS = 2000;
 
-/** Decides pair by pair; holds the scratch memory, so that millions of pairs cost no allocation. */
+/** Decides one pair after the other in the same scratch memory, so that millions of pairs cost no allocation. */
 export class PathMeeting {
   /** float64[12] offsets from the first vertex at t = 0 and t = 1 */
   private readonly start = new Float64Array(12);
@@ -64,8 +61,8 @@ export class PathMeeting {
   private sizeZ = 0;
 
   /**
-   * @param start float64[12] vertices of side a, then of side b, at t = 0; unused places may hold anything
-   * @param end the same at t = 1
+   * @param start float64[12] vertices of side a, then of side b, at t = 0; unused elements are ignored
+   * @param end float64[12] the same at t = 1
    * @returns undefined if the two elements certainly never have a common point; otherwise a time before which they
    *   certainly have none
    */
@@ -78,7 +75,7 @@ export class PathMeeting {
     let examined = 0;
     let time = 0;
     let length = 1;
-    // Depth first in time: [time, time + length] is the earliest part not cleared yet.
+    // Depth first in time: [time, time + length] is the earliest interval that is not certified yet.
     for (;;) {
       if (this.isClear(time, time + length)) {
         time += length;
@@ -92,10 +89,11 @@ export class PathMeeting {
     }
   }
 
+  /** Whether the elements certainly have no common point in [from, to]. */
   private isClear(from: number, to: number): boolean {
     this.interpolate(from, this.early);
     this.interpolate(to, this.late);
-    if (this.code === VERTEX_VERTEX) return this.isParted();
+    if (this.code === VERTEX_VERTEX) return this.separatesPoints();
     this.interpolate((from + to) / 2, this.middle);
     if (this.separatesAlongNormal()) return true;
     this.closest.find(this.code, this.middle);
@@ -105,7 +103,7 @@ export class PathMeeting {
     return this.isNeverCoplanar();
   }
 
-  /** The plane of the triangle, or the plane parallel to both edges. */
+  /** Tries the plane of the triangle, or the plane parallel to both edges. */
   private separatesAlongNormal(): boolean {
     if (this.code === VERTEX_EDGE) return false;
     const { middle: x } = this;
@@ -120,9 +118,9 @@ export class PathMeeting {
   }
 
   /**
-   * Two points part along the shortest of their differences: it is orthogonal to their relative motion, or at an end.
+   * Tries the shortest difference of two points: it is orthogonal to their relative motion, or at an end of the interval.
    */
-  private isParted(): boolean {
+  private separatesPoints(): boolean {
     const { early, late } = this;
     const x = early[3];
     const y = early[4];
@@ -135,7 +133,7 @@ export class PathMeeting {
     return this.separates(x + t * dx, y + t * dy, z + t * dz);
   }
 
-  /** A point that passes by an edge: the plane along the edge and the point's motion relative to it. */
+  /** Tries, for a point and an edge, the plane along the edge and the point's motion relative to it. */
   private separatesAcrossMotion(): boolean {
     const { early, late, middle } = this;
     const ux = middle[6] - middle[3];
@@ -148,7 +146,7 @@ export class PathMeeting {
     return this.separates(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx);
   }
 
-  /** f > 0 for certain at both ends of the interval, with the sides in the same order. */
+  /** Whether f > 0 certainly holds at both ends of the interval, with the sides in the same order. */
   private separates(x: number, y: number, z: number): boolean {
     const size = Math.max(Math.abs(x), Math.abs(y), Math.abs(z));
     if (!(size >= SMALLEST_NORMAL && size < Infinity)) return false;
@@ -158,13 +156,15 @@ export class PathMeeting {
     const bound =
       PLANE_ROUNDING * (Math.abs(nx) * this.sizeX + Math.abs(ny) * this.sizeY + Math.abs(nz) * this.sizeZ) +
       PLANE_UNDERFLOW;
-    if (this.roomAlong(this.early, nx, ny, nz) > bound) return this.roomAlong(this.late, nx, ny, nz) > bound;
-    if (this.roomAlong(this.early, -nx, -ny, -nz) > bound) return this.roomAlong(this.late, -nx, -ny, -nz) > bound;
+    if (this.separationAlong(this.early, nx, ny, nz) > bound)
+      return this.separationAlong(this.late, nx, ny, nz) > bound;
+    if (this.separationAlong(this.early, -nx, -ny, -nz) > bound)
+      return this.separationAlong(this.late, -nx, -ny, -nz) > bound;
     return false;
   }
 
   /** f at one time. */
-  private roomAlong(points: Float64Array, nx: number, ny: number, nz: number): number {
+  private separationAlong(points: Float64Array, nx: number, ny: number, nz: number): number {
     const { sideA, count } = this;
     let lowA = Infinity;
     let highB = -Infinity;
@@ -212,7 +212,7 @@ export class PathMeeting {
       return extent >= SMALLEST_EXTENT;
     }
     if (!(extent > 0)) return false;
-    // Differences of doubles never underflow, so these are good to 2^-53; scaling them keeps that.
+    // Differences of doubles never underflow, so their relative error is at most 2^-53, and scaling keeps it.
     const factor = 2 ** Math.min(1000, -Math.floor(Math.log2(extent)));
     this.scaleBy(factor);
     return extent * factor >= SMALLEST_EXTENT;

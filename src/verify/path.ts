@@ -33,8 +33,8 @@ export type PathScope = 'all' | 'codimensional';
 /**
  * Conservative test of the straight path x(t) = (1-t)·start + t·end, t in [0, 1]: a pair that meets, or only touches,
  * at any time is always found. A pair that comes within rounding of touching may be found too. The derivation is
- * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless it is one through which a
- * promised pair of an edge and a triangle may come to meet ({@link BorderElements}).
+ * beside {@link PathMeeting}. Under SKIP a pair of two kinematic elements is excluded unless a
+ * protected pair of an edge and a triangle can come to meet through it ({@link BorderElements}).
  *
  * @param start [3·V] in any unit
  * @param end [3·V], same unit
@@ -61,7 +61,7 @@ export function testPath(
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
   const relations = scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements);
-  // Which kinematic pairs guard others is known only pair by pair, so the search skips none.
+  // Only the visitor knows which kinematic pairs guard others, so the search skips none.
   search.forEach([from, to], relations, { gap: 0 }, false, (relation, i, j, isKinematic) => {
     if (isKinematic && border && !isGuarding(border, relation, i, j)) return;
     gather(from, relation, i, j, pointsFrom);
@@ -91,8 +91,8 @@ function isGuarding(border: BorderElements, { code, a, b }: Relation, i: number,
  * The same test for one pair.
  *
  * @param kind any but EDGE_TRIANGLE
- * @param start float64[12], vertices of side a, then of side b, at t = 0; kinds with fewer vertices leave the rest
- * unused
+ * @param start float64[12], vertices of side a, then of side b, at t = 0; unused elements are
+ * ignored
  * @param end float64[12], the same at t = 1
  * @returns undefined when the two certainly never have a common point; otherwise a time before which they have none
  * @throws INVALID_PARAMETER, NOT_FINITE
@@ -102,7 +102,7 @@ export function pathMeets(kind: PairKind, start: Float64Array, end: Float64Array
   if (code === EDGE_TRIANGLE) {
     throw new IntersticeError(
       'INVALID_PARAMETER',
-      'EDGE_TRIANGLE pairs have no path test: test their vertices and edges.',
+      'EDGE_TRIANGLE pairs have no path test; test their vertices and edges.',
     );
   }
   if (!start.every(Number.isFinite) || !end.every(Number.isFinite)) {

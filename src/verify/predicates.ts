@@ -1,10 +1,10 @@
 import { orient2d, orient3d } from 'robust-predicates';
 
 /**
- * Where the adaptive predicates are exact. They add and multiply three differences without error as long as nothing
- * over- or underflows. A double of magnitude ≥ 2^-290 is a multiple of 2^-342, so every partial product is a multiple
+ * The range in which the adaptive predicates are exact: they add and multiply three differences without error unless a
+ * result over- or underflows. A double of magnitude ≥ 2^-290 is a multiple of 2^-342, so every partial product is a multiple
  * of 2^-1026, which is representable; differences of numbers ≤ 2^300 have products ≤ 2^903. Any float32 is a multiple
- * of 2^-149 and below 2^128, so float32 positions are always inside.
+ * of 2^-149 and below 2^128, so float32 positions are always in the range.
  */
 const SMALLEST_PLAIN = 2 ** -290;
 const LARGEST_PLAIN = 2 ** 300;
@@ -60,7 +60,7 @@ export function signOfArea(
 ): number {
   if (areAllPlain) return Math.sign(orient2d(ax, ay, bx, by, cx, cy));
   const [px, py, qx, qy, rx, ry] = toIntegers([ax, ay, bx, by, cx, cy]);
-  // Same orientation as orient2d, which is negative for counter-clockwise points.
+  // The sign is that of orient2d, which is negative for counter-clockwise points.
   return signOf((py - ry) * (qx - rx) - (px - rx) * (qy - ry));
 }
 
@@ -70,7 +70,7 @@ function signOf(value: bigint): number {
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** All values times one power of two that makes every one of them whole. */
+/** All values multiplied by one power of two that makes each of them an integer. */
 function toIntegers(values: readonly number[]): bigint[] {
   const mantissas: bigint[] = [];
   const exponents: number[] = [];

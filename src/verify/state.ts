@@ -20,7 +20,7 @@ import type { PairRules, StateFindings } from './types.js';
  * Every pair of elements with a common point in one state, decided exactly on the given numbers (touching counts):
  * contact edges against contact triangles; rods and particles among themselves; particles against triangles.
  * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are excluded;
- * those of `rules.excluded` are listed apart.
+ * those of `rules.excluded` are listed separately.
  *
  * @param positions [3·V] in any unit
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
@@ -51,7 +51,7 @@ export function testState(
     if (isKinematic) kinematicIntersectionCount++;
     if (isKinematic && skips) return;
     const finding = { code: relation.code, ids: idsOf(relation, i, j) };
-    // Asked only of pairs that meet: the search passes hundreds of others for each of them.
+    // Only pairs that meet are checked for exclusion; the search visits hundreds of others for each of them.
     if (isExcluded(rules.excluded, finding.code, finding.ids)) {
       excluded.push(finding);
       return;
@@ -67,7 +67,7 @@ export function testState(
     search.forEachOf(relation, doubtful.pairs, decide);
   }
   const unfiltered = relations.filter((relation) => !isFiltered(relation));
-  // Kinematic pairs are counted also where they are not reported, so none is passed over.
+  // Kinematic pairs are counted even if they are not reported, so the search skips none.
   search.forEach([x], unfiltered, { gap: 0 }, false, (relation, i, j, isKinematic) => {
     pairsTested++;
     decide(relation, i, j, isKinematic);
@@ -101,7 +101,7 @@ function hasCommonPoint(meeting: ExactMeeting, { code, a, b }: Relation, i: numb
 
 /** The edge-triangle pairs of one state that a filter could not exclude. */
 export interface DoubtfulPairs {
-  /** pairs with overlapping boxes that it looked at */
+  /** pairs with overlapping boxes that the filter tested */
   readonly pairsTested: number;
   /** uint32[2·n] index of the edge, index of the triangle (of CollisionMesh), in any order, each pair once */
   readonly pairs: Uint32Array;
@@ -122,7 +122,7 @@ export interface StateFilter {
 
 /**
  * {@link findIntersections} for a state of which a filter has cleared most pairs: the rest is decided by the same exact
- * test, and so are the pairs of rods and particles, which no filter looks at. Counts and lists are the same; pairsTested
+ * test, and so are the pairs of rods and particles, which no filter covers. Counts and lists are the same; pairsTested
  * may be larger where the filter had to round.
  *
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER

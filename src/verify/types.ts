@@ -36,7 +36,7 @@ export interface DistanceFindings {
 
 export interface PathFindings {
   /**
-   * no pair meets on the straight path. Never true for a path that truly collides; may be false for one that does not
+   * no pair meets on the straight path; never true for a path that collides, but may be false for one that does not
    */
   readonly pathFree: boolean;
   /** lower bound of the first impact's time in [0, 1]; undefined when free */

@@ -163,7 +163,7 @@ t.test('contacts are all or none: too many are refused before they fill the memo
   t.equal(findContacts(mesh, x, PROTECT, 0.6, count).kinds.length, count);
   t.throws(() => findContacts(mesh, x, PROTECT, 0.6, count - 1), {
     code: 'TOO_LARGE',
-    message: new RegExp(`more than ${count - 1} pairs are within a contact distance of 0.6`),
+    message: new RegExp(`More than ${count - 1} pairs are within a contact distance of 0.6`),
     hint: /smaller contactDistance/,
   });
 });

@@ -4,7 +4,7 @@ import { readFloat32, readNumber } from './numbers.js';
 import { isFloat, type PlyProperty, type PlyScalar } from './ply-header.js';
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
 
-/** Reads the body of an ASCII PLY: one record a line. */
+/** Parses the body of an ASCII PLY, one record a line. */
 export class PlyAsciiBody {
   private readonly record: PlyRecord = { scalars: new Float64Array(3), list: [] };
   private readonly lines: LineSplitter;
@@ -63,7 +63,7 @@ export class PlyAsciiBody {
   }
 }
 
-/** One line on its way into a record. */
+/** Parses one line into a record. */
 class LineReading {
   constructor(
     private readonly words: Words,

@@ -3,16 +3,16 @@ import { type PlyProperty, type PlyScalar, SCALAR_BYTES } from './ply-header.js'
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
 import { MAX_RECORD_BYTES } from './types.js';
 
-/** Reads the body of a binary PLY; bytes are held back only until the record they begin is complete. */
+/** Parses the body of a binary PLY, and keeps only the bytes of an incomplete record. */
 export class PlyBinaryBody {
   private readonly record: PlyRecord = { scalars: new Float64Array(3), list: [] };
   private element = 0;
   private index = 0;
   private waiting: Uint8Array[] = [];
   private waitingBytes = 0;
-  /** Bytes without which the record that comes next cannot be complete. */
+  /** Least number of bytes that may complete the next record. */
   private needed = 1;
-  /** Bytes of a record of each element when its lists are empty. */
+  /** Bytes of a record of each element if its lists are empty. */
   private readonly shortest: readonly number[];
 
   constructor(
@@ -28,7 +28,7 @@ export class PlyBinaryBody {
     if (bytes.length === 0) return;
     this.waiting.push(bytes);
     this.waitingBytes += bytes.length;
-    // Joining only when it helps keeps tiny chunks of a long record from being copied again and again.
+    // Chunks are joined only once they may complete a record, so that a long record in tiny chunks is copied once.
     if (this.waitingBytes < this.needed) return;
     const joined = this.waiting.length === 1 ? bytes : Buffer.concat(this.waiting, this.waitingBytes);
     const rest = joined.subarray(this.read(joined));
@@ -47,7 +47,7 @@ export class PlyBinaryBody {
     );
   }
 
-  /** @returns how many bytes have been used up */
+  /** @returns the number of bytes consumed */
   private read(bytes: Uint8Array): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let offset = 0;
@@ -70,7 +70,7 @@ export class PlyBinaryBody {
     }
   }
 
-  /** @returns the offset behind the record, or −1 when it is not complete yet (and sets `needed`) */
+  /** @returns the offset behind the record, or −1 if it is incomplete, after setting `needed` */
   private readRecord(plan: ElementPlan, view: DataView, start: number): number {
     const { properties } = plan.element;
     let offset = start;
@@ -121,7 +121,8 @@ export class PlyBinaryBody {
     if (bytes > MAX_RECORD_BYTES) {
       throw new IntersticeError(
         'MALFORMED_BODY',
-        `${plan.element.name} ${this.index} is at least ${bytes} bytes long; the limit is ${MAX_RECORD_BYTES}: is the file damaged?`,
+        `${plan.element.name} ${this.index} is at least ${bytes} bytes long; the limit is ${MAX_RECORD_BYTES}.`,
+        { hint: 'Is the file damaged?' },
       );
     }
     this.needed = Math.max(bytes, this.shortest[this.element]!);
@@ -129,7 +130,7 @@ export class PlyBinaryBody {
   }
 }
 
-/** Some programs end a file with a line end or a zero; more than blanks means that the header's counts are wrong. */
+/** Some programs end a file with a line end or a zero. Other trailing bytes mean that the header's counts are wrong. */
 function checkTrailer(bytes: Uint8Array, offset: number): number {
   for (let i = offset; i < bytes.length; i++) {
     if (bytes[i]! > 32) {

@@ -58,24 +58,25 @@ export interface PlyHeader {
 
 /** Largest header, in bytes; real ones have a few hundred. */
 const MAX_HEADER_BYTES = 2 ** 18;
-/** Elements, and properties of one: far above real files, and few enough that every record is cheap to walk. */
+/** Most elements, and most properties of one: far above real files, and few enough that every record is parsed fast. */
 const MAX_DECLARATIONS = 1024;
 
 const FEED = 10;
 const RETURN = 13;
 
-/** Collects the header's bytes: where a binary body begins depends on how the lines of this very header end. */
+/** Collects the header's bytes. The line ends of the header decide where a binary body begins. */
 export class PlyHeaderReader {
   private readonly bytes = Buffer.alloc(MAX_HEADER_BYTES);
   private length = 0;
   private lineStart = 0;
-  /** Unknown until the first line has ended. */
+  /** How lines end; unknown until the first one has ended. */
   private ending: 'LF' | 'CR' | undefined;
   private readonly lines: string[] = [];
 
-  /** Bytes of `chunk` that belong to the header; `header` is set once it is complete. */
+  /** Undefined until the header is complete. */
   header: PlyHeader | undefined;
 
+  /** @returns the number of bytes of `chunk` that belong to the header */
   push(chunk: Uint8Array): number {
     for (let i = 0; i < chunk.length; i++) {
       const byte = chunk[i]!;
@@ -103,7 +104,7 @@ export class PlyHeaderReader {
     if (line === 'end_header') this.header = parseHeader(this.lines);
   }
 
-  /** The file ended before the header did. */
+  /** Refuses a file that ends within its header. */
   refuseEnd(): never {
     if (this.lines.length === 0) checkMagic(this.bytes.toString('latin1', 0, this.length).trim());
     throw new IntersticeError('MALFORMED_BODY', 'The file ends before its end_header line.');
@@ -178,7 +179,7 @@ function parseScalar(name: string, line: number): PlyScalar {
   return refuseLine(line, `unknown type ${quote(name)}; known are ${Object.keys(SCALARS).join(', ')}`);
 }
 
-/** Only the latest declaration can be new. */
+/** Checks the latest declaration; the earlier ones have been checked. */
 function checkNames(elements: readonly PlyElement[], line: number): void {
   const element = elements.at(-1);
   if (!element) return;

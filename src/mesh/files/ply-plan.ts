@@ -2,7 +2,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import { quote } from './lines.js';
 import { isFloat, type PlyElement } from './ply-header.js';
 
-/** What one record held of the properties that are wanted. */
+/** The wanted properties of one record. */
 export interface PlyRecord {
   /** float64: the wanted scalars, by slot */
   readonly scalars: Float64Array;
@@ -13,7 +13,7 @@ export interface PlyRecord {
 /** How the records of one element are read. */
 export interface ElementPlan {
   readonly element: PlyElement;
-  /** per property: its slot among the wanted scalars, 0 for the wanted list, −1 for what is skipped */
+  /** per property: its slot among the wanted scalars, 0 for the wanted list, −1 for a property to skip */
   readonly slots: readonly number[];
   /** @param line 0 in a binary file */
   take(record: PlyRecord, index: number, line: number): void;
@@ -31,13 +31,13 @@ export interface PlySink {
 const ignore: Take = () => {};
 
 /**
- * Decides what is read of an element; elements that say nothing about a mesh's shape are skipped.
+ * Decides which properties of an element are read. Elements that do not belong to a mesh's shape are skipped.
  *
  * @throws IntersticeError MALFORMED_BODY when a known element lacks its properties, UNIMPLEMENTED for triangle strips
  */
 export function planElement(element: PlyElement, sink: PlySink): ElementPlan {
   const skip = { element, slots: element.properties.map(() => -1), take: ignore };
-  // A declaration of nothing needs no properties.
+  // An element with a count of 0 needs no properties.
   if (element.count === 0) return skip;
   switch (element.name) {
     case 'vertex':
@@ -45,7 +45,7 @@ export function planElement(element: PlyElement, sink: PlySink): ElementPlan {
     case 'edge':
       return planScalars(element, ['vertex1', 'vertex2'], sink.takeEdge, true);
     case 'point':
-      // This project's own, for free points beside faces; another program's element of that name is skipped.
+      // This project writes it for free points beside faces. Another program's element of that name is skipped.
       return element.properties.some(({ name }) => name === 'vertex_index')
         ? planScalars(element, ['vertex_index'], sink.takePoint, true)
         : skip;

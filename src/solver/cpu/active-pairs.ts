@@ -36,7 +36,7 @@ export class ActivePairs {
   gather(pairs: PairSet, moving: Uint8Array, movingCount: number): void {
     if (this.list.length < pairs.count) this.list = new Uint32Array(pairs.kind.length);
     this.count = 0;
-    // The share affects speed only.
+    // The threshold affects only speed.
     if (movingCount * GATHERED_SHARE > moving.length) this.#scan(pairs, moving);
     else this.#collect(pairs, moving);
   }

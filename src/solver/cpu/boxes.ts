@@ -21,8 +21,8 @@ export interface TrustBoxes {
 
 /**
  * B_i ← box(x_i, x_i + (y_i − x_i)·min(1, leap/|y_i − x_i|)) grown by ρ; the bare point for a kinematic vertex at its
- * target. Vertices marked KEPT keep their boxes, which remain valid. Rounding needs no care: x_i lies inside because
- * min(x, e) − ρ ≤ x under any rounding.
+ * target. Vertices marked KEPT keep their boxes, which remain valid. x_i lies inside under any rounding, because
+ * min(x, e) − ρ ≤ x.
  *
  * @param leap longest motion that a box covers, engine units
  * @param reach ρ, engine units

@@ -167,7 +167,7 @@ function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: numb
 
 const direction = { x: 0, y: 0, z: 0 };
 
-/** (p − q)/d of the points in `closest`, d > 0 apart. */
+/** (p − q)/d of the points in `closest`, d > 0. */
 function closestDirection(distance: number): Readonly<typeof direction> {
   direction.x = f(closest.x / distance);
   direction.y = f(closest.y / distance);

@@ -46,7 +46,7 @@ export function closestVertexEdge(x: Float32Array, a: number, i: number, j: numb
   const uu = ux * ux + uy * uy + uz * uz;
   const pu = px * ux + py * uy + pz * uz;
   const t = pu <= 0 ? 0 : pu >= uu ? 1 : pu / uu;
-  // From the far end where that is closer: for t = 1 the difference to vertex j is exact, px − ux is not.
+  // For t = 1 the difference to vertex j is exact, whereas px − ux rounds.
   if (t === 1) setClosest(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
   else setClosest(1, 1 - t, t, 0, px - t * ux, py - t * uy, pz - t * uz);
 }
@@ -127,7 +127,7 @@ function closestOnBoundary(x: Float32Array, a: number, i: number, j: number, k: 
   closest.w1 = 0;
 }
 
-/** Squared sine below which the interior solution has lost half of its digits and competes with the end points. */
+/** Squared sine below which the interior solution has lost half of its digits and is compared with the end points. */
 const THIN = 1e-10;
 
 /**
@@ -157,7 +157,7 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
       const vv = vx * vx + vy * vy + vz * vz;
       if (nn < THIN * uu * vv) {
         closestOfEnds(x, a, b, c, d, ux, uy, uz, vx, vy, vz, wx, wy, wz);
-        // The difference of the points themselves, not of the planes: it cannot be too small.
+        // The difference of the points, unlike that of the planes, cannot be too small.
         const px = wx + s * ux - t * vx;
         const py = wy + s * uy - t * vy;
         const pz = wz + s * uz - t * vz;

@@ -11,8 +11,8 @@ import type { PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
 
 /**
- * δ_p = min(δ, max(1.1 d₀, δ/4)) with d₀ the pair's distance at the start: tiny gaps in a start do not explode, and
- * neighbours that are closer than δ by design are not pushed apart. Computed once a request.
+ * δ_p = min(δ, max(1.1 d₀, δ/4)) with d₀ the pair's distance at the start. So tiny gaps of a start are not opened at once,
+ * and neighbours that are closer than δ by design are not pushed apart. Computed once a request.
  */
 export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta: number): number {
   if (pairs.delta[p] === 0) {
@@ -69,7 +69,7 @@ export class ContactCandidates {
   }
 }
 
-/** Gap along the last normal of the pair, in double: its rounding is far below the multiple of δ it is compared with. */
+/** Gap along the last normal of the pair, in double, whose rounding is far below STALE_GAP·δ. */
 function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: number, x: Float32Array): number {
   const q = 4 * p;
   const nx = normal[3 * p];
@@ -177,7 +177,7 @@ export class Contacts {
         const v = corner[4 * r + slot];
         if (v < 0) continue;
         const q = 12 * r + 3 * slot;
-        // Differences first: (c − J·x) + J·y would cancel.
+        // y − x comes first, because (c − J·x) + J·y would cancel.
         s +=
           jacobian[q] * (y[3 * v] - x[3 * v]) +
           jacobian[q + 1] * (y[3 * v + 1] - x[3 * v + 1]) +

@@ -1,15 +1,15 @@
 import { PAIR_KINDS } from '../pair-kinds.js';
 
-/** A set whose capacity exceeds its pairs by this factor gives memory back when a request ends. */
+/** A set whose capacity exceeds its pairs by this factor frees memory when a request ends. */
 const MAX_SLACK = 1.25;
 
-/** Capacity beyond the count that a set keeps when it gives memory back: P grows and shrinks a little between searches. */
+/** Share of the count that a set keeps as spare capacity, because P grows and shrinks a little between searches. */
 const SPARE = 1 / 16;
 
 /** The first capacity of a set. */
 const MIN_CAPACITY = 1024;
 
-/** Revisions are unique in this thread, so that sets of different scenes are never mistaken for one another. */
+/** Revisions are unique in this thread, so that they also tell sets of different scenes apart. */
 let lastRevision = 0;
 
 /**
@@ -61,7 +61,7 @@ export class PairSet {
   count = 0;
   /** identifies the list of pairs; changes with every {@link clear} and {@link keepOnly} */
   revision = ++lastRevision;
-  /** number of pairs of each kind, maintained by every change: there are millions of pairs, and every report needs these */
+  /** number of pairs of each kind, maintained by every change, because a report should not count millions of pairs */
   readonly byKind = new Uint32Array(PAIR_KINDS.length);
   /** uint8[capacity] index into PAIR_KINDS */
   kind = new Uint8Array(0);
@@ -106,7 +106,7 @@ export class PairSet {
     this.#refer(geometry);
   }
 
-  /** Ends a request: another set may acquire the shared memory. Gives back own memory far beyond the demand. */
+  /** Ends a request: another set may acquire the shared memory. Frees capacity far beyond the count. */
   release(): void {
     this.#geometry.revision = this.revision;
     this.#refer(NO_GEOMETRY);
@@ -193,7 +193,7 @@ export class PairSet {
     this.normal = new Float32Array(3 * capacity);
   }
 
-  /** A released set refers to no geometry: it would keep memory alive that the owner has replaced. */
+  /** A released set refers to no geometry, which would keep arrays alive that the owner has replaced. */
   #refer({ delta, stamp, weight, distance, gap, error }: PairGeometry): void {
     this.delta = delta;
     this.stamp = stamp;

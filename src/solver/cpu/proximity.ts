@@ -15,8 +15,7 @@ import { Workspace } from './workspace.js';
 
 /**
  * The proximity set with its validity: P and the trust boxes (guard BOXES), or P and the radius D in which it is complete
- * (guard RADIUS). Only a search that ends replaces them, and both together; in between and after a failed search nothing is
- * valid.
+ * (guard RADIUS). A search replaces both together; they are invalid while it runs and after it has failed.
  */
 export class Proximity {
   /** P; complete from {@link acquire} to {@link release} */
@@ -31,7 +30,7 @@ export class Proximity {
   readonly #search: ProximitySearch;
   readonly #ignoredParts: PairPredicate | undefined;
   #rules: PairRules;
-  /** pairs that the search left out, besides those of ignored parts */
+  /** pairs that the search excluded, besides those of ignored parts */
   #excluded: ExcludedPairs | undefined;
   /** uint8[V] PASSIVE | KEPT */
   readonly #mask: Uint8Array;
@@ -90,7 +89,7 @@ export class Proximity {
 
   /**
    * Whether P can serve a request from x to y. Every vertex must lie in its box, and one that moves must have a box that is
-   * more than a point, because the search skipped pairs of points that stood still (docs/method.md, S12). Guard RADIUS: D
+   * more than a point, because the search skipped pairs of points that did not move (docs/method.md, S12). Guard RADIUS: D
    * follows from the largest displacement since the search and must be at least Dmin.
    */
   isValidFor(x: Float32Array, y: Float32Array): boolean {

@@ -8,9 +8,9 @@ import type { TrustBoxes } from './boxes.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
 
-/** Which pairs a search leaves out, besides those that share a vertex. */
+/** The pairs that a search excludes, besides those that share a vertex. */
 export interface PairRules {
-  /** uint8[V] PASSIVE | KEPT. An element has a bit if all its vertices do; a pair with a bit in common is left out. */
+  /** uint8[V] PASSIVE | KEPT. An element has a bit if all its vertices do; a pair with a bit in common is excluded. */
   readonly mask: Uint8Array;
   /** elements that are never PASSIVE, even if all their vertices are; undefined = none (PROTECT) */
   readonly border?: KinematicBorder | undefined;
@@ -60,7 +60,7 @@ interface SearchedElements {
 }
 
 /**
- * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, less those that a direction n
+ * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, except those that a direction n
  * separates by more than the cutoff at all box corners. Appends to P in a fixed order: by kind, then as the trees pair up.
  */
 export class ProximitySearch {
@@ -74,7 +74,7 @@ export class ProximitySearch {
 
   /**
    * @param x float32[3·V] current state
-   * @param cutoff pairs that stay further apart than this anywhere in their boxes are left out; engine units
+   * @param cutoff pairs that stay further apart than this anywhere in their boxes are excluded; engine units
    * @param pulse called at short intervals; may throw
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */

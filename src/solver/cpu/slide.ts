@@ -13,8 +13,8 @@ import { Scratch } from './workspace.js';
  * over four vertices, so the backward step does not change it.
  *
  * For a stuck vertex the pair's half-space therefore constrains y_i by itself: the component of y_i − x_i that would cross
- * the plane is removed, and the rest of the motion is free. y is guidance only; the bound and the check that follow keep
- * the path safe.
+ * the plane is removed, and the rest of the motion is free. y is guidance only; the forward step that follows
+ * keeps the path safe.
  */
 export class Slide {
   readonly #settings: Settings;
@@ -48,8 +48,8 @@ export class Slide {
   }
 
   /**
-   * Removes from y what stuck vertices cannot do, pair by pair in the order of the list. Kinematic targets are prescribed
-   * and stay as they are.
+   * Removes from y the component that blocks stuck vertices, pair by pair in the order of the list. Kinematic targets are
+   * prescribed and do not change.
    *
    * @param list uint32[count] pairs with current geometry
    * @param x float32[3·V] current state

@@ -10,8 +10,8 @@ import { Slide } from './slide.js';
 import type { Workspace } from './workspace.js';
 
 /**
- * The stages of a step with what they remember from one step to the next. Every request constructs them anew in the memory
- * of the workspace, so that nothing of one request reaches another.
+ * The stages of a step with their state between steps. Every request constructs them anew in the memory of the workspace, so
+ * that no state passes from one request to another.
  */
 export class Stages {
   readonly active: ActivePairs;
@@ -43,11 +43,12 @@ export class StageClock {
   readonly #milliseconds: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
   #since = performance.now();
 
-  /** The time since the last lap belongs to no stage. */
+  /** Discards the time since the last lap, which belongs to no stage. */
   restart(): void {
     this.#since = performance.now();
   }
 
+  /** Adds the time since the last lap to the stage. */
   lap(stage: keyof StageTimings): void {
     const now = performance.now();
     this.#milliseconds[stage] += now - this.#since;

@@ -7,8 +7,8 @@ const GROWTH = 1.25;
 
 /**
  * Named buffers for the duration of one request, reused by the next one of any scene. A view is valid until the same name
- * is requested again, or {@link free}. Nothing that outlives the request may keep one: it would keep memory alive that the
- * buffer has outgrown.
+ * is requested again, or {@link free}. No object that outlives the request may keep a view, which would keep a
+ * replaced buffer alive.
  */
 export class Scratch {
   readonly #buffers = new Map<string, ArrayBuffer>();
@@ -62,8 +62,8 @@ export const KEPT_BYTES = 2 ** 30;
 
 /**
  * The memory of one request, shared by all scenes of an engine: an engine computes one request at a time, start to end.
- * Its content means nothing to the next request, except that `geometry` and `active` tell by the revision of P whether
- * their stamps and incidence list belong to it.
+ * The next request does not read its content, except that `geometry` and `active` reuse stamps and incidence list if these
+ * belong to the same revision of P.
  */
 export class Workspace {
   readonly scratch = new Scratch();
@@ -76,7 +76,7 @@ export class Workspace {
   /**
    * Runs a request in this workspace.
    *
-   * @throws Error when a request is running: one that begins another in its callbacks would find its memory changed
+   * @throws Error when a request is running, because a request that a callback begins would overwrite the memory of the first
    */
   run<T>(request: () => T): T {
     if (this.#isAcquired) throw new Error('A resolve began while another resolve of the same engine was running.');
@@ -86,7 +86,7 @@ export class Workspace {
       if (this.bytes > KEPT_BYTES) this.free();
       return result;
     } catch (thrown) {
-      // The request may have stopped in the middle of a stage, with any content.
+      // A stage that was interrupted may have left any content.
       this.free();
       throw thrown;
     } finally {
