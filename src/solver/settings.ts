@@ -1,6 +1,18 @@
 import type { ContactForm, ForwardRule, Parameters } from '../contract/parameters.js';
 import type { EngineUnits } from './engine.js';
 
+/** How the pull-back proceeds (cpu/pull-back.ts); undefined = Algorithm 1 alone. */
+export interface PullBackSettings {
+  /** sweeps of a step */
+  readonly sweeps: number;
+  /** τ: share of the way to y* that a vertex takes which was pushed lately */
+  readonly tau: number;
+  /** share of the merit that three steps in a row must gain */
+  readonly minGain: number;
+  /** contact offset over δ: the share of δ_p that contacts aim for */
+  readonly offset: number;
+}
+
 /** Parameters as an engine uses them: every length in engine units and already a float32. */
 export interface Settings {
   /** δ */
@@ -29,6 +41,7 @@ export interface Settings {
   /** the guard of pairs outside P: a trust box per vertex (TUNED), or the radius D of Algorithm 1 (PAPER) */
   readonly guard: 'BOXES' | 'RADIUS';
   readonly skipKinematicPairs: boolean;
+  readonly pullBack: PullBackSettings | undefined;
   /** engine units per caller's unit; activation distances of parts are multiplied by it */
   readonly scale: number;
 }
@@ -51,6 +64,10 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
     contact: parameters.contact,
     guard: parameters.preset === 'PAPER' ? 'RADIUS' : 'BOXES',
     skipKinematicPairs: parameters.kinematicPairs === 'SKIP',
+    pullBack:
+      process.env.PB === '1' && parameters.preset !== 'PAPER'
+        ? { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25 }
+        : undefined,
     scale: units.scale,
   };
 }

@@ -19,11 +19,15 @@ export function makeSettings(overrides: Partial<Settings> = {}): Settings {
     contact: 'GAP',
     guard: 'BOXES',
     skipKinematicPairs: true,
+    pullBack: undefined,
     scale: 1,
     ...overrides,
   };
   const { reach, leap, searchRadiusMin, searchRadiusMax, floor, gamma } = settings;
   const rounded = { delta, reach, leap, searchRadiusMin, searchRadiusMax, floor, gamma };
   for (const name of Object.keys(rounded) as (keyof typeof rounded)[]) rounded[name] = Math.fround(rounded[name]);
-  return { ...settings, ...rounded };
+  return {
+    ...settings,
+    ...rounded,
+  };
 }

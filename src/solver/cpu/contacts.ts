@@ -105,9 +105,12 @@ export class Contacts {
   /** float32[n] c(x) */
   value = new Float32Array(0);
   /** float32[n] K = Σ w_k |J_k|² with inverse masses w_k */
-  #stiffness = new Float32Array(0);
+  stiffness = new Float32Array(0);
   #lambda = new Float32Array(0);
   colouring: Colouring = { order: new Uint32Array(0), offsets: new Uint32Array(1), colours: 0 };
+
+  /** int32[n] the pair of each row */
+  pairOf = new Int32Array(0);
 
   readonly #inverseMass: Float32Array;
   readonly #addTerm: (typeof CONTACT_TERMS)[ContactForm];
@@ -159,7 +162,8 @@ export class Contacts {
       stiffness += this.#inverseMass[v] * (jacobian[q] ** 2 + jacobian[q + 1] ** 2 + jacobian[q + 2] ** 2);
     }
     if (!(stiffness > 0)) return;
-    this.#stiffness[row] = stiffness;
+    this.stiffness[row] = stiffness;
+    this.pairOf[row] = p;
     this.value[row] = pairs.distance[p] - pairs.delta[p];
     this.count++;
   }
@@ -185,7 +189,7 @@ export class Contacts {
       }
       const old = lambda[r];
       if (s >= 0 && old === 0) continue;
-      const next = Math.max(0, old - s / this.#stiffness[r]);
+      const next = Math.max(0, old - s / this.stiffness[r]);
       const change = next - old;
       lambda[r] = next;
       for (let slot = 0; slot < 4; slot++) {
@@ -208,7 +212,8 @@ export class Contacts {
     this.corner = scratch.int32('contact corners', 4 * capacity);
     this.jacobian = scratch.float32('contact jacobians', 12 * capacity);
     this.value = scratch.float32('contact values', capacity);
-    this.#stiffness = scratch.float32('contact stiffness', capacity);
+    this.stiffness = scratch.float32('contact stiffness', capacity);
+    this.pairOf = scratch.int32('contact pairs', capacity);
     this.#lambda = scratch.float32('contact lambda', capacity);
   }
 }

@@ -14,7 +14,7 @@ export class EdgeLengths {
   readonly colours: number;
   readonly #inverseMass: Float32Array;
   /** uint32[2·n] vertices, in sweep order, of the contact edges and inner edges with a dynamic vertex */
-  readonly #ends: Uint32Array;
+  readonly ends: Uint32Array;
   // Shared memory, valid during one request:
   /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
   #row = new Float32Array(0);
@@ -26,16 +26,16 @@ export class EdgeLengths {
     const corner = movableEdges(mesh);
     const { colours, order } = colourEdges(corner, mesh.inverseMasses);
     this.colours = colours;
-    this.#ends = new Uint32Array(corner.length);
+    this.ends = new Uint32Array(corner.length);
     order.forEach((e, n) => {
-      this.#ends[2 * n] = corner[2 * e];
-      this.#ends[2 * n + 1] = corner[2 * e + 1];
+      this.ends[2 * n] = corner[2 * e];
+      this.ends[2 * n + 1] = corner[2 * e + 1];
     });
   }
 
   /** Bytes kept between requests. */
   get bytes(): number {
-    return this.#ends.byteLength;
+    return this.ends.byteLength;
   }
 
   /** Ends a request: drops the references to shared memory. */
@@ -52,7 +52,7 @@ export class EdgeLengths {
    * @param scratch holds the rows until {@link release}
    */
   linearise(target: Float32Array, sigma: number, scratch = new Scratch()): void {
-    const ends = this.#ends;
+    const ends = this.ends;
     const count = ends.length / 2;
     const row = scratch.float32('edge rows', 4 * count);
     this.#row = row;
@@ -79,7 +79,7 @@ export class EdgeLengths {
   /** One projected Gauss-Seidel sweep over y, float32[3·V], colour by colour (Eq. 9). */
   sweep(y: Float32Array): void {
     const row = this.#row;
-    const ends = this.#ends;
+    const ends = this.ends;
     const lambda = this.#lambda;
     const inverseMass = this.#inverseMass;
     for (let n = 0; n < lambda.length; n++) {

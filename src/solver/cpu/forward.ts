@@ -36,6 +36,8 @@ export interface ForwardInput {
   readonly radius: number;
   /** called at short intervals before anything moves; may throw */
   readonly pulse?: (() => void) | undefined;
+  /** may lower α once every pair has bounded it; must not raise it */
+  readonly limitFurther?: ((alpha: Float32Array) => void) | undefined;
 }
 
 /**
@@ -101,6 +103,7 @@ export class Forward {
   advance(input: ForwardInput): void {
     this.#guard(input);
     this.#bound(input);
+    input.limitFurther?.(this.alpha);
     this.#write(input);
     this.#check(input);
     this.#commit(input);

@@ -58,6 +58,21 @@ export class Residuals {
     this.#arrivedWithin = ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largestCoordinate(start);
   }
 
+  /**
+   * After the pull-back, whose steps rebuild their targets, so that r is no product of shares: 1 for an unsettled dynamic
+   * vertex, 0 for the others. Kinematic vertices keep theirs.
+   */
+  settle(unsettled: Uint8Array, kinematic: Uint8Array, epsilon: number): void {
+    const { r } = this;
+    this.largest = 0;
+    this.unfinished = 0;
+    for (let i = 0; i < r.length; i++) {
+      if (kinematic[i] === 0) r[i] = unsettled[i];
+      this.largest = Math.max(this.largest, r[i]);
+      if (r[i] >= epsilon) this.unfinished++;
+    }
+  }
+
   /** r_i ← r_i (1 − α_i) (Eq. 17), 0 where y_i is reached to rounding. */
   update(x: Float32Array, y: Float32Array, alpha: Float32Array, epsilon: number): void {
     const residual = this.r;

@@ -3,12 +3,13 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { Resolution, StepInput } from '../engine.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
-import { type Settings, servesBoth } from '../settings.js';
+import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
 import { EdgeLengths } from './edges.js';
 import { FORWARD_RULES } from './forward.js';
 import { markMoving } from './motion.js';
 import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
+import { PullBack, StepAbandoned } from './pull-back.js';
 import { PairBudgetExceeded } from './search.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
@@ -47,9 +48,6 @@ interface Run {
   /** the most in one backward step */
   colours: number;
 }
-
-/** Thrown to abandon a step before any vertex has moved. */
-class StepAbandoned {}
 
 /**
  * Algorithm 1 on one mesh: alternating backward and forward steps over a proximity set that is searched rarely and kept
@@ -122,12 +120,18 @@ export class TwoWay {
     });
   }
 
-  /** Algorithm 1, with x, y and r of step l in `run`. */
   #run(input: StepInput, stages: Stages): Resolution {
     const run = this.#begin(input, stages);
+    const status = this.#advance(run);
+    return this.#report(run, this.#settings.pullBack ? this.#pullBack(run, this.#settings.pullBack, status) : status);
+  }
+
+  /** Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */
+  #advance(run: Run): Status {
+    const { stages } = run;
     for (;;) {
       const status = this.#statusBeforeStep(run);
-      if (status) return this.#report(run, status);
+      if (status) return status;
       stages.clock.restart();
       this.#step++;
       try {
@@ -137,13 +141,13 @@ export class TwoWay {
       } catch (thrown) {
         if (!(thrown instanceof StepAbandoned)) throw thrown;
         stages.clock.lap(this.#proximity.isValid ? 'forward' : 'search');
-        return this.#report(run, 'DEADLINE');
+        return 'DEADLINE';
       }
       this.#updateResiduals(run);
       run.next = this.#nextSearch(stages);
       this.#publish(run);
       const verdict = this.#judge(run);
-      if (verdict === 'stalled') return this.#report(run, 'STALLED');
+      if (verdict === 'stalled') return 'STALLED';
       if (verdict === 'search') run.next = { isDue: true, wanted: undefined };
     }
   }
@@ -187,10 +191,48 @@ export class TwoWay {
 
   /** The status of a run that takes no further step; undefined = it takes one. */
   #statusBeforeStep({ input, stages, steps }: Run): Status | undefined {
-    const { epsilon, stepLimit } = this.#settings;
+    const { epsilon, stepLimit, pullBack } = this.#settings;
     if (stages.residuals.largest < epsilon) return 'CONVERGED';
+    // The pull-back brings the dynamic vertices nearer than further steps would, once what is prescribed has arrived.
+    if (pullBack && hasArrived(stages.residuals.r, this.#mesh.kinematic, epsilon)) return 'CONVERGED';
     if (steps >= stepLimit) return 'STEP_LIMIT';
     return input.shouldStop?.() ? 'DEADLINE' : undefined;
+  }
+
+  /** From the state in which Algorithm 1 has ended, unless time or steps have. @param ended how */
+  #pullBack(run: Run, plan: PullBackSettings, ended: Status): Status {
+    if (ended !== 'CONVERGED' && ended !== 'STALLED') return ended;
+    const { input, stages, next } = run;
+    const { clock, residuals } = stages;
+    const { stepLimit, epsilon } = this.#settings;
+    const deltas = { distances: this.#distances, min: this.#minDelta };
+    const ends = this.#edges?.ends;
+    const { scratch } = this.#workspace;
+    const proximity = this.#proximity;
+    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, ends, input.y, scratch);
+    const { status, unsettled } = phase.run({
+      ...{ x: run.x, y: run.y, start: input.x, target: input.y, pulse: run.pulse },
+      isSearched: !next.isDue && proximity.isValid,
+      search: (wanted) => {
+        clock.restart();
+        run.next = { isDue: true, wanted };
+        this.#search(run);
+      },
+      nextStep: () => {
+        if (run.steps >= stepLimit) return 'STEP_LIMIT';
+        if (input.shouldStop?.()) return 'DEADLINE';
+        run.steps++;
+        clock.restart();
+        return ++this.#step;
+      },
+      onRows: (contacts, colours) => {
+        run.activeContacts = Math.max(run.activeContacts, contacts);
+        run.colours = Math.max(run.colours, colours);
+      },
+      onState: (x) => input.onState?.(x),
+    });
+    residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
+    return ended === 'CONVERGED' ? status : ended;
   }
 
   /** P ← Proximity_Search(x). A search that does not end leaves P empty, because no report may name a pair of it. */
@@ -343,6 +385,12 @@ function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
     isShort = true;
     throw new PairBudgetExceeded();
   };
+}
+
+/** Whether every kinematic vertex has used up its motion. */
+function hasArrived(residuals: Float32Array, kinematic: Uint8Array, epsilon: number): boolean {
+  for (let i = 0; i < kinematic.length; i++) if (kinematic[i] !== 0 && residuals[i] >= epsilon) return false;
+  return true;
 }
 
 function minOf(distances: Float32Array | undefined, delta: number): number {

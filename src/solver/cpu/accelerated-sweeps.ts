@@ -1,0 +1,115 @@
+import type { EdgeLimits } from './edge-limits.js';
+import type { WarmContacts } from './warm-contacts.js';
+import type { Scratch } from './workspace.js';
+
+/** Every so many sweeps look at all rows; those between only at the ones that act. */
+const COMPLETE_EVERY = 8;
+
+/** Bound on the momentum β; Nesterov's k/(k + 3) up to there. */
+const MAX_MOMENTUM = 0.9;
+
+/**
+ * Projected Gauss-Seidel sweeps over edge limits and contacts, extrapolated (Nesterov). y is linear in the multipliers, so
+ * y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, β = min(0.9, k/(k + 3)), and
+ * k = 0 where the momentum points away from where the sweep went: ⟨y_from − y, y − y_last⟩ > 0, y_from the point that the
+ * sweep began with. Without that restart the iteration diverges.
+ *
+ * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
+ */
+export class AcceleratedSweeps {
+  readonly #inverseMass: Float32Array;
+  /** float32[3·V] y before the first sweep; y after the sweep before; y that the sweep began with */
+  readonly #first: Float32Array;
+  readonly #last: Float32Array;
+  readonly #from: Float32Array;
+  /** uint32[count] vertices of acting rows, and uint8[V] their marks */
+  readonly #touched: Uint32Array;
+  readonly #isTouched: Uint8Array;
+  #count = 0;
+
+  constructor(inverseMass: Float32Array, scratch: Scratch) {
+    const vertices = inverseMass.length;
+    this.#inverseMass = inverseMass;
+    this.#first = scratch.float32('y before the sweeps', 3 * vertices);
+    this.#last = scratch.float32('y after the last sweep', 3 * vertices);
+    this.#from = scratch.float32('y before the sweep', 3 * vertices);
+    this.#touched = scratch.uint32('touched vertices', vertices);
+    this.#isTouched = scratch.uint8('touched', vertices);
+  }
+
+  /**
+   * Edge limits first, contacts last in every sweep.
+   *
+   * @param x float32[3·V] state of the contact rows
+   * @param y float32[3·V] moved
+   * @param options.slack shortens every edge limit, engine units
+   */
+  run(
+    x: Float32Array,
+    y: Float32Array,
+    edges: EdgeLimits | undefined,
+    contacts: WarmContacts,
+    options: { readonly sweeps: number; readonly delta: number; readonly slack: number },
+  ): void {
+    const { sweeps, delta, slack } = options;
+    this.#first.set(y);
+    this.#isTouched.fill(0);
+    this.#count = 0;
+    const touch = (v: number): void => this.#touch(v);
+    for (let n = 0, k = 0; n < sweeps; n++, k++) {
+      this.#store(y);
+      const isComplete = n % COMPLETE_EVERY === 0;
+      edges?.sweep(y, isComplete, slack);
+      contacts.sweep(x, y, isComplete, delta);
+      if (isComplete) {
+        edges?.forEachActiveVertex(touch);
+        contacts.forEachActiveVertex(touch);
+      }
+      // The last one is not extrapolated: its y satisfies the rows as well as they can be.
+      if (n === sweeps - 1) break;
+      if (this.#turns(y)) k = 0;
+      const beta = Math.min(MAX_MOMENTUM, k / (k + 3));
+      this.#extrapolate(y, beta);
+      edges?.extrapolate(beta);
+      contacts.extrapolate(beta);
+    }
+  }
+
+  #touch(v: number): void {
+    if (this.#isTouched[v] === 1 || this.#inverseMass[v] === 0) return;
+    this.#isTouched[v] = 1;
+    this.#touched[this.#count++] = v;
+    for (let c = 3 * v; c < 3 * v + 3; c++) {
+      this.#last[c] = this.#first[c];
+      this.#from[c] = this.#first[c];
+    }
+  }
+
+  #store(y: Float32Array): void {
+    for (let n = 0; n < this.#count; n++) {
+      const k = 3 * this.#touched[n];
+      this.#from[k] = y[k];
+      this.#from[k + 1] = y[k + 1];
+      this.#from[k + 2] = y[k + 2];
+    }
+  }
+
+  #turns(y: Float32Array): boolean {
+    let sum = 0;
+    for (let n = 0; n < this.#count; n++) {
+      for (let c = 3 * this.#touched[n], end = c + 3; c < end; c++)
+        sum += (this.#from[c] - y[c]) * (y[c] - this.#last[c]);
+    }
+    return sum > 0;
+  }
+
+  #extrapolate(y: Float32Array, beta: number): void {
+    for (let n = 0; n < this.#count; n++) {
+      for (let c = 3 * this.#touched[n], end = c + 3; c < end; c++) {
+        const now = y[c];
+        y[c] = now + beta * (now - this.#last[c]);
+        this.#last[c] = now;
+      }
+    }
+  }
+}

@@ -1,0 +1,400 @@
+import type { Status } from '../../contract/report.js';
+import type { CollisionMesh } from '../../mesh/types.js';
+import type { PullBackSettings, Settings } from '../settings.js';
+import { AcceleratedSweeps } from './accelerated-sweeps.js';
+import { EdgeLimits } from './edge-limits.js';
+import { isSameAt, markMoving } from './motion.js';
+import type { Proximity } from './proximity.js';
+import type { Stages } from './stages.js';
+import { WarmContacts } from './warm-contacts.js';
+import type { Scratch } from './workspace.js';
+
+/** A vertex that no row has pushed for this many steps goes for its whole target. */
+const FREE_STEPS = 8;
+
+/** A push shorter than this share of δ does not count as one. */
+const PUSHED = 1e-3;
+
+/** Shares of the multipliers of the last step that a step begins with. */
+const WARM_EDGES = 0.95;
+const WARM_CONTACTS = 0.9;
+
+/** A motion shorter than this share of δ is not made. */
+const REST = 0.02;
+
+/** Weight of the squared excess over an edge's limit against the squared distance to the target. */
+const EXCESS_WEIGHT = 1000;
+
+/** So many steps in a row with too little gain end the phase. */
+const MAX_POOR_STEPS = 3;
+
+/** So many with vertices that are held in every new box end it as stalled. */
+const MAX_HELD_STEPS = 8;
+
+/** The last steps, which only shorten edges: sweeps of each, their number, the gain below which they end, and their rest. */
+const SHORTENING_SWEEPS = 64;
+const MAX_SHORTENING_STEPS = 8;
+const MIN_SHORTENING_GAIN = 0.1;
+const SHORTENING_REST = 0.002;
+
+/** Their limits are shorter by this share of δ, twice their rest, so that no edge rests just above its own. */
+const SHORTENING_SLACK = 2 * SHORTENING_REST;
+
+/** One request, as the pull-back finds it. */
+export interface PullBackRun {
+  /** float32[3·V] the state, moved in place; at the end the best one */
+  readonly x: Float32Array;
+  /** float32[3·V] overwritten */
+  readonly y: Float32Array;
+  readonly start: Float32Array;
+  /** float32[3·V] y* */
+  readonly target: Float32Array;
+  /** whether P is valid for x and this target */
+  readonly isSearched: boolean;
+  /** Replaces P: all of it, or the pairs of the marked vertices. */
+  readonly search: (wanted: Uint8Array | undefined) => void;
+  /** Begins a step: its number, which seeds the orders of its sweeps; or why there is none. */
+  readonly nextStep: () => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
+  /** Called often within a step; may throw to give the step up. */
+  readonly pulse: () => void;
+  /** A state that the answer's path goes through. */
+  readonly onState: (x: Float32Array) => void;
+  /** Contacts and colours of the rows of a step. */
+  readonly onRows: (contacts: number, colours: number) => void;
+}
+
+/** Thrown to abandon a step before any vertex has moved. */
+export class StepAbandoned {}
+
+export interface PullBackOutcome {
+  readonly status: Status;
+  /** uint8[V] 1 = the vertex was held by its box where the phase stalled, or still wanted to move where it was ended */
+  readonly unsettled: Uint8Array;
+}
+
+/**
+ * The pull-back: brings x nearer to y* once the kinematic vertices have arrived.
+ *
+ * In Algorithm 1 y is kept from step to step, so a push is never withdrawn, although the normal that it was made along has
+ * long changed. Here every step rebuilds y from y* and projects it anew:
+ *
+ *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed lately, else τ
+ *
+ * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their offset,
+ * not at δ_p. The best state by
+ *
+ *   Φ = Σ m_i |x_i − y*_i|² + 1000 Σ max(0, |x_i − x_j| − σ L*_ij)²
+ *
+ * is kept, and the phase ends when Φ falls too little; then a few steps only shorten edges that are still too long.
+ *
+ * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust boxes, and
+ * the best state is one that was committed. A search comes after the sweeps, so that boxes hold the y that was pushed.
+ */
+export class PullBack {
+  readonly #mesh: CollisionMesh;
+  readonly #settings: Settings;
+  readonly #plan: PullBackSettings;
+  readonly #stages: Stages;
+  readonly #proximity: Proximity;
+  readonly #edges: EdgeLimits | undefined;
+  readonly #contacts: WarmContacts;
+  readonly #sweeps: AcceleratedSweeps;
+  /** float32[V] δ by vertex, and the smallest δ */
+  readonly #distances: Float32Array | undefined;
+  readonly #minDelta: number;
+  /** uint8[V] steps since a row pushed the vertex, at most FREE_STEPS */
+  readonly #unpushed: Uint8Array;
+  /** uint8[V] 1 where the vertex wants to move, and float32[V] the same as the residual that the search rule takes */
+  readonly #wants: Uint8Array;
+  readonly #residuals: Float32Array;
+  /** float32[3·V] y before the sweeps, and the best x */
+  readonly #rebuilt: Float32Array;
+  readonly #best: Float32Array;
+  readonly #held: Uint8Array;
+  /** committed states since the best one */
+  #unshown: Float32Array[] = [];
+  /** P is valid for x */
+  #hasPairs = false;
+  #isSearchDue = false;
+  #isSearchComplete = false;
+  #isLeaping = false;
+
+  /** @param ends uint32[2·n] the edges with a limit, in sweep order; undefined = σ is off */
+  constructor(
+    mesh: CollisionMesh,
+    settings: Settings,
+    plan: PullBackSettings,
+    stages: Stages,
+    proximity: Proximity,
+    deltas: { readonly distances: Float32Array | undefined; readonly min: number },
+    ends: Uint32Array | undefined,
+    target: Float32Array,
+    scratch: Scratch,
+  ) {
+    const { vertexCount, inverseMasses } = mesh;
+    this.#mesh = mesh;
+    this.#settings = settings;
+    this.#plan = plan;
+    this.#stages = stages;
+    this.#proximity = proximity;
+    this.#distances = deltas.distances;
+    this.#minDelta = deltas.min;
+    this.#edges = ends && new EdgeLimits(ends, inverseMasses, target, settings.sigma, scratch);
+    this.#contacts = new WarmContacts(stages.contacts, inverseMasses, scratch);
+    this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
+    this.#unpushed = scratch.uint8('steps without a push', vertexCount).fill(FREE_STEPS);
+    this.#wants = scratch.uint8('wants to move', vertexCount);
+    this.#residuals = scratch.float32('residuals of the pull-back', vertexCount);
+    this.#rebuilt = scratch.float32('y before the rows', 3 * vertexCount);
+    this.#best = scratch.float32('best state', 3 * vertexCount);
+    this.#held = scratch.uint8('held', vertexCount).fill(0);
+  }
+
+  run(run: PullBackRun): PullBackOutcome {
+    const { x, target } = run;
+    this.#best.set(x);
+    for (let i = 0, k = 0; i < this.#wants.length; i++, k += 3) {
+      this.#wants[i] = isSameAt(x, target, k) ? 0 : 1;
+      this.#residuals[i] = this.#wants[i];
+    }
+    this.#hasPairs = run.isSearched;
+    this.#isSearchDue = !run.isSearched;
+    this.#isSearchComplete = true;
+    this.#stages.watch.begin(x, this.#residuals);
+    const status = this.#end(run);
+    x.set(this.#best);
+    if (status === 'CONVERGED') this.#wants.fill(0);
+    return { status, unsettled: status === 'STALLED' ? this.#held : this.#wants };
+  }
+
+  /** Both phases, and how they end. */
+  #end(run: PullBackRun): Status {
+    try {
+      const status = this.#pull(run);
+      return status === 'CONVERGED' || status === 'STALLED' ? (this.#shortenEdges(run) ?? status) : status;
+    } catch (thrown) {
+      if (thrown instanceof StepAbandoned) return 'DEADLINE';
+      throw thrown;
+    }
+  }
+
+  /** Steps towards y* until Φ falls no more. */
+  #pull(run: PullBackRun): Status {
+    const { x, y, target } = run;
+    const { clock } = this.#stages;
+    const { delta } = this.#settings;
+    let best = this.#merit(x, target);
+    let poorSteps = 0;
+    while (best > 0) {
+      const step = run.nextStep();
+      if (typeof step !== 'number') return step;
+      this.#rebuild(run);
+      // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
+      if (!this.#hasPairs) this.#search(run);
+      this.#backward(run, step);
+      this.#observePushes(y, PUSHED * delta);
+      this.#forward(run, step, REST * delta);
+      const merit = this.#merit(x, target);
+      const gain = (best - merit) / best;
+      if (gain > 0) {
+        best = merit;
+        this.#keep(run);
+      }
+      clock.lap('forward');
+      if (gain >= this.#plan.minGain || (this.#isLeaping && gain > 0)) {
+        poorSteps = 0;
+        continue;
+      }
+      poorSteps++;
+      const isHeld = this.#held.includes(1);
+      if (poorSteps >= MAX_POOR_STEPS && !isHeld) return 'CONVERGED';
+      if (poorSteps >= MAX_HELD_STEPS) return 'STALLED';
+      // What its box holds may gain something in a new one.
+      if (isHeld) this.#isSearchDue = true;
+    }
+    return 'CONVERGED';
+  }
+
+  /**
+   * From the best state: y = x, every multiplier 0, and only edges that are too long pull, with the contacts in their way.
+   *
+   * @returns why there was no time for it; undefined = done
+   */
+  #shortenEdges(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
+    const { x, y } = run;
+    const { clock } = this.#stages;
+    const { delta } = this.#settings;
+    if (!this.#edges) return undefined;
+    x.set(this.#best);
+    this.#unshown = [];
+    let excess = this.#edges.excess(x);
+    for (let n = 0; n < MAX_SHORTENING_STEPS && excess > 0; n++) {
+      const step = run.nextStep();
+      if (typeof step !== 'number') return step;
+      y.set(x);
+      if (n === 0) {
+        this.#isSearchDue = true;
+        this.#isSearchComplete = true;
+        this.#search(run);
+      }
+      this.#edges.reset();
+      this.#contacts.reset();
+      this.#sweepRows(run, step, { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta, areAllMoving: true });
+      this.#forward(run, step, SHORTENING_REST * delta);
+      // Few vertices move, each a little: a box that held one of them is worth a new one at once.
+      if (this.#held.includes(1)) this.#isSearchDue = true;
+      const left = this.#edges.excess(x);
+      const gain = (excess - left) / excess;
+      if (gain > 0) {
+        excess = left;
+        this.#keep(run);
+      }
+      clock.lap('forward');
+      if (gain < MIN_SHORTENING_GAIN) break;
+    }
+    return undefined;
+  }
+
+  /** y ← x + t (y* − x), no longer than a leap. */
+  #rebuild({ x, y, target }: PullBackRun): void {
+    const { inverseMasses } = this.#mesh;
+    const { leap, reach } = this.#settings;
+    const longest = leap > 0 ? leap : reach;
+    this.#isLeaping = false;
+    for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
+      const isFree = inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
+      let t = isFree ? 1 : this.#plan.tau;
+      const dx = target[k] - x[k];
+      const dy = target[k + 1] - x[k + 1];
+      const dz = target[k + 2] - x[k + 2];
+      const travel = t * Math.sqrt(dx * dx + dy * dy + dz * dz);
+      if (travel > longest) {
+        t *= longest / travel;
+        this.#isLeaping = true;
+      }
+      const isWhole = t === 1;
+      y[k] = isWhole ? target[k] : x[k] + t * dx;
+      y[k + 1] = isWhole ? target[k + 1] : x[k + 1] + t * dy;
+      y[k + 2] = isWhole ? target[k + 2] : x[k + 2] + t * dz;
+    }
+    this.#rebuilt.set(y);
+  }
+
+  #backward(run: PullBackRun, step: number): void {
+    this.#sweepRows(run, step, { sweeps: this.#plan.sweeps, slack: 0, areAllMoving: false });
+    const { x, y } = run;
+    for (let k = 0; k < y.length; k++) {
+      if (Number.isFinite(y[k])) continue;
+      // A push left the range of float32. y is guidance only, so its vertex stays for this step.
+      const i = k - (k % 3);
+      for (let c = i; c < i + 3; c++) y[c] = x[c];
+    }
+  }
+
+  /** y ← y projected onto edge limits and contacts, both linearised at x. */
+  #sweepRows(
+    { x, y, start, onRows }: PullBackRun,
+    step: number,
+    { sweeps, slack, areAllMoving }: { sweeps: number; slack: number; areAllMoving: boolean },
+  ): void {
+    const { active, candidates, contacts, moving, clock } = this.#stages;
+    const { pairs } = this.#proximity;
+    const { delta } = this.#settings;
+    const movingCount = areAllMoving ? moving.fill(1).length : markMoving(x, y, moving);
+    active.gather(pairs, moving, movingCount);
+    candidates.find(pairs, active, x, start, step, delta, this.#distances);
+    clock.lap('geometry');
+    contacts.assemble(pairs, candidates.list, candidates.count, x, step);
+    this.#contacts.begin(pairs, y, this.#plan.offset, WARM_CONTACTS);
+    this.#edges?.begin(y, WARM_EDGES);
+    this.#sweeps.run(x, y, this.#edges, this.#contacts, { sweeps, delta, slack });
+    this.#contacts.end(pairs.count);
+    onRows(contacts.count, contacts.colouring.colours);
+    clock.lap('backward');
+  }
+
+  #observePushes(y: Float32Array, least: number): void {
+    const rebuilt = this.#rebuilt;
+    for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
+      const dx = y[k] - rebuilt[k];
+      const dy = y[k + 1] - rebuilt[k + 1];
+      const dz = y[k + 2] - rebuilt[k + 2];
+      const isPushed = dx * dx + dy * dy + dz * dz > least * least;
+      this.#unpushed[i] = isPushed ? 0 : Math.min(FREE_STEPS, this.#unpushed[i] + 1);
+    }
+  }
+
+  /** The forward step, after a search if one is due. Motions shorter than `rest` are not made. */
+  #forward(run: PullBackRun, step: number, rest: number): void {
+    const { x, y, pulse } = run;
+    const { active, moving, forward, watch } = this.#stages;
+    const { gamma, floor, forward: rule } = this.#settings;
+    const { inverseMasses } = this.#mesh;
+    restShortMotions(x, y, inverseMasses, rest);
+    if (this.#isSearchDue) this.#search(run);
+    const { pairs, boxes, radius } = this.#proximity;
+    active.gather(pairs, moving, markMoving(x, y, moving));
+    const edges = this.#edges;
+    forward.advance({
+      ...{ x, y, pairs, moving, step, rule, gamma, floor, radius, pulse },
+      active: active.list,
+      activeCount: active.count,
+      delta: this.#minDelta,
+      box: boxes.box,
+      limitFurther: edges && ((alpha) => edges.holdBack(x, y, alpha)),
+    });
+    const { alpha, alphaGuard } = forward;
+    for (let i = 0; i < moving.length; i++) {
+      this.#wants[i] = moving[i];
+      this.#residuals[i] = moving[i];
+      this.#held[i] = moving[i] === 1 && alphaGuard[i] < 1 && alpha[i] >= alphaGuard[i] ? 1 : 0;
+    }
+    if (watch.wantsSearch(this.#residuals, forward, moving, pairs)) {
+      this.#isSearchDue = true;
+      this.#isSearchComplete = false;
+    }
+    this.#unshown.push(x.slice());
+  }
+
+  #search(run: PullBackRun): void {
+    run.search(this.#isSearchComplete ? undefined : this.#stages.watch.wanted);
+    this.#hasPairs = true;
+    this.#isSearchDue = false;
+    this.#isSearchComplete = false;
+    this.#contacts.reset();
+  }
+
+  /** x is the best state so far. The path to it is told now: states after the best are no part of the answer's path. */
+  #keep({ x, onState }: PullBackRun): void {
+    this.#best.set(x);
+    for (const state of this.#unshown) onState(state);
+    this.#unshown = [];
+  }
+
+  /** Φ */
+  #merit(x: Float32Array, target: Float32Array): number {
+    const { inverseMasses } = this.#mesh;
+    let sum = 0;
+    for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
+      if (inverseMasses[i] === 0) continue;
+      const dx = x[k] - target[k];
+      const dy = x[k + 1] - target[k + 1];
+      const dz = x[k + 2] - target[k + 2];
+      sum += (dx * dx + dy * dy + dz * dz) / inverseMasses[i];
+    }
+    return this.#edges ? sum + EXCESS_WEIGHT * this.#edges.excess(x) : sum;
+  }
+}
+
+function restShortMotions(x: Float32Array, y: Float32Array, inverseMasses: Float32Array, rest: number): void {
+  for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
+    if (inverseMasses[i] === 0) continue;
+    const dx = y[k] - x[k];
+    const dy = y[k + 1] - x[k + 1];
+    const dz = y[k + 2] - x[k + 2];
+    if (dx * dx + dy * dy + dz * dz >= rest * rest) continue;
+    y[k] = x[k];
+    y[k + 1] = x[k + 1];
+    y[k + 2] = x[k + 2];
+  }
+}
