@@ -161,6 +161,23 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     defaultText: 'skip',
     range: '',
   },
+  quality: {
+    kind: 'choice',
+    choices: ['FAST', 'BALANCED', 'FINE'],
+    description:
+      'fast: Algorithm 1 alone; balanced, fine: then a pull-back, for answers nearer to the target and edges within the limit (CPU engine, preset tuned)',
+    unit: '',
+    defaultText: 'fast',
+    range: '',
+  },
+  contactOffset: {
+    kind: 'number',
+    placeholder: 'D',
+    description: 'gap that contacts of quality balanced and fine aim for',
+    unit: length,
+    defaultText: 'δ / 4',
+    range: '≥ 0 and ≤ δ',
+  },
 };
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

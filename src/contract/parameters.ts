@@ -10,6 +10,9 @@ export type VerifyLevel = 'NONE' | 'STATE' | 'PATH';
 
 export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS';
 
+/** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, with the sweeps and the patience of each. */
+export type Quality = 'FAST' | 'BALANCED' | 'FINE';
+
 /** Parameters of the solver with every field set. Names as in the contract's Parameters message; lengths in the caller's unit. */
 export interface Parameters {
   readonly preset: Preset;
@@ -39,6 +42,9 @@ export interface Parameters {
   readonly verify: VerifyLevel;
   readonly onIntersectingStart: IntersectingStart;
   readonly kinematicPairs: KinematicPairs;
+  readonly quality: Quality;
+  /** 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. */
+  readonly contactOffset: number;
 }
 
 /** Parameters that a caller sets; absent = default of the preset. */

@@ -1,5 +1,5 @@
 import type { MeshLimits } from './mesh.js';
-import type { ParametersInput } from './parameters.js';
+import type { ParametersInput, Quality } from './parameters.js';
 
 /** Upper bounds of one server. */
 export interface Limits extends MeshLimits {
@@ -20,6 +20,8 @@ export interface EngineDescription {
   /** Whether a CPU emulates the device. */
   readonly software: boolean;
   readonly maxBufferBytes: number;
+  /** The qualities that it has; absent = FAST only. */
+  readonly qualities?: readonly Quality[];
 }
 
 export interface ServerInfo {

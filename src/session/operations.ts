@@ -144,6 +144,7 @@ export class ScheduledOperations implements MeasuredOperations {
         maxSessionBytes: options.maxSessionBytes ?? 0,
       },
       allowUnverified,
+      engine,
       idleTimeoutSeconds: options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
       onChange: (tenant, change) => this.observation.emit({ type: 'session', change, tenant }),
       onBackgroundFailure: (what, err) => {

@@ -3,7 +3,7 @@ import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { SessionChange } from '../contract/events.js';
 import { OPERATIONS } from '../contract/operation-table.js';
 import type { CheckAnswer, SessionCheckRequest } from '../contract/requests.js';
-import type { Limits } from '../contract/server-info.js';
+import type { EngineDescription, Limits } from '../contract/server-info.js';
 import type {
   CreateSessionRequest,
   ListSessionsAnswer,
@@ -31,6 +31,7 @@ export interface SessionsOptions extends Omit<StepServices, 'registry' | 'reside
   readonly limits: Limits;
   readonly quotas: Quotas;
   readonly allowUnverified: boolean;
+  readonly engine: EngineDescription;
   /** of sessions that ask for no timeout; 0 = until deleted */
   readonly idleTimeoutSeconds: number;
   readonly onChange: (tenant: string, change: SessionChange) => void;
@@ -190,7 +191,7 @@ export class Sessions {
       const session = new Session(
         { id, key, tenant, mesh, start, parameters, label, idleTimeoutSeconds, created: clock.wallMs() },
         opened,
-        { allowUnverified },
+        { allowUnverified, engine: { description: this.options.engine } },
       );
       place.fill(session);
       const queue = new StepQueue(session, this.stepServices, (change) =>

@@ -1,6 +1,7 @@
 import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Parameters, ParametersInput, Preset } from '../contract/parameters.js';
+import type { EngineDescription } from '../contract/server-info.js';
 import type { MeshMeasures } from '../mesh/types.js';
 
 /** The one home of defaults and ranges. Lengths follow from δ and the mesh; everything else is here. */
@@ -13,6 +14,7 @@ const COMMON = {
   verify: 'STATE',
   onIntersectingStart: 'REJECT',
   kinematicPairs: 'SKIP',
+  quality: 'FAST',
 } as const;
 
 const PRESETS = {
@@ -24,6 +26,8 @@ const PRESETS = {
 const DELTA_PER_EDGE = 0.1;
 /** δ of preset PAPER, metres (the paper's section 6) */
 const PAPER_DELTA_METRES = 0.001;
+/** Contact offset in δ: contacts of the pull-back leave this gap, a quarter of the distance at which they begin. */
+const OFFSET_PER_DELTA = 0.25;
 /** ρ in δ */
 const REACH_PER_DELTA = 1.8;
 /** leap in median edges */
@@ -40,6 +44,8 @@ const MAX_UINT32 = 2 ** 32 - 1;
 export const MAX_SWEEPS = 1000;
 
 export interface ParameterRules {
+  /** The engine that the parameters are for: a quality that it does not have is refused. Absent = an engine with all. */
+  readonly engine?: { readonly description: Pick<EngineDescription, 'name' | 'qualities'> };
   /** verify NONE is refused without it */
   readonly allowUnverified?: boolean;
 }
@@ -101,8 +107,10 @@ export function resolveParameters(
       searchRadiusMin,
       true,
     ),
+    contactOffset: offsetOf(input, activationDistance),
   };
   if (preset === 'TUNED') refusePaperOnly(input, parameters);
+  checkQuality(parameters, rules);
   if (parameters.verify === 'NONE' && !rules.allowUnverified) {
     throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server.', {
       hint: 'Use STATE or PATH, or start the server with INTERSTICE_ALLOW_UNVERIFIED=1.',
@@ -112,6 +120,22 @@ export function resolveParameters(
     parameters,
     warnings: [...warnOfScale(parameters, measures), ...warnOfUnused(input, parameters, defaultLeap)],
   };
+}
+
+function offsetOf(input: ParametersInput, delta: number): number {
+  const offset = input.contactOffset ?? OFFSET_PER_DELTA * delta;
+  if (offset >= 0 && offset <= delta) return offset;
+  return refuse('contactOffset', offset, `at least 0 and at most activationDistance (${delta})`);
+}
+
+/** @throws INVALID_PARAMETER under PAPER, which is Algorithm 1 to the letter; UNIMPLEMENTED where the engine has no such quality */
+function checkQuality({ preset, quality }: Parameters, { engine }: ParameterRules): void {
+  if (quality === 'FAST') return;
+  if (preset === 'PAPER') refuse('quality', quality, 'FAST or unset under preset PAPER');
+  if (!engine || engine.description.qualities?.includes(quality)) return;
+  throw new IntersticeError('UNIMPLEMENTED', `The engine ${engine.description.name} has no quality ${quality}.`, {
+    hint: 'Use quality FAST, or a server with the CPU engine (interstice serve --engine cpu).',
+  });
 }
 
 type LengthName = 'activationDistance' | 'reach' | 'leap' | 'searchRadiusMin' | 'searchRadiusMax';
@@ -127,6 +151,7 @@ const ENUMS = {
   verify: ['NONE', 'STATE', 'PATH'],
   onIntersectingStart: ['REJECT', 'IGNORE_PAIRS'],
   kinematicPairs: ['SKIP', 'PROTECT'],
+  quality: ['FAST', 'BALANCED', 'FINE'],
 } as const satisfies { [K in keyof Parameters]?: readonly Parameters[K][] };
 
 function checkEnums(input: ParametersInput): void {

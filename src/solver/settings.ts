@@ -1,4 +1,4 @@
-import type { ContactForm, ForwardRule, Parameters } from '../contract/parameters.js';
+import type { ContactForm, ForwardRule, Parameters, Quality } from '../contract/parameters.js';
 import type { EngineUnits } from './engine.js';
 
 /** How the pull-back proceeds (cpu/pull-back.ts); undefined = Algorithm 1 alone. */
@@ -64,12 +64,20 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
     contact: parameters.contact,
     guard: parameters.preset === 'PAPER' ? 'RADIUS' : 'BOXES',
     skipKinematicPairs: parameters.kinematicPairs === 'SKIP',
-    pullBack:
-      process.env.PB === '1' && parameters.preset !== 'PAPER'
-        ? { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25 }
-        : undefined,
+    pullBack: pullBackOf(parameters),
     scale: units.scale,
   };
+}
+
+const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset'> | undefined>> = {
+  FAST: undefined,
+  BALANCED: { sweeps: 32, tau: 0.2, minGain: 0.03 },
+  FINE: { sweeps: 96, tau: 0.1, minGain: 0.01 },
+};
+
+function pullBackOf({ quality, contactOffset, activationDistance }: Parameters): PullBackSettings | undefined {
+  const plan = QUALITIES[quality];
+  return plan && { ...plan, offset: contactOffset / activationDistance };
 }
 
 /** Whether a proximity set that was searched under `a` is valid under `b`: all settings that boxes and search read agree. */

@@ -50,6 +50,8 @@ export const sampleParameters: Parameters = {
   verify: 'STATE',
   onIntersectingStart: 'REJECT',
   kinematicPairs: 'SKIP',
+  quality: 'FAST',
+  contactOffset: 0.00025,
 };
 
 export function sampleReport(changes: Partial<Report> = {}): Report {

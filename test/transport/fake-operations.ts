@@ -66,6 +66,8 @@ export function fakeReport(): Report {
       verify: 'STATE',
       onIntersectingStart: 'REJECT',
       kinematicPairs: 'SKIP',
+      quality: 'FAST',
+      contactOffset: 0.00025,
     },
     warnings: [{ code: 'UNUSED_VERTICES', message: 'One vertex is in no element.', count: 1 }],
     sessionRebuilt: false,

@@ -15,6 +15,7 @@ export function createCpuEngine(): Engine {
     adapter: os.cpus()[0]?.model.trim() ?? 'unknown processor',
     software: true,
     maxBufferBytes: 2 ** 32 - 1,
+    qualities: ['FAST', 'BALANCED', 'FINE'],
   };
   // A resolve is one synchronous call, so no two scenes use the workspace at once.
   const workspace = new Workspace();

@@ -1,0 +1,158 @@
+import t from 'tap';
+import { SCENES } from '../../../examples/scenes/index.js';
+import type { MeshInput } from '../../../src/contract/mesh.js';
+import type { Quality } from '../../../src/contract/parameters.js';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import { type Judged, resolveJudged } from '../../support/judged-resolve.js';
+import { seeded } from '../../support/random.js';
+import { CASES, randomScene, stackSwap } from '../cases.js';
+
+t.setTimeout(120_000);
+
+const engine = createCpuEngine();
+
+/** Root mean square distance of the dynamic vertices to the target. */
+function rmsOf({ mesh, positions }: Judged, target: Float64Array): number {
+  let sum = 0;
+  let count = 0;
+  for (let i = 0; i < mesh.vertexCount; i++) {
+    if (mesh.kinematic[i]) continue;
+    count++;
+    for (let c = 3 * i; c < 3 * i + 3; c++) sum += (positions[c] - target[c]) ** 2;
+  }
+  return Math.sqrt(sum / count);
+}
+
+/** The largest length of an edge with a dynamic vertex, relative to its length in the target. */
+function stretchOf({ mesh, positions }: Judged, target: Float64Array): number {
+  const length = (x: Float64Array, i: number, j: number) =>
+    Math.hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]);
+  let largest = 0;
+  for (const edges of [mesh.edges, mesh.innerEdges]) {
+    for (let e = 0; e < edges.length; e += 2) {
+      const [i, j] = [edges[e], edges[e + 1]];
+      if (mesh.kinematic[i] && mesh.kinematic[j]) continue;
+      const rest = length(target, i, j);
+      if (rest > 0) largest = Math.max(largest, length(positions, i, j) / rest);
+    }
+  }
+  return largest;
+}
+
+for (const { name, mesh, start, target, parameters, kinematicArrive } of CASES) {
+  t.test(`${name}, BALANCED`, async (t) => {
+    const judged = await resolveJudged(engine, mesh, start, target, {
+      stepLimit: 120,
+      ...parameters,
+      quality: 'BALANCED',
+    });
+    t.equal(judged.intersections, 0, 'no state intersects');
+    t.equal(judged.collisions, 0, 'no piece of the path collides');
+    t.ok(judged.positions.every(Number.isFinite), 'every number is finite');
+    const { residual, residuals, status } = judged.resolution;
+    t.equal(
+      residual,
+      residuals.reduce((most, r) => Math.max(most, r), 0),
+      'the residual is the largest of all',
+    );
+    if (status === 'CONVERGED') t.ok(residual < 1e-4, 'converged means that nothing is held');
+    if (kinematicArrive) {
+      const late = judged.arrived.filter((arrived, i) => !arrived && judged.mesh.kinematic[i] === 1);
+      t.equal(late.length, 0, 'kinematic vertices stand on their targets');
+    }
+  });
+}
+
+t.test('the examples come nearer to their targets, and no edge exceeds its limit', async (t) => {
+  for (const name of ['layers', 'hair', 'solid', 'spike', 'sleeve'] as const) {
+    const scene = SCENES[name](undefined);
+    const kinematic = Uint8Array.from({ length: scene.vertexCount }, (_, i) => (i < scene.kinematicFrom ? 0 : 1));
+    const mesh: MeshInput = {
+      vertexCount: scene.vertexCount,
+      kinematic,
+      triangles: scene.triangles,
+      segments: scene.segments,
+      particles: scene.particles,
+      tetrahedra: scene.tetrahedra,
+    };
+    const start = Float64Array.from(scene.start);
+    const target = Float64Array.from(scene.target);
+    const solve = (quality: Quality) =>
+      resolveJudged(engine, mesh, start, target, { ...scene.parameters, quality, verify: 'STATE' });
+    const fast = await solve('FAST');
+    const balanced = await solve('BALANCED');
+    t.equal(balanced.intersections + balanced.collisions, 0, `${name}: safe`);
+    t.equal(balanced.resolution.status, 'CONVERGED', name);
+    // The limit is σ = 1.1 in float32, relative to a rest length of the target as the caller sends it.
+    const stretch = stretchOf(balanced, target);
+    t.ok(stretch <= 1.1 * (1 + 1e-4), `${name}: stretch ${stretch}, FAST ${stretchOf(fast, target)}`);
+    // A tent under σ cannot lie as near as one that FAST stretches: only where FAST keeps the limit nearly is it a measure.
+    if (name === 'spike' || name === 'sleeve') continue;
+    const [near, far] = [rmsOf(balanced, target), rmsOf(fast, target)];
+    t.ok(near < far, `${name}: rms ${near}, FAST ${far}`);
+  }
+});
+
+t.test('random scenes with wild targets stay free of intersections at every step', async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  for (let round = 0; round < 40; round++) {
+    const scene = randomScene(random).build();
+    const parameters = {
+      quality: random() < 0.3 ? 'FINE' : 'BALANCED',
+      forward: random() < 0.25 ? 'ISOTROPIC' : 'PLANAR',
+      contact: random() < 0.5 ? 'VOLUME' : 'GAP',
+      stepLimit: 40,
+      stretchLimit: [0, 1.01, 1.1, 2][random.int(4)],
+      activationDistance: [1e-3, 1e-2, 0.1][random.int(3)],
+      damping: [0.5, 0.9, 0.999][random.int(3)],
+    } as const;
+    const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, parameters).catch((error) => {
+      // Scattered by chance, some starts do touch: those are no cases.
+      if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
+      throw error;
+    });
+    if (!judged) continue;
+    t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
+    t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
+    t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
+  }
+});
+
+t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {
+  const { mesh, start, target } = stackSwap(8).build();
+  for (const stop of [0, 1, 2, 3]) {
+    const judged = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' }, stop);
+    t.equal(judged.resolution.status, 'DEADLINE');
+    t.equal(judged.intersections + judged.collisions, 0);
+    t.ok(judged.resolution.unfinishedVertices > 0, 'what was not settled is told');
+  }
+});
+
+t.test('the step limit ends it with the best state so far', async (t) => {
+  const { mesh, start, target } = stackSwap(10).build();
+  let last = Number.POSITIVE_INFINITY;
+  for (const stepLimit of [1, 2, 4, 8]) {
+    const judged = await resolveJudged(engine, mesh, start, target, {
+      quality: 'BALANCED',
+      stretchLimit: 0,
+      stepLimit,
+    });
+    const rms = rmsOf(judged, target);
+    t.ok(rms <= last * (1 + 1e-6), `${stepLimit} steps: rms ${rms}, with fewer ${last}`);
+    last = rms;
+  }
+});
+
+t.test('a request that wants nothing answers its start without a step', async (t) => {
+  const { mesh, start } = stackSwap(4).build();
+  const { resolution } = await resolveJudged(engine, mesh, start, start, { quality: 'BALANCED' });
+  t.match(resolution, { status: 'CONVERGED', steps: 0, searches: 0, unfinishedVertices: 0 });
+});
+
+t.test('the same request gives the same bytes', async (t) => {
+  const { mesh, start, target } = stackSwap(10).build();
+  const first = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });
+  const second = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });
+  t.ok(Buffer.from(first.positions.buffer).equals(Buffer.from(second.positions.buffer)));
+});
