@@ -3,6 +3,9 @@ import { sceneNames } from './cases.js';
 import type { EngineName } from './engines.js';
 import { SUITES } from './suites.js';
 
+/** The suite that measures answers instead of engines. */
+export const FIDELITY = 'fidelity';
+
 export interface Settings {
   /** measured side by side; the first one where whole requests are measured */
   readonly engines: readonly EngineName[];
@@ -34,6 +37,7 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --engine LIST      cpu, webgpu; by turns on the same start and target   default cpu
   --whole            whole requests, with all checks, instead of the engine alone; one engine
   --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
+  --suite fidelity   how near the answers of each quality are: --scene, default all; CPU engine
   --minutes N        time for a suite; what does not fit is excluded      default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
   --vertices LIST    about how many vertices; without it the examples' own size (1000 to 2300)
@@ -92,11 +96,11 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   const isWhole = values.whole === true;
   if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time.');
   const suite = read('suite');
-  if (suite !== undefined && !(suite in SUITES)) {
-    throw new UsageError(`--suite is one of ${Object.keys(SUITES).join(', ')}, not "${suite}".`);
+  if (suite !== undefined && suite !== FIDELITY && !(suite in SUITES)) {
+    throw new UsageError(`--suite is one of ${[...Object.keys(SUITES), FIDELITY].join(', ')}, not "${suite}".`);
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
-  const asked = (read('scene') ?? 'layers').split(',').map((name) => name.trim());
+  const asked = (read('scene') ?? (suite === FIDELITY ? 'all' : 'layers')).split(',').map((name) => name.trim());
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes = asked.includes('all')
     ? sceneNames().filter((name) => name !== 'dress' || dataFolder !== undefined)

@@ -57,8 +57,14 @@ export function formatTable(measurements: readonly Measurement[]): string {
   const isEngines = measurements.some((m) => m.engineOnly !== undefined);
   const headings = isEngines ? [...HEADINGS, ...ENGINE_HEADINGS] : HEADINGS;
   const rows = [headings, ...measurements.map((m) => (isEngines ? [...cellsOf(m), ...engineCellsOf(m)] : cellsOf(m)))];
+  return alignTable(rows);
+}
+
+/** Rows, headings first, as a Markdown table whose columns also line up as plain text. */
+export function alignTable(rows: readonly (readonly string[])[]): string {
+  const [headings] = rows;
   const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const isText = (column: number) => ['scene', 'engine', 'status'].includes(headings[column]);
+  const isText = (column: number) => ['scene', 'engine', 'quality', 'status'].includes(headings[column]);
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
   const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;

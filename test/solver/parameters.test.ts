@@ -39,6 +39,8 @@ t.test('preset TUNED is the default, and follows the mesh', async (t) => {
     verify: 'STATE',
     onIntersectingStart: 'REJECT',
     kinematicPairs: 'SKIP',
+    quality: 'FAST',
+    contactOffset: 0.25,
   });
 });
 

@@ -24,12 +24,10 @@ export interface ForwardInput {
   /** current step, to tell whether a pair's geometry is current */
   readonly step: number;
   readonly rule: ForwardRule;
-  /** γ */
   readonly gamma: number;
+  readonly floor: number;
   /** smallest δ of the mesh: a pair that stays this far apart needs no bound */
   readonly delta: number;
-  /** d_floor */
-  readonly floor: number;
   /** float32[6·V] trust boxes, or undefined under the guard RADIUS */
   readonly box: Float32Array | undefined;
   /** guard RADIUS: D(l), the radius in which P is complete */

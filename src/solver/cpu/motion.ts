@@ -31,6 +31,20 @@ export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array)
   return count;
 }
 
+/** y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`. */
+export function restShortMotions(x: Float32Array, y: Float32Array, inverseMasses: Float32Array, rest: number): void {
+  for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
+    if (inverseMasses[i] === 0) continue;
+    const dx = y[k] - x[k];
+    const dy = y[k + 1] - x[k + 1];
+    const dz = y[k + 2] - x[k + 2];
+    if (dx * dx + dy * dy + dz * dz >= rest * rest) continue;
+    y[k] = x[k];
+    y[k + 1] = x[k + 1];
+    y[k + 2] = x[k + 2];
+  }
+}
+
 /** r of Algorithm 1: the share of its motion that each vertex has not been granted yet. */
 export class Residuals {
   /** float32[V] */
@@ -56,6 +70,12 @@ export class Residuals {
     this.unfinished = unfinished;
     this.largest = unfinished > 0 ? 1 : 0;
     this.#arrivedWithin = ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largestCoordinate(start);
+  }
+
+  /** Whether every kinematic vertex has used up its motion. */
+  haveArrived(kinematic: Uint8Array, epsilon: number): boolean {
+    for (let i = 0; i < kinematic.length; i++) if (kinematic[i] !== 0 && this.r[i] >= epsilon) return false;
+    return true;
   }
 
   /**

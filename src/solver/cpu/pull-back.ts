@@ -3,7 +3,7 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { EdgeLimits } from './edge-limits.js';
-import { isSameAt, markMoving } from './motion.js';
+import { isSameAt, markMoving, restShortMotions } from './motion.js';
 import type { Proximity } from './proximity.js';
 import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
@@ -57,6 +57,8 @@ export interface PullBackRun {
   readonly nextStep: () => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
   /** Called often within a step; may throw to give the step up. */
   readonly pulse: () => void;
+  /** A step is over, in which this many vertices wanted to move. */
+  readonly onStep: (moving: number) => void;
   /** A state that the answer's path goes through. */
   readonly onState: (x: Float32Array) => void;
   /** Contacts and colours of the rows of a step. */
@@ -333,7 +335,8 @@ export class PullBack {
     restShortMotions(x, y, inverseMasses, rest);
     if (this.#isSearchDue) this.#search(run);
     const { pairs, boxes, radius } = this.#proximity;
-    active.gather(pairs, moving, markMoving(x, y, moving));
+    const movingCount = markMoving(x, y, moving);
+    active.gather(pairs, moving, movingCount);
     const edges = this.#edges;
     forward.advance({
       ...{ x, y, pairs, moving, step, rule, gamma, floor, radius, pulse },
@@ -354,6 +357,7 @@ export class PullBack {
       this.#isSearchComplete = false;
     }
     this.#unshown.push(x.slice());
+    run.onStep(movingCount);
   }
 
   #search(run: PullBackRun): void {
@@ -383,18 +387,5 @@ export class PullBack {
       sum += (dx * dx + dy * dy + dz * dz) / inverseMasses[i];
     }
     return this.#edges ? sum + EXCESS_WEIGHT * this.#edges.excess(x) : sum;
-  }
-}
-
-function restShortMotions(x: Float32Array, y: Float32Array, inverseMasses: Float32Array, rest: number): void {
-  for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
-    if (inverseMasses[i] === 0) continue;
-    const dx = y[k] - x[k];
-    const dy = y[k + 1] - x[k + 1];
-    const dz = y[k + 2] - x[k + 2];
-    if (dx * dx + dy * dy + dz * dz >= rest * rest) continue;
-    y[k] = x[k];
-    y[k + 1] = x[k + 1];
-    y[k + 2] = x[k + 2];
   }
 }

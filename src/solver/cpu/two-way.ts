@@ -173,20 +173,8 @@ export class TwoWay {
     slide.begin();
     clock.lap('backward');
     const next = { isDue: !isReused, wanted: undefined };
-    return {
-      input,
-      stages,
-      x,
-      y,
-      isReused,
-      timeLeft,
-      pulse,
-      next,
-      steps: 0,
-      searches: 0,
-      activeContacts: 0,
-      colours: 0,
-    };
+    const counts = { steps: 0, searches: 0, activeContacts: 0, colours: 0 };
+    return { input, stages, x, y, isReused, timeLeft, pulse, next, ...counts };
   }
 
   /** The status of a run that takes no further step; undefined = it takes one. */
@@ -194,7 +182,7 @@ export class TwoWay {
     const { epsilon, stepLimit, pullBack } = this.#settings;
     if (stages.residuals.largest < epsilon) return 'CONVERGED';
     // The pull-back brings the dynamic vertices nearer than further steps would, once what is prescribed has arrived.
-    if (pullBack && hasArrived(stages.residuals.r, this.#mesh.kinematic, epsilon)) return 'CONVERGED';
+    if (pullBack && stages.residuals.haveArrived(this.#mesh.kinematic, epsilon)) return 'CONVERGED';
     if (steps >= stepLimit) return 'STEP_LIMIT';
     return input.shouldStop?.() ? 'DEADLINE' : undefined;
   }
@@ -230,6 +218,8 @@ export class TwoWay {
         run.colours = Math.max(run.colours, colours);
       },
       onState: (x) => input.onState?.(x),
+      onStep: (moving) =>
+        input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving }),
     });
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
     return ended === 'CONVERGED' ? status : ended;
@@ -385,12 +375,6 @@ function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
     isShort = true;
     throw new PairBudgetExceeded();
   };
-}
-
-/** Whether every kinematic vertex has used up its motion. */
-function hasArrived(residuals: Float32Array, kinematic: Uint8Array, epsilon: number): boolean {
-  for (let i = 0; i < kinematic.length; i++) if (kinematic[i] !== 0 && residuals[i] >= epsilon) return false;
-  return true;
 }
 
 function minOf(distances: Float32Array | undefined, delta: number): number {
