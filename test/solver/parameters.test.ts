@@ -148,3 +148,21 @@ t.test('warnings say the numbers', async (t) => {
 t.test('the defaults that need no mesh are those that are used', async (t) => {
   for (const preset of ['TUNED', 'PAPER'] as const) t.match(resolve({ preset }), defaultsOf(preset));
 });
+
+t.test('a quality needs preset TUNED and an engine that has it, and an offset lies within δ', async (t) => {
+  const without = { engine: { description: { name: 'webgpu: x' } } };
+  const having = { engine: { description: { name: 'cpu', qualities: ['FAST', 'BALANCED'] as const } } };
+  const attempt = (input: ParametersInput, rules = {}) => resolveParameters(input, MEASURES, rules).parameters;
+  t.match(attempt({ quality: 'BALANCED', contactOffset: 0 }, having), { quality: 'BALANCED', contactOffset: 0 });
+  t.match(attempt({ quality: 'FAST' }, without), { quality: 'FAST' });
+  t.throws(() => attempt({ quality: 'BALANCED' }, without), { code: 'UNIMPLEMENTED', message: /webgpu: x/ });
+  t.throws(() => attempt({ quality: 'FINE' }, having), { code: 'UNIMPLEMENTED' });
+  t.throws(() => attempt({ quality: 'FINE', preset: 'PAPER' }), {
+    code: 'INVALID_PARAMETER',
+    message: /quality is FINE/,
+  });
+  t.throws(() => attempt({ quality: 'BEST' } as never), { code: 'INVALID_PARAMETER', message: /FAST, BALANCED, FINE/ });
+  for (const contactOffset of [-1e-9, Number.NaN, 1.01]) {
+    t.throws(() => attempt({ contactOffset }), { code: 'INVALID_PARAMETER', message: /contactOffset/ });
+  }
+});
