@@ -56,8 +56,7 @@ const PAIRS_PER_PULSE = 16_384;
  *   side a keeps h ≥ lo − γ s_a (g − floor),   side b keeps h ≤ hi + γ s_b (g − floor)
  *
  * A fixed plane separates the two sides at both ends of the linear piece. Half-spaces are convex, so it separates them on
- * the whole piece for every combination of the other vertices' α. Isotropic rule (Eqs. 15–17):
- * α_i |m_i| ≤ D_i = γ (g − floor)/2.
+ * the whole piece, whatever α the other vertices get. Isotropic rule (Eqs. 15–17): α_i |m_i| ≤ D_i = γ (g − floor)/2.
  *
  * The numbers in memory decide, hence three passes: (1) bound α; (2) write fl(x + αm); (3) read back and check against the
  * half-spaces
