@@ -150,8 +150,8 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
       {
         file: 'src/mesh/excluded-pairs.js',
         function: 'ExcludedPairs.hasVertexTriangle',
-        instead: function (this: { knows(...vertices: number[]): boolean }, _: unknown, ...vertices: number[]) {
-          return this.knows(...vertices);
+        instead: function (this: { areRelevant(...vertices: number[]): boolean }, _: unknown, ...vertices: number[]) {
+          return this.areRelevant(...vertices);
         },
       },
     ],
