@@ -69,6 +69,10 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
   };
 }
 
+/**
+ * FAST is Algorithm 1 alone. More sweeps and a smaller τ come nearer to the constrained optimum and cost time in proportion;
+ * the gain is where more steps stop to pay (docs/measurements.md has what each quality reaches).
+ */
 const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset'> | undefined>> = {
   FAST: undefined,
   BALANCED: { sweeps: 32, tau: 0.2, minGain: 0.03 },

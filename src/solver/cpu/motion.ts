@@ -31,6 +31,15 @@ export function markMoving(x: Float32Array, y: Float32Array, moving: Uint8Array)
   return count;
 }
 
+/** y_i ← x_i for every vertex that a push took out of the range of float32: y is guidance only, so it stays for this step. */
+export function stayWhereOverflown(x: Float32Array, y: Float32Array): void {
+  for (let k = 0; k < y.length; k++) {
+    if (Number.isFinite(y[k])) continue;
+    const i = k - (k % 3);
+    for (let c = i; c < i + 3; c++) y[c] = x[c];
+  }
+}
+
 /** y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`. */
 export function restShortMotions(x: Float32Array, y: Float32Array, inverseMasses: Float32Array, rest: number): void {
   for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {

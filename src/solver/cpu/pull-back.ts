@@ -3,7 +3,7 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { EdgeLimits } from './edge-limits.js';
-import { isSameAt, markMoving, restShortMotions } from './motion.js';
+import { isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import type { Proximity } from './proximity.js';
 import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
@@ -193,7 +193,7 @@ export class PullBack {
       this.#rebuild(run);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
-      this.#backward(run, step);
+      this.#sweepRows(run, step, { sweeps: this.#plan.sweeps, slack: 0, areAllMoving: false });
       this.#observePushes(y, PUSHED * delta);
       this.#forward(run, step, REST * delta);
       const merit = this.#merit(x, target);
@@ -282,17 +282,6 @@ export class PullBack {
     this.#rebuilt.set(y);
   }
 
-  #backward(run: PullBackRun, step: number): void {
-    this.#sweepRows(run, step, { sweeps: this.#plan.sweeps, slack: 0, areAllMoving: false });
-    const { x, y } = run;
-    for (let k = 0; k < y.length; k++) {
-      if (Number.isFinite(y[k])) continue;
-      // A push left the range of float32. y is guidance only, so its vertex stays for this step.
-      const i = k - (k % 3);
-      for (let c = i; c < i + 3; c++) y[c] = x[c];
-    }
-  }
-
   /** y ← y projected onto edge limits and contacts, both linearised at x. */
   #sweepRows(
     { x, y, start, onRows }: PullBackRun,
@@ -311,6 +300,7 @@ export class PullBack {
     this.#edges?.begin(y, WARM_EDGES);
     this.#sweeps.run(x, y, this.#edges, this.#contacts, { sweeps, delta, slack });
     this.#contacts.end(pairs.count);
+    stayWhereOverflown(x, y);
     onRows(contacts.count, contacts.colouring.colours);
     clock.lap('backward');
   }
