@@ -90,6 +90,51 @@ export const FALLEN_SHARE = 0.01;
 /** A run progresses if an unfinished vertex travels this many δ in a window, δ/4 a step; free flight makes over 1.5 δ a step. */
 export const TRAVEL = WINDOW / 4;
 
+// Pull-back
+
+/** A vertex that no row has pushed for this many steps goes for its whole target. */
+export const FREE_STEPS = 8;
+
+/** A push shorter than this share of δ does not count as one. */
+export const PUSHED = 1e-3;
+
+/** Shares of the multipliers of the last step that a step begins with. */
+export const WARM_EDGES = 0.95;
+export const WARM_CONTACTS = 0.9;
+
+/** A motion shorter than this share of δ is not made. */
+export const REST = 0.02;
+
+/** Weight of the squared excess over an edge's limit against the squared distance to the target. */
+export const EXCESS_WEIGHT = 1000;
+
+/** So many steps in a row with too little gain end the phase. */
+export const MAX_POOR_STEPS = 3;
+
+/** So many with vertices that are held in every new box end it as stalled. */
+export const MAX_HELD_STEPS = 8;
+
+/** The last steps, which only shorten edges: sweeps of each, their number, the gain below which they end, and their rest. */
+export const SHORTENING_SWEEPS = 64;
+export const MAX_SHORTENING_STEPS = 8;
+export const MIN_SHORTENING_GAIN = 0.1;
+export const SHORTENING_REST = 0.002;
+
+/** Their limits are shorter by this share of δ, twice their rest, so that no edge rests just above its own. */
+export const SHORTENING_SLACK = 2 * SHORTENING_REST;
+
+/** Every so many sweeps look at all rows; those between only at the ones that act. */
+export const COMPLETE_EVERY = 8;
+
+/** Bound on the momentum β; Nesterov's k/(k + 3) up to there. */
+export const MAX_MOMENTUM = 0.9;
+
+/** An edge longer than this share of its limit takes part in every sweep; the others are looked at now and then. */
+export const NEAR_LIMIT = 0.95;
+
+/** Passes over the edges in which a step may still be shortened; what they leave too long, the next step sees. */
+export const HOLD_BACK_PASSES = 20;
+
 // Report
 
 /** A report names the pairs that limit at most this many vertices, those with the largest residuals. */

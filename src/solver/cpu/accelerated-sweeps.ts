@@ -1,12 +1,7 @@
+import { COMPLETE_EVERY, MAX_MOMENTUM } from '../constants.js';
 import type { EdgeLimits } from './edge-limits.js';
 import type { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
-
-/** Every so many sweeps look at all rows; those between only at the ones that act. */
-const COMPLETE_EVERY = 8;
-
-/** Bound on the momentum β; Nesterov's k/(k + 3) up to there. */
-const MAX_MOMENTUM = 0.9;
 
 /**
  * Projected Gauss-Seidel sweeps over edge limits and contacts, extrapolated (Nesterov). y is linear in the multipliers, so

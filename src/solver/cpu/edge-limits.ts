@@ -1,10 +1,5 @@
+import { HOLD_BACK_PASSES, NEAR_LIMIT } from '../constants.js';
 import type { Scratch } from './workspace.js';
-
-/** An edge longer than this share of its limit takes part in every sweep; the others are looked at now and then. */
-const NEAR_LIMIT = 0.95;
-
-/** Passes over the edges in which a step may still be shortened; what they leave too long, the next step sees. */
-const HOLD_BACK_PASSES = 20;
 
 /** Relative; keeps a shortened step clear of the limit under the rounding of its square root. */
 const HOLD_BACK_ROUNDING = 2 ** -20;

@@ -1,5 +1,20 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import {
+  EXCESS_WEIGHT,
+  FREE_STEPS,
+  MAX_HELD_STEPS,
+  MAX_POOR_STEPS,
+  MAX_SHORTENING_STEPS,
+  MIN_SHORTENING_GAIN,
+  PUSHED,
+  REST,
+  SHORTENING_REST,
+  SHORTENING_SLACK,
+  SHORTENING_SWEEPS,
+  WARM_CONTACTS,
+  WARM_EDGES,
+} from '../constants.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { EdgeLimits } from './edge-limits.js';
@@ -8,37 +23,6 @@ import type { Proximity } from './proximity.js';
 import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
-
-/** A vertex that no row has pushed for this many steps goes for its whole target. */
-const FREE_STEPS = 8;
-
-/** A push shorter than this share of δ does not count as one. */
-const PUSHED = 1e-3;
-
-/** Shares of the multipliers of the last step that a step begins with. */
-const WARM_EDGES = 0.95;
-const WARM_CONTACTS = 0.9;
-
-/** A motion shorter than this share of δ is not made. */
-const REST = 0.02;
-
-/** Weight of the squared excess over an edge's limit against the squared distance to the target. */
-const EXCESS_WEIGHT = 1000;
-
-/** So many steps in a row with too little gain end the phase. */
-const MAX_POOR_STEPS = 3;
-
-/** So many with vertices that are held in every new box end it as stalled. */
-const MAX_HELD_STEPS = 8;
-
-/** The last steps, which only shorten edges: sweeps of each, their number, the gain below which they end, and their rest. */
-const SHORTENING_SWEEPS = 64;
-const MAX_SHORTENING_STEPS = 8;
-const MIN_SHORTENING_GAIN = 0.1;
-const SHORTENING_REST = 0.002;
-
-/** Their limits are shorter by this share of δ, twice their rest, so that no edge rests just above its own. */
-const SHORTENING_SLACK = 2 * SHORTENING_REST;
 
 /** One request, as the pull-back finds it. */
 export interface PullBackRun {
