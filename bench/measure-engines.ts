@@ -10,7 +10,7 @@ import type { NamedEngine } from './engines.js';
 import { fingerprint, type Measurement, type Stage, spreadOf } from './measure.js';
 
 /** A case as an engine gets it: one mesh, one start, one target for all engines. */
-interface EngineCase {
+export interface EngineCase {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
   readonly units: EngineUnits;
@@ -22,7 +22,7 @@ interface EngineCase {
 const ENGINE_STAGES = ['search', 'geometry', 'backward', 'forward'] as const;
 
 /** As the service does it (src/jobs/step-job.ts), without its checks of the start. */
-function prepare({ request }: Case): EngineCase {
+export function prepare({ request }: Pick<Case, 'request'>): EngineCase {
   const mesh = buildMesh(request.mesh);
   const start = Float64Array.from(request.start);
   const measures = measureMesh(mesh, start);

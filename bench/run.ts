@@ -4,13 +4,13 @@ import { openOperations } from '../examples/resolve-scene.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import { makeCases } from './cases.js';
 import { closeEngines, openEngines } from './engines.js';
-import { FIDELITY_HEADINGS, measureQualities } from './fidelity.js';
+import { findReferences, runFidelity } from './fidelity/suite.js';
 import { describeMachine, type Machine } from './machine.js';
 import { growthExponent, type Measurement, measure } from './measure.js';
 import { measureEngines } from './measure-engines.js';
 import { FIDELITY, HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { runSuite, SUITES, type SuiteResult } from './suites.js';
-import { alignTable, formatTable } from './table.js';
+import { formatTable } from './table.js';
 
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
@@ -115,24 +115,6 @@ async function runEngines(settings: Settings): Promise<number> {
   }
 }
 
-/** How near the answers of each quality are to their targets, as whole requests on the CPU engine. */
-async function runFidelity({ scenes, vertices, dataFolder, repeat }: Settings): Promise<number> {
-  const operations = await openOperations('cpu', 1);
-  try {
-    printMachine(describeMachine(operations.info().engines));
-    print(`\nmedians of ${repeat} runs; lengths in the unit of the mesh\n`);
-    const rows: string[][] = [];
-    for await (const subject of makeCases(scenes, vertices, dataFolder)) {
-      tell(`${subject.scene}, ${subject.vertices} vertices: every quality …`);
-      rows.push(...(await measureQualities(operations, subject, repeat)));
-    }
-    print(alignTable([FIDELITY_HEADINGS, ...rows]));
-    return 0;
-  } finally {
-    await operations.close();
-  }
-}
-
 /** Whole requests, through the operations of the service. */
 async function runCases(settings: Settings): Promise<number> {
   const operations = await openOperations(settings.engines[0], 1);
@@ -170,6 +152,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     print(HELP);
     return 0;
   }
-  if (settings.suite === FIDELITY) return runFidelity(settings);
+  if (settings.suite === FIDELITY) {
+    await (settings.isReference ? findReferences : runFidelity)({ ...settings, print, tell });
+    return 0;
+  }
   return settings.isWhole ? runCases(settings) : runEngines(settings);
 }

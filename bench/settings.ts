@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
+import type { Quality } from '../src/contract/parameters.js';
 import { sceneNames } from './cases.js';
 import type { EngineName } from './engines.js';
+import { FIDELITY_SCENES } from './fidelity/scenes.js';
 import { SUITES } from './suites.js';
 
 /** The suite that measures answers instead of engines. */
@@ -13,6 +15,10 @@ export interface Settings {
   readonly isWhole: boolean;
   /** items to run in place of scenes */
   readonly suite: string | undefined;
+  /** qualities that the suite of answers compares */
+  readonly qualities: readonly Quality[];
+  /** the suite of answers computes its references in place of the table */
+  readonly isReference: boolean;
   /** minutes that a suite may take */
   readonly minutes: number;
   readonly scenes: readonly string[];
@@ -24,6 +30,8 @@ export interface Settings {
   /** where the JSON goes; undefined = bench/results with a dated name; '' = nowhere */
   readonly out: string | undefined;
 }
+
+const QUALITIES: readonly Quality[] = ['FAST', 'BALANCED', 'FINE'];
 
 /** A fault in the arguments, to be shown with the help. */
 export class UsageError extends Error {}
@@ -37,7 +45,9 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --engine LIST      cpu, webgpu; by turns on the same start and target   default cpu
   --whole            whole requests, with all checks, instead of the engine alone; one engine
   --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
-  --suite fidelity   how near the answers of each quality are: --scene, default all; CPU engine
+  --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
+  --quality LIST     ${QUALITIES.join(', ')}: of the suite fidelity           default FAST,BALANCED
+  --reference        computes the references of that suite again, which takes minutes
   --minutes N        time for a suite; what does not fit is excluded      default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
   --vertices LIST    about how many vertices; without it the examples' own size (1000 to 2300)
@@ -70,6 +80,8 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
         engine: text,
         whole: { type: 'boolean' },
         suite: text,
+        quality: text,
+        reference: { type: 'boolean' },
         minutes: text,
         scene: text,
         vertices: text,
@@ -100,22 +112,14 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     throw new UsageError(`--suite is one of ${[...Object.keys(SUITES), FIDELITY].join(', ')}, not "${suite}".`);
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
-  const asked = (read('scene') ?? (suite === FIDELITY ? 'all' : 'layers')).split(',').map((name) => name.trim());
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
-  const scenes = asked.includes('all')
-    ? sceneNames().filter((name) => name !== 'dress' || dataFolder !== undefined)
-    : asked;
-  const unknown = scenes.find((name) => !sceneNames().includes(name));
-  if (unknown !== undefined) {
-    throw new UsageError(`No scene is named "${unknown}"; there are ${sceneNames().join(', ')} and all.`);
-  }
-  if (scenes.includes('dress') && dataFolder === undefined) {
-    throw new UsageError('The scene "dress" needs --data DIR or INTERSTICE_DATA.');
-  }
+  const scenes = suite === FIDELITY ? fidelityScenes(read('scene')) : casesOf(read('scene') ?? 'layers', dataFolder);
   return {
     engines: [...new Set(engines)],
     isWhole,
     suite,
+    qualities: qualitiesOf(read('quality') ?? 'FAST,BALANCED'),
+    isReference: values.reference === true,
     minutes: toCount(read('minutes') ?? '10', 'minutes', 1),
     scenes,
     vertices: (read('vertices') ?? '')
@@ -127,4 +131,44 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
     dataFolder,
     out: read('out'),
   };
+}
+
+const listed = (text: string): string[] => text.split(',').map((name) => name.trim());
+
+/** @throws UsageError for a scene that does not exist, or that needs data */
+function casesOf(text: string, dataFolder: string | undefined): string[] {
+  const asked = listed(text);
+  const scenes = asked.includes('all')
+    ? sceneNames().filter((name) => name !== 'dress' || dataFolder !== undefined)
+    : asked;
+  refuseUnknown(scenes, sceneNames());
+  if (scenes.includes('dress') && dataFolder === undefined) {
+    throw new UsageError('The scene "dress" needs --data DIR or INTERSTICE_DATA.');
+  }
+  return scenes;
+}
+
+/** Scenes without their data are rows of the table too. @returns empty = all */
+function fidelityScenes(text = 'all'): string[] {
+  const asked = listed(text);
+  if (asked.includes('all')) return [];
+  refuseUnknown(
+    asked,
+    FIDELITY_SCENES.map(({ name }) => name),
+  );
+  return asked;
+}
+
+function refuseUnknown(asked: readonly string[], known: readonly string[]): void {
+  const unknown = asked.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new UsageError(`No scene is named "${unknown}"; there are ${known.join(', ')} and all.`);
+}
+
+function qualitiesOf(text: string): Quality[] {
+  return listed(text).map((asked) => {
+    const quality = QUALITIES.find((name) => name === asked);
+    if (!quality) throw new UsageError(`--quality takes ${QUALITIES.join(', ')}, not "${asked}".`);
+    return quality;
+  });
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Quality } from '../../src/contract/parameters.js';
 import { makeCases, type ProveCase } from './cases/cases.js';
 import { type Bench, type Outcome, tryCase } from './cases/try-case.js';
 import { openDoors } from './doors/doors.js';
@@ -72,7 +73,8 @@ export async function runCampaign(
       isUnverified: false,
     };
     const real = findRealScenes(settings.data);
-    for (const prove of makeCases(settings.seed, Object.keys(real))) {
+    const qualities = await qualitiesOf(server);
+    for (const prove of makeCases(settings.seed, Object.keys(real), qualities)) {
       if (performance.now() > bench.until || prove.id.startsWith(`${MAX_CASES}-`) || run.cases === settings.cases)
         break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
@@ -88,6 +90,13 @@ export async function runCampaign(
     rmSync(traceFolder, { recursive: true, force: true });
   }
   return { ...run, seconds: (performance.now() - started) / 1000 };
+}
+
+/** The qualities of the engine, as the service tells any caller. */
+async function qualitiesOf({ address }: ServerProcess): Promise<readonly Quality[]> {
+  const response = await fetch(`${address}/v1`);
+  const { engines } = (await response.json()) as { readonly engines: readonly { readonly qualities: Quality[] }[] };
+  return engines[0].qualities;
 }
 
 /** More than any campaign gets through; it ends a search for an id that does not exist. */

@@ -27,6 +27,15 @@ t.test('engines side by side, a whole request on one of them, a suite with its t
   t.match(readSettings(['--suite', 'hardware', '--minutes', '3']), { suite: 'hardware', minutes: 3 });
 });
 
+t.test('the suite of answers has scenes, qualities and references of its own', async (t) => {
+  t.match(readSettings(['--suite', 'fidelity']), { scenes: [], qualities: ['FAST', 'BALANCED'], isReference: false });
+  t.match(readSettings(['--suite', 'fidelity', '--scene', 'dress-x8, hair/held', '--quality', 'FINE', '--reference']), {
+    scenes: ['dress-x8', 'hair/held'],
+    qualities: ['FINE'],
+    isReference: true,
+  });
+});
+
 t.test('all scenes, with the dress only where its data is', async (t) => {
   const without = readSettings(['--scene', 'all'])?.scenes ?? [];
   t.equal(without.includes('dress'), process.env.INTERSTICE_DATA !== undefined);
@@ -40,6 +49,8 @@ t.test('arguments without a meaning are refused by name', async (t) => {
     [['--engine', 'cpu,webgpu', '--whole'], /--whole.*one engine/],
     [['--suite', 'moon'], /hardware.*"moon"/],
     [['--suite', 'hardware', '--whole'], /--suite.*--whole/],
+    [['--suite', 'fidelity', '--scene', 'lakes'], /"lakes".*dress-x8/],
+    [['--suite', 'fidelity', '--quality', 'BEST'], /--quality.*"BEST"/],
     [['--vertices', '10k'], /--vertices.*"10k"/],
     [['--repeat', '0'], /--repeat.*at least 1/],
     [['--sizes', '3'], /--sizes/],

@@ -1,3 +1,4 @@
+import type { Quality } from '../../../src/contract/parameters.js';
 import { DOORS, type DoorName } from '../doors/doors.js';
 import { GENERATED, TANGLED } from '../scenes/generated.js';
 import { Random } from '../scenes/random.js';
@@ -46,14 +47,25 @@ const IGNORING_SHARE = 0.15;
 const IGNORED_PARTS_SHARE = 0.2;
 /** Share of the cases of a touching scene in which paths are tested: no other level of verification sees that it touches. */
 const TOUCHING_SHARE = 0.7;
+/** Shares of the cases under TUNED that name a quality, where the engine has more than one, and of these with an offset of their own. */
+const NAMED_QUALITY_SHARE = 0.7;
+const OWN_OFFSET_SHARE = 0.4;
+/** Contact offsets in δ, up to the largest that is accepted. */
+const OFFSET_SHARES = [0, 0.05, 0.5, 0.9];
 /** Share of plain cases: ordinary numbers make the engine move most. */
 const PLAIN_SHARE = 0.35;
 
 /**
  * An endless list of cases. Scenes, engines' inputs and corners take turns, so that a short campaign has a little of
  * everything; the rest is drawn from the seed.
+ *
+ * @param qualities that the engine has; cases of two engines with one seed differ in nothing else
  */
-export function* makeCases(seed: number, realScenes: readonly string[]): Generator<ProveCase> {
+export function* makeCases(
+  seed: number,
+  realScenes: readonly string[],
+  qualities: readonly Quality[],
+): Generator<ProveCase> {
   yield* wholeSessions(seed);
   const generated = Object.keys(GENERATED);
   const corners = Object.keys(CORNERS) as Corner[];
@@ -80,7 +92,7 @@ export function* makeCases(seed: number, realScenes: readonly string[]): Generat
       extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
       corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
     };
-    const special = withSpecials(variation, scene, random);
+    const special = withQuality(withSpecials(variation, scene, random), qualities, random);
     yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation: special };
   }
 }
@@ -102,6 +114,17 @@ function withSpecials(variation: Variation, scene: string, random: Random): Vari
     ...(ignoring < (isTouching || TANGLED.includes(scene) ? TANGLED_SHARE : IGNORING_SHARE)
       ? { isIgnoring: true }
       : {}),
+  };
+}
+
+/** PAPER has no quality but one, and no contacts that aim for an offset. */
+function withQuality(variation: Variation, qualities: readonly Quality[], random: Random): Variation {
+  const [named, drawn, own, share] = Array.from({ length: 4 }, () => random.next());
+  if (variation.preset === 'PAPER' || qualities.length < 2) return variation;
+  return {
+    ...variation,
+    ...(named < NAMED_QUALITY_SHARE ? { quality: qualities[Math.floor(drawn * qualities.length)] } : {}),
+    ...(own < OWN_OFFSET_SHARE ? { offsetShare: OFFSET_SHARES[Math.floor(share * OFFSET_SHARES.length)] } : {}),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
-import type { Door, Refusal, Reply } from '../doors/door.js';
+import type { Answer, Door, Refusal, Reply } from '../doors/door.js';
 import type { DoorName } from '../doors/doors.js';
 import { type Finding, judgeAnswer } from '../judge/answer-judge.js';
 import { findTouching } from '../judge/distances.js';
@@ -83,7 +83,7 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   // An exact scene must not be scaled.
   const variation = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
   const { start, target } = vary(scene, variation, random);
-  const asked = parametersOf(variation);
+  const asked = parametersOf(variation, defaultDelta(readSurface(scene.mesh), start));
   const parameters: ParametersInput = bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
   const isPlain = prove.mode === 'RESOLVE' && !variation.hasPartDistances && !variation.isIgnoringParts;
   const mesh = isPlain ? scene.mesh : withParts(scene.mesh, variation, random);
@@ -248,11 +248,16 @@ class Trial implements Judge {
     // The path of a frame whose first sender hung up may be under the first request's id.
     const traces = traceFolder ? requestIds.map((id) => takeTrace(traceFolder, id)) : [];
     const states = traces.findLast((trace) => trace !== undefined);
-    if (states) this.#judgePath(surface, states, start, positions);
+    if (states) this.#judgePath(surface, states, start, reply.answer);
     return positions;
   }
 
-  #judgePath(surface: Surface, states: readonly Positions[], start: Positions, answer: Positions): void {
+  #judgePath(
+    surface: Surface,
+    states: readonly Positions[],
+    start: Positions,
+    { positions: answer, report }: Answer,
+  ): void {
     const { tally } = this;
     const [first] = states;
     const same = (a: Positions, b: Positions) => a.length === b.length && a.every((p, i) => p === b[i]);
@@ -263,6 +268,9 @@ class Trial implements Judge {
       tally.find('a path begins at the start', 'the first state of the trace is another');
     if (!same(states[states.length - 1], answer))
       tally.find('a path ends at the answer', 'the last state of the trace is another');
+    // The engine proves a piece a step. One more would lead from a state that is no part of the path to one that is.
+    if (states.length - 1 > report.steps)
+      tally.find('a path has a piece a step at most', `${states.length - 1} pieces, ${report.steps} steps`);
     const path = isNarrowed ? [start, ...states] : states;
     for (let k = 1; k < path.length; k++) {
       const collisions = findCollisions(surface, path[k - 1], path[k], this.#rules);

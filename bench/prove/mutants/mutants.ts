@@ -4,6 +4,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import type { StateToMap } from '../../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
 import { FLOOR, FORWARD, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
+import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
 const SEARCH = 'src/solver/cpu/search.js';
@@ -336,4 +337,5 @@ export const MUTANTS: readonly Mutant[] = [
   },
   ...SUBTLE_MUTANTS,
   ...CONTRACT_MUTANTS,
+  ...PULL_BACK_MUTANTS,
 ];

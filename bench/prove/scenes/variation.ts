@@ -1,5 +1,5 @@
 import type { MeshInput } from '../../../src/contract/mesh.js';
-import type { ParametersInput } from '../../../src/contract/parameters.js';
+import type { ParametersInput, Quality } from '../../../src/contract/parameters.js';
 import type { ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
@@ -20,6 +20,10 @@ export interface Variation {
   readonly hasPartDistances?: true;
   /** some pairs of parts, or parts with themselves, are ignored; elements that span parts are ignored by none */
   readonly isIgnoringParts?: true;
+  /** absent = the service's default */
+  readonly quality?: Quality;
+  /** contact offset in δ; absent = the service's default */
+  readonly offsetShare?: number;
   /** IGNORE_PAIRS: pairs that intersect in the start are excluded */
   readonly isIgnoring?: true;
 }
@@ -73,13 +77,20 @@ export const CORNERS = {
 const LENGTHS = ['activationDistance', 'reach', 'leap'] as const;
 const TUNED_ONLY: readonly string[] = ['reach', 'leap'];
 
-/** @returns the parameters of a request, lengths in the caller's unit */
-export function parametersOf({ preset, corner, scale, isIgnoring }: Variation): ParametersInput {
+/**
+ * @param delta δ where the corner says none, the caller's unit
+ * @returns the parameters of a request, lengths in the caller's unit
+ */
+export function parametersOf(variation: Variation, delta: number): ParametersInput {
+  const { preset, corner, scale, isIgnoring, quality, offsetShare } = variation;
   const chosen: Record<string, unknown> = { ...CORNERS[corner] };
   for (const name of LENGTHS) {
     if (typeof chosen[name] === 'number') chosen[name] = (chosen[name] as number) * scale;
     if (preset === 'PAPER' && TUNED_ONLY.includes(name)) delete chosen[name];
   }
+  if (quality) chosen.quality = quality;
+  const widest = (chosen.activationDistance as number | undefined) ?? delta;
+  if (offsetShare !== undefined) chosen.contactOffset = offsetShare * widest;
   if (isIgnoring) chosen.onIntersectingStart = 'IGNORE_PAIRS';
   return { preset, metresPerUnit: 1 / scale, stepLimit: 200, ...chosen } as ParametersInput;
 }

@@ -8,7 +8,7 @@ import { CORNERS, OFFSETS, SCALES, vary } from '../../../../bench/prove/scenes/v
 
 function take(seed: number, count: number, real: readonly string[] = []): ProveCase[] {
   const list: ProveCase[] = [];
-  for (const prove of makeCases(seed, real)) {
+  for (const prove of makeCases(seed, real, ['FAST', 'BALANCED', 'FINE'])) {
     if (list.push(prove) === count) break;
   }
   return list;
@@ -40,9 +40,23 @@ t.test('a few hundred cases cover every scene, mode, door and variation', async 
     const those = cases.filter(({ variation }) => variation[special]);
     t.ok(those.length > 20 && those.length < 300, `${special}: ${those.length}`);
   }
+  t.same([...has(({ variation }) => variation.quality ?? '')].sort(), ['', 'BALANCED', 'FAST', 'FINE']);
+  t.equal(has(({ variation }) => variation.offsetShare).size, 5, 'four contact offsets, and the default');
+  t.notOk(
+    cases.some(({ variation }) => variation.preset === 'PAPER' && variation.quality),
+    'PAPER has one quality',
+  );
   t.notOk(cases.some(({ variation }) => variation.isNarrowed && variation.scalar === 'FLOAT32'));
   const ignored = cases.filter(({ scene, variation }) => TANGLED.includes(scene) && variation.isIgnoring);
   t.ok(ignored.length > 10 && ignored.some(({ mode }) => mode !== 'RESOLVE'), `${ignored.length} tangled starts taken`);
+});
+
+t.test('an engine with one quality is asked for none, and the cases are the same otherwise', async (t) => {
+  const without = makeCases(1, [], ['FAST']);
+  for (const { variation, ...prove } of take(1, 60)) {
+    const { quality: _, offsetShare: __, ...rest } = variation;
+    t.same(without.next().value, { ...prove, variation: rest });
+  }
 });
 
 t.test('generated scenes start free of intersections, except the tangled ones', async (t) => {

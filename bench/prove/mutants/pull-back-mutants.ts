@@ -1,0 +1,64 @@
+import type { PullBackRun } from '../../../src/solver/cpu/pull-back.js';
+import { FLOOR, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js';
+
+const PULL_BACK = 'src/solver/cpu/pull-back.js';
+const EDGE_LIMITS = 'src/solver/cpu/edge-limits.js';
+
+const PIECES = 'a path has a piece a step at most';
+
+/** Faults in what the qualities BALANCED and FINE add: a phase after Algorithm 1 that keeps its best state. */
+export const PULL_BACK_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'best-state-unchecked',
+    description:
+      'the state that the pull-back keeps as its best one is its y, which no forward step has bounded or checked',
+    faults: [
+      {
+        file: PULL_BACK,
+        function: 'PullBack.#keep',
+        instead: (original: (run: PullBackRun) => void, run: PullBackRun) => original({ ...run, x: run.y }),
+      },
+    ],
+    scenes: ['layers', 'matryoshka'],
+    caughtBy: [MEETING, TUNNEL, PATH],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'path-beyond-best-state',
+    description:
+      'states after the best one are told as parts of the path, and a piece that nothing bounds leads back to it',
+    faults: [
+      {
+        file: PULL_BACK,
+        function: 'PullBack.run',
+        instead: (original: (run: PullBackRun) => unknown, run: PullBackRun) =>
+          original({
+            ...run,
+            onState: () => undefined,
+            onStep: (moving: number) => {
+              run.onState(run.x);
+              run.onStep(moving);
+            },
+          }),
+      },
+    ],
+    scenes: ['layers', 'hair', 'soup'],
+    caughtBy: [PIECES, PATH],
+    sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'hold-back-lets-go-no-check',
+    description: 'holding back along edges grants every vertex its whole motion, and what was written is not checked',
+    faults: [
+      {
+        file: EDGE_LIMITS,
+        function: 'EdgeLimits.holdBack',
+        instead: (_: unknown, _x: Float32Array, _y: Float32Array, alpha: Float32Array) => alpha.fill(1),
+      },
+      ...noCheck,
+    ],
+    scenes: ['layers', 'matryoshka'],
+    caughtBy: [MEETING, TUNNEL, PATH, FLOOR],
+    sent: { quality: 'BALANCED' },
+  },
+];

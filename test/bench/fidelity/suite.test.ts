@@ -1,0 +1,87 @@
+import t from 'tap';
+import { readReferences } from '../../../bench/fidelity/references-file.js';
+import { FIDELITY_SCENES, missingFiles, referenceNameOf } from '../../../bench/fidelity/scenes.js';
+import { findReferences, runFidelity } from '../../../bench/fidelity/suite.js';
+
+t.setTimeout(120_000);
+
+/** The lines that a run of the suite prints, as cells by heading. */
+async function tableOf(scenes: readonly string[]): Promise<Record<string, string>[]> {
+  const lines: string[] = [];
+  await runFidelity({
+    engines: ['cpu'],
+    scenes,
+    qualities: ['FAST', 'BALANCED'],
+    repeat: 1,
+    warmUp: 0,
+    dataFolder: undefined,
+    print: (text) => lines.push(...text.split('\n')),
+    tell: () => undefined,
+  });
+  const [headings, , ...rows] = lines
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+  return rows.map((row) => Object.fromEntries(row.map((cell, k) => [headings[k], cell])));
+}
+
+t.test('qualities of one scene, at once and in sessions; what has no data is said', async (t) => {
+  const rows = await tableOf(['solid', 'thick_cloth', 'solid/held', 'solid/advancing']);
+  t.same(
+    rows.map((row) => `${row.scene} ${row.quality}`.trim()),
+    [
+      ...['solid FAST', 'solid BALANCED', 'thick_cloth'],
+      ...['solid/held 1 FAST', 'solid/held 8 FAST', 'solid/held 1 BALANCED', 'solid/held 8 BALANCED'],
+      ...['solid/advancing 1 FAST', 'solid/advancing 8 FAST', 'solid/advancing 1 BALANCED'],
+      'solid/advancing 8 BALANCED',
+    ],
+  );
+  const [fast, balanced, thick] = rows;
+  t.ok(Number(balanced.rms) < Number(fast.rms), `rms ${balanced.rms}, FAST ${fast.rms}`);
+  t.equal(balanced.overlong, '0');
+  t.match(fast.status, 'CONVERGED');
+  t.equal(thick.status, 'no thick_cloth/x.ply');
+  t.match(balanced['gap to reference'], /%$/);
+  t.equal(rows[3].rms, fast.rms, 'the first frame of a session with that target is the resolve');
+});
+
+t.test('every committed reference is that of a scene, and keeps its edges better than none', async (t) => {
+  const references = readReferences();
+  for (const [name, reference] of Object.entries(references)) {
+    t.ok(
+      FIDELITY_SCENES.some((scene) => scene.name === name),
+      name,
+    );
+    t.ok(reference.rms > 0 && reference.rms <= reference.max && reference.steps > 0, name);
+  }
+  const generated = FIDELITY_SCENES.filter((scene) => scene.files.length === 0 && !scene.session);
+  t.same(
+    generated.map(({ name }) => name).filter((name) => !(name in references)),
+    [],
+    'every generated scene has one',
+  );
+});
+
+t.test('a reference without its data is not computed, and that is said', async (t) => {
+  const lines: string[] = [];
+  const print = (text: string) => lines.push(text);
+  const engines = ['cpu'] as const;
+  const rest = { qualities: [], repeat: 1, warmUp: 0, dataFolder: undefined, tell: () => undefined };
+  await findReferences({ engines, scenes: ['dress'], print, ...rest });
+  t.same(lines, ['dress: no dress/x.obj']);
+});
+
+t.test('sessions have the references of their scenes; files are looked for', async (t) => {
+  for (const scene of FIDELITY_SCENES) {
+    t.ok(
+      FIDELITY_SCENES.some(({ name, session }) => name === referenceNameOf(scene) && !session),
+      scene.name,
+    );
+  }
+  const dress = FIDELITY_SCENES.find(({ name }) => name === 'dress');
+  t.equal(dress && missingFiles(dress, '/nowhere').length, 2);
+});
