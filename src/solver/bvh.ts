@@ -27,9 +27,16 @@ export class Bvh {
   leaves = 1;
   count = 0;
 
+  /** uint32[N] Morton code of each primitive, in the caller's numbering, and the grid that it counts cells of */
+  #code = new Uint32Array(0);
+  #grid: Grid = { x: 0, y: 0, z: 0, cells: 0 };
+  /** of the other leaf: what reaches into the own one */
+  readonly #near = new Uint32Array(LEAF_SIZE);
+
   get bytes(): number {
     const { order, box, mask, node, nodeMask } = this;
-    return order.byteLength + box.byteLength + mask.byteLength + node.byteLength + nodeMask.byteLength;
+    const sorted = order.byteLength + box.byteLength + mask.byteLength;
+    return sorted + this.#code.byteLength + node.byteLength + nodeMask.byteLength;
   }
 
   /**
@@ -45,18 +52,61 @@ export class Bvh {
       this.order = new Uint32Array(count);
       this.box = new Float32Array(6 * count);
       this.mask = new Uint8Array(count);
+      this.#code = new Uint32Array(count);
     }
     if (this.nodeMask.length < 2 * this.leaves) {
       this.node = new Float32Array(12 * this.leaves);
       this.nodeMask = new Uint8Array(2 * this.leaves);
     }
-    sortByMorton(count, box, this.order);
-    const order = this.order;
+    this.#grid = gridOf(count, box);
+    for (let i = 0; i < count; i++) this.#code[i] = mortonCode(box, i, this.#grid);
+    sortByCode(count, this.#code, this.order);
+    this.#fill(box, mask);
+  }
+
+  /**
+   * The same tree as {@link build} gives, bit for bit, where only some primitives have other boxes than when the tree was
+   * built last, at a cost that is mostly that of copying boxes.
+   *
+   * @param box float32[6·N] as for {@link build}
+   * @param mask uint8[N] as for {@link build}; any may have changed
+   * @param changed uint32[changedCount] the primitives with another box, ascending
+   */
+  update(box: Float32Array, mask: Uint8Array, changed: Uint32Array, changedCount: number): void {
+    const { count } = this;
+    const grid = gridOf(count, box);
+    if (!isSameGrid(grid, this.#grid) || changedCount > count * MOVED_SHARE) {
+      this.build(count, box, mask);
+      return;
+    }
+    const code = this.#code;
+    const moved: number[] = [];
+    for (let n = 0; n < changedCount; n++) {
+      const i = changed[n];
+      const now = mortonCode(box, i, grid);
+      if (now === code[i]) continue;
+      code[i] = now;
+      moved.push(i);
+    }
+    if (moved.length > 0) moveInOrder(this.order, count, code, moved);
+    this.#fill(box, mask);
+  }
+
+  /** Boxes and masks in leaf order, then the nodes above them. */
+  #fill(box: Float32Array, mask: Uint8Array): void {
+    const { order, count } = this;
     const sorted = this.box;
-    for (let s = 0; s < count; s++) {
-      const q = 6 * order[s];
-      for (let c = 0; c < 6; c++) sorted[6 * s + c] = box[q + c];
-      this.mask[s] = mask[order[s]];
+    const sortedMask = this.mask;
+    for (let s = 0, to = 0; s < count; s++, to += 6) {
+      const i = order[s];
+      const q = 6 * i;
+      sorted[to] = box[q];
+      sorted[to + 1] = box[q + 1];
+      sorted[to + 2] = box[q + 2];
+      sorted[to + 3] = box[q + 3];
+      sorted[to + 4] = box[q + 4];
+      sorted[to + 5] = box[q + 5];
+      sortedMask[s] = mask[i];
     }
     this.#refit();
   }
@@ -64,7 +114,6 @@ export class Bvh {
   #refit(): void {
     const { node, nodeMask, leaves, count, box, mask } = this;
     for (let leaf = 0; leaf < leaves; leaf++) {
-      const k = leaves + leaf;
       const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
       let common = 0xff;
       let lx = Number.POSITIVE_INFINITY;
@@ -74,14 +123,16 @@ export class Bvh {
       let hy = hx;
       let hz = hx;
       for (let s = leaf << LEAF_SHIFT; s < end; s++) {
-        lx = Math.min(lx, box[6 * s]);
-        ly = Math.min(ly, box[6 * s + 1]);
-        lz = Math.min(lz, box[6 * s + 2]);
-        hx = Math.max(hx, box[6 * s + 3]);
-        hy = Math.max(hy, box[6 * s + 4]);
-        hz = Math.max(hz, box[6 * s + 5]);
+        const q = 6 * s;
+        if (box[q] < lx) lx = box[q];
+        if (box[q + 1] < ly) ly = box[q + 1];
+        if (box[q + 2] < lz) lz = box[q + 2];
+        if (box[q + 3] > hx) hx = box[q + 3];
+        if (box[q + 4] > hy) hy = box[q + 4];
+        if (box[q + 5] > hz) hz = box[q + 5];
         common &= mask[s];
       }
+      const k = leaves + leaf;
       node[6 * k] = lx;
       node[6 * k + 1] = ly;
       node[6 * k + 2] = lz;
@@ -94,8 +145,12 @@ export class Bvh {
       const l = 12 * k;
       const r = l + 6;
       for (let c = 0; c < 3; c++) {
-        node[6 * k + c] = Math.min(node[l + c], node[r + c]);
-        node[6 * k + 3 + c] = Math.max(node[l + 3 + c], node[r + 3 + c]);
+        const lo = node[l + c];
+        const otherLo = node[r + c];
+        node[6 * k + c] = otherLo < lo ? otherLo : lo;
+        const hi = node[l + 3 + c];
+        const otherHi = node[r + 3 + c];
+        node[6 * k + 3 + c] = otherHi > hi ? otherHi : hi;
       }
       nodeMask[k] = nodeMask[2 * k] & nodeMask[2 * k + 1];
     }
@@ -155,9 +210,28 @@ export class Bvh {
   #pairLeaves(own: number, other: Bvh, leaf: number, isSelf: boolean, visit: (s: number, t: number) => void): void {
     const { box, mask } = this;
     const { box: otherBox, mask: otherMask, node } = other;
-    const q = 6 * (other.leaves + leaf);
     const end = Math.min(this.count, (own + 1) << LEAF_SHIFT);
     const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
+    const isSameLeaf = isSelf && leaf === own;
+    // Of the other leaf only what reaches into this one has to be compared with its primitives.
+    const near = this.#near;
+    let nearCount = 0;
+    const p = 6 * (this.leaves + own);
+    for (let t = leaf << LEAF_SHIFT; t < otherEnd; t++) {
+      const b = 6 * t;
+      if (
+        otherBox[b] <= this.node[p + 3] &&
+        otherBox[b + 3] >= this.node[p] &&
+        otherBox[b + 1] <= this.node[p + 4] &&
+        otherBox[b + 4] >= this.node[p + 1] &&
+        otherBox[b + 2] <= this.node[p + 5] &&
+        otherBox[b + 5] >= this.node[p + 2]
+      ) {
+        near[nearCount++] = t;
+      }
+    }
+    if (nearCount === 0) return;
+    const q = 6 * (other.leaves + leaf);
     for (let s = own << LEAF_SHIFT; s < end; s++) {
       const a = 6 * s;
       const lx = box[a];
@@ -177,7 +251,9 @@ export class Bvh {
         continue;
       }
       const common = mask[s];
-      for (let t = isSelf && leaf === own ? s + 1 : leaf << LEAF_SHIFT; t < otherEnd; t++) {
+      for (let n = 0; n < nearCount; n++) {
+        const t = near[n];
+        if (isSameLeaf && t <= s) continue;
         const b = 6 * t;
         if (
           otherBox[b] <= hx &&
@@ -198,27 +274,53 @@ export class Bvh {
 /** 10 bits an axis. */
 const GRID = 1023;
 
-/** Stable radix sort of 0…count−1 by the Morton code of the boxes' centres: equal codes stay in index order. */
-function sortByMorton(count: number, box: Float32Array, order: Uint32Array): void {
-  const lo = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const hi = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+/** Where more than this share of the boxes changed, sorting all of them costs no more than moving those few. */
+const MOVED_SHARE = 1 / 4;
+
+/** The cells that a Morton code counts: doubled centres of boxes less the least one, times the cells per unit of length. */
+interface Grid {
+  readonly x: number;
+  readonly y: number;
+  readonly z: number;
+  readonly cells: number;
+}
+
+function gridOf(count: number, box: Float32Array): Grid {
+  let lx = Number.POSITIVE_INFINITY;
+  let ly = lx;
+  let lz = lx;
+  let hx = Number.NEGATIVE_INFINITY;
+  let hy = hx;
+  let hz = hx;
   for (let i = 0; i < count; i++) {
-    for (let c = 0; c < 3; c++) {
-      const centre = box[6 * i + c] + box[6 * i + 3 + c];
-      if (centre < lo[c]) lo[c] = centre;
-      if (centre > hi[c]) hi[c] = centre;
-    }
+    const q = 6 * i;
+    const x = box[q] + box[q + 3];
+    const y = box[q + 1] + box[q + 4];
+    const z = box[q + 2] + box[q + 5];
+    if (x < lx) lx = x;
+    if (x > hx) hx = x;
+    if (y < ly) ly = y;
+    if (y > hy) hy = y;
+    if (z < lz) lz = z;
+    if (z > hz) hz = z;
   }
   // One cell size for the three axes keeps nodes of flat scenes compact; a single point gets cell 0.
-  const extent = Math.max(hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]);
-  const cells = extent > 0 ? GRID / extent : 0;
-  const code = new Uint32Array(count);
-  for (let i = 0; i < count; i++) {
-    const cx = Math.floor((box[6 * i] + box[6 * i + 3] - lo[0]) * cells);
-    const cy = Math.floor((box[6 * i + 1] + box[6 * i + 4] - lo[1]) * cells);
-    const cz = Math.floor((box[6 * i + 2] + box[6 * i + 5] - lo[2]) * cells);
-    code[i] = spread(cx) | (spread(cy) << 1) | (spread(cz) << 2);
-  }
+  const extent = Math.max(hx - lx, hy - ly, hz - lz);
+  return { x: lx, y: ly, z: lz, cells: extent > 0 ? GRID / extent : 0 };
+}
+
+const isSameGrid = (a: Grid, b: Grid): boolean => a.x === b.x && a.y === b.y && a.z === b.z && a.cells === b.cells;
+
+function mortonCode(box: Float32Array, i: number, { x, y, z, cells }: Grid): number {
+  const q = 6 * i;
+  const cx = Math.floor((box[q] + box[q + 3] - x) * cells);
+  const cy = Math.floor((box[q + 1] + box[q + 4] - y) * cells);
+  const cz = Math.floor((box[q + 2] + box[q + 5] - z) * cells);
+  return spread(cx) | (spread(cy) << 1) | (spread(cz) << 2);
+}
+
+/** Stable radix sort of 0…count−1 by code: equal codes stay in index order. */
+function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
   let from = new Uint32Array(count);
   let to = order;
   for (let i = 0; i < count; i++) from[i] = i;
@@ -233,6 +335,23 @@ function sortByMorton(count: number, box: Float32Array, order: Uint32Array): voi
     to = swap;
   }
   if (from !== order) order.set(from);
+}
+
+/** Restores the order by code, then index, after the codes of `moved` have changed: the others are in order already. */
+function moveInOrder(order: Uint32Array, count: number, code: Uint32Array, moved: number[]): void {
+  const isMoved = new Uint8Array(count);
+  for (const i of moved) isMoved[i] = 1;
+  moved.sort((i, j) => code[i] - code[j] || i - j);
+  const rest = new Uint32Array(count - moved.length);
+  let kept = 0;
+  for (let s = 0; s < count; s++) if (isMoved[order[s]] === 0) rest[kept++] = order[s];
+  let to = 0;
+  let r = 0;
+  for (const i of moved) {
+    while (r < kept && (code[rest[r]] < code[i] || (code[rest[r]] === code[i] && rest[r] < i))) order[to++] = rest[r++];
+    order[to++] = i;
+  }
+  while (r < kept) order[to++] = rest[r++];
 }
 
 /** Spreads ten bits to every third bit. */

@@ -3,10 +3,13 @@ import type { PairSet } from './pair-set.js';
 /** Pairs are gathered vertex by vertex while at most one in this many vertices moves. */
 const GATHERED_SHARE = 32;
 
+/** To build the incidence list of P costs as much as so many scans. */
+export const SCANS_PER_INCIDENCE = 8;
+
 /**
  * The pairs that a step works on: those with a moving vertex. While many vertices move, P is scanned; once few do, the pairs
- * of each moving vertex are gathered through an incidence list, built once for each revision of P. Both give the same pairs
- * in the same, ascending order.
+ * of each moving vertex are gathered through an incidence list, built for a revision of P that has been scanned often
+ * enough. Both give the same pairs in the same, ascending order.
  */
 export class ActivePairs {
   /** uint32[count] indices into P, ascending */
@@ -15,6 +18,9 @@ export class ActivePairs {
 
   /** revision of P that the incidence list belongs to; 0 = none */
   #revision = 0;
+  /** revision of P that was scanned last although few vertices moved, and how often */
+  #scanned = 0;
+  #scans = 0;
   #offsets = new Uint32Array(0);
   #incident = new Uint32Array(0);
   #marked = new Uint8Array(0);
@@ -27,6 +33,7 @@ export class ActivePairs {
     this.list = new Uint32Array(0);
     this.count = 0;
     this.#revision = 0;
+    this.#scanned = 0;
     this.#offsets = new Uint32Array(0);
     this.#incident = new Uint32Array(0);
     this.#marked = new Uint8Array(0);
@@ -37,8 +44,17 @@ export class ActivePairs {
     if (this.list.length < pairs.count) this.list = new Uint32Array(pairs.kind.length);
     this.count = 0;
     // The threshold affects only speed.
-    if (movingCount * GATHERED_SHARE > moving.length) this.#scan(pairs, moving);
+    if (movingCount * GATHERED_SHARE > moving.length || !this.#isIncidenceWorth(pairs)) this.#scan(pairs, moving);
     else this.#collect(pairs, moving);
+  }
+
+  #isIncidenceWorth({ revision }: PairSet): boolean {
+    if (this.#revision === revision) return true;
+    if (this.#scanned !== revision) {
+      this.#scanned = revision;
+      this.#scans = 0;
+    }
+    return this.#scans++ >= SCANS_PER_INCIDENCE;
   }
 
   #scan(pairs: PairSet, moving: Uint8Array): void {

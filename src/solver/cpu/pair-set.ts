@@ -155,18 +155,23 @@ export class PairSet {
     this.revision = ++lastRevision;
     byKind.fill(0);
     let to = 0;
-    for (let p = 0; p < this.count; p++) {
-      let isKept = true;
-      for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mask[vertex[s]] & bit) === 0) isKept = false;
-      if (!isKept) continue;
-      kind[to] = kind[p];
-      byKind[kind[p]]++;
-      delta[to] = delta[p];
-      this.stamp[to] = -1;
-      for (let s = 0; s < 4; s++) vertex[4 * to + s] = vertex[4 * p + s];
-      for (let c = 0; c < 3; c++) normal[3 * to + c] = normal[3 * p + c];
-      to++;
+    // Pairs are dropped in few places: what lies between them moves as a block.
+    let from = 0;
+    for (let p = 0; p <= this.count; p++) {
+      if (p < this.count && isWhollyMarked(vertex, p, mask, bit)) {
+        byKind[kind[p]]++;
+        continue;
+      }
+      if (to !== from) {
+        kind.copyWithin(to, from, p);
+        vertex.copyWithin(4 * to, 4 * from, 4 * p);
+        normal.copyWithin(3 * to, 3 * from, 3 * p);
+        delta.copyWithin(to, from, p);
+      }
+      to += p - from;
+      from = p + 1;
     }
+    this.stamp.fill(-1, 0, to);
     this.count = to;
   }
 
@@ -202,4 +207,10 @@ export class PairSet {
     this.gap = gap;
     this.error = error;
   }
+}
+
+/** Whether all vertices of pair p have the bit. */
+function isWhollyMarked(vertex: Int32Array, p: number, mask: Uint8Array, bit: number): boolean {
+  for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mask[vertex[s]] & bit) === 0) return false;
+  return true;
 }

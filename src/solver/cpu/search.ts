@@ -20,32 +20,95 @@ export interface PairRules {
   readonly distances?: Float32Array | undefined;
 }
 
+/** Searches are numbered in this thread, so that trees tell whose they are. */
+let lastSearch = 0;
+
 /** Thrown when P exceeds its budget; the caller tries again with smaller boxes. */
 export class PairBudgetExceeded {}
 
-/** The trees of vertices, triangles, edges and free points; every search builds them anew in this memory. */
-export class SearchTrees {
-  vertices = new Bvh();
-  triangles = new Bvh();
-  edges = new Bvh();
-  particles = new Bvh();
-  /** of the elements of the tree under construction: float32[6·N] and uint8[N] */
+/** The tree of one set of elements with what it was built from. */
+class ElementTree {
+  readonly tree = new Bvh();
+  /** float32[6·N] grown hulls, and uint8[N] masks, by element */
   box = new Float32Array(0);
   mask = new Uint8Array(0);
 
   get bytes(): number {
-    const { vertices, triangles, edges, particles, box, mask } = this;
+    return this.tree.bytes + this.box.byteLength + this.mask.byteLength;
+  }
+}
+
+/**
+ * The trees of vertices, triangles, edges and free points. A search renews what differs from the search before: the hulls of
+ * elements with a corner whose box is another one. All of it where another mesh, or other growths, were searched last.
+ */
+export class SearchTrees {
+  vertices = new ElementTree();
+  triangles = new ElementTree();
+  edges = new ElementTree();
+  particles = new ElementTree();
+  /** float32[6·V] the boxes that the trees were built from, while `builtFor` tells what else they depend on */
+  seen = new Float32Array(0);
+  builtFor:
+    | { readonly mesh: CollisionMesh; readonly growth: number; readonly distances: Float32Array | undefined }
+    | undefined;
+  /** uint8[V] 1 = the vertex has another box than in the last search */
+  isChanged = new Uint8Array(0);
+  /** uint32[n] scratch: elements with a changed corner */
+  changed = new Uint32Array(0);
+  /** the search that built the trees, 0 = none; no reference, which would keep its mesh alive */
+  #search = 0;
+  #growth = 0;
+
+  get bytes(): number {
+    const { vertices, triangles, edges, particles, seen, isChanged, changed } = this;
     const ofTrees = vertices.bytes + triangles.bytes + edges.bytes + particles.bytes;
-    return ofTrees + box.byteLength + mask.byteLength;
+    return ofTrees + seen.byteLength + isChanged.byteLength + changed.byteLength;
   }
 
   free(): void {
-    this.vertices = new Bvh();
-    this.triangles = new Bvh();
-    this.edges = new Bvh();
-    this.particles = new Bvh();
-    this.box = new Float32Array(0);
-    this.mask = new Uint8Array(0);
+    this.vertices = new ElementTree();
+    this.triangles = new ElementTree();
+    this.edges = new ElementTree();
+    this.particles = new ElementTree();
+    this.seen = new Float32Array(0);
+    this.#search = 0;
+    this.isChanged = new Uint8Array(0);
+    this.changed = new Uint32Array(0);
+  }
+
+  /**
+   * Marks in `isChanged` the vertices whose boxes differ from those of the last search.
+   *
+   * @param search identifies a {@link ProximitySearch}
+   * @returns false = the trees are of another search, and all void
+   */
+  compare({ box, growth }: TrustBoxes, search: number): boolean {
+    const isSame = this.#search === search && this.#growth === growth;
+    this.#search = 0;
+    if (!isSame) return false;
+    const vertexCount = box.length / 6;
+    if (this.isChanged.length < vertexCount) this.isChanged = new Uint8Array(vertexCount);
+    const { seen, isChanged } = this;
+    for (let i = 0, q = 0; i < vertexCount; i++, q += 6) {
+      const isKept =
+        box[q] === seen[q] &&
+        box[q + 1] === seen[q + 1] &&
+        box[q + 2] === seen[q + 2] &&
+        box[q + 3] === seen[q + 3] &&
+        box[q + 4] === seen[q + 4] &&
+        box[q + 5] === seen[q + 5];
+      isChanged[i] = isKept ? 0 : 1;
+    }
+    return true;
+  }
+
+  /** The trees are built from these boxes. */
+  settle({ box, growth }: TrustBoxes, search: number): void {
+    if (this.seen.length < box.length) this.seen = new Float32Array(box.length);
+    this.seen.set(box);
+    this.#search = search;
+    this.#growth = growth;
   }
 }
 
@@ -64,6 +127,7 @@ interface SearchedElements {
  * separates by more than the cutoff at all box corners. Appends to P in a fixed order: by kind, then as the trees pair up.
  */
 export class ProximitySearch {
+  readonly #id = ++lastSearch;
   readonly #mesh: CollisionMesh;
   readonly #trees: SearchTrees;
 
@@ -74,6 +138,7 @@ export class ProximitySearch {
 
   /**
    * @param x float32[3·V] current state
+   * @param rules with the same `distances` in every search
    * @param cutoff pairs that stay further apart than this anywhere in their boxes are excluded; engine units
    * @param pulse called at short intervals; may throw
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
@@ -89,17 +154,19 @@ export class ProximitySearch {
   ): void {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
     const trees = this.#trees;
-    this.#build(trees.vertices, contactVertices, 1, boxes, rules, rules.border?.contactVertices);
-    this.#build(trees.triangles, triangles, 3, boxes, rules);
+    const isUpdate = trees.compare(boxes, this.#id);
+    this.#renew(trees.vertices, contactVertices, 1, boxes, rules, isUpdate, rules.border?.contactVertices);
+    this.#renew(trees.triangles, triangles, 3, boxes, rules, isUpdate);
     pulse?.();
-    this.#build(trees.edges, edges, 2, boxes, rules, rules.border?.edges);
-    this.#build(trees.particles, particles, 1, boxes, rules);
+    this.#renew(trees.edges, edges, 2, boxes, rules, isUpdate, rules.border?.edges);
+    this.#renew(trees.particles, particles, 1, boxes, rules, isUpdate);
+    trees.settle(boxes, this.#id);
     const elements: Readonly<Record<ElementSet, SearchedElements>> = {
-      contactVertices: { tree: trees.vertices, vertices: contactVertices, size: 1, first: 0 },
-      triangles: { tree: trees.triangles, vertices: triangles, size: 3, first: 0 },
-      edges: { tree: trees.edges, vertices: edges, size: 2, first: 0 },
-      rods: { tree: trees.edges, vertices: edges, size: 2, first: rodStart },
-      particles: { tree: trees.particles, vertices: particles, size: 1, first: 0 },
+      contactVertices: { tree: trees.vertices.tree, vertices: contactVertices, size: 1, first: 0 },
+      triangles: { tree: trees.triangles.tree, vertices: triangles, size: 3, first: 0 },
+      edges: { tree: trees.edges.tree, vertices: edges, size: 2, first: 0 },
+      rods: { tree: trees.edges.tree, vertices: edges, size: 2, first: rodStart },
+      particles: { tree: trees.particles.tree, vertices: particles, size: 1, first: 0 },
     };
     const sink = new Sink(boxes.box, x, cutoff, rules, budget, pairs);
     PAIR_KINDS.forEach(({ a, b }, kind) => {
@@ -108,46 +175,81 @@ export class ProximitySearch {
     });
   }
 
-  /** @param border uint8 by element, 1 = at the border of a kinematic region; undefined = none */
-  #build(
-    tree: Bvh,
+  /**
+   * @param isUpdate only elements with a changed corner have another hull than when the tree was built
+   * @param border uint8 by element, 1 = at the border of a kinematic region; undefined = none
+   */
+  #renew(
+    of: ElementTree,
     corner: Uint32Array,
     size: number,
     boxes: TrustBoxes,
     { mask, distances }: PairRules,
+    isUpdate: boolean,
     border?: Uint8Array,
   ): void {
     const count = corner.length / size;
     const trees = this.#trees;
-    if (trees.mask.length < count) {
-      trees.box = new Float32Array(6 * count);
-      trees.mask = new Uint8Array(count);
+    if (of.mask.length < count) {
+      of.box = new Float32Array(6 * count);
+      of.mask = new Uint8Array(count);
     }
-    const { box: out, mask: masks } = trees;
-    const { box } = boxes;
+    if (trees.changed.length < count) trees.changed = new Uint32Array(count);
+    const { isChanged, changed } = trees;
+    let changedCount = 0;
     for (let e = 0; e < count; e++) {
-      let bits = 0xff;
-      let growth = boxes.growth;
-      if (distances) {
-        growth = 0;
-        for (let s = 0; s < size; s++) growth = Math.max(growth, distances[corner[size * e + s]] / 2);
+      const first = corner[size * e];
+      let bits = mask[first];
+      let isOther = !isUpdate || isChanged[first] === 1;
+      for (let s = 1; s < size; s++) {
+        const v = corner[size * e + s];
+        bits &= mask[v];
+        if (isUpdate && isChanged[v] === 1) isOther = true;
       }
-      for (let c = 0; c < 3; c++) {
-        let lo = Number.POSITIVE_INFINITY;
-        let hi = Number.NEGATIVE_INFINITY;
-        for (let s = 0; s < size; s++) {
-          const q = 6 * corner[size * e + s] + c;
-          lo = Math.min(lo, box[q]);
-          hi = Math.max(hi, box[q + 3]);
-        }
-        out[6 * e + c] = lo - growth;
-        out[6 * e + 3 + c] = hi + growth;
-      }
-      for (let s = 0; s < size; s++) bits &= mask[corner[size * e + s]];
-      masks[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
+      of.mask[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
+      if (!isOther) continue;
+      changed[changedCount++] = e;
+      fillHull(of.box, e, corner, size, boxes, distances);
     }
-    tree.build(count, out, masks);
+    if (isUpdate) of.tree.update(of.box, of.mask, changed, changedCount);
+    else of.tree.build(count, of.box, of.mask);
   }
+}
+
+/** The hull of the corners' boxes, grown. */
+function fillHull(
+  out: Float32Array,
+  e: number,
+  corner: Uint32Array,
+  size: number,
+  { box, growth }: TrustBoxes,
+  distances: Float32Array | undefined,
+): void {
+  let q = 6 * corner[size * e];
+  let lx = box[q];
+  let ly = box[q + 1];
+  let lz = box[q + 2];
+  let hx = box[q + 3];
+  let hy = box[q + 4];
+  let hz = box[q + 5];
+  let grow = distances ? distances[corner[size * e]] / 2 : growth;
+  for (let s = 1; s < size; s++) {
+    const v = corner[size * e + s];
+    if (distances) grow = Math.max(grow, distances[v] / 2);
+    q = 6 * v;
+    if (box[q] < lx) lx = box[q];
+    if (box[q + 1] < ly) ly = box[q + 1];
+    if (box[q + 2] < lz) lz = box[q + 2];
+    if (box[q + 3] > hx) hx = box[q + 3];
+    if (box[q + 4] > hy) hy = box[q + 4];
+    if (box[q + 5] > hz) hz = box[q + 5];
+  }
+  out[6 * e] = lx - grow;
+  out[6 * e + 1] = ly - grow;
+  out[6 * e + 2] = lz - grow;
+  out[6 * e + 3] = hx + grow;
+  out[6 * e + 4] = hy + grow;
+  out[6 * e + 5] = hz + grow;
 }
 
 /** Offers every pair of overlapping elements that share no vertex to P. */

@@ -167,3 +167,30 @@ t.test('the order of visits is fixed by the boxes, whatever the tree was used fo
   });
   t.ok(isAscending, 'in a tree against itself the first position comes first');
 });
+
+t.test('an update gives the tree that building anew gives, bit for bit', async (t) => {
+  const content = ({ order, box, mask, node, nodeMask, leaves, count }: Bvh): unknown[] => [
+    [...order.subarray(0, count)],
+    [...box.subarray(0, 6 * count)],
+    [...mask.subarray(0, count)],
+    [...node.subarray(6, 12 * leaves)],
+    [...nodeMask.subarray(1, 2 * leaves)],
+  ];
+  for (let round = 0; round < 60; round++) {
+    const onGrid = round % 2 === 0;
+    const make = (count: number): Boxes =>
+      onGrid ? scatterOnGrid(random, count, 4) : scatter(random, count, () => 0.2, 4);
+    const boxes = make(1 + random.int(300));
+    const tree = build(boxes);
+    for (let n = 0; n < 6; n++) {
+      // A share of 1 changes every box, and with them the grid of the codes; small ones change few or none.
+      const share = [0, 0.01, 0.1, 0.2, 1][random.int(5)];
+      const other = make(boxes.count);
+      const changed = Uint32Array.from([...Array(boxes.count).keys()].filter(() => random() < share));
+      for (const i of changed) boxes.box.set(other.box.subarray(6 * i, 6 * i + 6), 6 * i);
+      boxes.mask.set(other.mask);
+      tree.update(boxes.box, boxes.mask, changed, changed.length);
+      t.strictSame(content(tree), content(build(boxes)), `round ${round}: ${changed.length} of ${boxes.count}`);
+    }
+  }
+});

@@ -2,7 +2,7 @@ import t from 'tap';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { fillTrustBoxes } from '../../../src/solver/cpu/boxes.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
-import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
+import { PairBudgetExceeded, type PairRules, ProximitySearch, SearchTrees } from '../../../src/solver/cpu/search.js';
 import { findKinematicBorder } from '../../../src/solver/exclusion-rules.js';
 import { EE, SIDE_A, VE, VV } from '../../../src/solver/pair-kinds.js';
 import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
@@ -233,4 +233,61 @@ t.test('unused slots hold −1', async (t) => {
     if (!slots.every((v, s) => (s < corners ? v >= 0 : v === -1))) t.fail(`pair ${p}: ${slots}`);
   }
   t.ok(pairs.kind.includes(EE));
+});
+
+t.test('trees that an earlier search left, of this mesh or another, change nothing', async (t) => {
+  const trees = new SearchTrees();
+  let renewed = 0;
+  for (let round = 0; round < 12; round++) {
+    const scene = looseScene(random, { elements: 40, side: 4, travel: 0.3 });
+    const { mesh } = scene;
+    const x = scene.x.slice();
+    const y = scene.y.slice();
+    const boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
+    const mask = new Uint8Array(mesh.vertexCount);
+    const kept = new ProximitySearch(mesh, trees);
+    for (let n = 0; n < 6; n++) {
+      fillTrustBoxes(boxes, x, y, mesh.kinematic, settings, 0.3, settings.reach, mask);
+      const [found, expected] = [new PairSet(), new PairSet()];
+      kept.search(boxes, x, delta, { mask, isIgnored: undefined }, NO_LIMIT, found);
+      new ProximitySearch(mesh).search(boxes, x, delta, { mask, isIgnored: undefined }, NO_LIMIT, expected);
+      t.strictSame(keysOf(found), keysOf(expected), `round ${round}, search ${n}`);
+      // Some vertices move on and get new boxes, the others keep theirs.
+      const share = [0.02, 0.3, 1][random.int(3)];
+      for (let i = 0; i < mesh.vertexCount; i++) {
+        mask[i] = random() < share ? 0 : KEPT;
+        if (mask[i] !== 0) continue;
+        renewed++;
+        for (let c = 3 * i; c < 3 * i + 3; c++) {
+          x[c] += random.between(-0.1, 0.1);
+          y[c] = x[c] + random.between(-0.1, 0.1);
+        }
+      }
+    }
+  }
+  t.ok(renewed > 100, `${renewed} boxes renewed`);
+});
+
+t.test('a search that was interrupted while it built its trees leaves none behind', async (t) => {
+  const trees = new SearchTrees();
+  const scene = looseScene(random, { elements: 40, side: 4, travel: 0.3 });
+  const { mesh, x, y } = scene;
+  const boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
+  const mask = new Uint8Array(mesh.vertexCount);
+  const find = (of: SearchTrees | undefined, pulse?: () => void): string[] => {
+    const pairs = new PairSet();
+    new ProximitySearch(mesh, of).search(boxes, x, delta, { mask, isIgnored: undefined }, NO_LIMIT, pairs, pulse);
+    return keysOf(pairs);
+  };
+  fillTrustBoxes(boxes, x, y, mesh.kinematic, settings, 0, settings.reach, mask);
+  find(trees);
+  fillTrustBoxes(boxes, x, y, mesh.kinematic, settings, 0.3, settings.reach, mask);
+  const stop = new Error('stop');
+  t.throws(() =>
+    find(trees, () => {
+      throw stop;
+    }),
+  );
+  fillTrustBoxes(boxes, x, y, mesh.kinematic, settings, 0.15, settings.reach, mask);
+  t.strictSame(find(trees), find(undefined));
 });
