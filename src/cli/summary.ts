@@ -1,5 +1,5 @@
 import type { Warning } from '../contract/errors.js';
-import type { Report, Status, Verification } from '../contract/report.js';
+import type { Fidelity, PullBackReport, Report, Status, Verification } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 
 /** Pairs shown of each list; the JSON report contains all of them. */
@@ -29,7 +29,9 @@ export function describeStatus(report: Report): string {
 
 /** How far the answer is from the target. Converged means that the motion is used up, not that x' = y. */
 function describeDistance(report: Report, vertexCount: number): string {
-  if (report.distanceToTargetMax === 0) return 'every vertex is at its target';
+  if (report.distanceToTargetMax === 0) {
+    return report.unreachedKinematic === 0 ? 'every vertex is at its target' : 'every dynamic vertex is at its target';
+  }
   const far = `max ${formatNumber(report.distanceToTargetMax)}, rms ${formatNumber(report.distanceToTargetRms)}`;
   const delta = formatNumber(report.resolved.activationDistance);
   const deflected = `${formatCount(report.deflectedVertices)} of ${formatPlural(vertexCount, 'vertex', 'vertices')}`;
@@ -39,7 +41,7 @@ function describeDistance(report: Report, vertexCount: number): string {
 function describeKinematic(report: Report, kinematicCount: number): string {
   const all = formatPlural(kinematicCount, 'kinematic vertex', 'kinematic vertices');
   if (report.unreachedKinematic === 0) return `${all}, each at its target`;
-  return `${formatCount(report.unreachedKinematic)} of ${all} held back from the target`;
+  return `${formatCount(report.unreachedKinematic)} of ${all} held back from the target, by up to ${formatNumber(report.kinematicDistanceMax)}`;
 }
 
 function describeVerification(verification: Verification): string {
@@ -60,6 +62,15 @@ function describeWarning(warning: Warning): Row[] {
 const asRows = (label: string, lines: readonly string[]): Row[] =>
   lines.map((line, index) => [index === 0 ? label : '', line]);
 
+/** What the pull-back has gained: "19 steps; rms 0.0069 → 0.0049, max 0.02 → 0.015, 362 → 0 overlong edges" */
+function describePullBack({ steps, before, after }: PullBackReport): string {
+  const from = (text: (f: Fidelity) => string) => `${text(before)} → ${text(after)}`;
+  const rms = from((f) => formatNumber(f.distanceToTargetRms));
+  const max = from((f) => formatNumber(f.distanceToTargetMax));
+  const overlong = from((f) => formatCount(f.overlongEdges));
+  return `${formatPlural(steps, 'step')}; rms ${rms}, max ${max}, overlong edges ${overlong}`;
+}
+
 /** The run as a few lines of text; every length is in the unit of the mesh. */
 export function summariseRun(report: Report, facts: RunFacts): string {
   const rows: Row[] = [['to target', describeDistance(report, facts.vertexCount)]];
@@ -74,6 +85,14 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   ]);
   if (report.maxStretch > 0)
     rows.push(['max stretch', `${formatNumber(report.maxStretch)} × the length in the target`]);
+  if (report.overlongEdges > 0) {
+    const { stretchLimit } = report.resolved;
+    rows.push([
+      'overlong',
+      `${formatPlural(report.overlongEdges, 'edge')} longer than σ = ${formatNumber(stretchLimit)} allows`,
+    ]);
+  }
+  if (report.pullBack) rows.push(['pull-back', describePullBack(report.pullBack)]);
   if (report.touchingPairs > 0)
     rows.push(['touching', `${formatPlural(report.touchingPairs, 'pair')} too close to move`]);
   if (report.status !== 'CONVERGED') {
@@ -125,6 +144,7 @@ const WARNING_HINTS: Readonly<Record<string, string>> = {
   ZERO_LENGTH_EDGE: 'Merge the two vertices, or move them apart.',
   ZERO_AREA_TRIANGLE: 'Remove the triangle, or move a corner off the line.',
   DELTA_ABOVE_HALF_EDGE: 'Set a smaller --activation-distance, or use a coarser mesh.',
+  OVERLONG_EDGES: 'Use --quality balanced or fine, a larger --stretch-limit, or a target that is easier to reach.',
   DELTA_ABOVE_HEIGHT: 'Set a smaller --activation-distance, or remove the thinnest triangles.',
 };
 

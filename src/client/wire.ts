@@ -80,6 +80,7 @@ export function checkToJson({ pathEnd, reportPairsCloserThan, maxPairs, kinemati
 const COUNTS = new Set(
   [
     ...['vertexTriangle', 'edgeEdge', 'vertexEdge', 'vertexVertex', 'activeContacts', 'touchingPairs', 'pairCount'],
+    ...['overlongEdges'],
     ...['pairsTested', 'doubtfulPairs', 'intersections', 'ignoredPairCount', 'count', 'index', 'frame', 'deviceBytes'],
     ...['intersectionCount', 'kinematicIntersectionCount', 'maxBufferBytes', 'maxVertices', 'maxElements'],
     ...['maxMessageBytes', 'maxDeviceBytes', 'edges', 'triangles', 'segments', 'particles', 'tetrahedra'],

@@ -53,7 +53,31 @@ export interface Verification {
   readonly fellBack: boolean;
 }
 
-/** How an answer came about. */
+/** An edge, and its length in the answer relative to that in the target. */
+export interface StretchedEdge {
+  readonly a: number;
+  readonly b: number;
+  readonly stretch: number;
+}
+
+/** How near a state is to the target; the fields have the meaning of those of {@link Report}. */
+export interface Fidelity {
+  readonly distanceToTargetRms: number;
+  readonly distanceToTargetMax: number;
+  readonly overlongEdges: number;
+}
+
+/** What the pull-back of the qualities BALANCED and FINE has gained. */
+export interface PullBackReport {
+  /** Included in the steps of the report. */
+  readonly steps: number;
+  /** Of the state in which Algorithm 1 ended. */
+  readonly before: Fidelity;
+  /** Of the positions that were sent. */
+  readonly after: Fidelity;
+}
+
+/** How an answer came about. Lengths are in the caller's unit. */
 export interface Report {
   readonly status: Status;
   readonly steps: number;
@@ -67,8 +91,18 @@ export interface Report {
   readonly unreachedKinematic: number;
   /** Vertices with |x' − y| > δ. */
   readonly deflectedVertices: number;
+  /** max |x' − y| over the dynamic vertices; 0 if there are none. */
   readonly distanceToTargetMax: number;
+  /** rms |x' − y| over the dynamic vertices; 0 if there are none. */
   readonly distanceToTargetRms: number;
+  /** max |x' − y| over the kinematic vertices; 0 if there are none. */
+  readonly kinematicDistanceMax: number;
+  /** Edges with a dynamic end that are longer than σ times their length in the target; 0 if σ is off. */
+  readonly overlongEdges: number;
+  /** The worst of the overlong edges; absent if there is none. */
+  readonly worstEdge?: StretchedEdge;
+  /** Absent if the phase did not run. */
+  readonly pullBack?: PullBackReport;
   /** Longest edge relative to its length in the target. */
   readonly maxStretch: number;
   /** Absent if nothing is within reach, or if it was not measured (warning MIN_DISTANCE_NOT_MEASURED). */

@@ -7,9 +7,11 @@ export interface Differences {
   readonly unreachedKinematic: readonly number[];
   /** vertices farther than δ from their target */
   readonly deflectedVertices: number;
+  /** over dynamic vertices: kinematic ones are where they were sent, and would thin out what contacts have cost */
   readonly max: number;
-  /** over all vertices */
   readonly rms: number;
+  /** over kinematic vertices */
+  readonly kinematicMax: number;
   /** float32[V], filled on request */
   readonly distances: Float32Array | undefined;
   /** uint8[V] 1 = answer and target differ as numbers */
@@ -34,6 +36,7 @@ export function compareToTarget(
   const unreachedKinematic: number[] = [];
   let deflectedVertices = 0;
   let maxSquared = 0;
+  let kinematicSquared = 0;
   let sumSquared = 0;
   const deltaSquared = (delta * scale) ** 2;
   for (let v = 0, k = 0; v < mesh.vertexCount; v++, k += 3) {
@@ -51,19 +54,30 @@ export function compareToTarget(
     const squared = x * x + y * y + z * z;
     if (distances) distances[v] = Math.sqrt(squared) / scale;
     if (squared > deltaSquared) deflectedVertices++;
+    if (mesh.kinematic[v]) {
+      unreachedKinematic.push(v);
+      if (squared > kinematicSquared) kinematicSquared = squared;
+      continue;
+    }
     if (squared > maxSquared) maxSquared = squared;
     sumSquared += squared;
-    if (mesh.kinematic[v]) unreachedKinematic.push(v);
   }
   return {
     unreachedKinematic,
     deflectedVertices,
     max: Math.sqrt(maxSquared) / scale,
-    rms: mesh.vertexCount === 0 ? 0 : Math.sqrt(sumSquared / mesh.vertexCount) / scale,
+    rms: Math.sqrt(sumSquared / Math.max(1, countDynamic(mesh))) / scale,
+    kinematicMax: Math.sqrt(kinematicSquared) / scale,
     distances,
     isOff,
     offCount,
   };
+}
+
+function countDynamic({ kinematic }: CollisionMesh): number {
+  let count = 0;
+  for (let v = 0; v < kinematic.length; v++) if (!kinematic[v]) count++;
+  return count;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import type { Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
-import { compareToTarget, measureStretch } from './differences.js';
+import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
 import type { PreparedStep } from './prepare-step.js';
 import type { Verifier } from './verifier.js';
 
@@ -34,13 +34,10 @@ export function buildReport(
 ): { readonly report: Report; readonly vertices?: VertexReport } {
   const { mesh, parameters, isPerVertex } = step;
   const { target } = step.images;
-  const { scale } = step.chosen.frame;
+  const { frame } = step.chosen;
+  const { scale } = frame;
   const { resolution, answer, verification, minDistance } = result;
-  const differences = compareToTarget(mesh, answer, target, {
-    delta: parameters.activationDistance,
-    scale,
-    isListed: isPerVertex,
-  });
+  const { differences, maxStretch, overlong, fidelity } = measureAnswer(step, answer, isPerVertex);
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
   const ignored = describeExcluded(mesh, step.rules.excluded);
   const report: Report = {
@@ -54,7 +51,11 @@ export function buildReport(
     deflectedVertices: differences.deflectedVertices,
     distanceToTargetMax: differences.max,
     distanceToTargetRms: differences.rms,
-    maxStretch: measureStretch(mesh, answer, target, scale, differences),
+    kinematicDistanceMax: differences.kinematicMax,
+    maxStretch,
+    overlongEdges: overlong.count,
+    ...(overlong.worst ? { worstEdge: overlong.worst } : {}),
+    ...(resolution.pullBack ? { pullBack: describePullBack(step, resolution.pullBack, fidelity) } : {}),
     ...(minDistance === undefined ? {} : { minDistance }),
     pairs: resolution.pairs,
     touchingPairs: resolution.touchingPairs,
@@ -68,6 +69,7 @@ export function buildReport(
       ...warningsOf(mesh, step.measures, step.parameterWarnings),
       ...ignored.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
+      ...warnOfOverlong(overlong, parameters),
       ...result.warnings,
     ],
     sessionRebuilt: result.isRebuilt,

@@ -28,6 +28,16 @@ export interface TwoWayFigures {
   /** pairs without a certificate in the last step: their vertices were frozen */
   readonly touchingPairs: number;
   readonly timings: StageTimings;
+  /** absent where the phase did not run */
+  readonly pullBack?: PullBackFigures;
+}
+
+/** What a resolve tells of its pull-back. */
+export interface PullBackFigures {
+  /** included in the steps of the resolve */
+  readonly steps: number;
+  /** the state in which Algorithm 1 ended and the phase began */
+  readonly before: EnginePositions;
 }
 
 /** float32[3·V] in engine coordinates: centred and scaled by a power of two (see frame.ts). */

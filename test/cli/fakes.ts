@@ -66,6 +66,8 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
     deflectedVertices: 12,
     distanceToTargetMax: 0.01234567,
     distanceToTargetRms: 0.0004,
+    kinematicDistanceMax: 0,
+    overlongEdges: 0,
     maxStretch: 1.08,
     minDistance: 0.00061,
     pairs: { vertexTriangle: 3, edgeEdge: 4, vertexEdge: 0, vertexVertex: 0, activeContacts: 2, colours: 3 },

@@ -15,7 +15,7 @@ t.test('a converged run in words, with the distance that is left', async (t) => 
   t.match(summary(), /max stretch +1\.08 ×/);
   t.match(summary(), /verified +state: 12,345 pairs tested \(2 by exact arithmetic\), 0 intersections/);
   t.match(summary(), /written +out\.obj/);
-  t.notMatch(summary(), /unfinished|held by|hint|warning|fell back|touching|ignored/);
+  t.notMatch(summary(), /overlong|pull-back|unfinished|held by|hint|warning|fell back|touching|ignored/);
 });
 
 t.test('a run that reached its target says so', async (t) => {
@@ -37,8 +37,18 @@ t.test('a run that did not converge says what is left, what holds it and what to
   t.match(summary({ status: 'DEADLINE' }), /time budget[\s\S]*--time-budget/);
 });
 
+t.test('edges over the limit, and what the pull-back has gained', async (t) => {
+  t.match(summary({ overlongEdges: 1 }), /overlong +1 edge longer than σ = 1\.1 allows/);
+  const before = { distanceToTargetRms: 0.0069, distanceToTargetMax: 0.02, overlongEdges: 1362 };
+  const after = { distanceToTargetRms: 0.0049, distanceToTargetMax: 0.015, overlongEdges: 0 };
+  const text = summary({ pullBack: { steps: 19, before, after } });
+  t.match(text, /pull-back +19 steps; rms 0\.0069 → 0\.0049, max 0\.02 → 0\.015, overlong edges 1,362 → 0/);
+});
+
 t.test('kinematic vertices that were held back are counted', async (t) => {
-  t.match(summary({ unreachedKinematic: 3 }), /3 of 120 kinematic vertices held back/);
+  const held = { unreachedKinematic: 3, kinematicDistanceMax: 0.25 };
+  t.match(summary(held), /3 of 120 kinematic vertices held back from the target, by up to 0\.25/);
+  t.match(summary({ ...held, distanceToTargetMax: 0 }), /to target +every dynamic vertex is at its target/);
   t.notMatch(summary({}, { kinematicCount: 0 }), /kinematic/);
 });
 

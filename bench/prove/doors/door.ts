@@ -1,6 +1,12 @@
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 
+interface WireFidelity {
+  readonly distanceToTargetRms: number;
+  readonly distanceToTargetMax: number;
+  readonly overlongEdges: string;
+}
+
 /** The report as a stranger reads it: enums by name, 64-bit counts as strings. */
 export interface WireReport {
   readonly status: string;
@@ -13,6 +19,10 @@ export interface WireReport {
   readonly deflectedVertices: number;
   readonly distanceToTargetMax: number;
   readonly distanceToTargetRms: number;
+  readonly kinematicDistanceMax: number;
+  readonly overlongEdges: string;
+  readonly worstEdge?: { readonly a: number; readonly b: number; readonly stretch: number };
+  readonly pullBack?: { readonly steps: number; readonly before: WireFidelity; readonly after: WireFidelity };
   readonly maxStretch: number;
   readonly minDistance?: number;
   readonly ignoredPairCount: string;
@@ -23,6 +33,8 @@ export interface WireReport {
     readonly searchRadiusMax: number;
     readonly stepLimit: number;
     readonly residualTolerance: number;
+    readonly stretchLimit: number;
+    readonly quality: string;
     readonly preset: string;
     readonly kinematicPairs: 'SKIP' | 'PROTECT';
   };

@@ -68,33 +68,40 @@ const SUM_ROUNDING = 1e-9;
 const near = (a: number, b: number, size: number): boolean =>
   Math.abs(a - b) <= 1e-6 * Math.max(Math.abs(a), Math.abs(b)) + 64 * 2 ** -53 * size;
 
-function judgeReport({ surface, target, verify, excluded }: Question, { positions, report }: Answer, find: Find): void {
+function judgeReport(question: Question, { positions, report }: Answer, find: Find): void {
+  const { surface, target, verify, excluded } = question;
   const { verification, resolved } = report;
   if (verification.intersections !== '0') find('report: intersections 0', verification.intersections);
   if (verification.fellBack) find('the engine was never caught', 'fellBack is set');
   if (verification.performed !== verify) find('report: performed', `${verification.performed}, asked ${verify}`);
-  let [max, sum, deflected, unreached] = [0, 0, 0, 0];
+  let [max, kinematicMax, sum, dynamic, deflected, unreached] = [0, 0, 0, 0, 0, 0];
   let borderline = 0;
   const delta = resolved.activationDistance;
   for (let v = 0; v < surface.vertexCount; v++) {
     const away = Math.hypot(...[0, 1, 2].map((c) => positions[3 * v + c] - target[3 * v + c]));
-    max = Math.max(max, away);
-    sum += away * away;
+    if (surface.kinematic[v]) kinematicMax = Math.max(kinematicMax, away);
+    else {
+      max = Math.max(max, away);
+      sum += away * away;
+      dynamic++;
+    }
     if (away > delta) deflected++;
     if (Math.abs(away - delta) <= SUM_ROUNDING * delta) borderline++;
     if (surface.kinematic[v] && [0, 1, 2].some((c) => positions[3 * v + c] !== target[3 * v + c])) unreached++;
   }
-  const rms = Math.sqrt(sum / Math.max(1, surface.vertexCount));
+  const rms = Math.sqrt(sum / Math.max(1, dynamic));
   const expect = (name: string, told: number, true_: number) => {
     if (Math.abs(told - true_) > SUM_ROUNDING * Math.abs(true_)) find(`report: ${name}`, `told ${told}, is ${true_}`);
   };
   expect('distanceToTargetMax', report.distanceToTargetMax, max);
   expect('distanceToTargetRms', report.distanceToTargetRms, rms);
+  expect('kinematicDistanceMax', report.kinematicDistanceMax, kinematicMax);
   expect('unreachedKinematic', report.unreachedKinematic, unreached);
   if (Math.abs(report.deflectedVertices - deflected) > borderline) {
     find('report: deflectedVertices', `told ${report.deflectedVertices}, are ${deflected}`);
   }
   expect('maxStretch', report.maxStretch, stretchOf(surface, positions, target));
+  judgeEdges(question, { positions, report }, find);
   if (report.steps > resolved.stepLimit) find('report: steps', `${report.steps} of ${resolved.stepLimit}`);
   const isDone = report.status === 'CONVERGED';
   if (isDone && (report.residual >= resolved.residualTolerance || report.unfinishedVertices !== 0)) {
@@ -179,14 +186,71 @@ function judgeBits({ surface, start, target }: Question, positions: Positions, f
   }
 }
 
+/**
+ * An edge that exceeds its limit by less than so many spacings of numbers, and this share, may be counted or not: both
+ * engine and answer round coordinates, and a session may keep an origin from which the mesh has moved some extents away.
+ */
+const LIMIT_SPACINGS = 64;
+const LIMIT_ROUNDING = 1e-5;
+
+/** The coarser of float32's spacing at the size of everything that moves, and the answer's at its coordinates. */
+function spacingOf({ start, target }: Question, positions: Positions): number {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const x of [start, target, positions]) {
+    for (const value of x) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  }
+  const ofAnswer = positions instanceof Float32Array ? 2 ** -23 : 2 ** -52;
+  return Math.max(2 ** -23 * (high - low), ofAnswer * Math.max(Math.abs(low), Math.abs(high)));
+}
+
+/** The edges over σ: their number, within those that rounding leaves open, the worst of them, and what the pull-back says. */
+function judgeEdges(question: Question, { positions, report }: Answer, find: Find): void {
+  const { surface, target } = question;
+  const { stretchLimit: sigma, quality } = report.resolved;
+  const told = Number(report.overlongEdges);
+  const room = LIMIT_SPACINGS * (1 + sigma) * spacingOf(question, positions);
+  let [fewest, most, sureWorst, worst] = [0, 0, 0, 0];
+  for (const [a, b] of surface.lengths) {
+    if (sigma === 0 || (surface.kinematic[a] && surface.kinematic[b])) continue;
+    const rest = lengthOf(target, a, b);
+    const length = lengthOf(positions, a, b);
+    if (rest === 0 || length <= sigma * rest) continue;
+    most++;
+    worst = Math.max(worst, length / rest);
+    if (length <= sigma * rest * (1 + LIMIT_ROUNDING) + room) continue;
+    fewest++;
+    sureWorst = Math.max(sureWorst, length / rest);
+  }
+  const { worstEdge, pullBack } = report;
+  const stretch = worstEdge?.stretch ?? 0;
+  const isWorst = stretch >= sureWorst * (1 - SUM_ROUNDING) && stretch <= worst * (1 + SUM_ROUNDING);
+  if (told < fewest || told > most) find('report: overlongEdges', `told ${told}, are ${fewest} to ${most}`);
+  else if (told === 0 ? worstEdge : !(worstEdge && isWorst)) {
+    find('report: worstEdge', `told ${stretch}, is ${sureWorst} to ${worst}`);
+  }
+  if (!pullBack) return;
+  const { distanceToTargetRms, distanceToTargetMax, overlongEdges } = pullBack.after;
+  const isAnswer =
+    distanceToTargetRms === report.distanceToTargetRms &&
+    distanceToTargetMax === report.distanceToTargetMax &&
+    overlongEdges === report.overlongEdges;
+  if (quality === 'FAST' || pullBack.steps > report.steps || !isAnswer) {
+    find('report: pullBack', `${JSON.stringify(pullBack)} of ${report.steps} steps of quality ${quality}`);
+  }
+}
+
+const lengthOf = (p: Positions, a: number, b: number): number =>
+  Math.hypot(...[0, 1, 2].map((c) => p[3 * a + c] - p[3 * b + c]));
+
 /** Longest edge against its length in the target; 1 where no edge has a length there. */
 function stretchOf(surface: Surface, x: Positions, target: Positions): number {
   let most = 0;
-  const length = (p: Positions, a: number, b: number) =>
-    Math.hypot(...[0, 1, 2].map((c) => p[3 * a + c] - p[3 * b + c]));
   for (const [a, b] of surface.lengths) {
-    const rest = length(target, a, b);
-    if (rest > 0) most = Math.max(most, length(x, a, b) / rest);
+    const rest = lengthOf(target, a, b);
+    if (rest > 0) most = Math.max(most, lengthOf(x, a, b) / rest);
   }
   return most === 0 ? 1 : most;
 }

@@ -14,6 +14,7 @@ const BOXES = 'src/solver/cpu/boxes.js';
 const FRAME = 'src/solver/frame.js';
 const STATE = 'src/verify/state.js';
 const DIFFERENCES = 'src/jobs/differences.js';
+const OVERLONG = 'src/jobs/overlong-edges.js';
 const REPORT = 'src/jobs/report.js';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -214,6 +215,16 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     scenes: ['soup', 'layers', 'hair'],
     caughtBy: ['report: maxStretch'],
+    isVerified: true,
+  },
+  {
+    name: 'forgotten-edges',
+    description: 'the report counts no edge over its limit',
+    faults: [
+      { file: OVERLONG, function: 'findOverlongEdges', instead: () => ({ count: 0, worst: undefined, worstIndex: 0 }) },
+    ],
+    scenes: ['soup', 'layers', 'hair'],
+    caughtBy: ['report: overlongEdges'],
     isVerified: true,
   },
   {

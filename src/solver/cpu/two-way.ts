@@ -1,6 +1,6 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
-import type { Resolution, StepInput } from '../engine.js';
+import type { PullBackFigures, Resolution, StepInput } from '../engine.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
@@ -42,6 +42,8 @@ interface Run {
   next: NextSearch;
   /** l */
   steps: number;
+  /** undefined = the phase did not run */
+  pullBack?: PullBackFigures;
   searches: number;
   /** the most in one backward step */
   activeContacts: number;
@@ -190,7 +192,8 @@ export class TwoWay {
   /** From the state in which Algorithm 1 has ended, unless time or steps have. @param ended how */
   #pullBack(run: Run, plan: PullBackSettings, ended: Status): Status {
     if (ended !== 'CONVERGED' && ended !== 'STALLED') return ended;
-    const { input, stages, next } = run;
+    const { input, stages, next, steps: stepsBefore } = run;
+    const before = run.x.slice();
     const { clock, residuals } = stages;
     const { stepLimit, epsilon } = this.#settings;
     const deltas = { distances: this.#distances, min: this.#minDelta };
@@ -221,6 +224,7 @@ export class TwoWay {
       onStep: (moving) =>
         input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving }),
     });
+    run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
     return ended === 'CONVERGED' ? status : ended;
   }
@@ -335,7 +339,7 @@ export class TwoWay {
   #report(run: Run, status: Status): Resolution {
     const { residuals, forward, clock } = run.stages;
     const { pairs } = this.#proximity;
-    const { activeContacts, colours } = run;
+    const { activeContacts, colours, pullBack } = run;
     const limiting = findLimitingPairs(residuals.r, (i) => forward.limiter[i], this.#settings.epsilon, pairs.count);
     return {
       status,
@@ -357,6 +361,7 @@ export class TwoWay {
         ),
       ),
       timings: clock.timings,
+      ...(pullBack ? { pullBack } : {}),
     };
   }
 }

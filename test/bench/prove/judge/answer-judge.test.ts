@@ -26,6 +26,8 @@ const report: WireReport = {
   deflectedVertices: 0,
   distanceToTargetMax: 0,
   distanceToTargetRms: 0,
+  kinematicDistanceMax: 0,
+  overlongEdges: '0',
   maxStretch: 1,
   ignoredPairCount: '0',
   verification: { performed: 'STATE', intersections: '0', fellBack: false },
@@ -35,23 +37,56 @@ const report: WireReport = {
     searchRadiusMax: 0.4,
     stepLimit: 512,
     residualTolerance: 1e-4,
+    stretchLimit: 1.1,
+    quality: 'BALANCED',
     preset: 'TUNED',
     kinematicPairs: 'SKIP',
   },
   sessionRebuilt: false,
   engine: 'cpu',
 };
+const pullBackOf = (steps: number, overlongEdges: string): NonNullable<WireReport['pullBack']> => {
+  const fidelity = { distanceToTargetRms: 0, distanceToTargetMax: 0, overlongEdges };
+  return { steps, before: fidelity, after: fidelity };
+};
 const judge = (answer: Partial<Answer>, asked: Partial<Question> = {}) =>
   judgeAnswer({ ...question, ...asked }, { positions: at(0.5), report, ...answer }).map(({ promise }) => promise);
 
 t.test('a right answer has no findings', async (t) => {
   t.same(judge({}), []);
+  t.same(judge({ report: { ...report, pullBack: pullBackOf(3, '0') } }), []);
+});
+
+t.test('distances are over dynamic vertices, edges over σ those with a dynamic end', async (t) => {
+  // Vertex 5 of the upper triangle lies 0.5 beyond its target along its edge, vertex 2 of the lower one 0.1 short of it.
+  const positions = Float64Array.from(at(0.5), (p, i) => (i === 16 ? p + 0.5 : p));
+  const target = Float64Array.from(at(0.5), (p, i) => (i === 7 ? p + 0.1 : p));
+  const right: WireReport = {
+    ...{ ...report, status: 'STALLED', unfinishedVertices: 2, unreachedKinematic: 1, deflectedVertices: 1 },
+    ...{
+      distanceToTargetMax: 0.5,
+      distanceToTargetRms: 0.5 / Math.sqrt(3),
+      kinematicDistanceMax: 0.1,
+      maxStretch: 1.5,
+    },
+    ...{ overlongEdges: '2', worstEdge: { a: 3, b: 5, stretch: 1.5 } },
+  };
+  const told = (lie: Partial<WireReport>) => judge({ positions, report: { ...right, ...lie } }, { target });
+  t.same(told({}), []);
+  for (const overlongEdges of ['1', '3']) t.ok(told({ overlongEdges }).includes('report: overlongEdges'));
+  for (const stretch of [1.4, 1.6]) t.ok(told({ worstEdge: { a: 3, b: 5, stretch } }).includes('report: worstEdge'));
+  t.ok(told({ distanceToTargetRms: 0.5 / Math.sqrt(6) }).includes('report: distanceToTargetRms'));
 });
 
 t.test('every wrong report and every fault is found by name', async (t) => {
   const lies: [Partial<WireReport>, string][] = [
     [{ distanceToTargetMax: 1e-6 }, 'report: distanceToTargetMax'],
     [{ distanceToTargetRms: 1e-6 }, 'report: distanceToTargetRms'],
+    [{ kinematicDistanceMax: 1e-6 }, 'report: kinematicDistanceMax'],
+    [{ overlongEdges: '1' }, 'report: overlongEdges'],
+    [{ pullBack: pullBackOf(4, '0') }, 'report: pullBack'],
+    [{ pullBack: pullBackOf(2, '1') }, 'report: pullBack'],
+    [{ pullBack: pullBackOf(2, '0'), resolved: { ...report.resolved, quality: 'FAST' } }, 'report: pullBack'],
     [{ deflectedVertices: 1 }, 'report: deflectedVertices'],
     [{ unreachedKinematic: 1 }, 'report: unreachedKinematic'],
     [{ maxStretch: 1.00001 }, 'report: maxStretch'],

@@ -1,0 +1,101 @@
+import type { Positions } from '../contract/mesh.js';
+import type { StretchedEdge } from '../contract/report.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import type { CoordinateFrame } from '../solver/frame.js';
+
+/**
+ * Edges of an answer that are longer than their limit σ L*, L* the length in the target, in the caller's own numbers.
+ *
+ * An engine keeps the limit in float32, so an edge that rests at it may be longer in these numbers by rounding alone. Let ε
+ * be the coarser of float32's spacing at the engine coordinates of its ends and the answer's spacing at the caller's. Then
+ * - L* of the engine differs by at most √3 ε from that of the caller: each end rounds by ε/2 a coordinate. That is σ √3 ε
+ *   in the limit;
+ * - writing x + α m, |α m| ≤ |x'| + |x|, errs by ε/2 and 2 ε a coordinate: 5 √3 ε for both ends;
+ * - sending rounds each end by ε/2 a coordinate again: √3 ε;
+ * - the limit itself is a float32, and a step is held back to it within 2⁻²⁰.
+ * Only what exceeds the sum counts as overlong.
+ */
+
+/** √3 ε, without σ times the same */
+const ROUNDINGS = 6;
+
+/** relative to the limit */
+const LIMIT_ROUNDING = 2 ** -20;
+
+/** Spacing of numbers just above 1, by scalar */
+const SPACING = { float32: 2 ** -23, float64: 2 ** -52 } as const;
+
+export interface OverlongEdges {
+  readonly count: number;
+  /** the one with the largest stretch; undefined = there is none */
+  readonly worst: StretchedEdge | undefined;
+  /** its index among the edges of its kind, contact or inner; 0 if there is none */
+  readonly worstIndex: number;
+}
+
+/**
+ * Counts the edges, contact and inner ones, that have a dynamic end and a length in the target, and exceed their limit by
+ * more than rounding.
+ *
+ * @param sigma σ; 0 = there is no limit
+ * @param maxStretch of the answer by measureStretch: if that is within the limit, no edge needs a look
+ */
+export function findOverlongEdges(
+  mesh: CollisionMesh,
+  answer: Positions,
+  target: Positions,
+  {
+    sigma,
+    maxStretch,
+    frame,
+  }: { readonly sigma: number; readonly maxStretch: number; readonly frame: CoordinateFrame },
+): OverlongEdges {
+  if (sigma === 0 || maxStretch <= sigma) return { count: 0, worst: undefined, worstIndex: 0 };
+  let count = 0;
+  let worst: StretchedEdge | undefined;
+  let worstIndex = 0;
+  for (const edges of [mesh.edges, mesh.innerEdges]) {
+    for (let e = 0; e < edges.length; e += 2) {
+      const a = edges[e]!;
+      const b = edges[e + 1]!;
+      if (mesh.kinematic[a] && mesh.kinematic[b]) continue;
+      const restSquared = squaredLength(target, a, b, frame.scale);
+      const squared = squaredLength(answer, a, b, frame.scale);
+      if (restSquared === 0 || squared <= sigma * sigma * restSquared) continue;
+      const limit = sigma * Math.sqrt(restSquared);
+      const rounding = (ROUNDINGS + sigma) * Math.sqrt(3) * spacingAt(a, b, answer, target, frame);
+      if (Math.sqrt(squared) <= limit * (1 + LIMIT_ROUNDING) + rounding) continue;
+      count++;
+      // As maxStretch is computed, so that both are the same number.
+      const stretch = Math.sqrt(squared / restSquared);
+      if (worst && stretch <= worst.stretch) continue;
+      worst = { a, b, stretch };
+      worstIndex = e / 2;
+    }
+  }
+  return { count, worst, worstIndex };
+}
+
+/** Engine units: scaling by a power of two is exact and keeps squares from under- and overflow. */
+function squaredLength(x: Positions, a: number, b: number, scale: number): number {
+  let squared = 0;
+  for (let c = 0; c < 3; c++) squared += ((x[3 * a + c]! - x[3 * b + c]!) * scale) ** 2;
+  return squared;
+}
+
+/** ε of an edge, engine units: an upper bound, because a spacing is at most this share of the number. */
+function spacingAt(a: number, b: number, answer: Positions, target: Positions, frame: CoordinateFrame): number {
+  let engine = 0;
+  let caller = 0;
+  for (const x of [answer, target]) {
+    for (const v of [a, b]) {
+      for (let c = 0; c < 3; c++) {
+        const coordinate = x[3 * v + c]!;
+        engine = Math.max(engine, Math.abs((coordinate - frame.origin[c]!) * frame.scale));
+        caller = Math.max(caller, Math.abs(coordinate * frame.scale));
+      }
+    }
+  }
+  const ofAnswer = SPACING[answer instanceof Float32Array ? 'float32' : 'float64'];
+  return Math.max(SPACING.float32 * engine, ofAnswer * caller);
+}
