@@ -1,5 +1,5 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { arrivedWithin } from '../../src/solver/arrival.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
 import { PARAMETERS } from '../kernels/structs.js';
@@ -64,8 +64,6 @@ export function uploadParameters(
   const s = settings;
   const distances = distancesByVertex(mesh, settings);
   if (distances) queue.writeBuffer(buffers.start, POSITION_BYTES * mesh.vertexCount, Float32Array.from(distances));
-  let largest = 0;
-  for (let k = 0; k < start.length; k++) largest = Math.max(largest, Math.abs(start[k]));
   const packed = PARAMETERS.pack({
     vertexCount: mesh.vertexCount,
     edgeCount: edges.count,
@@ -78,7 +76,7 @@ export function uploadParameters(
     sigma: s.sigma,
     radiusMin: s.searchRadiusMin,
     radiusMax: s.searchRadiusMax,
-    arrivedWithin: ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largest,
+    arrivedWithin: arrivedWithin(start, s.floor),
     isPlanar: s.forward === 'PLANAR' ? 1 : 0,
     isVolume: s.contact === 'VOLUME' ? 1 : 0,
     hasBoxes: s.guard === 'BOXES' ? 1 : 0,

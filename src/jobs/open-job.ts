@@ -3,6 +3,7 @@ import { buildMesh } from '../mesh/build.js';
 import { findBounds, measureMesh } from '../mesh/measure.js';
 import { checkPositions, checkRange, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
+import { findResting } from '../solver/resting.js';
 import { hashContent } from './content-hash.js';
 import { type JobContext, JobRun } from './job-run.js';
 import { checkSceneStart, settleParameters } from './prepare-step.js';
@@ -31,7 +32,8 @@ export async function openJob(
   const measures = state.measures ?? measureMesh(mesh, start);
   const { parameters, warnings, smallestDelta, rules: startRules } = settleParameters(requested, mesh, measures, job);
   const bounds = state.measures ? findBounds(mesh, start) : measures.bounds;
-  const chosen = frameFor(undefined, start, measures.medianEdge, bounds, undefined, smallestDelta, scalarOf(start));
+  const extent = { start: bounds, target: undefined, findResting: () => findResting(mesh, start, start) };
+  const chosen = frameFor(undefined, start, measures.medianEdge, extent, smallestDelta, scalarOf(start));
   const startEngine = chosen.frame.toEngine(start, 'start');
   job.checkpoint('before the start was checked');
 

@@ -8,6 +8,7 @@ import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { StateToMap } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
+import { findResting } from '../solver/resting.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { JobRun } from './job-run.js';
 import type { ResidentScene, StartMeasures } from './resident-scene.js';
@@ -74,7 +75,8 @@ export async function prepareStep(
   const { parameters, warnings, smallestDelta, rules } = settleParameters(task.parameters, mesh, measures, job);
   const contactDistance = contactDistanceOf(include, parameters.activationDistance);
   const targetBounds = findBounds(mesh, target, checked.box);
-  const chosen = frameFor(fitted, start, measures.medianEdge, bounds, targetBounds, smallestDelta, scalarOf(target));
+  const extent = { start: bounds, target: targetBounds, findResting: () => findResting(mesh, start, target) };
+  const chosen = frameFor(fitted, start, measures.medianEdge, extent, smallestDelta, scalarOf(target));
   const { frame } = chosen;
   const startEngine = isOwn ? scene.startUnder(frame) : frame.toEngine(start, 'start');
   const images = { start, startEngine, target, targetEngine: checked.imageUnder(frame) };

@@ -1,8 +1,9 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import { type Scalar, scalarOf } from '../mesh/positions.js';
-import { CoordinateFrame, floorOf } from '../solver/frame.js';
+import { CoordinateFrame, floorOf, roundingOf } from '../solver/frame.js';
 import { type Bounds, type Range, rangeOf } from '../solver/range.js';
+import type { RestingVertices } from '../solver/resting.js';
 
 /** The coordinate frame of a session, with the scalar of the state that it was fitted to. */
 export interface FittedFrame {
@@ -19,6 +20,15 @@ export interface ChosenFrame extends FittedFrame {
  *  than one bit since, and a new frame would not recover enough to justify a search. */
 const MAX_GROWTH = 2;
 
+/** Where a step takes place; bounds are min xyz, max xyz of vertices that belong to an element, in the caller's unit. */
+export interface Extent {
+  readonly start: Bounds;
+  /** undefined = no vertex is to move */
+  readonly target: Bounds | undefined;
+  /** the vertices that rest, if some do; asked only where it matters, because it reads every vertex */
+  readonly findResting?: () => RestingVertices | undefined;
+}
+
 /**
  * The coordinate frame and the floor for one step of a session. A frame is kept as long as it serves, because engine
  * coordinates and the proximity set are valid under one frame only. It is fitted again
@@ -32,9 +42,11 @@ const MAX_GROWTH = 2;
  *
  * The floor is that of the present state and its target, because rounding depends on where the mesh is and moves to.
  *
+ * Which vertices count: all, as long as that costs nothing, because origin and floor then do not depend on what rests. Where
+ * the floor of all would exceed δ/100, resting vertices are left out (solver/resting.ts), step by step: a vertex that
+ * rested in one step and moves in the next counts in the next, whose floor rises or which is refused.
+ *
  * @param medianEdge of frame 0, the caller's unit
- * @param bounds of the start, min xyz, max xyz
- * @param target bounds of the target; undefined = no vertex is to move
  * @param delta δ, the caller's unit
  * @param answerScalar of the answer
  * @throws TOLERANCE_TOO_SMALL, COORDINATE_RANGE
@@ -43,16 +55,21 @@ export function frameFor(
   fitted: FittedFrame | undefined,
   start: Positions,
   medianEdge: number,
-  bounds: Bounds,
-  target: Bounds | undefined,
+  extent: Extent,
   delta: number,
   answerScalar: Scalar,
 ): ChosenFrame {
-  const isKept = fitted !== undefined && serves(fitted, start, bounds, delta, answerScalar);
-  const { frame, scalar } = isKept
-    ? fitted
-    : { frame: CoordinateFrame.fit(start, medianEdge, bounds), scalar: scalarOf(start) };
-  return { frame, scalar, range: rangeOf(delta, frame, bounds, target, answerScalar) };
+  const frameOver = (bounds: Bounds): FittedFrame =>
+    fitted !== undefined && serves(fitted, start, bounds, delta, answerScalar)
+      ? fitted
+      : { frame: CoordinateFrame.fit(start, medianEdge, bounds), scalar: scalarOf(start) };
+  const { frame, scalar } = frameOver(extent.start);
+  const isFree = roundingOf(frame.over(extent.start), answerScalar) <= delta / 100;
+  const resting = isFree ? undefined : extent.findResting?.();
+  if (!resting) return { frame, scalar, range: rangeOf(delta, frame, extent.start, extent.target, answerScalar) };
+  const nearer = frameOver(resting.start);
+  const range = rangeOf(delta, nearer.frame, resting.start, resting.target, answerScalar, resting);
+  return { frame: nearer.frame, scalar: nearer.scalar, range };
 }
 
 function serves(

@@ -2,11 +2,10 @@ import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Verification } from '../contract/report.js';
-import { findBounds } from '../mesh/measure.js';
 import { hasOnlyFinite, isEqual } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { EnginePositions } from '../solver/engine.js';
-import { isWithin } from '../solver/range.js';
+import { isCovered } from '../solver/range.js';
 import type { PathFindings, StateFindings } from '../verify/types.js';
 import { isCheckStopped, unlessOver } from './deadline.js';
 import type { Problem } from './finding.js';
@@ -211,7 +210,7 @@ export interface ChosenAnswer {
 export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifier: Verifier): Promise<ChosenAnswer> {
   const { mesh, images, startFindings, parameters, rules } = step;
   const { start } = images;
-  const { safe } = step.chosen.range;
+  const { range } = step.chosen;
   const isTested = parameters.verify !== 'NONE';
   let problem = trail.problem;
   const verificationBy = (findings: StateFindings): Verification => ({
@@ -226,7 +225,7 @@ export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifi
     const { positions } = state;
     // The same numbers need no second test.
     const isStart = isEqual(positions, start);
-    if (safe && !trail.isStart(state) && !isWithin(findBounds(mesh, state.engine), safe)) {
+    if (!trail.isStart(state) && !isCovered(mesh, state.engine, range)) {
       isCutBack = true;
       continue;
     }

@@ -15,6 +15,13 @@ export const UNIT_ROUNDOFF = 2 ** -23;
 /** A signed height n·(x − o) errs by less than this times Σ_c |n_c d_c| (cpu/certificate.ts derives it). */
 export const ERROR_FACTOR = 8 * UNIT_ROUNDOFF;
 
+/**
+ * Σ_c |n_c d_c| of a pair, engine units, beyond which its heights are computed more exactly than in float32: e, 2⁻²⁰ of it,
+ * would be 2⁻¹¹, half of the floor at the default δ of a tenth of an edge. Pairs of elements that are shorter than hundreds
+ * of edges never get there.
+ */
+export const LONG_SPREAD = 512;
+
 /** A vertex within this many u·X of its target, X the largest coordinate of the start, has arrived: its residual is 0. */
 export const ARRIVAL_ROUNDING = 4;
 

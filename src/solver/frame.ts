@@ -14,7 +14,8 @@ import type { EnginePositions } from './engine.js';
  * coordinates of an axis have one sign and m = min|x|, max|x| ≤ 2m, every x and every o between min and max lie in
  * [m, 2m], so the lemma holds for each (x, o) and centring costs no bit. Where the condition fails, |x − centre| is at
  * most a factor of four below max|x|, so centring would win less than two bits there but round some coordinates: o = 0,
- * and x·s is exact again. A float32 caller's start is therefore mapped without rounding (but for subnormal results).
+ * and x·s is exact again. A float32 caller's start is therefore mapped without rounding (but for subnormal results, and for
+ * resting vertices outside the bounds of the others, see resting.ts).
  *
  * A float64 caller's numbers are rounded in any case; there o is the centre of the bounding box, the choice with the
  * smallest |x − o| and hence the smallest rounding.
@@ -24,9 +25,9 @@ export class CoordinateFrame {
   readonly origin: readonly [number, number, number];
   /** engine units per caller's unit, a power of two */
   readonly scale: number;
-  /** X: largest |coordinate| of the start in engine units */
+  /** X: largest |coordinate| of the bounds in engine units */
   readonly largestEngine: number;
-  /** largest |coordinate| of the start in the caller's unit */
+  /** largest |coordinate| of the bounds in the caller's unit */
   readonly largestCaller: number;
 
   private constructor(origin: readonly [number, number, number], scale: number, bounds: MeshMeasures['bounds']) {
@@ -46,7 +47,7 @@ export class CoordinateFrame {
   /**
    * @param start only its scalar counts; the coordinates come in through `bounds`
    * @param medianEdge the caller's unit; where it is 0 the largest side of the bounds takes its place, then 1
-   * @param bounds min xyz, max xyz of the vertices that belong to an element
+   * @param bounds min xyz, max xyz of the vertices that count (scene-frame.ts in src/jobs)
    * @throws COORDINATE_RANGE when the edges are so short or long that the scale leaves double's exponents
    */
   static fit(start: Positions, medianEdge: number, bounds: MeshMeasures['bounds']): CoordinateFrame {
@@ -175,6 +176,16 @@ export class CoordinateFrame {
     return scalar === 'FLOAT32' && this.origin.every((o) => o === 0);
   }
 
+  /** Distance between vertex v and its image, the caller's unit; exact to 2⁻⁵² of its coordinates less the origin. */
+  roundingAt(positions: Positions, v: number): number {
+    const { scale, origin } = this;
+    const error = (k: 0 | 1 | 2): number => {
+      const exact = (positions[3 * v + k]! - origin[k]) * scale;
+      return toNormal(exact) - exact;
+    };
+    return Math.hypot(error(0), error(1), error(2)) / scale;
+  }
+
   /** o + x_e/s in double, [3·V]: an engine state in the caller's coordinates. */
   toDouble(engine: EnginePositions): Float64Array {
     const out = new Float64Array(engine.length);
@@ -235,28 +246,38 @@ export interface StateToMap {
  *   by at most √3·u·X a vertex, two vertices of a pair by twice that, and a factor of four is reserved (the engine adds the
  *   terms that grow with a pair's own size, pair by pair);
  * - 4 ulp of the answer's scalar at the largest |coordinate|: un-centring rounds each coordinate by half an ulp, so two
- *   points approach by at most √3 ulp; the engine keeps half of the floor, 2 ulp, which is more.
+ *   points approach by at most √3 ulp; the engine keeps half of the floor, 2 ulp, which is more;
+ * - where resting vertices were left out of X and are rounded, 2.75 η, and 8 ulp in place of 4 (range.ts derives both), and
+ *   δ/100 + 2 η, so that half of δ/100 is left between the numbers that are sent as well.
  *
  * @param delta δ, the caller's unit
+ * @param frame over the vertices that count
  * @param scalar of the answer
+ * @param resting η of the resting vertices that were left out (resting.ts), the caller's unit
  * @throws TOLERANCE_TOO_SMALL when the floor exceeds δ/16: contact would be decided by rounding
  */
-export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar): number {
-  const rounding = roundingOf(frame, scalar);
-  const floor = Math.max(delta / 100, rounding);
+export function floorOf(delta: number, frame: CoordinateFrame, scalar: Scalar, resting = 0): number {
+  const rounding = roundingOf(frame, scalar, resting);
+  const floor = Math.max(delta / 100 + 2 * resting, rounding);
   if (isTooCoarse(floor, delta)) {
     const smallest = roundUpForReading(FLOORS_PER_DELTA * rounding);
     const isEngines = storageOf(frame) === rounding;
     const reason = isEngines
       ? 'the engine computes in float32, and the mesh is very large for it'
-      : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
+      : rounding === FLOOR_PER_RESTING * resting
+        ? 'the engine computes in float32, which rounds the coordinates of resting vertices too much for it'
+        : `the ${scalar.toLowerCase()} coordinates of the answer are very large for it`;
     // To a caller who sends doubles already, wider numbers or another origin would not help: the engine has centred them.
     const wider = scalar === 'FLOAT32' ? ', send float64' : '';
     const nearer = scalar === 'FLOAT32' || !isEngines ? ', or move the mesh closer to the origin' : '';
     throw new IntersticeError(
       'TOLERANCE_TOO_SMALL',
       `activationDistance ${delta} is smaller than rounding allows here (${reason}); it must be at least ${smallest}.`,
-      { hint: `Ask for an activationDistance of at least ${smallest}${wider}${nearer}.` },
+      {
+        hint:
+          `Ask for an activationDistance of at least ${smallest}${wider}${nearer}. ` +
+          'Kinematic vertices that rest, with their start as their target, do not count.',
+      },
     );
   }
   return floor * frame.scale;
@@ -267,25 +288,27 @@ function isTooCoarse(floor: number, delta: number): boolean {
   return floor > delta / FLOORS_PER_DELTA;
 }
 
-/** The floor as far as it follows from rounding, the caller's unit: the larger of the last two terms of {@link floorOf}. */
-export function roundingOf(frame: CoordinateFrame, scalar: Scalar): number {
+/** The floor as far as it follows from rounding, the caller's unit: the largest of all but the first term of {@link floorOf}. */
+export function roundingOf(frame: CoordinateFrame, scalar: Scalar, resting = 0): number {
   const ulp = frame.largestCaller === 0 ? 0 : 2 ** (exponentOf(frame.largestCaller) - MANTISSA_BITS[scalar]);
-  return Math.max(storageOf(frame), ULPS_PER_FLOOR * ulp);
+  return Math.max(storageOf(frame), ulpsPerFloor(resting) * ulp, FLOOR_PER_RESTING * resting);
 }
 
 /**
  * How large coordinates may be for a floor to cover their rounding: {@link roundingOf}, the other way round.
  *
  * @param floor engine units, > 0
+ * @param resting η, as for {@link floorOf}
  * @returns the largest in the caller's unit, and in engine units
  */
 export function largestWithin(
   floor: number,
   { scale }: CoordinateFrame,
   scalar: Scalar,
+  resting = 0,
 ): { readonly caller: number; readonly engine: number } {
   // The ulp is constant below a power of two, down to half of it.
-  const exponent = exponentOf(floor / scale / ULPS_PER_FLOOR) + MANTISSA_BITS[scalar];
+  const exponent = exponentOf(floor / scale / ulpsPerFloor(resting)) + MANTISSA_BITS[scalar];
   return { caller: 2 ** (exponent + 1), engine: floor / STORAGE_PER_UNIT };
 }
 
@@ -295,8 +318,11 @@ function storageOf({ largestEngine, scale }: CoordinateFrame): number {
 
 const MANTISSA_BITS = { FLOAT32: 23, FLOAT64: 52 } as const;
 
-/** of the answer's scalar */
-const ULPS_PER_FLOOR = 4;
+/** ulp of the answer's scalar that a floor has at least; more where resting vertices take a share of the floor */
+const ulpsPerFloor = (resting: number): number => (resting > 0 ? 8 : 4);
+
+/** Floor over η: above 8/3 (range.ts) by what the measurement of η in double can be off. */
+const FLOOR_PER_RESTING = 2.75;
 
 /** u: float32's spacing just above 1; twice the error of round-to-nearest, because a device may round either way */
 const UNIT_ROUNDOFF = 2 ** -23;

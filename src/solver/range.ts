@@ -1,7 +1,9 @@
+import { findBounds } from '../mesh/measure.js';
 import type { Scalar } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
 import { type CoordinateFrame, FLOORS_PER_DELTA, floorOf, largestWithin, roundingOf } from './frame.js';
+import { boundsOfOthers, type RestingVertices } from './resting.js';
 
 export type Bounds = MeshMeasures['bounds'];
 
@@ -13,6 +15,8 @@ export interface Range {
   readonly safe: Bounds | undefined;
   /** engine units: targets beyond it must be cut; undefined = none is */
   readonly cut: Bounds | undefined;
+  /** uint8[V] 1 = the vertex rests and may lie anywhere; undefined = all vertices were counted */
+  readonly resting: Uint8Array | undefined;
 }
 
 /**
@@ -28,6 +32,12 @@ export interface Range {
  * Two vertices approach by at most √3 times the larger ulp, √3·F/4 < F/2 or F/4 < F/2, so they do not meet. Neither do they
  * meet on the path between the two states, where they deviate by no more than at its ends.
  *
+ * Resting vertices (resting.ts) that were left out of the bounds. They have the bits of the start in every answer, at a
+ * distance of at most η from the image that the engine knows. The floor is then at least 2.75 η and 8 ulp, so that a vertex
+ * that was not left out moves by at most √3/2 · F/8 < F/8 (not arrived) or √3/2 · u·X ≤ √3/2 · F/(4√3) = F/8 (with the bits of
+ * start or target), and a resting one by η ≤ F/2.75. Together this is less than 0.49 F < F/2. Two resting vertices belong
+ * to pairs that are the same in start and answer.
+ *
  * Where the map between the caller's numbers and the engine's is exact in both directions, every state is safe.
  *
  * An engine leaves `safe` only where contacts push a vertex beyond start and target: by more than twice the coordinate, or
@@ -35,9 +45,10 @@ export interface Range {
  *
  * @param delta the smallest δ, the caller's unit
  * @param frame of the request
- * @param start bounds of the start, the caller's unit
+ * @param start bounds of the start, the caller's unit, of the vertices that count
  * @param target of the target; undefined = no vertex has a motion
  * @param scalar of the answer
+ * @param left the resting vertices that were left out of the bounds; undefined = none was
  * @throws TOLERANCE_TOO_SMALL as {@link floorOf} for the start
  */
 export function rangeOf(
@@ -46,16 +57,20 @@ export function rangeOf(
   start: Bounds,
   target: Bounds | undefined,
   scalar: Scalar,
+  left?: RestingVertices,
 ): Range {
   const present = frame.over(start);
-  const least = floorOf(delta, present, scalar);
-  if (frame.isExactFor(scalar)) return { floor: least, safe: undefined, cut: undefined };
+  const resting = left?.marks;
+  const eta = left?.roundingUnder(frame) ?? 0;
+  const least = floorOf(delta, present, scalar, eta);
+  if (frame.isExactFor(scalar) && eta === 0) return { floor: least, safe: undefined, cut: undefined, resting };
   const most = (delta / FLOORS_PER_DELTA) * frame.scale;
-  const needed = target ? roundingOf(frame.over(joined(start, target)), scalar) * frame.scale : 0;
+  const needed = target ? roundingOf(frame.over(joined(start, target)), scalar, eta) * frame.scale : 0;
   const floor = Math.min(Math.max(least, needed), most);
-  const { caller, engine } = largestWithin(floor, frame, scalar);
+  const { caller, engine } = largestWithin(floor, frame, scalar, eta);
   return {
     floor,
+    resting,
     safe: boxAround(frame, caller, 2 * engine),
     cut:
       needed > most
@@ -67,6 +82,12 @@ export function rangeOf(
 /** @param bounds engine units, of the vertices that belong to an element */
 export function isWithin(bounds: Bounds, range: Bounds): boolean {
   return [0, 1, 2].every((k) => bounds[k]! >= range[k]! && bounds[k + 3]! <= range[k + 3]!);
+}
+
+/** Whether the floor covers the rounding of this state: whether the vertices that count lie in `safe`. */
+export function isCovered(mesh: CollisionMesh, state: EnginePositions, { safe, resting }: Range): boolean {
+  if (!safe) return true;
+  return isWithin(resting ? boundsOfOthers(mesh, state, resting) : findBounds(mesh, state), safe);
 }
 
 /** A target that was cut to a range. */
@@ -92,6 +113,8 @@ export function cutTo(range: Bounds, mesh: CollisionMesh, start: EnginePositions
       for (let k = 0; k < 3; k++) {
         const from = start[3 * v + k]!;
         const to = target[3 * v + k]!;
+        // What has no motion needs no cut, wherever it is.
+        if (from === to) continue;
         const end = to > range[k + 3]! ? range[k + 3]! : to < range[k]! ? range[k]! : to;
         // The start lies within the range; a vertex beyond it would not move.
         if (end !== to) share[v] = Math.min(share[v]!, Math.max(0, (end - from) / (to - from)));

@@ -16,12 +16,19 @@ function cubeAt(x: number, isDouble = false) {
 
 const fit = (x: number, isDouble = false) => {
   const { start, bounds } = cubeAt(x, isDouble);
-  return frameFor(undefined, start, EDGE, bounds, undefined, DELTA, isDouble ? 'FLOAT64' : 'FLOAT32');
+  return frameFor(
+    undefined,
+    start,
+    EDGE,
+    { start: bounds, target: undefined },
+    DELTA,
+    isDouble ? 'FLOAT64' : 'FLOAT32',
+  );
 };
 
 function next(fitted: ReturnType<typeof fit>, x: number, { isDouble = false, delta = DELTA } = {}) {
   const { start, bounds } = cubeAt(x, isDouble);
-  return frameFor(fitted, start, EDGE, bounds, undefined, delta, isDouble ? 'FLOAT64' : 'FLOAT32');
+  return frameFor(fitted, start, EDGE, { start: bounds, target: undefined }, delta, isDouble ? 'FLOAT64' : 'FLOAT32');
 }
 
 t.test('the frame is kept while nothing is lost', async (t) => {
@@ -42,10 +49,17 @@ t.test('fitted anew when the floor rises with the distance', async (t) => {
 
 t.test('fitted anew when a float32 state returns from far out and its image would be rounded', async (t) => {
   const { start, bounds } = cubeAt(100);
-  const far = frameFor(undefined, start, EDGE, bounds, undefined, DELTA, 'FLOAT32');
+  const far = frameFor(undefined, start, EDGE, { start: bounds, target: undefined }, DELTA, 'FLOAT32');
   t.ok(far.frame.origin[0] > 99);
   const small = Float32Array.of(0.1, 0.3, 0.7, 1.1, 0.9, 0.2);
-  const back = frameFor(far, small, EDGE, [0.1, 0.2, 0.2, 1.1, 0.9, 0.9], undefined, DELTA, 'FLOAT32');
+  const back = frameFor(
+    far,
+    small,
+    EDGE,
+    { start: [0.1, 0.2, 0.2, 1.1, 0.9, 0.9], target: undefined },
+    DELTA,
+    'FLOAT32',
+  );
   t.not(back.frame, far.frame);
   t.ok(back.frame.isExact(small, back.frame.toEngine(small)));
 });
@@ -59,9 +73,9 @@ t.test('fitted anew for another scalar', async (t) => {
 t.test('within the frame the floor is that of the present state', async (t) => {
   const delta = 5e-5;
   const { start, bounds } = cubeAt(0, true);
-  const first = frameFor(undefined, start, EDGE, bounds, undefined, delta, 'FLOAT64');
+  const first = frameFor(undefined, start, EDGE, { start: bounds, target: undefined }, delta, 'FLOAT64');
   const moved = cubeAt(0.4, true);
-  const present = frameFor(first, moved.start, EDGE, moved.bounds, undefined, delta, 'FLOAT64');
+  const present = frameFor(first, moved.start, EDGE, { start: moved.bounds, target: undefined }, delta, 'FLOAT64');
   t.equal(present.frame, first.frame);
   t.equal(present.range.floor, floorOf(delta, first.frame.over(moved.bounds), 'FLOAT64'));
   t.ok(present.range.floor > first.range.floor);

@@ -175,7 +175,7 @@ class Trial implements Judge {
     const { tally } = this;
     const isSingle = target instanceof Float32Array;
     const delta = this.#deltaAsked() ?? defaultDelta(this.#surface, opening);
-    const expected = expectReply(surface, start, delta, isSingle);
+    const expected = expectReply(surface, start, delta, isSingle, target);
     // Then nothing is counted: a scalar so coarse may have put all vertices in one place, where nearly every pair meets.
     const isTooCoarse = expected === 'TOLERANCE_TOO_SMALL';
     const { fewest, most } = isTooCoarse ? { fewest: 0, most: 0 } : this.#refusable(surface, start);

@@ -7,7 +7,8 @@ export type Expectation = 'ANSWER' | 'TOLERANCE_TOO_SMALL' | 'EITHER';
 
 /**
  * δ has to be 64 ulp of the caller's scalar at the largest coordinate (the floor is 4 of them and δ is 16 floors), and
- * the engine has to hold the mesh in float32. Where the second may decide, both replies are right.
+ * the engine has to hold the mesh in float32. Where the second may decide, both replies are right. Kinematic vertices that
+ * stay need not count: where they alone are too far out, both replies are right too.
  *
  * @param delta in the caller's unit; undefined = the default for this start
  * @param isSingle the target is float32, and so will the answer be
@@ -17,13 +18,25 @@ export function expectReply(
   start: Positions,
   delta: number | undefined,
   isSingle = start instanceof Float32Array,
+  target: Positions = start,
 ): Expectation {
   const { smallest: chosen } = distanceRange(surface, delta ?? defaultDelta(surface, start));
+  const all = surface.vertices.map(([v]) => v);
+  const ofAll = expectOver(all, start, chosen, isSingle);
+  if (ofAll === 'ANSWER') return ofAll;
+  const stays = (v: number) => surface.kinematic[v] && [0, 1, 2].every((c) => start[3 * v + c] === target[3 * v + c]);
+  const others = all.filter((v) => !stays(v));
+  if (others.length === 0 || others.length === all.length) return ofAll;
+  return expectOver(others, start, chosen, isSingle) === 'TOLERANCE_TOO_SMALL' ? ofAll : 'EITHER';
+}
+
+/** @param chosen δ, the caller's unit */
+function expectOver(vertices: readonly number[], start: Positions, chosen: number, isSingle: boolean): Expectation {
   let largest = 0;
   let extent = 0;
   for (let c = 0; c < 3; c++) {
     let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-    for (const [v] of surface.vertices) {
+    for (const v of vertices) {
       low = Math.min(low, start[3 * v + c]);
       high = Math.max(high, start[3 * v + c]);
     }

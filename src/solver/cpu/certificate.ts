@@ -1,4 +1,4 @@
-import { ERROR_FACTOR, TRUSTED_SHARE } from '../constants.js';
+import { ERROR_FACTOR, LONG_SPREAD, TRUSTED_SHARE } from '../constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
@@ -14,6 +14,13 @@ import type { PairSet } from './pair-set.js';
  *
  * Any float vector n is a valid certificate: if gap = min_a h − max_b h > 2e, the exact heights of side a lie strictly
  * above those of side b, so a plane with normal n separates the convex hulls of both sides.
+ *
+ * Long pairs. e grows with the elements, and where Σ_c |n_c d_c| exceeds LONG_SPREAD, as over a tilted ground plane, it would
+ * exceed the floor. Such heights are computed in double from the same float32 numbers: difference, product and two sums err by
+ * less than 2⁻⁵⁰·Σ_c |n_c d_c|, and the result is rounded to float32 once. The scalar operations that combine lo and hi in
+ * float32 (gap, limits, the comparison of the check) take values of at most 3·max(|lo|, |hi|) and round by 2⁻²⁴ of them, at
+ * most ten times 2⁻²⁴·max(|lo|, |hi|) in all; e = 2⁻⁴⁸·Σ + 2⁻²⁰·max(|lo|, |hi|) covers both. A corner that lies further back than
+ * lo or hi only has to stay behind them, which rounding does not change.
  *
  * The last measurement: heights of slots 1 to 3 (slot 0 is the origin), lo = min over side a, hi = max over side b,
  * gap = lo − hi and the error e; engine units.
@@ -70,6 +77,85 @@ export function measureHeights(
   heights.hi = hi;
   heights.gap = f(lo - hi);
   heights.error = heightError(spread);
+  if (spread > LONG_SPREAD) measureLongHeights(x, kind, v0, v1, v2, v3, nx, ny, nz, spread);
+}
+
+/** {@link measureHeights} of a long pair. */
+function measureLongHeights(
+  x: Float32Array,
+  kind: number,
+  v0: number,
+  v1: number,
+  v2: number,
+  v3: number,
+  nx: number,
+  ny: number,
+  nz: number,
+  spread: number,
+): void {
+  const height = (v: number): number => f(heightInDouble(x, 3 * v, x, 3 * v0, nx, ny, nz));
+  const corners = CORNERS[kind];
+  const h1 = height(v1);
+  const h2 = corners > 2 ? height(v2) : h1;
+  const h3 = corners > 3 ? height(v3) : h2;
+  const isVertex = SIDE_A[kind] === 1;
+  heights.h1 = h1;
+  heights.h2 = h2;
+  heights.h3 = h3;
+  heights.lo = isVertex ? 0 : Math.min(0, h1);
+  heights.hi = isVertex ? Math.max(h1, h2, h3) : Math.max(h2, h3);
+  heights.gap = f(heights.lo - heights.hi);
+  heights.error = longError(spread, Math.max(-heights.lo, Math.abs(heights.hi)));
+}
+
+/** n·(x_k − o) for the coordinates from k on and those of o in `from`. */
+function heightInDouble(
+  x: Float32Array,
+  k: number,
+  from: Float32Array,
+  o: number,
+  nx: number,
+  ny: number,
+  nz: number,
+): number {
+  return nx * (x[k] - from[o]) + ny * (x[k + 1] - from[o + 1]) + nz * (x[k + 2] - from[o + 2]);
+}
+
+/** e of heights of this size that were computed in double. */
+function longError(spread: number, height: number): number {
+  return f(LONG_SPREAD_ERROR * spread + LONG_HEIGHT_ERROR * height);
+}
+
+/** error of a height in double over Σ_c |n_c d_c|, with a factor of four to spare */
+const LONG_SPREAD_ERROR = 2 ** -48;
+
+/** error of combining float32 heights, over the heights */
+const LONG_HEIGHT_ERROR = 2 ** -20;
+
+/** Height of a corner and its e. */
+export const corner = { height: 0, error: 0 };
+
+/** Fills `corner` for the coordinates from k on in x, along n over those from o on in `from`; the same numbers as `heights`. */
+export function measureCorner(
+  x: Float32Array,
+  k: number,
+  from: Float32Array,
+  o: number,
+  nx: number,
+  ny: number,
+  nz: number,
+): void {
+  const ax = f(nx * f(x[k] - from[o]));
+  const ay = f(ny * f(x[k + 1] - from[o + 1]));
+  const az = f(nz * f(x[k + 2] - from[o + 2]));
+  const spread = f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az));
+  if (spread > LONG_SPREAD) {
+    corner.height = f(heightInDouble(x, k, from, o, nx, ny, nz));
+    corner.error = longError(spread, Math.abs(corner.height));
+  } else {
+    corner.height = f(f(ax + ay) + az);
+    corner.error = heightError(spread);
+  }
 }
 
 /** e = 8u·Σ_c |n_c d_c|, the bound of a height's rounding error. */

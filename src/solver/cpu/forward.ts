@@ -2,7 +2,7 @@ import type { ForwardRule } from '../../contract/parameters.js';
 import { UNIT_ROUNDOFF } from '../constants.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import { boxBound, isInBox } from './boxes.js';
-import { heightError, heights, measureAlongNormal, measurePair } from './certificate.js';
+import { corner, heights, measureAlongNormal, measureCorner, measurePair } from './certificate.js';
 import { distanceAt, ROUND_UP } from './motion.js';
 import type { PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
@@ -253,12 +253,9 @@ export class Forward {
         const v = vertex[q + s];
         if (!moving[v] || this.alpha[v] === 0) continue;
         const k = 3 * v;
-        const ax = f(nx * f(next[k] - x[o]));
-        const ay = f(ny * f(next[k + 1] - x[o + 1]));
-        const az = f(nz * f(next[k + 2] - x[o + 2]));
-        const height = f(f(ax + ay) + az);
-        const bound = Math.max(error, heightError(f(f(Math.abs(ax) + Math.abs(ay)) + Math.abs(az))));
-        const isKept = s < sideA ? isAbove(height, lowest, bound) : isBelow(height, highest, bound);
+        measureCorner(next, k, x, o, nx, ny, nz);
+        const bound = Math.max(error, corner.error);
+        const isKept = s < sideA ? isAbove(corner.height, lowest, bound) : isBelow(corner.height, highest, bound);
         if (!isKept) {
           this.#revert(v, x);
           this.limiter[v] = p;

@@ -1,4 +1,4 @@
-import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from '../constants.js';
+import { arrivedWithin } from '../arrival.js';
 import { Scratch } from './workspace.js';
 
 /**
@@ -69,7 +69,7 @@ export class Residuals {
   }
 
   /** r ← 1, but 0 where the target is the start, bit for bit (docs/method.md, S12). */
-  begin(start: Float32Array, target: Float32Array): void {
+  begin(start: Float32Array, target: Float32Array, floor: number): void {
     const { r } = this;
     let unfinished = 0;
     for (let i = 0, k = 0; i < r.length; i++, k += 3) {
@@ -78,7 +78,7 @@ export class Residuals {
     }
     this.unfinished = unfinished;
     this.largest = unfinished > 0 ? 1 : 0;
-    this.#arrivedWithin = ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largestCoordinate(start);
+    this.#arrivedWithin = arrivedWithin(start, floor);
   }
 
   /** Whether every kinematic vertex has used up its motion. */
@@ -122,13 +122,4 @@ export class Residuals {
     this.largest = largest;
     this.unfinished = unfinished;
   }
-}
-
-function largestCoordinate(x: Float32Array): number {
-  let largest = 0;
-  for (let i = 0; i < x.length; i++) {
-    const magnitude = Math.abs(x[i]);
-    if (magnitude > largest) largest = magnitude;
-  }
-  return largest;
 }

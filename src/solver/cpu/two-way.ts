@@ -161,7 +161,7 @@ export class TwoWay {
     const proximity = this.#proximity;
     const x = Float32Array.from(start);
     const y = Float32Array.from(target);
-    residuals.begin(start, target);
+    residuals.begin(start, target, this.#settings.floor);
     proximity.beginRequest(input.excluded);
     const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);

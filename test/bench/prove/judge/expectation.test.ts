@@ -6,6 +6,7 @@ import {
   isWithinRounding,
 } from '../../../../bench/prove/judge/expectation.js';
 import { readSurface } from '../../../../bench/prove/judge/surface.js';
+import { Builder } from '../../../../bench/prove/scenes/builder.js';
 import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
 
@@ -43,4 +44,17 @@ t.test('a session keeps the default distance of its opening, however its state h
   const grown = Float32Array.from(start, (p) => 1e5 * p);
   t.equal(expectReply(surface, grown, undefined), 'ANSWER');
   t.equal(expectReply(surface, grown, defaultDelta(surface, start)), 'TOLERANCE_TOO_SMALL');
+});
+
+t.test('what stays need not be within the range of numbers', async (t) => {
+  const b = new Builder();
+  const corners = [-1, 1].map((side) => b.vertex([1e6 * side, 1e6, 0], undefined, true));
+  b.triangle(corners[0], corners[1], b.vertex([0, -1e6, 0], undefined, true));
+  b.sheet(3, 3, (u, v) => [u, v, 1]);
+  const { mesh, start } = b.build();
+  const surface = readSurface(mesh);
+  const single = Float32Array.from(start);
+  t.equal(expectReply(surface, single, undefined), 'EITHER');
+  const sinking = single.map((p, k) => (k === 2 ? p - 1 : p));
+  t.equal(expectReply(surface, single, undefined, true, sinking), 'TOLERANCE_TOO_SMALL');
 });

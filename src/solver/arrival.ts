@@ -1,0 +1,22 @@
+import { ARRIVAL_ROUNDING, UNIT_ROUNDOFF } from './constants.js';
+
+/**
+ * How near, coordinate by coordinate, a vertex has arrived as far as float32 can tell: 4uX, X the largest coordinate of the
+ * start. Resting vertices may lie far beyond those that the floor covers, 8√3 uX ≤ floor; 4uX of the others is at most
+ * 0.29 floors.
+ */
+export function arrivedWithin(start: Float32Array, floor: number): number {
+  return Math.min(ARRIVAL_ROUNDING * UNIT_ROUNDOFF * largestCoordinate(start), ARRIVAL_PER_FLOOR * floor);
+}
+
+/** 4/(8√3), rounded up so that it decides only where resting vertices lie far out */
+const ARRIVAL_PER_FLOOR = 0.29;
+
+function largestCoordinate(x: Float32Array): number {
+  let largest = 0;
+  for (let i = 0; i < x.length; i++) {
+    const magnitude = Math.abs(x[i]);
+    if (magnitude > largest) largest = magnitude;
+  }
+  return largest;
+}

@@ -1,0 +1,129 @@
+import t from 'tap';
+import type { ResolveRequest } from '../../src/contract/requests.js';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { refusalOf } from '../support/job.js';
+import { floorScene, judgeFloor, randomFloorScene } from '../support/large-floor.js';
+import { seeded } from '../support/random.js';
+import { DirectSession } from '../support/scenes.js';
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+const engine = createCpuEngine();
+const LEVEL = { tilt: 0, yaw: 0 };
+const TILTED = { tilt: 0.35, yaw: 0.6 };
+
+for (const falling of ['CLOTH', 'BOX'] as const) {
+  const edge = falling === 'CLOTH' ? 0.017 : 0.1;
+  for (const plane of [LEVEL, TILTED]) {
+    for (const Scalar of [Float32Array, Float64Array]) {
+      const name = `${falling}, ${plane === LEVEL ? 'level' : 'tilted'}, ${Scalar.name}`;
+      t.test(`${name}: a plane of a kilometre needs no parameter and no word`, async (t) => {
+        const { mesh, start, target } = floorScene({ ...plane, falling, edge });
+        for (const quality of ['FAST', 'BALANCED'] as const) {
+          const { answer, faults } = await judgeFloor(
+            engine,
+            { mesh, start: Scalar.from(start), target: Scalar.from(target) },
+            { quality },
+          );
+          t.same(faults, []);
+          const { report } = answer;
+          t.match(report, { status: 'CONVERGED', touchingPairs: 0, warnings: [] });
+          t.ok(report.steps < 20, `${report.steps} steps`);
+          // It lies on the plane: nearer than δ, at no less than half of the floor.
+          const delta = report.resolved.activationDistance;
+          t.ok(report.minDistance! > delta / 200 && report.minDistance! < 1.1 * delta, `${report.minDistance}`);
+        }
+      });
+    }
+  }
+}
+
+t.test('what falls onto a plane of any size, slope, place and unit is safe in the numbers that are sent', async (t) => {
+  let [answered, refused] = [0, 0];
+  for (let n = 0; n < 60; n++) {
+    const { isDouble, ...scene } = randomFloorScene(random);
+    const { mesh, start, target } = floorScene(scene);
+    const Scalar = isDouble ? Float64Array : Float32Array;
+    const request = { mesh, start: Scalar.from(start), target: Scalar.from(target) };
+    const quality = random() < 0.5 ? 'FAST' : 'BALANCED';
+    try {
+      const { answer, faults } = await judgeFloor(engine, request, { quality, stepLimit: 60 });
+      t.same(faults, [], `case ${n}: ${JSON.stringify(scene)}`);
+      answered++;
+      const delta = answer.report.resolved.activationDistance;
+      const least = answer.report.minDistance;
+      if (scene.height! > 0.01 * 0.01 && least !== undefined) t.ok(least > 0.004 * delta, `case ${n}: ${least}`);
+    } catch (thrown) {
+      // A start that is closer to the plane than its rounding is refused.
+      t.match(thrown, { code: 'TOLERANCE_TOO_SMALL' }, `case ${n}: ${JSON.stringify(scene)}`);
+      refused++;
+    }
+  }
+  t.comment(`${answered} answers, ${refused} refusals`);
+  t.ok(answered > 50, `${answered} answers`);
+});
+
+const falls = (scene: Parameters<typeof floorScene>[0], Scalar: typeof Float32Array | typeof Float64Array) => {
+  const { mesh, start, target } = floorScene(scene);
+  return { mesh, start: Scalar.from(start), target: Scalar.from(target), parameters: {} } satisfies ResolveRequest;
+};
+
+t.test(
+  'a session over a large plane: the cloth slides on it, and what rests may move only where numbers allow it',
+  async (t) => {
+    for (const Scalar of [Float32Array, Float64Array]) {
+      for (const plane of [LEVEL, TILTED]) {
+        const request = falls(plane, Scalar);
+        const session = new DirectSession(request, engine);
+        const { warnings } = await session.open();
+        t.same(warnings, []);
+        let { positions } = await session.step(request.target);
+        for (let frame = 2; frame <= 5; frame++) {
+          const before = positions;
+          const target = request.target.map((c, k) =>
+            k < 12 ? request.start[k]! : c + (k % 3 === 0 ? 0.004 * frame : 0),
+          );
+          const { report, ...answer } = await session.step(target);
+          t.match(report, { status: 'CONVERGED', warnings: [], proximitySetReused: true }, `frame ${frame}`);
+          ({ positions } = answer);
+          t.notSame(positions, before);
+        }
+        // The plane sinks by a millimetre: its corners would have to be written, where float32 is as coarse as that.
+        const sinking = request.target.map((c, k) => (k % 3 === 2 && k < 12 ? c - 1e-3 : c));
+        const refusal = await refusalOf(session.step(sinking));
+        t.match(refusal, { code: 'TOLERANCE_TOO_SMALL', hint: /rest/ });
+        const { report } = await session.step(request.target);
+        t.match(report, { status: 'CONVERGED', warnings: [] }, 'the session goes on from where it was');
+        t.equal(session.findings.length, 0);
+      }
+    }
+  },
+);
+
+t.test('a body that rests in one frame and moves in the next counts from then on', async (t) => {
+  const { mesh, start, target } = floorScene({ ...TILTED });
+  // A triangle of its own, kinematic, some hundreds of metres away.
+  const far = [290, 40, 190, 290.1, 40, 190, 290, 40.1, 190];
+  const joined = (positions: Float64Array) => Float64Array.from([...positions, ...far]);
+  const first = mesh.vertexCount;
+  const request = {
+    mesh: {
+      vertexCount: first + 3,
+      triangles: Uint32Array.from([...mesh.triangles!, first, first + 1, first + 2]),
+      kinematic: Uint8Array.from([...mesh.kinematic!, 1, 1, 1]),
+    },
+    start: joined(start),
+    target: joined(target),
+  };
+  const session = new DirectSession(request, engine);
+  await session.open();
+  const still = await session.step(request.target);
+  t.match(still.report, { status: 'CONVERGED', warnings: [] });
+  const moving = request.target.map((c, k) => (k >= 3 * first ? c + 0.001 : c));
+  const refusal = await refusalOf(session.step(moving));
+  t.match(refusal, { code: 'TOLERANCE_TOO_SMALL' }, 'at hundreds of metres float32 is too coarse for the default δ');
+  const larger = await session.step(moving, { parameters: { activationDistance: 0.01 } });
+  t.equal(larger.report.unreachedKinematic, 0, 'and not for a larger one');
+  t.equal(session.findings.length, 0);
+});
