@@ -13,13 +13,14 @@ import { projectRoot } from '../src/paths.js';
 /** What each room may import besides itself, the shared files and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
+  threads: [],
   mesh: ['contract'],
-  verify: ['contract', 'mesh'],
-  solver: ['contract', 'mesh'],
+  verify: ['contract', 'mesh', 'threads'],
+  solver: ['contract', 'mesh', 'threads'],
   gpu: ['contract', 'solver', 'verify', 'mesh'],
   // A job's thread chooses its engine, so this is the one room below the composition root that may open the GPU engine.
   jobs: ['contract', 'solver', 'verify', 'mesh', 'gpu'],
-  lanes: ['contract', 'jobs', 'solver', 'mesh'],
+  lanes: ['contract', 'jobs', 'solver', 'mesh', 'threads'],
   session: ['contract', 'lanes', 'jobs', 'solver', 'verify', 'mesh'],
   observe: ['contract'],
   transport: ['contract', 'session', 'jobs', 'lanes', 'solver', 'mesh', 'observe'],

@@ -51,10 +51,10 @@ export const KERNELS = {
   slide: { file: 'backward/slide', mirrors: 'cpu/slide Slide.apply' },
   // Forward step: guard, bounds, write, check, commit.
   guard: { file: 'forward/guard', equations: '14', mirrors: 'cpu/forward Forward.#guard' },
-  listForBound: { file: 'forward/list-bounded-pairs', mirrors: 'cpu/forward Forward.#staysApart' },
-  bound: { file: 'forward/bound', equations: '14-17', mirrors: 'cpu/forward Forward.#bound' },
+  listForBound: { file: 'forward/list-bounded-pairs', mirrors: 'cpu/bound staysApart' },
+  bound: { file: 'forward/bound', equations: '14-17', mirrors: 'cpu/bound boundPairs' },
   write: { file: 'forward/write', equations: '14', mirrors: 'cpu/forward Forward.#write' },
-  check: { file: 'forward/check', mirrors: 'cpu/forward Forward.#check' },
+  check: { file: 'forward/check', mirrors: 'cpu/check checkPairs' },
   commit: { file: 'forward/commit', equations: '17', mirrors: 'cpu/forward Forward.#commit' },
   // Control: what one kernel tells the next, and what ends a run.
   begin: { file: 'control/begin', mirrors: 'cpu/motion Residuals.begin' },

@@ -13,6 +13,7 @@ const RELEVANT = [
   SETTINGS.engine,
   SETTINGS.adapter,
   SETTINGS.threads,
+  SETTINGS.cores,
   SETTINGS.maxVertices,
   SETTINGS.maxElements,
   SETTINGS.maxTimeBudgetSeconds,
@@ -61,13 +62,14 @@ export async function openOperations(
 ): Promise<MeasuredOperations> {
   const { createOperations } = await import('../session/operations.js');
   const { encodeJson } = await import('../transport/json/encode.js');
-  const { engine, adapter, threads, limits, allowUnverified } = config;
+  const { engine, adapter, threads, cores, limits, allowUnverified } = config;
   const { maxSessionsPerTenant, maxSessionBytes, maxQueueBytes, idleTimeoutSeconds, traceFolder, findingsFolder } =
     config;
   return createOperations({
     engine,
     adapter,
     threads,
+    cores,
     limits,
     allowUnverified,
     maxSessionsPerTenant,

@@ -35,7 +35,7 @@ const placeOptions = (): Option[] => [
   choiceOption('engine', ENGINES, 'the engine in this process (default: INTERSTICE_ENGINE, or cpu)'),
   new Option(
     '--threads <N>',
-    'worker threads of the engine (default: INTERSTICE_THREADS, or 1; one run uses only one)',
+    'requests at the same time (default: INTERSTICE_THREADS, or 1, which suffices for one run; INTERSTICE_CORES limits its threads)',
   ).argParser(parseCount),
   new Option('--server <URL>', 'use a running service instead, for example http://127.0.0.1:8080'),
 ];

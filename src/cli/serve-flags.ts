@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { SETTINGS, type Setting } from '../config/settings.js';
+import { defaultShown, SETTINGS, type Setting } from '../config/settings.js';
 
 /** A setting with only one possible value needs no flag. */
 const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.store];
@@ -22,8 +22,7 @@ function optionOf(setting: Setting): Option {
   const facts: string[] = [];
   if (setting.range !== undefined)
     facts.push(`${setting.range[0]} to ${setting.range[1]} ${setting.unit ?? ''}`.trim());
-  // The number of cores would make the help page differ from machine to machine.
-  const fallback = setting === SETTINGS.threads ? 'one per core' : setting.default;
+  const fallback = defaultShown(setting);
   if (!isSwitch(setting) && fallback !== undefined) facts.push(`default: ${fallback}`);
   const placeholder = placeholderOf(setting);
   if (placeholder === 'WORD') facts.unshift((setting.choices ?? []).join(', '));

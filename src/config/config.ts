@@ -29,6 +29,7 @@ export interface Config {
   readonly engine: EngineChoice;
   readonly adapter?: string;
   readonly threads: number;
+  readonly cores: number;
   readonly allowUnverified: boolean;
   readonly limits: Limits;
   /** of an HTTP body in JSON; larger requests must use protobuf, bare positions or files */
@@ -123,6 +124,7 @@ function readWork(read: Reader) {
     engine: read.choice(SETTINGS.engine) as EngineChoice,
     ...(adapter === undefined ? {} : { adapter }),
     threads: read.number(SETTINGS.threads),
+    cores: read.number(SETTINGS.cores),
     allowUnverified: read.choice(SETTINGS.allowUnverified) === '1',
     limits: {
       maxVertices: read.number(SETTINGS.maxVertices),

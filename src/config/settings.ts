@@ -103,6 +103,13 @@ export const SETTINGS = {
     'threads',
     'Requests that are computed at the same time; by default one per core.',
   ),
+  cores: number(
+    'INTERSTICE_CORES',
+    Math.max(1, Math.min(256, availableParallelism())),
+    [1, 256],
+    'threads',
+    'Threads that compute at the same time, by default one per core: a large request on the engine cpu borrows the cores that other requests leave free. 1 = every request computes on its own thread only.',
+  ),
   maxVertices: number(
     'INTERSTICE_MAX_VERTICES',
     4_000_000,
@@ -218,9 +225,9 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
-/** The number of cores would make the documentation depend on the machine that writes it. */
-const defaultShown = (setting: Setting): string =>
-  setting === SETTINGS.threads ? 'one per core' : (setting.default ?? 'unset');
+/** The default as documentation shows it, which must not depend on the machine that writes it; undefined = unset. */
+export const defaultShown = (setting: Setting): string | undefined =>
+  setting === SETTINGS.threads || setting === SETTINGS.cores ? 'one per core' : setting.default;
 
 /** The valid values of a setting, in words. */
 function describeValues({ choices, range, unit, canBeOff }: Setting): string {
@@ -233,7 +240,7 @@ function describeValues({ choices, range, unit, canBeOff }: Setting): string {
 export function describeConfig(): string {
   return Object.values<Setting>(SETTINGS)
     .map((setting) => {
-      const head = `${setting.name}  (${describeValues(setting)}; default ${defaultShown(setting)})`;
+      const head = `${setting.name}  (${describeValues(setting)}; default ${defaultShown(setting) ?? 'unset'})`;
       return `${head}\n    ${setting.description}`;
     })
     .join('\n');
@@ -243,7 +250,7 @@ export function describeConfig(): string {
 export function tabulateConfig(): string {
   const rows = Object.values<Setting>(SETTINGS).map((setting) => {
     const values = describeValues(setting).replaceAll('|', '\\|');
-    return `| \`${setting.name}\` | ${values} | ${defaultShown(setting)} | ${setting.description} |`;
+    return `| \`${setting.name}\` | ${values} | ${defaultShown(setting) ?? 'unset'} | ${setting.description} |`;
   });
   return ['| setting | values | default | what it does |', '|---|---|---|---|', ...rows].join('\n');
 }

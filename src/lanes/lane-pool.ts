@@ -2,14 +2,17 @@ import { availableParallelism } from 'node:os';
 import type { ResourceLimits } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
+import { HelperPool } from '../threads/pool.js';
 import { FairQueue } from './fair-queue.js';
 import type { LaneJob } from './lane-job.js';
 import { LaneWorker } from './lane-worker.js';
 import type { WorkerSetup } from './messages.js';
 
-export interface LanePoolOptions extends Omit<WorkerSetup, 'hasLowPriority'> {
+export interface LanePoolOptions extends Omit<WorkerSetup, 'hasLowPriority' | 'helpers'> {
   /** how many threads may do ordinary work; each starts when it is needed; default: one per core */
   readonly threads?: number | undefined;
+  /** most threads that compute at the same time, helpers included; default: one per core. 1 = no helpers */
+  readonly cores?: number | undefined;
   /** elements; larger meshes are processed on the heavy lanes. Default {@link HEAVY_ELEMENTS} */
   readonly heavyElements?: number | undefined;
   /**
@@ -45,6 +48,7 @@ export interface LaneGroup {
 export class LanePool {
   readonly ordinary: LaneGroup;
   readonly heavy: LaneGroup;
+  private readonly helpers: HelperPool;
 
   /** @param onWorkerLost is called after the lane has lost its worker; the job that ran there is still on the lane */
   constructor(
@@ -61,6 +65,7 @@ export class LanePool {
     this.ordinary = createGroup(threads);
     // Half as many, at least one: the speed of heavy jobs depends on memory more than on cores.
     this.heavy = createGroup(Math.max(1, Math.floor(threads / 2)));
+    this.helpers = new HelperPool(options.cores ?? availableParallelism());
   }
 
   get groups(): readonly LaneGroup[] {
@@ -105,9 +110,11 @@ export class LanePool {
   workerOf(lane: Lane): LaneWorker {
     if (lane.worker) return lane.worker;
     const { engine, limits, allowUnverified, resourceLimits = {} } = this.options;
-    const setup = { engine, limits, allowUnverified, hasLowPriority: this.heavy.lanes.includes(lane) };
+    const { link, forget } = this.helpers.connect();
+    const setup = { engine, limits, allowUnverified, hasLowPriority: this.heavy.lanes.includes(lane), helpers: link };
     lane.worker = new LaneWorker(setup, resourceLimits, (reason) => {
       lane.worker = undefined;
+      forget();
       this.onWorkerLost(lane, reason);
     });
     return lane.worker;
@@ -115,6 +122,7 @@ export class LanePool {
 
   async terminate(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.worker?.terminate()));
+    await this.helpers.close();
   }
 
   private get heavyElements(): number {

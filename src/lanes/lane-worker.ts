@@ -33,6 +33,7 @@ export class LaneWorker {
     // A thread inherits the flags of the process. --input-type (`node --input-type=module -e …`) does not allow a file.
     this.thread = new Worker(new URL('./thread-entry.js', import.meta.url), {
       workerData: setup,
+      transferList: [setup.helpers.port],
       resourceLimits,
       ...(process.execArgv.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {}),
     });

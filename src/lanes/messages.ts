@@ -14,6 +14,7 @@ import type {
   StepOutcome,
   StepTask,
 } from '../jobs/tasks.js';
+import type { TeamLink } from '../threads/team.js';
 
 /*
  * The messages between the main thread and a worker thread: plain data only. A thread runs one job at a time.
@@ -34,6 +35,8 @@ export interface WorkerSetup {
   readonly allowUnverified: boolean;
   /** whether other threads have priority when cores are short */
   readonly hasLowPriority: boolean;
+  /** how the thread reaches the helpers of the process */
+  readonly helpers: TeamLink;
 }
 
 export type JobMessage = {

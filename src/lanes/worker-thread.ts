@@ -8,6 +8,8 @@ import { ResidentScenes } from '../jobs/resident-scenes.js';
 import { resolveJob, stepJob } from '../jobs/step-job.js';
 import { verifierFor } from '../jobs/verifier.js';
 import type { Engine } from '../solver/engine.js';
+import { team } from '../threads/here.js';
+import { HelperLost } from '../threads/team.js';
 import {
   type CloseMessage,
   JobFlags,
@@ -53,6 +55,7 @@ async function openEngineOrRefuse(): Promise<Engine> {
   }
 }
 
+team.join(setup.helpers);
 const engine = await openEngineOrRefuse();
 const scenes = new ResidentScenes();
 const verifier = verifierFor(engine);
@@ -84,11 +87,14 @@ async function runJob(message: JobMessage): Promise<void> {
   };
   const key = keyOf(message);
   const held = () => (key === undefined ? undefined : scenes.heldOf(key));
+  team.setBusy(true);
   try {
     const answer = await compute(message, context);
     send({ type: 'done', answer, held: held(), sharedBytes: sharedBytes() }, true);
   } catch (thrown) {
     send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
+  } finally {
+    team.setBusy(false);
   }
   if (message.kind === 'step') scenes.prepareStart(message.input.state.key);
 }
@@ -128,6 +134,10 @@ function keyOf(message: JobMessage): number | undefined {
 
 /** An error as it is sent to the main thread; an unexpected one keeps its stack, as the cause in its details. */
 function describe(thrown: unknown) {
+  if (thrown instanceof HelperLost) {
+    const hint = 'Nothing changed; send the request again.';
+    return new IntersticeError('DEVICE_LOST', thrown.message, { cause: thrown, hint }).toPlain();
+  }
   const plain = IntersticeError.from(thrown).toPlain();
   if (thrown instanceof IntersticeError || !(thrown instanceof Error)) return plain;
   return { ...plain, details: { ...plain.details, cause: thrown.stack } };

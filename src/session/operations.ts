@@ -36,6 +36,8 @@ export interface OperationsOptions {
   readonly adapter?: string | undefined;
   /** largest number of worker threads for ordinary work */
   readonly threads: number;
+  /** most threads that compute at the same time; a large request borrows what others leave. Default: one per core */
+  readonly cores?: number | undefined;
   readonly limits: Limits;
   /** default: the limit of the server */
   readonly maxSessionsPerTenant?: number | undefined;
@@ -79,6 +81,7 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
     limits,
     allowUnverified: options.allowUnverified,
     threads: options.threads,
+    cores: options.cores,
     maxQueue: limits.maxQueue,
     maxQueueBytes: options.maxQueueBytes,
     onWorkerLost: (reason) => {

@@ -22,7 +22,8 @@ export interface Mutant extends Plant {
   readonly sent?: Partial<Variation>;
 }
 
-export const FORWARD = 'src/solver/cpu/forward.js';
+export const BOUND = 'src/solver/cpu/bound.js';
+export const CHECK = 'src/solver/cpu/check.js';
 export const MEETING = 'no intersections in the answer';
 export const TUNNEL = 'nothing tunnels';
 export const FLOOR = 'half of the floor is kept';
@@ -33,11 +34,11 @@ export const CRAWLING = { scalar: 'FLOAT32', corner: 'CRAWL' } as const;
 /** The whole motion in one step, and no vertex pushed aside. */
 export const STRIDING = { scalar: 'FLOAT32', corner: 'STRIDE' } as const;
 
-export const noBound: Fault = { file: FORWARD, function: 'stepBound', instead: () => 1 };
+export const noBound: Fault = { file: BOUND, function: 'stepBound', instead: () => 1 };
 
 export const noCheck: readonly Fault[] = [
-  { file: FORWARD, function: 'isAbove', instead: () => true },
-  { file: FORWARD, function: 'isBelow', instead: () => true },
+  { file: CHECK, function: 'isAbove', instead: () => true },
+  { file: CHECK, function: 'isBelow', instead: () => true },
 ];
 
 /** Pairs that were excluded once stay excluded, however far apart they are. */

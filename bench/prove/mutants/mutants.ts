@@ -3,7 +3,7 @@ import type { Differences } from '../../../src/jobs/differences.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import type { StateToMap } from '../../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
-import { FLOOR, FORWARD, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
+import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
@@ -30,7 +30,7 @@ export const MUTANTS: readonly Mutant[] = [
     description: 'either side of a pair may use up the whole gap',
     faults: [
       {
-        file: FORWARD,
+        file: BOUND,
         function: 'budgetOf',
         instead: (_: unknown, _gamma: number, _share: number, room: number) => Math.fround(2.5 * room),
       },
@@ -317,7 +317,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'touching-pairs-move',
     description: 'pairs without a certificate do not stop their vertices',
-    faults: [{ file: FORWARD, function: 'Forward.#freeze', instead: () => undefined }],
+    faults: [{ file: BOUND, function: 'freeze', instead: () => undefined }],
     scenes: ['slivers'],
     caughtBy: [FLOOR, MEETING, PATH],
   },

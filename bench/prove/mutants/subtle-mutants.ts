@@ -1,8 +1,8 @@
 import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import {
+  BOUND,
   CRAWLING,
   FLOOR,
-  FORWARD,
   MEETING,
   type Mutant,
   noCheck,
@@ -77,21 +77,21 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
   {
     name: 'passed-over-without-room',
     description: 'a pair is skipped where its last normal separates it at both ends of its motion, by however little',
-    faults: [{ file: FORWARD, function: 'marginToSkip', instead: () => 0 }],
+    faults: [{ file: BOUND, function: 'marginToSkip', instead: () => 0 }],
     scenes: ['closeCalls'],
     caughtBy: [FLOOR],
   },
   {
     name: 'passed-over-where-it-is',
     description: 'a pair is skipped where its last normal separates it before the step, wherever it moves in it',
-    faults: [{ file: FORWARD, function: 'heightAfter', instead: (_: unknown, from: number) => from }],
+    faults: [{ file: BOUND, function: 'heightAfter', instead: (_: unknown, from: number) => from }],
     scenes: ['layers'],
     caughtBy: [MEETING, PATH, TUNNEL, FLOOR],
   },
   {
     name: 'passed-over-unrounded',
     description: 'a pair is skipped by δ alone, however coarse the numbers are where the step leads',
-    faults: [{ file: FORWARD, function: 'marginToSkip', instead: (_: unknown, delta: number) => delta }],
+    faults: [{ file: BOUND, function: 'marginToSkip', instead: (_: unknown, delta: number) => delta }],
     scenes: ['farFlights'],
     caughtBy: [MEETING, PATH],
     sent: STRIDING,

@@ -10,7 +10,7 @@
 //
 // In: motions, pairVertex, limits.entry. In and out: pairNormal and pairDistance (where measured here), vertexStep.alpha
 // (atomicMin on the bits of numbers in [0, 1]). Out: limits, for the check; bounds on α of the four slots, NO_BOUND where
-// there is none. Mirrors Forward.#bound (src/solver/cpu/forward.ts).
+// there is none. Mirrors boundPairs (src/solver/cpu/bound.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -7,8 +7,8 @@
 // g > 2e, so that its return never breaks another pair: there is no cascade. Also names the first pair that gave each vertex
 // its α.
 //
-// In: x, next, limits, bounds, pairVertex, pairNormal. Out: vertexStep.flags, vertexStep.limiter. Mirrors Forward.#check
-// (src/solver/cpu/forward.ts).
+// In: x, next, limits, bounds, pairVertex, pairNormal. Out: vertexStep.flags, vertexStep.limiter. Mirrors checkPairs
+// (src/solver/cpu/check.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"

@@ -8,7 +8,7 @@
 // costs quality and no safety.
 //
 // In: x, goal, box. In and out: y. Out: vertexStep, motions (common/motions.wgsl). Mirrors Forward.#guard, boxBound and
-// restoreOverflow (src/solver/cpu/forward.ts, boxes.ts, two-way.ts).
+// restoreOverflow (src/solver/cpu/forward.ts, boxes.ts, motion.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

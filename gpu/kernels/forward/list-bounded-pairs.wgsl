@@ -2,8 +2,8 @@
 // stale is skipped if its last normal keeps it further than δ apart for every α up to the guard's, rounding included
 // (docs/method.md, S11): that of the heights here, and that of the written numbers, which are not checked.
 //
-// In: motions, pairs, pairInfo. Out: limits.entry, control.listedCount; the list is in no order. Mirrors Forward.#staysApart
-// (src/solver/cpu/forward.ts).
+// In: motions, pairs, pairInfo. Out: limits.entry, control.listedCount; the list is in no order. Mirrors staysApart
+// (src/solver/cpu/bound.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

@@ -1,3 +1,4 @@
+import { allocate, release } from '../../threads/arrays.js';
 import type { PairSet } from './pair-set.js';
 
 /** Pairs are gathered vertex by vertex while at most one in this many vertices moves. */
@@ -13,7 +14,7 @@ export const SCANS_PER_INCIDENCE = 8;
  */
 export class ActivePairs {
   /** uint32[count] indices into P, ascending */
-  list = new Uint32Array(0);
+  list: Uint32Array = new Uint32Array(0);
   count = 0;
 
   /** revision of P that the incidence list belongs to; 0 = none */
@@ -30,6 +31,7 @@ export class ActivePairs {
   }
 
   free(): void {
+    release(this.list);
     this.list = new Uint32Array(0);
     this.count = 0;
     this.#revision = 0;
@@ -41,7 +43,10 @@ export class ActivePairs {
 
   /** Fills `list`. @param moving uint8[V] 1 = the vertex moves @param movingCount number of ones in `moving` */
   gather(pairs: PairSet, moving: Uint8Array, movingCount: number): void {
-    if (this.list.length < pairs.count) this.list = new Uint32Array(pairs.kind.length);
+    if (this.list.length < pairs.count) {
+      release(this.list);
+      this.list = allocate(Uint32Array, pairs.kind.length);
+    }
     this.count = 0;
     // The threshold affects only speed.
     if (movingCount * GATHERED_SHARE > moving.length || !this.#isIncidenceWorth(pairs)) this.#scan(pairs, moving);

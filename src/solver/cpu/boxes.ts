@@ -14,7 +14,7 @@ const f = Math.fround;
  */
 export interface TrustBoxes {
   /** float32[6·V] lo xyz, hi xyz, without growth */
-  readonly box: Float32Array<ArrayBuffer>;
+  readonly box: Float32Array;
   /** added on every side when hulls are compared; engine units */
   growth: number;
 }

@@ -1,7 +1,7 @@
 import { ERROR_FACTOR, LONG_SPREAD, TRUSTED_SHARE } from '../constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
-import type { PairSet } from './pair-set.js';
+import type { PairArrays } from './pair-set.js';
 
 /**
  * Signed heights of a pair along a vector n, relative to the pair's first vertex o, in float32:
@@ -164,7 +164,7 @@ export function heightError(sum: number): number {
 }
 
 /** Fills `heights` for pair p of P along its stored normal. */
-export function measureAlongNormal(pairs: PairSet, p: number, x: Float32Array): void {
+export function measureAlongNormal(pairs: PairArrays, p: number, x: Float32Array): void {
   const { vertex, normal } = pairs;
   const q = 4 * p;
   const n = 3 * p;
@@ -182,7 +182,7 @@ export function measureAlongNormal(pairs: PairSet, p: number, x: Float32Array): 
 }
 
 /** Fills `closest` for pair p of P at positions x. */
-export function measureClosest(pairs: PairSet, p: number, x: Float32Array): void {
+export function measureClosest(pairs: PairArrays, p: number, x: Float32Array): void {
   const v = pairs.vertex;
   const q = 4 * p;
   CLOSEST_POINTS[pairs.kind[p]](x, v[q], v[q + 1], v[q + 2], v[q + 3]);
@@ -196,7 +196,7 @@ export function measureClosest(pairs: PairSet, p: number, x: Float32Array): void
  *
  * Stamps the pair with `step` and leaves `heights` as measured along the chosen normal.
  */
-export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: number): void {
+export function measurePair(pairs: PairArrays, p: number, x: Float32Array, step: number): void {
   measureClosest(pairs, p, x);
   const distance = Math.sqrt(closest.squared);
   const q = 4 * p;
@@ -224,7 +224,7 @@ export function measurePair(pairs: PairSet, p: number, x: Float32Array, step: nu
 }
 
 /** The rare case of measurePair: tries every candidate in a fixed order and keeps the normal with the largest g − 2e. */
-function chooseNormal(pairs: PairSet, p: number, x: Float32Array, distance: number): void {
+function chooseNormal(pairs: PairArrays, p: number, x: Float32Array, distance: number): void {
   const kind = pairs.kind[p];
   const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);
   const candidates: number[][] = [];

@@ -26,7 +26,7 @@ export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta:
 /** The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p. */
 export class ContactCandidates {
   /** uint32[count] indices into P, ascending */
-  list = new Uint32Array(0);
+  list: Uint32Array = new Uint32Array(0);
   count = 0;
 
   constructor(private readonly scratch = new Scratch()) {}
@@ -99,18 +99,18 @@ function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: num
 export class Contacts {
   count = 0;
   /** int32[4·n] vertices of non-zero weight, −1 where unused */
-  corner = new Int32Array(0);
+  corner: Int32Array = new Int32Array(0);
   /** float32[12·n] Jacobians of the four slots */
-  jacobian = new Float32Array(0);
+  jacobian: Float32Array = new Float32Array(0);
   /** float32[n] c(x) */
-  value = new Float32Array(0);
+  value: Float32Array = new Float32Array(0);
   /** float32[n] K = Σ w_k |J_k|² with inverse masses w_k */
-  stiffness = new Float32Array(0);
-  #lambda = new Float32Array(0);
+  stiffness: Float32Array = new Float32Array(0);
+  #lambda: Float32Array = new Float32Array(0);
   colouring: Colouring = { order: new Uint32Array(0), offsets: new Uint32Array(1), colours: 0 };
 
   /** int32[n] the pair of each row */
-  pairOf = new Int32Array(0);
+  pairOf: Int32Array = new Int32Array(0);
 
   readonly #inverseMass: Float32Array;
   readonly #addTerm: (typeof CONTACT_TERMS)[ContactForm];

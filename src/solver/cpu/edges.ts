@@ -17,9 +17,9 @@ export class EdgeLengths {
   readonly ends: Uint32Array;
   // Shared memory, valid during one request:
   /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
-  #row = new Float32Array(0);
+  #row: Float32Array = new Float32Array(0);
   /** float32[n] λ, in sweep order */
-  #lambda = new Float32Array(0);
+  #lambda: Float32Array = new Float32Array(0);
 
   constructor(mesh: CollisionMesh) {
     this.#inverseMass = mesh.inverseMasses;

@@ -34,8 +34,10 @@ export function createCpuEngine(): Engine {
         configure: (parameters, units) => solver.configure(toSettings(parameters, units)),
         close: () => {
           if (!scenes.delete(solver)) return;
+          const { size: released } = solver;
+          solver.dispose();
           // The workspace stays as large as the remaining scenes need it.
-          if (![...scenes].some(({ size }) => size >= solver.size)) workspace.free();
+          if (![...scenes].some(({ size }) => size >= released)) workspace.free();
         },
       };
     },

@@ -40,6 +40,19 @@ export function stayWhereOverflown(x: Float32Array, y: Float32Array): void {
   }
 }
 
+/**
+ * Sets y_i back to y*_i where the backward step left the range of float32: targets may lie 1e12 extents away. y is guidance
+ * only, so this costs quality, not safety, and keeps NaN out of every stage.
+ */
+export function restoreOverflow(y: Float32Array, target: Float32Array): void {
+  for (let k = 0; k < y.length; k++) {
+    if (!Number.isFinite(y[k])) {
+      const i = k - (k % 3);
+      for (let c = i; c < i + 3; c++) y[c] = target[c];
+    }
+  }
+}
+
 /** y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`. */
 export function restShortMotions(x: Float32Array, y: Float32Array, inverseMasses: Float32Array, rest: number): void {
   for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {

@@ -1,3 +1,4 @@
+import { allocate, release } from '../../threads/arrays.js';
 import { PAIR_KINDS } from '../pair-kinds.js';
 
 /** A set whose capacity exceeds its pairs by this factor frees memory when a request ends. */
@@ -19,12 +20,12 @@ let lastRevision = 0;
 export class PairGeometry {
   /** revision of the set that released it last; 0 = none */
   revision = 0;
-  delta = new Float32Array(0);
-  stamp = new Int32Array(0);
-  weight = new Float32Array(0);
-  distance = new Float32Array(0);
-  gap = new Float32Array(0);
-  error = new Float32Array(0);
+  delta: Float32Array = new Float32Array(0);
+  stamp: Int32Array = new Int32Array(0);
+  weight: Float32Array = new Float32Array(0);
+  distance: Float32Array = new Float32Array(0);
+  gap: Float32Array = new Float32Array(0);
+  error: Float32Array = new Float32Array(0);
 
   /** in pairs */
   get capacity(): number {
@@ -32,23 +33,32 @@ export class PairGeometry {
   }
 
   get bytes(): number {
-    const { delta, stamp, weight, distance, gap, error } = this;
-    return [delta, stamp, weight, distance, gap, error].reduce((sum, array) => sum + array.byteLength, 0);
+    return this.#arrays.reduce((sum, array) => sum + array.byteLength, 0);
   }
 
-  /** Replaces every array by a new one, all zero. */
+  /** Replaces every array by a new one with undefined content. */
   allocate(pairs: number): void {
+    release(...this.#arrays);
     this.revision = 0;
-    this.delta = new Float32Array(pairs);
-    this.stamp = new Int32Array(pairs);
-    this.weight = new Float32Array(4 * pairs);
-    this.distance = new Float32Array(pairs);
-    this.gap = new Float32Array(pairs);
-    this.error = new Float32Array(pairs);
+    this.delta = allocate(Float32Array, pairs);
+    this.stamp = allocate(Int32Array, pairs);
+    this.weight = allocate(Float32Array, 4 * pairs);
+    this.distance = allocate(Float32Array, pairs);
+    this.gap = allocate(Float32Array, pairs);
+    this.error = allocate(Float32Array, pairs);
+  }
+
+  get #arrays(): readonly (Float32Array | Int32Array)[] {
+    return [this.delta, this.stamp, this.weight, this.distance, this.gap, this.error];
   }
 }
 
 const NO_GEOMETRY = new PairGeometry();
+
+/** The arrays of a {@link PairSet}, by the same names: what stages work on. */
+export type PairArrays = Readonly<
+  Pick<PairSet, 'kind' | 'vertex' | 'normal' | 'delta' | 'stamp' | 'weight' | 'distance' | 'gap' | 'error'>
+>;
 
 /**
  * The proximity set P: pairs of non-adjacent elements as a structure of arrays that grows with the demand. Vertex slots
@@ -64,11 +74,11 @@ export class PairSet {
   /** number of pairs of each kind, maintained by every change, because a report should not count millions of pairs */
   readonly byKind = new Uint32Array(PAIR_KINDS.length);
   /** uint8[capacity] index into PAIR_KINDS */
-  kind = new Uint8Array(0);
+  kind: Uint8Array = new Uint8Array(0);
   /** int32[4·capacity] vertex slots, −1 where unused */
-  vertex = new Int32Array(0);
+  vertex: Int32Array = new Int32Array(0);
   /** float32[3·capacity] last normal, from side b to side a; unit to about 1e-7, or 0 0 0 if there was none */
-  normal = new Float32Array(0);
+  normal: Float32Array = new Float32Array(0);
 
   // Shared memory, valid during one request:
   /** float32[capacity] δ_p, or 0 while no step has needed it since the search */
@@ -112,11 +122,7 @@ export class PairSet {
     this.#refer(NO_GEOMETRY);
     if (this.kind.length <= MAX_SLACK * this.count) return;
     const capacity = this.count + Math.floor(SPARE * this.count);
-    const { kind, vertex, normal, count } = this;
-    this.#allocate(capacity);
-    this.kind.set(kind.subarray(0, count));
-    this.vertex.set(vertex.subarray(0, 4 * count));
-    this.normal.set(normal.subarray(0, 3 * count));
+    this.#allocate(capacity, this.count);
   }
 
   /** Appends a pair; unused slots are −1. */
@@ -145,7 +151,7 @@ export class PairSet {
   /** Drops all pairs with their memory, and the shared memory. */
   discard(): void {
     this.clear();
-    this.#allocate(0);
+    this.#allocate(0, 0);
     this.#refer(NO_GEOMETRY);
   }
 
@@ -176,14 +182,12 @@ export class PairSet {
   }
 
   #grow(): void {
-    const { kind, vertex, normal, delta, stamp } = this;
-    this.#allocate(Math.max(MIN_CAPACITY, kind.length * 2));
-    this.kind.set(kind);
-    this.vertex.set(vertex);
-    this.normal.set(normal);
+    this.#allocate(Math.max(MIN_CAPACITY, this.kind.length * 2), this.count);
     const geometry = this.#geometry;
     if (geometry.capacity < this.kind.length) {
       // Only a search appends pairs, and then no geometry is valid that would need a copy.
+      const delta = this.delta.slice(0, this.count);
+      const stamp = this.stamp.slice(0, this.count);
       geometry.allocate(this.kind.length);
       geometry.delta.set(delta);
       geometry.stamp.set(stamp);
@@ -191,11 +195,16 @@ export class PairSet {
     this.#refer(geometry);
   }
 
-  /** Replaces the arrays of pairs and normals by new ones, all zero. */
-  #allocate(capacity: number): void {
-    this.kind = new Uint8Array(capacity);
-    this.vertex = new Int32Array(4 * capacity);
-    this.normal = new Float32Array(3 * capacity);
+  /** Replaces the arrays of pairs and normals, with as many of the pairs. */
+  #allocate(capacity: number, kept: number): void {
+    const { kind, vertex, normal } = this;
+    this.kind = allocate(Uint8Array, capacity);
+    this.vertex = allocate(Int32Array, 4 * capacity);
+    this.normal = allocate(Float32Array, 3 * capacity);
+    this.kind.set(kind.subarray(0, kept));
+    this.vertex.set(vertex.subarray(0, 4 * kept));
+    this.normal.set(normal.subarray(0, 3 * kept));
+    release(kind, vertex, normal);
   }
 
   /** A released set refers to no geometry, which would keep arrays alive that the owner has replaced. */

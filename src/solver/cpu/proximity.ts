@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
 import { findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
 import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../pair-budget.js';
@@ -46,7 +47,7 @@ export class Proximity {
     this.#settings = settings;
     this.pairs = new PairSet(workspace.geometry);
     this.#search = new ProximitySearch(mesh, workspace.trees);
-    this.boxes = { box: new Float32Array(6 * mesh.vertexCount), growth: 0 };
+    this.boxes = { box: allocate(Float32Array, 6 * mesh.vertexCount), growth: 0 };
     this.#mask = new Uint8Array(mesh.vertexCount);
     this.#searched = settings.guard === 'RADIUS' ? new Float32Array(3 * mesh.vertexCount) : new Float32Array(0);
     this.#ignoredParts = ignoredParts(mesh);
@@ -85,6 +86,12 @@ export class Proximity {
   invalidate(): void {
     this.isValid = false;
     this.pairs.discard();
+  }
+
+  /** Gives all memory back; nothing may be called afterwards. */
+  dispose(): void {
+    this.invalidate();
+    release(this.boxes.box);
   }
 
   /**

@@ -4,9 +4,9 @@ import type { PullBackFigures, Resolution, StepInput } from '../engine.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
+import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
-import { FORWARD_RULES } from './forward.js';
-import { markMoving } from './motion.js';
+import { markMoving, restoreOverflow } from './motion.js';
 import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
 import { PullBack, StepAbandoned } from './pull-back.js';
@@ -85,6 +85,7 @@ export class TwoWay {
    */
   configure(settings: Settings): void {
     if (!servesBoth(this.#settings, settings)) {
+      this.#proximity.dispose();
       this.#proximity = new Proximity(this.#mesh, settings, this.#workspace);
     }
     if (settings.sigma > 0) this.#edges ??= new EdgeLengths(this.#mesh);
@@ -97,6 +98,11 @@ export class TwoWay {
   /** Bytes kept between requests besides the mesh. */
   get bytes(): number {
     return this.#proximity.bytes + (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0);
+  }
+
+  /** Gives all memory back; nothing may be called afterwards. */
+  dispose(): void {
+    this.#proximity.dispose();
   }
 
   /** Vertices and pairs: a measure of the workspace that the scene needs. */
@@ -159,8 +165,11 @@ export class TwoWay {
     const { x: start, y: target } = input;
     const { residuals, watch, slide, clock } = stages;
     const proximity = this.#proximity;
-    const x = Float32Array.from(start);
-    const y = Float32Array.from(target);
+    const { scratch } = this.#workspace;
+    const x = scratch.float32('x', start.length);
+    const y = scratch.float32('y', target.length);
+    x.set(start);
+    y.set(target);
     residuals.begin(start, target, this.#settings.floor);
     proximity.beginRequest(input.excluded);
     const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
@@ -170,7 +179,7 @@ export class TwoWay {
       if (timeLeft() <= 0) throw new StepAbandoned();
     };
     clock.lap('search');
-    this.#edges?.linearise(target, this.#settings.sigma, this.#workspace.scratch);
+    this.#edges?.linearise(target, this.#settings.sigma, scratch);
     watch.begin(x, residuals.r);
     slide.begin();
     clock.lap('backward');
@@ -343,7 +352,7 @@ export class TwoWay {
     const limiting = findLimitingPairs(residuals.r, (i) => forward.limiter[i], this.#settings.epsilon, pairs.count);
     return {
       status,
-      positions: run.x,
+      positions: run.x.slice(),
       residuals: residuals.r.slice(),
       steps: run.steps,
       searches: run.searches,
@@ -384,17 +393,4 @@ function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
 
 function minOf(distances: Float32Array | undefined, delta: number): number {
   return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
-}
-
-/**
- * Sets y_i back to y*_i where the backward step left the range of float32: targets may lie 1e12 extents away. y is guidance
- * only, so this costs quality, not safety, and keeps NaN out of every stage.
- */
-function restoreOverflow(y: Float32Array, target: Float32Array): void {
-  for (let k = 0; k < y.length; k++) {
-    if (!Number.isFinite(y[k])) {
-      const i = k - (k % 3);
-      for (let c = i; c < i + 3; c++) y[c] = target[c];
-    }
-  }
 }

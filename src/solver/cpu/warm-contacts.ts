@@ -17,13 +17,13 @@ export class WarmContacts {
   readonly #inverseMass: Float32Array;
   readonly #scratch: Scratch;
   /** float32[|P|] λ by pair, of the last step; `kept` of them */
-  #byPair = new Float32Array(0);
+  #byPair: Float32Array = new Float32Array(0);
   #kept = 0;
   /** float32[n] λ of the rows, λ after the sweep before, and c */
-  #lambda = new Float32Array(0);
-  #last = new Float32Array(0);
-  #value = new Float32Array(0);
-  #active = new Uint32Array(0);
+  #lambda: Float32Array = new Float32Array(0);
+  #last: Float32Array = new Float32Array(0);
+  #value: Float32Array = new Float32Array(0);
+  #active: Uint32Array = new Uint32Array(0);
   #activeCount = 0;
 
   constructor(contacts: Contacts, inverseMass: Float32Array, scratch: Scratch) {

@@ -1,3 +1,5 @@
+import { allocate, release } from '../../threads/arrays.js';
+import { team } from '../../threads/here.js';
 import { ActivePairs } from './active-pairs.js';
 import { PairGeometry } from './pair-set.js';
 import { SearchTrees } from './search.js';
@@ -7,11 +9,10 @@ const GROWTH = 1.25;
 
 /**
  * Named buffers for the duration of one request, reused by the next one of any scene. A view is valid until the same name
- * is requested again, or {@link free}. No object that outlives the request may keep a view, which would keep a
- * replaced buffer alive.
+ * is requested again, or {@link free}; afterwards its memory may be somebody else's. Stages can work on all of them.
  */
 export class Scratch {
-  readonly #buffers = new Map<string, ArrayBuffer>();
+  readonly #buffers = new Map<string, Uint8Array>();
 
   get bytes(): number {
     let sum = 0;
@@ -20,36 +21,38 @@ export class Scratch {
   }
 
   /** @returns float32[length] with undefined content */
-  float32(name: string, length: number): Float32Array<ArrayBuffer> {
+  float32(name: string, length: number): Float32Array {
     return new Float32Array(this.#buffer(name, 4 * length), 0, length);
   }
 
   /** @returns int32[length] with undefined content */
-  int32(name: string, length: number): Int32Array<ArrayBuffer> {
+  int32(name: string, length: number): Int32Array {
     return new Int32Array(this.#buffer(name, 4 * length), 0, length);
   }
 
   /** @returns uint32[length] with undefined content */
-  uint32(name: string, length: number): Uint32Array<ArrayBuffer> {
+  uint32(name: string, length: number): Uint32Array {
     return new Uint32Array(this.#buffer(name, 4 * length), 0, length);
   }
 
   /** @returns uint8[length] with undefined content */
-  uint8(name: string, length: number): Uint8Array<ArrayBuffer> {
+  uint8(name: string, length: number): Uint8Array {
     return new Uint8Array(this.#buffer(name, length), 0, length);
   }
 
   free(): void {
+    release(...this.#buffers.values());
     this.#buffers.clear();
   }
 
   /** A buffer that grows loses its content. */
-  #buffer(name: string, bytes: number): ArrayBuffer {
-    const buffer = this.#buffers.get(name);
-    if (buffer && buffer.byteLength >= bytes) return buffer;
-    const larger = new ArrayBuffer(Math.max(bytes, Math.ceil(GROWTH * (buffer?.byteLength ?? 0))));
+  #buffer(name: string, bytes: number): ArrayBufferLike {
+    const old = this.#buffers.get(name);
+    if (old && old.byteLength >= bytes) return old.buffer;
+    if (old) release(old);
+    const larger = allocate(Uint8Array, Math.max(bytes, Math.ceil(GROWTH * (old?.byteLength ?? 0))));
     this.#buffers.set(name, larger);
-    return larger;
+    return larger.buffer;
   }
 }
 
@@ -91,6 +94,7 @@ export class Workspace {
       throw thrown;
     } finally {
       this.#isAcquired = false;
+      team.memory.trim();
     }
   }
 
@@ -103,5 +107,6 @@ export class Workspace {
     this.geometry.allocate(0);
     this.active.free();
     this.trees.free();
+    team.memory.trim();
   }
 }

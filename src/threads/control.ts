@@ -1,0 +1,107 @@
+/*
+ * Two kinds of shared words. The process has one board, on which helpers wait and threads are counted; every thread that may ask for help
+ * has one control block, which holds its current run.
+ *
+ * A run has tickets, one a chunk. The word NEXT counts tickets over all runs and wraps at 2^32; LIMIT is the end of the
+ * current run. A thread claims a chunk by raising NEXT from t to t + 1 with a compare-and-exchange while t is before LIMIT.
+ * That succeeds only if t is unclaimed, so its run has not ended, and it cannot end before the chunk is done: what describes the
+ * run is written before LIMIT is raised, is read after the claim, and is not changed until DONE has counted every claimed
+ * chunk. A thread that was suspended between looking and claiming does no harm, however long. (It would need exactly 2^32
+ * claims in between.)
+ */
+
+/** The board: words of the process. */
+export const BOARD = {
+  /** rung for every run; helpers wait on it */
+  bell: 0,
+  /** most threads that compute at the same time */
+  cores: 1,
+  /** threads that have work of their own */
+  busy: 2,
+  /** helpers that are awake */
+  awake: 3,
+  /** helpers that can take work */
+  ready: 4,
+  /** from here on one word a helper: 1 = its thread has ended */
+  ended: 8,
+} as const;
+
+/** More helpers than this gain next to nothing: the serial part of a resolve is 5 to 9 %. */
+export const MAX_HELPERS = 15;
+
+/** Threads that may take part in a run: the one that asks, and helpers. */
+export const MAX_SLOTS = MAX_HELPERS + 1;
+
+export const BOARD_WORDS = BOARD.ended + MAX_HELPERS;
+
+/** The control block: int32 words, then float64 arguments. */
+export const CONTROL = {
+  next: 0,
+  limit: 1,
+  /** claimed chunks of the run that have ended; the asking thread waits on it */
+  done: 2,
+  /** first ticket of the run */
+  base: 3,
+  /** index of the stage's definition */
+  definition: 4,
+  items: 5,
+  chunk: 6,
+  /** messages that a helper must have read before it computes */
+  messages: 7,
+  /** 1 = the thread has work of its own */
+  busy: 8,
+  /** 1 = the thread asks no more */
+  gone: 9,
+  /** one word a slot: 1 + chunk that the helper computes; 0 = none */
+  held: 16,
+  /** one word a slot: 1 + chunk that the helper gave back, unfinished */
+  returned: 16 + MAX_SLOTS,
+} as const;
+
+const CONTROL_WORDS = CONTROL.returned + MAX_SLOTS;
+export const MAX_ARGUMENTS = 256;
+const ARGUMENTS_AT = 8 * Math.ceil(CONTROL_WORDS / 2);
+
+/** The block of one thread that asks. */
+export interface Control {
+  readonly words: Int32Array;
+  /** of the run: four numbers an array (buffer, type, offset in bytes, length), then the numbers */
+  readonly arguments: Float64Array;
+}
+
+export function createControl(): SharedArrayBuffer {
+  return new SharedArrayBuffer(ARGUMENTS_AT + 8 * MAX_ARGUMENTS);
+}
+
+export function viewControl(buffer: SharedArrayBuffer): Control {
+  return {
+    words: new Int32Array(buffer, 0, CONTROL_WORDS),
+    arguments: new Float64Array(buffer, ARGUMENTS_AT, MAX_ARGUMENTS),
+  };
+}
+
+/** @returns the chunk claimed, counted from the begin of the run; −1 = none is left */
+export function claim(words: Int32Array): number {
+  for (;;) {
+    const ticket = Atomics.load(words, CONTROL.next);
+    if (((Atomics.load(words, CONTROL.limit) - ticket) | 0) <= 0) return -1;
+    if (Atomics.compareExchange(words, CONTROL.next, ticket, (ticket + 1) | 0) === ticket) {
+      return (ticket - Atomics.load(words, CONTROL.base)) | 0;
+    }
+  }
+}
+
+/** Types of arrays, by their code in the arguments. */
+export const VIEW_TYPES = [Uint8Array, Int8Array, Int32Array, Uint32Array, Float32Array, Float64Array] as const;
+
+/** What a thread that asks tells a helper, in order. */
+export type HelperMessage =
+  | { readonly type: 'buffer'; readonly id: number; readonly buffer: SharedArrayBuffer | undefined }
+  | { readonly type: 'stage'; readonly index: number; readonly definition: StageDefinition };
+
+export interface StageDefinition {
+  readonly module: string;
+  readonly name: string;
+  readonly arrays: readonly string[];
+  readonly numbers: readonly string[];
+}

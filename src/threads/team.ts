@@ -1,0 +1,298 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import {
+  BOARD,
+  CONTROL,
+  type Control,
+  claim,
+  type HelperMessage,
+  MAX_ARGUMENTS,
+  MAX_SLOTS,
+  VIEW_TYPES,
+  viewControl,
+} from './control.js';
+import { SharedMemory } from './memory.js';
+import type { AnyStage, Arrays, Numbers, SharedView, Stage } from './stage.js';
+
+/** How a thread reaches the helpers of its process; plain data, sent to the thread when it starts. */
+export interface TeamLink {
+  /** the board */
+  readonly board: SharedArrayBuffer;
+  /** of the thread alone */
+  readonly control: SharedArrayBuffer;
+  /** takes one message, whatever it says, and answers with one {@link PortsMessage} */
+  readonly port: MessagePort;
+}
+
+/** One port a helper, in the order of their slots. */
+export interface PortsMessage {
+  readonly ports: readonly MessagePort[];
+}
+
+/** Cost of a run, in nanoseconds of one thread, from which helpers are started: they take some 50 ms of a core each. */
+const WORTH_STARTING = 4e6;
+
+/** Cost of a run from which helpers take part. To wake one and wait for it costs about ten microseconds. */
+const WORTH_SHARING = 4e5;
+
+/** Milliseconds between two looks at whether a helper that computes has ended. */
+const LOOK_INTERVAL = 200;
+
+/**
+ * Looks in a row without any progress after which a helper counts as lost, although its thread has not ended. A chunk takes
+ * about a millisecond; a thread that gets no core for five minutes was stopped by something.
+ */
+const MAX_IDLE_LOOKS = 1500;
+
+/** A helper ended, or stopped for good, while it computed. The results of the run are incomplete. */
+export class HelperLost extends Error {
+  constructor() {
+    super('A thread that helped with this computation was lost.');
+    this.name = 'HelperLost';
+  }
+}
+
+/** One run of a stage. */
+export interface Work<A extends Arrays<A>, N extends Numbers<N>> {
+  readonly stage: Stage<A, N>;
+  readonly arrays: A;
+  readonly numbers: N;
+  /** items 0 … count − 1 */
+  readonly count: number;
+  /** items that a thread takes at a time; results must not depend on who takes them, but may depend on this number */
+  readonly chunk: number;
+  /** nanoseconds an item, roughly: decides whether the run is worth sharing */
+  readonly cost: number;
+  /** called by this thread between two of its chunks; what it throws ends the run and is thrown again */
+  readonly pulse?: (() => void) | undefined;
+}
+
+/**
+ * The threads that compute a stage for this thread: itself, and helpers that no other thread needs. A run is shared out in
+ * chunks that each thread claims. This thread always works itself, so a run needs no helper to finish; at the end it waits
+ * for chunks that helpers have claimed and for nothing else.
+ */
+export class Team {
+  readonly memory = new SharedMemory();
+  #link: TeamLink | undefined;
+  #board: Int32Array | undefined;
+  #control: Control | undefined;
+  #ports: readonly MessagePort[] = [];
+  #definitions = new Map<AnyStage, number>();
+  #ids = new WeakMap<SharedArrayBuffer, number>();
+  #lastId = 0;
+  #isWorking = false;
+  /** chunks that helpers have computed for this thread */
+  helpedChunks = 0;
+
+  constructor() {
+    this.memory.onRelease = (buffers) => this.#forget(buffers);
+  }
+
+  /** Lets this thread ask the helpers of its process from now on. They start when a run is worth it. */
+  join(link: TeamLink): void {
+    this.leave();
+    this.#link = link;
+    this.#board = new Int32Array(link.board);
+    this.#control = viewControl(link.control);
+  }
+
+  /** Computes on this thread alone from now on. */
+  leave(): void {
+    this.setBusy(false);
+    if (this.#control) Atomics.store(this.#control.words, CONTROL.gone, 1);
+    for (const port of this.#ports) port.close();
+    this.#link?.port.close();
+    this.#link = undefined;
+    this.#board = undefined;
+    this.#control = undefined;
+    this.#ports = [];
+    this.#definitions = new Map();
+    this.#ids = new WeakMap();
+  }
+
+  /** Whether arrays should be in shared memory, because helpers may be asked. */
+  get canShare(): boolean {
+    return this.#board !== undefined && Atomics.load(this.#board, BOARD.cores) > 1;
+  }
+
+  /** Threads whose slots a kernel may be given: slot < slots. */
+  get slots(): number {
+    return this.#board ? Math.min(MAX_SLOTS, Atomics.load(this.#board, BOARD.cores)) : 1;
+  }
+
+  /** Whether this thread has work of its own. Helpers are counted beside it, so that no more threads compute than there are cores. */
+  setBusy(isBusy: boolean): void {
+    const board = this.#board;
+    const words = this.#control?.words;
+    if (!board || !words) return;
+    const before = Atomics.exchange(words, CONTROL.busy, isBusy ? 1 : 0);
+    if (before !== (isBusy ? 1 : 0)) Atomics.add(board, BOARD.busy, isBusy ? 1 : -1);
+  }
+
+  /**
+   * Runs a stage to its end.
+   *
+   * @throws HelperLost; what a kernel or `pulse` throws. The results are then incomplete, and no thread writes any more, except
+   *   after HelperLost: the memory of the run must then not be used again, and {@link memory} does not give it to anybody
+   */
+  run<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>): void {
+    const { count, chunk, cost } = work;
+    const chunks = Math.ceil(count / chunk);
+    const isShared = chunks > 1 && !this.#isWorking && count * cost >= WORTH_SHARING && this.#hasHelpers(count * cost);
+    const words = isShared ? this.#describe(work) : undefined;
+    if (!words) {
+      for (let n = 0; n < chunks; n++) {
+        work.pulse?.();
+        computeChunk(work, n, 0);
+      }
+      return;
+    }
+    this.#isWorking = true;
+    try {
+      this.#share(work, words, chunks);
+    } finally {
+      this.#isWorking = false;
+    }
+  }
+
+  #share<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array, chunks: number): void {
+    const board = this.#board as Int32Array;
+    const base = Atomics.load(words, CONTROL.next);
+    const limit = (base + chunks) | 0;
+    Atomics.store(words, CONTROL.done, 0);
+    Atomics.store(words, CONTROL.base, base);
+    for (let slot = 0; slot < MAX_SLOTS; slot++) Atomics.store(words, CONTROL.returned + slot, 0);
+    Atomics.store(words, CONTROL.limit, limit);
+    Atomics.add(board, BOARD.bell, 1);
+    Atomics.notify(board, BOARD.bell, Math.min(chunks - 1, freeCores(board)));
+    let own = 0;
+    let claimed = chunks;
+    try {
+      for (let n = claim(words); n >= 0; n = claim(words)) {
+        own++;
+        work.pulse?.();
+        computeChunk(work, n, 0);
+      }
+    } catch (thrown) {
+      // Nothing more can be claimed; what has been claimed ends before anybody touches its memory again.
+      claimed = (Atomics.exchange(words, CONTROL.next, limit) - base) | 0;
+      this.#awaitHelpers(words, claimed - own);
+      throw thrown;
+    }
+    this.#awaitHelpers(words, claimed - own);
+    this.helpedChunks += claimed - own;
+    for (let slot = 1; slot < MAX_SLOTS; slot++) {
+      const returned = Atomics.load(words, CONTROL.returned + slot) - 1;
+      // Where the kernel threw, it throws here as well, on the thread that can tell its caller.
+      if (returned >= 0) computeChunk(work, returned, 0);
+    }
+  }
+
+  /** Waits until helpers have ended so many chunks. */
+  #awaitHelpers(words: Int32Array, chunks: number): void {
+    let looks = 0;
+    for (;;) {
+      const done = Atomics.load(words, CONTROL.done);
+      if (done === chunks) return;
+      if (Atomics.wait(words, CONTROL.done, done, LOOK_INTERVAL) !== 'timed-out') {
+        looks = 0;
+        continue;
+      }
+      if (++looks < MAX_IDLE_LOOKS && !this.#hasLostHelper(words)) continue;
+      this.memory.abandon();
+      this.leave();
+      throw new HelperLost();
+    }
+  }
+
+  #hasLostHelper(words: Int32Array): boolean {
+    const board = this.#board as Int32Array;
+    return this.#ports.some(
+      (_, n) => Atomics.load(board, BOARD.ended + n) !== 0 && Atomics.load(words, CONTROL.held + n + 1) !== 0,
+    );
+  }
+
+  /** Whether helpers are there and cores for them; asks for helpers where the run would be worth it. */
+  #hasHelpers(nanoseconds: number): boolean {
+    if (!this.#link || !this.#board || !this.#control) return false;
+    if (this.#ports.length === 0) {
+      const { words } = this.#control;
+      const hasAsked = Atomics.load(words, CONTROL.messages) < 0;
+      if (!hasAsked && (nanoseconds < WORTH_STARTING || !this.canShare)) return false;
+      if (!hasAsked) {
+        Atomics.store(words, CONTROL.messages, -1);
+        this.#link.port.postMessage(0);
+      }
+      const answer = receiveMessageOnPort(this.#link.port) as { message: PortsMessage } | undefined;
+      if (!answer) return false;
+      this.#ports = answer.message.ports;
+      Atomics.store(words, CONTROL.messages, 0);
+    }
+    return this.#ports.length > 0 && freeCores(this.#board) > 0;
+  }
+
+  /** Writes what helpers need to know of a run. @returns undefined where an array is not in shared memory */
+  #describe<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>): Int32Array | undefined {
+    const { words, arguments: args } = this.#control as Control;
+    const definition = this.#definitions.get(work.stage as unknown as AnyStage) ?? this.#define(work);
+    let at = 0;
+    for (const name in work.arrays) {
+      const array = work.arrays[name] as SharedView;
+      if (!(array.buffer instanceof SharedArrayBuffer)) return undefined;
+      args[at++] = this.#ids.get(array.buffer) ?? this.#introduce(array.buffer);
+      args[at++] = VIEW_TYPES.findIndex((type) => array instanceof type);
+      args[at++] = array.byteOffset;
+      args[at++] = array.length;
+    }
+    for (const name in work.numbers) args[at++] = work.numbers[name];
+    words[CONTROL.definition] = definition;
+    words[CONTROL.items] = work.count;
+    words[CONTROL.chunk] = work.chunk;
+    return words;
+  }
+
+  #define<A extends Arrays<A>, N extends Numbers<N>>({ stage, arrays, numbers }: Work<A, N>): number {
+    const index = this.#definitions.size;
+    this.#definitions.set(stage as unknown as AnyStage, index);
+    const { module, name } = stage;
+    const definition = { module, name, arrays: Object.keys(arrays), numbers: Object.keys(numbers) };
+    if (4 * definition.arrays.length + definition.numbers.length > MAX_ARGUMENTS) {
+      throw new RangeError(`The stage ${name} has more arguments than a control block holds.`);
+    }
+    this.#tell({ type: 'stage', index, definition });
+    return index;
+  }
+
+  #introduce(buffer: SharedArrayBuffer): number {
+    const id = ++this.#lastId;
+    this.#ids.set(buffer, id);
+    this.#tell({ type: 'buffer', id, buffer });
+    return id;
+  }
+
+  #forget(buffers: readonly SharedArrayBuffer[]): void {
+    for (const buffer of buffers) {
+      const id = this.#ids.get(buffer);
+      if (id === undefined) continue;
+      this.#ids.delete(buffer);
+      this.#tell({ type: 'buffer', id, buffer: undefined });
+    }
+    if (!this.#board || this.#ports.length === 0) return;
+    Atomics.add(this.#board, BOARD.bell, 1);
+    Atomics.notify(this.#board, BOARD.bell);
+  }
+
+  #tell(message: HelperMessage): void {
+    for (const port of this.#ports) port.postMessage(message);
+    if (this.#control) Atomics.add(this.#control.words, CONTROL.messages, 1);
+  }
+}
+
+function freeCores(board: Int32Array): number {
+  return Atomics.load(board, BOARD.cores) - Atomics.load(board, BOARD.busy) - Atomics.load(board, BOARD.awake);
+}
+
+function computeChunk<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, n: number, slot: number): void {
+  const from = n * work.chunk;
+  work.stage.kernel(work.arrays, work.numbers, from, Math.min(work.count, from + work.chunk), slot);
+}

@@ -1,0 +1,54 @@
+import t from 'tap';
+import { SCENES } from '../../../examples/scenes/index.js';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { measureMesh } from '../../../src/mesh/measure.js';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import type { Resolution } from '../../../src/solver/engine.js';
+import { CoordinateFrame, floorOf } from '../../../src/solver/frame.js';
+import { resolveParameters } from '../../../src/solver/parameters.js';
+import { team } from '../../../src/threads/here.js';
+import { withCores } from '../../support/helpers.js';
+
+/** A session of two requests, the second of which goes half of the way back, so that it may use the proximity set again. */
+async function resolveTwice(name: string, vertices: number, input: ParametersInput): Promise<object[]> {
+  const { vertexCount, triangles, segments, particles, start, target, kinematicFrom } = SCENES[name]!(vertices);
+  const kinematic = Uint8Array.from({ length: vertexCount }, (_, i) => (i < kinematicFrom ? 0 : 1));
+  const mesh = buildMesh({ vertexCount, triangles, segments, particles, kinematic });
+  const from = Float64Array.from(start);
+  const measures = measureMesh(mesh, from);
+  const { parameters } = resolveParameters({ stepLimit: 5, ...input }, measures);
+  const frame = CoordinateFrame.fit(from, measures.medianEdge, measures.bounds);
+  const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
+  const engine = createCpuEngine();
+  const scene = await engine.open(mesh, parameters, units);
+  const outcomeOf = ({ timings, ...rest }: Resolution) => ({ ...rest, timings: typeof timings });
+  const one = await scene.resolve({ x: frame.toEngine(from), y: frame.toEngine(Float64Array.from(target)) });
+  const back = one.positions.map((value, k) => value + 0.5 * (frame.toEngine(from)[k]! - value));
+  const two = await scene.resolve({ x: one.positions, y: back });
+  scene.close();
+  await engine.close();
+  return [outcomeOf(one), outcomeOf(two)];
+}
+
+const CASES: readonly (readonly [string, number, ParametersInput])[] = [
+  ['layers', 1800, { quality: 'FAST' }],
+  ['layers', 1800, { quality: 'BALANCED' }],
+  ['layers', 800, { preset: 'PAPER', quality: 'FAST', stepLimit: 3 }],
+  ['sleeve', 2000, { quality: 'FAST' }],
+  ['sand', 2200, { quality: 'FAST' }],
+];
+
+t.test('answers have the same bytes for any number of cores', async (t) => {
+  const alone: object[][] = [];
+  for (const of of CASES) alone.push(await resolveTwice(...of));
+  for (const cores of [2, 3, 5, 8]) {
+    await withCores(cores, async () => {
+      const before = team.helpedChunks;
+      for (const [n, of] of CASES.entries()) {
+        t.same(await resolveTwice(...of), alone[n], `${of[0]}, ${JSON.stringify(of[2])}, ${cores} cores`);
+      }
+      t.ok(team.helpedChunks > before, 'helpers took part');
+    });
+  }
+});

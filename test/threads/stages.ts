@@ -1,0 +1,63 @@
+import { defineStage } from '../../src/threads/stage.js';
+
+/** Writes n² and who computed it; takes a while, so that helpers get a share. */
+export const SQUARES = defineStage(
+  import.meta.url,
+  'squares',
+  (
+    { squares, by }: { readonly squares: Float64Array; readonly by: Int32Array },
+    { rounds }: { readonly rounds: number },
+    from,
+    to,
+    slot,
+  ) => {
+    for (let n = from; n < to; n++) {
+      let sum = 0;
+      for (let k = 0; k < rounds; k++) sum += (n * n) / rounds;
+      squares[n] = Math.round(sum);
+      by[n] = slot;
+    }
+  },
+);
+
+/** Fails at one item, on every thread. */
+export const FAILING = defineStage(
+  import.meta.url,
+  'failing',
+  ({ done }: { readonly done: Int32Array }, { bad }: { readonly bad: number }, from, to) => {
+    for (let n = from; n < to; n++) {
+      if (n === bad) throw new RangeError(`item ${n}`);
+      for (let k = 0; k < 10_000; k++) done[n] += k & 1;
+      done[n] = 1;
+    }
+  },
+);
+
+/** Ends the helper that gets an item of it, in the middle of its chunk; the asking thread computes its own. */
+export const DEADLY = defineStage(
+  import.meta.url,
+  'deadly',
+  ({ done }: { readonly done: Int32Array }, _, from, to, slot) => {
+    if (slot > 0) {
+      Atomics.store(done, 0, 1);
+      process.exit(3);
+    }
+    // This thread goes on only when a helper has a chunk.
+    while (Atomics.load(done, 0) === 0) Atomics.wait(done, 0, 0, 20);
+    for (let n = Math.max(1, from); n < to; n++) done[n] = 1;
+  },
+);
+
+/** Waits for a long time on a helper. */
+export const SLOW = defineStage(
+  import.meta.url,
+  'slow',
+  ({ done }: { readonly done: Int32Array }, _, from, to, slot) => {
+    if (slot > 0) {
+      Atomics.add(done, 0, 1);
+      Atomics.notify(done, 0);
+      Atomics.wait(done, 1, 0, 700);
+    } else if (Atomics.load(done, 0) === 0) Atomics.wait(done, 0, 0, 5000);
+    for (let n = Math.max(2, from); n < to; n++) done[n]++;
+  },
+);
