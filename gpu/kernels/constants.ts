@@ -6,6 +6,7 @@ import {
   GUARD_SHARE,
   KEPT,
   LEAF_SIZE,
+  LONG_SPREAD,
   MIN_AREA_SHARE,
   MIN_DELTA_SHARE,
   MIN_MOVABLE_WEIGHT,
@@ -104,6 +105,10 @@ export const NO_PART = 0xffffffff;
 /** Slack of a dropped pair's separation: the heights of its boxes' corners err by less than 16u times their largest term. */
 const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
 
+/** e of heights that are computed in integers (common/long-heights.wgsl): what does not grow with the pair, and its growth with the extent. */
+export const LONG_ROUNDING = 2 ** -16;
+export const LONG_EXTENT_ERROR = 2 ** -29;
+
 /** What WGSL declares as u32. */
 const UNSIGNED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
@@ -118,6 +123,7 @@ const UNSIGNED: Readonly<Record<string, number>> = {
 
 /** What WGSL declares as f32. */
 const FLOATS: Readonly<Record<string, number>> = {
+  ...{ LONG_SPREAD, LONG_ROUNDING, LONG_EXTENT_ERROR },
   ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
   ...{ RECOVERY, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, MIN_SINE, MIN_AREA_SHARE },
   ...{ PARTIAL_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },

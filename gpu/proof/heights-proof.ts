@@ -1,7 +1,8 @@
-import { ERROR_FACTOR, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
+import { ERROR_FACTOR, LONG_SPREAD, UNIT_ROUNDOFF } from '../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../src/solver/pair-kinds.js';
 import { foldThreads } from '../device/dispatch.js';
 import { BUFFER_USAGE, MAP_MODE } from '../device/flags.js';
+import { LONG_EXTENT_ERROR, LONG_ROUNDING } from '../kernels/constants.js';
 import { loadKernel } from '../shaders.js';
 import { makeProofCases, PROOF_POINTS, type ProofCases } from './proof-cases.js';
 
@@ -29,13 +30,16 @@ export interface Proof {
 export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
   let worst = 0;
   for (let pair = 0; pair < cases.pairs; pair++) {
-    const { heights, spreads } = exactHeights(cases, pair);
+    const { heights, spreads, extents } = exactHeights(cases, pair);
     for (let kind = 0; kind < PAIR_KINDS.length; kind++) {
       const first = ANSWER.WORDS * (PAIR_KINDS.length * pair + kind);
       const answer = answers.subarray(first, first + ANSWER.WORDS);
-      const e = ERROR_FACTOR * Math.max(...spreads.slice(0, CORNERS[kind]));
-      const objection = objectToHeights(answer, kind, heights, e) ?? objectToGap(answer, kind);
-      worst = Math.max(worst, ...heights.slice(0, CORNERS[kind]).map((h, k) => errorRatio(answer[k]!, h, e)));
+      const coarse = ERROR_FACTOR * Math.max(...spreads.slice(0, CORNERS[kind]));
+      const e = longError(answer, coarse, Math.max(...extents.slice(0, CORNERS[kind]))) ?? coarse;
+      // A corner that lies far behind lo and hi keeps its height in float32.
+      const allowed = heights.map((h) => (Math.abs(h) < LONG_HEIGHT - coarse ? e : coarse));
+      const objection = objectToHeights(answer, kind, heights, e, allowed) ?? objectToGap(answer, kind);
+      worst = Math.max(worst, ...heights.slice(0, CORNERS[kind]).map((h, k) => errorRatio(answer[k]!, h, allowed[k]!)));
       if (objection === undefined) continue;
       const where = `pair ${pair} (${cases.labelOf(pair)}) as ${PAIR_KINDS[kind]!.symbol}`;
       return { ok: false, worst, pairs: cases.pairs, reason: `${where}: ${objection}` };
@@ -44,17 +48,31 @@ export function judgeHeights(cases: ProofCases, answers: Float32Array): Proof {
   return { ok: true, worst, pairs: cases.pairs };
 }
 
-/** h_k = n·(x_k − x_0) and Σ_c |n_c (x_kc − x_0c)| of each point, in double precision. */
-function exactHeights({ points, normals }: ProofCases, pair: number): { heights: number[]; spreads: number[] } {
+/** Heights above it are not computed in integers (common/long-heights.wgsl). */
+const LONG_HEIGHT = 100;
+
+/** e of a long pair, for the lo and hi of its answer; undefined = its heights are those of float32. @param coarse e of those */
+function longError(answer: Float32Array, coarse: number, extent: number): number | undefined {
+  const height = Math.max(Math.abs(answer[ANSWER.LO]!), Math.abs(answer[ANSWER.HI]!));
+  if (!(coarse > ERROR_FACTOR * LONG_SPREAD) || height >= LONG_HEIGHT) return undefined;
+  return LONG_ROUNDING + LONG_EXTENT_ERROR * extent + 2 * ERROR_FACTOR * height;
+}
+
+/** Of each point, in double precision: h_k = n·(x_k − x_0), Σ_c |n_c (x_kc − x_0c)| and Σ_c |x_kc − x_0c|. */
+function exactHeights({ points, normals }: ProofCases, pair: number) {
   const origin = 3 * PROOF_POINTS * pair;
   const heights: number[] = [];
   const spreads: number[] = [];
+  const extents: number[] = [];
+  const sizeOf = (terms: readonly number[]) => Math.abs(terms[0]!) + Math.abs(terms[1]!) + Math.abs(terms[2]!);
   for (let k = 0; k < PROOF_POINTS; k++) {
-    const terms = [0, 1, 2].map((c) => normals[3 * pair + c]! * (points[origin + 3 * k + c]! - points[origin + c]!));
+    const d = [0, 1, 2].map((c) => points[origin + 3 * k + c]! - points[origin + c]!);
+    const terms = d.map((difference, c) => normals[3 * pair + c]! * difference);
     heights.push(terms[0]! + terms[1]! + terms[2]!);
-    spreads.push(Math.abs(terms[0]!) + Math.abs(terms[1]!) + Math.abs(terms[2]!));
+    spreads.push(sizeOf(terms));
+    extents.push(sizeOf(d));
   }
-  return { heights, spreads };
+  return { heights, spreads, extents };
 }
 
 const errorRatio = (height: number, exact: number, e: number): number => {
@@ -62,14 +80,20 @@ const errorRatio = (height: number, exact: number, e: number): number => {
   return error === 0 ? 0 : error / e;
 };
 
-function objectToHeights(answer: Float32Array, kind: number, heights: number[], e: number): string | undefined {
+function objectToHeights(
+  answer: Float32Array,
+  kind: number,
+  heights: readonly number[],
+  e: number,
+  allowed: readonly number[],
+): string | undefined {
   // Comparisons are written so that a NaN fails.
   if (!(Math.abs(answer[ANSWER.ERROR]! - e) <= BOUND_SLACK * e)) {
     return `the error bound is ${answer[ANSWER.ERROR]} instead of ${e}`;
   }
   for (let k = 0; k < CORNERS[kind]!; k++) {
-    if (!(errorRatio(answer[k]!, heights[k]!, e) <= 1)) {
-      return `point ${k} is off by ${Math.abs(answer[k]! - heights[k]!)}, allowed ${e}`;
+    if (!(errorRatio(answer[k]!, heights[k]!, allowed[k]!) <= 1)) {
+      return `point ${k} is off by ${Math.abs(answer[k]! - heights[k]!)}, allowed ${allowed[k]}`;
     }
   }
   return undefined;

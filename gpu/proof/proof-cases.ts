@@ -74,6 +74,29 @@ const FAMILIES: readonly Family[] = [
     },
   },
   {
+    // Engine units: a ground plane of tens of thousands of edges, whose heights are computed in integers.
+    label: 'a close point over a plane of tens of thousands of edges',
+    make: (direction, random) => {
+      const normal = direction();
+      const size = 1000 * 60 ** random();
+      const base = scaleTo(direction(), 30 * random());
+      const corner = () => add(base, scaleTo(cross(normal, direction()), size * (0.2 + random())));
+      const beside = add(base, scaleTo(direction(), random()));
+      return { normal, points: [add(beside, scaleTo(normal, 0.1 * random())), corner(), corner(), corner()] };
+    },
+  },
+  {
+    // As an edge of such a plane: its far end is the origin of the heights.
+    label: 'a close edge beside an edge of tens of thousands of edges',
+    make: (direction, random) => {
+      const normal = direction();
+      const along = scaleTo(cross(normal, direction()), 1);
+      const size = 1000 * 60 ** random();
+      const near = () => add(scaleTo(along, 3 * random()), scaleTo(normal, -0.2 * random()));
+      return { normal, points: [scaleTo(along, -size), scaleTo(along, size * random()), near(), near()] };
+    },
+  },
+  {
     label: 'equal points and axis-aligned normals',
     make: (direction, random) => {
       const point = scaleTo(direction(), 1);

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { refusalOf } from '../support/job.js';
-import { floorScene, judgeFloor, randomFloorScene } from '../support/large-floor.js';
+import { floorScene, judgeFloor, randomFloorScene, wordsOf } from '../support/large-floor.js';
 import { seeded } from '../support/random.js';
 import { DirectSession } from '../support/scenes.js';
 
@@ -28,7 +28,8 @@ for (const falling of ['CLOTH', 'BOX'] as const) {
           );
           t.same(faults, []);
           const { report } = answer;
-          t.match(report, { status: 'CONVERGED', touchingPairs: 0, warnings: [] });
+          t.match(report, { status: 'CONVERGED', touchingPairs: 0 });
+          t.same(wordsOf(report), []);
           t.ok(report.steps < 20, `${report.steps} steps`);
           // It lies on the plane: nearer than δ, at no less than half of the floor.
           const delta = report.resolved.activationDistance;
@@ -85,7 +86,8 @@ t.test(
             k < 12 ? request.start[k]! : c + (k % 3 === 0 ? 0.004 * frame : 0),
           );
           const { report, ...answer } = await session.step(target);
-          t.match(report, { status: 'CONVERGED', warnings: [], proximitySetReused: true }, `frame ${frame}`);
+          t.match(report, { status: 'CONVERGED', proximitySetReused: true }, `frame ${frame}`);
+          t.same(wordsOf(report), []);
           ({ positions } = answer);
           t.notSame(positions, before);
         }
@@ -94,7 +96,7 @@ t.test(
         const refusal = await refusalOf(session.step(sinking));
         t.match(refusal, { code: 'TOLERANCE_TOO_SMALL', hint: /rest/ });
         const { report } = await session.step(request.target);
-        t.match(report, { status: 'CONVERGED', warnings: [] }, 'the session goes on from where it was');
+        t.equal(report.status, 'CONVERGED', 'the session goes on from where it was');
         t.equal(session.findings.length, 0);
       }
     }
@@ -119,7 +121,8 @@ t.test('a body that rests in one frame and moves in the next counts from then on
   const session = new DirectSession(request, engine);
   await session.open();
   const still = await session.step(request.target);
-  t.match(still.report, { status: 'CONVERGED', warnings: [] });
+  t.equal(still.report.status, 'CONVERGED');
+  t.same(wordsOf(still.report), []);
   const moving = request.target.map((c, k) => (k >= 3 * first ? c + 0.001 : c));
   const refusal = await refusalOf(session.step(moving));
   t.match(refusal, { code: 'TOLERANCE_TOO_SMALL' }, 'at hundreds of metres float32 is too coarse for the default δ');

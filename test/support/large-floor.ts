@@ -106,6 +106,11 @@ export function randomFloorScene(random: Random): Partial<FloorScene> & { readon
   };
 }
 
+/** Warnings that a caller has to do something about; edges over σ are what quality FAST leaves where cloth is pressed. */
+export function wordsOf({ warnings }: Pick<ResolveAnswer['report'], 'warnings'>): readonly string[] {
+  return warnings.map(({ code }) => code).filter((code) => code !== 'OVERLONG_EDGES');
+}
+
 export interface JudgedFloor {
   readonly answer: ResolveAnswer;
   /** what is wrong with the answer or its path; empty = nothing */

@@ -6,7 +6,7 @@
 // #include "common/corners.wgsl"
 // #include "common/closest.wgsl"
 // #include "common/lengths.wgsl"
-// #include "common/heights.wgsl"
+// #include "common/long-heights.wgsl"
 
 struct Measured {
   weight: vec4f,
@@ -33,6 +33,20 @@ fn normalOfPlanes(kind: u32, p: Corners) -> vec3f {
   return directionOf(cross3(directionOf(u), directionOf(v)));
 }
 
+// The direction made perpendicular to the longer edge of a pair of edges, or to the edge of a vertex and an edge; 0 where that is
+// not long. The difference of closest points on a long edge leans along it by the rounding of their place on it, and its
+// ends are then at different heights.
+fn levelledNormal(kind: u32, p: Corners, direction: vec3f) -> vec3f {
+  let first = p.p1 - p.p0;
+  let second = select(p.p2 - p.p1, p.p3 - p.p2, kind == EE);
+  let edge = select(second, first, kind == EE && extentOf(first) > extentOf(second));
+  if (kind == VT || kind == VV || !(extentOf(edge) > LONG_SPREAD)) {
+    return vec3f(0.0);
+  }
+  let along = directionOf(edge);
+  return directionOf(direction - dot3(direction, along) * along);
+}
+
 fn isVector(n: vec3f) -> bool {
   return n.x != 0.0 || n.y != 0.0 || n.z != 0.0;
 }
@@ -48,7 +62,7 @@ fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measu
   var hasOne = isVector(candidate);
   var heights: Heights;
   // In a fixed order, the first of those that certify most, g − 2e: the closest direction, which is enough where it is to
-  // be trusted, the normal of the planes both ways, the last normal. A vector of 0 certifies nothing and is skipped.
+  // be trusted, the normal of the planes both ways, the last normal, the levelled one. A vector of 0 certifies nothing and is skipped.
   var tries = 1u;
   for (var k = 0u; k < tries; k++) {
     if (k == 1u) {
@@ -57,15 +71,17 @@ fn measureNearest(kind: u32, p: Corners, nearest: Closest, last: vec3f) -> Measu
       candidate = -candidate;
     } else if (k == 3u) {
       candidate = last;
+    } else if (k == 4u) {
+      candidate = levelledNormal(kind, p, directionOf(nearest.difference));
     }
     if (k > 0u && !isVector(candidate)) {
       continue;
     }
-    let tried = measureHeights(kind, p, candidate);
+    let tried = measureAnyHeights(kind, p, candidate);
     if (k == 0u) {
       heights = tried;
       if (!(distance > 0.0 && tried.gap >= TRUSTED_SHARE * distance && isCertified(tried.gap, tried.error))) {
-        tries = 4u;
+        tries = 5u;
       }
     } else if (!hasOne || tried.gap - 2.0 * tried.error > heights.gap - 2.0 * heights.error) {
       hasOne = true;

@@ -107,7 +107,7 @@ fn bound(
   var heights: Heights;
   var gap: f32;
   if ((entry & IS_CURRENT) != 0u) {
-    heights = measureHeights(kind, points, normal.xyz);
+    heights = measureAnyHeights(kind, points, normal.xyz);
     gap = gapOf(heights, pairDistance[p]);
   } else {
     let measured = measurePair(kind, points, normal.xyz);

@@ -12,7 +12,7 @@
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/corners.wgsl"
-// #include "common/heights.wgsl"
+// #include "common/long-heights.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read> next: array<f32>;
@@ -57,10 +57,8 @@ fn check(
       continue;
     }
     let k = 3u * u32(v);
-    let d = vec3f(next[k], next[k + 1u], next[k + 2u]) - origin;
-    let height = heightOf(n, d);
-    let error = max(limit.error, errorOf(spreadOf(n, d)));
-    if (!holds(height, error, limit, s < sideA)) {
+    let corner = measureCorner(n, vec3f(next[k], next[k + 1u], next[k + 2u]), origin);
+    if (!holds(corner.x, max(limit.error, corner.y), limit, s < sideA)) {
       atomicOr(&vertexStep[v].flags, REVERTED);
       atomicMin(&vertexStep[v].limiter, p);
     }

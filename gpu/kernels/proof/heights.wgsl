@@ -1,10 +1,10 @@
-// Lets an adapter prove its heights (docs/method.md, S10): measureHeights of common/heights.wgsl, the function that every
+// Lets an adapter prove its heights (docs/method.md, S10): measureAnyHeights of common/long-heights.wgsl, the function that every
 // kernel of the forward step calls, over each pair's four points as each kind of pair; one thread a pair. Only this entry
 // point belongs to the proof.
 //
 // In: points, normals. Out: answers, eight float32 a pair and kind: h_0 … h_3, lo, hi, gap, e.
 // #include "common/corners.wgsl"
-// #include "common/heights.wgsl"
+// #include "common/long-heights.wgsl"
 
 // float32[12 · pairs] four points of three coordinates each
 @group(0) @binding(0) var<storage, read> points: array<f32>;
@@ -26,7 +26,7 @@ fn proveHeights(@builtin(global_invocation_id) id: vec3u) {
   let k = 4u * pair;
   let corners = Corners(pointOf(k), pointOf(k + 1u), pointOf(k + 2u), pointOf(k + 3u));
   for (var kind = 0u; kind < KIND_COUNT; kind++) {
-    let heights = measureHeights(kind, corners, n);
+    let heights = measureAnyHeights(kind, corners, n);
     let at = 8u * (KIND_COUNT * pair + kind);
     for (var slot = 0u; slot < 4u; slot++) {
       answers[at + slot] = heights.h[slot];

@@ -4,6 +4,7 @@ import { openAdapter } from '../../../gpu/device/adapter.js';
 import { ANSWER, judgeHeights, proveHeights } from '../../../gpu/proof/heights-proof.js';
 import { makeProofCases, PROOF_POINTS } from '../../../gpu/proof/proof-cases.js';
 import { assembleKernel, type KernelReader, loadKernel, readKernel } from '../../../gpu/shaders.js';
+import { LONG_SPREAD } from '../../../src/solver/constants.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 
 const opening = await openAdapter({ allowSoftware: true });
@@ -13,6 +14,7 @@ const needsAdapter =
 t.teardown(() => opened?.close());
 
 const HEIGHTS = 'gpu/kernels/common/heights.wgsl';
+const LONG_HEIGHTS = 'gpu/kernels/common/long-heights.wgsl';
 
 /** Faults of the functions that every kernel of the forward step calls, and what the proof says. */
 const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly verdict: RegExp }[] = [
@@ -60,6 +62,30 @@ const FAULTS: readonly { readonly name: string; readonly fault: Fault; readonly 
     fault: { file: HEIGHTS, search: 'lo, hi, lo - hi,', replacement: 'lo, hi, 1.01 * abs(lo - hi),' },
     verdict: /the gap is/,
   },
+  {
+    name: 'heights of long pairs are those of float32, with the e of integers',
+    fault: { file: LONG_HEIGHTS, function: 'longHeightOf', body: 'return heightOf(n, at - o);' },
+    verdict: /tens of thousands of edges.* is off by/,
+  },
+  {
+    name: 'the last bits of coordinates are forgotten',
+    fault: {
+      file: LONG_HEIGHTS,
+      function: 'longHeightOf',
+      body: 'return original_longHeightOf(n, at, floor(64.0 * o) / 64.0);',
+    },
+    verdict: /tens of thousands of edges.* is off by/,
+  },
+  {
+    name: 'a sum of limbs is lost',
+    fault: { file: LONG_HEIGHTS, search: '(dotOfLimbs(n1, low) >> 9u) + ', replacement: '' },
+    verdict: /tens of thousands of edges.* is off by/,
+  },
+  {
+    name: 'e of long pairs forgets the heights',
+    fault: { file: LONG_HEIGHTS, search: ' + 2.0 * ERROR_FACTOR * height', replacement: '' },
+    verdict: /the error bound is .* instead of/,
+  },
 ];
 
 if (!opened) t.test('the adapter proves its heights', needsAdapter, async (t) => t.fail(opening.reason));
@@ -88,7 +114,15 @@ else {
     for (const kernel of ['proof/heights', 'forward/bound', 'forward/check', 'forward/list-bounded-pairs']) {
       t.ok(loadKernel(kernel).includes(text), kernel);
     }
-    t.notMatch(readKernel('proof/heights.wgsl'), /fn (measureHeights|heightOf|spreadOf|errorOf)/, 'no copy of its own');
+    const long = 'fn longHeightOf(';
+    for (const kernel of ['proof/heights', 'forward/bound', 'forward/check', 'backward/geometry']) {
+      t.ok(loadKernel(kernel).includes(long), kernel);
+    }
+    t.notMatch(
+      readKernel('proof/heights.wgsl'),
+      /fn (measure\w*Heights|\w*[hH]eightOf|spreadOf|\w*[eE]rrorOf)/,
+      'no copy of its own',
+    );
   });
 
   t.test('a kernel that does not compile is an error, not a proof', async (t) => {
@@ -106,19 +140,31 @@ t.test('the judge of heights', async (t) => {
     for (let pair = 0; pair < cases.pairs; pair++) {
       const heights: number[] = [];
       const spreads: number[] = [];
+      const extents: number[] = [];
       for (let k = 0; k < PROOF_POINTS; k++) {
         const terms = [0, 1, 2].map(
           (c) => cases.normals[3 * pair + c]! * (cases.points[12 * pair + 3 * k + c]! - cases.points[12 * pair + c]!),
         );
         heights.push(Math.fround(terms[0]! + terms[1]! + terms[2]!));
         spreads.push(Math.abs(terms[0]!) + Math.abs(terms[1]!) + Math.abs(terms[2]!));
+        extents.push(
+          [0, 1, 2].reduce(
+            (sum, c) => sum + Math.abs(cases.points[12 * pair + 3 * k + c]! - cases.points[12 * pair + c]!),
+            0,
+          ),
+        );
       }
       for (let kind = 0; kind < PAIR_KINDS.length; kind++) {
         const corners = CORNERS[kind]!;
         const own = [0, 1, 2, 3].map((slot) => heights[slot < corners ? slot : corners - 1]!);
         const lo = Math.min(...own.slice(0, SIDE_A[kind]));
         const hi = Math.max(...own.slice(SIDE_A[kind], corners));
-        const e = 8 * 2 ** -23 * Math.max(...spreads.slice(0, corners));
+        const coarse = 8 * 2 ** -23 * Math.max(...spreads.slice(0, corners));
+        const height = Math.max(Math.abs(lo), Math.abs(hi));
+        const isLong = coarse > 8 * 2 ** -23 * LONG_SPREAD && height < 100;
+        const e = isLong
+          ? 2 ** -16 + 2 ** -29 * Math.max(...extents.slice(0, corners)) + 16 * 2 ** -23 * height
+          : coarse;
         answers.set([...own, lo, hi, lo - hi, e], placeOf(pair, kind));
       }
     }
