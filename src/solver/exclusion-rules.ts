@@ -1,5 +1,6 @@
+import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
-import { CORNERS, SIDE_A } from './pair-kinds.js';
+import { CORNERS, PAIR_KINDS, SIDE_A } from './pair-kinds.js';
 
 /**
  * The proximity pairs that a mesh excludes from every search: inner pairs of kinematic regions (kinematicPairs SKIP), and
@@ -126,4 +127,14 @@ export function ignoredParts(mesh: CollisionMesh): PairPredicate | undefined {
     }
     return (seamA | seamB) === 0 && ignored.has(a * partCount + b);
   };
+}
+
+/** Excludes what either excludes; undefined = nothing. */
+export function eitherOf(
+  ofIgnoredParts: PairPredicate | undefined,
+  excluded: ExcludedPairs | undefined,
+): PairPredicate | undefined {
+  if (!excluded) return ofIgnoredParts;
+  return (kind, v0, v1, v2, v3) =>
+    ofIgnoredParts?.(kind, v0, v1, v2, v3) === true || PAIR_KINDS[kind].isExcluded(excluded, v0, v1, v2, v3);
 }

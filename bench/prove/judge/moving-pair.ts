@@ -3,12 +3,13 @@ import { crossOf, minusOf, nearestDifference, type Vector } from './nearest.js';
 /*
  * Do two elements whose corners move on straight lines have a common point at some t in [0, 1]?
  *
- * An interval [a, b] of time is free if one vector n keeps the sides apart at both of its ends:
+ * An interval [a, b] of time is free if one vector n keeps the sides apart at each of its ends, t = a and t = b:
  *
- *     min over side A of n·x(a), n·x(b)   >   max over side B of n·x(a), n·x(b)
+ *     min over side A of n·x(t)   >   max over side B of n·x(t)
  *
- * Heights along n are linear in t, so the inequality holds between the ends, and it holds for the whole of either element
- * because their points are convex combinations of the corners. Where no vector is found the interval is halved. What is
+ * The difference of the heights of two corners along n is linear in t, so the inequality holds between the ends, wherever the
+ * two elements have gone together, and it holds for the whole of either because their points are convex combinations of the
+ * corners. Where no vector is found the interval is halved. What is
  * not proved free by then, MAX_DEPTH halvings deep, counts as a meeting: a collision is never missed; a pair that comes
  * within rounding of touching may be called one.
  *
@@ -98,9 +99,11 @@ function separates(
   const size = Math.abs(n[0]) + Math.abs(n[1]) + Math.abs(n[2]);
   // Also false for a vector that is not a number.
   if (!(size > MIN_NORMAL)) return false;
-  let [lowA, highA] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  let [lowB, highB] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  const least = margin * size;
+  let [isAbove, isBelow] = [true, true];
   for (const state of [earlier, later]) {
+    let [lowA, highA] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    let [lowB, highB] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (let k = 0; k < state.length; k++) {
       const height = n[0] * state[k][0] + n[1] * state[k][1] + n[2] * state[k][2];
       if (k < sizeA) {
@@ -111,9 +114,10 @@ function separates(
         highB = Math.max(highB, height);
       }
     }
+    isAbove &&= lowA - highB > least;
+    isBelow &&= lowB - highA > least;
   }
-  const least = margin * size;
-  return lowA - highB > least || lowB - highA > least;
+  return isAbove || isBelow;
 }
 
 /** Under this products of n and a length could sink into the subnormals, where relative errors do not hold. */

@@ -4,6 +4,8 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import type { StateToMap } from '../../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
 import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
+import { FLIGHT_MUTANTS } from './flight-mutants.js';
+import { FLOOR, FORWARD, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
@@ -347,6 +349,7 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: [MEETING, PATH, FLOOR],
   },
   ...SUBTLE_MUTANTS,
+  ...FLIGHT_MUTANTS,
   ...CONTRACT_MUTANTS,
   ...PULL_BACK_MUTANTS,
 ];

@@ -1,5 +1,6 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
+import { departures } from './departures.js';
 import { sewnParts } from './parts.js';
 import type { Random } from './random.js';
 import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './rounding.js';
@@ -363,6 +364,7 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   grainsOverSails,
   farFlights,
   farLandings,
+  departures,
   closeCalls,
   pebbles,
   sewnParts,

@@ -3,9 +3,8 @@ import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
-import { findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
+import { eitherOf, findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
 import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../pair-budget.js';
-import { PAIR_KINDS } from '../pair-kinds.js';
 import { distancesByVertex } from '../part-distances.js';
 import type { Settings } from '../settings.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
@@ -233,13 +232,4 @@ function isFew(marks: Uint8Array, share: number): boolean {
 
 function isSameList(a: ExcludedPairs | undefined, b: ExcludedPairs | undefined): boolean {
   return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
-}
-
-function eitherOf(
-  ofIgnoredParts: PairPredicate | undefined,
-  excluded: ExcludedPairs | undefined,
-): PairPredicate | undefined {
-  if (!excluded) return ofIgnoredParts;
-  return (kind, v0, v1, v2, v3) =>
-    ofIgnoredParts?.(kind, v0, v1, v2, v3) === true || PAIR_KINDS[kind].isExcluded(excluded, v0, v1, v2, v3);
 }

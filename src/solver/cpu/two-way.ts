@@ -1,6 +1,11 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+<<<<<<< HEAD
 import type { PullBackFigures, Resolution, StepInput } from '../engine.js';
+=======
+import type { Resolution, StepInput } from '../engine.js';
+import { FreeFlight } from '../flight/free-flight.js';
+>>>>>>> b9783ea (Vertices with very far targets fly there in one piece where their way is free)
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex } from '../part-distances.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
@@ -130,8 +135,33 @@ export class TwoWay {
 
   #run(input: StepInput, stages: Stages): Resolution {
     const run = this.#begin(input, stages);
-    const status = this.#advance(run);
+    const status = this.#flyFree(run) ?? this.#advance(run);
     return this.#report(run, this.#settings.pullBack ? this.#pullBack(run, this.#settings.pullBack, status) : status);
+  }
+
+  /** Takes vertices with very far targets there as far as their ways are free. @returns why there was no time for it */
+  #flyFree(run: Run): 'DEADLINE' | undefined {
+    const { input, stages, x, pulse } = run;
+    if (this.#settings.guard !== 'BOXES') return undefined;
+    stages.clock.restart();
+    try {
+      const pieces = new FreeFlight(this.#mesh, this.#settings).fly({
+        ...{ x, target: input.y, excluded: input.excluded, pulse },
+        mayContinue: () => run.steps < this.#settings.stepLimit && !input.shouldStop?.(),
+        onPiece: (state) => {
+          run.steps++;
+          input.onState?.(state);
+        },
+      });
+      // P of the last request holds boxes that the fliers have left.
+      if (pieces > 0) run.next = { isDue: true, wanted: undefined };
+    } catch (thrown) {
+      if (!(thrown instanceof StepAbandoned)) throw thrown;
+      return 'DEADLINE';
+    } finally {
+      stages.clock.lap('forward');
+    }
+    return undefined;
   }
 
   /** Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */

@@ -1,0 +1,162 @@
+import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { CollisionMesh } from '../../mesh/types.js';
+import { KEPT, PASSIVE } from '../constants.js';
+import { distanceAt, isSameAt } from '../cpu/motion.js';
+import { PairSet } from '../cpu/pair-set.js';
+import { PairBudgetExceeded, type PairRules, ProximitySearch } from '../cpu/search.js';
+import { eitherOf, findKinematicBorder, ignoredParts } from '../exclusion-rules.js';
+import { comfortablePairs, PAIR_LIMIT } from '../pair-budget.js';
+import { CORNERS } from '../pair-kinds.js';
+import type { Settings } from '../settings.js';
+import { Flight, waysBetween } from './flight.js';
+import { FlightEdges } from './flight-edges.js';
+import { passableShare } from './flight-pair.js';
+
+/** A vertex whose target is farther away than so many leaps flies; nearer targets are a matter of ordinary steps. */
+export const FAR_LEAPS = 32;
+
+/** Flights, one after the other: a vertex that something stopped may find its way free once the others have left. */
+const MAX_FLIGHTS = 4;
+
+/** Share of the way that is tried next where the pairs of a flight are too many. */
+const SHORTER = 1 / 16;
+
+/** Rounds in which pairs shorten the flights of their vertices; later ones ground them. */
+const SHORTENING_ROUNDS = 16;
+const MAX_ROUNDS = 64;
+
+/** Pairs between two pulses: some ten milliseconds. */
+const PAIRS_PER_PULSE = 4096;
+
+/** Rounding of a separation of two boxes along a direction, in double, over the largest coordinate; with room to spare. */
+const SEPARATION_ERROR = 2 ** -46;
+
+/** One request before its first step. */
+export interface FlightRun {
+  /** float32[3·V] engine units: the state, moved in place */
+  readonly x: Float32Array;
+  /** float32[3·V] y* */
+  readonly target: Float32Array;
+  readonly excluded?: ExcludedPairs | undefined;
+  /** asked before each piece */
+  readonly mayContinue: () => boolean;
+  /** called at short intervals before anything moves; may throw */
+  readonly pulse: () => void;
+  /** x has gone one straight piece, with every vertex at the same pace */
+  readonly onPiece: (x: Float32Array) => void;
+}
+
+/**
+ * Free flight: takes vertices whose targets are very far away there in one straight piece each, as far as their way is free,
+ * before Algorithm 1 begins, whose steps would follow them leap by leap, with a search each.
+ *
+ * A piece moves fliers from x_v to z_v = fl(x_v + t_v (y*_v − x_v)), t_v ≤ 1, all at the same pace; all others rest. Why no
+ * pair meets on it:
+ *
+ * 1. With boxes box(x_v, z_v at t_v = 1) every point of an element stays in the hull of the boxes of its vertices, and still
+ *    does for shorter t_v, because rounding is monotone. Elements whose grown hulls are disjoint cannot meet. Minimum,
+ *    maximum and comparison are exact (docs/method.md, S3).
+ * 2. Elements without a flier rest.
+ * 3. All other pairs are listed, and each of them passes the test of {@link passableShare} with the ends that are committed.
+ *
+ * A pair that does not pass shortens the flights of its vertices, and every pair with such a vertex is tested again, until
+ * all pass. With t_v = 0 a vertex rests, so this ends at the latest when nothing moves.
+ *
+ * Edges keep their limits: an end of an edge with a limit flies no farther than σ L* (or its length now) from the other one.
+ */
+export class FreeFlight {
+  readonly #mesh: CollisionMesh;
+  readonly #settings: Settings;
+
+  /** @param settings with trust boxes (preset TUNED) */
+  constructor(mesh: CollisionMesh, settings: Settings) {
+    this.#mesh = mesh;
+    this.#settings = settings;
+  }
+
+  /** @returns the number of pieces that x has gone */
+  fly(run: FlightRun): number {
+    const { x, target, mayContinue, onPiece } = run;
+    // A caller who sets the leap to 0 asks for short steps.
+    if (this.#settings.leap === 0) return 0;
+    for (let flown = 0; flown < MAX_FLIGHTS; flown++) {
+      const fliers = this.#fliers(x, target);
+      const z = fliers.length > 0 && mayContinue() ? this.#destination(run, fliers) : undefined;
+      if (!z) return flown;
+      x.set(z);
+      onPiece(x);
+    }
+    return MAX_FLIGHTS;
+  }
+
+  /** Vertices, ascending, that are far from their targets. */
+  #fliers(x: Float32Array, target: Float32Array): number[] {
+    const far = FAR_LEAPS * this.#settings.leap;
+    const fliers: number[] = [];
+    for (let i = 0; i < this.#mesh.vertexCount; i++) if (distanceAt(x, target, 3 * i) > far) fliers.push(i);
+    return fliers;
+  }
+
+  /** The end of a piece that is free; undefined = there is none that pays. */
+  #destination(run: FlightRun, fliers: readonly number[]): Float32Array | undefined {
+    const { x, target } = run;
+    const { leap } = this.#settings;
+    const longest = fliers.reduce((most, i) => Math.max(most, distanceAt(x, target, 3 * i)), 0);
+    for (let share = 1; share * longest > leap; share *= SHORTER) {
+      const flight = new Flight(x, target, fliers, share, leap);
+      const pairs = this.#search(run, flight);
+      if (pairs) return this.#settle(run, flight, pairs) ? flight.z : undefined;
+    }
+    return undefined;
+  }
+
+  /** The pairs with a flier that may meet; undefined = too many. */
+  #search({ x, target, excluded, pulse }: FlightRun, flight: Flight): PairSet | undefined {
+    const mesh = this.#mesh;
+    const { skipKinematicPairs, delta } = this.#settings;
+    const mask = Uint8Array.from({ length: mesh.vertexCount }, (_, i) => {
+      const isPassive = mesh.kinematic[i] !== 0 && (skipKinematicPairs || isSameAt(x, target, 3 * i));
+      return (isPassive ? PASSIVE : 0) | (flight.share[i] > 0 ? 0 : KEPT);
+    });
+    const rules: PairRules = {
+      mask,
+      border: skipKinematicPairs ? findKinematicBorder(mesh) : undefined,
+      isIgnored: eitherOf(ignoredParts(mesh), excluded),
+    };
+    const pairs = new PairSet();
+    pairs.acquire();
+    const boxes = { box: waysBetween(x, flight.z), growth: delta / 2 };
+    // A direction that parts two boxes says nothing where its rounding may exceed the cutoff.
+    const cutoff = SEPARATION_ERROR * largestOf(boxes.box) < delta ? delta : Number.POSITIVE_INFINITY;
+    const budget = comfortablePairs(mesh.contactVertices.length, PAIR_LIMIT);
+    try {
+      new ProximitySearch(mesh).search(boxes, x, cutoff, rules, budget, pairs, pulse);
+      return pairs;
+    } catch (thrown) {
+      if (thrown instanceof PairBudgetExceeded) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** Shortens flights until every pair passes and every edge is within its limit. @returns whether any vertex flies */
+  #settle({ pulse, target }: FlightRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
+    const { floor, sigma } = this.#settings;
+    const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, sigma) : undefined;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      for (let p = 0; p < count; p++) {
+        if (p % PAIRS_PER_PULSE === 0) pulse();
+        const vertices = vertex.subarray(4 * p, 4 * p + CORNERS[kind[p]]);
+        if (!vertices.some((v) => flight.isNew(v))) continue;
+        const share = passableShare({ x: flight.x, z: flight.z, kind: kind[p], vertices }, floor);
+        if (share < 1) for (const v of vertices) flight.shorten(v, round < SHORTENING_ROUNDS ? share : 0);
+      }
+      edges?.limit(flight);
+      if (!flight.apply()) return flight.isFlying;
+    }
+    return false;
+  }
+}
+
+function largestOf(values: Float32Array): number {
+  return values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+}
