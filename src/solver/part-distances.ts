@@ -34,6 +34,11 @@ export function distancesByVertex(mesh: CollisionMesh, { delta, scale }: Setting
   return distances;
 }
 
+/** The smallest δ of a vertex. @param delta where no part has one of its own */
+export function smallestDistance(distances: Float32Array | undefined, delta: number): number {
+  return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
+}
+
 /** δ of a pair: the mean of its sides, a side's being the largest of its vertices. @param distances float32[V] */
 export function pairActivationDistance(
   distances: Float32Array,

@@ -3,9 +3,8 @@ import type { Differences } from '../../../src/jobs/differences.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import type { StateToMap } from '../../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
-import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { FLIGHT_MUTANTS } from './flight-mutants.js';
-import { FLOOR, FORWARD, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
+import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 

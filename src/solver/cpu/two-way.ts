@@ -1,13 +1,9 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
-<<<<<<< HEAD
 import type { PullBackFigures, Resolution, StepInput } from '../engine.js';
-=======
-import type { Resolution, StepInput } from '../engine.js';
 import { FreeFlight } from '../flight/free-flight.js';
->>>>>>> b9783ea (Vertices with very far targets fly there in one piece where their way is free)
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
-import { distancesByVertex } from '../part-distances.js';
+import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
 import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
@@ -15,7 +11,7 @@ import { markMoving, restoreOverflow } from './motion.js';
 import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
 import { PullBack, StepAbandoned } from './pull-back.js';
-import { PairBudgetExceeded } from './search.js';
+import { shortenOnce } from './shorten-once.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
 
@@ -79,7 +75,7 @@ export class TwoWay {
     this.#settings = settings;
     this.#workspace = workspace;
     this.#distances = distancesByVertex(mesh, settings);
-    this.#minDelta = minOf(this.#distances, settings.delta);
+    this.#minDelta = smallestDistance(this.#distances, settings.delta);
     this.#proximity = new Proximity(mesh, settings, workspace);
     this.#edges = settings.sigma > 0 ? new EdgeLengths(mesh) : undefined;
   }
@@ -96,7 +92,7 @@ export class TwoWay {
     if (settings.sigma > 0) this.#edges ??= new EdgeLengths(this.#mesh);
     else this.#edges = undefined;
     this.#distances = distancesByVertex(this.#mesh, settings);
-    this.#minDelta = minOf(this.#distances, settings.delta);
+    this.#minDelta = smallestDistance(this.#distances, settings.delta);
     this.#settings = settings;
   }
 
@@ -142,8 +138,6 @@ export class TwoWay {
   /** Takes vertices with very far targets there as far as their ways are free. @returns why there was no time for it */
   #flyFree(run: Run): 'DEADLINE' | undefined {
     const { input, stages, x, pulse } = run;
-    if (this.#settings.guard !== 'BOXES') return undefined;
-    stages.clock.restart();
     try {
       const pieces = new FreeFlight(this.#mesh, this.#settings).fly({
         ...{ x, target: input.y, excluded: input.excluded, pulse },
@@ -403,24 +397,4 @@ export class TwoWay {
       ...(pullBack ? { pullBack } : {}),
     };
   }
-}
-
-/**
- * A pulse for the first search, which has the longest leap: once half of the remaining time has passed, it declares the
- * pairs too many, and the search restarts with half the leap. The rest of a first step costs as much as its search, so that
- * step would have been abandoned; half the leap has a third to a tenth of the pairs.
- */
-function shortenOnce(timeLeft: () => number, pulse: () => void): () => void {
-  const half = timeLeft() / 2;
-  let isShort = false;
-  return () => {
-    pulse();
-    if (isShort || !(timeLeft() < half)) return;
-    isShort = true;
-    throw new PairBudgetExceeded();
-  };
-}
-
-function minOf(distances: Float32Array | undefined, delta: number): number {
-  return distances?.reduce((min, distance) => Math.min(min, distance)) ?? delta;
 }

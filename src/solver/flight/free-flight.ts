@@ -68,7 +68,6 @@ export class FreeFlight {
   readonly #mesh: CollisionMesh;
   readonly #settings: Settings;
 
-  /** @param settings with trust boxes (preset TUNED) */
   constructor(mesh: CollisionMesh, settings: Settings) {
     this.#mesh = mesh;
     this.#settings = settings;
@@ -77,8 +76,9 @@ export class FreeFlight {
   /** @returns the number of pieces that x has gone */
   fly(run: FlightRun): number {
     const { x, target, mayContinue, onPiece } = run;
-    // A caller who sets the leap to 0 asks for short steps.
-    if (this.#settings.leap === 0) return 0;
+    const { guard, leap } = this.#settings;
+    // PAPER is Algorithm 1 to the letter; a caller who sets the leap to 0 asks for short steps.
+    if (guard !== 'BOXES' || leap === 0) return 0;
     for (let flown = 0; flown < MAX_FLIGHTS; flown++) {
       const fliers = this.#fliers(x, target);
       const z = fliers.length > 0 && mayContinue() ? this.#destination(run, fliers) : undefined;
