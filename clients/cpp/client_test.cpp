@@ -65,6 +65,27 @@ void testSession(const Client& client, bool isStreaming) {
   check(closed && closed->code() == kCancelled, "a closed session refuses steps" + way);
 }
 
+void testReport(const Client& client) {
+  v1::ResolveRequest request;
+  *request.mutable_mesh() = pair();
+  for (const std::uint32_t first : {0, 3}) {
+    auto& part = *request.mutable_mesh()->add_parts();
+    part.set_name(first == 0 ? "lower" : "upper");
+    part.set_first_vertex(first), part.set_vertex_count(3), part.set_contact_offset(0.002);
+  }
+  auto& parameters = *request.mutable_parameters();
+  parameters.set_activation_distance(0.02), parameters.set_quality(v1::BALANCED);
+  request.mutable_start()->set_data(pack<float>(lowered<float>(0)));
+  request.mutable_target()->set_data(pack<float>(lowered<float>(0.2f)));
+  const auto report = client.resolve(request).report();
+  check(report.has_pull_back() && report.pull_back().steps() > 0, "the report has the pull-back");
+  const auto& before = report.pull_back().before();
+  const auto& after = report.pull_back().after();
+  check(after.distance_to_target_rms() < before.distance_to_target_rms(), "which came nearer to the target");
+  check(after.distance_to_target_rms() == report.distance_to_target_rms(), "its end is the answer");
+  check(report.overlong_edges() == 0 && !report.has_worst_edge(), "no edge is longer than the limit");
+}
+
 /// Answers a creation and records the metadata of each call.
 class Recorder : public v1::CollisionService::Service {
  public:
@@ -123,6 +144,7 @@ int main(int count, char** words) {
   check(!client.info().version().empty(), "the server states its version");
   testSession(client, false);
   testSession(client, true);
+  testReport(client);
   testMetadata();
   testRefusedStream();
 

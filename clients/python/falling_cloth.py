@@ -46,8 +46,9 @@ with client.session(mesh, x, stream="--stream" in sys.argv) as session:
         v = (result.positions[: N * N] - x[: N * N]) / DT
         x = result.positions
         if frame % 10 == 0:
-            contacts = result.report["pairs"]["activeContacts"]
-            print(f"frame {frame} {result.report['status']} {contacts} contacts", flush=True)
+            report = result.report
+            print(f"frame {frame} {report['status']} {report['pairs']['activeContacts']} contacts, "
+                  f"rms {report['distanceToTargetRms']:.2g}, {report['overlongEdges']} overlong edges", flush=True)
     assert session.check()["intersectionFree"], "the last state is free"
     assert (np.linalg.norm(x[: N * N], axis=1) > 0.9 * RADIUS).all(), "nothing passed through the ball"
     print(f"{FRAMES} frames, session recreated {session.recreations} times")

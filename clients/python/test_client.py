@@ -158,6 +158,20 @@ class ClientTest:
         self.assertEqual(full.contacts["vertices"].shape, (len(full.contacts["kinds"]), 4))
         self.assertEqual(full.vertices["residual"].shape, (len(START),))
 
+    def test_the_report_says_how_near_the_answer_is(self):
+        parts = [{"name": "lower", "vertexCount": 3, "contactOffset": 0.001},
+                 {"name": "upper", "firstVertex": 3, "vertexCount": len(START) - 3}]
+        mesh = Mesh(**{**MESH.__dict__, "parts": parts})
+        parameters = {"activationDistance": 0.02, "quality": "BALANCED", "contactOffset": 0.004}
+        report = self.client.resolve(mesh, START, lowered(0.2), parameters=parameters).report
+        self.assertEqual((report["overlongEdges"], report["kinematicDistanceMax"]), (0, 0))
+        pull_back = report["pullBack"]
+        self.assertLess(0, pull_back["steps"])
+        self.assertLess(pull_back["after"]["distanceToTargetRms"], pull_back["before"]["distanceToTargetRms"])
+        self.assertEqual(pull_back["after"], {name: report[name] for name in pull_back["after"]})
+        fast = self.client.resolve(MESH, START, lowered(0.2), parameters={"quality": "FAST"}).report
+        self.assertNotIn("pullBack", fast)
+
     def test_lost_answer_is_asked_for_again(self):
         session = self.session(Client(self.shaky_url, retry=QUICK))
         self.proxy.is_armed = True

@@ -12,6 +12,8 @@ export interface PartInput {
   readonly kinematic?: boolean;
   /** δ of this part, > 0, in the caller's unit; absent = δ of the parameters. */
   readonly activationDistance?: number;
+  /** Contact offset of this part, from 0 to its δ, in the caller's unit; absent = the same share of its δ as in the parameters. */
+  readonly contactOffset?: number;
 }
 
 /** Every array is optional; a mesh needs at least one element. */

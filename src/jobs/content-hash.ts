@@ -9,7 +9,8 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
  *
  * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by its
  * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of the list of `[name, firstVertex, vertexCount,
- * kinematic]`, kinematic being true or false, followed by activationDistance where it is set. Each length precedes its
+ * kinematic]`, kinematic being true or false, followed by activationDistance where it is set, or by activationDistance (null
+ * where it is not) and contactOffset where that is set. Each length precedes its
  * bytes, so no two inputs give the same stream.
  */
 export function hashContent(mesh: MeshInput, start: Positions): string {
@@ -29,10 +30,11 @@ export function hashContent(mesh: MeshInput, start: Positions): string {
   addArray('masses', mesh.masses);
   addArray('kinematic', mesh.kinematic);
   if (mesh.parts) {
-    const parts = mesh.parts.map(({ name, firstVertex, vertexCount, kinematic = false, activationDistance: delta }) => [
-      ...[name, firstVertex, vertexCount, kinematic],
-      ...(delta === undefined ? [] : [delta]),
-    ]);
+    const parts = mesh.parts.map((part) => {
+      const { name, firstVertex, vertexCount, kinematic = false, activationDistance: delta, contactOffset } = part;
+      const lengths = contactOffset === undefined ? [delta] : [delta ?? null, contactOffset];
+      return [name, firstVertex, vertexCount, kinematic, ...lengths.filter((length) => length !== undefined)];
+    });
     add('parts', 'json', Buffer.from(JSON.stringify(parts)));
   }
   addArray('ignoredPartPairs', mesh.ignoredPartPairs);

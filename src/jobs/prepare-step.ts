@@ -8,6 +8,7 @@ import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { StateToMap } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
+import { checkPartOffsets } from '../solver/part-offsets.js';
 import { findResting } from '../solver/resting.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { JobRun } from './job-run.js';
@@ -111,6 +112,7 @@ export function settleParameters(
 ): SettledParameters {
   const { parameters, warnings } = resolveParameters(requested, measures, job.context);
   const partWarnings = checkPartDistances(mesh, parameters, measures);
+  checkPartOffsets(mesh, parameters, job.context.engine);
   const { activationDistance, kinematicPairs } = parameters;
   // Before these checks end no state is known to be safe: if the budget ends first, there is nothing to return.
   const checkpoint = job.during('while the start was checked');

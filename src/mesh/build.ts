@@ -58,11 +58,12 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
     tetrahedra,
     inverseMasses: invertMasses(input.masses, kinematic),
     kinematic,
-    parts: parts.map(({ name, firstVertex, vertexCount, activationDistance }) => ({
+    parts: parts.map(({ name, firstVertex, vertexCount, activationDistance, contactOffset }) => ({
       name,
       firstVertex,
       vertexCount,
       ...(activationDistance === undefined ? {} : { activationDistance }),
+      ...(contactOffset === undefined ? {} : { contactOffset }),
     })),
     partOfVertex,
     ignoredPartPairs,

@@ -6,6 +6,8 @@ export interface Part {
   readonly vertexCount: number;
   /** δ of this part, the caller's unit; absent = the parameters' */
   readonly activationDistance?: number;
+  /** contact offset of this part, the caller's unit; absent = the same share of its δ as in the parameters */
+  readonly contactOffset?: number;
 }
 
 /** Immutable once built by `buildMesh`; every array is owned by the mesh and must not be written to. */

@@ -9,6 +9,7 @@ import { bytesOf } from '../mesh/bytes.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import { type ParameterRules, resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances } from '../solver/part-distances.js';
+import { checkPartOffsets } from '../solver/part-offsets.js';
 import type { Call } from './call.js';
 import type { LastStep } from './frames.js';
 import { changeMesh, composeTarget, layOver } from './step-input.js';
@@ -182,7 +183,7 @@ export class Session {
   /**
    * Changes parameters, idle timeout and label from now on.
    *
-   * @throws what {@link resolveParameters} and {@link checkPartDistances} refuse; the session is then unchanged
+   * @throws what {@link resolveParameters}, {@link checkPartDistances} and {@link checkPartOffsets} refuse; the session is then unchanged
    */
   update(change: {
     readonly parameters?: ParametersInput | undefined;
@@ -194,7 +195,9 @@ export class Session {
       const measures = measuresOf(this.summary);
       const { parameters: resolved, warnings } = resolveParameters(parameters, measures, this.rules);
       // Otherwise every following step would be refused. The warnings about parts stay with those of the mesh.
-      checkPartDistances({ parts: this.mesh.parts ?? [] }, resolved, measures);
+      const parts = this.mesh.parts ?? [];
+      checkPartDistances({ parts }, resolved, measures);
+      checkPartOffsets({ parts }, resolved);
       this.parameters = parameters;
       this.resolved = resolved;
       this.parameterWarnings = warnings;

@@ -108,6 +108,11 @@ export interface Engine<M extends Method = TwoWayMethod> {
    * would have to stop after every step) only a resolve that needs the states does.
    */
   readonly hasCheapStates?: boolean;
+  /**
+   * Whether contacts of the pull-back aim at the offsets of parts (part-offsets.ts). Without it, requests that depend on one
+   * are refused.
+   */
+  readonly hasPartOffsets?: boolean;
   /** bytes that all scenes share and that remain allocated between resolves; absent = none */
   readonly sharedBytes?: number;
   /** @param parameters lengths in the caller's unit */

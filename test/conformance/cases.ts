@@ -38,8 +38,16 @@ const raisedBy = (height: number) => START.map((value, i) => (i >= 9 && i % 3 ==
 const FREE = raisedBy(0.25);
 /** the second triangle is asked to pass through the first */
 const CROSSING = raisedBy(-1);
+/** the second triangle, a tenth as large, below the first: one step does not bring it there */
+const SHRUNK = START.map((value, i) => (i < 9 ? value : i % 3 === 2 ? -0.5 : 0.3 + 0.1 * (value - 0.25)));
 /** pierced: the last vertex hangs below the first triangle */
 const PIERCED = START.map((value, i) => (i === 11 ? -0.5 : value));
+
+/** The two triangles as parts. @param lower of the first one */
+const halves = (lower: Json) => [
+  { name: 'lower', firstVertex: 0, vertexCount: 3, ...lower },
+  { name: 'upper', firstVertex: 3, vertexCount: 3 },
+];
 
 const float32 = (data: readonly number[]) => ({ data, scalar: 'FLOAT32' });
 const float64 = (data: readonly number[]) => ({ data, scalar: 'FLOAT64' });
@@ -97,6 +105,56 @@ const WITHOUT_SESSIONS: readonly Case[] = [
       },
     ],
   },
+  {
+    name: 'the report says how near the answer is, and what the pull-back has gained',
+    calls: [
+      {
+        operation: 'resolve',
+        request: {
+          mesh: { ...MESH, parts: halves({ contactOffset: 0.01 }) },
+          start: float32(START),
+          target: float32(CROSSING),
+          parameters: { activationDistance: 0.1, quality: 'BALANCED', contactOffset: 0.05 },
+        },
+        answer: {
+          report: {
+            distanceToTargetRms: Number,
+            distanceToTargetMax: Number,
+            kinematicDistanceMax: 0,
+            overlongEdges: '0',
+            pullBack: {
+              steps: Number,
+              before: { distanceToTargetRms: Number, distanceToTargetMax: 1, overlongEdges: '0' },
+              after: { distanceToTargetRms: Number, distanceToTargetMax: Number, overlongEdges: '0' },
+            },
+            resolved: { quality: 'BALANCED', contactOffset: 0.05 },
+          },
+        },
+      },
+    ],
+  },
+  {
+    name: 'edges over the limit are counted, the worst is named and a warning tells of them',
+    calls: [
+      {
+        operation: 'resolve',
+        request: {
+          mesh: { ...MESH, kinematic: [1, 1, 1, 0, 0, 0] },
+          start: float32(START),
+          target: float32(SHRUNK),
+          parameters: { stepLimit: 1 },
+        },
+        answer: {
+          report: {
+            status: 'STEP_LIMIT',
+            overlongEdges: '3',
+            worstEdge: { a: Number, b: Number, stretch: Number },
+            warnings: [{ code: 'OVERLONG_EDGES', element: { kind: 'edge' }, count: '3' }],
+          },
+        },
+      },
+    ],
+  },
   ...(
     [
       [
@@ -123,6 +181,11 @@ const WITHOUT_SESSIONS: readonly Case[] = [
         { code: 'INVALID_PARAMETER', message: /include\.progress/ },
       ],
       ['no verification where the server wants it', { parameters: { verify: 'NONE' } }, { code: 'PERMISSION_DENIED' }],
+      [
+        'an offset beyond the activation distance of its part',
+        { mesh: { ...MESH, parts: halves({ activationDistance: 0.1, contactOffset: 0.2 }) } },
+        { code: 'INVALID_PARAMETER', message: /mesh\.parts\[0\]\.contactOffset is 0\.2/, element: { kind: 'part' } },
+      ],
       ['flags of another mesh', { mesh: { ...MESH, kinematic: [1, 0] } }, { code: 'SIZE_MISMATCH' }],
     ] as const
   ).map(

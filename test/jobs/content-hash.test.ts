@@ -29,6 +29,8 @@ t.test('every field counts, and its name, type and scalar', async (t) => {
     hashContent({ ...mesh, parts }, start),
     hashContent({ ...mesh, parts: [{ ...parts[0]!, kinematic: true }] }, start),
     hashContent({ ...mesh, parts: [{ ...parts[0]!, activationDistance: 0.5 }] }, start),
+    hashContent({ ...mesh, parts: [{ ...parts[0]!, contactOffset: 0.5 }] }, start),
+    hashContent({ ...mesh, parts: [{ ...parts[0]!, activationDistance: 0.5, contactOffset: 0.5 }] }, start),
     hashContent({ ...mesh, parts, ignoredPartPairs: Uint32Array.of(0, 0) }, start),
   ];
   t.equal(new Set(hashes).size, hashes.length);

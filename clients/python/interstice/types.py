@@ -128,7 +128,7 @@ _COUNTS = frozenset(
     "vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount pairsTested doubtfulPairs "
     "intersections ignoredPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
     "maxBufferBytes maxVertices maxElements maxMessageBytes maxDeviceBytes edges triangles segments particles "
-    "tetrahedra".split())
+    "tetrahedra overlongEdges".split())
 
 
 def with_counts(value):

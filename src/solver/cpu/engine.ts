@@ -23,6 +23,7 @@ export function createCpuEngine(): Engine {
   return {
     description,
     hasCheapStates: true,
+    hasPartOffsets: true,
     async open(mesh, parameters, units): Promise<Scene> {
       const solver = new TwoWay(mesh, toSettings(parameters, units), workspace);
       scenes.add(solver);

@@ -15,6 +15,7 @@ import {
   WARM_CONTACTS,
   WARM_EDGES,
 } from '../constants.js';
+import { type OffsetShare, offsetShareOf } from '../part-offsets.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { EdgeLimits } from './edge-limits.js';
@@ -84,6 +85,7 @@ export class PullBack {
   readonly #proximity: Proximity;
   readonly #edges: EdgeLimits | undefined;
   readonly #contacts: WarmContacts;
+  readonly #offsetShare: OffsetShare;
   readonly #sweeps: AcceleratedSweeps;
   /** float32[V] δ by vertex, and the smallest δ */
   readonly #distances: Float32Array | undefined;
@@ -127,6 +129,7 @@ export class PullBack {
     this.#minDelta = deltas.min;
     this.#edges = ends && new EdgeLimits(ends, inverseMasses, target, settings.sigma, scratch);
     this.#contacts = new WarmContacts(stages.contacts, inverseMasses, scratch);
+    this.#offsetShare = offsetShareOf(mesh, settings);
     this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
     this.#unpushed = scratch.uint8('steps without a push', vertexCount).fill(FREE_STEPS);
     this.#wants = scratch.uint8('wants to move', vertexCount);
@@ -280,7 +283,7 @@ export class PullBack {
     candidates.find(pairs, active, x, start, step, delta, this.#distances);
     clock.lap('geometry');
     contacts.assemble(pairs, candidates.list, candidates.count, x, step);
-    this.#contacts.begin(pairs, y, this.#plan.offset, WARM_CONTACTS);
+    this.#contacts.begin(pairs, y, this.#offsetShare, WARM_CONTACTS);
     this.#edges?.begin(y, WARM_EDGES);
     this.#sweeps.run(x, y, this.#edges, this.#contacts, { sweeps, delta, slack });
     this.#contacts.end(pairs.count);

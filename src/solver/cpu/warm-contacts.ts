@@ -1,3 +1,4 @@
+import type { OffsetShare } from '../part-offsets.js';
 import type { Contacts } from './contacts.js';
 import type { PairSet } from './pair-set.js';
 import type { Scratch } from './workspace.js';
@@ -40,10 +41,10 @@ export class WarmContacts {
   /**
    * Begins the sweeps of a step over the rows that `contacts` has just assembled, and moves y by their multipliers.
    *
-   * @param offset o, the share of δ_p that is aimed at
+   * @param offsetShare o of a pair, the share of δ_p that is aimed at
    * @param share of the multipliers of the last step
    */
-  begin(pairs: PairSet, y: Float32Array, offset: number, share: number): void {
+  begin(pairs: PairSet, y: Float32Array, offsetShare: OffsetShare, share: number): void {
     const { count, pairOf, value, corner, jacobian } = this.#contacts;
     this.#lambda = this.#scratch.float32('warm lambda', count);
     this.#last = this.#scratch.float32('warm lambda before', count);
@@ -51,7 +52,7 @@ export class WarmContacts {
     this.#active = this.#scratch.uint32('contacts that act', count);
     for (let r = 0; r < count; r++) {
       const p = pairOf[r];
-      this.#value[r] = value[r] + (1 - offset) * pairs.delta[p];
+      this.#value[r] = value[r] + (1 - offsetShare(pairs, p)) * pairs.delta[p];
       const lambda = p < this.#kept ? share * this.#byPair[p] : 0;
       this.#lambda[r] = lambda;
       if (lambda !== 0) move(y, corner, jacobian, r, lambda, this.#inverseMass);

@@ -43,12 +43,14 @@ export function toMesh(mesh: WireMessage): MeshInput {
 
 function toPart(part: WireMessage): PartInput {
   const activationDistance = number(part.activationDistance);
+  const contactOffset = number(part.contactOffset);
   return {
     name: (part.name as string | undefined) ?? '',
     firstVertex: number(part.firstVertex) ?? 0,
     vertexCount: number(part.vertexCount) ?? 0,
     ...(part.kinematic === true ? { kinematic: true } : {}),
     ...(activationDistance === undefined ? {} : { activationDistance }),
+    ...(contactOffset === undefined ? {} : { contactOffset }),
   };
 }
 

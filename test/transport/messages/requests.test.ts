@@ -49,7 +49,7 @@ t.test('every field arrives under its name', async (t) => {
       kinematic: [0, 0, 0, 1, 0],
       parts: [
         { name: 'a', vertexCount: 2 },
-        { name: 'b', firstVertex: 2, vertexCount: 3, kinematic: true, activationDistance: 0.125 },
+        { name: 'b', firstVertex: 2, vertexCount: 3, kinematic: true, activationDistance: 0.125, contactOffset: 0 },
       ],
       ignoredPartPairs: [0, 1],
     },
@@ -70,7 +70,7 @@ t.test('every field arrives under its name', async (t) => {
     kinematic: Uint8Array.of(0, 0, 0, 1, 0),
     parts: [
       { name: 'a', firstVertex: 0, vertexCount: 2 },
-      { name: 'b', firstVertex: 2, vertexCount: 3, kinematic: true, activationDistance: 0.125 },
+      { name: 'b', firstVertex: 2, vertexCount: 3, kinematic: true, activationDistance: 0.125, contactOffset: 0 },
     ],
     ignoredPartPairs: Uint32Array.of(0, 1),
   });

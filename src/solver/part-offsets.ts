@@ -1,0 +1,83 @@
+import { IntersticeError } from '../contract/errors.js';
+import type { Parameters } from '../contract/parameters.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import type { Engine } from './engine.js';
+import { distancesByVertex, pairActivationDistance } from './part-distances.js';
+import type { Settings } from './settings.js';
+
+/**
+ * Contact offsets of parts: the gap that a contact of the pull-back aims for, as the activation distance is the gap at which
+ * it begins. A part that has none takes the share of its own δ that the parameters take of theirs, contactOffset / δ. The
+ * offset of a pair follows from its vertices as δ does (part-distances.ts): a side has the largest of its vertices' parts,
+ * the pair the mean of both sides. No part's offset exceeds its δ, so no pair's does.
+ *
+ * An engine aims at the share offset / δ of δ_p, which is less than δ where a pair began closer, so that tiny gaps of a
+ * start are not opened at once.
+ *
+ * Both engines need one number a vertex, {@link offsetsByVertex}: a device binds it like δ by vertex.
+ */
+
+/** float32[V] offset by vertex, engine units; undefined where no part has one of its own. */
+export function offsetsByVertex(mesh: CollisionMesh, settings: Settings): Float32Array | undefined {
+  const { pullBack, delta, scale } = settings;
+  if (!pullBack || !mesh.parts.some(({ contactOffset }) => contactOffset !== undefined)) return undefined;
+  const offsets = new Float32Array(mesh.vertexCount);
+  for (const { firstVertex, vertexCount, activationDistance, contactOffset } of mesh.parts) {
+    const ownDelta = activationDistance === undefined ? delta : activationDistance * scale;
+    const offset = contactOffset === undefined ? pullBack.offset * ownDelta : contactOffset * scale;
+    offsets.fill(offset, firstVertex, firstVertex + vertexCount);
+  }
+  return offsets;
+}
+
+/** The pairs whose offset is asked for: vertices of both sides, slot by slot. */
+interface Pairs {
+  readonly kind: Uint8Array;
+  readonly vertex: Int32Array;
+}
+
+/** Contact offset of pair p over its δ: the share of δ_p that its contact aims for. */
+export type OffsetShare = (pairs: Pairs, p: number) => number;
+
+export function offsetShareOf(mesh: CollisionMesh, settings: Settings): OffsetShare {
+  const { pullBack, delta } = settings;
+  const share = pullBack?.offset ?? 0;
+  const offsets = offsetsByVertex(mesh, settings);
+  if (!offsets) return () => share;
+  const distances = distancesByVertex(mesh, settings);
+  return ({ kind, vertex }, p) => {
+    const q = 4 * p;
+    const of = (values: Float32Array): number =>
+      pairActivationDistance(values, kind[p], vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]);
+    return of(offsets) / (distances ? of(distances) : delta);
+  };
+}
+
+/**
+ * @param engine that the request is for; absent = one that has offsets of parts
+ * @throws INVALID_PARAMETER for an offset that is none; UNIMPLEMENTED where the request depends on one and the engine does
+ * not read them
+ */
+export function checkPartOffsets(
+  { parts }: Pick<CollisionMesh, 'parts'>,
+  { activationDistance, quality }: Pick<Parameters, 'activationDistance' | 'quality'>,
+  engine?: Pick<Engine, 'description' | 'hasPartOffsets'>,
+): void {
+  parts.forEach(({ name, activationDistance: delta = activationDistance, contactOffset: offset }, index) => {
+    if (offset === undefined) return;
+    const element = { kind: 'part', index, vertices: [] };
+    if (!(offset >= 0 && offset <= delta)) {
+      throw new IntersticeError(
+        'INVALID_PARAMETER',
+        `mesh.parts[${index}].contactOffset is ${offset}; it must be at least 0 and at most the activation distance of the part, ${delta}.`,
+        { element },
+      );
+    }
+    if (quality === 'FAST' || !engine || engine.hasPartOffsets) return;
+    throw new IntersticeError(
+      'UNIMPLEMENTED',
+      `The engine ${engine.description.name} has no contact offsets of parts, and part ${JSON.stringify(name)} has one.`,
+      { element, hint: 'Leave it unset, or use a server with the CPU engine (interstice serve --engine cpu).' },
+    );
+  });
+}
