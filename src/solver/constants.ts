@@ -112,6 +112,9 @@ export const WARM_CONTACTS = 0.9;
 /** A motion shorter than this share of δ is not made. */
 export const REST = 0.02;
 
+/** Share of the motions that trust boxes may take from a step before a search gives new boxes first. */
+export const BOX_LOSS = 0.2;
+
 /** Weight of the squared excess over an edge's limit against the squared distance to the target. */
 export const EXCESS_WEIGHT = 1000;
 

@@ -70,13 +70,14 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
 }
 
 /**
- * FAST is Algorithm 1 alone. More sweeps and a smaller τ come nearer to the constrained optimum and cost time in proportion;
- * the gain is where more steps stop to pay (docs/measurements.md has what each quality reaches).
+ * FAST is Algorithm 1 alone. More sweeps and a later end come nearer to the constrained optimum and cost time in proportion.
+ * τ only damps what contacts push: a smaller one takes more steps to the same place, and the phase ends before it. Measured
+ * with npm run bench -- --suite fidelity; docs/measurements.md has what each quality reaches.
  */
 const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset'> | undefined>> = {
   FAST: undefined,
-  BALANCED: { sweeps: 32, tau: 0.2, minGain: 0.03 },
-  FINE: { sweeps: 96, tau: 0.1, minGain: 0.01 },
+  BALANCED: { sweeps: 32, tau: 0.4, minGain: 0.02 },
+  FINE: { sweeps: 64, tau: 0.4, minGain: 0.005 },
 };
 
 function pullBackOf({ quality, contactOffset, activationDistance }: Parameters): PullBackSettings | undefined {

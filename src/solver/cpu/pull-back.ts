@@ -18,6 +18,7 @@ import {
 import { type OffsetShare, offsetShareOf } from '../part-offsets.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
+import { losesToBoxes } from './box-loss.js';
 import { EdgeLimits } from './edge-limits.js';
 import { isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import type { Proximity } from './proximity.js';
@@ -310,7 +311,7 @@ export class PullBack {
     const { gamma, floor, forward: rule } = this.#settings;
     const { inverseMasses } = this.#mesh;
     restShortMotions(x, y, inverseMasses, rest);
-    if (this.#isSearchDue) this.#search(run);
+    if (this.#isSearchDue || losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted)) this.#search(run);
     const { pairs, boxes, radius } = this.#proximity;
     const movingCount = markMoving(x, y, moving);
     active.gather(pairs, moving, movingCount);
