@@ -3,12 +3,13 @@ import { dirname, join, relative } from 'node:path';
 import { openOperations } from '../examples/resolve-scene.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import { makeCases } from './cases.js';
+import { runCores } from './cores.js';
 import { closeEngines, openEngines } from './engines.js';
 import { findReferences, runFidelity } from './fidelity/suite.js';
 import { describeMachine, type Machine } from './machine.js';
 import { growthExponent, type Measurement, measure } from './measure.js';
 import { measureEngines } from './measure-engines.js';
-import { FIDELITY, HELP, readSettings, type Settings, UsageError } from './settings.js';
+import { CORES, FIDELITY, HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { runSuite, SUITES, type SuiteResult } from './suites.js';
 import { formatTable } from './table.js';
 
@@ -155,6 +156,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (settings.suite === FIDELITY) {
     await (settings.isReference ? findReferences : runFidelity)({ ...settings, print, tell });
     return 0;
+  }
+  if (settings.suite === CORES) {
+    printMachine(describeMachine([]));
+    return (await runCores({ ...settings, print, tell })) ? 0 : 1;
   }
   return settings.isWhole ? runCases(settings) : runEngines(settings);
 }

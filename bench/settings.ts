@@ -1,12 +1,16 @@
 import { parseArgs } from 'node:util';
 import type { Quality } from '../src/contract/parameters.js';
 import { sceneNames } from './cases.js';
+import { CORES_SCENES } from './cores.js';
 import type { EngineName } from './engines.js';
 import { FIDELITY_SCENES } from './fidelity/scenes.js';
 import { SUITES } from './suites.js';
 
 /** The suite that measures answers instead of engines. */
 export const FIDELITY = 'fidelity';
+
+/** The suite that measures what a request gains from several cores. */
+export const CORES = 'cores';
 
 export interface Settings {
   /** measured side by side; the first one where whole requests are measured */
@@ -17,6 +21,8 @@ export interface Settings {
   readonly suite: string | undefined;
   /** qualities that the suite of answers compares */
   readonly qualities: readonly Quality[];
+  /** numbers of cores that the suite of cores compares */
+  readonly cores: readonly number[];
   /** the suite of answers computes its references in place of the table */
   readonly isReference: boolean;
   /** minutes that a suite may take */
@@ -47,6 +53,8 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
   --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
   --quality LIST     ${QUALITIES.join(', ')}: of the suite fidelity           default FAST,BALANCED
+  --suite cores      what requests gain from several cores, stage by stage: --cores, --scene, --vertices, --quality
+  --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
   --reference        computes the references of that suite again, which takes minutes
   --minutes N        time for a suite; what does not fit is excluded      default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
@@ -81,6 +89,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
         whole: { type: 'boolean' },
         suite: text,
         quality: text,
+        cores: text,
         reference: { type: 'boolean' },
         minutes: text,
         scene: text,
@@ -108,17 +117,23 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   const isWhole = values.whole === true;
   if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time.');
   const suite = read('suite');
-  if (suite !== undefined && suite !== FIDELITY && !(suite in SUITES)) {
-    throw new UsageError(`--suite is one of ${[...Object.keys(SUITES), FIDELITY].join(', ')}, not "${suite}".`);
+  if (suite !== undefined && suite !== FIDELITY && suite !== CORES && !(suite in SUITES)) {
+    throw new UsageError(`--suite is one of ${[...Object.keys(SUITES), FIDELITY, CORES].join(', ')}, not "${suite}".`);
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
-  const scenes = suite === FIDELITY ? fidelityScenes(read('scene')) : casesOf(read('scene') ?? 'layers', dataFolder);
+  const scenes =
+    suite === FIDELITY
+      ? fidelityScenes(read('scene'))
+      : suite === CORES
+        ? coresScenes(read('scene'))
+        : casesOf(read('scene') ?? 'layers', dataFolder);
   return {
     engines: [...new Set(engines)],
     isWhole,
     suite,
     qualities: qualitiesOf(read('quality') ?? 'FAST,BALANCED'),
+    cores: listed(read('cores') ?? '1,2').map((part) => toCount(part, 'cores', 1)),
     isReference: values.reference === true,
     minutes: toCount(read('minutes') ?? '10', 'minutes', 1),
     scenes,
@@ -156,6 +171,13 @@ function fidelityScenes(text = 'all'): string[] {
     asked,
     FIDELITY_SCENES.map(({ name }) => name),
   );
+  return asked;
+}
+
+function coresScenes(text = 'all'): string[] {
+  const asked = listed(text);
+  if (asked.includes('all')) return [...CORES_SCENES];
+  refuseUnknown(asked, CORES_SCENES);
   return asked;
 }
 

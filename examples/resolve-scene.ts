@@ -16,12 +16,17 @@ const LIMITS: Limits = {
   maxTimeBudgetSeconds: 86_400,
 };
 
-/** Opens the service's operations in this process, for the benchmark and the pictures. The caller closes them. */
+/**
+ * Opens the service's operations in this process, for the benchmark and the pictures. The caller closes them.
+ *
+ * @param cores threads that compute a request; 1 = its own only, which other work on the machine disturbs least
+ */
 export function openOperations(
   engine: 'auto' | 'cpu' | 'webgpu',
   threads = Math.max(1, availableParallelism() - 1),
+  cores = 1,
 ): Promise<Operations> {
-  return createOperations({ engine, threads, limits: LIMITS, allowUnverified: false });
+  return createOperations({ engine, threads, cores, limits: LIMITS, allowUnverified: false });
 }
 
 /** A scene as a request. */

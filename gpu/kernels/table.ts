@@ -20,7 +20,7 @@ export const KERNELS = {
   // Search: trust boxes, the proximity set, prefix sums.
   planSearch: { file: 'search/plan' },
   fillTrustBoxes: { file: 'search/trust-boxes', mirrors: 'cpu/boxes fillTrustBoxes' },
-  boxElements: { file: 'search/element-boxes', mirrors: 'cpu/search ProximitySearch.#build' },
+  boxElements: { file: 'search/element-boxes', mirrors: 'cpu/search fillHull' },
   refitLeaves: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
   refitNodes: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
   markKept: { file: 'search/keep-pairs', mirrors: 'cpu/pair-set PairSet.keepOnly' },

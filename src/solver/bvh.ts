@@ -1,8 +1,17 @@
+import { allocate, release } from '../threads/arrays.js';
 import { LEAF_SIZE } from './constants.js';
 
 const LEAF_SHIFT = Math.log2(LEAF_SIZE);
-/** Leaves between two pulses: some 10,000 pairs where everything is in contact, about ten milliseconds. */
-const LEAVES_PER_PULSE = 64;
+
+/** What a walk reads of a {@link Bvh}. */
+export interface Tree {
+  readonly count: number;
+  readonly leaves: number;
+  readonly box: Float32Array;
+  readonly mask: Uint8Array;
+  readonly node: Float32Array;
+  readonly nodeMask: Uint8Array;
+}
 
 /**
  * Implicit bounding volume hierarchy over axis-aligned boxes: primitives sorted by Morton code, leaves of eight, node k
@@ -14,15 +23,15 @@ const LEAVES_PER_PULSE = 64;
 export class Bvh {
   // The arrays have the length of the largest set so far; N elements and m leaves are those of the current set.
   /** uint32[N] primitives in leaf order: order[s] is the primitive in position s */
-  order = new Uint32Array(0);
+  order: Uint32Array = new Uint32Array(0);
   /** float32[6·N] boxes in leaf order: lo xyz, hi xyz */
-  box = new Float32Array(0);
+  box: Float32Array = new Float32Array(0);
   /** uint8[N] masks in leaf order: a pair with a bit in common is excluded */
-  mask = new Uint8Array(0);
+  mask: Uint8Array = new Uint8Array(0);
   /** float32[6·2m] node boxes, root at 1, leaf i at m + i; empty nodes are inverted */
-  node = new Float32Array(0);
+  node: Float32Array = new Float32Array(0);
   /** uint8[2m] bits that all primitives below have */
-  nodeMask = new Uint8Array(0);
+  nodeMask: Uint8Array = new Uint8Array(0);
   /** number of leaves, a power of two */
   leaves = 1;
   count = 0;
@@ -30,13 +39,23 @@ export class Bvh {
   /** uint32[N] Morton code of each primitive, in the caller's numbering, and the grid that it counts cells of */
   #code = new Uint32Array(0);
   #grid: Grid = { x: 0, y: 0, z: 0, cells: 0 };
-  /** of the other leaf: what reaches into the own one */
-  readonly #near = new Uint32Array(LEAF_SIZE);
 
   get bytes(): number {
     const { order, box, mask, node, nodeMask } = this;
     const sorted = order.byteLength + box.byteLength + mask.byteLength;
     return sorted + this.#code.byteLength + node.byteLength + nodeMask.byteLength;
+  }
+
+  /** Gives the memory back; the tree must be built anew. */
+  free(): void {
+    release(this.order, this.box, this.mask, this.node, this.nodeMask);
+    this.order = new Uint32Array(0);
+    this.box = new Float32Array(0);
+    this.mask = new Uint8Array(0);
+    this.node = new Float32Array(0);
+    this.nodeMask = new Uint8Array(0);
+    this.#code = new Uint32Array(0);
+    this.count = 0;
   }
 
   /**
@@ -49,14 +68,16 @@ export class Bvh {
     const leafCount = Math.max(1, Math.ceil(count / LEAF_SIZE));
     this.leaves = 1 << (32 - Math.clz32(leafCount - 1));
     if (this.order.length < count) {
-      this.order = new Uint32Array(count);
-      this.box = new Float32Array(6 * count);
-      this.mask = new Uint8Array(count);
+      release(this.order, this.box, this.mask);
+      this.order = allocate(Uint32Array, count);
+      this.box = allocate(Float32Array, 6 * count);
+      this.mask = allocate(Uint8Array, count);
       this.#code = new Uint32Array(count);
     }
     if (this.nodeMask.length < 2 * this.leaves) {
-      this.node = new Float32Array(12 * this.leaves);
-      this.nodeMask = new Uint8Array(2 * this.leaves);
+      release(this.node, this.nodeMask);
+      this.node = allocate(Float32Array, 12 * this.leaves);
+      this.nodeMask = allocate(Uint8Array, 2 * this.leaves);
     }
     this.#grid = gridOf(count, box);
     for (let i = 0; i < count; i++) this.#code[i] = mortonCode(box, i, this.#grid);
@@ -160,112 +181,130 @@ export class Bvh {
    * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those
    * with a mask bit in common. With other === this every unordered pair of two different positions comes once, s < t.
    * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
-   *
-   * @param pulse called at short intervals; may throw
    */
-  forEachOverlap(other: Bvh, visit: (s: number, t: number) => void, pulse: () => void = () => {}): void {
+  forEachOverlap(other: Bvh, visit: (s: number, t: number) => void): void {
     if (this.count === 0 || other.count === 0) return;
-    const isSelf = other === this;
-    const { node: tree, nodeMask: treeMask, leaves } = other;
-    const depth = Math.clz32(leaves);
     const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
-    for (let own = 0; own < ownLeaves; own++) {
-      if (own % LEAVES_PER_PULSE === 0) pulse();
-      const o = 6 * (this.leaves + own);
-      const lx = this.node[o];
-      const ly = this.node[o + 1];
-      const lz = this.node[o + 2];
-      const hx = this.node[o + 3];
-      const hy = this.node[o + 4];
-      const hz = this.node[o + 5];
-      const common = this.nodeMask[this.leaves + own];
-      const fromLeaf = isSelf ? own : 0;
-      let k = 1;
-      do {
-        const q = 6 * k;
-        // The last leaf under node k; in a self walk everything before the own leaf has been paired already.
-        const lastLeaf = ((k + 1) << (Math.clz32(k) - depth)) - 1 - leaves;
-        if (
-          lastLeaf >= fromLeaf &&
-          tree[q] <= hx &&
-          tree[q + 3] >= lx &&
-          tree[q + 1] <= hy &&
-          tree[q + 4] >= ly &&
-          tree[q + 2] <= hz &&
-          tree[q + 5] >= lz &&
-          (common & treeMask[k]) === 0
-        ) {
-          if (k < leaves) {
-            k <<= 1;
-            continue;
-          }
-          this.#pairLeaves(own, other, k - leaves, isSelf, visit);
-        }
-        k++;
-        k >>= 31 - Math.clz32(k & -k);
-      } while (k !== 1);
-    }
+    for (let own = 0; own < ownLeaves; own++) overlapLeaf(this, other, own, other === this, visit);
   }
+}
 
-  #pairLeaves(own: number, other: Bvh, leaf: number, isSelf: boolean, visit: (s: number, t: number) => void): void {
-    const { box, mask } = this;
-    const { box: otherBox, mask: otherMask, node } = other;
-    const end = Math.min(this.count, (own + 1) << LEAF_SHIFT);
-    const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
-    const isSameLeaf = isSelf && leaf === own;
-    // Of the other leaf only what reaches into this one has to be compared with its primitives.
-    const near = this.#near;
-    let nearCount = 0;
-    const p = 6 * (this.leaves + own);
-    for (let t = leaf << LEAF_SHIFT; t < otherEnd; t++) {
-      const b = 6 * t;
-      if (
-        otherBox[b] <= this.node[p + 3] &&
-        otherBox[b + 3] >= this.node[p] &&
-        otherBox[b + 1] <= this.node[p + 4] &&
-        otherBox[b + 4] >= this.node[p + 1] &&
-        otherBox[b + 2] <= this.node[p + 5] &&
-        otherBox[b + 5] >= this.node[p + 2]
-      ) {
-        near[nearCount++] = t;
-      }
-    }
-    if (nearCount === 0) return;
-    const q = 6 * (other.leaves + leaf);
-    for (let s = own << LEAF_SHIFT; s < end; s++) {
-      const a = 6 * s;
-      const lx = box[a];
-      const ly = box[a + 1];
-      const lz = box[a + 2];
-      const hx = box[a + 3];
-      const hy = box[a + 4];
-      const hz = box[a + 5];
-      if (
-        lx > node[q + 3] ||
-        hx < node[q] ||
-        ly > node[q + 4] ||
-        hy < node[q + 1] ||
-        lz > node[q + 5] ||
-        hz < node[q + 2]
-      ) {
+/**
+ * {@link Bvh.forEachOverlap} for one leaf.
+ *
+ * @param leaf leaf of `a` @param isSelf whether the trees are the same
+ */
+export function overlapLeaf(
+  a: Tree,
+  b: Tree,
+  leaf: number,
+  isSelf: boolean,
+  visit: (s: number, t: number) => void,
+): void {
+  const { node: tree, nodeMask: treeMask, leaves } = b;
+  const depth = Math.clz32(leaves);
+  const o = 6 * (a.leaves + leaf);
+  const lx = a.node[o];
+  const ly = a.node[o + 1];
+  const lz = a.node[o + 2];
+  const hx = a.node[o + 3];
+  const hy = a.node[o + 4];
+  const hz = a.node[o + 5];
+  const common = a.nodeMask[a.leaves + leaf];
+  const fromLeaf = isSelf ? leaf : 0;
+  let k = 1;
+  do {
+    const q = 6 * k;
+    // The last leaf under node k; in a self walk everything before the own leaf has been paired already.
+    const lastLeaf = ((k + 1) << (Math.clz32(k) - depth)) - 1 - leaves;
+    if (
+      lastLeaf >= fromLeaf &&
+      tree[q] <= hx &&
+      tree[q + 3] >= lx &&
+      tree[q + 1] <= hy &&
+      tree[q + 4] >= ly &&
+      tree[q + 2] <= hz &&
+      tree[q + 5] >= lz &&
+      (common & treeMask[k]) === 0
+    ) {
+      if (k < leaves) {
+        k <<= 1;
         continue;
       }
-      const common = mask[s];
-      for (let n = 0; n < nearCount; n++) {
-        const t = near[n];
-        if (isSameLeaf && t <= s) continue;
-        const b = 6 * t;
-        if (
-          otherBox[b] <= hx &&
-          otherBox[b + 3] >= lx &&
-          otherBox[b + 1] <= hy &&
-          otherBox[b + 4] >= ly &&
-          otherBox[b + 2] <= hz &&
-          otherBox[b + 5] >= lz &&
-          (common & otherMask[t]) === 0
-        ) {
-          visit(s, t);
-        }
+      pairLeaves(a, leaf, b, k - leaves, isSelf, visit);
+    }
+    k++;
+    k >>= 31 - Math.clz32(k & -k);
+  } while (k !== 1);
+}
+
+/** Of the other leaf: what reaches into the own one. */
+const near = new Uint32Array(LEAF_SIZE);
+
+function pairLeaves(
+  a: Tree,
+  own: number,
+  other: Tree,
+  leaf: number,
+  isSelf: boolean,
+  visit: (s: number, t: number) => void,
+): void {
+  const { box, mask } = a;
+  const { box: otherBox, mask: otherMask, node } = other;
+  const end = Math.min(a.count, (own + 1) << LEAF_SHIFT);
+  const otherEnd = Math.min(other.count, (leaf + 1) << LEAF_SHIFT);
+  const isSameLeaf = isSelf && leaf === own;
+  // Of the other leaf only what reaches into this one has to be compared with its primitives.
+  let nearCount = 0;
+  const p = 6 * (a.leaves + own);
+  for (let t = leaf << LEAF_SHIFT; t < otherEnd; t++) {
+    const b = 6 * t;
+    if (
+      otherBox[b] <= a.node[p + 3] &&
+      otherBox[b + 3] >= a.node[p] &&
+      otherBox[b + 1] <= a.node[p + 4] &&
+      otherBox[b + 4] >= a.node[p + 1] &&
+      otherBox[b + 2] <= a.node[p + 5] &&
+      otherBox[b + 5] >= a.node[p + 2]
+    ) {
+      near[nearCount++] = t;
+    }
+  }
+  if (nearCount === 0) return;
+  const q = 6 * (other.leaves + leaf);
+  for (let s = own << LEAF_SHIFT; s < end; s++) {
+    const q0 = 6 * s;
+    const lx = box[q0];
+    const ly = box[q0 + 1];
+    const lz = box[q0 + 2];
+    const hx = box[q0 + 3];
+    const hy = box[q0 + 4];
+    const hz = box[q0 + 5];
+    if (
+      lx > node[q + 3] ||
+      hx < node[q] ||
+      ly > node[q + 4] ||
+      hy < node[q + 1] ||
+      lz > node[q + 5] ||
+      hz < node[q + 2]
+    ) {
+      continue;
+    }
+    const common = mask[s];
+    for (let n = 0; n < nearCount; n++) {
+      const t = near[n];
+      if (isSameLeaf && t <= s) continue;
+      const b = 6 * t;
+      if (
+        otherBox[b] <= hx &&
+        otherBox[b + 3] >= lx &&
+        otherBox[b + 1] <= hy &&
+        otherBox[b + 4] >= ly &&
+        otherBox[b + 2] <= hz &&
+        otherBox[b + 5] >= lz &&
+        (common & otherMask[t]) === 0
+      ) {
+        visit(s, t);
       }
     }
   }

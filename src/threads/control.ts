@@ -91,6 +91,9 @@ export function claim(words: Int32Array): number {
   }
 }
 
+/** In place of a buffer: the array is empty. */
+export const NO_BUFFER = 0;
+
 /** Types of arrays, by their code in the arguments. */
 export const VIEW_TYPES = [Uint8Array, Int8Array, Int32Array, Uint32Array, Float32Array, Float64Array] as const;
 

@@ -5,6 +5,7 @@ import {
   type Control,
   claim,
   type HelperMessage,
+  NO_BUFFER,
   type StageDefinition,
   VIEW_TYPES,
   viewControl,
@@ -17,6 +18,8 @@ import { type AnyStage, findStage, type SharedView } from './stage.js';
 
 /** Bytes of forgotten buffers from which garbage is collected. */
 const COLLECT_BYTES = 2 ** 26;
+
+const EMPTY = new SharedArrayBuffer(0);
 
 interface KnownStage {
   readonly definition: StageDefinition;
@@ -118,7 +121,7 @@ function readArguments(
   const numbers: Record<string, number> = {};
   let at = 0;
   for (const name of definition.arrays) {
-    const buffer = asker.buffers.get(args[at]);
+    const buffer = args[at] === NO_BUFFER ? EMPTY : asker.buffers.get(args[at]);
     if (!buffer) throw new Error('A buffer of the run is unknown.');
     arrays[name] = new VIEW_TYPES[args[at + 1]](buffer as ArrayBufferLike as ArrayBuffer, args[at + 2], args[at + 3]);
     at += 4;

@@ -7,6 +7,7 @@ import {
   type HelperMessage,
   MAX_ARGUMENTS,
   MAX_SLOTS,
+  NO_BUFFER,
   VIEW_TYPES,
   viewControl,
 } from './control.js';
@@ -238,8 +239,9 @@ export class Team {
     let at = 0;
     for (const name in work.arrays) {
       const array = work.arrays[name] as SharedView;
-      if (!(array.buffer instanceof SharedArrayBuffer)) return undefined;
-      args[at++] = this.#ids.get(array.buffer) ?? this.#introduce(array.buffer);
+      const { buffer } = array;
+      if (!(buffer instanceof SharedArrayBuffer) && array.length > 0) return undefined;
+      args[at++] = buffer instanceof SharedArrayBuffer ? (this.#ids.get(buffer) ?? this.#introduce(buffer)) : NO_BUFFER;
       args[at++] = VIEW_TYPES.findIndex((type) => array instanceof type);
       args[at++] = array.byteOffset;
       args[at++] = array.length;

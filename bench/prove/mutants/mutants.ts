@@ -8,7 +8,7 @@ import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } fr
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
-const SEARCH = 'src/solver/cpu/search.js';
+const WALK = 'src/solver/cpu/walk.js';
 const PROXIMITY = 'src/solver/cpu/proximity.js';
 const PAIR_BUDGET = 'src/solver/pair-budget.js';
 const BOXES = 'src/solver/cpu/boxes.js';
@@ -17,6 +17,9 @@ const STATE = 'src/verify/state.js';
 const DIFFERENCES = 'src/jobs/differences.js';
 const OVERLONG = 'src/jobs/overlong-edges.js';
 const REPORT = 'src/jobs/report.js';
+
+/** Offers a pair to a walk of the search. */
+type Offer = (walk: unknown, kind: number, ...vertices: number[]) => void;
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -45,17 +48,17 @@ export const MUTANTS: readonly Mutant[] = [
     description: 'the search loses every third pair that it finds',
     faults: [
       {
-        file: SEARCH,
-        function: 'Sink.#keep',
+        file: WALK,
+        function: 'keep',
         instead: (
-          original: (...pair: number[]) => void,
-          kind: number,
+          original: (walk: unknown, ...pair: number[]) => void,
+          walk: unknown,
           v0: number,
           v1: number,
           v2: number,
           ...rest: number[]
         ) => {
-          if ((v0 + v1 + v2) % 3 !== 0) original(kind, v0, v1, v2, ...rest);
+          if ((v0 + v1 + v2) % 3 !== 0) original(walk, v0, v1, v2, ...rest);
         },
       },
     ],
@@ -67,11 +70,11 @@ export const MUTANTS: readonly Mutant[] = [
     description: 'the search drops vertex-triangle pairs',
     faults: [
       {
-        file: SEARCH,
-        function: 'Sink.add',
+        file: WALK,
+        function: 'offer',
         // kind 0 is VT
-        instead: (original: (...pair: number[]) => void, kind: number, ...vertices: number[]) => {
-          if (kind !== 0) original(kind, ...vertices);
+        instead: (original: Offer, walk: unknown, kind: number, ...vertices: number[]) => {
+          if (kind !== 0) original(walk, kind, ...vertices);
         },
       },
     ],
@@ -83,11 +86,11 @@ export const MUTANTS: readonly Mutant[] = [
     description: 'the search drops edge-edge pairs',
     faults: [
       {
-        file: SEARCH,
-        function: 'Sink.add',
+        file: WALK,
+        function: 'offer',
         // kind 1 is EE
-        instead: (original: (...pair: number[]) => void, kind: number, ...vertices: number[]) => {
-          if (kind !== 1) original(kind, ...vertices);
+        instead: (original: Offer, walk: unknown, kind: number, ...vertices: number[]) => {
+          if (kind !== 1) original(walk, kind, ...vertices);
         },
       },
     ],
@@ -279,11 +282,11 @@ export const MUTANTS: readonly Mutant[] = [
     description: 'grains are not kept from each other',
     faults: [
       {
-        file: SEARCH,
-        function: 'Sink.add',
+        file: WALK,
+        function: 'offer',
         // kind 3 is VV
-        instead: (original: (...pair: number[]) => void, kind: number, ...vertices: number[]) => {
-          if (kind !== 3) original(kind, ...vertices);
+        instead: (original: Offer, walk: unknown, kind: number, ...vertices: number[]) => {
+          if (kind !== 3) original(walk, kind, ...vertices);
         },
       },
     ],

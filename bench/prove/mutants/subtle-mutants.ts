@@ -65,9 +65,10 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
       },
       // No normal is left from the search.
       {
-        file: PAIR_SET,
-        function: 'PairSet.push',
-        instead: (original: (...of: number[]) => void, ...of: number[]) => original(...of.slice(0, 5), 0, 0, 0),
+        file: 'src/solver/cpu/walk.js',
+        function: 'keep',
+        instead: (original: (walk: unknown, ...of: number[]) => void, walk: unknown, ...of: number[]) =>
+          original(walk, ...of.slice(0, 4), 0, 0, 0),
       },
     ],
     scenes: ['longRods'],

@@ -1,6 +1,6 @@
 // Proximity search, one thread a query: walks a tree without a stack, looks closer at every element whose box overlaps,
-// and counts what belongs into P, or writes it (mirrors Bvh.forEachOverlap in src/solver/bvh.ts and Sink in
-// src/solver/cpu/search.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
+// and counts what belongs into P, or writes it (mirrors overlapLeaf in src/solver/bvh.ts and offer in
+// src/solver/cpu/walk.ts). After a hit the walk goes to node 2k, after a miss or a leaf to (k + 1) >> ctz(k + 1), and
 // it ends back at 1. In a tree against itself it begins at the query's own leaf: all before that has been paired already.
 //
 // Hulls of trust boxes that overlap after their growth (touching counts) make a pair unless they have a mask bit or a

@@ -127,7 +127,7 @@ export class PairSet {
 
   /** Appends a pair; unused slots are −1. */
   push(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
-    if (this.count === this.kind.length) this.#grow();
+    if (this.count === this.kind.length) this.#grow(this.count + 1);
     const p = this.count++;
     this.byKind[kind]++;
     this.kind[p] = kind;
@@ -140,6 +140,18 @@ export class PairSet {
     this.normal[3 * p + 2] = nz;
     this.delta[p] = 0;
     this.stamp[p] = -1;
+  }
+
+  /** Appends pairs of one kind whose vertices and normals the caller writes. */
+  extend(kind: number, count: number): void {
+    const { count: from } = this;
+    const end = from + count;
+    if (end > this.kind.length) this.#grow(end);
+    this.count = end;
+    this.byKind[kind] += count;
+    this.kind.fill(kind, from, end);
+    this.delta.fill(0, from, end);
+    this.stamp.fill(-1, from, end);
   }
 
   clear(): void {
@@ -181,8 +193,9 @@ export class PairSet {
     this.count = to;
   }
 
-  #grow(): void {
-    this.#allocate(Math.max(MIN_CAPACITY, this.kind.length * 2), this.count);
+  /** @param least pairs */
+  #grow(least: number): void {
+    this.#allocate(Math.max(MIN_CAPACITY, this.kind.length * 2, least), this.count);
     const geometry = this.#geometry;
     if (geometry.capacity < this.kind.length) {
       // Only a search appends pairs, and then no geometry is valid that would need a copy.

@@ -10,7 +10,8 @@ import type { Settings } from '../settings.js';
 import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
 import { distanceAt, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
-import { PairBudgetExceeded, type PairRules, ProximitySearch } from './search.js';
+import { type PairRules, ProximitySearch } from './search.js';
+import { PairBudgetExceeded } from './walk.js';
 import { Workspace } from './workspace.js';
 
 /**

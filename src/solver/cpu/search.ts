@@ -1,12 +1,12 @@
 import type { CollisionMesh } from '../../mesh/types.js';
+import { allocate, release } from '../../threads/arrays.js';
 import { Bvh } from '../bvh.js';
 import { PASSIVE } from '../constants.js';
 import type { KinematicBorder, PairPredicate } from '../exclusion-rules.js';
-import { CORNERS, type ElementSet, PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
-import { pairActivationDistance } from '../part-distances.js';
+import { type ElementSet, PAIR_KINDS } from '../pair-kinds.js';
 import type { TrustBoxes } from './boxes.js';
-import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
+import { FoundPairs, pairUp, type WalkedElements } from './walk.js';
 
 /** The pairs that a search excludes, besides those that share a vertex. */
 export interface PairRules {
@@ -23,18 +23,26 @@ export interface PairRules {
 /** Searches are numbered in this thread, so that trees tell whose they are. */
 let lastSearch = 0;
 
-/** Thrown when P exceeds its budget; the caller tries again with smaller boxes. */
-export class PairBudgetExceeded {}
-
 /** The tree of one set of elements with what it was built from. */
 class ElementTree {
   readonly tree = new Bvh();
   /** float32[6·N] grown hulls, and uint8[N] masks, by element */
   box = new Float32Array(0);
   mask = new Uint8Array(0);
+  /** uint32[size·N] vertices of the elements, where walks can read them */
+  corners: Uint32Array = new Uint32Array(0);
 
   get bytes(): number {
-    return this.tree.bytes + this.box.byteLength + this.mask.byteLength;
+    return this.tree.bytes + this.box.byteLength + this.mask.byteLength + this.corners.byteLength;
+  }
+
+  get walked(): Pick<WalkedElements, 'tree' | 'corners'> {
+    return { tree: this.tree, corners: this.corners };
+  }
+
+  free(): void {
+    this.tree.free();
+    release(this.corners);
   }
 }
 
@@ -47,6 +55,7 @@ export class SearchTrees {
   triangles = new ElementTree();
   edges = new ElementTree();
   particles = new ElementTree();
+  readonly found = new FoundPairs();
   /** float32[6·V] the boxes that the trees were built from, while `builtFor` tells what else they depend on */
   seen = new Float32Array(0);
   builtFor:
@@ -63,10 +72,12 @@ export class SearchTrees {
   get bytes(): number {
     const { vertices, triangles, edges, particles, seen, isChanged, changed } = this;
     const ofTrees = vertices.bytes + triangles.bytes + edges.bytes + particles.bytes;
-    return ofTrees + seen.byteLength + isChanged.byteLength + changed.byteLength;
+    return ofTrees + this.found.bytes + seen.byteLength + isChanged.byteLength + changed.byteLength;
   }
 
   free(): void {
+    for (const of of [this.vertices, this.triangles, this.edges, this.particles]) of.free();
+    this.found.free();
     this.vertices = new ElementTree();
     this.triangles = new ElementTree();
     this.edges = new ElementTree();
@@ -112,16 +123,6 @@ export class SearchTrees {
   }
 }
 
-/** The elements of one side of a walk. */
-interface SearchedElements {
-  readonly tree: Bvh;
-  /** uint32[size·N] */
-  readonly vertices: Uint32Array;
-  readonly size: number;
-  /** elements before this one are not searched */
-  readonly first: number;
-}
-
 /**
  * Proximity search: P ← all pairs whose hulls of trust boxes, grown on each side, overlap, except those that a direction n
  * separates by more than the cutoff at all box corners. Appends to P in a fixed order: by kind, then as the trees pair up.
@@ -161,17 +162,18 @@ export class ProximitySearch {
     this.#renew(trees.edges, edges, 2, boxes, rules, isUpdate, rules.border?.edges);
     this.#renew(trees.particles, particles, 1, boxes, rules, isUpdate);
     trees.settle(boxes, this.#id);
-    const elements: Readonly<Record<ElementSet, SearchedElements>> = {
-      contactVertices: { tree: trees.vertices.tree, vertices: contactVertices, size: 1, first: 0 },
-      triangles: { tree: trees.triangles.tree, vertices: triangles, size: 3, first: 0 },
-      edges: { tree: trees.edges.tree, vertices: edges, size: 2, first: 0 },
-      rods: { tree: trees.edges.tree, vertices: edges, size: 2, first: rodStart },
-      particles: { tree: trees.particles.tree, vertices: particles, size: 1, first: 0 },
+    const elements: Readonly<Record<ElementSet, WalkedElements>> = {
+      contactVertices: { ...trees.vertices.walked, size: 1, first: 0 },
+      triangles: { ...trees.triangles.walked, size: 3, first: 0 },
+      edges: { ...trees.edges.walked, size: 2, first: 0 },
+      rods: { ...trees.edges.walked, size: 2, first: rodStart },
+      particles: { ...trees.particles.walked, size: 1, first: 0 },
     };
-    const sink = new Sink(boxes.box, x, cutoff, rules, budget, pairs);
+    const { isIgnored, distances } = rules;
+    const input = { box: boxes.box, x, cutoff, distances, isIgnored, budget, pulse };
     PAIR_KINDS.forEach(({ a, b }, kind) => {
       const other = elements[b];
-      if (other.first * other.size < other.vertices.length) pairUp(kind, elements[a], other, sink, pulse);
+      if (other.first < other.tree.count) pairUp(kind, elements[a], other, input, pairs, trees.found);
     });
   }
 
@@ -210,6 +212,13 @@ export class ProximitySearch {
       if (!isOther) continue;
       changed[changedCount++] = e;
       fillHull(of.box, e, corner, size, boxes, distances);
+    }
+    if (!isUpdate) {
+      if (of.corners.length < corner.length) {
+        release(of.corners);
+        of.corners = allocate(Uint32Array, corner.length);
+      }
+      of.corners.set(corner);
     }
     if (isUpdate) of.tree.update(of.box, of.mask, changed, changedCount);
     else of.tree.build(count, of.box, of.mask);
@@ -250,96 +259,4 @@ function fillHull(
   out[6 * e + 3] = hx + grow;
   out[6 * e + 4] = hy + grow;
   out[6 * e + 5] = hz + grow;
-}
-
-/** Offers every pair of overlapping elements that share no vertex to P. */
-function pairUp(kind: number, a: SearchedElements, b: SearchedElements, sink: Sink, pulse?: () => void): void {
-  const { size, tree, vertices } = a;
-  const corners = CORNERS[kind];
-  const slot = [-1, -1, -1, -1];
-  tree.forEachOverlap(
-    b.tree,
-    (s, t) => {
-      const other = b.tree.order[t];
-      if (other < b.first) return;
-      const q = size * tree.order[s];
-      const r = b.size * other - size;
-      for (let c = 0; c < size; c++) slot[c] = vertices[q + c];
-      for (let c = size; c < corners; c++) slot[c] = b.vertices[r + c];
-      for (let c = size; c < corners; c++) if (slot[c] === slot[0] || (size === 2 && slot[c] === slot[1])) return;
-      sink.add(kind, slot[0], slot[1], slot[2], slot[3]);
-    },
-    pulse,
-  );
-}
-
-/** Takes candidates, drops those that a direction separates anywhere in their boxes, and appends the rest to P. */
-class Sink {
-  constructor(
-    readonly box: Float32Array,
-    readonly x: Float32Array,
-    readonly cutoff: number,
-    readonly rules: PairRules,
-    readonly budget: number,
-    readonly pairs: PairSet,
-  ) {}
-
-  add(kind: number, v0: number, v1: number, v2: number, v3: number): void {
-    const { x, rules } = this;
-    if (rules.isIgnored?.(kind, v0, v1, v2, v3)) return;
-    CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
-    const d = Math.sqrt(closest.squared);
-    if (d === 0) {
-      this.#keep(kind, v0, v1, v2, v3, 0, 0, 0);
-      return;
-    }
-    const nx = closest.x / d;
-    const ny = closest.y / d;
-    const nz = closest.z / d;
-    const { distances } = rules;
-    const cutoff = distances ? pairActivationDistance(distances, kind, v0, v1, v2, v3) : this.cutoff;
-    if (d > cutoff && this.#separation(kind, v0, v1, v2, v3, nx, ny, nz) > cutoff) return;
-    this.#keep(kind, v0, v1, v2, v3, nx, ny, nz);
-  }
-
-  #keep(kind: number, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
-    if (this.pairs.count >= this.budget) throw new PairBudgetExceeded();
-    this.pairs.push(kind, v0, v1, v2, v3, nx, ny, nz);
-  }
-
-  /**
-   * min over side a of n·(box corner) − max over side b, in double: with float32 boxes its rounding is 2⁻²⁹ of the
-   * float32 one, and the cutoff (δ or Dmax) is far above either, so no margin is needed.
-   */
-  #separation(
-    kind: number,
-    v0: number,
-    v1: number,
-    v2: number,
-    v3: number,
-    nx: number,
-    ny: number,
-    nz: number,
-  ): number {
-    const corners = CORNERS[kind];
-    let lo = this.#lowest(v0, v0, nx, ny, nz);
-    let hi = Number.NEGATIVE_INFINITY;
-    // max n·c = −min (−n)·c
-    if (SIDE_A[kind] === 1) hi = -this.#lowest(v1, v0, -nx, -ny, -nz);
-    else lo = Math.min(lo, this.#lowest(v1, v0, nx, ny, nz));
-    if (corners > 2) hi = Math.max(hi, -this.#lowest(v2, v0, -nx, -ny, -nz));
-    if (corners > 3) hi = Math.max(hi, -this.#lowest(v3, v0, -nx, -ny, -nz));
-    return lo - hi;
-  }
-
-  /** min of n·(c − o) over the corners c of vertex v's box, o = x of the pair's first vertex. */
-  #lowest(v: number, o: number, nx: number, ny: number, nz: number): number {
-    const { box, x } = this;
-    const q = 6 * v;
-    return (
-      nx * (box[nx > 0 ? q : q + 3] - x[3 * o]) +
-      ny * (box[ny > 0 ? q + 1 : q + 4] - x[3 * o + 1]) +
-      nz * (box[nz > 0 ? q + 2 : q + 5] - x[3 * o + 2])
-    );
-  }
 }

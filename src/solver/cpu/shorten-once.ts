@@ -1,4 +1,4 @@
-import { PairBudgetExceeded } from './search.js';
+import { PairBudgetExceeded } from './walk.js';
 
 /**
  * A pulse for the first search, which has the longest leap: once half of the remaining time has passed, it declares the

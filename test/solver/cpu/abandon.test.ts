@@ -66,7 +66,7 @@ t.test('a first search that takes too much of the time left is made with half th
   const plain = await watch(await open());
   const pairsOf = ({ pairs }: typeof plain.resolution) => pairs.vertexTriangle + pairs.edgeEdge;
   const ends = new Set<string>();
-  for (let time = 4; time < 60; time += 5) {
+  for (let time = 4; time < 120; time += 10) {
     // A question takes one unit of time; once less than half is seen to be left, there is plenty again.
     let left = time;
     let seen = 0;

@@ -3,7 +3,7 @@ import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
-import { PairBudgetExceeded } from '../../../src/solver/cpu/search.js';
+import { PairBudgetExceeded } from '../../../src/solver/cpu/walk.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';
@@ -221,22 +221,21 @@ t.test('after a search that failed nothing is valid, and the next one starts afr
     for (const isFull of [false, true]) {
       const proximity = new Proximity(mesh, settings);
       proximity.renew(x, y);
-      // A store that takes three pairs more and then breaks, or says that it is full, now and at every later attempt.
-      let left = 3;
+      // A store that breaks, or says that it is full, where pairs are added, now and at every later attempt.
       const { pairs } = proximity;
-      const push = pairs.push.bind(pairs);
-      pairs.push = (...pair) => {
-        if (left-- <= 0) throw isFull ? new PairBudgetExceeded() : new Error('out of memory');
-        push(...pair);
+      const extend = pairs.extend.bind(pairs);
+      pairs.extend = (kind, count) => {
+        if (count > 0) throw isFull ? new PairBudgetExceeded() : new Error('out of memory');
+        extend(kind, count);
       };
       const wanted = isPartial ? marks(random, x, y, 0.2) : undefined;
-      // A renewal in part that finds no more than three pairs never meets the store's end.
-      if (wanted && countPairsOf(reference.pairs, wanted) <= 3) continue;
+      // A renewal in part that finds no pairs adds none.
+      if (wanted && countPairsOf(reference.pairs, wanted) === 0) continue;
       if (isFull) t.throws(() => proximity.renew(x, y, wanted), { code: 'TOO_LARGE' }, 'named as too large');
       else t.throws(() => proximity.renew(x, y, wanted), /out of memory/);
       t.notOk(proximity.isValid);
       t.notOk(proximity.isValidFor(x, y));
-      pairs.push = push;
+      pairs.extend = extend;
       proximity.beginRequest();
       // Marks that came with the failed search must not make the next one a partial one.
       proximity.renew(x, y, wanted);

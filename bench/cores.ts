@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { openOperations, requestOf } from '../examples/resolve-scene.js';
+import { SCENES } from '../examples/scenes/index.js';
+import type { Operations } from '../src/contract/operations.js';
+import type { Quality } from '../src/contract/parameters.js';
+import type { ResolveRequest } from '../src/contract/requests.js';
+import { FIDELITY_SCENES, missingFiles } from './fidelity/scenes.js';
+import { STAGES, spreadOf } from './measure.js';
+import { alignTable } from './table.js';
+
+/** Pairs of more than 5,000 vertices: below that hardly a stage is worth sharing. Generated scenes are made at a size. */
+export const CORES_SCENES = ['dress', 'dress-x8', 'layers', 'sleeve'] as const;
+
+const DEFAULT_VERTICES = [10_000];
+
+export interface CoresPlan {
+  readonly scenes: readonly string[];
+  readonly vertices: readonly number[];
+  readonly qualities: readonly Quality[];
+  /** numbers of cores, by turns */
+  readonly cores: readonly number[];
+  readonly repeat: number;
+  readonly warmUp: number;
+  readonly dataFolder: string | undefined;
+  print(text: string): void;
+  tell(text: string): void;
+}
+
+interface Case {
+  readonly name: string;
+  readonly request: ResolveRequest;
+}
+
+async function* makeCases({ scenes, vertices, dataFolder, tell }: CoresPlan): AsyncGenerator<Case> {
+  for (const name of scenes) {
+    const scene = FIDELITY_SCENES.find((each) => each.name === name);
+    if (scene && name.startsWith('dress')) {
+      if (missingFiles(scene, dataFolder).length > 0) tell(`${name} is left out: its data is not there`);
+      else yield { name, request: await scene.make(dataFolder ?? '') };
+      continue;
+    }
+    for (const count of vertices.length > 0 ? vertices : DEFAULT_VERTICES) {
+      yield { name, request: requestOf(SCENES[name](count)) };
+    }
+  }
+}
+
+const COLUMNS = [...STAGES, 'solve', 'total', 'processor'] as const;
+type Times = Record<(typeof COLUMNS)[number], number>;
+
+/** One whole request: milliseconds of its stages, of all of them, and of all threads' processor time. */
+async function measureOnce(operations: Operations, request: ResolveRequest): Promise<{ times: Times; digest: string }> {
+  const before = process.cpuUsage();
+  const { report, positions } = await operations.resolve(request);
+  const { user, system } = process.cpuUsage(before);
+  const times = Object.fromEntries(STAGES.map((stage) => [stage, report.timings[stage] / 1000])) as Times;
+  times.solve = times.search + times.geometry + times.backward + times.forward;
+  times.total = report.timings.total / 1000;
+  times.processor = (user + system) / 1000;
+  const digest = createHash('sha256')
+    .update(new Uint8Array(positions.buffer.slice(0)))
+    .digest('hex');
+  return { times, digest };
+}
+
+/**
+ * Whole requests on the CPU engine with several numbers of cores, by turns, so that what else the machine does slows all of
+ * them alike.
+ *
+ * @returns whether every answer of a request had the same bytes
+ */
+export async function runCores(plan: CoresPlan): Promise<boolean> {
+  const { qualities, cores, repeat, warmUp, print, tell } = plan;
+  const rows: string[][] = [['scene', 'vertices', 'quality', 'cores', ...COLUMNS, 'same bytes']];
+  let isEqual = true;
+  const services = new Map<number, Operations>();
+  for (const count of cores) services.set(count, await openOperations('cpu', 1, count));
+  try {
+    for await (const { name, request } of makeCases(plan)) {
+      for (const quality of qualities) {
+        const asked = { ...request, parameters: { ...request.parameters, quality } };
+        const runs = new Map<number, Times[]>(cores.map((count) => [count, []]));
+        const digests = new Set<string>();
+        tell(
+          `${name}, ${request.mesh.vertexCount} vertices, ${quality}: ${warmUp} + ${repeat} runs with ${cores} cores …`,
+        );
+        for (let n = -warmUp; n < repeat; n++) {
+          for (const [count, operations] of services) {
+            const { times, digest } = await measureOnce(operations, asked);
+            digests.add(digest);
+            if (n >= 0) runs.get(count)?.push(times);
+          }
+        }
+        const isSame = digests.size === 1;
+        isEqual &&= isSame;
+        const medians = [...runs].map(([count, all]) => [count, mediansOf(all)] as const);
+        const [, first] = medians[0];
+        for (const [count, times] of medians) {
+          const cells = COLUMNS.map((column) => {
+            const ratio = count === medians[0][0] ? '' : ` (${(first[column] / times[column]).toFixed(2)} ×)`;
+            return `${times[column].toFixed(times[column] < 100 ? 1 : 0)}${ratio}`;
+          });
+          rows.push([name, String(request.mesh.vertexCount), quality, String(count), ...cells, isSame ? 'yes' : 'NO']);
+        }
+      }
+    }
+  } finally {
+    for (const operations of services.values()) await operations.close();
+  }
+  print(
+    `\nwhole requests, medians of ${repeat} runs after ${warmUp} uncounted, milliseconds; in brackets how many times faster\n`,
+  );
+  print(alignTable(rows));
+  return isEqual;
+}
+
+function mediansOf(runs: readonly Times[]): Times {
+  return Object.fromEntries(
+    COLUMNS.map((column) => [column, spreadOf(runs.map((run) => run[column])).median]),
+  ) as Times;
+}
