@@ -37,7 +37,7 @@ export const KERNELS = {
   edgesTail: { file: 'backward/edges', equations: '13', mirrors: 'cpu/edges EdgeLengths.sweep' },
   prepare: { file: 'backward/prepare' },
   listForGeometry: { file: 'backward/list-near-pairs', mirrors: 'cpu/active-pairs ActivePairs.gather' },
-  geometry: { file: 'backward/geometry', equations: '10-12', mirrors: 'cpu/contacts ContactCandidates.find' },
+  geometry: { file: 'backward/geometry', equations: '10-12', mirrors: 'cpu/candidates findCandidates' },
   count: { file: 'backward/contacts-select', mirrors: 'cpu/contacts selectContacts' },
   offsets: { file: 'backward/contacts-offsets' },
   fill: { file: 'backward/contacts-select', mirrors: 'cpu/contacts selectContacts' },

@@ -1,4 +1,7 @@
 import { allocate, release } from '../../threads/arrays.js';
+import { team } from '../../threads/here.js';
+import { defineStage, type NoNumbers } from '../../threads/stage.js';
+import { closeGaps } from './lists.js';
 import type { PairSet } from './pair-set.js';
 
 /** Pairs are gathered vertex by vertex while at most one in this many vertices moves. */
@@ -6,6 +9,29 @@ const GATHERED_SHARE = 32;
 
 /** To build the incidence list of P costs as much as so many scans. */
 export const SCANS_PER_INCIDENCE = 8;
+
+/** Pairs of a chunk, and nanoseconds of one. */
+const CHUNK = 8192;
+const COST = 4;
+
+interface ScanArrays {
+  readonly vertex: Int32Array;
+  readonly moving: Uint8Array;
+  readonly list: Uint32Array;
+  readonly counts: Int32Array;
+}
+
+const SCAN = defineStage(import.meta.url, 'scan', scanPairs);
+
+function scanPairs({ vertex, moving, list, counts }: ScanArrays, _: NoNumbers, from: number, to: number): void {
+  let end = from;
+  for (let p = from; p < to; p++) {
+    const q = 4 * p;
+    // Unused slots hold −1: reading moving[−1] gives undefined, which is falsy like 0.
+    if (moving[vertex[q]] || moving[vertex[q + 1]] || moving[vertex[q + 2]] || moving[vertex[q + 3]]) list[end++] = p;
+  }
+  counts[from / CHUNK] = end - from;
+}
 
 /**
  * The pairs that a step works on: those with a moving vertex. While many vertices move, P is scanned; once few do, the pairs
@@ -25,13 +51,21 @@ export class ActivePairs {
   #offsets = new Uint32Array(0);
   #incident = new Uint32Array(0);
   #marked = new Uint8Array(0);
+  #counts: Int32Array = new Int32Array(0);
 
   get bytes(): number {
-    return this.list.byteLength + this.#offsets.byteLength + this.#incident.byteLength + this.#marked.byteLength;
+    return (
+      this.list.byteLength +
+      this.#offsets.byteLength +
+      this.#incident.byteLength +
+      this.#marked.byteLength +
+      this.#counts.byteLength
+    );
   }
 
   free(): void {
-    release(this.list);
+    release(this.list, this.#counts);
+    this.#counts = new Int32Array(0);
     this.list = new Uint32Array(0);
     this.count = 0;
     this.#revision = 0;
@@ -63,16 +97,15 @@ export class ActivePairs {
   }
 
   #scan(pairs: PairSet, moving: Uint8Array): void {
-    const { vertex } = pairs;
-    const list = this.list;
-    let count = 0;
-    for (let p = 0; p < pairs.count; p++) {
-      const q = 4 * p;
-      // Unused slots hold −1: reading moving[−1] gives undefined, which is falsy like 0.
-      if (moving[vertex[q]] || moving[vertex[q + 1]] || moving[vertex[q + 2]] || moving[vertex[q + 3]])
-        list[count++] = p;
+    const { list } = this;
+    const chunks = Math.ceil(pairs.count / CHUNK);
+    if (this.#counts.length < chunks) {
+      release(this.#counts);
+      this.#counts = allocate(Int32Array, chunks);
     }
-    this.count = count;
+    const arrays = { vertex: pairs.vertex, moving, list, counts: this.#counts };
+    team.run({ stage: SCAN, arrays, numbers: {}, count: pairs.count, chunk: CHUNK, cost: COST });
+    this.count = closeGaps(list, this.#counts, pairs.count, CHUNK);
   }
 
   #collect(pairs: PairSet, moving: Uint8Array): void {

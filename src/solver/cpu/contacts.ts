@@ -1,91 +1,10 @@
 import type { ContactForm } from '../../contract/parameters.js';
 import { type Colouring, colourContacts } from '../colouring.js';
-import { CONTACTS_PER_VERTEX, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, RECOVERY, STALE_GAP } from '../constants.js';
+import { CONTACTS_PER_VERTEX, MIN_MOVABLE_WEIGHT } from '../constants.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
-import { pairActivationDistance } from '../part-distances.js';
-import type { ActivePairs } from './active-pairs.js';
-import { measureClosest, measurePair } from './certificate.js';
-import { closest } from './closest.js';
 import { CONTACT_TERMS } from './contact-forms.js';
 import type { PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
-
-/**
- * δ_p = min(δ, max(1.1 d₀, δ/4)) with d₀ the pair's distance at the start. So tiny gaps of a start are not opened at once,
- * and neighbours that are closer than δ by design are not pushed apart. Computed once a request.
- */
-export function pairDelta(pairs: PairSet, p: number, start: Float32Array, delta: number): number {
-  if (pairs.delta[p] === 0) {
-    measureClosest(pairs, p, start);
-    const d0 = Math.sqrt(closest.squared);
-    pairs.delta[p] = Math.min(delta, Math.max(RECOVERY * d0, MIN_DELTA_SHARE * delta));
-  }
-  return pairs.delta[p];
-}
-
-/** The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p. */
-export class ContactCandidates {
-  /** uint32[count] indices into P, ascending */
-  list: Uint32Array = new Uint32Array(0);
-  count = 0;
-
-  constructor(private readonly scratch = new Scratch()) {}
-
-  /**
-   * Fills `list` from the active pairs, and computes the geometry at x of every pair that may be a contact.
-   *
-   * @param start float32[3·V] x^[k], which δ_p depends on
-   * @param step stamps the geometry
-   * @param delta δ of all pairs where `distances` is undefined; engine units
-   * @param distances float32[V] δ by vertex, engine units
-   */
-  find(
-    pairs: PairSet,
-    active: ActivePairs,
-    x: Float32Array,
-    start: Float32Array,
-    step: number,
-    delta: number,
-    distances: Float32Array | undefined,
-  ): void {
-    if (this.list.length < active.count) this.list = this.scratch.uint32('candidates', pairs.count);
-    const candidates = this.list;
-    let found = 0;
-    let range = delta;
-    for (let n = 0; n < active.count; n++) {
-      const p = active.list[n];
-      if (distances) {
-        const v = pairs.vertex;
-        const q = 4 * p;
-        range = pairActivationDistance(distances, pairs.kind[p], v[q], v[q + 1], v[q + 2], v[q + 3]);
-      }
-      if (staleGap(pairs.vertex, pairs.normal, pairs.kind[p], p, x) > STALE_GAP * range) continue;
-      measurePair(pairs, p, x, step);
-      if (pairs.gap[p] < range && pairs.gap[p] < pairDelta(pairs, p, start, range) && pairs.distance[p] > 0) {
-        candidates[found++] = p;
-      }
-    }
-    this.count = found;
-  }
-}
-
-/** Gap along the last normal of the pair, in double, whose rounding is far below STALE_GAP·δ. */
-function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: number, x: Float32Array): number {
-  const q = 4 * p;
-  const nx = normal[3 * p];
-  const ny = normal[3 * p + 1];
-  const nz = normal[3 * p + 2];
-  const o = 3 * vertex[q];
-  const height = (v: number): number =>
-    nx * (x[3 * v] - x[o]) + ny * (x[3 * v + 1] - x[o + 1]) + nz * (x[3 * v + 2] - x[o + 2]);
-  const h1 = height(vertex[q + 1]);
-  const corners = CORNERS[kind];
-  if (corners === 2) return -h1;
-  const h2 = height(vertex[q + 2]);
-  if (corners === 3) return -Math.max(h1, h2);
-  const h3 = height(vertex[q + 3]);
-  return SIDE_A[kind] === 1 ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
-}
 
 /**
  * Contact constraints of one backward step (Eqs. 10–12), in units of length: c + Σ_k J_k·(y_k − x_k) ≥ 0 with

@@ -167,6 +167,12 @@ export class PairSet {
     this.#refer(NO_GEOMETRY);
   }
 
+  /** Gives all memory back, that of the geometry too, which must be of this set alone. */
+  dispose(): void {
+    this.discard();
+    this.#geometry.allocate(0);
+  }
+
   /** Drops every pair with a vertex whose mask lacks `bit`; the others keep their order, normal and δ_p. */
   keepOnly(mask: Uint8Array, bit: number): void {
     const { kind, vertex, normal, delta, byKind } = this;

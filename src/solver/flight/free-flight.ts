@@ -3,7 +3,7 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import { KEPT, PASSIVE } from '../constants.js';
 import { distanceAt, isSameAt } from '../cpu/motion.js';
 import { PairSet } from '../cpu/pair-set.js';
-import { type PairRules, ProximitySearch } from '../cpu/search.js';
+import { type PairRules, ProximitySearch, SearchTrees } from '../cpu/search.js';
 import { PairBudgetExceeded } from '../cpu/walk.js';
 import { eitherOf, findKinematicBorder, ignoredParts } from '../exclusion-rules.js';
 import { comfortablePairs, PAIR_LIMIT } from '../pair-budget.js';
@@ -106,7 +106,10 @@ export class FreeFlight {
     for (let share = 1; share * longest > leap; share *= SHORTER) {
       const flight = new Flight(x, target, fliers, share, leap);
       const pairs = this.#search(run, flight);
-      if (pairs) return this.#settle(run, flight, pairs) ? flight.z : undefined;
+      if (!pairs) continue;
+      const isFlying = this.#settle(run, flight, pairs);
+      pairs.dispose();
+      return isFlying ? flight.z : undefined;
     }
     return undefined;
   }
@@ -130,12 +133,16 @@ export class FreeFlight {
     // A direction that parts two boxes says nothing where its rounding may exceed the cutoff.
     const cutoff = SEPARATION_ERROR * largestOf(boxes.box) < delta ? delta : Number.POSITIVE_INFINITY;
     const budget = comfortablePairs(mesh.contactVertices.length, PAIR_LIMIT);
+    const trees = new SearchTrees();
     try {
-      new ProximitySearch(mesh).search(boxes, x, cutoff, rules, budget, pairs, pulse);
+      new ProximitySearch(mesh, trees).search(boxes, x, cutoff, rules, budget, pairs, pulse);
       return pairs;
     } catch (thrown) {
+      pairs.dispose();
       if (thrown instanceof PairBudgetExceeded) return undefined;
       throw thrown;
+    } finally {
+      trees.free();
     }
   }
 

@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { pairDelta } from '../../../src/solver/cpu/candidates.js';
 import { heights, measureHeights, measurePair } from '../../../src/solver/cpu/certificate.js';
-import { Contacts, pairDelta, selectContacts } from '../../../src/solver/cpu/contacts.js';
+import { Contacts, selectContacts } from '../../../src/solver/cpu/contacts.js';
 import { EdgeLengths } from '../../../src/solver/cpu/edges.js';
 import { Forward } from '../../../src/solver/cpu/forward.js';
 import type { PairSet } from '../../../src/solver/cpu/pair-set.js';

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { CONTACTS_PER_VERTEX } from '../../../src/solver/constants.js';
+import { pairDelta } from '../../../src/solver/cpu/candidates.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
-import { Contacts, pairDelta, selectContacts } from '../../../src/solver/cpu/contacts.js';
+import { Contacts, selectContacts } from '../../../src/solver/cpu/contacts.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { CORNERS, EE, SIDE_A, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, lonePair, pairsOf, placePair } from '../../support/pair-shapes.js';

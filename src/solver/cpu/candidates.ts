@@ -1,0 +1,141 @@
+import { team } from '../../threads/here.js';
+import { defineStage } from '../../threads/stage.js';
+import { MIN_DELTA_SHARE, RECOVERY, STALE_GAP } from '../constants.js';
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
+import { pairActivationDistance } from '../part-distances.js';
+import type { ActivePairs } from './active-pairs.js';
+import { measureClosest, measurePair } from './certificate.js';
+import { closest } from './closest.js';
+import { closeGaps } from './lists.js';
+import type { PairArrays, PairSet } from './pair-set.js';
+import { Scratch } from './workspace.js';
+
+const CHUNK = 2048;
+
+/** Nanoseconds a pair, on one thread. */
+const COST = 25;
+
+/**
+ * δ_p = min(δ, max(1.1 d₀, δ/4)) with d₀ the pair's distance at the start. So tiny gaps of a start are not opened at once,
+ * and neighbours that are closer than δ by design are not pushed apart. Computed once a request.
+ */
+export function pairDelta(pairs: PairArrays, p: number, start: Float32Array, delta: number): number {
+  if (pairs.delta[p] === 0) {
+    measureClosest(pairs, p, start);
+    const d0 = Math.sqrt(closest.squared);
+    pairs.delta[p] = Math.min(delta, Math.max(RECOVERY * d0, MIN_DELTA_SHARE * delta));
+  }
+  return pairs.delta[p];
+}
+
+interface FindArrays extends PairArrays {
+  readonly active: Uint32Array;
+  readonly x: Float32Array;
+  readonly start: Float32Array;
+  readonly distances: Float32Array;
+  /** uint32[N] what a chunk finds, from its first item on */
+  readonly candidates: Uint32Array;
+  /** int32[chunks] how many a chunk finds */
+  readonly counts: Int32Array;
+}
+
+interface FindNumbers {
+  readonly step: number;
+  readonly delta: number;
+  /** whether `distances` replaces δ */
+  readonly hasDistances: number;
+}
+
+const FIND = defineStage(import.meta.url, 'find', findCandidates);
+
+function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, to: number): void {
+  const { active, x, start, distances, candidates, counts, vertex, normal, kind, gap, distance } = arrays;
+  const { step, delta, hasDistances } = numbers;
+  let found = from;
+  let range = delta;
+  for (let n = from; n < to; n++) {
+    const p = active[n];
+    if (hasDistances === 1) {
+      const q = 4 * p;
+      range = pairActivationDistance(distances, kind[p], vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]);
+    }
+    if (staleGap(vertex, normal, kind[p], p, x) > STALE_GAP * range) continue;
+    measurePair(arrays, p, x, step);
+    if (gap[p] < range && gap[p] < pairDelta(arrays, p, start, range) && distance[p] > 0) candidates[found++] = p;
+  }
+  counts[from / CHUNK] = found - from;
+}
+
+/** The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p. Of one request. */
+export class ContactCandidates {
+  /** uint32[count] indices into P, ascending */
+  list: Uint32Array = new Uint32Array(0);
+  count = 0;
+  #counts: Int32Array = new Int32Array(0);
+  /** copies of what the caller gives, where stages can read them */
+  #start: Float32Array | undefined;
+  #distances: Float32Array | undefined;
+
+  constructor(private readonly scratch = new Scratch()) {}
+
+  /**
+   * Fills `list` from the active pairs, and computes the geometry at x of every pair that may be a contact.
+   *
+   * @param start float32[3·V] x^[k], which δ_p depends on; the same in every call
+   * @param step stamps the geometry
+   * @param delta δ of all pairs where `distances` is undefined; engine units
+   * @param distances float32[V] δ by vertex, engine units; the same in every call
+   */
+  find(
+    pairs: PairSet,
+    active: ActivePairs,
+    x: Float32Array,
+    start: Float32Array,
+    step: number,
+    delta: number,
+    distances: Float32Array | undefined,
+  ): void {
+    if (this.list.length < active.count) {
+      this.list = this.scratch.uint32('candidates', pairs.count);
+      this.#counts = this.scratch.int32('candidates by chunk', Math.ceil(pairs.count / CHUNK));
+    }
+    this.#start ??= this.#copy('start', start);
+    this.#distances ??= this.#copy('distances', distances ?? new Float32Array(0));
+    const { kind, vertex, normal, delta: deltas, stamp, weight, distance, gap, error } = pairs;
+    const [candidates, counts] = [this.list, this.#counts];
+    team.run({
+      stage: FIND,
+      arrays: {
+        ...{ kind, vertex, normal, delta: deltas, stamp, weight, distance, gap, error },
+        ...{ active: active.list, x, start: this.#start, distances: this.#distances, candidates, counts },
+      },
+      numbers: { step, delta, hasDistances: distances ? 1 : 0 },
+      ...{ count: active.count, chunk: CHUNK, cost: COST },
+    });
+    this.count = closeGaps(candidates, counts, active.count, CHUNK);
+  }
+
+  #copy(name: string, values: Float32Array): Float32Array {
+    const copy = this.scratch.float32(name, values.length);
+    copy.set(values);
+    return copy;
+  }
+}
+
+/** Gap along the last normal of the pair, in double, whose rounding is far below STALE_GAP·δ. */
+function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: number, x: Float32Array): number {
+  const q = 4 * p;
+  const nx = normal[3 * p];
+  const ny = normal[3 * p + 1];
+  const nz = normal[3 * p + 2];
+  const o = 3 * vertex[q];
+  const height = (v: number): number =>
+    nx * (x[3 * v] - x[o]) + ny * (x[3 * v + 1] - x[o + 1]) + nz * (x[3 * v + 2] - x[o + 2]);
+  const h1 = height(vertex[q + 1]);
+  const corners = CORNERS[kind];
+  if (corners === 2) return -h1;
+  const h2 = height(vertex[q + 2]);
+  if (corners === 3) return -Math.max(h1, h2);
+  const h3 = height(vertex[q + 3]);
+  return SIDE_A[kind] === 1 ? -Math.max(h1, h2, h3) : Math.min(0, h1) - Math.max(h2, h3);
+}
