@@ -60,15 +60,17 @@ function compose(rows: readonly (readonly Picture[])[]): Buffer {
 async function main(): Promise<void> {
   const [out = join(projectRoot, 'docs', 'pictures', 'before-after.png'), ...asked] = process.argv.slice(2);
   const names = asked.length > 0 ? asked : DEFAULT_SCENES;
-  const operations = await openOperations('auto');
+  // The reference engine: the pictures are the same on every machine.
+  const operations = await openOperations('cpu');
   try {
     const rows: Picture[][] = [];
     for (const name of names) {
       const make = EXAMPLES[name];
       if (!make) throw new Error(`No scene is named ${name}. The scenes are ${Object.keys(EXAMPLES).join(', ')}.`);
       const scene = make();
-      const { positions, report } = await resolveScene(operations, scene);
-      process.stdout.write(`${name}: ${report.status} after ${report.steps} steps\n`);
+      const { positions, report } = await resolveScene(operations, scene, { quality: 'BALANCED' });
+      const { status, steps, maxStretch } = report;
+      process.stdout.write(`${name}: ${status} after ${steps} steps, largest stretch ${maxStretch.toFixed(2)}\n`);
       const answer = Float64Array.from(positions);
       const states = [scene.start, scene.target, answer];
       rows.push(states.map((state) => drawPanel(scene, state, states, VIEWS[name], PANEL.width, PANEL.height)));

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Operations } from '../src/contract/operations.js';
+import type { ParametersInput } from '../src/contract/parameters.js';
 import type { ResolveAnswer, ResolveRequest } from '../src/contract/requests.js';
 import type { Limits } from '../src/contract/server-info.js';
 import { createOperations } from '../src/session/operations.js';
@@ -48,5 +49,12 @@ export function requestOf(scene: Scene): ResolveRequest {
   };
 }
 
-export const resolveScene = (operations: Operations, scene: Scene): Promise<ResolveAnswer> =>
-  operations.resolve(requestOf(scene));
+/** @param parameters beside those of the scene */
+export const resolveScene = (
+  operations: Operations,
+  scene: Scene,
+  parameters: ParametersInput = {},
+): Promise<ResolveAnswer> => {
+  const request = requestOf(scene);
+  return operations.resolve({ ...request, parameters: { ...request.parameters, ...parameters } });
+};

@@ -30,7 +30,7 @@ const SWEEPS = 300;
 /** Share of the merit that a step must gain, or three in a row end the run. */
 const MIN_GAIN = 1e-4;
 /** Sizes of step, each a run of its own. */
-const TAUS = [0.2, 0.1, 0.05];
+const TAUS = [0.4, 0.2, 0.1, 0.05];
 const STEP_LIMIT = 3000;
 
 /** @param tell is told of every run: minutes may pass */

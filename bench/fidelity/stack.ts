@@ -11,15 +11,15 @@ import {
 } from '../../examples/scenes/shapes.js';
 import type { Body, Scene } from '../../examples/scenes/types.js';
 
-const LAYERS = 10;
-const SIDE = 26;
+const LAYERS = 8;
+const SIDE = 24;
 /** Between layers; δ is 1 mm. */
 const GAP = 0.002;
 const WAVE = 0.003;
 const DROP = 0.004;
 const BALL_RADIUS = 0.05;
 /** How far the ball rises into the stack. */
-const RISE = 0.03;
+const RISE = 0.01;
 
 const makeBall = (): { readonly positions: Float64Array; readonly triangles: number[] } => {
   const rings = Math.round((Math.PI * BALL_RADIUS) / EDGE) - 1;
@@ -36,9 +36,9 @@ const makeBall = (): { readonly positions: Float64Array; readonly triangles: num
   return ringSurface(segments, rings, at, { first: [0, 0, -BALL_RADIUS], last: [0, 0, BALL_RADIUS] });
 };
 
-/** Ten wavy sheets, two δ apart, sink while a ball rises into them from below. */
+/** Eight wavy sheets, two δ apart, sink while a ball rises into them from below. */
 export function makeStack(): Scene {
-  const noise = makeNoise(10);
+  const noise = makeNoise(8);
   const triangles = gridTriangles(SIDE, SIDE);
   const sheet = gridPositions(SIDE, SIDE, EDGE, (x, y) => WAVE * Math.sin(40 * x) * Math.cos(30 * y));
   const sheets = Array.from({ length: LAYERS }, (_, layer): Body => {
@@ -69,5 +69,5 @@ export function makeStack(): Scene {
     target,
     triangles: ball.triangles,
   };
-  return assemble('stack', 'Ten sheets sink while a ball rises into them.', [...sheets, body]);
+  return assemble('stack', 'Eight sheets sink while a ball rises into them.', [...sheets, body]);
 }
