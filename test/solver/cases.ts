@@ -54,6 +54,26 @@ function risingPlate(): SceneBuilder {
   return scene;
 }
 
+/** Two kinematic plates close on a sheet, to `gap` of each other. */
+export function pinch(gap: number): SceneBuilder {
+  const n = 6;
+  const edge = 0.01;
+  const scene = new SceneBuilder();
+  const plate = (from: number, to: number, shift: number, isKinematic: boolean) =>
+    scene.sheet(
+      n,
+      (u, v) => {
+        const [x, z] = [u * n * edge + shift, v * n * edge + shift];
+        return { at: [x, from, z], to: [x, to, z] };
+      },
+      isKinematic,
+    );
+  plate(0, 0, 0.003, false);
+  plate(-0.007, -gap / 2, 0, true);
+  plate(0.007, gap / 2, 0.001, true);
+  return scene;
+}
+
 function sweptStrands(): SceneBuilder {
   const scene = new SceneBuilder();
   for (let s = 0; s < 24; s++) {

@@ -1,56 +1,24 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
-import type { PullBackFigures, Resolution, StepInput } from '../engine.js';
+import type { Resolution, StepInput } from '../engine.js';
 import { FreeFlight } from '../flight/free-flight.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
+import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
 import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
 import { markMoving, restoreOverflow } from './motion.js';
 import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
 import { PullBack, StepAbandoned } from './pull-back.js';
+import type { NextSearch, Run } from './run.js';
 import { shortenOnce } from './shorten-once.js';
 import { Stages } from './stages.js';
 import type { Workspace } from './workspace.js';
 
 /** Sweeps of a step between two calls of `shouldStop`. */
 const SWEEPS_PER_STOP_CHECK = 16;
-
-/** Whether P must be searched before the next step, and for which vertices. */
-interface NextSearch {
-  readonly isDue: boolean;
-  /** uint8[V] 1 = needs a new box; undefined = all do */
-  readonly wanted: Uint8Array | undefined;
-}
-
-/** The variables of one request. */
-interface Run {
-  /** x^[k] and y^[k+1], the start and the target */
-  readonly input: StepInput;
-  readonly stages: Stages;
-  /** float32[3·V] x^(l) */
-  readonly x: Float32Array;
-  /** float32[3·V] y^(l) */
-  readonly y: Float32Array;
-  /** whether P of the last request is valid for this one */
-  readonly isReused: boolean;
-  /** milliseconds */
-  readonly timeLeft: () => number;
-  /** throws {@link StepAbandoned} when no time is left */
-  readonly pulse: () => void;
-  next: NextSearch;
-  /** l */
-  steps: number;
-  /** undefined = the phase did not run */
-  pullBack?: PullBackFigures;
-  searches: number;
-  /** the most in one backward step */
-  activeContacts: number;
-  /** the most in one backward step */
-  colours: number;
-}
 
 /**
  * Algorithm 1 on one mesh: alternating backward and forward steps over a proximity set that is searched rarely and kept
@@ -132,6 +100,7 @@ export class TwoWay {
   #run(input: StepInput, stages: Stages): Resolution {
     const run = this.#begin(input, stages);
     const status = this.#flyFree(run) ?? this.#advance(run);
+    if (status === 'CONVERGED' || status === 'STALLED') this.#arrive(run);
     return this.#report(run, this.#settings.pullBack ? this.#pullBack(run, this.#settings.pullBack, status) : status);
   }
 
@@ -310,7 +279,7 @@ export class TwoWay {
   }
 
   /** x ← Forward(x, y − x, P), Eqs. 14–16. */
-  #forward({ stages, x, y, pulse }: Run): void {
+  #forward({ stages, x, y, pulse }: Run, limitFurther?: (alpha: Float32Array) => void): void {
     const { pairs, boxes, radius } = this.#proximity;
     const { active, moving } = stages;
     const { guard, gamma, floor, forward: rule } = this.#settings;
@@ -330,7 +299,32 @@ export class TwoWay {
       box: guard === 'BOXES' ? boxes.box : undefined,
       radius,
       pulse,
+      limitFurther,
     });
+  }
+
+  /** The last step of kinematic vertices that have used up their motion, where there is one (arrive.ts). */
+  #arrive(run: Run): void {
+    const { input, stages, x, y } = run;
+    const { epsilon, stepLimit, guard } = this.#settings;
+    const { forward, residuals } = stages;
+    // PAPER is Algorithm 1 to the letter.
+    if (guard === 'RADIUS' || !this.#proximity.isValid || run.steps >= stepLimit || input.shouldStop?.()) return;
+    if (aimAtPrescribed(x, y, input.y, this.#mesh.kinematic, residuals.r, epsilon) === 0) return;
+    const limiter = forward.limiter.slice();
+    this.#step++;
+    try {
+      this.#forward(run, allOrNothing);
+      if (forward.largestMove === 0) return;
+      settleArrived(residuals, stages.moving, forward.alpha);
+      run.steps++;
+      this.#publish(run);
+    } catch (thrown) {
+      if (!(thrown instanceof StepAbandoned)) throw thrown;
+    } finally {
+      // What holds the others is told as before.
+      forward.limiter.set(limiter);
+    }
   }
 
   /** r ← (1 − α) r, Eq. 17. */

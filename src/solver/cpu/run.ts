@@ -1,0 +1,36 @@
+import type { PullBackFigures, StepInput } from '../engine.js';
+import type { Stages } from './stages.js';
+
+/** Whether P must be searched before the next step, and for which vertices. */
+export interface NextSearch {
+  readonly isDue: boolean;
+  /** uint8[V] 1 = needs a new box; undefined = all do */
+  readonly wanted: Uint8Array | undefined;
+}
+
+/** The variables of one request. */
+export interface Run {
+  /** x^[k] and y^[k+1], the start and the target */
+  readonly input: StepInput;
+  readonly stages: Stages;
+  /** float32[3·V] x^(l) */
+  readonly x: Float32Array;
+  /** float32[3·V] y^(l) */
+  readonly y: Float32Array;
+  /** whether P of the last request is valid for this one */
+  readonly isReused: boolean;
+  /** milliseconds */
+  readonly timeLeft: () => number;
+  /** throws StepAbandoned when no time is left */
+  readonly pulse: () => void;
+  next: NextSearch;
+  /** l */
+  steps: number;
+  /** undefined = the phase did not run */
+  pullBack?: PullBackFigures;
+  searches: number;
+  /** the most in one backward step */
+  activeContacts: number;
+  /** the most in one backward step */
+  colours: number;
+}
