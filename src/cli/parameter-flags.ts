@@ -36,7 +36,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     placeholder: 'D',
     description: 'δ, distance to which contacts are pushed apart',
     unit: length,
-    defaultText: '0.1 × median edge; paper: 0.001 m',
+    defaultText: '0.1 × median edge, less for meshes of several scales; paper: 0.001 m',
     range: '> 0',
   },
   reach: {
@@ -52,7 +52,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     placeholder: 'D',
     description: 'longest free motion that one search covers',
     unit: length,
-    defaultText: '2 median edges',
+    defaultText: '2 median edges, less for meshes of several scales',
     range: '≥ 0',
   },
   searchRadiusMin: {

@@ -62,6 +62,7 @@ export async function openJob(
   await scene.prepare(context.engine, { mesh, parameters, chosen });
   scenes.put(key, scene);
   return {
+    measures,
     summary: summarise(mesh, measures, bounds, hashContent(input, start)),
     resolved: parameters,
     warnings: [...warningsOf(mesh, measures, warnings), ...describeExcluded(mesh, rules.excluded).warnings],

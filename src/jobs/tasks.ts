@@ -67,6 +67,8 @@ export interface OpenTask extends Arrival {
 
 export interface OpenAnswer {
   readonly summary: MeshSummary;
+  /** of frame 0, against which parameters are resolved as long as the session lives */
+  readonly measures: MeshMeasures;
   readonly resolved: Parameters;
   readonly warnings: readonly Warning[];
   /** bytes that the scene holds in its thread, on the device and on the host */

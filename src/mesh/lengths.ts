@@ -18,6 +18,16 @@ export function distanceOf(positions: Positions, a: number, b: number): number {
   );
 }
 
+/** The shortest height of a triangle: twice its area over its longest side; 0 without area. */
+export function heightOf(positions: Positions, a: number, b: number, c: number): number {
+  const at = (v: number, axis: number): number => positions[3 * v + axis]!;
+  const [ux, uy, uz] = [at(b, 0) - at(a, 0), at(b, 1) - at(a, 1), at(b, 2) - at(a, 2)];
+  const [vx, vy, vz] = [at(c, 0) - at(a, 0), at(c, 1) - at(a, 1), at(c, 2) - at(a, 2)];
+  const longest = Math.max(lengthOf(ux, uy, uz), lengthOf(vx, vy, vz), distanceOf(positions, b, c));
+  if (longest === 0) return 0;
+  return lengthOf(uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx) / longest;
+}
+
 /**
  * The median of `lengths` (float64, reordered in place), the mean of the middle two for an even count. Where more than
  * half are zero, the median of the positive ones, because 0 is no length scale. 0 if there is no positive length.
@@ -31,7 +41,8 @@ export function medianLength(lengths: Float64Array): number {
   return middleOf(lengths.subarray(positive));
 }
 
-function middleOf(sorted: Float64Array): number {
+/** The median of sorted numbers; 0 where there are none. */
+export function middleOf(sorted: Float64Array): number {
   if (sorted.length === 0) return 0;
   const upper = sorted[sorted.length >>> 1]!;
   return sorted.length % 2 === 1 ? upper : (sorted[(sorted.length >>> 1) - 1]! + upper) / 2;

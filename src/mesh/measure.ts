@@ -5,6 +5,7 @@ import { refer } from './elements.js';
 import { distanceOf, lengthOf, medianLength, nearestDistances } from './lengths.js';
 import { type Box, checkPositions, measureBox } from './positions.js';
 import type { CollisionMesh, MeshMeasures } from './types.js';
+import { findTypicalEdge } from './typical-edge.js';
 
 /**
  * Lengths of one state of a mesh, in the unit of its positions, computed in double precision.
@@ -19,8 +20,10 @@ export function measureMesh(mesh: CollisionMesh, positions: Positions): MeshMeas
   checkPositions(positions, mesh.vertexCount, 'positions');
   const lengths = [mesh.edges, mesh.innerEdges].map((edges) => measureEdges(edges, positions));
   const { minHeight, warnings } = measureTriangles(mesh.triangles, positions);
+  const medianEdge = findMedian(mesh, positions, lengths);
   return {
-    medianEdge: findMedian(mesh, positions, lengths),
+    medianEdge,
+    typicalEdge: mesh.edges.length > 0 && medianEdge > 0 ? findTypicalEdge(mesh, positions, medianEdge) : medianEdge,
     minHeight,
     bounds: findBounds(mesh, positions),
     warnings: [...warnOfZeroEdges(mesh, lengths), ...warnings],

@@ -53,6 +53,8 @@ export interface MeshMeasures {
   /** median length of edges (contact and inner) with a dynamic vertex; of all edges when none has; of nearest-neighbour
    *  distances of particles when there is no edge. 0 only if every such length is 0. */
   readonly medianEdge: number;
+  /** what default lengths follow (typical-edge.ts): the median edge, or less where the mesh has several scales */
+  readonly typicalEdge: number;
   /** smallest height of a contact triangle of non-zero area; Infinity without one */
   readonly minHeight: number;
   /** min xyz, max xyz over all vertices that belong to an element */

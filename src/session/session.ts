@@ -59,6 +59,8 @@ export class Session {
   private parameterWarnings: readonly Warning[];
   private readonly meshWarnings: readonly Warning[];
   private readonly summary: MeshSummary;
+  /** of frame 0, which parameters are resolved against */
+  private readonly measures: MeshMeasures;
   /** each version is used once: a lane may hold that of a step that was never accepted */
   private lastVersion = 0;
   private bytes: number;
@@ -78,8 +80,9 @@ export class Session {
     this.lastUsed = opening.created;
     this.sceneBytes = opened.residentBytes;
     this.summary = opened.summary;
+    this.measures = opened.measures;
     this.resolved = opened.resolved;
-    const { warnings } = resolveParameters(parameters, measuresOf(opened.summary), rules);
+    const { warnings } = resolveParameters(parameters, opened.measures, rules);
     // The lane lists both kinds together; those of the parameters are replaced when the parameters change.
     const ofParameters = new Set(warnings.map(textOf));
     this.parameterWarnings = opened.warnings.filter((warning) => ofParameters.has(textOf(warning)));
@@ -192,7 +195,7 @@ export class Session {
   }): void {
     if (change.parameters) {
       const parameters = layOver(this.parameters, change.parameters);
-      const measures = measuresOf(this.summary);
+      const { measures } = this;
       const { parameters: resolved, warnings } = resolveParameters(parameters, measures, this.rules);
       // Otherwise every following step would be refused. The warnings about parts stay with those of the mesh.
       const parts = this.mesh.parts ?? [];
@@ -237,11 +240,6 @@ export function minHostBytes(mesh: MeshInput, state: Positions): number {
 
 /** an answer and a target */
 const STATES_KEPT = 2;
-
-/** The measures of frame 0, which parameters are resolved against. */
-function measuresOf({ medianEdge, minHeight, bounds }: MeshSummary): MeshMeasures {
-  return { medianEdge, minHeight, bounds: bounds as MeshMeasures['bounds'], warnings: [] };
-}
 
 function textOf({ code, message }: Warning): string {
   return `${code} ${message}`;

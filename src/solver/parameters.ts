@@ -22,7 +22,7 @@ const PRESETS = {
   PAPER: { ...COMMON, preset: 'PAPER', sweepsPerStep: 1, forward: 'ISOTROPIC', contact: 'VOLUME' },
 } as const satisfies Record<Preset, ParametersInput>;
 
-/** δ of preset TUNED in median edges: for 10 mm cloth the paper's 1 mm */
+/** δ of preset TUNED in typical edges (mesh/typical-edge.ts), as a rule the median edge: for 10 mm cloth the paper's 1 mm */
 const DELTA_PER_EDGE = 0.1;
 /** δ of preset PAPER, metres (the paper's section 6) */
 const PAPER_DELTA_METRES = 0.001;
@@ -30,7 +30,7 @@ const PAPER_DELTA_METRES = 0.001;
 const OFFSET_PER_DELTA = 0.25;
 /** ρ in δ */
 const REACH_PER_DELTA = 1.8;
-/** leap in median edges */
+/** leap in typical edges */
 const LEAP_PER_EDGE = 2;
 /** Dmin and Dmax in δ (the paper's section 6) */
 const RADIUS_MIN_PER_DELTA = 2;
@@ -83,10 +83,10 @@ export function resolveParameters(
       most: input[name] === undefined ? Number.MAX_VALUE : Math.max(longest, least),
     });
   const activationDistance = length('activationDistance', defaultDelta(input, scalars.metresPerUnit, measures));
-  // 2 median edges are 20 default δ; where every edge has zero length that ratio is all there is.
+  // 2 typical edges are 20 default δ; where every edge has zero length that ratio is all there is.
   const defaultLeap =
-    measures.medianEdge > 0
-      ? LEAP_PER_EDGE * measures.medianEdge
+    measures.typicalEdge > 0
+      ? LEAP_PER_EDGE * measures.typicalEdge
       : (LEAP_PER_EDGE / DELTA_PER_EDGE) * activationDistance;
   const searchRadiusMin = length(
     'searchRadiusMin',
@@ -208,7 +208,7 @@ function defaultDelta(input: ParametersInput, metresPerUnit: number, measures: M
       `activationDistance is unset, and its default, ${DELTA_PER_EDGE} median edges, is 0 because the edges have no length; it must be set to more than 0.`,
     );
   }
-  return DELTA_PER_EDGE * measures.medianEdge;
+  return DELTA_PER_EDGE * measures.typicalEdge;
 }
 
 /** The default value itself is accepted, so that a caller can send the `resolved` of a report back as it is. */
@@ -223,12 +223,23 @@ function refusePaperOnly(input: ParametersInput, { activationDistance }: Paramet
   }
 }
 
+/** Whether a δ is so long that neighbouring elements of the mesh push each other apart. */
+export function isAboveHalfEdge(delta: number, { typicalEdge }: MeshMeasures): boolean {
+  return typicalEdge > 0 && delta > typicalEdge / 2;
+}
+
+/** 'the median edge (0.01)' */
+export function nameTypicalEdge({ typicalEdge, medianEdge }: MeshMeasures): string {
+  const name = typicalEdge === medianEdge ? 'the median edge' : 'the typical edge where the mesh is densest';
+  return `${name} (${typicalEdge})`;
+}
+
 function warnOfScale({ activationDistance: delta }: Parameters, measures: MeshMeasures): Warning[] {
   const warnings: Warning[] = [];
-  if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
+  if (isAboveHalfEdge(delta, measures)) {
     warnings.push({
       code: 'DELTA_ABOVE_HALF_EDGE',
-      message: `activationDistance ${delta} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart. A usual value is ${DELTA_PER_EDGE * measures.medianEdge}.`,
+      message: `activationDistance ${delta} exceeds half ${nameTypicalEdge(measures)}: neighbouring elements push each other apart. A usual value is ${DELTA_PER_EDGE * measures.typicalEdge}.`,
       count: 1,
     });
   }

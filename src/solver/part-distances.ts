@@ -3,7 +3,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { CORNERS, SIDE_A } from './pair-kinds.js';
-import { longestLengthOf } from './parameters.js';
+import { isAboveHalfEdge, longestLengthOf, nameTypicalEdge } from './parameters.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -87,10 +87,10 @@ export function checkPartDistances(
         { element, hint: `Set searchRadiusMin to at least ${delta}, or use preset TUNED.` },
       );
     }
-    if (measures.medianEdge > 0 && delta > measures.medianEdge / 2) {
+    if (isAboveHalfEdge(delta, measures)) {
       warnings.push({
         code: 'DELTA_ABOVE_HALF_EDGE',
-        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half the median edge (${measures.medianEdge}): neighbouring elements push each other apart.`,
+        message: `activationDistance ${delta} of part ${JSON.stringify(name)} exceeds half ${nameTypicalEdge(measures)}: neighbouring elements push each other apart.`,
         element,
         count: 1,
       });

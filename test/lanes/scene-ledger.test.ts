@@ -2,7 +2,7 @@ import t from 'tap';
 import { Lane } from '../../src/lanes/lane-pool.js';
 import { SceneLedger } from '../../src/lanes/scene-ledger.js';
 
-const MEASURES = { medianEdge: 1, minHeight: 1, bounds: [0, 0, 0, 1, 1, 1], warnings: [] } as const;
+const MEASURES = { medianEdge: 1, typicalEdge: 1, minHeight: 1, bounds: [0, 0, 0, 1, 1, 1], warnings: [] } as const;
 const held = (meshVersion: number, stateVersion: number) => ({ meshVersion, stateVersion, measures: MEASURES });
 const lanes = () => [new Lane(), new Lane(), new Lane()];
 

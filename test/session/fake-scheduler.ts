@@ -108,6 +108,7 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
         bounds: [0, 0, 0, 1, 1, 1],
         contentHash: hashContent(mesh, start),
       },
+      measures: { medianEdge: 1, typicalEdge: 1, minHeight: 1, bounds: [0, 0, 0, 1, 1, 1], warnings: [] },
       resolved: { ...(defaultsOf('TUNED') as Parameters), ...task.parameters } as Parameters,
       warnings: this.warnings,
       residentBytes: this.residentBytes(key),

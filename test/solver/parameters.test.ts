@@ -4,7 +4,13 @@ import type { Parameters, ParametersInput } from '../../src/contract/parameters.
 import type { MeshMeasures } from '../../src/mesh/types.js';
 import { defaultsOf, type ParameterRules, resolveParameters } from '../../src/solver/parameters.js';
 
-const MEASURES: MeshMeasures = { medianEdge: 10, minHeight: 5, bounds: [0, 0, 0, 100, 100, 0], warnings: [] };
+const MEASURES: MeshMeasures = {
+  medianEdge: 10,
+  typicalEdge: 10,
+  minHeight: 5,
+  bounds: [0, 0, 0, 100, 100, 0],
+  warnings: [],
+};
 
 function resolve(input: ParametersInput = {}, measures = MEASURES, rules: ParameterRules = {}): Parameters {
   return resolveParameters(input, measures, rules).parameters;
@@ -115,7 +121,7 @@ t.test('the radii belong to PAPER', async (t) => {
 });
 
 t.test('without any length δ must be set', async (t) => {
-  const flat = { ...MEASURES, medianEdge: 0, minHeight: Infinity };
+  const flat = { ...MEASURES, medianEdge: 0, typicalEdge: 0, minHeight: Infinity };
   t.match(refusal({}, flat), { code: 'INVALID_PARAMETER', message: /activationDistance is unset.* must be set/ });
   const parameters = resolve({ activationDistance: 0.5 }, flat);
   t.equal(parameters.leap, 10, '20 δ, the ratio of the defaults');

@@ -7,7 +7,7 @@ import { resolveParameters } from '../../src/solver/parameters.js';
 import { checkPartDistances, distancesByVertex, rangeOfDistances } from '../../src/solver/part-distances.js';
 import { makeSettings } from '../support/settings.js';
 
-const MEASURES = { medianEdge: 1, minHeight: 1, bounds: [0, 0, 0, 10, 10, 10], warnings: [] } as const;
+const MEASURES = { medianEdge: 1, typicalEdge: 1, minHeight: 1, bounds: [0, 0, 0, 10, 10, 10], warnings: [] } as const;
 
 const meshOf = (...distances: (number | undefined)[]) => {
   const parts: PartInput[] = distances.map((activationDistance, k) => ({
