@@ -154,16 +154,20 @@ function uniqueBeyond(known: Uint32Array, pairs: Uint32Array, vertexCount: numbe
  * @param kinds arrays of elements (uint32[width·n]) with their widths
  * @param isUsed uint8[V], 1 = the vertex is in an element
  */
-export function countComponents(
-  kinds: readonly (readonly [elements: Uint32Array, width: number])[],
-  isUsed: Uint8Array,
-): number {
-  const parent = new Uint32Array(isUsed.length);
+export function countComponents(kinds: ElementKinds, isUsed: Uint8Array): number {
+  const labels = labelComponents(kinds, isUsed.length);
   let components = 0;
-  for (let vertex = 0; vertex < parent.length; vertex++) {
-    parent[vertex] = vertex;
-    components += isUsed[vertex]!;
-  }
+  for (let vertex = 0; vertex < labels.length; vertex++) if (labels[vertex] === vertex) components += isUsed[vertex]!;
+  return components;
+}
+
+/** Arrays of elements (uint32[width·n]) with their widths. */
+type ElementKinds = readonly (readonly [elements: Uint32Array, width: number])[];
+
+/** uint32[V]: the lowest vertex of the connected component of each vertex; a vertex of no element is alone. */
+export function labelComponents(kinds: ElementKinds, vertexCount: number): Uint32Array {
+  const parent = new Uint32Array(vertexCount);
+  for (let vertex = 0; vertex < vertexCount; vertex++) parent[vertex] = vertex;
   const find = (vertex: number): number => {
     let root = vertex;
     while (parent[root] !== root) root = parent[root] = parent[parent[root]!]!;
@@ -179,9 +183,9 @@ export function countComponents(
         const low = Math.min(root, other);
         parent[Math.max(root, other)] = low;
         root = low;
-        components--;
       }
     }
   }
-  return components;
+  for (let vertex = 0; vertex < vertexCount; vertex++) parent[vertex] = find(vertex);
+  return parent;
 }

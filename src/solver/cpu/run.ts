@@ -1,3 +1,4 @@
+import type { MovedBefore } from '../before-steps.js';
 import type { PullBackFigures, StepInput } from '../engine.js';
 import type { Stages } from './stages.js';
 
@@ -24,7 +25,9 @@ export interface Run {
   /** throws StepAbandoned when no time is left */
   readonly pulse: () => void;
   next: NextSearch;
-  /** l */
+  /** what moved before the first step */
+  readonly moved: MovedBefore;
+  /** l, those pieces included */
   steps: number;
   /** undefined = the phase did not run */
   pullBack?: PullBackFigures;

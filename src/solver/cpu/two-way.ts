@@ -1,7 +1,7 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import { BeforeSteps } from '../before-steps.js';
 import type { Resolution, StepInput } from '../engine.js';
-import { FreeFlight } from '../flight/free-flight.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
@@ -33,6 +33,7 @@ export class TwoWay {
   #minDelta: number;
   #proximity: Proximity;
   #edges: EdgeLengths | undefined;
+  readonly #before: BeforeSteps;
   readonly #workspace: Workspace;
   /** counts the steps of all requests: seeds the order of sweeps, and tells current pair geometry from stale */
   #step = 0;
@@ -46,6 +47,7 @@ export class TwoWay {
     this.#minDelta = smallestDistance(this.#distances, settings.delta);
     this.#proximity = new Proximity(mesh, settings, workspace);
     this.#edges = settings.sigma > 0 ? new EdgeLengths(mesh) : undefined;
+    this.#before = new BeforeSteps(mesh);
   }
 
   /**
@@ -66,7 +68,8 @@ export class TwoWay {
 
   /** Bytes kept between requests besides the mesh. */
   get bytes(): number {
-    return this.#proximity.bytes + (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0);
+    const own = (this.#edges?.bytes ?? 0) + (this.#distances?.byteLength ?? 0);
+    return this.#proximity.bytes + this.#before.bytes + own;
   }
 
   /** Gives all memory back; nothing may be called afterwards. */
@@ -99,32 +102,9 @@ export class TwoWay {
 
   #run(input: StepInput, stages: Stages): Resolution {
     const run = this.#begin(input, stages);
-    const status = this.#flyFree(run) ?? this.#advance(run);
+    const status = this.#advance(run);
     if (status === 'CONVERGED' || status === 'STALLED') this.#arrive(run);
     return this.#report(run, this.#settings.pullBack ? this.#pullBack(run, this.#settings.pullBack, status) : status);
-  }
-
-  /** Takes vertices with very far targets there as far as their ways are free. @returns why there was no time for it */
-  #flyFree(run: Run): 'DEADLINE' | undefined {
-    const { input, stages, x, pulse } = run;
-    try {
-      const pieces = new FreeFlight(this.#mesh, this.#settings).fly({
-        ...{ x, target: input.y, excluded: input.excluded, pulse },
-        mayContinue: () => run.steps < this.#settings.stepLimit && !input.shouldStop?.(),
-        onPiece: (state) => {
-          run.steps++;
-          input.onState?.(state);
-        },
-      });
-      // P of the last request holds boxes that the fliers have left.
-      if (pieces > 0) run.next = { isDue: true, wanted: undefined };
-    } catch (thrown) {
-      if (!(thrown instanceof StepAbandoned)) throw thrown;
-      return 'DEADLINE';
-    } finally {
-      stages.clock.lap('forward');
-    }
-    return undefined;
   }
 
   /** Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */
@@ -153,7 +133,10 @@ export class TwoWay {
     }
   }
 
-  /** x ← x^[k], y ← y* = y^[k+1], r ← 1. P of the last request is reused where it is still valid. */
+  /**
+   * x ← x^[k], with what moves before the first step, y ← y* = y^[k+1], r ← 1. P of the last request is reused where it is still
+   * valid.
+   */
   #begin(input: StepInput, stages: Stages): Run {
     const { x: start, y: target } = input;
     const { residuals, watch, slide, clock } = stages;
@@ -163,26 +146,29 @@ export class TwoWay {
     const y = scratch.float32('y', target.length);
     x.set(start);
     y.set(target);
-    residuals.begin(start, target, this.#settings.floor);
-    proximity.beginRequest(input.excluded);
-    const isReused = residuals.unfinished > 0 && proximity.isValidFor(start, target);
-    if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     const timeLeft = input.timeLeft ?? (() => Number.POSITIVE_INFINITY);
     const pulse = (): void => {
       if (timeLeft() <= 0) throw new StepAbandoned();
     };
+    const moved = this.#before.move(this.#settings, input, x, pulse);
+    clock.lap('forward');
+    residuals.begin(x, target, this.#settings.floor);
+    proximity.beginRequest(input.excluded);
+    const isReused = residuals.unfinished > 0 && proximity.isValidFor(x, target);
+    if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
     this.#edges?.linearise(target, this.#settings.sigma, scratch);
     watch.begin(x, residuals.r);
     slide.begin();
     clock.lap('backward');
     const next = { isDue: !isReused, wanted: undefined };
-    const counts = { steps: 0, searches: 0, activeContacts: 0, colours: 0 };
-    return { input, stages, x, y, isReused, timeLeft, pulse, next, ...counts };
+    const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
+    return { input, stages, x, y, moved, isReused, timeLeft, pulse, next, ...counts };
   }
 
   /** The status of a run that takes no further step; undefined = it takes one. */
-  #statusBeforeStep({ input, stages, steps }: Run): Status | undefined {
+  #statusBeforeStep({ input, stages, moved, steps }: Run): Status | undefined {
+    if (moved.isGivenUp) return 'DEADLINE';
     const { epsilon, stepLimit, pullBack } = this.#settings;
     if (stages.residuals.largest < epsilon) return 'CONVERGED';
     // The pull-back brings the dynamic vertices nearer than further steps would, once what is prescribed has arrived.
@@ -235,7 +221,7 @@ export class TwoWay {
   #search(run: Run): void {
     const { guard, leap } = this.#settings;
     const { x, y, next, pulse } = run;
-    const isShortening = run.steps === 0 && guard === 'BOXES' && leap > 0;
+    const isShortening = run.steps === run.moved.pieces && guard === 'BOXES' && leap > 0;
     try {
       this.#proximity.renew(x, y, next.wanted, isShortening ? shortenOnce(run.timeLeft, pulse) : pulse);
     } finally {

@@ -9,10 +9,14 @@ import { stackSwap } from '../cases.js';
 
 const builder = stackSwap(24);
 const { mesh: input } = builder.build();
+// A pinned corner of each layer keeps them from moving rigidly before the first step.
+const corners = [0, input.vertexCount - 1];
+for (const corner of corners) input.kinematic![corner] = 1;
 const SCALE = 64;
 const image = (positions: ArrayLike<number>) => Float32Array.from(positions, (value) => value * SCALE);
 const x = image(builder.start);
 const y = image(builder.target);
+for (const corner of corners) y.set(x.subarray(3 * corner, 3 * corner + 3), 3 * corner);
 const mesh = buildMesh(input);
 
 async function open(): Promise<Scene> {

@@ -1,0 +1,61 @@
+import type { CollisionMesh } from '../mesh/types.js';
+import { StepAbandoned } from './cpu/pull-back.js';
+import type { StepInput } from './engine.js';
+import { FreeFlight } from './flight/free-flight.js';
+import { RigidMotion, type RigidMotions } from './rigid/move-rigidly.js';
+import type { Settings } from './settings.js';
+
+/** What has moved before the first step. */
+export interface MovedBefore {
+  /** straight pieces of the path, each told as a state; they count as steps */
+  readonly pieces: number;
+  /** time ran out within a piece, which has moved nothing */
+  readonly isGivenUp: boolean;
+  /** what moved rigidly; undefined = nothing */
+  readonly rigid: RigidMotions | undefined;
+}
+
+/**
+ * What moves before the first step of Algorithm 1, on the host and for every engine: groups as a whole, then single vertices
+ * with very far targets. Both are straight pieces of the path that are tested as such; steps would follow them leap by leap.
+ */
+export class BeforeSteps {
+  readonly #mesh: CollisionMesh;
+  readonly #rigid: RigidMotion;
+
+  constructor(mesh: CollisionMesh) {
+    this.#mesh = mesh;
+    this.#rigid = new RigidMotion(mesh);
+  }
+
+  /** Bytes kept between requests. */
+  get bytes(): number {
+    return this.#rigid.bytes;
+  }
+
+  /**
+   * @param settings lengths in engine units
+   * @param x float32[3·V] the start; moved in place, piece by piece
+   * @param pulse called at short intervals; may throw {@link StepAbandoned} to give a piece up
+   */
+  move(settings: Settings, input: StepInput, x: Float32Array, pulse: () => void): MovedBefore {
+    const { y: target, excluded } = input;
+    let pieces = 0;
+    const limits = {
+      mayContinue: () => pieces < settings.stepLimit && !input.shouldStop?.(),
+      onPiece: (state: Float32Array) => {
+        pieces++;
+        input.onState?.(state);
+      },
+    };
+    let rigid: RigidMotions | undefined;
+    try {
+      rigid = this.#rigid.move(settings, { x, target, excluded, pulse, ...limits });
+      new FreeFlight(this.#mesh, settings).fly({ x, target, excluded, pulse, ...limits });
+    } catch (thrown) {
+      if (!(thrown instanceof StepAbandoned)) throw thrown;
+      return { pieces, isGivenUp: true, rigid };
+    }
+    return { pieces, isGivenUp: false, rigid };
+  }
+}

@@ -1,0 +1,165 @@
+import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { CollisionMesh } from '../../mesh/types.js';
+import { distanceAt } from '../cpu/motion.js';
+import type { Settings } from '../settings.js';
+import { Components, type Group, type Grouping } from './groups.js';
+import { MovingElements } from './moving-elements.js';
+import { NearPairs } from './near-pairs.js';
+import { Piece, type PlannedGroup, type Surroundings } from './piece.js';
+import { compose, NO_ROTATION, type Rotation } from './rotation.js';
+import { Inertia } from './slide.js';
+import { fitTwist, shorten } from './twist.js';
+
+/** Pieces of one request. */
+const MAX_PIECES = 12;
+
+/** Groups move only if this brings them to less than this share of their distance from their targets, root mean square. */
+const WORTHWHILE = 0.5;
+
+/** One request before its first step. */
+export interface RigidRun {
+  /** float32[3·V] engine units: the state, moved in place */
+  readonly x: Float32Array;
+  /** float32[3·V] y* */
+  readonly target: Float32Array;
+  readonly excluded?: ExcludedPairs | undefined;
+  /** asked before each piece */
+  readonly mayContinue: () => boolean;
+  /** called at short intervals before anything moves; may throw */
+  readonly pulse: () => void;
+  /** x has gone one straight piece, with every vertex at the same pace */
+  readonly onPiece: (x: Float32Array) => void;
+}
+
+/** What was moved. */
+export interface RigidMotions {
+  /** linear pieces of the path, each told as a state */
+  readonly pieces: number;
+  /** uint8[V] 0 = rested; n = moved as rotations[n − 1] and a shift say */
+  readonly label: Uint8Array;
+  /** by group, from the first state to the last */
+  readonly rotations: readonly Rotation[];
+}
+
+/**
+ * Moves what moves rigidly, before everything else: a body with its garments that walks or turns costs what it moves
+ * against its surroundings, instead of what every vertex moves against its neighbours.
+ *
+ * A group of connected components goes in linear pieces x → z = fl(R x + t), each of at most a right angle. Every piece is
+ * tested as a whole: inside a group by an inequality on rounding alone (near-pairs.ts), between groups and against what
+ * rests by planes (plane-test.ts). What a plane does not part stops or turns aside the *motion* (slide.ts): half way along a
+ * chord a group would be contracted by up to cos(θ/2). Nothing moves that was not tested in the very numbers that are
+ * written, so a run can end after any piece.
+ */
+export class RigidMotion {
+  readonly #mesh: CollisionMesh;
+  #components: Components | undefined;
+  #elements: MovingElements | undefined;
+  /** of #elements: kinematicPairs SKIP */
+  #areSkipped = false;
+
+  constructor(mesh: CollisionMesh) {
+    this.#mesh = mesh;
+  }
+
+  /** Bytes kept between requests. */
+  get bytes(): number {
+    return this.#components?.bytes ?? 0;
+  }
+
+  /**
+   * @param settings lengths in engine units
+   * @returns undefined when nothing has moved, as under preset PAPER and with a leap of 0, which asks for short steps
+   * @throws what `pulse` throws; nothing has moved then
+   */
+  move(settings: Settings, { x, target, excluded, pulse, mayContinue, onPiece }: RigidRun): RigidMotions | undefined {
+    if (settings.guard !== 'BOXES' || settings.leap === 0) return undefined;
+    this.#components ??= new Components(this.#mesh);
+    const grouping = this.#components.group(this.#mesh, x, target, settings.leap);
+    if (grouping.groups.length === 0) return undefined;
+    const rotations: Rotation[] = grouping.groups.map(() => NO_ROTATION);
+    const elements = this.#elementsFor(settings);
+    let states: Float32Array[];
+    try {
+      states = plan(settings, elements, grouping, { x, target, excluded, pulse }, rotations);
+    } finally {
+      elements.free();
+    }
+    const last = states[states.length - 1];
+    if (!last || !isWorthwhile(grouping, x, last, target)) return undefined;
+    let pieces = 0;
+    for (const state of states) {
+      if (!mayContinue()) break;
+      x.set(state);
+      pieces++;
+      onPiece(x);
+    }
+    return pieces === states.length ? { pieces, label: grouping.label, rotations } : undefined;
+  }
+
+  #elementsFor({ skipKinematicPairs }: Settings): MovingElements {
+    if (!this.#elements || this.#areSkipped !== skipKinematicPairs) {
+      this.#elements = new MovingElements(this.#mesh, skipKinematicPairs);
+      this.#areSkipped = skipKinematicPairs;
+    }
+    return this.#elements;
+  }
+}
+
+/**
+ * The ends of the pieces, each from the last one.
+ *
+ * @param rotations by group; receives those from x to the last end
+ */
+function plan(
+  settings: Settings,
+  elements: MovingElements,
+  grouping: Grouping,
+  around: Surroundings,
+  rotations: Rotation[],
+): Float32Array[] {
+  const { x, target, excluded, pulse } = around;
+  const { label } = grouping;
+  // A piece brings a pair that is a floor apart nearer by a quarter of it, so no later piece meets an unlisted one.
+  const radius = (1 + MAX_PIECES / 4) * settings.floor;
+  const near = new NearPairs(elements, x, label, radius, excluded, pulse);
+  const states: Float32Array[] = [];
+  for (let from = x; states.length < MAX_PIECES; from = states[states.length - 1]) {
+    const piece = new Piece(settings, elements, near, label, { ...around, x: from });
+    if (!piece.run(planPiece(grouping, from, target, settings.delta))) break;
+    states.push(piece.z);
+    for (const [g, placement] of piece.placements.entries()) {
+      if (placement) rotations[g] = compose(placement.rotation, rotations[g]);
+    }
+  }
+  return states;
+}
+
+/**
+ * What every group wishes to do: its best motion from here, unless that is shorter than `least`.
+ *
+ * @param least engine units, root mean square
+ */
+function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, least: number): PlannedGroup[] {
+  return groups.map(({ vertices }: Group) => {
+    const wish = shorten(fitTwist(vertices, x, target), 1);
+    const inertia = new Inertia(vertices, x, wish.centre);
+    return { vertices, inertia, wish, rests: inertia.common(wish, wish) < least };
+  });
+}
+
+/**
+ * Whether the groups are at most half as far from their targets as they were. Where something blocks the way for good, what they
+ * would gain before it is not worth a start so near to it.
+ */
+function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Array, target: Float32Array): boolean {
+  let before = 0;
+  let after = 0;
+  for (const { vertices } of groups) {
+    for (const v of vertices) {
+      before += distanceAt(start, target, 3 * v) ** 2;
+      after += distanceAt(end, target, 3 * v) ** 2;
+    }
+  }
+  return after <= WORTHWHILE * WORTHWHILE * before;
+}

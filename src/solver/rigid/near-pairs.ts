@@ -1,0 +1,193 @@
+import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import { CLOSEST_POINTS, closest } from '../cpu/closest.js';
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
+import type { MovingElements } from './moving-elements.js';
+import { DOUBLE_ERROR, isCertified } from './plane-test.js';
+import { turn, type Vector } from './rotation.js';
+import { PLACEMENT_ERROR, type Placement } from './twist.js';
+
+/**
+ * In the middle of a piece, where a turn contracts its group, a pair keeps this share of the floor: numbers of the caller round
+ * by up to √3/4 of it for both vertices together (solver/range.ts).
+ */
+const MIDDLE_SHARE = 0.45;
+
+/** A pair that is closer than half of the floor keeps this share of its distance there, which bounds the turn to 90°. */
+const CLOSE_SHARE = 0.7;
+
+/** How often placed vertices are moved apart by what rounding took. */
+const REPAIRS = 4;
+
+/**
+ * The pairs of one group that are so close that rounding z counts.
+ *
+ * A vertex goes straight from x to z = R x + t + ε; at the share s of the piece it is at A(s) x + s t + s ε with
+ * A(s) = (1 − s) I + s R. Let n part a pair by g at x. Then A(s)⁻ᵀ n parts the pair A(s) x by the same g, because
+ * A⁻ᵀn · A d = n · d, and its length is at most 1/σ(s), σ the least singular value of A(s): σ² = (1 − s)² + s² + 2 s (1 − s) cos θ.
+ * The errors shift heights along it by at most s |ε_a − ε_b| / σ(s), and s/σ(s) ≤ 1 for θ ≤ 90°, because then
+ * (1 − s)² + 2 s (1 − s) cos θ ≥ 0. Hence the pair stays apart if
+ *
+ *   g > max |ε_a − ε_b|,
+ *
+ * and its distance is then at least σ (g − max |ε_a − ε_b|) ≥ cos(θ/2) (g − max |ε_a − ε_b|).
+ *
+ * With |ε| ≤ floor/8 (twist.ts) every pair that is at least a floor apart passes: it ends at 3/4 of the floor or more, and keeps
+ * more than half of it on the way. Closer pairs are listed here and tested one by one, with what they need: as little loss on
+ * the way as numbers of the caller may round by, and no loss at z below half of the floor, or the frames of a session would
+ * wear a gap down. What rounding takes from them at z is put back, by moving their corners apart within |ε| ≤ floor/8.
+ */
+export class NearPairs {
+  /** kind and four vertices of each pair */
+  readonly #pairs: Int32Array;
+
+  /** @param radius pairs within one group that may be closer than this at x are listed */
+  constructor(
+    elements: MovingElements,
+    x: Float32Array,
+    label: Uint8Array,
+    radius: number,
+    excluded: ExcludedPairs | undefined,
+    pulse: () => void,
+  ) {
+    const pairs: number[] = [];
+    const note = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
+      if (label[v0] === 0 || label[v0] !== label[SIDE_A[kind] === 1 ? v1 : v2]) return true;
+      CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
+      if (closest.squared < radius * radius) pairs.push(kind, v0, v1, v2, v3);
+      return true;
+    };
+    elements.forEachNear(x, label, radius, excluded, note, pulse);
+    this.#pairs = Int32Array.from(pairs);
+  }
+
+  get count(): number {
+    return this.#pairs.length / 5;
+  }
+
+  /**
+   * Moves corners of z apart where rounding brought them too near, and tells which groups a pair keeps from this piece.
+   *
+   * @param placements of the groups; undefined = rests
+   * @param angles by which they turn
+   * @returns by group: whether one of its pairs fails
+   */
+  settle(
+    x: Float32Array,
+    z: Float32Array,
+    label: Uint8Array,
+    placements: readonly (Placement | undefined)[],
+    angles: readonly number[],
+    floor: number,
+  ): boolean[] {
+    for (let n = 0; ; n++) {
+      const fails = placements.map(() => false);
+      let isRepaired = false;
+      for (let p = 0; p < this.#pairs.length; p += 5) {
+        const group = label[this.#pairs[p + 1]] - 1;
+        const placement = placements[group];
+        if (!placement) continue;
+        const pair = new NearPair(this.#pairs.subarray(p, p + 5), x, floor);
+        if (pair.distance >= floor || pair.staysApart(z, placement, angles[group])) continue;
+        fails[group] = true;
+        if (n < REPAIRS) isRepaired = pair.repair(z, placement) || isRepaired;
+      }
+      if (!isRepaired) return fails;
+    }
+  }
+}
+
+const image = new Float64Array(3);
+
+class NearPair {
+  readonly distance: number;
+  readonly #kind: number;
+  readonly #vertex: Int32Array;
+  readonly #x: Float32Array;
+  readonly #floor: number;
+  /** of the closest points at x */
+  readonly #normal: Vector;
+
+  constructor(pair: Int32Array, x: Float32Array, floor: number) {
+    this.#kind = pair[0];
+    this.#vertex = pair.subarray(1, 1 + CORNERS[pair[0]]);
+    this.#x = x;
+    this.#floor = floor;
+    CLOSEST_POINTS[this.#kind](x, pair[1], pair[2], pair[3], pair[4]);
+    this.distance = Math.sqrt(closest.squared);
+    const d = this.distance || 1;
+    this.#normal = [closest.x / d, closest.y / d, closest.z / d];
+  }
+
+  staysApart(z: Float32Array, placement: Placement, angle: number): boolean {
+    const before = this.#gap(this.#x, this.#normal);
+    const kept = before.gap - this.#disagreement(z, placement);
+    if (!(kept > before.error)) return false;
+    const half = this.#floor / 2;
+    const midway = before.gap >= half ? MIDDLE_SHARE * this.#floor : CLOSE_SHARE * before.gap;
+    if (Math.cos(angle / 2) * kept < midway) return false;
+    const needed = Math.min(before.gap, half);
+    const n = turn(placement.rotation, this.#normal);
+    return this.#gap(z, n).gap >= needed && (this.#isCertified(z, n) || !this.#isCertified(this.#x, this.#normal));
+  }
+
+  /** Moves both sides apart by what they lack at z, as far as |ε| allows. @returns whether a vertex moved */
+  repair(z: Float32Array, placement: Placement): boolean {
+    const n = turn(placement.rotation, this.#normal);
+    const before = this.#gap(this.#x, this.#normal);
+    const after = this.#gap(z, n);
+    const lack = Math.min(before.gap, this.#floor / 2) - after.gap;
+    const most = (PLACEMENT_ERROR * this.#floor) ** 2;
+    let moved = false;
+    for (let s = 0; s < this.#vertex.length; s++) {
+      const k = 3 * this.#vertex[s];
+      const way = s < SIDE_A[this.#kind] ? 1 : -1;
+      // Half of what lacks, and enough that rounding cannot undo it.
+      const step = way * (Math.max(0, lack) / 2 + this.#floor / 64);
+      placement.at(this.#x, k, image);
+      const to = [0, 1, 2].map((c) => Math.fround(z[k + c] + step * n[c]));
+      if ([0, 1, 2].reduce((sum, c) => sum + (to[c] - image[c]) ** 2, 0) > most) continue;
+      for (let c = 0; c < 3; c++) {
+        if (z[k + c] !== to[c]) moved = true;
+        z[k + c] = to[c];
+      }
+    }
+    return moved;
+  }
+
+  #isCertified(state: Float32Array, [nx, ny, nz]: Vector): boolean {
+    return isCertified(state, this.#kind, this.#vertex, nx, ny, nz);
+  }
+
+  /** max |ε_a − ε_b| over the corners of both sides, by the sum of the largest |ε| of either. */
+  #disagreement(z: Float32Array, placement: Placement): number {
+    const largest = [0, 0];
+    for (let s = 0; s < this.#vertex.length; s++) {
+      const k = 3 * this.#vertex[s];
+      placement.at(this.#x, k, image);
+      const error = Math.hypot(z[k] - image[0], z[k + 1] - image[1], z[k + 2] - image[2]);
+      const side = s < SIDE_A[this.#kind] ? 0 : 1;
+      largest[side] = Math.max(largest[side], error);
+    }
+    return largest[0] + largest[1];
+  }
+
+  #gap(state: Float32Array, [nx, ny, nz]: Vector): { readonly gap: number; readonly error: number } {
+    const o = 3 * this.#vertex[0];
+    let lo = Number.POSITIVE_INFINITY;
+    let hi = Number.NEGATIVE_INFINITY;
+    let spread = 0;
+    for (let s = 0; s < this.#vertex.length; s++) {
+      const k = 3 * this.#vertex[s];
+      const [hx, hy, hz] = [
+        nx * (state[k] - state[o]),
+        ny * (state[k + 1] - state[o + 1]),
+        nz * (state[k + 2] - state[o + 2]),
+      ];
+      const height = hx + hy + hz;
+      spread = Math.max(spread, Math.abs(hx) + Math.abs(hy) + Math.abs(hz));
+      if (s < SIDE_A[this.#kind]) lo = Math.min(lo, height);
+      else hi = Math.max(hi, height);
+    }
+    return { gap: lo - hi, error: DOUBLE_ERROR * spread };
+  }
+}

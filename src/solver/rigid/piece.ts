@@ -1,0 +1,201 @@
+import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import { SIDE_A } from '../pair-kinds.js';
+import type { Settings } from '../settings.js';
+import type { MovingElements } from './moving-elements.js';
+import type { NearPairs } from './near-pairs.js';
+import { PlaneTest } from './plane-test.js';
+import type { Vector } from './rotation.js';
+import { type Inertia, type Obstacle, type Side, slidePast } from './slide.js';
+import { Placement, place, reachOf, shorten, type Twist } from './twist.js';
+
+/** Attempts to slide past what is in the way; then the groups that still meet something stay. */
+const ROUNDS = 8;
+
+/** A motion that meets more pairs than this leads too far through something: it is halved. */
+const MANY_OBSTACLES = 256;
+
+/** A group that a piece would bring on by less than this share of its way stays: it is blocked, not in passing. */
+const MIN_SHARE = 0.2;
+
+/** The motion of a group with a pair that rounding brings too near is shortened by this, so often; then it stops. */
+const NEAR_SHARE = 0.9;
+const MAX_NEAR_FAILURES = 7;
+
+/** A group of a piece: its vertices, and the motion that it wishes. */
+export interface PlannedGroup {
+  readonly vertices: Uint32Array;
+  readonly inertia: Inertia;
+  readonly wish: Twist;
+  /** does not move */
+  readonly rests: boolean;
+}
+
+/** Where groups move, and in which request. */
+export interface Surroundings {
+  /** float32[3·V] the state */
+  readonly x: Float32Array;
+  readonly target: Float32Array;
+  readonly excluded: ExcludedPairs | undefined;
+  readonly pulse: () => void;
+}
+
+/** Decides how far every group goes in one linear piece from x, and where it ends in memory. */
+export class Piece {
+  /** float32[3·V] where the piece ends */
+  readonly z: Float32Array;
+  /** by group; undefined = it stays, bit for bit */
+  placements: readonly (Placement | undefined)[] = [];
+
+  readonly #settings: Settings;
+  readonly #elements: MovingElements;
+  readonly #near: NearPairs;
+  readonly #label: Uint8Array;
+  readonly #around: Surroundings;
+  /** by group: the share of its wish that it may attempt */
+  #shares: number[] = [];
+  #nearFailures: number[] = [];
+  readonly #obstacles: Obstacle[] = [];
+
+  constructor(settings: Settings, elements: MovingElements, near: NearPairs, label: Uint8Array, around: Surroundings) {
+    this.#settings = settings;
+    this.#elements = elements;
+    this.#near = near;
+    this.#label = label;
+    this.#around = around;
+    this.z = new Float32Array(around.x.length);
+  }
+
+  /**
+   * Tries motions until every test holds for z as it is written. Each failed attempt adds rows, shortens a motion or stops a
+   * group for good, so there is an end.
+   *
+   * @returns the twist of every group; undefined = nothing can move
+   */
+  run(plans: readonly PlannedGroup[]): readonly Twist[] | undefined {
+    this.#shares = plans.map(({ rests }) => (rests ? 0 : 1));
+    this.#nearFailures = plans.map(() => 0);
+    for (let round = 0; this.#shares.some((share) => share > 0); ) {
+      const wishes = plans.map(({ wish }, g) => shorten(wish, this.#shares[g]));
+      const inertias = plans.map(({ inertia }, g) => (this.#shares[g] > 0 ? inertia : undefined));
+      const slid = slidePast(wishes, inertias, this.#obstacles);
+      if (this.#stopSlow(plans, slid)) continue;
+      const twists = slid.map((twist, g) => shorten(twist, this.#shares[g] > 0 ? 1 : 0));
+      if (!this.#placeAll(plans, twists) || this.#hasNearFailure(twists)) continue;
+      const met = this.#meet(twists);
+      if (met.size === 0) return twists;
+      round++;
+      for (const g of met) {
+        if (round > ROUNDS) this.#shares[g] = 0;
+        else if (this.#tooMany && round > 2) this.#shares[g] /= 2;
+      }
+    }
+    return undefined;
+  }
+
+  /** Stops the groups that would hardly get on. @returns whether there are any */
+  #stopSlow(plans: readonly PlannedGroup[], twists: readonly Twist[]): boolean {
+    let hasStopped = false;
+    for (const [g, { inertia, wish }] of plans.entries()) {
+      if (this.#shares[g] === 0 || inertia.common(twists[g], wish) ** 2 >= MIN_SHARE * inertia.common(wish, wish) ** 2)
+        continue;
+      this.#shares[g] = 0;
+      hasStopped = true;
+    }
+    return hasStopped;
+  }
+
+  /** z ← x, and where the twists put the groups. Returns false where one leads beyond the coordinates that the floor covers. */
+  #placeAll(plans: readonly PlannedGroup[], twists: readonly Twist[]): boolean {
+    const { x, target } = this.#around;
+    const { floor } = this.#settings;
+    const reach = reachOf(floor);
+    this.z.set(x);
+    let isWithin = true;
+    this.placements = plans.map(({ vertices }, g) => {
+      if (this.#shares[g] === 0) return undefined;
+      const placement = new Placement(twists[g]);
+      place(vertices, placement, x, target, floor, this.z);
+      let largest = 0;
+      for (const v of vertices) {
+        for (let k = 3 * v; k < 3 * v + 3; k++) largest = Math.max(largest, Math.abs(this.z[k]));
+      }
+      if (!(largest <= reach)) {
+        this.#shares[g] = shareWithin(this.#shares[g], largest, reach);
+        isWithin = false;
+      }
+      return placement;
+    });
+    return isWithin;
+  }
+
+  #hasNearFailure(twists: readonly Twist[]): boolean {
+    const { x } = this.#around;
+    const angles = twists.map(({ spin }) => Math.hypot(...spin));
+    const fails = this.#near.settle(x, this.z, this.#label, this.placements, angles, this.#settings.floor);
+    for (const [g, isFailing] of fails.entries()) {
+      if (!isFailing) continue;
+      this.#nearFailures[g]++;
+      this.#shares[g] = this.#nearFailures[g] > MAX_NEAR_FAILURES ? 0 : this.#shares[g] * NEAR_SHARE;
+    }
+    return fails.includes(true);
+  }
+
+  #tooMany = false;
+
+  /** Tests every pair of different groups. @returns the groups, by index, of pairs that would meet */
+  #meet(twists: readonly Twist[]): Set<number> {
+    const { x, excluded, pulse } = this.#around;
+    const { floor, delta } = this.#settings;
+    const planes = new PlaneTest(x, this.z, floor);
+    const met = new Set<number>();
+    let count = 0;
+    const test = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
+      if (planes.passes(kind, v0, v1, v2, v3)) return true;
+      const groups = [this.#label[v0] - 1, this.#label[SIDE_A[kind] === 1 ? v1 : v2] - 1];
+      const moving = groups.filter((g) => g >= 0 && this.#shares[g] > 0);
+      for (const g of moving) met.add(g);
+      count++;
+      // No direction parts what is in the way already: nothing leads past it.
+      if (!(planes.gap > 0)) for (const g of moving) this.#shares[g] = 0;
+      else this.#obstacles.push(this.#obstacleOf(planes, groups, twists, delta));
+      return count < MANY_OBSTACLES;
+    };
+    this.#elements.forEachMeeting(x, this.z, this.#label, floor, excluded, test, pulse);
+    this.#tooMany = count >= MANY_OBSTACLES;
+    return met;
+  }
+
+  /** The pair that failed last, as a row: it must stay δ apart, or as far apart as it is. */
+  #obstacleOf(planes: PlaneTest, [a, b]: readonly number[], twists: readonly Twist[], delta: number): Obstacle {
+    const [nx, ny, nz] = planes.normal;
+    const normal: Vector = [nx, ny, nz];
+    return {
+      normal,
+      a: this.#sideOf(a, planes.cornerA, normal, twists),
+      b: this.#sideOf(b, planes.cornerB, normal, twists),
+      room: planes.room - Math.min(planes.gap, delta),
+    };
+  }
+
+  #sideOf(group: number, vertex: number, [nx, ny, nz]: Vector, twists: readonly Twist[]): Side {
+    const { x } = this.#around;
+    const k = 3 * vertex;
+    const at: Vector = [x[k], x[k + 1], x[k + 2]];
+    if (group < 0 || this.#shares[group] === 0) return { group: -1, at, beyond: 0 };
+    const { centre, shift, spin } = twists[group];
+    const [a, b, c] = [at[0] - centre[0], at[1] - centre[1], at[2] - centre[2]];
+    const first = [
+      shift[0] + spin[1] * c - spin[2] * b,
+      shift[1] + spin[2] * a - spin[0] * c,
+      shift[2] + spin[0] * b - spin[1] * a,
+    ];
+    const moved = [this.z[k] - at[0] - first[0], this.z[k + 1] - at[1] - first[1], this.z[k + 2] - at[2] - first[2]];
+    return { group, at, beyond: nx * moved[0] + ny * moved[1] + nz * moved[2] };
+  }
+}
+
+/** A smaller share of a motion that leads to a coordinate of `largest`, so that it ends within `reach`. */
+function shareWithin(share: number, largest: number, reach: number): number {
+  const next = Math.min(share / 2, (share * reach) / largest);
+  return next > 2 ** -40 ? next : 0;
+}

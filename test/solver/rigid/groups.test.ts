@@ -1,0 +1,76 @@
+import t from 'tap';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { Components } from '../../../src/solver/rigid/groups.js';
+import { type Point, SceneBuilder } from '../../support/scene-builder.js';
+
+const LEAP = 1;
+
+/** Squares beside each other, each with its own motion. */
+function squares(...moves: ((p: Point) => Point)[]) {
+  const scene = new SceneBuilder();
+  moves.forEach((move, n) => {
+    scene.sheet(3, (u, v) => {
+      const at: Point = [10 * n + 3 * u, 3 * v, 0];
+      return { at, to: move(at) };
+    });
+  });
+  return scene;
+}
+
+function group(scene: SceneBuilder, edit?: (kinematic: Uint8Array, target: Float32Array, x: Float32Array) => void) {
+  const { mesh: input, start, target } = scene.build();
+  const [x, y] = [Float32Array.from(start), Float32Array.from(target)];
+  edit?.(input.kinematic as Uint8Array, y, x);
+  const mesh = buildMesh(input);
+  const { groups, label } = new Components(mesh).group(mesh, x, y, LEAP);
+  return {
+    count: groups.length,
+    labels: [0, 1, 2, 3, 4, 5, 6].map((n) => label[16 * n]).slice(0, x.length / 48),
+    label,
+  };
+}
+
+const by =
+  (x: number, y = 0, z = 0) =>
+  (p: Point): Point => [p[0] + x, p[1] + y, p[2] + z];
+const stay = by(0);
+
+t.test('what moves alike moves together; what rests, or moves by less than a leap, rests', async (t) => {
+  const { count, labels } = group(squares(by(5), by(5, 0.5), stay, by(0.5), by(0, 4)));
+  t.equal(count, 2);
+  t.same(labels, [1, 1, 0, 0, 2]);
+});
+
+t.test('nothing moves where no vertex moves by a leap', async (t) => {
+  t.equal(group(squares(by(0.9), by(0, 0.9))).count, 0);
+});
+
+t.test('a component that turns goes with the one that it turns about', async (t) => {
+  const turned = (p: Point): Point => [-p[1], p[0], p[2]];
+  t.same(group(squares(turned, turned, stay)).labels, [1, 1, 0]);
+});
+
+t.test('a component that deforms more than it moves rests', async (t) => {
+  const folded = (p: Point): Point => [p[0], p[1], p[2] + (p[0] % 2 === 0 ? 3 : -3)];
+  t.same(group(squares(folded, by(4))).labels, [0, 1]);
+});
+
+t.test('a component with a pinned vertex rests', async (t) => {
+  const { labels } = group(squares(by(5), by(5)), (kinematic, target, x) => {
+    kinematic[3] = 1;
+    target.set(x.subarray(9, 12), 9);
+  });
+  t.same(labels, [0, 1]);
+});
+
+t.test('at most five groups move, those with the longest ways', async (t) => {
+  const { count, labels } = group(squares(by(5), by(0, 9), by(-7), by(0, -6), by(0, 0, 8), by(0, 0, -4), by(3, 3)));
+  t.equal(count, 5);
+  t.same(labels, [5, 1, 3, 4, 2, 0, 0]);
+});
+
+t.test('a vertex of no element moves with nothing', async (t) => {
+  const scene = squares(by(5));
+  scene.vertex([0, 0, 5], [5, 0, 5]);
+  t.equal(group(scene).label[16], 0);
+});

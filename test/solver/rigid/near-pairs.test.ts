@@ -1,0 +1,73 @@
+import t from 'tap';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { MovingElements } from '../../../src/solver/rigid/moving-elements.js';
+import { NearPairs } from '../../../src/solver/rigid/near-pairs.js';
+import { Placement, place } from '../../../src/solver/rigid/twist.js';
+import { findDistances } from '../../../src/verify/distance.js';
+import { testPath } from '../../../src/verify/path.js';
+import { seeded } from '../../support/random.js';
+import { SceneBuilder } from '../../support/scene-builder.js';
+
+const RULES = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
+
+t.test('pairs under the floor are neither crossed nor worn down, piece after piece', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  let settled = 0;
+  let refused = 0;
+  let worn = 0;
+  for (let n = 0; n < 300; n++) {
+    // Grains above triangles at gaps from a quarter of the floor to one and a half of it, a tenth as far out as the floor covers.
+    const floor = 2 ** -10;
+    const reach = floor / (8 * Math.sqrt(3) * 2 ** -23) / 20;
+    const scene = new SceneBuilder();
+    const normals = Array.from({ length: 6 }, () => random.between(-1, 1));
+    for (let k = 0; k < 12; k++) {
+      const o = [0, 1, 2].map(() => random.between(-reach, reach) / 3);
+      const u = [1, 0, normals[k % 6]];
+      const v = [0, 1, normals[(k + 1) % 6]];
+      const at = (a: number, b: number, h: number) => {
+        const m = [-u[2], -v[2], 1];
+        const l = Math.hypot(...m);
+        return [0, 1, 2].map((c) => o[c] + a * u[c] + b * v[c] + (h * m[c]) / l) as [number, number, number];
+      };
+      const first = scene.vertex(at(0, 0, 0));
+      scene.vertex(at(1, 0, 0));
+      scene.vertex(at(0, 1, 0));
+      scene.triangle(first, first + 1, first + 2);
+      scene.particle(scene.vertex(at(0.3, 0.3, floor * 10 ** random.between(-0.6, 0.2))));
+    }
+    const { mesh: input, start } = scene.build();
+    const mesh = buildMesh(input);
+    let x = Float32Array.from(start);
+    if (testPath(mesh, x, x, RULES).collisionCount > 0) continue;
+    const distances = (state: Float32Array) => findDistances(mesh, state, RULES, 2 * floor).minDistance ?? 2 * floor;
+    const begun = distances(x);
+    const label = new Uint8Array(mesh.vertexCount).fill(1);
+    const near = new NearPairs(new MovingElements(mesh, true), x, label, 4 * floor, undefined, () => undefined);
+    t.ok(near.count >= 12);
+    const vertices = Uint32Array.from(label, (_, v) => v);
+    for (let piece = 0; piece < 6; piece++) {
+      const spin = [0, 1, 2].map(() => random.between(-0.3, 0.3)) as [number, number, number];
+      const twist = { centre: [0, 0, 0] as const, shift: [random.between(-reach, reach) / 3, 0, 0] as const, spin };
+      const placement = new Placement(twist);
+      const z = x.slice();
+      place(vertices, placement, x, x, floor, z);
+      const plain = z.slice();
+      const [fails] = near.settle(x, z, label, [placement], [Math.hypot(...spin)], floor);
+      if (fails) {
+        refused++;
+        continue;
+      }
+      settled++;
+      const { collisionCount } = testPath(mesh, x, z, RULES);
+      if (collisionCount > 0) t.fail(`piece ${piece}: ${collisionCount} collisions`);
+      const least = Math.min(begun, floor / 2) * (1 - 1e-6);
+      if (!(distances(z) >= least)) t.fail(`piece ${piece}: ${distances(z)} of ${begun}`);
+      if (!(distances(plain) >= least)) worn++;
+      x = z;
+    }
+  }
+  t.comment(`${settled} pieces settled, ${refused} refused, ${worn} would have worn a gap down`);
+  t.ok(settled > 300 && worn > 30, 'rounding was worth a test');
+});

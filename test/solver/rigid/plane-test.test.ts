@@ -1,0 +1,55 @@
+import t from 'tap';
+import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
+import { PlaneTest } from '../../../src/solver/rigid/plane-test.js';
+import { ClosestPoints } from '../../../src/verify/closest.js';
+import type { PairCode } from '../../../src/verify/pair-kinds.js';
+import { PathMeeting } from '../../../src/verify/path-pair.js';
+import { seeded } from '../../support/random.js';
+
+const points = new ClosestPoints();
+const random = seeded();
+t.comment(`TEST_SEED=${random.seed}`);
+
+t.test('a pair that passes does not meet on its way and keeps what it must', async (t) => {
+  const meeting = new PathMeeting();
+  let [passed, failed, missed] = [0, 0, 0];
+  for (let n = 0; n < 20_000; n++) {
+    const kind = random.int(4);
+    const size = 10 ** random.between(-2, 1);
+    const travel = 10 ** random.between(-2, 1);
+    const point = (around: number) => random.between(-around, around);
+    const x = Float32Array.from({ length: 12 }, () => point(size));
+    // Sides that travel together, or each on its own.
+    const shifts =
+      random.int(2) === 0
+        ? [
+            [0, 0, 0],
+            [0, 0, 0],
+          ]
+        : [0, 1].map(() => [0, 1, 2].map(() => point(travel)));
+    const common = [0, 1, 2].map(() => point(travel));
+    const z = x.map((value, k) => {
+      const side = Math.floor(k / 3) < SIDE_A[kind] ? 0 : 1;
+      return value + common[k % 3] + shifts[side][k % 3] + point(0.1 * travel);
+    });
+    const floor = random.between(0.2, 1) * 1e-2;
+    const isFree = meeting.findImpact((kind + 1) as PairCode, Float64Array.from(x), Float64Array.from(z)) === undefined;
+    const passes = new PlaneTest(x, z, floor).passes(kind, 0, 1, 2, 3);
+    if (!passes) {
+      failed++;
+      if (isFree) missed++;
+      continue;
+    }
+    passed++;
+    if (!isFree) t.fail(`kind ${kind} meets: ${[...x]} → ${[...z]}`);
+    const [before, after] = [x, z].map((state) => distanceOf(kind, state));
+    if (!(after >= Math.min(before, floor / 2) * (1 - 1e-5))) t.fail(`${before} → ${after}, floor ${floor}`);
+  }
+  t.ok(passed > 4000 && failed > 1000, `${passed} pass, ${failed} fail`);
+  t.ok(missed < failed, `${missed} of those that fail would not have met`);
+});
+
+function distanceOf(kind: number, state: Float32Array): number {
+  points.find((kind + 1) as PairCode, Float64Array.from(state.subarray(0, 3 * CORNERS[kind])));
+  return points.distance;
+}
