@@ -1,5 +1,13 @@
 import type { LeafElements, MeshTree } from './mesh-tree.js';
 
+/** What a join reads of a tree. */
+export interface JoinedTree extends Pick<MeshTree, 'isKinematic'> {
+  readonly nodes: Pick<MeshTree['nodes'], 'right' | 'size'>;
+}
+
+/** What a join reads of elements. */
+export type JoinedElements = Pick<LeafElements, 'start' | 'corners' | 'boxes'>;
+
 /** The largest distance along an axis of two boxes that are visited. A visitor may lower it while the join runs. */
 export interface Reach {
   gap: number;
@@ -10,16 +18,21 @@ export interface Reach {
  *
  * @param boxes float64[6·M] of the tree's nodes
  * @param skipsKinematic excludes pairs of leaves that are both kinematic throughout
+ * @param first node, together with `second`, below which to join; default the root with itself
  */
 export function joinLeaves(
-  { nodes, isKinematic }: MeshTree,
+  { nodes, isKinematic }: JoinedTree,
   boxes: Float64Array,
   reach: Reach,
   skipsKinematic: boolean,
   visit: (n: number, m: number) => void,
+  first = 0,
+  second = 0,
 ): void {
   const { right, size } = nodes;
   let stack = new Uint32Array(256);
+  stack[0] = first;
+  stack[1] = second;
   let top = 2;
   while (top > 0) {
     if (top + 6 > stack.length) stack = grow(stack);
@@ -61,6 +74,55 @@ export function joinLeaves(
 }
 
 /**
+ * Pairs of nodes that together stand for the join of the tree with itself, those of a node with itself first.
+ *
+ * @param gap reach of the join @param wanted number of pairs; a small tree has fewer
+ * @returns uint32[2·n]
+ */
+export function expandPairs(
+  { nodes, isKinematic }: JoinedTree,
+  boxes: Float64Array,
+  gap: number,
+  skipsKinematic: boolean,
+  wanted: number,
+): Uint32Array {
+  const { right, size } = nodes;
+  let pairs: number[] = [0, 0];
+  for (let isExpanded = true; isExpanded && pairs.length < 2 * wanted; ) {
+    isExpanded = false;
+    const same: number[] = [];
+    const others: number[] = [];
+    const add = (n: number, m: number): void => {
+      if (skipsKinematic && isKinematic[n] === 1 && isKinematic[m] === 1) return;
+      if (n === m) same.push(n, n);
+      else if (isWithin(boxes, n, boxes, m, gap)) others.push(n, m);
+    };
+    for (let k = 0; k < pairs.length; k += 2) {
+      const n = pairs[k];
+      const m = pairs[k + 1];
+      if (right[n] === 0 && right[m] === 0) {
+        add(n, m);
+        continue;
+      }
+      isExpanded = true;
+      if (n === m) {
+        add(n + 1, n + 1);
+        add(right[n], right[n]);
+        add(n + 1, right[n]);
+      } else if (right[m] === 0 || (right[n] !== 0 && size[n] >= size[m])) {
+        add(n + 1, m);
+        add(right[n], m);
+      } else {
+        add(n, m + 1);
+        add(n, right[m]);
+      }
+    }
+    pairs = [...same, ...others];
+  }
+  return Uint32Array.from(pairs);
+}
+
+/**
  * Collects the pairs (position in a, position in b) of elements of two leaves whose closed boxes are within the gap of each
  * other, without pairs that share a vertex.
  *
@@ -71,9 +133,9 @@ export function joinLeaves(
  * @returns number of entries written, two a pair
  */
 export function pairLeaves(
-  a: LeafElements,
+  a: JoinedElements,
   p: number,
-  b: LeafElements,
+  b: JoinedElements,
   q: number,
   nodeBoxes: Float64Array,
   node: number,

@@ -34,6 +34,9 @@ export function findDistances(
   closerThan: number,
 ): DistanceFindings {
   checkReach(closerThan);
+  checkRules(rules);
+  const alone = findLeastDistance(mesh, positions, rules, closerThan);
+  if (alone) return alone;
   const capacity = Math.max(1, rules.maxPairs);
   const closest = new FirstFindings(capacity, compareByDistance);
   const reach: Reach = { gap: closerThan * REACH_SLACK };
@@ -49,6 +52,21 @@ export function findDistances(
     minDistance: list[0]?.distance,
     closePairs: list.slice(0, rules.maxPairs).map(toElementPair),
   };
+}
+
+/** Where only the smallest distance is asked for several threads can look for it. @returns undefined = they cannot */
+function findLeastDistance(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  closerThan: number,
+): DistanceFindings | undefined {
+  if (rules.maxPairs > 0 || rules.excluded) return undefined;
+  const x = readPositions(mesh, positions, 'positions');
+  const relations = distanceRelations(collectElements(mesh));
+  const by = { kind: 'NEAR', skipsKinematic: skipsKinematic(rules) } as const;
+  const found = new PairSearch(mesh, rules.checkpoint).sift([x], relations, closerThan * REACH_SLACK, by, () => {});
+  return found && { minDistance: found.least <= closerThan ? found.least : undefined, closePairs: [] };
 }
 
 function compareByDistance(left: Finding, right: Finding): number {

@@ -1,3 +1,4 @@
+import { EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';
 import { arePlain, isPlain, signOfArea, signOfVolume } from './predicates.js';
 
 /**
@@ -25,12 +26,12 @@ function certainSign(determinant: number, magnitude: number): number {
 export class ExactMeeting {
   /** Pairs that the floating-point filter could not decide. */
   doubtfulPairs = 0;
-  private readonly isAllPlain: boolean;
 
-  /** @param x float64[3·V], finite */
-  constructor(private readonly x: Float64Array) {
-    this.isAllPlain = arePlain(x);
-  }
+  /** @param x float64[3·V], finite @param isAllPlain of predicates.ts */
+  constructor(
+    private readonly x: Float64Array,
+    private readonly isAllPlain = arePlain(x),
+  ) {}
 
   /** @returns whether vertices p and q have the same coordinates */
   pointsMeet(p: number, q: number): boolean {
@@ -252,4 +253,31 @@ function signOfDeterminant(
       Math.abs(uy) * (Math.abs(zx) + Math.abs(xz)) +
       Math.abs(uz) * (Math.abs(xy) + Math.abs(yx)),
   );
+}
+
+/**
+ * Whether the elements of a pair have a common point.
+ *
+ * @param v vertices of side a, from p on @param w vertices of side b, from q on
+ */
+export function hasCommonPoint(
+  meeting: ExactMeeting,
+  code: PairCode,
+  v: Uint32Array,
+  p: number,
+  w: Uint32Array,
+  q: number,
+): boolean {
+  switch (code) {
+    case EDGE_TRIANGLE:
+      return meeting.edgeMeetsTriangle(v[p], v[p + 1], w[q], w[q + 1], w[q + 2]);
+    case VERTEX_TRIANGLE:
+      return meeting.pointMeetsTriangle(v[p], w[q], w[q + 1], w[q + 2]);
+    case EDGE_EDGE:
+      return meeting.edgesMeet(v[p], v[p + 1], w[q], w[q + 1]);
+    case VERTEX_EDGE:
+      return meeting.pointMeetsEdge(v[p], w[q], w[q + 1]);
+    default:
+      return meeting.pointsMeet(v[p], w[q]);
+  }
 }

@@ -3,6 +3,7 @@ import { spanStates } from './bounds.js';
 import { joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
 import { type LeafElements, openMeshTree, placeElements } from './mesh-tree.js';
+import { canSieve, fitsSieve, type Sieve, type SieveResult, sieve } from './sieve.js';
 import type { PairRules } from './types.js';
 
 /** @param isKinematic both elements are kinematic throughout */
@@ -41,16 +42,7 @@ export class PairSearch {
     visit: VisitPair,
   ): void {
     if (relations.length === 0) return;
-    this.checkpoint();
-    const { lows, highs } = spanStates(states);
-    const { tree, boxes } = openMeshTree(this.mesh, lows, highs, this.checkpoint);
-    const placed = new Map<ElementSet, LeafElements>();
-    const place = (set: ElementSet): LeafElements => {
-      let elements = placed.get(set);
-      this.checkpoint();
-      if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs)));
-      return elements;
-    };
+    const { tree, boxes, place } = this.open(states);
     const sides = relations.map((relation) => ({ relation, a: place(relation.a), b: place(relation.b) }));
     const found = new Uint32Array(2 * Math.max(...sides.map(({ a, b }) => mostInLeaf(a) * mostInLeaf(b))));
     const { leaf } = tree;
@@ -70,6 +62,45 @@ export class PairSearch {
         if (a !== b && n !== m) visitFound(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
       }
     });
+  }
+
+  /**
+   * The same on several threads, for what can be told of a pair by itself (sieve.ts): visits the pairs that are left.
+   *
+   * @returns undefined where this search is not worth several threads, or has none; then it must be made by {@link forEach}
+   */
+  sift(
+    states: readonly Float64Array[],
+    relations: readonly Relation[],
+    gap: number,
+    by: Sieve,
+    visit: VisitPair,
+  ): SieveResult | undefined {
+    if (relations.length === 0 || !canSieve(this.mesh) || !fitsSieve(relations)) return undefined;
+    const { tree, boxes, place } = this.open(states);
+    const result = sieve(by, tree, boxes, states, relations, place, gap, this.checkpoint);
+    if (!result) return undefined;
+    const { left } = result;
+    for (let k = 0; k < left.length; k += 3) {
+      const relation = relations[left[k]];
+      const status = this.filter.classifyApart(relation.a, left[k + 1], relation.b, left[k + 2]);
+      if (status !== EXCLUDED) visit(relation, left[k + 1], left[k + 2], status === KINEMATIC);
+    }
+    return result;
+  }
+
+  private open(states: readonly Float64Array[]) {
+    this.checkpoint();
+    const { lows, highs } = spanStates(states);
+    const { tree, boxes } = openMeshTree(this.mesh, lows, highs, this.checkpoint);
+    const placed = new Map<ElementSet, LeafElements>();
+    const place = (set: ElementSet): LeafElements => {
+      let elements = placed.get(set);
+      this.checkpoint();
+      if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs)));
+      return elements;
+    };
+    return { tree, boxes, place };
   }
 
   /** Visits given pairs, whatever their boxes. @param pairs uint32[2·n] element of a, element of b */

@@ -23,7 +23,7 @@ import {
   toElementPair,
   VERTEX_TRIANGLE,
 } from './pair-kinds.js';
-import { PairSearch, skipsKinematic } from './pair-search.js';
+import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import { PathMeeting } from './path-pair.js';
 import type { PairRules, PathFindings } from './types.js';
 
@@ -61,8 +61,7 @@ export function testPath(
   let earliestImpact: number | undefined;
   const elements = collectElements(mesh);
   const relations = scope === 'all' ? distanceRelations(elements) : codimensionalRelations(elements);
-  // Only the visitor knows which kinematic pairs guard others, so the search skips none.
-  search.forEach([from, to], relations, { gap: 0 }, false, (relation, i, j, isKinematic) => {
+  const visit: VisitPair = (relation, i, j, isKinematic) => {
     if (isKinematic && border && !isGuarding(border, relation, i, j)) return;
     gather(from, relation, i, j, pointsFrom);
     gather(to, relation, i, j, pointsTo);
@@ -73,7 +72,11 @@ export function testPath(
     collisionCount++;
     if (earliestImpact === undefined || impact < earliestImpact) earliestImpact = impact;
     listed.offer(finding);
-  });
+  };
+  const by = { kind: 'PATH', skipsKinematic: border !== undefined, border } as const;
+  // Only the visitor knows which kinematic pairs guard others, so the search skips none.
+  if (!search.sift([from, to], relations, 0, by, visit))
+    search.forEach([from, to], relations, { gap: 0 }, false, visit);
   return {
     pathFree: collisionCount === 0,
     earliestImpact,

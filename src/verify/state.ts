@@ -1,18 +1,9 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { checkRules, collectElements, idsOf, type Relation, readPositions, stateRelations } from './elements.js';
-import { ExactMeeting } from './exact-meeting.js';
+import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
 import { isExcluded } from './excluded.js';
-import {
-  compareFindings,
-  EDGE_EDGE,
-  EDGE_TRIANGLE,
-  type Finding,
-  FirstFindings,
-  toElementPair,
-  VERTEX_EDGE,
-  VERTEX_TRIANGLE,
-} from './pair-kinds.js';
+import { compareFindings, EDGE_TRIANGLE, type Finding, FirstFindings, toElementPair } from './pair-kinds.js';
 import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import type { PairRules, StateFindings } from './types.js';
 
@@ -47,7 +38,8 @@ export function testState(
   let kinematicIntersectionCount = 0;
   let pairsTested = 0;
   const decide: VisitPair = (relation, i, j, isKinematic) => {
-    if (!hasCommonPoint(meeting, relation, i, j)) return;
+    const { code, a, b } = relation;
+    if (!hasCommonPoint(meeting, code, a.vertices, a.size * i, b.vertices, b.size * j)) return;
     if (isKinematic) kinematicIntersectionCount++;
     if (isKinematic && skips) return;
     const finding = { code: relation.code, ids: idsOf(relation, i, j) };
@@ -68,10 +60,14 @@ export function testState(
   }
   const unfiltered = relations.filter((relation) => !isFiltered(relation));
   // Kinematic pairs are counted even if they are not reported, so the search skips none.
-  search.forEach([x], unfiltered, { gap: 0 }, false, (relation, i, j, isKinematic) => {
-    pairsTested++;
-    decide(relation, i, j, isKinematic);
-  });
+  const sifted = search.sift([x], unfiltered, 0, { kind: 'MEET', skipsKinematic: false }, decide);
+  pairsTested += sifted?.pairsTested ?? 0;
+  if (!sifted) {
+    search.forEach([x], unfiltered, { gap: 0 }, false, (relation, i, j, isKinematic) => {
+      pairsTested++;
+      decide(relation, i, j, isKinematic);
+    });
+  }
   return {
     intersectionCount,
     intersections: listed.list().map(toElementPair),
@@ -80,23 +76,6 @@ export function testState(
     doubtfulPairs: meeting.doubtfulPairs,
     ...(rules.excluded ? { excludedPairs: excluded.sort(compareFindings).map(toElementPair) } : {}),
   };
-}
-
-function hasCommonPoint(meeting: ExactMeeting, { code, a, b }: Relation, i: number, j: number): boolean {
-  const v = a.vertices;
-  const w = b.vertices;
-  switch (code) {
-    case EDGE_TRIANGLE:
-      return meeting.edgeMeetsTriangle(v[2 * i], v[2 * i + 1], w[3 * j], w[3 * j + 1], w[3 * j + 2]);
-    case VERTEX_TRIANGLE:
-      return meeting.pointMeetsTriangle(v[i], w[3 * j], w[3 * j + 1], w[3 * j + 2]);
-    case EDGE_EDGE:
-      return meeting.edgesMeet(v[2 * i], v[2 * i + 1], w[2 * j], w[2 * j + 1]);
-    case VERTEX_EDGE:
-      return meeting.pointMeetsEdge(v[i], w[2 * j], w[2 * j + 1]);
-    default:
-      return meeting.pointsMeet(v[i], w[j]);
-  }
 }
 
 /** The edge-triangle pairs of one state that a filter could not exclude. */

@@ -13,7 +13,7 @@ const PROXIMITY = 'src/solver/cpu/proximity.js';
 const PAIR_BUDGET = 'src/solver/pair-budget.js';
 const BOXES = 'src/solver/cpu/boxes.js';
 const FRAME = 'src/solver/frame.js';
-const STATE = 'src/verify/state.js';
+const MEETING_TEST = 'src/verify/exact-meeting.js';
 const DIFFERENCES = 'src/jobs/differences.js';
 const OVERLONG = 'src/jobs/overlong-edges.js';
 const REPORT = 'src/jobs/report.js';
@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'blind-verifier',
     description: 'the verifier finds nothing, so intersecting starts are accepted',
-    faults: [{ file: STATE, function: 'hasCommonPoint', instead: () => false }],
+    faults: [{ file: MEETING_TEST, function: 'hasCommonPoint', instead: () => false }],
     scenes: ['crossed'],
     caughtBy: ['an intersecting start is refused'],
     isVerified: true,
@@ -163,15 +163,17 @@ export const MUTANTS: readonly Mutant[] = [
     description: 'the verifier overlooks one pair in four',
     faults: [
       {
-        file: STATE,
+        file: MEETING_TEST,
         function: 'hasCommonPoint',
         instead: (
           original: (...pair: unknown[]) => boolean,
           meeting: unknown,
-          relation: unknown,
-          i: number,
-          j: number,
-        ) => (i + j) % 4 !== 0 && original(meeting, relation, i, j),
+          code: unknown,
+          v: Uint32Array,
+          p: number,
+          w: Uint32Array,
+          q: number,
+        ) => (v[p] + w[q]) % 4 !== 0 && original(meeting, code, v, p, w, q),
       },
     ],
     scenes: ['crossed'],

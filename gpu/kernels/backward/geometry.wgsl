@@ -4,7 +4,7 @@
 //
 // In: motions, listed, pairVertex. In and out: pairNormal (xyz; w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
 // candidates, as many as there is room for, and control.candidateCount, which counts beyond that. Mirrors
-// findCandidates and pairDelta (src/solver/cpu/contacts.ts).
+// findCandidates and pairDelta (src/solver/cpu/candidates.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"

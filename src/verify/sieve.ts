@@ -1,0 +1,376 @@
+import type { CollisionMesh } from '../mesh/types.js';
+import { allocate, release } from '../threads/arrays.js';
+import { team } from '../threads/here.js';
+import { defineStage } from '../threads/stage.js';
+import { expandPairs, joinLeaves, pairLeaves, type Reach } from './box-join.js';
+import { ClosestPoints } from './closest.js';
+import type { BorderElements, ElementSet, Relation } from './elements.js';
+import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
+import type { LeafElements, MeshTree } from './mesh-tree.js';
+import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_TRIANGLE } from './pair-kinds.js';
+import { PathMeeting } from './path-pair.js';
+import { arePlain } from './predicates.js';
+
+/*
+ * Searches on several threads. A thread drops the pairs that certainly do not count, which are nearly all, by the same tests
+ * that decide on one thread; what is left is visited by the thread that asked, as if it had searched alone.
+ */
+
+/** Which pairs are left: MEET those with a common point in a state, PATH those that may meet on a path, NEAR none at all. */
+export const SIEVES = ['MEET', 'NEAR', 'PATH'] as const;
+
+export interface Sieve {
+  readonly kind: (typeof SIEVES)[number];
+  /** NEAR and PATH: pairs of kinematic elements do not count */
+  readonly skipsKinematic: boolean;
+  /** PATH: pairs of kinematic elements that count nevertheless have one at the border */
+  readonly border?: BorderElements | undefined;
+}
+
+export interface SieveResult {
+  /** pairs with boxes within reach */
+  readonly pairsTested: number;
+  /** NEAR: the smallest distance of a pair within reach; Infinity = none is */
+  readonly least: number;
+  /** uint32[3·n] index of the relation, element of a, element of b */
+  readonly left: Uint32Array;
+}
+
+/** Elements below which a search is over in some ten milliseconds. */
+const MIN_ELEMENTS = 10_000;
+
+/** Pairs of nodes that threads take one by one: so many that none of them is a large part of the whole. */
+const TASKS = 1024;
+
+/** Pairs of nodes that a thread takes at a time. */
+const TASKS_PER_CHUNK = 4;
+
+/** Nanoseconds of a pair of nodes. */
+const TASK_COST = 100_000;
+
+/** Pairs that may be left. A state with more of them is searched again by one thread. */
+const MOST_LEFT = 2 ** 16;
+
+const MAX_SETS = 5;
+const MAX_RELATIONS = 4;
+
+/** Factor on a distance that bounds the gaps of boxes (distance.ts), and on what float32 rounds off it. */
+const REACH_SLACK = (1 + 2 ** -40) * (1 + 2 ** -22);
+
+interface SetArrays {
+  readonly start: Uint32Array;
+  readonly order: Uint32Array;
+  readonly corners: Uint32Array;
+  readonly boxes: Float64Array;
+  readonly kinematic: Uint8Array;
+  /** uint8 by element, 1 = at the border */
+  readonly border: Uint8Array;
+}
+
+type Prefixed<P extends string, T> = { readonly [K in keyof T & string as `${P}${Capitalize<K>}`]: T[K] };
+type AllSets = Prefixed<'s0', SetArrays> &
+  Prefixed<'s1', SetArrays> &
+  Prefixed<'s2', SetArrays> &
+  Prefixed<'s3', SetArrays> &
+  Prefixed<'s4', SetArrays>;
+
+type SieveArrays = AllSets & {
+  /** uint32[2·T] pairs of nodes */
+  readonly tasks: Uint32Array;
+  readonly right: Uint32Array;
+  readonly size: Uint32Array;
+  readonly leaf: Uint32Array;
+  readonly isKinematic: Uint8Array;
+  /** float64[6·M] boxes of the nodes */
+  readonly boxes: Float64Array;
+  /** float64[3·V] the state, and the end of the path */
+  readonly x: Float64Array;
+  readonly to: Float64Array;
+  /** int32[2] pairs left; bits of a float32 not below the reach */
+  readonly shared: Int32Array;
+  /** uint32[T] pairs tested by task */
+  readonly tested: Uint32Array;
+  /** float64[T] smallest distance by task */
+  readonly least: Float64Array;
+  readonly left: Uint32Array;
+};
+
+interface SieveNumbers {
+  /** index into {@link SIEVES} */
+  readonly kind: number;
+  readonly skipsKinematic: number;
+  readonly isPlain: number;
+  readonly gap: number;
+  /** most pairs of two leaves */
+  readonly most: number;
+  readonly relations: number;
+  readonly code0: number;
+  readonly a0: number;
+  readonly b0: number;
+  readonly code1: number;
+  readonly a1: number;
+  readonly b1: number;
+  readonly code2: number;
+  readonly a2: number;
+  readonly b2: number;
+  readonly code3: number;
+  readonly a3: number;
+  readonly b3: number;
+}
+
+export const SIEVE = defineStage(import.meta.url, 'sieve', sievePairs);
+
+const bits = new Int32Array(1);
+const float = new Float32Array(bits.buffer);
+
+/** The bits of a float32 not below the value, ≥ 0; they have the order of the numbers. */
+function bitsAbove(value: number): number {
+  float[0] = value;
+  if (float[0] < value) bits[0]++;
+  return bits[0];
+}
+
+function fromBits(word: number): number {
+  bits[0] = word;
+  return float[0];
+}
+
+function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to: number): void {
+  const { tasks, right, size, leaf, isKinematic, boxes, x, shared, tested, least, left } = arrays;
+  const sets = [0, 1, 2, 3, 4].map((n) => setOf(arrays as unknown as Record<string, unknown>, n));
+  const all = numbers as unknown as Record<string, number>;
+  const relations = Array.from({ length: numbers.relations }, (_, r) => ({
+    code: all[`code${r}`] as PairCode,
+    a: sets[all[`a${r}`]],
+    b: sets[all[`b${r}`]],
+  }));
+  const meeting = new ExactMeeting(x, numbers.isPlain === 1);
+  const path = new PathMeeting();
+  const closest = new ClosestPoints();
+  const points = new Float64Array(12);
+  const ends = new Float64Array(12);
+  const found = new Uint32Array(2 * numbers.most);
+  const reach: Reach = { gap: numbers.gap };
+  const skips = numbers.skipsKinematic === 1;
+  const isNear = SIEVES[numbers.kind] === 'NEAR';
+  const isPath = SIEVES[numbers.kind] === 'PATH';
+  let count = 0;
+  let smallest = Number.POSITIVE_INFINITY;
+  const examine = (r: number, a: SetArrays, b: SetArrays, end: number): void => {
+    const { code } = relations[r];
+    for (let k = 0; k < end; k += 2) {
+      const [p, q] = [found[k], found[k + 1]];
+      const [i, j] = [a.order[p], b.order[q]];
+      count++;
+      if (skips && a.kinematic[i] === 1 && b.kinematic[j] === 1) {
+        const isGuarding = code === VERTEX_TRIANGLE || code === EDGE_EDGE;
+        if (!isPath || !isGuarding || (a.border[i] === 0 && b.border[j] === 0)) continue;
+      }
+      if (isNear) {
+        gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
+        if (!closest.findWithin(code, points, reach.gap) || closest.distance >= smallest) continue;
+        smallest = closest.distance;
+        reach.gap = lower(shared, smallest);
+      } else if (isPath) {
+        gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
+        gatherCorners(arrays.to, code, a.corners, 3 * p, b.corners, 3 * q, a === b, ends);
+        if (path.findImpact(code, points, ends) !== undefined) leave(shared, left, r, i, j);
+      } else {
+        const { doubtfulPairs } = meeting;
+        const isMeeting = hasCommonPoint(meeting, code, a.corners, 3 * p, b.corners, 3 * q);
+        if (isMeeting || meeting.doubtfulPairs > doubtfulPairs) leave(shared, left, r, i, j);
+      }
+    }
+  };
+  const tree = { nodes: { right, size }, isKinematic };
+  for (let task = from; task < to; task++) {
+    count = 0;
+    smallest = Number.POSITIVE_INFINITY;
+    if (isNear) reach.gap = Math.min(reach.gap, fromBits(Atomics.load(shared, 1)));
+    const skipsLeaves = isNear && skips;
+    joinLeaves(
+      tree,
+      boxes,
+      reach,
+      skipsLeaves,
+      (n, m) => {
+        relations.forEach(({ a, b }, r) => {
+          examine(r, a, b, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
+          if (a !== b && n !== m) examine(r, a, b, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
+        });
+      },
+      tasks[2 * task],
+      tasks[2 * task + 1],
+    );
+    tested[task] = count;
+    least[task] = smallest;
+  }
+}
+
+/** Lowers the reach of all threads to a distance. @returns the reach */
+function lower(shared: Int32Array, distance: number): number {
+  const wanted = bitsAbove(distance * REACH_SLACK);
+  for (let word = Atomics.load(shared, 1); wanted < word; ) {
+    const before = Atomics.compareExchange(shared, 1, word, wanted);
+    if (before === word) return fromBits(wanted);
+    word = before;
+  }
+  return fromBits(Atomics.load(shared, 1));
+}
+
+/** The pair is for the thread that asked. Beyond the room it is only counted. */
+function leave(shared: Int32Array, left: Uint32Array, relation: number, i: number, j: number): void {
+  const at = Atomics.add(shared, 0, 1);
+  if (at < MOST_LEFT) left.set([relation, i, j], 3 * at);
+}
+
+/** Coordinates in the order of elements.ts: of two edges the one with the lower ids is side a. */
+function gatherCorners(
+  x: Float64Array,
+  code: PairCode,
+  a: Uint32Array,
+  p: number,
+  b: Uint32Array,
+  q: number,
+  isSameSet: boolean,
+  points: Float64Array,
+): void {
+  const { a: sizeA, b: sizeB } = shapeOf(code);
+  const isSwapped = isSameSet && (b[q] < a[p] || (b[q] === a[p] && sizeA > 1 && b[q + 1] < a[p + 1]));
+  let at = 0;
+  for (let k = 0; k < sizeA; k++) at = copyPoint(x, isSwapped ? b[q + k] : a[p + k], points, at);
+  for (let k = 0; k < sizeB; k++) at = copyPoint(x, isSwapped ? a[p + k] : b[q + k], points, at);
+}
+
+function copyPoint(x: Float64Array, vertex: number, points: Float64Array, at: number): number {
+  points[at] = x[3 * vertex];
+  points[at + 1] = x[3 * vertex + 1];
+  points[at + 2] = x[3 * vertex + 2];
+  return at + 3;
+}
+
+function setOf(arrays: Record<string, unknown>, n: number): SetArrays {
+  const get = <T>(name: string): T => arrays[`s${n}${name}`] as T;
+  return {
+    start: get('Start'),
+    order: get('Order'),
+    corners: get('Corners'),
+    boxes: get('Boxes'),
+    kinematic: get('Kinematic'),
+    border: get('Border'),
+  };
+}
+
+/** Whether a search of this mesh is worth more than one thread, and can have them. */
+export function canSieve(mesh: CollisionMesh): boolean {
+  const elements = mesh.triangles.length / 3 + mesh.edges.length / 2 + mesh.particles.length;
+  // Which pairs of parts are ignored, the thread that asked decides pair by pair.
+  return team.canShare && mesh.ignoredPartPairs.length === 0 && elements >= MIN_ELEMENTS;
+}
+
+/**
+ * @param states one, or for PATH its start and its end
+ * @param boxes float64[6·M] of the tree's nodes
+ * @param gap reach of the search
+ * @returns undefined where too many pairs are left
+ */
+export function sieve(
+  { kind, skipsKinematic, border }: Sieve,
+  tree: MeshTree,
+  boxes: Float64Array,
+  states: readonly Float64Array[],
+  relations: readonly Relation[],
+  place: (set: ElementSet) => LeafElements,
+  gap: number,
+  checkpoint: () => void,
+): SieveResult | undefined {
+  const taken: { readonly buffer: ArrayBufferLike }[] = [];
+  const make = <T extends Uint8Array | Uint32Array | Int32Array | Float64Array>(
+    type: { readonly BYTES_PER_ELEMENT: number; new (buffer: ArrayBufferLike, offset: number, length: number): T },
+    length: number,
+  ): T => {
+    const array = allocate(type, length);
+    taken.push(array);
+    return array;
+  };
+  const share = <T extends Uint8Array | Uint32Array | Float64Array>(array: T): T => {
+    if (array.buffer instanceof SharedArrayBuffer) return array;
+    const copy = make(array.constructor as never, array.length) as T;
+    copy.set(array as never);
+    return copy;
+  };
+  try {
+    const skipsLeaves = kind === 'NEAR' && skipsKinematic;
+    const tasks = share(expandPairs(tree, boxes, gap, skipsLeaves, TASKS));
+    const count = tasks.length / 2;
+    const sets = [...new Set(relations.flatMap(({ a, b }) => [a, b]))];
+    const named: Record<string, Uint8Array | Uint32Array | Float64Array> = {};
+    let most = 1;
+    for (let n = 0; n < MAX_SETS; n++) {
+      const set = sets[n];
+      const placed = set && place(set);
+      const empty = new Uint32Array(0);
+      named[`s${n}Start`] = placed ? share(placed.start) : empty;
+      named[`s${n}Order`] = placed ? share(placed.order) : empty;
+      named[`s${n}Corners`] = placed ? share(placed.corners) : empty;
+      named[`s${n}Boxes`] = placed ? share(placed.boxes) : new Float64Array(0);
+      named[`s${n}Kinematic`] = set ? share(set.kinematic) : new Uint8Array(0);
+      named[`s${n}Border`] = set ? share(borderOf(set, border)) : new Uint8Array(0);
+    }
+    for (const { a, b } of relations) most = Math.max(most, mostInLeaf(place(a)) * mostInLeaf(place(b)));
+    const shared = make(Int32Array, 2);
+    shared[0] = 0;
+    shared[1] = bitsAbove(Math.min(gap, LARGEST_FLOAT));
+    const tested = make(Uint32Array, count);
+    const least = make(Float64Array, count);
+    const left = make(Uint32Array, 3 * MOST_LEFT);
+    const code = (r: number): number => relations[r]?.code ?? 0;
+    const side = (r: number, of: 'a' | 'b'): number => (relations[r] ? sets.indexOf(relations[r][of]) : 0);
+    const x = share(states[0]);
+    team.run({
+      stage: SIEVE,
+      arrays: {
+        ...(named as unknown as AllSets),
+        ...{ tasks, right: share(tree.nodes.right), size: share(tree.nodes.size), leaf: share(tree.leaf) },
+        ...{ isKinematic: share(tree.isKinematic), boxes: share(boxes), x, to: share(states[1] ?? states[0]) },
+        ...{ shared, tested, least, left },
+      },
+      numbers: {
+        ...{ kind: SIEVES.indexOf(kind), skipsKinematic: skipsKinematic ? 1 : 0, isPlain: arePlain(x) ? 1 : 0 },
+        ...{ gap, most, relations: relations.length },
+        ...{ code0: code(0), a0: side(0, 'a'), b0: side(0, 'b'), code1: code(1), a1: side(1, 'a'), b1: side(1, 'b') },
+        ...{ code2: code(2), a2: side(2, 'a'), b2: side(2, 'b'), code3: code(3), a3: side(3, 'a'), b3: side(3, 'b') },
+      },
+      ...{ count, chunk: TASKS_PER_CHUNK, cost: TASK_COST, pulse: checkpoint },
+    });
+    if (shared[0] > MOST_LEFT) return undefined;
+    return {
+      pairsTested: tested.reduce((sum, each) => sum + each, 0),
+      least: least.reduce((smallest, each) => Math.min(smallest, each), Number.POSITIVE_INFINITY),
+      left: new Uint32Array(left.subarray(0, 3 * shared[0])),
+    };
+  } finally {
+    release(...taken);
+    team.memory.trim();
+  }
+}
+
+/** The largest float32. */
+const LARGEST_FLOAT = (2 - 2 ** -23) * 2 ** 127;
+
+function borderOf(set: ElementSet, border: BorderElements | undefined): Uint8Array {
+  const marks = new Uint8Array(set.count);
+  if (border) for (let i = 0; i < set.count; i++) if (set.kinematic[i] === 1 && border.has(set, i)) marks[i] = 1;
+  return marks;
+}
+
+function mostInLeaf({ start }: LeafElements): number {
+  let most = 0;
+  for (let n = 0; n + 1 < start.length; n++) most = Math.max(most, start[n + 1] - start[n]);
+  return most;
+}
+
+/** Relations and sets fit into the arguments of the stage. */
+export function fitsSieve(relations: readonly Relation[]): boolean {
+  return relations.length <= MAX_RELATIONS && new Set(relations.flatMap(({ a, b }) => [a, b])).size <= MAX_SETS;
+}

@@ -1,0 +1,95 @@
+import t from 'tap';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { team } from '../../src/threads/here.js';
+import { findDistances } from '../../src/verify/distance.js';
+import { testPath } from '../../src/verify/path.js';
+import { findIntersections } from '../../src/verify/state.js';
+import type { PairRules } from '../../src/verify/types.js';
+import { withCores } from '../support/helpers.js';
+import { seeded } from '../support/random.js';
+import { makeMesh } from './make-mesh.js';
+
+const random = seeded();
+t.comment(`seed ${random.seed}`);
+
+const SIDE = 56;
+
+/** Two wavy sheets, the lower one kinematic, with rods and free points above them: crossing in `x`, apart in `apart`. */
+function waves(): { readonly mesh: CollisionMesh; readonly x: Float64Array; readonly apart: Float64Array } {
+  const triangles: number[] = [];
+  const points: number[] = [];
+  const sheet = (SIDE + 1) ** 2;
+  for (const layer of [0, 1]) {
+    for (let k = 0; k < sheet; k++) {
+      const [u, v] = [k % (SIDE + 1), Math.floor(k / (SIDE + 1))];
+      points.push(u, v, layer + 0.6 * Math.sin(0.3 * u + 2 * layer) * Math.cos(0.2 * v) + random.between(0, 0.01));
+      if (u === SIDE || v === SIDE) continue;
+      const a = layer * sheet + k;
+      triangles.push(a, a + 1, a + SIDE + 2, a, a + SIDE + 2, a + SIDE + 1);
+    }
+  }
+  const segments: number[] = [];
+  const particles: number[] = [];
+  for (let n = 0; n < 200; n++) {
+    const first = points.length / 3;
+    for (let k = 0; k < 3; k++)
+      points.push(random.between(0, SIDE), random.between(0, SIDE), 1.5 + random.between(0, 0.3));
+    segments.push(first, first + 1);
+    particles.push(first + 2);
+  }
+  const vertexCount = points.length / 3;
+  const kinematic = Array.from({ length: sheet - SIDE }, (_, i) => i);
+  const x = Float64Array.from(points);
+  const apart = x.map((value, k) => (k % 3 === 2 && k >= 3 * sheet ? value + 4 : value));
+  return { mesh: makeMesh({ vertexCount, triangles, segments, particles, kinematic }), x, apart };
+}
+
+const { mesh, x, apart } = waves();
+
+/** Everything that the verifier says, in every variant that threads share. */
+function verdicts(): readonly unknown[] {
+  const all: unknown[] = [];
+  for (const kinematicPairs of ['SKIP', 'PROTECT'] as const) {
+    for (const state of [x, apart]) {
+      all.push(findIntersections(mesh, state, { kinematicPairs, maxPairs: 20 }));
+      for (const closerThan of [0.05, 1, Number.POSITIVE_INFINITY]) {
+        all.push(findDistances(mesh, state, { kinematicPairs, maxPairs: 0 }, closerThan));
+      }
+    }
+    const rules: PairRules = { kinematicPairs, maxPairs: 20 };
+    all.push(testPath(mesh, apart, x, rules), testPath(mesh, apart, apart, rules));
+    all.push(testPath(mesh, apart, x, rules, 'codimensional'));
+  }
+  return all;
+}
+
+t.test('verdicts are the same for any number of cores', async (t) => {
+  const alone = verdicts();
+  t.match(alone[0], { intersectionCount: /[1-9]/ });
+  for (const cores of [2, 3, 5, 8]) {
+    await withCores(cores, async () => {
+      const before = team.helpedChunks;
+      t.same(verdicts(), alone, `${cores} cores`);
+      t.ok(team.helpedChunks > before, 'helpers took part');
+    });
+  }
+});
+
+t.test('a checkpoint that throws ends the search, and the next one is right', async (t) => {
+  const rules: PairRules = { kinematicPairs: 'SKIP', maxPairs: 5 };
+  const expected = findIntersections(mesh, x, rules);
+  await withCores(3, async () => {
+    for (let most = 1; most < 200; most += 23) {
+      let calls = 0;
+      const checkpoint = () => {
+        if (++calls > most) throw new Error('enough');
+      };
+      try {
+        findIntersections(mesh, x, { ...rules, checkpoint });
+      } catch (thrown) {
+        t.match(thrown, { message: 'enough' });
+      }
+      t.same(findIntersections(mesh, x, rules), expected);
+    }
+  });
+});
