@@ -115,6 +115,9 @@ export const REST = 0.02;
 /** Share of the motions that trust boxes may take from a step before a search gives new boxes first. */
 export const BOX_LOSS = 0.2;
 
+/** ρ of the phase over δ: its vertices go to and fro near where they are, and shorter lists pay for more searches of a part. */
+export const PULL_BACK_REACH = 0.8;
+
 /** Weight of the squared excess over an edge's limit against the squared distance to the target. */
 export const EXCESS_WEIGHT = 1000;
 

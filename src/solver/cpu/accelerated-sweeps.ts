@@ -43,7 +43,7 @@ export class AcceleratedSweeps {
     x: Float32Array,
     y: Float32Array,
     edges: EdgeLimits | undefined,
-    contacts: WarmContacts,
+    contacts: WarmContacts | undefined,
     options: { readonly sweeps: number; readonly delta: number; readonly slack: number },
   ): void {
     const { sweeps, delta, slack } = options;
@@ -55,10 +55,10 @@ export class AcceleratedSweeps {
       this.#store(y);
       const isComplete = n % COMPLETE_EVERY === 0;
       edges?.sweep(y, isComplete, slack);
-      contacts.sweep(x, y, isComplete, delta);
+      contacts?.sweep(x, y, isComplete, delta);
       if (isComplete) {
         edges?.forEachActiveVertex(touch);
-        contacts.forEachActiveVertex(touch);
+        contacts?.forEachActiveVertex(touch);
       }
       // The last one is not extrapolated: its y satisfies the rows as well as they can be.
       if (n === sweeps - 1) break;
@@ -66,7 +66,7 @@ export class AcceleratedSweeps {
       const beta = Math.min(MAX_MOMENTUM, k / (k + 3));
       this.#extrapolate(y, beta);
       edges?.extrapolate(beta);
-      contacts.extrapolate(beta);
+      contacts?.extrapolate(beta);
     }
   }
 

@@ -61,6 +61,20 @@ export function fillTrustBoxes(
   }
 }
 
+/**
+ * B_i ← B_i ∩ box(x_i, y_i) grown by ρ. What was disjoint stays so, and x_i, which lies in both, stays inside.
+ *
+ * @param reach ρ, engine units
+ */
+export function shrinkTrustBoxes({ box }: TrustBoxes, x: Float32Array, y: Float32Array, reach: number): void {
+  for (let k = 0, q = 0; k < x.length; k += 3, q += 6) {
+    for (let c = 0; c < 3; c++) {
+      box[q + c] = Math.max(box[q + c], f(Math.min(x[k + c], y[k + c]) - reach));
+      box[q + 3 + c] = Math.min(box[q + 3 + c], f(Math.max(x[k + c], y[k + c]) + reach));
+    }
+  }
+}
+
 function boxAround(box: Float32Array, q: number, x: number, y: number, t: number, d: number, reach: number): void {
   const end = t === 1 ? y : f(x + f(t * d));
   box[q] = f(Math.min(x, end) - reach);

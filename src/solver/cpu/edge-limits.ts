@@ -105,6 +105,18 @@ export class EdgeLimits {
     }
   }
 
+  /** Marks the neighbours of the marked vertices as well. @param marks uint8[V] 1 = marked */
+  spread(marks: Uint8Array): void {
+    const ends = this.#ends;
+    for (let n = 0; n < ends.length; n += 2) {
+      const i = ends[n];
+      const j = ends[n + 1];
+      if (marks[i] === 1 && marks[j] === 0) marks[j] = 2;
+      else if (marks[j] === 1 && marks[i] === 0) marks[i] = 2;
+    }
+    for (let i = 0; i < marks.length; i++) if (marks[i] === 2) marks[i] = 1;
+  }
+
   /** Σ max(0, |x_i − x_j| − R)² over all edges. */
   excess(x: Float32Array): number {
     let sum = 0;

@@ -14,13 +14,14 @@ const MIN_CAPACITY = 1024;
 let lastRevision = 0;
 
 /**
- * What the steps of one request compute of each pair, 36 bytes a pair. All scenes of an engine share one such block: a
+ * What the steps of one request compute of each pair, 40 bytes a pair. All scenes of an engine share one such block: a
  * {@link PairSet} acquires it for a request and releases it afterwards.
  */
 export class PairGeometry {
   /** revision of the set that released it last; 0 = none */
   revision = 0;
   delta: Float32Array = new Float32Array(0);
+  lambda: Float32Array = new Float32Array(0);
   stamp: Int32Array = new Int32Array(0);
   weight: Float32Array = new Float32Array(0);
   distance: Float32Array = new Float32Array(0);
@@ -41,6 +42,7 @@ export class PairGeometry {
     release(...this.#arrays);
     this.revision = 0;
     this.delta = allocate(Float32Array, pairs);
+    this.lambda = allocate(Float32Array, pairs);
     this.stamp = allocate(Int32Array, pairs);
     this.weight = allocate(Float32Array, 4 * pairs);
     this.distance = allocate(Float32Array, pairs);
@@ -49,7 +51,7 @@ export class PairGeometry {
   }
 
   get #arrays(): readonly (Float32Array | Int32Array)[] {
-    return [this.delta, this.stamp, this.weight, this.distance, this.gap, this.error];
+    return [this.delta, this.lambda, this.stamp, this.weight, this.distance, this.gap, this.error];
   }
 }
 
@@ -83,6 +85,8 @@ export class PairSet {
   // Shared memory, valid during one request:
   /** float32[capacity] δ_p, or 0 while no step has needed it since the search */
   delta = NO_GEOMETRY.delta;
+  /** float32[capacity] multiplier of the last step of the pull-back, 0 where it had none */
+  lambda = NO_GEOMETRY.lambda;
   // Geometry at the current x, valid for a pair iff stamp[p] is the current step's:
   /** int32[capacity] */
   stamp = NO_GEOMETRY.stamp;
@@ -139,6 +143,7 @@ export class PairSet {
     this.normal[3 * p + 1] = ny;
     this.normal[3 * p + 2] = nz;
     this.delta[p] = 0;
+    this.lambda[p] = 0;
     this.stamp[p] = -1;
   }
 
@@ -151,6 +156,7 @@ export class PairSet {
     this.byKind[kind] += count;
     this.kind.fill(kind, from, end);
     this.delta.fill(0, from, end);
+    this.lambda.fill(0, from, end);
     this.stamp.fill(-1, from, end);
   }
 
@@ -173,16 +179,22 @@ export class PairSet {
     this.#geometry.allocate(0);
   }
 
-  /** Drops every pair with a vertex whose mask lacks `bit`; the others keep their order, normal and δ_p. */
+  /** Drops every pair with a vertex whose mask lacks `bit`; the others keep their order, normal, δ_p and multiplier. */
   keepOnly(mask: Uint8Array, bit: number): void {
-    const { kind, vertex, normal, delta, byKind } = this;
+    const { vertex } = this;
+    this.retain((p) => isWhollyMarked(vertex, p, mask, bit));
+  }
+
+  /** Drops the pairs for which `isKept` is false; the others keep their order, normal, δ_p and multiplier. */
+  retain(isKept: (p: number) => boolean): void {
+    const { kind, vertex, normal, delta, lambda, byKind } = this;
     this.revision = ++lastRevision;
     byKind.fill(0);
     let to = 0;
     // Pairs are dropped in few places: what lies between them moves as a block.
     let from = 0;
     for (let p = 0; p <= this.count; p++) {
-      if (p < this.count && isWhollyMarked(vertex, p, mask, bit)) {
+      if (p < this.count && isKept(p)) {
         byKind[kind[p]]++;
         continue;
       }
@@ -191,6 +203,7 @@ export class PairSet {
         vertex.copyWithin(4 * to, 4 * from, 4 * p);
         normal.copyWithin(3 * to, 3 * from, 3 * p);
         delta.copyWithin(to, from, p);
+        lambda.copyWithin(to, from, p);
       }
       to += p - from;
       from = p + 1;
@@ -206,9 +219,11 @@ export class PairSet {
     if (geometry.capacity < this.kind.length) {
       // Only a search appends pairs, and then no geometry is valid that would need a copy.
       const delta = this.delta.slice(0, this.count);
+      const lambda = this.lambda.slice(0, this.count);
       const stamp = this.stamp.slice(0, this.count);
       geometry.allocate(this.kind.length);
       geometry.delta.set(delta);
+      geometry.lambda.set(lambda);
       geometry.stamp.set(stamp);
     }
     this.#refer(geometry);
@@ -227,8 +242,9 @@ export class PairSet {
   }
 
   /** A released set refers to no geometry, which would keep arrays alive that the owner has replaced. */
-  #refer({ delta, stamp, weight, distance, gap, error }: PairGeometry): void {
+  #refer({ delta, lambda, stamp, weight, distance, gap, error }: PairGeometry): void {
     this.delta = delta;
+    this.lambda = lambda;
     this.stamp = stamp;
     this.weight = weight;
     this.distance = distance;

@@ -5,9 +5,10 @@ import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
 import { eitherOf, findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
 import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../pair-budget.js';
-import { distancesByVertex } from '../part-distances.js';
+import { distancesByVertex, pairActivationDistance } from '../part-distances.js';
 import type { Settings } from '../settings.js';
-import { fillTrustBoxes, isInBox, type TrustBoxes } from './boxes.js';
+import { separationOfBoxes } from './box-separation.js';
+import { fillTrustBoxes, isInBox, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
 import { distanceAt, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
 import { type PairRules, ProximitySearch } from './search.js';
@@ -155,6 +156,42 @@ export class Proximity {
       this.radius = settings.searchRadiusMax;
     }
     this.isValid = true;
+  }
+
+  /** Shortens ρ of the searches from here to the end of the request. @param reach engine units */
+  shortenReach(reach: number): void {
+    this.#reach = Math.min(this.#reach, reach);
+  }
+
+  /**
+   * Shrinks every box to what x and y need with the present reach, and drops the pairs that can no longer meet. P must be valid
+   * for x, and stays so: each new box lies in the old one, so pairs outside P stay apart (docs/method.md, S3), and a pair is
+   * dropped by the test that a search applies, a direction that separates the boxes of its elements by more than the cutoff.
+   * This costs one look at each pair, and needs no search. Guard BOXES.
+   */
+  tighten(x: Float32Array, y: Float32Array): void {
+    shrinkTrustBoxes(this.boxes, x, y, this.#reach);
+    const { box } = this.boxes;
+    const { kind, vertex, normal } = this.pairs;
+    const { distances } = this.#rules;
+    const { delta } = this.#settings;
+    this.pairs.retain((p) => {
+      const q = 4 * p;
+      const [v0, v1, v2, v3] = [vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]];
+      const cutoff = distances ? pairActivationDistance(distances, kind[p], v0, v1, v2, v3) : delta;
+      const [nx, ny, nz] = [normal[3 * p], normal[3 * p + 1], normal[3 * p + 2]];
+      return !(separationOfBoxes(box, x, kind[p], v0, v1, v2, v3, nx, ny, nz) > cutoff);
+    });
+  }
+
+  /** Marks the vertices that are not in their boxes. @returns whether there is one */
+  markOutside(x: Float32Array, outside: Uint8Array): boolean {
+    let isAny = false;
+    for (let i = 0; i < outside.length; i++) {
+      outside[i] = isInBox(this.boxes.box, i, x) ? 0 : 1;
+      if (outside[i] === 1) isAny = true;
+    }
+    return isAny;
   }
 
   /** Returns false if P exceeded its budget; everything must then be searched. */

@@ -7,6 +7,7 @@ import {
   MAX_POOR_STEPS,
   MAX_SHORTENING_STEPS,
   MIN_SHORTENING_GAIN,
+  PULL_BACK_REACH,
   PUSHED,
   REST,
   SHORTENING_REST,
@@ -107,6 +108,8 @@ export class PullBack {
   #isSearchDue = false;
   #isSearchComplete = false;
   #isLeaping = false;
+  /** P holds only pairs that can meet within the reach of this phase */
+  #isTight = false;
 
   /** @param ends uint32[2·n] the edges with a limit, in sweep order; undefined = σ is off */
   constructor(
@@ -148,9 +151,12 @@ export class PullBack {
       this.#residuals[i] = this.#wants[i];
     }
     this.#hasPairs = run.isSearched;
+    this.#isTight = false;
+    this.#proximity.shortenReach(PULL_BACK_REACH * this.#settings.delta);
     this.#isSearchDue = !run.isSearched;
     this.#isSearchComplete = true;
     this.#stages.watch.begin(x, this.#residuals);
+    if (this.#hasPairs) this.#contacts.reset(this.#proximity.pairs);
     const status = this.#end(run);
     x.set(this.#best);
     if (status === 'CONVERGED') this.#wants.fill(0);
@@ -171,7 +177,7 @@ export class PullBack {
   /** Steps towards y* until Φ falls no more. */
   #pull(run: PullBackRun): Status {
     const { x, y, target } = run;
-    const { clock } = this.#stages;
+    const { clock, moving } = this.#stages;
     const { delta } = this.#settings;
     let best = this.#merit(x, target);
     let poorSteps = 0;
@@ -181,7 +187,7 @@ export class PullBack {
       this.#rebuild(run);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
-      this.#sweepRows(run, step, { sweeps: this.#plan.sweeps, slack: 0, areAllMoving: false });
+      this.#sweepRows(run, step, markMoving(x, y, moving), { sweeps: this.#plan.sweeps, slack: 0 });
       this.#observePushes(y, PUSHED * delta);
       this.#forward(run, step, REST * delta);
       const merit = this.#merit(x, target);
@@ -212,24 +218,22 @@ export class PullBack {
    */
   #shortenEdges(run: PullBackRun): Extract<Status, 'STEP_LIMIT' | 'DEADLINE'> | undefined {
     const { x, y } = run;
-    const { clock } = this.#stages;
+    const { clock, moving, watch } = this.#stages;
     const { delta } = this.#settings;
     if (!this.#edges) return undefined;
     x.set(this.#best);
     this.#unshown = [];
+    moving.fill(0);
+    const options = { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta };
     let excess = this.#edges.excess(x);
     for (let n = 0; n < MAX_SHORTENING_STEPS && excess > 0; n++) {
       const step = run.nextStep();
       if (typeof step !== 'number') return step;
       y.set(x);
-      if (n === 0) {
-        this.#isSearchDue = true;
-        this.#isSearchComplete = true;
-        this.#search(run);
-      }
-      this.#edges.reset();
-      this.#contacts.reset();
-      this.#sweepRows(run, step, { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta, areAllMoving: true });
+      // The boxes may have been renewed since the best state.
+      if (n === 0 && this.#proximity.markOutside(x, watch.wanted)) this.#search(run);
+      this.#contacts.reset(this.#proximity.pairs);
+      this.#sweepRows(run, step, this.#markPulled(run, this.#edges, options), options);
       this.#forward(run, step, SHORTENING_REST * delta);
       // Few vertices move, each a little: a box that held one of them is worth a new one at once.
       if (this.#held.includes(1)) this.#isSearchDue = true;
@@ -243,6 +247,21 @@ export class PullBack {
       if (gain < MIN_SHORTENING_GAIN) break;
     }
     return undefined;
+  }
+
+  /**
+   * Marks as moving what the edges that are too long pull by themselves, their neighbours, and what moved in the last step: the
+   * contacts of these are in their way.
+   */
+  #markPulled({ x, y }: PullBackRun, edges: EdgeLimits, options: { sweeps: number; slack: number }): number {
+    const { moving } = this.#stages;
+    edges.reset();
+    this.#sweeps.run(x, y, edges, undefined, { ...options, delta: this.#settings.delta });
+    for (let i = 0, k = 0; i < moving.length; i++, k += 3) if (!isSameAt(x, y, k)) moving[i] = 1;
+    edges.spread(moving);
+    edges.reset();
+    y.set(x);
+    return moving.reduce((count, moves) => count + moves, 0);
   }
 
   /** y ← x + t (y* − x), no longer than a leap. */
@@ -270,24 +289,24 @@ export class PullBack {
     this.#rebuilt.set(y);
   }
 
-  /** y ← y projected onto edge limits and contacts, both linearised at x. */
+  /** y ← y projected onto edge limits and contacts, both linearised at x; contacts of what is marked as moving. */
   #sweepRows(
     { x, y, start, onRows }: PullBackRun,
     step: number,
-    { sweeps, slack, areAllMoving }: { sweeps: number; slack: number; areAllMoving: boolean },
+    movingCount: number,
+    options: { sweeps: number; slack: number },
   ): void {
     const { active, candidates, contacts, moving, clock } = this.#stages;
     const { pairs } = this.#proximity;
     const { delta } = this.#settings;
-    const movingCount = areAllMoving ? moving.fill(1).length : markMoving(x, y, moving);
     active.gather(pairs, moving, movingCount);
     candidates.find(pairs, active, x, start, step, delta, this.#distances);
     clock.lap('geometry');
     contacts.assemble(pairs, candidates.list, candidates.count, x, step);
     this.#contacts.begin(pairs, y, this.#offsetShare, WARM_CONTACTS);
     this.#edges?.begin(y, WARM_EDGES);
-    this.#sweeps.run(x, y, this.#edges, this.#contacts, { sweeps, delta, slack });
-    this.#contacts.end(pairs.count);
+    this.#sweeps.run(x, y, this.#edges, this.#contacts, { ...options, delta });
+    this.#contacts.end(pairs);
     stayWhereOverflown(x, y);
     onRows(contacts.count, contacts.colouring.colours);
     clock.lap('backward');
@@ -311,6 +330,8 @@ export class PullBack {
     const { gamma, floor, forward: rule } = this.#settings;
     const { inverseMasses } = this.#mesh;
     restShortMotions(x, y, inverseMasses, rest);
+    if (!this.#isTight) this.#proximity.tighten(x, y);
+    this.#isTight = true;
     if (this.#isSearchDue || losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted)) this.#search(run);
     const { pairs, boxes, radius } = this.#proximity;
     const movingCount = markMoving(x, y, moving);
@@ -340,10 +361,10 @@ export class PullBack {
 
   #search(run: PullBackRun): void {
     run.search(this.#isSearchComplete ? undefined : this.#stages.watch.wanted);
+    if (!this.#hasPairs) this.#isTight = true;
     this.#hasPairs = true;
     this.#isSearchDue = false;
     this.#isSearchComplete = false;
-    this.#contacts.reset();
   }
 
   /** x is the best state so far. The path to it is told now: states after the best are no part of the answer's path. */

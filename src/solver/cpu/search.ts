@@ -56,11 +56,8 @@ export class SearchTrees {
   edges = new ElementTree();
   particles = new ElementTree();
   readonly found = new FoundPairs();
-  /** float32[6·V] the boxes that the trees were built from, while `builtFor` tells what else they depend on */
+  /** float32[6·V] the boxes that the trees were built from */
   seen = new Float32Array(0);
-  builtFor:
-    | { readonly mesh: CollisionMesh; readonly growth: number; readonly distances: Float32Array | undefined }
-    | undefined;
   /** uint8[V] 1 = the vertex has another box than in the last search */
   isChanged = new Uint8Array(0);
   /** uint32[n] scratch: elements with a changed corner */

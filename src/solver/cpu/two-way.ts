@@ -191,7 +191,7 @@ export class TwoWay {
     const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, ends, input.y, scratch);
     const { status, unsettled } = phase.run({
       ...{ x: run.x, y: run.y, start: input.x, target: input.y, pulse: run.pulse },
-      isSearched: !next.isDue && proximity.isValid,
+      isSearched: proximity.isValid && (!next.isDue || next.wanted !== undefined),
       search: (wanted) => {
         clock.restart();
         run.next = { isDue: true, wanted };

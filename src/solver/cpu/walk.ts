@@ -4,8 +4,9 @@ import { defineStage, type NoNumbers } from '../../threads/stage.js';
 import { overlapLeaf, type Tree } from '../bvh.js';
 import { LEAF_SIZE } from '../constants.js';
 import type { PairPredicate } from '../exclusion-rules.js';
-import { CORNERS, SIDE_A } from '../pair-kinds.js';
+import { CORNERS } from '../pair-kinds.js';
 import { pairActivationDistance } from '../part-distances.js';
+import { separationOfBoxes } from './box-separation.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
 
@@ -205,7 +206,7 @@ function offer(walk: Walk, kind: number, v0: number, v1: number, v2: number, v3:
   const nz = closest.z / d;
   const { cutoff: common, hasDistances } = walk.numbers;
   const cutoff = hasDistances === 1 ? pairActivationDistance(distances, kind, v0, v1, v2, v3) : common;
-  if (d > cutoff && separation(box, x, kind, v0, v1, v2, v3, nx, ny, nz) > cutoff) return;
+  if (d > cutoff && separationOfBoxes(box, x, kind, v0, v1, v2, v3, nx, ny, nz) > cutoff) return;
   keep(walk, v0, v1, v2, v3, nx, ny, nz);
 }
 
@@ -239,43 +240,6 @@ function closeBlock({ arrays: { blocks, taken }, chunk, block, count }: Walk): v
   blocks[2 * block] = chunk;
   blocks[2 * block + 1] = count;
   Atomics.add(taken, 1, count);
-}
-
-/**
- * min over side a of n·(box corner) − max over side b, in double: with float32 boxes its rounding is 2⁻²⁹ of the
- * float32 one, and the cutoff (δ or Dmax) is far above either, so no margin is needed.
- */
-function separation(
-  box: Float32Array,
-  x: Float32Array,
-  kind: number,
-  v0: number,
-  v1: number,
-  v2: number,
-  v3: number,
-  nx: number,
-  ny: number,
-  nz: number,
-): number {
-  const corners = CORNERS[kind];
-  let lo = lowest(box, x, v0, v0, nx, ny, nz);
-  let hi = Number.NEGATIVE_INFINITY;
-  // max n·c = −min (−n)·c
-  if (SIDE_A[kind] === 1) hi = -lowest(box, x, v1, v0, -nx, -ny, -nz);
-  else lo = Math.min(lo, lowest(box, x, v1, v0, nx, ny, nz));
-  if (corners > 2) hi = Math.max(hi, -lowest(box, x, v2, v0, -nx, -ny, -nz));
-  if (corners > 3) hi = Math.max(hi, -lowest(box, x, v3, v0, -nx, -ny, -nz));
-  return lo - hi;
-}
-
-/** min of n·(c − o) over the corners c of vertex v's box, o = x of the pair's first vertex. */
-function lowest(box: Float32Array, x: Float32Array, v: number, o: number, nx: number, ny: number, nz: number): number {
-  const q = 6 * v;
-  return (
-    nx * (box[nx > 0 ? q : q + 3] - x[3 * o]) +
-    ny * (box[ny > 0 ? q + 1 : q + 4] - x[3 * o + 1]) +
-    nz * (box[nz > 0 ? q + 2 : q + 5] - x[3 * o + 2])
-  );
 }
 
 interface CollectArrays extends Pick<WalkArrays, 'vertices' | 'normals' | 'blocks'> {

@@ -11,15 +11,12 @@ const NEAR_CONTACT = 0.1;
  *
  *   c + J·(y − x) ≥ 0  with  c = d − o·δ_p,
  *
- * and begin with the multipliers of the step before, which are kept by pair until a search replaces the proximity set.
+ * and begin with the multipliers of the step before, which stay with the pairs; a pair that a search finds begins with 0.
  */
 export class WarmContacts {
   readonly #contacts: Contacts;
   readonly #inverseMass: Float32Array;
   readonly #scratch: Scratch;
-  /** float32[|P|] λ by pair, of the last step; `kept` of them */
-  #byPair: Float32Array = new Float32Array(0);
-  #kept = 0;
   /** float32[n] λ of the rows, λ after the sweep before, and c */
   #lambda: Float32Array = new Float32Array(0);
   #last: Float32Array = new Float32Array(0);
@@ -33,9 +30,9 @@ export class WarmContacts {
     this.#scratch = scratch;
   }
 
-  /** A search has replaced the pairs, or the sweeps begin anew: λ = 0. */
-  reset(): void {
-    this.#kept = 0;
+  /** The sweeps begin anew: λ = 0. */
+  reset({ lambda, count }: PairSet): void {
+    lambda.fill(0, 0, count);
   }
 
   /**
@@ -53,19 +50,18 @@ export class WarmContacts {
     for (let r = 0; r < count; r++) {
       const p = pairOf[r];
       this.#value[r] = value[r] + (1 - offsetShare(pairs, p)) * pairs.delta[p];
-      const lambda = p < this.#kept ? share * this.#byPair[p] : 0;
+      const lambda = share * pairs.lambda[p];
       this.#lambda[r] = lambda;
       if (lambda !== 0) move(y, corner, jacobian, r, lambda, this.#inverseMass);
     }
     this.#last.set(this.#lambda);
   }
 
-  /** Keeps λ by pair for the next step. */
-  end(pairCount: number): void {
-    this.#byPair = this.#scratch.float32('lambda by pair', pairCount).fill(0);
-    this.#kept = pairCount;
+  /** Keeps λ with the pairs for the next step. */
+  end(pairs: PairSet): void {
+    this.reset(pairs);
     const { count, pairOf } = this.#contacts;
-    for (let r = 0; r < count; r++) this.#byPair[pairOf[r]] = Math.max(0, this.#lambda[r]);
+    for (let r = 0; r < count; r++) pairs.lambda[pairOf[r]] = Math.max(0, this.#lambda[r]);
   }
 
   /**

@@ -106,6 +106,61 @@ t.test('a kept pair keeps its normal and its δ_p', async (t) => {
   t.ok(kept > 10 && kept < keys.length, `${kept} of ${keys.length} were kept`);
 });
 
+t.test('tightened boxes lie in the old ones, and P still has every pair that can come under δ in them', async (t) => {
+  let dropped = 0;
+  let close = 0;
+  for (let round = 0; round < 12; round++) {
+    const { mesh, x } = looseScene(random, { elements: 45, side: 4, travel: 0 });
+    const proximity = new Proximity(mesh, settings);
+    proximity.renew(x, aim(random, x, mesh, 0.4));
+    wander(random, x, proximity.boxes.box);
+    const before = proximity.boxes.box.slice();
+    const keys = keysOf(proximity.pairs);
+    const y = aim(random, x, mesh, 0.05);
+    const reach = settings.delta * random.between(0.1, 1);
+    proximity.shortenReach(reach);
+    proximity.tighten(x, y);
+    const { box } = proximity.boxes;
+    for (let q = 0; q < box.length; q += 6) {
+      for (let c = q; c < q + 3; c++) {
+        const [from, to] = [x[q / 2 + c - q], y[q / 2 + c - q]];
+        if (box[c] < before[c] || box[c + 3] > before[c + 3]) t.fail('a box has grown');
+        const [lo, hi] = [Math.min(from, to) - reach, Math.max(from, to) + reach];
+        if (box[c] < lo - ROUNDING || box[c + 3] > hi + ROUNDING) t.fail('a box is larger than the reach needs');
+      }
+    }
+    t.ok(proximity.isValidFor(x, x), 'x is in its boxes');
+    t.strictSame(missing(mesh, proximity, settings.delta, nobody), [], `round ${round}`);
+    const left = keysOf(proximity.pairs);
+    const known = new Set(keys);
+    if (left.some((key) => !known.has(key))) t.fail('a pair came from nowhere');
+    dropped += keys.length - left.length;
+    close += left.length;
+    // What follows searches with the shorter reach, and the next request with the full one again.
+    proximity.renew(x, x);
+    t.ok(Math.abs(box[3] - box[0] - 2 * reach) < ROUNDING || mesh.kinematic[0] !== 0, 'the reach stays short');
+    proximity.beginRequest();
+    proximity.renew(x, x);
+    t.ok(Math.abs(box[3] - box[0] - 2 * settings.reach) < ROUNDING || mesh.kinematic[0] !== 0, 'and is restored');
+  }
+  t.ok(dropped > 100 && close > 100, `${dropped} pairs dropped, ${close} left`);
+});
+
+t.test('vertices outside their boxes are marked', async (t) => {
+  const { mesh, x, y } = looseScene(random, { elements: 20, side: 3, travel: 0.2 });
+  const proximity = new Proximity(mesh, settings);
+  proximity.renew(x, y);
+  const outside = new Uint8Array(mesh.vertexCount).fill(7);
+  t.notOk(proximity.markOutside(x, outside));
+  t.ok(outside.every((mark) => mark === 0));
+  x[3 * 5 + 1] = proximity.boxes.box[6 * 5 + 4] + 1;
+  t.ok(proximity.markOutside(x, outside));
+  t.strictSame(
+    [...outside.keys()].filter((v) => outside[v] === 1),
+    [5],
+  );
+});
+
 t.test('P may serve a request while every vertex is in its box', async (t) => {
   const { mesh, x, y } = looseScene(random, { elements: 20, side: 4, travel: 0.4 });
   const proximity = new Proximity(mesh, settings);
@@ -177,7 +232,7 @@ t.test('too many pairs for long leaps: shorter boxes, and still every pair', asy
 });
 
 t.test('a renewal in part that passes the budget becomes a whole one', async (t) => {
-  const count = 600;
+  const count = 700;
   const scene = new SceneBuilder();
   for (let i = 0; i < count; i++) scene.particle(scene.vertex([i, 0, 0]));
   const x = Float32Array.from(scene.start);
@@ -186,11 +241,11 @@ t.test('a renewal in part that passes the budget becomes a whole one', async (t)
   proximity.renew(x, x);
   t.equal(proximity.pairs.count, 0, 'a row of points, far apart');
   const before = proximity.boxes.box.slice();
-  // 180 of them want to pass along the whole row: with all they could meet on one leap, more than 65 536 pairs.
-  const y = x.map((value, k) => (k < 3 * 180 && k % 3 === 0 ? count : value));
+  // 210 of them want to pass along the whole row: with all they could meet on one leap, more than 160 pairs a vertex.
+  const y = x.map((value, k) => (k < 3 * 210 && k % 3 === 0 ? count : value));
   const near = x.map((value) => value + 0.001);
-  proximity.renew(near, y, new Uint8Array(count).fill(1, 0, 180));
-  t.ok(proximity.pairs.count <= 65_536, 'shorter leaps, fewer pairs');
+  proximity.renew(near, y, new Uint8Array(count).fill(1, 0, 210));
+  t.ok(proximity.pairs.count <= 160 * count, 'shorter leaps, fewer pairs');
   t.notSame(
     [...proximity.boxes.box.subarray(6 * (count - 1))],
     [...before.subarray(6 * (count - 1))],

@@ -1,0 +1,42 @@
+import { CORNERS, SIDE_A } from '../pair-kinds.js';
+
+/**
+ * How far the trust boxes of a pair are separated along n: min over side a of n·(box corner) − max over side b, in double. With
+ * float32 boxes its rounding is 2⁻²⁹ of the float32 one, and what it is compared with (δ or Dmax) is far above either, so no
+ * margin is needed.
+ *
+ * @param box float32[6·V] trust boxes
+ * @param x float32[3·V] the pair's first vertex is the origin of the heights
+ */
+export function separationOfBoxes(
+  box: Float32Array,
+  x: Float32Array,
+  kind: number,
+  v0: number,
+  v1: number,
+  v2: number,
+  v3: number,
+  nx: number,
+  ny: number,
+  nz: number,
+): number {
+  const corners = CORNERS[kind];
+  let lo = lowest(box, x, v0, v0, nx, ny, nz);
+  let hi = Number.NEGATIVE_INFINITY;
+  // max n·c = −min (−n)·c
+  if (SIDE_A[kind] === 1) hi = -lowest(box, x, v1, v0, -nx, -ny, -nz);
+  else lo = Math.min(lo, lowest(box, x, v1, v0, nx, ny, nz));
+  if (corners > 2) hi = Math.max(hi, -lowest(box, x, v2, v0, -nx, -ny, -nz));
+  if (corners > 3) hi = Math.max(hi, -lowest(box, x, v3, v0, -nx, -ny, -nz));
+  return lo - hi;
+}
+
+/** min of n·(c − o) over the corners c of vertex v's box, o = x of the pair's first vertex. */
+function lowest(box: Float32Array, x: Float32Array, v: number, o: number, nx: number, ny: number, nz: number): number {
+  const q = 6 * v;
+  return (
+    nx * (box[nx > 0 ? q : q + 3] - x[3 * o]) +
+    ny * (box[ny > 0 ? q + 1 : q + 4] - x[3 * o + 1]) +
+    nz * (box[nz > 0 ? q + 2 : q + 5] - x[3 * o + 2])
+  );
+}
