@@ -6,6 +6,7 @@ import { CONTRACT_MUTANTS } from './contract-mutants.js';
 import { FLIGHT_MUTANTS } from './flight-mutants.js';
 import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
+import { RIGID_MUTANTS } from './rigid-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 
 const WALK = 'src/solver/cpu/walk.js';
@@ -354,6 +355,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   ...SUBTLE_MUTANTS,
   ...FLIGHT_MUTANTS,
+  ...RIGID_MUTANTS,
   ...CONTRACT_MUTANTS,
   ...PULL_BACK_MUTANTS,
 ];

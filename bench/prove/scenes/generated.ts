@@ -1,6 +1,7 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
 import { departures } from './departures.js';
+import { farGroups, hairlines, movingGroups } from './moving-groups.js';
 import { sewnParts } from './parts.js';
 import type { Random } from './random.js';
 import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './rounding.js';
@@ -365,6 +366,9 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   farFlights,
   farLandings,
   departures,
+  movingGroups,
+  hairlines,
+  farGroups,
   closeCalls,
   pebbles,
   sewnParts,

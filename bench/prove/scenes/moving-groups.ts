@@ -103,3 +103,41 @@ export function movingGroups(random: Random): ProveScene {
   }
   return { ...b.build(), isJittered: false };
 }
+
+/**
+ * Leaves that hang over triangles by a small share of the floor and move with them, to targets that bring both nearer by what a
+ * placed vertex may be off: placing them without looking takes them through each other.
+ */
+export function hairlines(random: Random): ProveScene {
+  const b = new Builder();
+  const motion = turnAbout([0, 0, 0], direction(random), random.between(0.1, 0.5), [0.2, 0.1, 0]);
+  const off = 1.2e-6;
+  for (let k = 0; k < 30; k++) {
+    const o: Point = [0.03 * (k % 6), 0.03 * Math.floor(k / 6), 0];
+    const apart = random.between(1e-6, 2.2e-6);
+    const put = (x: number, y: number, z: number, drift: number): number => {
+      const at: Point = plus(o, [x, y, z]);
+      return b.vertex(at, motion(plus(at, [0, 0, drift])));
+    };
+    b.triangle(put(0, 0, 0, off), put(EDGE, 0, 0, off), put(0, EDGE, 0, off));
+    const low = put(0.3 * EDGE, 0.3 * EDGE, apart, -off);
+    b.triangle(low, put(0.3 * EDGE, 0.1 * EDGE, EDGE, -off), put(0.1 * EDGE, 0.3 * EDGE, EDGE, -off));
+  }
+  return { ...b.build(), isJittered: false };
+}
+
+/** Bodies around the origin that go, as a whole, to where float32 numbers are further apart than their layers. */
+export function farGroups(random: Random): ProveScene {
+  const b = new Builder();
+  const shift = scaled(direction(random), 10 ** random.between(3, 6));
+  const radius = 3 * EDGE;
+  for (const r of [radius, radius + 3e-4, radius + 9e-4]) {
+    b.sphere(
+      RINGS,
+      AROUND,
+      (d) => scaled(d, r),
+      (d) => plus(scaled(d, r), shift),
+    );
+  }
+  return { ...b.build(), isJittered: false };
+}
