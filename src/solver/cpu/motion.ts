@@ -53,14 +53,23 @@ export function restoreOverflow(y: Float32Array, target: Float32Array): void {
   }
 }
 
-/** y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`. */
-export function restShortMotions(x: Float32Array, y: Float32Array, inverseMasses: Float32Array, rest: number): void {
+/**
+ * y_i ← x_i for every dynamic vertex whose motion is shorter than `rest`, unless it ends at its target y*_i: nothing pushes
+ * such a vertex, and a step of any length completes its motion.
+ */
+export function restShortMotions(
+  x: Float32Array,
+  y: Float32Array,
+  target: Float32Array,
+  inverseMasses: Float32Array,
+  rest: number,
+): void {
   for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
     if (inverseMasses[i] === 0) continue;
     const dx = y[k] - x[k];
     const dy = y[k + 1] - x[k + 1];
     const dz = y[k + 2] - x[k + 2];
-    if (dx * dx + dy * dy + dz * dz >= rest * rest) continue;
+    if (dx * dx + dy * dy + dz * dz >= rest * rest || isSameAt(y, target, k)) continue;
     y[k] = x[k];
     y[k + 1] = x[k + 1];
     y[k + 2] = x[k + 2];

@@ -329,7 +329,7 @@ export class PullBack {
     const { active, moving, forward, watch } = this.#stages;
     const { gamma, floor, forward: rule } = this.#settings;
     const { inverseMasses } = this.#mesh;
-    restShortMotions(x, y, inverseMasses, rest);
+    restShortMotions(x, y, run.target, inverseMasses, rest);
     if (!this.#isTight) this.#proximity.tighten(x, y);
     this.#isTight = true;
     if (this.#isSearchDue || losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted)) this.#search(run);

@@ -156,3 +156,15 @@ t.test('the same request gives the same bytes', async (t) => {
   const second = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });
   t.ok(Buffer.from(first.positions.buffer).equals(Buffer.from(second.positions.buffer)));
 });
+
+t.test('a free vertex reaches the bits of its target, however near that is', async (t) => {
+  const scene = SCENES.layers(undefined);
+  const { vertexCount, triangles } = scene;
+  const start = Float64Array.from(scene.start);
+  for (const distance of [1e-3, 1e-5, 1e-7]) {
+    const target = start.map((x, i) => (i % 3 === 0 ? x + distance : x));
+    const judged = await resolveJudged(engine, { vertexCount, triangles }, start, target, { quality: 'BALANCED' });
+    t.equal(judged.resolution.status, 'CONVERGED');
+    t.ok(judged.arrived.every(Boolean), `${distance}: ${judged.arrived.filter((arrived) => !arrived).length} short`);
+  }
+});
