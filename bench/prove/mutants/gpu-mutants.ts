@@ -179,6 +179,20 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     { sent: STRIDING },
   ),
   mutant(
+    'kernel-single-heights-over-plains',
+    'heights over elements of hundreds of edges are those of float32, with the e of heights in integers',
+    [
+      {
+        file: 'gpu/kernels/common/long-heights.wgsl',
+        function: 'longHeightOf',
+        body: 'return heightOf(n, at - o);',
+      },
+    ],
+    ['vastGround'],
+    [MEETING, PATH, FLOOR],
+    { sent: STRIDING },
+  ),
+  mutant(
     'kernel-distance-for-gap',
     'the computed distance is believed in the place of the gap that a plane certifies',
     [{ file: 'gpu/kernels/common/heights.wgsl', function: 'gapOf', body: 'return distance;' }],

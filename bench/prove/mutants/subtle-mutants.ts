@@ -43,6 +43,39 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
     sent: STRIDING,
   },
   {
+    name: 'single-heights-over-plains',
+    description: 'heights over elements of hundreds of edges are computed in float32, with the e of heights in double',
+    faults: [
+      {
+        file: CERTIFICATE,
+        function: 'heightInDouble',
+        instead: (
+          _: unknown,
+          x: Float32Array,
+          k: number,
+          from: Float32Array,
+          o: number,
+          ...n: readonly [number, number, number]
+        ) => {
+          const f = Math.fround;
+          const term = (c: 0 | 1 | 2) => f(n[c] * f(x[k + c] - from[o + c]));
+          return f(f(term(0) + term(1)) + term(2));
+        },
+      },
+    ],
+    scenes: ['vastGround'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: STRIDING,
+  },
+  {
+    name: 'forgotten-rounding-at-rest',
+    description: 'vertices at rest count as if float32 did not round them',
+    faults: [{ file: 'src/solver/resting.js', function: 'largestRounding', instead: () => 0 }],
+    scenes: ['vastGround'],
+    caughtBy: [MEETING, PATH, FLOOR],
+    sent: { corner: 'STRIDE' },
+  },
+  {
     name: 'distance-for-gap',
     description:
       'the computed distance replaces the gap that a plane certifies, and the only direction that is tried is two thousandths off, as one in float32 may be',

@@ -3,6 +3,7 @@ import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js'
 import { departures } from './departures.js';
 import { farGroups, hairlines, movingGroups } from './moving-groups.js';
 import { sewnParts } from './parts.js';
+import { vastGround, wideGround } from './plains.js';
 import type { Random } from './random.js';
 import { farFlights, farLandings, grainsOverSails, longRods, slidingGrains } from './rounding.js';
 import {
@@ -371,6 +372,8 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   farGroups,
   closeCalls,
   pebbles,
+  wideGround,
+  vastGround,
   sewnParts,
   touching,
 };
