@@ -221,7 +221,7 @@ export class TwoWay {
   #search(run: Run): void {
     const { guard, leap } = this.#settings;
     const { x, y, next, pulse } = run;
-    const isShortening = run.steps === run.moved.pieces && guard === 'BOXES' && leap > 0;
+    const isShortening = run.searches === 0 && !run.isReused && guard === 'BOXES' && leap > 0;
     try {
       this.#proximity.renew(x, y, next.wanted, isShortening ? shortenOnce(run.timeLeft, pulse) : pulse);
     } finally {

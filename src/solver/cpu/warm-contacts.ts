@@ -17,10 +17,16 @@ export class WarmContacts {
   readonly #contacts: Contacts;
   readonly #inverseMass: Float32Array;
   readonly #scratch: Scratch;
-  /** float32[n] λ of the rows, λ after the sweep before, and c */
+  // Rows in the order of the sweep, so that a sweep reads memory from end to end:
+  /** float32[n] λ, λ after the sweep before, and c */
   #lambda: Float32Array = new Float32Array(0);
   #last: Float32Array = new Float32Array(0);
   #value: Float32Array = new Float32Array(0);
+  /** int32[4·n], float32[12·n] and float32[n] as in {@link Contacts} */
+  #corner: Int32Array = new Int32Array(0);
+  #jacobian: Float32Array = new Float32Array(0);
+  #stiffness: Float32Array = new Float32Array(0);
+  /** uint32[n] rows that act, ascending */
   #active: Uint32Array = new Uint32Array(0);
   #activeCount = 0;
 
@@ -42,17 +48,27 @@ export class WarmContacts {
    * @param share of the multipliers of the last step
    */
   begin(pairs: PairSet, y: Float32Array, offsetShare: OffsetShare, share: number): void {
-    const { count, pairOf, value, corner, jacobian } = this.#contacts;
-    this.#lambda = this.#scratch.float32('warm lambda', count);
-    this.#last = this.#scratch.float32('warm lambda before', count);
-    this.#value = this.#scratch.float32('warm values', count);
-    this.#active = this.#scratch.uint32('contacts that act', count);
+    const { count, pairOf, value, corner, jacobian, stiffness, colouring } = this.#contacts;
+    const scratch = this.#scratch;
+    this.#lambda = scratch.float32('warm lambda', count);
+    this.#last = scratch.float32('warm lambda before', count);
+    this.#value = scratch.float32('warm values', count);
+    this.#corner = scratch.int32('warm corners', 4 * count);
+    this.#jacobian = scratch.float32('warm jacobians', 12 * count);
+    this.#stiffness = scratch.float32('warm stiffness', count);
+    this.#active = scratch.uint32('contacts that act', count);
     for (let r = 0; r < count; r++) {
-      const p = pairOf[r];
-      this.#value[r] = value[r] + (1 - offsetShare(pairs, p)) * pairs.delta[p];
-      const lambda = share * pairs.lambda[p];
-      this.#lambda[r] = lambda;
+      const lambda = share * pairs.lambda[pairOf[r]];
       if (lambda !== 0) move(y, corner, jacobian, r, lambda, this.#inverseMass);
+    }
+    for (let n = 0; n < count; n++) {
+      const r = colouring.order[n];
+      const p = pairOf[r];
+      this.#value[n] = value[r] + (1 - offsetShare(pairs, p)) * pairs.delta[p];
+      this.#lambda[n] = share * pairs.lambda[p];
+      this.#stiffness[n] = stiffness[r];
+      for (let s = 0; s < 4; s++) this.#corner[4 * n + s] = corner[4 * r + s];
+      for (let s = 0; s < 12; s++) this.#jacobian[12 * n + s] = jacobian[12 * r + s];
     }
     this.#last.set(this.#lambda);
   }
@@ -60,8 +76,8 @@ export class WarmContacts {
   /** Keeps λ with the pairs for the next step. */
   end(pairs: PairSet): void {
     this.reset(pairs);
-    const { count, pairOf } = this.#contacts;
-    for (let r = 0; r < count; r++) pairs.lambda[pairOf[r]] = Math.max(0, this.#lambda[r]);
+    const { count, pairOf, colouring } = this.#contacts;
+    for (let n = 0; n < count; n++) pairs.lambda[pairOf[colouring.order[n]]] = Math.max(0, this.#lambda[n]);
   }
 
   /**
@@ -74,10 +90,9 @@ export class WarmContacts {
       for (let a = 0; a < this.#activeCount; a++) this.#project(x, y, this.#active[a], delta);
       return;
     }
-    const { order, offsets, colours } = this.#contacts.colouring;
     this.#activeCount = 0;
-    for (let n = offsets[0]; n < offsets[colours]; n++) {
-      if (this.#project(x, y, order[n], delta)) this.#active[this.#activeCount++] = order[n];
+    for (let r = 0; r < this.#contacts.count; r++) {
+      if (this.#project(x, y, r, delta)) this.#active[this.#activeCount++] = r;
     }
   }
 
@@ -95,7 +110,7 @@ export class WarmContacts {
 
   /** The vertices of the rows that act. */
   forEachActiveVertex(visit: (v: number) => void): void {
-    const { corner } = this.#contacts;
+    const corner = this.#corner;
     for (let a = 0; a < this.#activeCount; a++) {
       for (let s = 4 * this.#active[a], end = s + 4; s < end; s++) if (corner[s] >= 0) visit(corner[s]);
     }
@@ -103,7 +118,8 @@ export class WarmContacts {
 
   /** @returns whether the row acts: it pushes, has pushed, or is near its offset */
   #project(x: Float32Array, y: Float32Array, r: number, delta: number): boolean {
-    const { corner, jacobian, stiffness } = this.#contacts;
+    const corner = this.#corner;
+    const jacobian = this.#jacobian;
     let s = this.#value[r];
     for (let slot = 0; slot < 4; slot++) {
       const v = corner[4 * r + slot];
@@ -116,7 +132,7 @@ export class WarmContacts {
     }
     const old = this.#lambda[r];
     if (s >= 0 && old === 0) return s < NEAR_CONTACT * delta;
-    const next = Math.max(0, old - s / stiffness[r]);
+    const next = Math.max(0, old - s / this.#stiffness[r]);
     this.#lambda[r] = next;
     if (next !== old) move(y, corner, jacobian, r, next - old, this.#inverseMass);
     return true;
