@@ -21,7 +21,7 @@ export const KERNELS = {
   planSearch: { file: 'search/plan' },
   fillTrustBoxes: { file: 'search/trust-boxes', mirrors: 'cpu/boxes fillTrustBoxes' },
   boxElements: { file: 'search/element-boxes', mirrors: 'cpu/search fillHull' },
-  refitLeaves: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
+  refitLeaves: { file: 'search/refit', mirrors: 'bvh fillLeaves' },
   refitNodes: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
   markKept: { file: 'search/keep-pairs', mirrors: 'cpu/pair-set PairSet.keepOnly' },
   walkPairs: { file: 'search/walk-pairs', mirrors: 'bvh Bvh.forEachOverlap' },

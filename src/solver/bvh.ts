@@ -1,4 +1,6 @@
 import { allocate, release } from '../threads/arrays.js';
+import { team } from '../threads/here.js';
+import { defineStage } from '../threads/stage.js';
 import { LEAF_SIZE } from './constants.js';
 
 const LEAF_SHIFT = Math.log2(LEAF_SIZE);
@@ -115,53 +117,22 @@ export class Bvh {
 
   /** Boxes and masks in leaf order, then the nodes above them. */
   #fill(box: Float32Array, mask: Uint8Array): void {
-    const { order, count } = this;
-    const sorted = this.box;
-    const sortedMask = this.mask;
-    for (let s = 0, to = 0; s < count; s++, to += 6) {
-      const i = order[s];
-      const q = 6 * i;
-      sorted[to] = box[q];
-      sorted[to + 1] = box[q + 1];
-      sorted[to + 2] = box[q + 2];
-      sorted[to + 3] = box[q + 3];
-      sorted[to + 4] = box[q + 4];
-      sorted[to + 5] = box[q + 5];
-      sortedMask[s] = mask[i];
-    }
+    const { order, count, leaves, node, nodeMask } = this;
+    const arrays = { order, fromBox: box, fromMask: mask, box: this.box, mask: this.mask, node, nodeMask };
+    team.run({
+      stage: LEAVES,
+      arrays,
+      numbers: { count, leaves },
+      count: leaves,
+      chunk: LEAVES_PER_CHUNK,
+      cost: LEAF_COST,
+    });
     this.#refit();
   }
 
+  /** The nodes above the leaves. */
   #refit(): void {
-    const { node, nodeMask, leaves, count, box, mask } = this;
-    for (let leaf = 0; leaf < leaves; leaf++) {
-      const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
-      let common = 0xff;
-      let lx = Number.POSITIVE_INFINITY;
-      let ly = lx;
-      let lz = lx;
-      let hx = Number.NEGATIVE_INFINITY;
-      let hy = hx;
-      let hz = hx;
-      for (let s = leaf << LEAF_SHIFT; s < end; s++) {
-        const q = 6 * s;
-        if (box[q] < lx) lx = box[q];
-        if (box[q + 1] < ly) ly = box[q + 1];
-        if (box[q + 2] < lz) lz = box[q + 2];
-        if (box[q + 3] > hx) hx = box[q + 3];
-        if (box[q + 4] > hy) hy = box[q + 4];
-        if (box[q + 5] > hz) hz = box[q + 5];
-        common &= mask[s];
-      }
-      const k = leaves + leaf;
-      node[6 * k] = lx;
-      node[6 * k + 1] = ly;
-      node[6 * k + 2] = lz;
-      node[6 * k + 3] = hx;
-      node[6 * k + 4] = hy;
-      node[6 * k + 5] = hz;
-      nodeMask[k] = common;
-    }
+    const { node, nodeMask, leaves } = this;
     for (let k = leaves - 1; k >= 1; k--) {
       const l = 12 * k;
       const r = l + 6;
@@ -186,6 +157,76 @@ export class Bvh {
     if (this.count === 0 || other.count === 0) return;
     const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
     for (let own = 0; own < ownLeaves; own++) overlapLeaf(this, other, own, other === this, visit);
+  }
+}
+
+interface LeafArrays {
+  readonly order: Uint32Array;
+  /** by primitive */
+  readonly fromBox: Float32Array;
+  readonly fromMask: Uint8Array;
+  /** in leaf order */
+  readonly box: Float32Array;
+  readonly mask: Uint8Array;
+  readonly node: Float32Array;
+  readonly nodeMask: Uint8Array;
+}
+
+const LEAVES_PER_CHUNK = 256;
+/** Nanoseconds. */
+const LEAF_COST = 200;
+
+const LEAVES = defineStage(import.meta.url, 'leaves', fillLeaves);
+
+/** Boxes and masks in leaf order, and the nodes of the leaves. */
+function fillLeaves(
+  { order, fromBox, fromMask, box, mask, node, nodeMask }: LeafArrays,
+  { count, leaves }: { readonly count: number; readonly leaves: number },
+  from: number,
+  to: number,
+): void {
+  for (let leaf = from; leaf < to; leaf++) {
+    const end = Math.min(count, (leaf + 1) << LEAF_SHIFT);
+    let common = 0xff;
+    let lx = Number.POSITIVE_INFINITY;
+    let ly = lx;
+    let lz = lx;
+    let hx = Number.NEGATIVE_INFINITY;
+    let hy = hx;
+    let hz = hx;
+    for (let s = leaf << LEAF_SHIFT; s < end; s++) {
+      const i = order[s];
+      const p = 6 * i;
+      const q = 6 * s;
+      const ax = fromBox[p];
+      const ay = fromBox[p + 1];
+      const az = fromBox[p + 2];
+      const bx = fromBox[p + 3];
+      const by = fromBox[p + 4];
+      const bz = fromBox[p + 5];
+      box[q] = ax;
+      box[q + 1] = ay;
+      box[q + 2] = az;
+      box[q + 3] = bx;
+      box[q + 4] = by;
+      box[q + 5] = bz;
+      if (ax < lx) lx = ax;
+      if (ay < ly) ly = ay;
+      if (az < lz) lz = az;
+      if (bx > hx) hx = bx;
+      if (by > hy) hy = by;
+      if (bz > hz) hz = bz;
+      mask[s] = fromMask[i];
+      common &= fromMask[i];
+    }
+    const k = leaves + leaf;
+    node[6 * k] = lx;
+    node[6 * k + 1] = ly;
+    node[6 * k + 2] = lz;
+    node[6 * k + 3] = hx;
+    node[6 * k + 4] = hy;
+    node[6 * k + 5] = hz;
+    nodeMask[k] = common;
   }
 }
 

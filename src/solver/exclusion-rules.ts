@@ -35,7 +35,18 @@ export interface KinematicBorder {
   readonly edges: Uint8Array;
 }
 
+/** Meshes do not change. */
+const borders = new WeakMap<CollisionMesh, KinematicBorder>();
+
 export function findKinematicBorder(mesh: CollisionMesh): KinematicBorder {
+  const known = borders.get(mesh);
+  if (known) return known;
+  const border = computeBorder(mesh);
+  borders.set(mesh, border);
+  return border;
+}
+
+function computeBorder(mesh: CollisionMesh): KinematicBorder {
   const { kinematic, contactVertices, edges, rodStart, vertexCount } = mesh;
   const hasDynamicEdge = new Uint8Array(vertexCount);
   for (let e = 0; e < edges.length; e += 2) {

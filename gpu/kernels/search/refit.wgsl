@@ -1,4 +1,4 @@
-// Refit of an implicit tree, several levels a dispatch (mirrors Bvh.#refit in src/solver/bvh.ts): node k bounds its
+// Refit of an implicit tree, several levels a dispatch (mirrors Bvh.#refit and fillLeaves in src/solver/bvh.ts): node k bounds its
 // children 2k and 2k + 1 and has the mask bits that both have; leaf i, node width + i, bounds slots 8i to 8i + 7.
 //
 // A workgroup takes 64 neighbouring nodes and works upward to the one above them all: first from the slots (refitLeaves),

@@ -1,4 +1,6 @@
 import { allocate, release } from '../../threads/arrays.js';
+import { team } from '../../threads/here.js';
+import { defineStage } from '../../threads/stage.js';
 import { PAIR_KINDS } from '../pair-kinds.js';
 
 /** A set whose capacity exceeds its pairs by this factor frees memory when a request ends. */
@@ -181,8 +183,11 @@ export class PairSet {
 
   /** Drops every pair with a vertex whose mask lacks `bit`; the others keep their order, normal, δ_p and multiplier. */
   keepOnly(mask: Uint8Array, bit: number): void {
-    const { vertex } = this;
-    this.retain((p) => isWhollyMarked(vertex, p, mask, bit));
+    const { vertex, count } = this;
+    const isKept = allocate(Uint8Array, count);
+    team.run({ stage: MARK, arrays: { vertex, mask, isKept }, numbers: { bit }, count, chunk: 8192, cost: MARK_COST });
+    this.retain((p) => isKept[p] === 1);
+    release(isKept);
   }
 
   /** Drops the pairs for which `isKept` is false; the others keep their order, normal, δ_p and multiplier. */
@@ -253,8 +258,27 @@ export class PairSet {
   }
 }
 
-/** Whether all vertices of pair p have the bit. */
-function isWhollyMarked(vertex: Int32Array, p: number, mask: Uint8Array, bit: number): boolean {
-  for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mask[vertex[s]] & bit) === 0) return false;
-  return true;
+interface MarkArrays {
+  readonly vertex: Int32Array;
+  readonly mask: Uint8Array;
+  readonly isKept: Uint8Array;
+}
+
+/** Nanoseconds a pair. */
+const MARK_COST = 8;
+
+const MARK = defineStage(import.meta.url, 'mark', markPairs);
+
+/** Marks the pairs all of whose vertices have the bit. */
+function markPairs(
+  { vertex, mask, isKept }: MarkArrays,
+  { bit }: { readonly bit: number },
+  from: number,
+  to: number,
+): void {
+  for (let p = from; p < to; p++) {
+    let isMarked = 1;
+    for (let s = 4 * p; s < 4 * p + 4; s++) if (vertex[s] >= 0 && (mask[vertex[s]] & bit) === 0) isMarked = 0;
+    isKept[p] = isMarked;
+  }
 }

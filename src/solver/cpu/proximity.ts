@@ -49,7 +49,7 @@ export class Proximity {
     this.pairs = new PairSet(workspace.geometry);
     this.#search = new ProximitySearch(mesh, workspace.trees);
     this.boxes = { box: allocate(Float32Array, 6 * mesh.vertexCount), growth: 0 };
-    this.#mask = new Uint8Array(mesh.vertexCount);
+    this.#mask = allocate(Uint8Array, mesh.vertexCount).fill(0);
     this.#searched = settings.guard === 'RADIUS' ? new Float32Array(3 * mesh.vertexCount) : new Float32Array(0);
     this.#ignoredParts = ignoredParts(mesh);
     // Under the guard RADIUS Dmax decides, which is at least any δ (checkPartDistances).
@@ -92,7 +92,7 @@ export class Proximity {
   /** Gives all memory back; nothing may be called afterwards. */
   dispose(): void {
     this.invalidate();
-    release(this.boxes.box);
+    release(this.boxes.box, this.#mask);
   }
 
   /**

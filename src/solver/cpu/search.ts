@@ -27,8 +27,8 @@ let lastSearch = 0;
 class ElementTree {
   readonly tree = new Bvh();
   /** float32[6·N] grown hulls, and uint8[N] masks, by element */
-  box = new Float32Array(0);
-  mask = new Uint8Array(0);
+  box: Float32Array = new Float32Array(0);
+  mask: Uint8Array = new Uint8Array(0);
   /** uint32[size·N] vertices of the elements, where walks can read them */
   corners: Uint32Array = new Uint32Array(0);
 
@@ -42,7 +42,7 @@ class ElementTree {
 
   free(): void {
     this.tree.free();
-    release(this.corners);
+    release(this.corners, this.box, this.mask);
   }
 }
 
@@ -190,8 +190,9 @@ export class ProximitySearch {
     const count = corner.length / size;
     const trees = this.#trees;
     if (of.mask.length < count) {
-      of.box = new Float32Array(6 * count);
-      of.mask = new Uint8Array(count);
+      release(of.box, of.mask);
+      of.box = allocate(Float32Array, 6 * count);
+      of.mask = allocate(Uint8Array, count);
     }
     if (trees.changed.length < count) trees.changed = new Uint32Array(count);
     const { isChanged, changed } = trees;
