@@ -51,7 +51,7 @@ export async function measureQualities(
     const frames = turns[q][0].length;
     return [...new Set([0, frames - 1])].map((k): FidelityRun => {
       const { positions, report } = turns[q][0][k].answer;
-      const target = session ? targetOf(request, session, k) : request.target;
+      const target = session ? session.target(request, k) : request.target;
       return {
         quality,
         ...(session ? { frame: k + 1 } : {}),
@@ -69,17 +69,11 @@ async function runSession(operations: Operations, request: ResolveRequest, sessi
   const { id: sessionId } = await operations.createSession({ mesh, start, parameters });
   const frames: Timed[] = [];
   for (let k = 0; k < session.frames; k++) {
-    const target = targetOf(request, session, k);
+    const target = session.target(request, k);
     frames.push(await timed(() => operations.step({ sessionId, frame: BigInt(k + 1), target })));
   }
   await operations.deleteSession(sessionId);
   return frames;
-}
-
-/** @param k frame, from 0 */
-function targetOf({ start, target }: ResolveRequest, { kind, frames }: FidelitySession, k: number) {
-  if (kind === 'HELD' || k === frames - 1) return target;
-  return target.map((y, c) => start[c] + ((k + 1) / frames) * (y - start[c]));
 }
 
 async function timed(work: () => Promise<ResolveAnswer>): Promise<Timed> {

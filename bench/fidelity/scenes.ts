@@ -5,6 +5,7 @@ import { EXAMPLES } from '../../examples/scenes/index.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 import { readMeshFile, toMeshInput } from '../../src/mesh/files/index.js';
+import { movingDress, walkingDress } from '../scenes/moving-dress.js';
 import { makeStack } from './stack.js';
 
 /** A pair that the suite measures. */
@@ -18,13 +19,30 @@ export interface FidelityScene {
   make(dataFolder: string): Promise<ResolveRequest>;
 }
 
-/** HELD: every frame sends the target, so that what is lost from frame to frame shows. ADVANCING: the target comes in equal parts. */
+/** What the frames of a session ask for. */
 export interface FidelitySession {
-  readonly kind: 'HELD' | 'ADVANCING';
   readonly frames: number;
+  /** @param k the frame, from 0 */
+  target(request: ResolveRequest, k: number): Positions;
 }
 
 const FRAMES = 8;
+
+/** Every frame sends the same target: what is lost from frame to frame shows. */
+const HELD: FidelitySession = { frames: FRAMES, target: ({ target }) => target };
+
+/** The target comes in equal parts. */
+const ADVANCING: FidelitySession = {
+  frames: FRAMES,
+  target: ({ start, target }, k) =>
+    k === FRAMES - 1 ? target : target.map((y, c) => start[c] + ((k + 1) / FRAMES) * (y - start[c])),
+};
+
+/** 3 cm and 2 degrees a frame. */
+const WALKING: FidelitySession = {
+  frames: FRAMES,
+  target: (request, k) => walkingDress(request, k + 1)[k],
+};
 
 const generated = Object.entries({ ...EXAMPLES, stack: makeStack }).map(
   ([name, make]): FidelityScene => ({ name, files: [], make: async () => requestOf(make()) }),
@@ -57,64 +75,39 @@ const DRESS = ['dress/x.obj', 'dress/y_kick1_eighth.obj'] as const;
 /** The first vertices are the garment, the rest is the mannequin. */
 const MANNEQUIN_FROM = 15105;
 
-/** @param move maps the target's coordinates, given the start's */
-const dressed = (
-  name: string,
-  move: (start: Positions, target: Positions) => Positions = (_, y) => y,
-): FidelityScene => ({
+const dressed = (name: string, change: (pair: ResolveRequest) => ResolveRequest = (pair) => pair): FidelityScene => ({
   name,
   files: DRESS,
-  make: async (folder) => {
-    const pair = await readPair(join(folder, DRESS[0]), join(folder, DRESS[1]), (i) => i >= MANNEQUIN_FROM);
-    return { ...pair, target: move(pair.start, pair.target) };
-  },
+  make: async (folder) =>
+    change(await readPair(join(folder, DRESS[0]), join(folder, DRESS[1]), (i) => i >= MANNEQUIN_FROM)),
 });
 
 /** The same motion `times` as far. */
 const furtherBy =
   (times: number) =>
-  (start: Positions, target: Positions): Positions =>
-    target.map((y, k) => start[k] + times * (y - start[k]));
+  (pair: ResolveRequest): ResolveRequest => ({
+    ...pair,
+    target: pair.target.map((y, k) => pair.start[k] + times * (y - pair.start[k])),
+  });
 
-/** Turned about the vertical axis (y) and moved along x. @param angle radians @param by the mesh's unit */
-const turnedAndMoved =
-  (angle: number, by: number) =>
-  (_: Positions, target: Positions): Positions => {
-    const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-    const moved = target.slice();
-    for (let k = 0; k < target.length; k += 3) {
-      moved[k] = cos * target[k] + sin * target[k + 2] + by;
-      moved[k + 2] = cos * target[k + 2] - sin * target[k];
-    }
-    return moved;
-  };
+const once: readonly FidelityScene[] = [...generated, thickCloth, dressed('dress'), dressed('dress-x8', furtherBy(8))];
 
-/** 20 degrees and 30 cm: a step of a walk. */
-const STEP = turnedAndMoved(Math.PI / 9, 0.3);
-
-const once: readonly FidelityScene[] = [
-  ...generated,
-  thickCloth,
-  dressed('dress'),
-  dressed('dress-x8', furtherBy(8)),
-  dressed('dress-moved', STEP),
-];
-
-/** The moved dress would stand still after its first frame. */
-const inSessions = once.filter(({ name }) => name !== 'dress-moved');
-
-const sessions = (['HELD', 'ADVANCING'] as const).flatMap((kind) =>
-  inSessions.map((scene) => ({
-    ...scene,
-    name: `${scene.name}/${kind.toLowerCase()}`,
-    session: { kind, frames: FRAMES },
-  })),
+/** As a whole by 20 degrees and 30 cm. */
+const moving: readonly FidelityScene[] = (['alone', 'floor', 'pillar', 'passing'] as const).map((among) =>
+  dressed(`dress-moving-${among}`, (pair) => movingDress(pair, among)),
 );
 
-export const FIDELITY_SCENES: readonly FidelityScene[] = [...once, ...sessions];
+const sessions: readonly FidelityScene[] = [
+  ...once.map((scene) => ({ ...scene, name: `${scene.name}/held`, session: HELD })),
+  ...once.map((scene) => ({ ...scene, name: `${scene.name}/advancing`, session: ADVANCING })),
+  { ...dressed('dress/walking'), session: WALKING },
+];
 
-/** The scene that has the same target and is resolved at once: its reference is that of a session too. */
-export const referenceNameOf = ({ name }: FidelityScene): string => name.split('/')[0];
+export const FIDELITY_SCENES: readonly FidelityScene[] = [...once, ...moving, ...sessions];
+
+/** The scene with the same target that is resolved at once, whose reference is that of a session's last frame too. */
+export const referenceNameOf = ({ name }: FidelityScene): string | undefined =>
+  name === 'dress/walking' ? undefined : name.split('/')[0];
 
 /** Files of a scene that are not there: all of them where no folder is known. */
 export function missingFiles({ files }: FidelityScene, dataFolder: string | undefined): readonly string[] {

@@ -66,7 +66,7 @@ export async function runFidelity(options: FidelityOptions): Promise<void> {
           warmUp,
           session: scene.session,
         });
-        rows.push(...runs.map((run) => rowOf(scene.name, run, runs, references[referenceNameOf(scene)])));
+        rows.push(...runs.map((run) => rowOf(scene.name, run, runs, references[referenceNameOf(scene) ?? ''])));
       }
       print(alignTable([HEADINGS, ...rows]));
       if (rows.some(([, , status]) => status.startsWith('no ')))

@@ -76,7 +76,7 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
  */
 const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset'> | undefined>> = {
   FAST: undefined,
-  BALANCED: { sweeps: 32, tau: 0.4, minGain: 0.02 },
+  BALANCED: { sweeps: 32, tau: 0.4, minGain: 0.01 },
   FINE: { sweeps: 64, tau: 0.4, minGain: 0.005 },
 };
 

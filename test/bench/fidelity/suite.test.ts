@@ -49,6 +49,39 @@ t.test('qualities of one scene, at once and in sessions; what has no data is sai
   t.equal(rows[3].rms, fast.rms, 'the first frame of a session with that target is the resolve');
 });
 
+t.test('a session that is held ends where it began to, one that advances ends at the target', async (t) => {
+  const scenes = ['held', 'advancing'].map((kind) => FIDELITY_SCENES.find(({ name }) => name === `solid/${kind}`));
+  for (const scene of scenes) {
+    const request = await scene?.make('');
+    if (!scene?.session || !request) throw new Error('There is no such session.');
+    const { frames, target } = scene.session;
+    t.same(target(request, frames - 1), request.target, scene.name);
+    const first = target(request, 0);
+    const share = scene.name.endsWith('held') ? 1 : 1 / frames;
+    let worst = 0;
+    for (const [c, y] of first.entries()) {
+      const way = request.target[c] - request.start[c];
+      worst = Math.max(worst, Math.abs(y - request.start[c] - share * way));
+    }
+    t.ok(worst < 1e-15, `${scene.name}: ${worst}`);
+  }
+});
+
+t.test('BALANCED is near the references, with no more overlong edges', async (t) => {
+  // Shares of the reference's distance. What is measured plus a third: hair and layers have other minima near by, and in the
+  // spike's tent the sweeps are what is slow (docs/measurements.md).
+  const most = { solid: 0.02, sand: 0.02, spike: 0.06, hair: 0.08 };
+  const rows = await tableOf(Object.keys(most));
+  for (const [name, share] of Object.entries(most)) {
+    const row = rows.find(({ scene, quality }) => scene === name && quality === 'BALANCED');
+    t.ok(
+      Number.parseFloat(row?.['gap to reference'] ?? 'none') <= 100 * share,
+      `${name}: ${row?.['gap to reference']}`,
+    );
+    t.ok(Number(row?.overlong) <= Number(row?.['its overlong']), `${name}: ${row?.overlong} overlong`);
+  }
+});
+
 t.test('every committed reference is that of a scene, and keeps its edges better than none', async (t) => {
   const references = readReferences();
   for (const [name, reference] of Object.entries(references)) {
@@ -77,6 +110,7 @@ t.test('a reference without its data is not computed, and that is said', async (
 
 t.test('sessions have the references of their scenes; files are looked for', async (t) => {
   for (const scene of FIDELITY_SCENES) {
+    if (referenceNameOf(scene) === undefined) continue;
     t.ok(
       FIDELITY_SCENES.some(({ name, session }) => name === referenceNameOf(scene) && !session),
       scene.name,
