@@ -82,7 +82,7 @@ export function hasNoDefault(surface: Surface, start: Positions, delta: number |
   return delta === undefined && medianLength(surface, start) === 0;
 }
 
-/** δ where none is asked for: a tenth of the median edge of the moving part, or of the grains' spacing. A session's stays what it was
+/** δ where none is asked for, in a scene of one scale: a tenth of the median edge of the moving part, or of the grains' spacing. A session's stays what it was
  *  at its opening. */
 export function defaultDelta(surface: Surface, opening: Positions): number {
   return 0.1 * medianLength(surface, opening);

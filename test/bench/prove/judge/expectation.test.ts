@@ -9,6 +9,8 @@ import { readSurface } from '../../../../bench/prove/judge/surface.js';
 import { Builder } from '../../../../bench/prove/scenes/builder.js';
 import { GENERATED } from '../../../../bench/prove/scenes/generated.js';
 import { Random } from '../../../../bench/prove/scenes/random.js';
+import { buildMesh } from '../../../../src/mesh/build.js';
+import { measureMesh } from '../../../../src/mesh/measure.js';
 
 t.test('grains without other elements have the tolerance of their spacing', async (t) => {
   const { mesh, start } = GENERATED.gatheringGrains(new Random(1));
@@ -57,4 +59,12 @@ t.test('what stays need not be within the range of numbers', async (t) => {
   t.equal(expectReply(surface, single, undefined), 'EITHER');
   const sinking = single.map((p, k) => (k === 2 ? p - 1 : p));
   t.equal(expectReply(surface, single, undefined, true, sinking), 'TOLERANCE_TOO_SMALL');
+});
+
+t.test('no generated scene has several scales: the judge takes the median edge for the default of δ', async (t) => {
+  for (const [name, make] of Object.entries(GENERATED)) {
+    const { mesh, start } = make(new Random(3));
+    const { medianEdge, typicalEdge } = measureMesh(buildMesh(mesh), start);
+    t.equal(typicalEdge, medianEdge, name);
+  }
 });
