@@ -5,7 +5,10 @@ import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
 import { eitherOf, findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
 import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../pair-budget.js';
-import { distancesByVertex, pairActivationDistance } from '../part-distances.js';
+import { distancesByVertex, pairActivationDistance, smallestDistance } from '../part-distances.js';
+import { carryBoxes, carryNormals, isWithinGroup } from '../rigid/carry.js';
+import type { RigidMotions } from '../rigid/move-rigidly.js';
+import { PLACEMENT_ERROR } from '../rigid/twist.js';
 import type { Settings } from '../settings.js';
 import { separationOfBoxes } from './box-separation.js';
 import { fillTrustBoxes, isInBox, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
@@ -14,6 +17,12 @@ import { PairSet } from './pair-set.js';
 import { type PairRules, ProximitySearch } from './search.js';
 import { PairBudgetExceeded } from './walk.js';
 import { Workspace } from './workspace.js';
+
+/** Carried groups may wear the δ between unlisted pairs down by this share of it; far more than a floor is left. */
+const MAX_WORN_SHARE = 1 / 4;
+
+/** The mask bit of what rests; those of groups follow. PASSIVE and KEPT are below. */
+const GROUP_BIT = KEPT << 1;
 
 /**
  * The proximity set with its validity: P and the trust boxes (guard BOXES), or P and the radius D in which it is complete
@@ -39,6 +48,8 @@ export class Proximity {
   /** state of the last search (guard RADIUS) */
   readonly #searched: Float32Array;
   #partialBudget = 0;
+  /** engine units: how much nearer than δ pairs outside P may be since the last full search, because groups were carried */
+  #worn = 0;
   #leap: number;
   #reach: number;
 
@@ -158,6 +169,37 @@ export class Proximity {
     this.isValid = true;
   }
 
+  /**
+   * Keeps P through the motion of groups: boxes and normals go with them, pairs within a group stay, and only pairs between
+   * groups, and with what rests, are searched for anew. P is void where that is not possible. Guard BOXES.
+   *
+   * @param before float32[3·V] where the groups were
+   * @param after float32[3·V] where they are
+   */
+  carry(before: Float32Array, after: Float32Array, motions: RigidMotions): void {
+    if (!this.isValid) return;
+    this.isValid = false;
+    const { floor, delta } = this.#settings;
+    const { label } = motions;
+    const { pairs, boxes } = this;
+    const off = PLACEMENT_ERROR * floor * motions.pieces;
+    this.#worn += 2 * off;
+    const least = smallestDistance(this.#rules.distances, delta);
+    if (this.#worn > MAX_WORN_SHARE * least || !carryBoxes(boxes.box, before, after, motions, off)) return;
+    carryNormals(pairs, motions);
+    pairs.retain((p) => isWithinGroup(pairs, p, label));
+    for (let v = 0; v < label.length; v++) {
+      const isPassive = this.#mesh.kinematic[v] !== 0 && this.#settings.skipKinematicPairs;
+      this.#mask[v] = (isPassive ? PASSIVE : 0) | (GROUP_BIT << label[v]);
+    }
+    try {
+      this.#search.search(boxes, after, delta, this.#rules, this.#comfortable, pairs);
+      this.isValid = true;
+    } catch (thrown) {
+      if (!(thrown instanceof PairBudgetExceeded)) throw thrown;
+    }
+  }
+
   /** Shortens ρ of the searches from here to the end of the request. @param reach engine units */
   shortenReach(reach: number): void {
     this.#reach = Math.min(this.#reach, reach);
@@ -184,6 +226,23 @@ export class Proximity {
     });
   }
 
+  /**
+   * Marks the vertices whose boxes do not serve a motion from x to y: x outside, or a point that must move. Every other vertex
+   * may keep its box.
+   *
+   * @returns whether P can be kept for the others by a partial search
+   */
+  markUnserved(x: Float32Array, y: Float32Array, unserved: Uint8Array): boolean {
+    if (!this.isValid) return false;
+    const { box } = this.boxes;
+    for (let i = 0; i < unserved.length; i++) {
+      const q = 6 * i;
+      const isPoint = box[q] === box[q + 3] && box[q + 1] === box[q + 4] && box[q + 2] === box[q + 5];
+      unserved[i] = !isInBox(box, i, x) || (isPoint && !isSameAt(x, y, 3 * i)) ? 1 : 0;
+    }
+    return isFew(unserved, PARTIAL_SHARE);
+  }
+
   /** Marks the vertices that are not in their boxes. @returns whether there is one */
   markOutside(x: Float32Array, outside: Uint8Array): boolean {
     let isAny = false;
@@ -202,6 +261,7 @@ export class Proximity {
   }
 
   #searchAll(x: Float32Array, y: Float32Array, pulse?: () => void): void {
+    this.#worn = 0;
     this.#mark(x, y, undefined);
     for (;;) {
       this.pairs.clear();

@@ -154,14 +154,20 @@ export class TwoWay {
     clock.lap('forward');
     residuals.begin(x, target, this.#settings.floor);
     proximity.beginRequest(input.excluded);
-    const isReused = residuals.unfinished > 0 && proximity.isValidFor(x, target);
+    const { rigid } = moved;
+    if (rigid && rigid.pieces === moved.pieces) proximity.carry(start, x, rigid);
+    const isServed = residuals.unfinished > 0 && proximity.isValidFor(x, target);
+    const wanted = scratch.uint8('wanted by carried groups', this.#mesh.vertexCount);
+    const isPartial =
+      !isServed && rigid !== undefined && residuals.unfinished > 0 && proximity.markUnserved(x, target, wanted);
+    const isReused = isServed || isPartial;
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
     this.#edges?.linearise(target, this.#settings.sigma, scratch);
     watch.begin(x, residuals.r);
     slide.begin();
     clock.lap('backward');
-    const next = { isDue: !isReused, wanted: undefined };
+    const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
     return { input, stages, x, y, moved, isReused, timeLeft, pulse, next, ...counts };
   }
