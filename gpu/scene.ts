@@ -7,25 +7,19 @@ import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js
 import type { SceneDevice } from './device/live-device.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
-import { STATE } from './kernels/constants.js';
+import { PHASE, type Phase, STATE } from './kernels/constants.js';
 import { CONTROL } from './kernels/structs.js';
 import { SceneSearch, type SearchPlace } from './search/scene-search.js';
 import { type ControlBlock, readFinalState, toResolution } from './step/answer.js';
-import { type Batch, BatchRecorder } from './step/batch.js';
+import { type Batch, BatchRecorder, MAX_BATCH_STEPS, stepsPerBatch } from './step/batch.js';
+import { Dispatcher } from './step/dispatcher.js';
 import { type EdgePlan, planEdges } from './step/edge-plan.js';
+import { PullBackRecorder } from './step/pull-back-recorder.js';
 import { StepRecorder } from './step/recorder.js';
-import { TAIL_ROWS, uploadParameters, uploadPositions } from './step/request.js';
+import { isSame, sweepsOf, TAIL_ROWS, uploadParameters, uploadPositions } from './step/request.js';
 import { SceneBuffers } from './step/scene-buffers.js';
+import { ShownStates } from './step/shown-states.js';
 import { addStamps } from './step/stage-clock.js';
-
-/** Steps recorded between two readings of the status block. */
-export const MAX_BATCH_STEPS = 8;
-
-/** Sweeps recorded between two readings, where a step has fewer: with many sweeps per step, deadlines need more readings. */
-const MAX_BATCH_SWEEPS = 32;
-
-const stepsPerBatch = (sweeps: number): number =>
-  Math.max(1, Math.min(MAX_BATCH_STEPS, Math.floor(MAX_BATCH_SWEEPS / sweeps)));
 
 /** Stamps in the pairs have 30 bits; when a request begins beyond half of them, the clock starts over with a new P. */
 const CLOCK_LIMIT = 2 ** 29;
@@ -60,6 +54,7 @@ export class GpuScene implements Scene {
   #edges: EdgePlan;
   readonly #buffers: SceneBuffers;
   readonly #recorder: StepRecorder;
+  readonly #pullBack: PullBackRecorder;
   readonly #reader: Reader;
   readonly #batches: BatchRecorder;
   readonly #search: SceneSearch;
@@ -74,6 +69,10 @@ export class GpuScene implements Scene {
   #mostContacts = 0;
   /** the step to be recorded next has begun already, and had no room for its candidates */
   #continuesStep = false;
+  /** whose steps are recorded */
+  #phase: Phase = PHASE.ADVANCE;
+  /** the forward step of the pull-back's step to be recorded next has a y to go to */
+  #hasAim = false;
   #isClosed = false;
   #isBusy = false;
 
@@ -92,13 +91,16 @@ export class GpuScene implements Scene {
     this.#residentX = new Float32Array(3 * mesh.vertexCount);
     this.#edges = planEdges(mesh, settings.sigma > 0);
     this.#buffers = new SceneBuffers(memory, mesh, this.#edges, firstPairs, firstCandidates);
-    this.#recorder = new StepRecorder(device.kernels, this.#buffers, this.#edges);
+    if (settings.pullBack) this.#buffers.reservePullBack();
+    const dispatcher = new Dispatcher(device.kernels, this.#buffers);
+    this.#recorder = new StepRecorder(dispatcher, this.#edges);
+    this.#pullBack = new PullBackRecorder(dispatcher, this.#recorder, this.#edges);
     this.#reader = new Reader(memory);
     this.#search = new SceneSearch(memory, mesh, settings, this.#buffers, this.#reader, place);
     this.#batches = new BatchRecorder(
       memory,
       this.#buffers,
-      this.#recorder,
+      { dispatcher, steps: this.#recorder, pullBack: this.#pullBack },
       this.#reader,
       mesh.vertexCount,
       device.hasTimings,
@@ -182,7 +184,7 @@ export class GpuScene implements Scene {
     return await this.#readAnswer(timings, wasStopped);
   }
 
-  /** Applies the settings of the last configure. @throws OUT_OF_DEVICE_MEMORY when the edge constraints do not fit on the device */
+  /** Applies the settings of the last configure. @throws OUT_OF_DEVICE_MEMORY when what they need does not fit on the device */
   async #applySettings(): Promise<void> {
     const next = this.#nextSettings;
     if (!next) return;
@@ -192,7 +194,9 @@ export class GpuScene implements Scene {
       await this.memory.checkAllocations('the edge constraints', () => this.#buffers.replaceEdges(edges));
       this.#edges = edges;
       this.#recorder.useEdges(edges);
+      this.#pullBack.useEdges(edges);
     }
+    if (next.pullBack) await this.memory.checkAllocations('the pull-back', () => this.#buffers.reservePullBack());
     if (!hasSameSearch) {
       this.#hasPairs = false;
       this.#search.configure(next);
@@ -215,8 +219,8 @@ export class GpuScene implements Scene {
     const isResident = this.#isResidentXKnown && isSame(this.#residentX, start);
     this.#isResidentXKnown = false;
     uploadPositions(queue, encoder, this.#buffers, { start, target, isResident });
-    const waitsForSearch = this.#place === 'HOST';
-    uploadParameters(queue, this.#buffers, this.#mesh, this.#settings, this.#edges, { start, waitsForSearch });
+    this.#phase = PHASE.ADVANCE;
+    this.#uploadParameters(start, this.#phase);
     const { clock, pairCount, radius } = this.#control;
     const isClockWorn = clock > CLOCK_LIMIT;
     if (isClockWorn) this.#hasPairs = false;
@@ -224,6 +228,12 @@ export class GpuScene implements Scene {
     this.#batches.recordOpening(encoder);
     this.#continuesStep = false;
     return encoder;
+  }
+
+  #uploadParameters(start: Float32Array, phase: Phase): void {
+    const { queue } = this.memory.device;
+    const request = { start, waitsForSearch: this.#place === 'HOST', phase };
+    uploadParameters(queue, this.#buffers, this.#mesh, this.#settings, this.#edges, request);
   }
 
   /**
@@ -236,7 +246,7 @@ export class GpuScene implements Scene {
     const { runsAhead } = this.#device;
     // Every state is reported on its own: no step may run before the state of the last one is read.
     const isStepwise = !runsAhead || input.onState !== undefined;
-    const batchSteps = isStepwise ? 1 : stepsPerBatch(this.#settings.sweeps);
+    const states = new ShownStates((x) => input.onState?.(x));
     const maxInFlight = isStepwise || this.#place === 'HOST' ? 1 : 2;
     let encoder = opening;
     /** submitted, and their status not read yet; the oldest comes first */
@@ -247,6 +257,7 @@ export class GpuScene implements Scene {
     const shouldStop = () => input.shouldStop?.() ?? false;
     for (;;) {
       const isStopped = shouldStop();
+      const batchSteps = isStepwise ? 1 : stepsPerBatch(sweepsOf(this.#settings, this.#phase));
       const count = isStopped ? 0 : Math.min(batchSteps, this.#stepsLeft(inFlight));
       // With no step to record, the status of the opening, or of the end of the run, is still to be read.
       if (count > 0 || inFlight.length === 0) {
@@ -255,7 +266,7 @@ export class GpuScene implements Scene {
         encoder = this.#newEncoder();
         if (count > 0 && inFlight.length < maxInFlight) continue;
       }
-      const state = await this.#readStatus(inFlight.shift()!, input, timings);
+      const state = await this.#readStatus(inFlight.shift()!, input, states, timings);
       if (isStopped || isFinal(state)) {
         discardAll();
         return isStopped;
@@ -263,6 +274,11 @@ export class GpuScene implements Scene {
       if (state === STATE.RUNNING) continue;
       // The run has paused: the batches submitted after the pause did nothing.
       discardAll();
+      if (state === STATE.NEEDS_PHASE) {
+        states.dropWaiting();
+        this.#openPhase(encoder, input);
+        continue;
+      }
       if (shouldStop()) return true;
       await this.#resume(state, encoder, timings);
     }
@@ -284,10 +300,25 @@ export class GpuScene implements Scene {
       control = await this.#search.growPairs(this.#control);
     }
     this.#continuesStep = state === STATE.NEEDS_CANDIDATES;
+    this.#hasAim = control.hasAim === 1;
     this.#writeControl(control);
     timings.search += 1000 * (performance.now() - paused);
     const pass = encoder.beginComputePass();
     this.#recorder.arm(pass);
+    pass.end();
+  }
+
+  /** Records the beginning of the phase that the run has asked for. */
+  #openPhase(encoder: GPUCommandEncoder, { x: start }: StepInput): void {
+    const { phase } = this.#control;
+    if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
+    this.#phase = phase;
+    this.#hasAim = false;
+    this.#uploadParameters(start, phase);
+    this.#writeControl({ ...this.#control, state: STATE.RUNNING });
+    const pass = encoder.beginComputePass();
+    this.#recorder.arm(pass);
+    this.#pullBack.open(pass, phase, this.#mesh.vertexCount);
     pass.end();
   }
 
@@ -309,14 +340,24 @@ export class GpuScene implements Scene {
 
   #recordSteps(encoder: GPUCommandEncoder, count: number): void {
     if (count === 0) return;
-    const { sweeps, forward } = this.#settings;
-    const shape = { sweeps, slides: forward === 'PLANAR', isWide: this.#mostContacts > TAIL_ROWS };
-    this.#batches.record(encoder, count, shape, this.#search.device, this.#continuesStep);
+    const phase = this.#phase;
+    const sweeps = sweepsOf(this.#settings, phase);
+    const isWide = this.#mostContacts > TAIL_ROWS;
+    const search = this.#search.device;
+    const continuesStep = this.#continuesStep;
+    if (phase === PHASE.ADVANCE) {
+      const slides = this.#settings.forward === 'PLANAR';
+      this.#batches.record(encoder, count, { sweeps, slides, isWide }, search, continuesStep);
+    } else {
+      const parts = { hasAim: this.#hasAim, continuesStep };
+      this.#batches.recordPullBack(encoder, count, { phase, sweeps, isWide }, search, parts);
+      this.#hasAim = true;
+    }
     this.#continuesStep = false;
   }
 
   /** Waits for the status of a batch, reports the steps that it has done, and returns the state of the run. */
-  async #readStatus(batch: Batch, input: StepInput, timings: StageTimings): Promise<number> {
+  async #readStatus(batch: Batch, input: StepInput, states: ShownStates, timings: StageTimings): Promise<number> {
     const before = this.#control;
     const parts = await batch.reading.wait();
     const x = batch.withPositions ? parts.at(-1) : undefined;
@@ -329,7 +370,7 @@ export class GpuScene implements Scene {
     if (state === STATE.NEEDS_ROOM) this.#hasPairs = false;
     else if (searches > before.searches) this.#hasPairs = true;
     if (steps > before.steps) {
-      if (x) input.onState?.(new Float32Array(x));
+      if (x) states.add(new Float32Array(x), before, this.#control);
       input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
     }
     return state;
@@ -340,6 +381,8 @@ export class GpuScene implements Scene {
       vertexCount: this.#mesh.vertexCount,
       pairCount: this.#hasPairs ? this.#control.pairCount : 0,
       epsilon: this.#settings.epsilon,
+      conclude:
+        this.#phase === PHASE.ADVANCE ? undefined : (pass) => this.#pullBack.conclude(pass, this.#mesh.vertexCount),
     });
     this.#control = final.control;
     // A copy, because the caller may write to its positions; into memory that exists, because new memory costs more than
@@ -352,9 +395,3 @@ export class GpuScene implements Scene {
 
 const isFinal = (state: number): boolean =>
   state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;
-
-/** Are two arrays equal, bit for bit? */
-function isSame(a: Float32Array, b: Float32Array): boolean {
-  const bytes = (array: Float32Array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
-  return bytes(a).equals(bytes(b));
-}

@@ -67,6 +67,7 @@ const describe = (adapter: GPUAdapter): EngineDescription => {
     adapter: [name, adapter.info.description].filter((text, i, all) => text && all.indexOf(text) === i).join(', '),
     software: isSoftware(adapter.info),
     maxBufferBytes: Math.min(adapter.limits.maxBufferSize, adapter.limits.maxStorageBufferBindingSize),
+    qualities: ['FAST', 'BALANCED', 'FINE'],
   };
 };
 

@@ -1,16 +1,26 @@
 import {
+  COMPLETE_EVERY,
   CONTACTS_PER_VERTEX,
   ERROR_FACTOR,
+  EXCESS_WEIGHT,
   FACE_SHARE,
   FALLEN_SHARE,
+  FREE_STEPS,
   GUARD_SHARE,
+  HOLD_BACK_PASSES,
   KEPT,
   LEAF_SIZE,
   LONG_SPREAD,
+  MAX_HELD_STEPS,
+  MAX_MOMENTUM,
+  MAX_POOR_STEPS,
+  MAX_SHORTENING_STEPS,
   MIN_AREA_SHARE,
   MIN_DELTA_SHARE,
   MIN_MOVABLE_WEIGHT,
+  MIN_SHORTENING_GAIN,
   MIN_SINE,
+  NEAR_LIMIT,
   PARTIAL_SHARE,
   PASSIVE,
   RECOVERY,
@@ -35,7 +45,10 @@ import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
 /** The largest workgroup that every adapter allows, for kernels of a single workgroup: more threads, fewer turns. */
 const TAIL_THREADS = 256;
 
-/** Values of Control.state. The last three are pauses: the host has to search, or to provide room. */
+/** One workgroup sweeps the last colours of edges, those from which on no colour has more edges than this. */
+export const TAIL_EDGES = 2048;
+
+/** Values of Control.state. The last four are pauses: the host has to search, to provide room, or to record another phase. */
 export const STATE = {
   RUNNING: 0,
   CONVERGED: 1,
@@ -44,7 +57,15 @@ export const STATE = {
   NEEDS_SEARCH: 4,
   NEEDS_ROOM: 5,
   NEEDS_CANDIDATES: 6,
+  NEEDS_PHASE: 7,
 } as const;
+
+/**
+ * What the steps of a run do, in Control.phase: Algorithm 1; the pull-back; its last steps, which only shorten edges. PHASE_PULL
+ * and so on in WGSL.
+ */
+export const PHASE = { ADVANCE: 0, PULL: 1, SHORTEN: 2 } as const;
+export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 /**
  * What is asked of a search, in Control.wantsSearch and SearchControl.mode; SEARCH_NONE and so on in WGSL. RESUME: P has
@@ -55,9 +76,16 @@ export type SearchMode = (typeof SEARCH_MODE)[keyof typeof SEARCH_MODE];
 
 /**
  * Places of the indirect dispatches in stepArguments, three words each, which `decide` writes: one workgroup; a thread per
- * vertex; a thread per pair; a whole search; then one for each wide colour of edges. STEP_SLOT_ONE and so on in WGSL.
+ * vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex where the state is the
+ * best so far; then one for each wide colour of edges. STEP_SLOT_ONE and so on in WGSL.
  */
-export const STEP_SLOT = { ONE: 0, VERTICES: 1, PAIRS: 2, SEARCH: 3, FIRST_EDGES: 4 } as const;
+export const STEP_SLOT = {
+  ...{ ONE: 0, VERTICES: 1, PAIRS: 2, SEARCH: 3 },
+  ...{ EDGES: 4, SUMS: 5, BEST: 6, FIRST_EDGES: 7 },
+} as const;
+
+/** Workgroups of a sum over vertices or edges, at most; each leaves one part (pull-back/sums.wgsl). */
+export const SUM_GROUPS = 4 * WORKGROUP_SIZE;
 
 /**
  * Places in candidateArguments: a thread per candidate (afterGeometry), per contact of a round of the sweep (openRound),
@@ -116,6 +144,9 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
   ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
   ...{ ...STATE, ...VERTEX_FLAG, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART },
+  ...{ TAIL_EDGES, SUM_GROUPS, FREE_STEPS, COMPLETE_EVERY, HOLD_BACK_PASSES },
+  ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_SHORTENING_STEPS },
+  ...withPrefix('PHASE_', PHASE),
   ...withPrefix('SEARCH_', SEARCH_MODE),
   ...withPrefix('STEP_SLOT_', STEP_SLOT),
   ...withPrefix('LIST_SLOT_', LIST_SLOT),
@@ -126,6 +157,7 @@ const FLOATS: Readonly<Record<string, number>> = {
   ...{ LONG_SPREAD, LONG_ROUNDING, LONG_EXTENT_ERROR },
   ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
   ...{ RECOVERY, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, MIN_SINE, MIN_AREA_SHARE },
+  ...{ EXCESS_WEIGHT, MAX_MOMENTUM, MIN_SHORTENING_GAIN, NEAR_LIMIT },
   ...{ PARTIAL_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },
 };
 

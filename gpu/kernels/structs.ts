@@ -28,6 +28,23 @@ export const PARAMETERS = new Struct('Parameters', {
   hasDistances: ['u32', '1 = parts have their own δ: one a vertex, behind the positions in `start`.'],
   leastDelta: ['f32', 'The smallest of these δ.'],
   mostDelta: ['f32', 'The largest of these δ.'],
+  hasPullBack: ['u32', '1 = the pull-back follows when Algorithm 1 has ended, or its kinematic vertices have arrived.'],
+  movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
+});
+
+/** The parameters of one phase of the pull-back, a uniform of its kernels. */
+export const PULL_BACK = new Struct('PullBack', {
+  phase: ['u32', 'PHASE_PULL or PHASE_SHORTEN.'],
+  tau: ['f32', 'τ: share of the way to y* that a vertex takes which was pushed lately.'],
+  longest: ['f32', 'The longest motion of a step.'],
+  minGain: ['f32', 'Share of Φ that a step must gain.'],
+  raise: ['f32', '1 − o: contacts aim for o δ_p, o the contact offset over δ.'],
+  warmEdges: ['f32', 'Share of the multipliers of the last step that edge limits begin with.'],
+  warmContacts: ['f32', 'The same of contacts.'],
+  slack: ['f32', 'Shortens every edge limit.'],
+  pushed: ['f32', 'A push shorter than this does not count as one.'],
+  rest: ['f32', 'A motion shorter than this is not made.'],
+  colours: ['u32', 'Colours of the edges.'],
 });
 
 /**
@@ -54,6 +71,19 @@ export const CONTROL = new Struct('Control', {
   residual: ['f32', 'Largest residual of the last step.'],
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
+  phase: ['u32', 'PHASE_ADVANCE to PHASE_SHORTEN; where the run needs another phase, that one.'],
+  ended: ['u32', 'How Algorithm 1 ended where the pull-back follows; 0 = it has not.'],
+  ending: ['u32', 'How the pull-back ended where the shortening of edges follows.'],
+  hasAim: ['u32', '1 = the sweeps of the step have made y: its forward step is next.'],
+  keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],
+  poorSteps: ['u32', 'Steps of the pull-back in a row that gained too little.'],
+  shortenings: ['u32', 'Steps that only shortened edges.'],
+  bestMerit: ['f32', 'Φ of the best state, in units of `unitBits` squared.'],
+  bestExcess: ['f32', 'Its part of edges above their limits, before its weight.'],
+  bests: ['u32', 'States that were the best when they were reached.'],
+  momentum: ['f32', 'β of the extrapolation that precedes the coming sweep.'],
+  momentumSteps: ['u32', 'k, sweeps since its last restart.'],
+  firstTail: ['u32', 'First colour of edges that one workgroup sweeps, where only edges that act are swept.'],
   mostContacts: ['u32', 'Largest number of contacts in a step of this request.'],
   mostRounds: ['u32', 'Largest number of rounds of a sweep in this request.'],
   residualBits: ['atomic<u32>', 'From here to readyCount: collected during a step; `decide` reads and clears them.'],
@@ -80,6 +110,11 @@ export const CONTROL = new Struct('Control', {
   sweepRounds: ['u32', 'Rounds of this sweep.'],
   sweepsDone: ['u32', 'Sweeps of this step.'],
   invalidCount: ['atomic<u32>', 'Vertices for which P and the boxes are not valid.'],
+  lateCount: ['atomic<u32>', 'Unfinished kinematic vertices; a step clears it.'],
+  movingCount: ['atomic<u32>', 'Vertices that a step of the pull-back wanted to move; a step clears it.'],
+  heldCount: ['atomic<u32>', 'Those that their trust boxes held; a step clears it.'],
+  isLeaping: ['atomic<u32>', '1 = a motion of this step of the pull-back was cut to its longest.'],
+  unitBits: ['atomic<u32>', 'Bits of the largest |x − y*| on an axis of a dynamic vertex where the pull-back began.'],
   vertexTriangle: ['atomic<u32>', 'Pairs of each kind, counted at the end of a request.'],
   edgeEdge: ['atomic<u32>', ''],
   vertexEdge: ['atomic<u32>', ''],
@@ -102,6 +137,19 @@ export const VERTEX_PROGRESS = new Struct('VertexProgress', {
   stuck: ['u32', 'Consecutive steps with hardly any motion because of a pair, up to STUCK_STEPS.'],
 });
 
+/** What the pull-back keeps of a vertex. */
+export const VERTEX_PULL = new Struct('VertexPull', {
+  unpushed: ['u32', 'Steps since a row pushed the vertex, up to FREE_STEPS.'],
+  before: ['f32', 'r_i where Algorithm 1 ended.'],
+  isHeld: ['u32', '1 = its trust box held it in the last step.'],
+});
+
+/** The multiplier of a contact, kept by pair from one step of the pull-back to the next. */
+export const KEPT_MULTIPLIER = new Struct('KeptMultiplier', {
+  lambda: ['f32', 'λ'],
+  clock: ['u32', 'Clock of the step that it belongs to.'],
+});
+
 /** The list of the contacts at a vertex: its candidates, and how many of them are rows of this step's sweep. */
 export const CONTACT_LIST = new Struct('ContactList', {
   count: ['atomic<u32>', 'Candidates.'],
@@ -122,7 +170,7 @@ export const CANDIDATE = new Struct('Candidate', {
   lambda: ['f32', 'λ'],
   stiffness: ['f32', 'K = Σ w |J|²'],
   excess: ['f32', 'c(x) = d − δ_p'],
-  spare: ['u32', ''],
+  before: ['f32', 'λ after the sweep before; pull-back only.'],
 });
 
 /** A pair of the forward step's list, and the half-spaces that the check holds its corners to. */
@@ -274,6 +322,7 @@ export const FILTER_COUNTS = new Struct('FilterCounts', {
 export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
   [
     ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, EDGE_RANGE],
+    ...[PULL_BACK, VERTEX_PULL, KEPT_MULTIPLIER],
     ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, SCAN_PLAN, SCAN_LEVEL],
     ...[FILTER_LEVEL, FILTER_WALK, FILTER_COUNTS],
   ].map((struct) => [struct.name, struct as Struct<string>]),

@@ -1,9 +1,9 @@
 /** Folders of this directory, in the order of a step; `common` and `proof` hold no stage. */
-export const STAGES = ['search', 'backward', 'forward', 'control', 'filter'] as const;
+export const STAGES = ['search', 'backward', 'forward', 'control', 'pull-back', 'filter'] as const;
 export type KernelStage = (typeof STAGES)[number];
 
-/** The stages that every step runs. */
-export const STEP_STAGES = ['backward', 'forward', 'control'] as const satisfies readonly KernelStage[];
+/** The stages of a step. */
+export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
 
 /** One kernel. */
 export interface KernelRow {
@@ -69,6 +69,34 @@ export const KERNELS = {
   watch: { file: 'control/watch-progress', mirrors: 'cpu/progress-watch ProgressWatch.wantsSearch' },
   decide: { file: 'control/decide', mirrors: 'cpu/progress-watch ProgressWatch.judge' },
   countKinds: { file: 'control/pairs-reset' },
+  // Pull-back: what its steps have beside, or in place of, those of Algorithm 1.
+  beginPull: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.run' },
+  restoreBest: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
+  beginEdges: { file: 'pull-back/begin-edges', mirrors: 'cpu/edge-limits EdgeLimits.reset' },
+  openPull: { file: 'pull-back/decide', mirrors: 'cpu/pull-back PullBack.run' },
+  openShortening: { file: 'pull-back/decide', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
+  rebuild: { file: 'pull-back/rebuild', mirrors: 'cpu/pull-back PullBack.#rebuild' },
+  holdStill: { file: 'pull-back/rebuild', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
+  takeMultipliers: { file: 'pull-back/multipliers', mirrors: 'cpu/warm-contacts WarmContacts.begin' },
+  limitsWide: { file: 'pull-back/edge-limits', mirrors: 'cpu/edge-limits EdgeLimits.sweep' },
+  limitsTail: { file: 'pull-back/edge-limits', mirrors: 'cpu/edge-limits EdgeLimits.sweep' },
+  warmRound: { file: 'pull-back/warm-sweep', equations: '9', mirrors: 'cpu/warm-contacts WarmContacts.sweep' },
+  warmTail: { file: 'pull-back/warm-sweep', equations: '9', mirrors: 'cpu/warm-contacts WarmContacts.sweep' },
+  turn: { file: 'pull-back/momentum', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.#turns' },
+  closeSweep: { file: 'pull-back/close-sweep', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
+  extrapolate: { file: 'pull-back/momentum', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.#extrapolate' },
+  keepMultipliers: { file: 'pull-back/multipliers', mirrors: 'cpu/warm-contacts WarmContacts.end' },
+  aim: { file: 'pull-back/aim', mirrors: 'cpu/pull-back PullBack.#observePushes' },
+  awaitSearch: { file: 'pull-back/decide' },
+  listHeld: { file: 'pull-back/hold-back', mirrors: 'cpu/edge-limits EdgeLimits.holdBack' },
+  holdBack: { file: 'pull-back/hold-back', mirrors: 'cpu/edge-limits EdgeLimits.holdBack' },
+  settleStep: { file: 'pull-back/settle', mirrors: 'cpu/pull-back PullBack.#forward' },
+  sumUp: { file: 'pull-back/sum-up' },
+  weigh: { file: 'pull-back/merit', mirrors: 'cpu/pull-back PullBack.#merit' },
+  decidePull: { file: 'pull-back/decide', mirrors: 'cpu/pull-back PullBack.#pull' },
+  keepBest: { file: 'pull-back/keep-best', mirrors: 'cpu/pull-back PullBack.#keep' },
+  conclude: { file: 'pull-back/settle', mirrors: 'cpu/motion Residuals.settle' },
+  closeRun: { file: 'pull-back/decide' },
   // State filter of the verifier: no part of a step.
   boxTriangles: { file: 'filter/boxes' },
   joinBoxes: { file: 'filter/boxes' },

@@ -162,6 +162,7 @@ export class SceneSearch {
       wantsSearch: SEARCH_MODE.NONE,
       pairCount: pairCount ?? 0,
       searches: control.searches + 1,
+      keptAt: 0,
       radius: this.#settings.searchRadiusMax,
     };
   }

@@ -28,11 +28,18 @@ export async function readFinalState(
   buffers: SceneBuffers,
   recorder: StepRecorder,
   reader: Reader,
-  input: { readonly vertexCount: number; readonly pairCount: number; readonly epsilon: number },
+  input: {
+    readonly vertexCount: number;
+    readonly pairCount: number;
+    readonly epsilon: number;
+    /** records what closes a run of several phases */
+    readonly conclude: ((pass: GPUComputePassEncoder) => void) | undefined;
+  },
 ): Promise<FinalState> {
   const { vertexCount } = input;
   const encoder = memory.device.createCommandEncoder();
   const pass = encoder.beginComputePass();
+  input.conclude?.(pass);
   recorder.countKinds(pass, input.pairCount);
   pass.end();
   const reading = reader.record(encoder, [
@@ -103,7 +110,8 @@ export interface AnswerParts extends FinalState {
 export function toResolution(parts: AnswerParts): Resolution {
   const { control, positions, residuals, limitingPairs, timings, wasStopped } = parts;
   return {
-    status: statusOf(control.state, wasStopped),
+    // A run that stalled before the pull-back has stalled, however far that came.
+    status: control.ended === STATE.STALLED ? 'STALLED' : statusOf(control.state, wasStopped),
     positions,
     residuals,
     steps: control.steps,

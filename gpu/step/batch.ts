@@ -2,9 +2,20 @@ import type { DeviceMemory } from '../device/memory.js';
 import type { Reader, Reading } from '../device/readback.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { DeviceSearch } from '../search/device-search.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { PullBackRecorder, PullBackShape } from './pull-back-recorder.js';
 import type { StepRecorder, StepShape } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
-import { PassSequence, StageClock, type StampedPasses } from './stage-clock.js';
+import { PassSequence, type Stage, StageClock, type StampedPasses } from './stage-clock.js';
+
+/** Steps recorded between two readings of the status block. */
+export const MAX_BATCH_STEPS = 8;
+
+/** Sweeps recorded between two readings, where a step has fewer: with many sweeps per step, deadlines need more readings. */
+const MAX_BATCH_SWEEPS = 32;
+
+export const stepsPerBatch = (sweeps: number): number =>
+  Math.max(1, Math.min(MAX_BATCH_STEPS, Math.floor(MAX_BATCH_SWEEPS / sweeps)));
 
 /** Submitted steps, and what is to be read of them. */
 export interface Batch {
@@ -24,7 +35,9 @@ export class BatchRecorder {
 
   readonly #memory: DeviceMemory;
   readonly #buffers: SceneBuffers;
+  readonly #dispatcher: Dispatcher;
   readonly #recorder: StepRecorder;
+  readonly #pullBack: PullBackRecorder;
   readonly #reader: Reader;
   readonly #clock: StageClock | undefined;
   readonly #vertexCount: number;
@@ -33,14 +46,16 @@ export class BatchRecorder {
   constructor(
     memory: DeviceMemory,
     buffers: SceneBuffers,
-    recorder: StepRecorder,
+    recorders: { readonly dispatcher: Dispatcher; readonly steps: StepRecorder; readonly pullBack: PullBackRecorder },
     reader: Reader,
     vertexCount: number,
     isTimed: boolean,
   ) {
     this.#memory = memory;
     this.#buffers = buffers;
-    this.#recorder = recorder;
+    this.#dispatcher = recorders.dispatcher;
+    this.#recorder = recorders.steps;
+    this.#pullBack = recorders.pullBack;
     this.#reader = reader;
     this.#vertexCount = vertexCount;
     this.#clock = isTimed ? StageClock.open(memory) : undefined;
@@ -59,6 +74,8 @@ export class BatchRecorder {
   }
 
   /**
+   * Records steps of Algorithm 1.
+   *
    * @param search undefined where the host searches
    * @param continuesStep the first of these steps has begun already (StepRecorder.step); no search precedes it
    */
@@ -69,17 +86,49 @@ export class BatchRecorder {
     search: DeviceSearch | undefined,
     continuesStep: boolean,
   ): void {
+    this.#recordEach(encoder, count, search, continuesStep, (enter, isContinued) => {
+      this.#recorder.step(enter, shape, isContinued);
+    });
+  }
+
+  /**
+   * Records steps of the pull-back.
+   *
+   * @param hasAim the sweeps of the first of these steps are done (PullBackRecorder.step)
+   * @param continuesStep they had no room for their candidates
+   */
+  recordPullBack(
+    encoder: GPUCommandEncoder,
+    count: number,
+    shape: PullBackShape,
+    search: DeviceSearch | undefined,
+    { hasAim, continuesStep }: { readonly hasAim: boolean; readonly continuesStep: boolean },
+  ): void {
+    let isAimed = hasAim;
+    this.#recordEach(encoder, count, search, continuesStep, (enter, isContinued) => {
+      this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued });
+      isAimed = true;
+    });
+  }
+
+  #recordEach(
+    encoder: GPUCommandEncoder,
+    count: number,
+    search: DeviceSearch | undefined,
+    continuesStep: boolean,
+    recordStep: (enter: (stage: Stage) => GPUComputePassEncoder, isContinued: boolean) => void,
+  ): void {
     const passes = new PassSequence(encoder, this.#clock);
     for (let n = 0; n < count; n++) {
-      const before = this.#recorder.dispatches;
+      const before = this.#dispatcher.dispatches;
       const isContinued = continuesStep && n === 0;
       if (search && !isContinued) {
         const pass = passes.enter('search');
         search.record(pass);
         this.#recorder.afterSearch(pass);
       }
-      this.#recorder.step((stage) => passes.enter(stage), shape, isContinued);
-      this.dispatchesPerStep = this.#recorder.dispatches - before + (search?.dispatches ?? 0);
+      recordStep((stage) => passes.enter(stage), isContinued);
+      this.dispatchesPerStep = this.#dispatcher.dispatches - before + (search?.dispatches ?? 0);
     }
     passes.end();
   }

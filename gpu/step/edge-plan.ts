@@ -1,8 +1,6 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { colourEdges } from '../../src/solver/colouring.js';
-
-/** One workgroup sweeps the last colours, those from which on no colour has more edges than this. */
-const TAIL_EDGES = 2048;
+import { TAIL_EDGES } from '../kernels/constants.js';
 
 /** The edges whose length is constrained, in the order of the sweep; they are coloured once per mesh. */
 export interface EdgePlan {

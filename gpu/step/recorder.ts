@@ -1,10 +1,6 @@
-import { DISPATCH_BYTES, foldThreads, UNIFORM_STRIDE } from '../device/dispatch.js';
-import type { Kernel, KernelSet } from '../device/kernel.js';
 import { LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
-import { EDGE_RANGE } from '../kernels/structs.js';
-import type { EntryPoint } from '../kernels/table.js';
+import type { Dispatcher } from './dispatcher.js';
 import type { EdgePlan } from './edge-plan.js';
-import type { SceneBuffers } from './scene-buffers.js';
 import type { Stage } from './stage-clock.js';
 
 /** Rounds of whole dispatches before one workgroup sweeps what is left of many contacts. */
@@ -26,18 +22,11 @@ export interface StepShape {
  * Algorithm 1 (TwoWay in src/solver/cpu). The device provides the size of every dispatch and so can switch steps off.
  */
 export class StepRecorder {
-  readonly #kernels: KernelSet;
-  readonly #buffers: SceneBuffers;
-  /** dispatches recorded so far */
-  dispatches = 0;
+  readonly #dispatcher: Dispatcher;
   #edges: EdgePlan;
-  /** bind groups by file and edge range, and the generation of the buffers that they bind */
-  readonly #groups = new Map<string, GPUBindGroup>();
-  #generation = -1;
 
-  constructor(kernels: KernelSet, buffers: SceneBuffers, edges: EdgePlan) {
-    this.#kernels = kernels;
-    this.#buffers = buffers;
+  constructor(dispatcher: Dispatcher, edges: EdgePlan) {
+    this.#dispatcher = dispatcher;
     this.#edges = edges;
   }
 
@@ -49,27 +38,27 @@ export class StepRecorder {
   begin(enter: (stage: Stage) => GPUComputePassEncoder, vertexCount: number): void {
     if (this.#edges.count > 0) this.linearise(enter('backward'));
     const pass = enter('search');
-    this.#direct(pass, 'begin', vertexCount);
-    this.#direct(pass, 'open', 1);
-    this.#indirect(pass, 'forget', STEP_SLOT.PAIRS);
+    this.#dispatcher.direct(pass, 'begin', vertexCount);
+    this.#dispatcher.direct(pass, 'open', 1);
+    this.#dispatcher.indirect(pass, 'forget', STEP_SLOT.PAIRS);
   }
 
   linearise(pass: GPUComputePassEncoder): void {
-    if (this.#edges.count > 0) this.#direct(pass, 'edgeRows', this.#edges.count);
+    if (this.#edges.count > 0) this.#dispatcher.direct(pass, 'edgeRows', this.#edges.count);
   }
 
   /** Continues a run that had paused for the host. */
   arm(pass: GPUComputePassEncoder): void {
-    this.#direct(pass, 'arm', 1);
+    this.#dispatcher.direct(pass, 'arm', 1);
   }
 
   /** Takes over the result of a search on the device; does nothing where none ran in this step. */
   afterSearch(pass: GPUComputePassEncoder): void {
-    this.#direct(pass, 'afterSearch', 1);
+    this.#dispatcher.direct(pass, 'afterSearch', 1);
   }
 
   countKinds(pass: GPUComputePassEncoder, pairCount: number): void {
-    if (pairCount > 0) this.#direct(pass, 'countKinds', Math.min(pairCount, MAX_COUNTERS));
+    if (pairCount > 0) this.#dispatcher.direct(pass, 'countKinds', Math.min(pairCount, MAX_COUNTERS));
   }
 
   /**
@@ -96,9 +85,8 @@ export class StepRecorder {
     if (shape.slides) this.slide(pass);
     pass = enter('forward');
     this.advance(pass);
-    this.#indirect(pass, 'concern', STEP_SLOT.VERTICES);
-    this.#indirect(pass, 'watch', STEP_SLOT.VERTICES);
-    this.#direct(pass, 'decide', 1);
+    this.watch(pass);
+    this.#dispatcher.direct(pass, 'decide', 1);
   }
 
   /** One sweep over the edge length constraints (Eq. 13). */
@@ -106,27 +94,27 @@ export class StepRecorder {
     const { wideColours, colours } = this.#edges;
     const first = isFirst ? 0 : wideColours + 1;
     for (let c = 0; c < wideColours; c++) {
-      this.#indirect(pass, 'edgesWide', STEP_SLOT.FIRST_EDGES + c, first + c);
+      this.#dispatcher.indirect(pass, 'edgesWide', STEP_SLOT.FIRST_EDGES + c, first + c);
     }
     if (colours.length - 1 > wideColours) {
-      this.#indirect(pass, 'edgesTail', STEP_SLOT.ONE, first + wideColours);
+      this.#dispatcher.indirect(pass, 'edgesTail', STEP_SLOT.ONE, first + wideColours);
     }
   }
 
   /** Lists the pairs that may be close, and measures them: the candidates of this step. */
   findContacts(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'prepare', STEP_SLOT.VERTICES);
+    this.#dispatcher.indirect(pass, 'prepare', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForGeometry');
-    this.#overCandidates(pass, 'geometry', LIST_SLOT.ACTIVE);
+    this.#dispatcher.overCandidates(pass, 'geometry', LIST_SLOT.ACTIVE);
   }
 
   /** Selects the contacts among the candidates and makes the rows of the sweep, in order. */
   selectContacts(pass: GPUComputePassEncoder): void {
-    this.#direct(pass, 'afterGeometry', 1);
-    this.#overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
-    this.#indirect(pass, 'offsets', STEP_SLOT.VERTICES);
+    this.#dispatcher.direct(pass, 'afterGeometry', 1);
+    this.#dispatcher.overCandidates(pass, 'count', LIST_SLOT.CANDIDATES);
+    this.#dispatcher.indirect(pass, 'offsets', STEP_SLOT.VERTICES);
     for (const entry of ['fill', 'selectUnique', 'rank', 'contactRows', 'listRows', 'linkRows'] as const) {
-      this.#overCandidates(pass, entry, LIST_SLOT.CANDIDATES);
+      this.#dispatcher.overCandidates(pass, entry, LIST_SLOT.CANDIDATES);
     }
   }
 
@@ -134,71 +122,46 @@ export class StepRecorder {
   contactSweep(pass: GPUComputePassEncoder, isWide: boolean): void {
     if (isWide) {
       for (let round = 0; round < WIDE_ROUNDS; round++) {
-        this.#indirect(pass, 'openRound', STEP_SLOT.ONE);
-        this.#overCandidates(pass, 'sweepRound', LIST_SLOT.ROUND);
+        this.#dispatcher.indirect(pass, 'openRound', STEP_SLOT.ONE);
+        this.#dispatcher.overCandidates(pass, 'sweepRound', LIST_SLOT.ROUND);
       }
     }
-    this.#indirect(pass, 'sweepTail', STEP_SLOT.ONE);
+    this.#dispatcher.indirect(pass, 'sweepTail', STEP_SLOT.ONE);
   }
 
   slide(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'slide', STEP_SLOT.VERTICES);
+    this.#dispatcher.indirect(pass, 'slide', STEP_SLOT.VERTICES);
   }
 
   /** The forward step (Eq. 14 to 17): bounds, written positions, the check that reads them back, the commit. */
   advance(pass: GPUComputePassEncoder): void {
-    this.#indirect(pass, 'guard', STEP_SLOT.VERTICES);
+    this.bound(pass);
+    this.commit(pass);
+  }
+
+  /** α of every vertex. What follows may lower it and must not raise it. */
+  bound(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.indirect(pass, 'guard', STEP_SLOT.VERTICES);
     this.#list(pass, 'listForBound');
-    this.#overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
-    this.#indirect(pass, 'write', STEP_SLOT.VERTICES);
-    this.#overCandidates(pass, 'check', LIST_SLOT.ACTIVE);
-    this.#indirect(pass, 'commit', STEP_SLOT.VERTICES);
+    this.#dispatcher.overCandidates(pass, 'bound', LIST_SLOT.ACTIVE);
+  }
+
+  /** x ← x + α (y − x) where the check allows it. */
+  commit(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.indirect(pass, 'write', STEP_SLOT.VERTICES);
+    this.#dispatcher.overCandidates(pass, 'check', LIST_SLOT.ACTIVE);
+    this.#dispatcher.indirect(pass, 'commit', STEP_SLOT.VERTICES);
+  }
+
+  /** Counts what the decision that closes a step rests on. */
+  watch(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.indirect(pass, 'concern', STEP_SLOT.VERTICES);
+    this.#dispatcher.indirect(pass, 'watch', STEP_SLOT.VERTICES);
   }
 
   /** Lists the pairs on which the next dispatches work. */
   #list(pass: GPUComputePassEncoder, entry: 'listForGeometry' | 'listForBound'): void {
-    this.#indirect(pass, entry, STEP_SLOT.PAIRS);
-    this.#indirect(pass, 'planActive', STEP_SLOT.ONE);
-  }
-
-  #direct(pass: GPUComputePassEncoder, entry: EntryPoint, threads: number): void {
-    this.#set(pass, entry, undefined);
-    pass.dispatchWorkgroups(...foldThreads(threads));
-  }
-
-  #indirect(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number, edgeRange?: number): void {
-    this.#set(pass, entry, edgeRange);
-    pass.dispatchWorkgroupsIndirect(this.#buffers.stepArguments, DISPATCH_BYTES * slot);
-  }
-
-  #overCandidates(pass: GPUComputePassEncoder, entry: EntryPoint, slot: number): void {
-    this.#set(pass, entry, undefined);
-    pass.dispatchWorkgroupsIndirect(this.#buffers.candidateArguments, DISPATCH_BYTES * slot);
-  }
-
-  #set(pass: GPUComputePassEncoder, entry: EntryPoint, edgeRange: number | undefined): void {
-    const kernel = this.#kernels.get(entry);
-    this.dispatches++;
-    pass.setPipeline(kernel.pipeline);
-    pass.setBindGroup(0, this.#group(kernel, edgeRange));
-  }
-
-  #group(kernel: Kernel, edgeRange: number | undefined): GPUBindGroup {
-    const buffers = this.#buffers;
-    if (this.#generation !== buffers.generation) {
-      this.#groups.clear();
-      this.#generation = buffers.generation;
-    }
-    const key = `${kernel.file} ${edgeRange ?? ''}`;
-    let group = this.#groups.get(key);
-    if (!group) {
-      group = kernel.bind((name) =>
-        name === 'edgeRange'
-          ? { buffer: buffers.edgeRanges, offset: UNIFORM_STRIDE * (edgeRange ?? 0), size: EDGE_RANGE.bytes }
-          : buffers.named(name),
-      );
-      this.#groups.set(key, group);
-    }
-    return group;
+    this.#dispatcher.indirect(pass, entry, STEP_SLOT.PAIRS);
+    this.#dispatcher.indirect(pass, 'planActive', STEP_SLOT.ONE);
   }
 }

@@ -1,8 +1,18 @@
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { arrivedWithin } from '../../src/solver/arrival.js';
+import {
+  PUSHED,
+  REST,
+  SHORTENING_REST,
+  SHORTENING_SLACK,
+  SHORTENING_SWEEPS,
+  WARM_CONTACTS,
+  WARM_EDGES,
+} from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
-import type { Settings } from '../../src/solver/settings.js';
-import { PARAMETERS } from '../kernels/structs.js';
+import type { PullBackSettings, Settings } from '../../src/solver/settings.js';
+import { PHASE, type Phase } from '../kernels/constants.js';
+import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { SceneBuffers } from './scene-buffers.js';
 
@@ -59,8 +69,9 @@ export function uploadParameters(
   mesh: CollisionMesh,
   settings: Settings,
   edges: EdgePlan,
-  { start, waitsForSearch }: { readonly start: Float32Array; readonly waitsForSearch: boolean },
+  request: { readonly start: Float32Array; readonly waitsForSearch: boolean; readonly phase: Phase },
 ): void {
+  const { start, waitsForSearch, phase } = request;
   const s = settings;
   const distances = distancesByVertex(mesh, settings);
   if (distances) queue.writeBuffer(buffers.start, POSITION_BYTES * mesh.vertexCount, Float32Array.from(distances));
@@ -86,6 +97,46 @@ export function uploadParameters(
     hasDistances: distances ? 1 : 0,
     leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
     mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
+    hasPullBack: s.pullBack ? 1 : 0,
+    movesAll: phase === PHASE.SHORTEN ? 1 : 0,
   });
   queue.writeBuffer(buffers.parameters, 0, packed);
+  if (!s.pullBack || phase === PHASE.ADVANCE) return;
+  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, s.pullBack, edges, phase));
+}
+
+/** Sweeps of a step of this phase. */
+export function sweepsOf({ sweeps, pullBack }: Settings, phase: Phase): number {
+  if (phase === PHASE.ADVANCE || !pullBack) return sweeps;
+  return phase === PHASE.SHORTEN ? SHORTENING_SWEEPS : pullBack.sweeps;
+}
+
+/** The parameter block of a phase of the pull-back. */
+export function packPullBack(
+  { delta, leap, reach }: Settings,
+  { tau, minGain, offset }: PullBackSettings,
+  { colours }: EdgePlan,
+  phase: Phase,
+): ArrayBuffer {
+  const isShortening = phase === PHASE.SHORTEN;
+  return PULL_BACK.pack({
+    phase,
+    tau,
+    longest: leap > 0 ? leap : reach,
+    minGain,
+    raise: 1 - offset,
+    // Each of the last steps begins anew.
+    warmEdges: isShortening ? 0 : WARM_EDGES,
+    warmContacts: isShortening ? 0 : WARM_CONTACTS,
+    slack: isShortening ? SHORTENING_SLACK * delta : 0,
+    pushed: PUSHED * delta,
+    rest: (isShortening ? SHORTENING_REST : REST) * delta,
+    colours: colours.length - 1,
+  });
+}
+
+/** Are two arrays equal, bit for bit? */
+export function isSame(a: Float32Array, b: Float32Array): boolean {
+  const bytes = (array: Float32Array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
+  return bytes(a).equals(bytes(b));
 }

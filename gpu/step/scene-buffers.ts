@@ -14,6 +14,7 @@ import {
   VERTEX_STEP,
 } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
+import { PULL_BACK_PAIR_BYTES, PullBackBuffers } from './pull-back-buffers.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = BUFFER_USAGE;
 const PAIR_STATE = STORAGE | COPY_SRC | COPY_DST;
@@ -89,6 +90,10 @@ export class SceneBuffers {
 
   readonly #memory: DeviceMemory;
   readonly #all = new Set<GPUBuffer>();
+  readonly #vertexCount: number;
+  #edges: EdgePlan;
+  /** undefined until a request needs them */
+  #pullBack: PullBackBuffers | undefined;
 
   readonly #pairsPerCandidate: number;
 
@@ -104,6 +109,8 @@ export class SceneBuffers {
     this.#pairsPerCandidate = firstCandidates === undefined ? PAIRS_PER_CANDIDATE : Number.POSITIVE_INFINITY;
     this.candidateCapacity = firstCandidates ?? 0;
     const v = mesh.vertexCount;
+    this.#vertexCount = v;
+    this.#edges = edges;
     const state = STORAGE | COPY_SRC | COPY_DST;
     this.parameters = this.#add('parameters', PARAMETERS.bytes, UNIFORM | COPY_DST);
     this.control = this.#add('control', CONTROL.bytes, state | UNIFORM);
@@ -150,7 +157,14 @@ export class SceneBuffers {
     queue.writeBuffer(this.edgeEnds, 0, edges.ends);
     queue.writeBuffer(this.edgeColours, 0, edges.colours);
     queue.writeBuffer(this.edgeRanges, 0, edgeRangesOf(edges));
+    this.#edges = edges;
+    this.#pullBack?.replaceEdges(edges);
     this.generation++;
+  }
+
+  /** Allocates what the pull-back needs, once. */
+  reservePullBack(): void {
+    this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity);
   }
 
   /**
@@ -167,6 +181,7 @@ export class SceneBuffers {
     this.pairNormal = this.#add('pairNormal', PAIR_BYTES.pairNormal * capacity, PAIR_STATE);
     this.pairDistance = this.#add('pairDistance', PAIR_BYTES.pairDistance * capacity, PAIR_STATE);
     this.pairCapacity = capacity;
+    this.#pullBack?.reservePairs(capacity);
     this.#share(this.#candidatesWith(capacity, this.candidateCapacity));
   }
 
@@ -178,7 +193,8 @@ export class SceneBuffers {
   /** Bytes to allocate beyond the present ones for this capacity. */
   bytesToGrow(pairs: number, candidates: number): number {
     const later = bytesOf(pairs, this.#candidatesWith(pairs, candidates));
-    return later - bytesOf(this.pairCapacity, this.candidateCapacity);
+    const multipliers = this.#pullBack ? PULL_BACK_PAIR_BYTES * (pairs - this.pairCapacity) : 0;
+    return later - bytesOf(this.pairCapacity, this.candidateCapacity) + multipliers;
   }
 
   /** The room for candidates with so many pairs; at least one, because kernels bind nothing shorter. */
@@ -199,13 +215,14 @@ export class SceneBuffers {
   /** The buffer that a kernel's binding names. @throws Error for a name that no buffer has */
   named(binding: string): GPUBuffer {
     const name = OTHER_NAMES[binding] ?? binding;
-    const buffer = (this as unknown as Record<string, unknown>)[name];
-    if (!this.#all.has(buffer as GPUBuffer))
-      throw new Error(`A kernel binds "${binding}", which is no buffer of a scene.`);
-    return buffer as GPUBuffer;
+    const own = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
+    const buffer = this.#all.has(own) ? own : this.#pullBack?.named(name);
+    if (!buffer) throw new Error(`A kernel binds "${binding}", which is no buffer of a scene.`);
+    return buffer;
   }
 
   close(): void {
+    this.#pullBack?.close();
     for (const buffer of this.#all) this.#memory.free(buffer);
     this.#all.clear();
   }

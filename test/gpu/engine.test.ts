@@ -1,5 +1,6 @@
 import t from 'tap';
-import { type GpuScene, MAX_BATCH_STEPS } from '../../gpu/scene.js';
+import type { GpuScene } from '../../gpu/scene.js';
+import { MAX_BATCH_STEPS } from '../../gpu/step/batch.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { stackSwap } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';

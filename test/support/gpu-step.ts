@@ -1,11 +1,14 @@
-import { foldThreads } from '../../gpu/device/dispatch.js';
+import { foldGroups, foldThreads, groupsFor } from '../../gpu/device/dispatch.js';
 import type { KernelSet } from '../../gpu/device/kernel.js';
 import type { DeviceMemory } from '../../gpu/device/memory.js';
 import { Reader } from '../../gpu/device/readback.js';
-import { STEP_SLOT } from '../../gpu/kernels/constants.js';
+import { type Phase, STEP_SLOT, SUM_GROUPS } from '../../gpu/kernels/constants.js';
 import { CONTROL, PARAMETERS } from '../../gpu/kernels/structs.js';
+import { Dispatcher } from '../../gpu/step/dispatcher.js';
 import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
+import { PullBackRecorder } from '../../gpu/step/pull-back-recorder.js';
 import { StepRecorder } from '../../gpu/step/recorder.js';
+import { packPullBack } from '../../gpu/step/request.js';
 import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { PairSet } from '../../src/solver/cpu/pair-set.js';
@@ -33,7 +36,13 @@ type BufferName =
   | 'control'
   | 'candidates'
   | 'contacts'
-  | 'progress';
+  | 'progress'
+  | 'best'
+  | 'pull'
+  | 'sums'
+  | 'edgePush'
+  | 'heldEdges'
+  | 'kept';
 
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
 const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
@@ -52,6 +61,7 @@ export interface FoundCandidate {
 /** The buffers of one step with given contents: runs stages one by one and reads their results. */
 export class StageBench {
   readonly recorder: StepRecorder;
+  readonly pullBack: PullBackRecorder;
   readonly edges: EdgePlan;
   readonly #memory: DeviceMemory;
   readonly #buffers: SceneBuffers;
@@ -63,7 +73,9 @@ export class StageBench {
     this.edges = planEdges(mesh, settings.sigma > 0);
     this.#buffers = new SceneBuffers(memory, mesh, this.edges, Math.max(16, pairs.count), pairs.count);
     this.#reader = new Reader(memory);
-    this.recorder = new StepRecorder(kernels, this.#buffers, this.edges);
+    const dispatcher = new Dispatcher(kernels, this.#buffers);
+    this.recorder = new StepRecorder(dispatcher, this.edges);
+    this.pullBack = new PullBackRecorder(dispatcher, this.recorder, this.edges);
     const { queue } = memory.device;
     const buffers = this.#buffers;
     const copy = (from: Float32Array): Float32Array<ArrayBuffer> => Float32Array.from(from);
@@ -117,11 +129,33 @@ export class StageBench {
     write(STEP_SLOT.ONE, [1, 1, 1]);
     write(STEP_SLOT.VERTICES, foldThreads(mesh.vertexCount));
     write(STEP_SLOT.PAIRS, foldThreads(pairs.count));
+    write(STEP_SLOT.EDGES, foldThreads(this.edges.count));
+    write(STEP_SLOT.SUMS, foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))));
     for (let c = 0; c < this.edges.wideColours; c++) {
       write(STEP_SLOT.FIRST_EDGES + c, foldThreads(this.edges.colours[c + 1] - this.edges.colours[c]));
     }
     queue.writeBuffer(buffers.stepArguments, 0, slots);
     this.run((pass) => this.recorder.linearise(pass));
+    if (settings.pullBack) this.#buffers.reservePullBack();
+  }
+
+  /** Opens a phase of the pull-back; its first y is that of the bench, not rebuilt. */
+  async beginPullBack({ settings, mesh, y }: StageInput, phase: Exclude<Phase, 0>): Promise<void> {
+    if (!settings.pullBack) throw new Error('These settings have no pull-back.');
+    const { queue } = this.#memory.device;
+    queue.writeBuffer(this.#buffers.named('pullBack'), 0, packPullBack(settings, settings.pullBack, this.edges, phase));
+    this.run((pass) => this.pullBack.open(pass, phase, mesh.vertexCount));
+    this.writeY(y);
+  }
+
+  /** Writes fields of the control block; the others keep what they hold. */
+  async writeControl(values: Record<string, number>): Promise<void> {
+    const packed = CONTROL.pack({ ...(await this.control()), ...values });
+    this.#memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
+  }
+
+  write(name: BufferName | 'target', content: Float32Array): void {
+    this.#memory.device.queue.writeBuffer(this.#buffers.named(name), 0, Float32Array.from(content));
   }
 
   writeY(y: Float32Array): void {
@@ -145,7 +179,7 @@ export class StageBench {
 
   async read(name: BufferName): Promise<ArrayBuffer> {
     const encoder = this.#memory.device.createCommandEncoder();
-    const buffer = this.#buffers[name];
+    const buffer = this.#buffers.named(name);
     const reading = this.#reader.record(encoder, [{ buffer, bytes: buffer.size }]);
     this.#memory.device.queue.submit([encoder.finish()]);
     return (await reading.wait())[0];

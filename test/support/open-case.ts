@@ -1,13 +1,15 @@
 import type { MeshInput } from '../../src/contract/mesh.js';
-import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { Parameters, ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
-import type { Engine, Resolution, Scene, StepInput } from '../../src/solver/engine.js';
+import type { Engine, EngineUnits, Resolution, Scene, StepInput } from '../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
 
 export interface OpenCase {
   readonly scene: Scene;
+  readonly parameters: Parameters;
+  readonly units: EngineUnits;
   /** float32[3·V] start and target in engine coordinates */
   readonly x: Float32Array;
   readonly y: Float32Array;
@@ -28,8 +30,9 @@ export async function openCase(
   const { parameters } = resolveParameters(overrides, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
-  const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
+  const units = { scale: frame.scale, floor };
+  const scene = await engine.open(mesh, parameters, units);
   const x = frame.toEngine(start);
   const y = frame.toEngine(target);
-  return { scene, x, y, resolve: (extra = {}) => scene.resolve({ ...extra, x, y }) };
+  return { scene, parameters, units, x, y, resolve: (extra = {}) => scene.resolve({ ...extra, x, y }) };
 }

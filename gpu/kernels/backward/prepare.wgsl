@@ -30,7 +30,7 @@ fn prepare(
   let k = 3u * i;
   var here = vec3f(0.0);
   var origin = vec3f(0.0);
-  var moves = false;
+  var moves = parameters.movesAll == 1u;
   for (var c = 0u; c < axes(); c++) {
     here[c] = x[k + c];
     origin[c] = start[k + c];

@@ -47,6 +47,9 @@ fn begin(
   progress[i].stuck = 0u;
   if (!isThere) {
     atomicAdd(&control.unfinishedCount, 1u);
+    if (inverseMass[i] == 0.0) {
+      atomicAdd(&control.lateCount, 1u);
+    }
   }
   var isInvalid = false;
   if (parameters.hasBoxes == 1u) {

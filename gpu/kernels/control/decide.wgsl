@@ -21,65 +21,12 @@ const RESIDUAL_PARTS: f32 = 65536.0;
 // Rounds D(l) down: largestMove errs by a few u, the difference by one.
 const MOVE_ROUNDING: f32 = 1.00001;
 
-fn writeSlot(slot: u32, groups: vec2u) {
-  stepArguments[3u * slot] = groups.x;
-  stepArguments[3u * slot + 1u] = groups.y;
-  stepArguments[3u * slot + 2u] = 1u;
-}
-
-fn writeArguments() {
-  let isRunning = control.state == RUNNING;
-  let runs = select(0u, 1u, isRunning);
-  writeSlot(STEP_SLOT_ONE, vec2u(runs, runs));
-  writeSlot(STEP_SLOT_SEARCH, vec2u(0u, 0u) + select(0u, 1u, isRunning && control.wantsSearch != SEARCH_NONE));
-  writeSlot(STEP_SLOT_VERTICES, foldThreads(parameters.vertexCount).xy * runs);
-  writeSlot(STEP_SLOT_PAIRS, foldThreads(control.pairCount).xy * runs);
-  for (var c = 0u; c < parameters.wideColours; c++) {
-    writeSlot(STEP_SLOT_FIRST_EDGES + c, foldThreads(edgeColours[c + 1u] - edgeColours[c]).xy * runs);
-  }
-  for (var slot = 0u; slot < LIST_SLOT_COUNT; slot++) {
-    candidateArguments[3u * slot] = 0u;
-    candidateArguments[3u * slot + 1u] = 0u;
-    candidateArguments[3u * slot + 2u] = 1u;
-  }
-}
-
-fn clearCounters() {
-  atomicStore(&control.residualBits, 0u);
-  atomicStore(&control.unfinishedCount, 0u);
-  atomicStore(&control.touchingCount, 0u);
-  atomicStore(&control.largestMoveBits, 0u);
-  atomicStore(&control.relevantCount, 0u);
-  atomicStore(&control.stoppedCount, 0u);
-  atomicStore(&control.starvedCount, 0u);
-  atomicStore(&control.wantedCount, 0u);
-  atomicStore(&control.hasMoved, 0u);
-  atomicStore(&control.residualSum, 0u);
-  atomicStore(&control.residualSumHigh, 0u);
-  atomicStore(&control.listedCount, 0u);
-  atomicStore(&control.candidateCount, 0u);
-  atomicStore(&control.listTop, 0u);
-  atomicStore(&control.keptCount, 0u);
-  atomicStore(&control.rowCount, 0u);
-  atomicStore(&control.queueTail, 0u);
-  atomicStore(&control.readyCount, 0u);
-  control.queueBegin = 0u;
-  control.queueEnd = 0u;
-  control.sweepRounds = 0u;
-  control.sweepsDone = 0u;
-}
+// #include "control/arguments.wgsl"
 
 // D(l) after the step whose largest move was counted.
 fn narrowedRadius() -> f32 {
   let motion = 2.0 * MOVE_ROUNDING * bitcast<f32>(atomicLoad(&control.largestMoveBits));
   return (control.radius - motion) - 2.5e-7 * control.radius;
-}
-
-// The re-search rule of guard BOXES: enough of the relevant vertices are stopped, or one of them has been for long.
-fn isSearchDue() -> bool {
-  let stopped = atomicLoad(&control.stoppedCount);
-  let few = f32(stopped) < STOPPED_SHARE * f32(atomicLoad(&control.relevantCount));
-  return atomicLoad(&control.starvedCount) > 0u || (stopped > 0u && !few);
 }
 
 // The sum of r over the unfinished vertices at the end of a window of steps.
@@ -88,10 +35,9 @@ fn sumOfResiduals() -> f32 {
   return high * 4294967296.0 + f32(atomicLoad(&control.residualSum));
 }
 
-// Where the host searches, a run that wants a search pauses for it.
-fn pausedForSearch(state: u32, search: u32) -> u32 {
-  let pauses = state == RUNNING && search != SEARCH_NONE && parameters.waitsForSearch == 1u;
-  return select(state, NEEDS_SEARCH, pauses);
+// Where the pull-back follows, a run that has ended goes on with it; the host records its steps.
+fn handedOver(state: u32) -> bool {
+  return parameters.hasPullBack == 1u && (state == CONVERGED || state == STALLED);
 }
 
 @compute @workgroup_size(1)
@@ -135,8 +81,13 @@ fn decide() {
   control.wantsSearch = wanted;
 
   let limited = select(RUNNING, AT_STEP_LIMIT, steps >= parameters.stepLimit);
-  let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone);
-  control.state = pausedForSearch(select(state, ended, isRunning), wanted);
+  // The pull-back brings dynamic vertices nearer than further steps would, once what is prescribed has arrived.
+  let hasArrived = parameters.hasPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
+  let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone || hasArrived);
+  let isHandedOver = isRunning && handedOver(ended);
+  control.phase = select(control.phase, PHASE_PULL, isHandedOver);
+  control.ended = select(control.ended, ended, isHandedOver);
+  control.state = pausedForSearch(select(select(state, ended, isRunning), NEEDS_PHASE, isHandedOver), wanted);
   clearCounters();
   writeArguments();
 }
@@ -160,7 +111,11 @@ fn open() {
   let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
   control.wantsSearch = search;
   let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
-  control.state = pausedForSearch(select(limited, CONVERGED, unfinished == 0u), search);
+  let isHandedOver = parameters.hasPullBack == 1u && unfinished > 0u && atomicLoad(&control.lateCount) == 0u;
+  control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
+  control.ended = select(0u, CONVERGED, isHandedOver);
+  let ended = select(limited, CONVERGED, unfinished == 0u);
+  control.state = pausedForSearch(select(ended, NEEDS_PHASE, isHandedOver), search);
   control.clock += 1u;
   clearCounters();
   writeArguments();
@@ -182,6 +137,8 @@ fn afterSearch() {
   control.pairCount = select(control.pairCount, demand, isTaken);
   control.wantsSearch = select(control.wantsSearch, SEARCH_NONE, isTaken);
   control.searches += select(0u, 1u, isTaken);
+  // Multipliers are kept by pair, and the pairs are others now.
+  control.keptAt = select(control.keptAt, 0u, isTaken);
   control.radius = select(control.radius, parameters.radiusMax, isTaken && parameters.hasBoxes == 0u);
   // Without a search these are the sizes that were written when the step was opened.
   writeArguments();

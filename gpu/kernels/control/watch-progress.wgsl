@@ -2,7 +2,7 @@
 // box, that are stuck at a pair; at the end of a window of steps, whether an unfinished vertex has travelled since its
 // beginning, and Σr.
 //
-// In: x, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
+// In: x, inverseMass, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
 // Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -14,6 +14,7 @@
 @group(0) @binding(4) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(5) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(6) var<storage, read_write> wanted: array<u32>;
+@group(0) @binding(7) var<storage, read> inverseMass: array<f32>;
 
 // Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
 const RESIDUAL_PARTS: f32 = 65536.0;
@@ -30,6 +31,9 @@ fn watch(
   }
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let isUnfinished = progress[i].residual >= parameters.epsilon;
+  if (isUnfinished && inverseMass[i] == 0.0) {
+    atomicAdd(&control.lateCount, 1u);
+  }
   let guardAlpha = vertexStep[i].guard;
   let alpha = bitcast<f32>(vertexStep[i].alpha);
   // A vertex whose motion leaves its box needs a new one; the other unfinished vertices are likely to need one next.

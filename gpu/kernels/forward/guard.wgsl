@@ -13,6 +13,7 @@
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/range.wgsl"
 @group(0) @binding(1) var<storage, read> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> y: array<u32>;
@@ -32,12 +33,6 @@ fn boxShare(here: f32, to: f32, lo: f32, hi: f32) -> f32 {
     return max(0.0, (lo - here) / (to - here) * FACE_SHARE);
   }
   return 1.0;
-}
-
-// Tested by the exponent, because a compiler may assume that there is neither infinity nor NaN. Numbers beyond 2^120 are out
-// of range too: their differences and heights would not remain finite.
-fn isInRange(bits: u32) -> bool {
-  return ((bits >> 23u) & 0xffu) < 247u;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -1,43 +1,14 @@
 import t from 'tap';
-import { SCENES } from '../../../examples/scenes/index.js';
-import type { MeshInput } from '../../../src/contract/mesh.js';
 import type { Quality } from '../../../src/contract/parameters.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
-import { type Judged, resolveJudged } from '../../support/judged-resolve.js';
+import { resolveJudged } from '../../support/judged-resolve.js';
+import { examplePair, randomPullBack, rmsOf, stretchOf } from '../../support/nearness.js';
 import { seeded } from '../../support/random.js';
 import { CASES, randomScene, stackSwap } from '../cases.js';
 
 t.setTimeout(120_000);
 
 const engine = createCpuEngine();
-
-/** Root mean square distance of the dynamic vertices to the target. */
-function rmsOf({ mesh, positions }: Judged, target: Float64Array): number {
-  let sum = 0;
-  let count = 0;
-  for (let i = 0; i < mesh.vertexCount; i++) {
-    if (mesh.kinematic[i]) continue;
-    count++;
-    for (let c = 3 * i; c < 3 * i + 3; c++) sum += (positions[c] - target[c]) ** 2;
-  }
-  return Math.sqrt(sum / count);
-}
-
-/** The largest length of an edge with a dynamic vertex, relative to its length in the target. */
-function stretchOf({ mesh, positions }: Judged, target: Float64Array): number {
-  const length = (x: Float64Array, i: number, j: number) =>
-    Math.hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]);
-  let largest = 0;
-  for (const edges of [mesh.edges, mesh.innerEdges]) {
-    for (let e = 0; e < edges.length; e += 2) {
-      const [i, j] = [edges[e], edges[e + 1]];
-      if (mesh.kinematic[i] && mesh.kinematic[j]) continue;
-      const rest = length(target, i, j);
-      if (rest > 0) largest = Math.max(largest, length(positions, i, j) / rest);
-    }
-  }
-  return largest;
-}
 
 for (const { name, mesh, start, target, parameters, kinematicArrive } of CASES) {
   t.test(`${name}, BALANCED`, async (t) => {
@@ -65,20 +36,9 @@ for (const { name, mesh, start, target, parameters, kinematicArrive } of CASES) 
 
 t.test('the examples come nearer to their targets, and no edge exceeds its limit', async (t) => {
   for (const name of ['layers', 'hair', 'solid', 'spike', 'sleeve'] as const) {
-    const scene = SCENES[name](undefined);
-    const kinematic = Uint8Array.from({ length: scene.vertexCount }, (_, i) => (i < scene.kinematicFrom ? 0 : 1));
-    const mesh: MeshInput = {
-      vertexCount: scene.vertexCount,
-      kinematic,
-      triangles: scene.triangles,
-      segments: scene.segments,
-      particles: scene.particles,
-      tetrahedra: scene.tetrahedra,
-    };
-    const start = Float64Array.from(scene.start);
-    const target = Float64Array.from(scene.target);
+    const { mesh, start, target, parameters } = examplePair(name);
     const solve = (quality: Quality) =>
-      resolveJudged(engine, mesh, start, target, { ...scene.parameters, quality, verify: 'STATE' });
+      resolveJudged(engine, mesh, start, target, { ...parameters, quality, verify: 'STATE' });
     const fast = await solve('FAST');
     const balanced = await solve('BALANCED');
     t.equal(balanced.intersections + balanced.collisions, 0, `${name}: safe`);
@@ -98,20 +58,13 @@ t.test('random scenes with wild targets stay free of intersections at every step
   t.comment(`seed ${random.seed}`);
   for (let round = 0; round < 40; round++) {
     const scene = randomScene(random).build();
-    const parameters = {
-      quality: random() < 0.3 ? 'FINE' : 'BALANCED',
-      forward: random() < 0.25 ? 'ISOTROPIC' : 'PLANAR',
-      contact: random() < 0.5 ? 'VOLUME' : 'GAP',
-      stepLimit: 40,
-      stretchLimit: [0, 1.01, 1.1, 2][random.int(4)],
-      activationDistance: [1e-3, 1e-2, 0.1][random.int(3)],
-      damping: [0.5, 0.9, 0.999][random.int(3)],
-    } as const;
-    const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, parameters).catch((error) => {
-      // Scattered by chance, some starts do touch: those are no cases.
-      if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
-      throw error;
-    });
+    const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, randomPullBack(random)).catch(
+      (error) => {
+        // Scattered by chance, some starts do touch: those are no cases.
+        if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
+        throw error;
+      },
+    );
     if (!judged) continue;
     t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
     t.equal(judged.collisions, 0, `round ${round}: no piece collides`);

@@ -1,0 +1,5 @@
+// Tested by the exponent, because a compiler may assume that there is neither infinity nor NaN. Numbers beyond 2^120 are out
+// of range too: their differences and heights would not remain finite.
+fn isInRange(bits: u32) -> bool {
+  return ((bits >> 23u) & 0xffu) < 247u;
+}

@@ -1,0 +1,132 @@
+// Decides what comes next in the pull-back. `openPull` and `openShortening` open its phases, `decidePull` closes a step, `awaitSearch`
+// the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
+// statuses:
+//
+//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, unless it gains anything and a motion was cut to
+//             a leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, MAX_HELD_STEPS in any case, as STALLED;
+//             vertices that their boxes hold make a search due. Φ = 0 ends it.
+//   SHORTEN   follows where edges of the best state are above their limits: up to MAX_SHORTENING_STEPS steps, while each
+//             takes MIN_SHORTENING_GAIN off the excess.
+//
+// Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
+//
+// In: sums (their total), edgeColours. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBack.#pull and #shortenEdges
+// (src/solver/cpu/pull-back.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read_write> stepArguments: array<u32>;
+@group(0) @binding(3) var<storage, read_write> candidateArguments: array<u32>;
+@group(0) @binding(4) var<storage, read> edgeColours: array<u32>;
+@group(0) @binding(5) var<storage, read> sums: array<vec4f>;
+@group(0) @binding(6) var<uniform> pullBack: PullBack;
+// #include "control/arguments.wgsl"
+
+fn meritOf(parts: vec2f) -> f32 {
+  return parts.x + EXCESS_WEIGHT * parts.y;
+}
+
+// How a run goes on after a step, or before the first one.
+fn limitedOr(state: u32) -> u32 {
+  return select(state, AT_STEP_LIMIT, state == RUNNING && control.steps >= parameters.stepLimit);
+}
+
+@compute @workgroup_size(1)
+fn openPull() {
+  let parts = sums[SUM_GROUPS];
+  let merit = meritOf(parts.xy);
+  control.bestMerit = merit;
+  control.bestExcess = parts.y;
+  control.poorSteps = 0u;
+  control.shortenings = 0u;
+  control.windowSteps = 0u;
+  control.clearsStopped = 0u;
+  control.keptAt = 0u;
+  control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
+  control.state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
+  writeArguments();
+}
+
+@compute @workgroup_size(1)
+fn openShortening() {
+  control.wantsSearch = SEARCH_ALL;
+  control.clearsStopped = 0u;
+  control.hasAim = 0u;
+}
+
+@compute @workgroup_size(1)
+fn awaitSearch() {
+  // Before the first sweeps of a phase there is no aim yet.
+  let hasSwept = control.state == RUNNING && control.sweepsDone > 0u;
+  control.hasAim = select(control.hasAim, 1u, hasSwept);
+  control.keptAt = select(control.keptAt, control.clock, hasSwept);
+  control.state = pausedForSearch(control.state, control.wantsSearch);
+  writeArguments();
+}
+
+@compute @workgroup_size(1)
+fn decidePull() {
+  let isRunning = control.state == RUNNING;
+  let one = select(0u, 1u, isRunning);
+  let parts = sums[SUM_GROUPS];
+  let isPull = pullBack.phase == PHASE_PULL;
+  control.steps += one;
+  control.clock += one;
+  let moving = atomicLoad(&control.movingCount);
+  control.residual = select(control.residual, select(0.0, 1.0, moving > 0u), isRunning);
+  control.unfinished = select(control.unfinished, moving, isRunning);
+  control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
+  control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
+
+  // What the state loses against the best one was summed term by term: the difference of two sums would be lost in their rounding
+  // where one vertex is far from its target.
+  let present = select(parts.y, meritOf(parts.xy), isPull);
+  let best = select(control.bestExcess, control.bestMerit, isPull);
+  let loss = select(parts.w, meritOf(parts.zw), isPull);
+  let isBest = isRunning && loss < 0.0;
+  let gain = select(0.0, -loss / best, best > 0.0);
+  let left = select(best, present, isBest);
+  let bestExcess = select(control.bestExcess, parts.y, isBest);
+  control.bestMerit = select(control.bestMerit, present, isBest && isPull);
+  control.bestExcess = bestExcess;
+  control.bests += select(0u, 1u, isBest);
+
+  let isHeld = atomicLoad(&control.heldCount) > 0u;
+  let isRich = gain >= pullBack.minGain || (isBest && atomicLoad(&control.isLeaping) == 1u);
+  let poor = select(control.poorSteps + 1u, 0u, isRich);
+  control.poorSteps = select(control.poorSteps, poor, isRunning);
+  let isSettled = poor >= MAX_POOR_STEPS && !isHeld;
+  let pulled = select(select(RUNNING, STALLED, poor >= MAX_HELD_STEPS), CONVERGED, isSettled || !(left > 0.0));
+
+  let shortenings = control.shortenings + select(one, 0u, isPull);
+  control.shortenings = shortenings;
+  let isShort = gain < MIN_SHORTENING_GAIN || shortenings >= MAX_SHORTENING_STEPS || !(left > 0.0);
+  let shortened = select(RUNNING, control.ending, isShort);
+
+  // What its box holds may gain something in a new one; where edges are shortened, at once.
+  let isDue = isSearchDue();
+  let isAsked = isDue || (isHeld && (!isPull || poor > 0u));
+  let isFew = f32(atomicLoad(&control.wantedCount)) <= PARTIAL_SHARE * f32(parameters.vertexCount);
+  let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), isAsked);
+  control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning);
+  control.wantsSearch = select(control.wantsSearch, search, isRunning);
+
+  let ended = select(shortened, pulled, isPull);
+  // Edges of the best state are above their limits: they are shortened next, if there are steps left.
+  let isNext = isRunning && isPull && ended != RUNNING && bestExcess > 0.0;
+  control.ending = select(control.ending, ended, isNext);
+  control.phase = select(control.phase, PHASE_SHORTEN, isNext);
+  let limited = limitedOr(select(ended, RUNNING, isNext));
+  let state = select(limited, NEEDS_PHASE, isNext && limited == RUNNING);
+  control.state = select(control.state, state, isRunning);
+  atomicStore(&control.isLeaping, select(atomicLoad(&control.isLeaping), 0u, isRunning));
+  clearCounters();
+  writeArguments();
+  writeSlot(STEP_SLOT_BEST, foldThreads(parameters.vertexCount).xy * select(0u, 1u, isBest));
+}
+
+@compute @workgroup_size(1)
+fn closeRun() {
+  control.residual = bitcast<f32>(atomicLoad(&control.residualBits));
+  control.unfinished = atomicLoad(&control.unfinishedCount);
+}

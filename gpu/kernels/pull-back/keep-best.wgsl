@@ -1,0 +1,21 @@
+// best ← x where the last step of the pull-back has reached the best state so far, one thread a vertex. A bit copy. Mirrors
+// PullBack.#keep (src/solver/cpu/pull-back.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(0) @binding(2) var<storage, read_write> best: array<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn keepBest(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  for (var k = 3u * i; k < 3u * i + axes(); k++) {
+    best[k] = x[k];
+  }
+}

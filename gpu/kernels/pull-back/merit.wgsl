@@ -1,0 +1,84 @@
+// Parts of Φ at x, and of what it is above Φ at the best state, over every so-many-th vertex and edge a thread:
+//
+//   Φ = Σ m_i |x_i − y*_i|² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − R_ij)²,   R = σ L*
+//
+// the two sums apart; the difference to the best state term by term, |a|² − |b|² = (a − b)·(a + b), so that its sign is that of many
+// small terms even beside a large one that hardly changes. Lengths are in units of the largest |x − y*| that the pull-back began with, rounded down to a power of two, so
+// that squares neither overflow nor vanish beside each other; scaling by a power of two is exact.
+//
+// In: x, best, goal, inverseMass, edgeEnds, edgeRow, control. Out: sums. Mirrors PullBack.#merit (src/solver/cpu/pull-back.ts) and
+// EdgeLimits.excess (edge-limits.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/lengths.wgsl"
+@group(0) @binding(1) var<uniform> control: ControlView;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read> goal: array<f32>;
+@group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(5) var<storage, read> edgeEnds: array<vec2u>;
+@group(0) @binding(6) var<storage, read> edgeRow: array<vec4f>;
+@group(0) @binding(7) var<storage, read_write> sums: array<vec4f>;
+@group(0) @binding(8) var<storage, read> best: array<f32>;
+// #include "pull-back/sums.wgsl"
+
+// Relative: what |x_i − x_j| in float32 may err by. Less is no excess.
+const EXCESS_ROUNDING: f32 = 1e-6;
+
+// 1 over the unit: 2^−n for 2^n ≤ the largest distance, and no more than 2^40 where that is less than any edge can tell.
+fn meritScale() -> f32 {
+  let exponent = clamp(control.unitBits >> 23u, 87u, 253u);
+  return bitcast<f32>((254u - exponent) << 23u);
+}
+
+// What an edge of this difference is above its limit.
+fn excessOf(d: vec3f, limit: f32) -> f32 {
+  return max(0.0, lengthOf(d) - limit);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn weigh(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let scale = meritScale();
+  let stride = WORKGROUP_SIZE * groups.x * groups.y;
+  let begin = linearIndex(group, groups, local);
+  var own = vec4f(0.0);
+  for (var i = begin; i < parameters.vertexCount; i += stride) {
+    let w = inverseMass[i];
+    var square = 0.0;
+    var loss = 0.0;
+    for (var k = 3u * i; k < 3u * i + axes(); k++) {
+      let here = scale * x[k] - scale * goal[k];
+      let there = scale * best[k] - scale * goal[k];
+      square += here * here;
+      loss += (scale * (x[k] - best[k])) * (here + there);
+    }
+    if (w > 0.0) {
+      own += vec4f(square / w, 0.0, loss / w, 0.0);
+    }
+  }
+  for (var e = begin; e < parameters.edgeCount; e += stride) {
+    let limit = edgeRow[e].w;
+    if (limit < 0.0) {
+      continue;
+    }
+    let i = 3u * edgeEnds[e].x;
+    let j = 3u * edgeEnds[e].y;
+    var here = vec3f(0.0);
+    var there = vec3f(0.0);
+    for (var c = 0u; c < axes(); c++) {
+      here[c] = scale * (x[i + c] - x[j + c]);
+      there[c] = scale * (best[i + c] - best[j + c]);
+    }
+    let longest = (1.0 + EXCESS_ROUNDING) * (scale * limit);
+    let present = excessOf(here, longest);
+    let earlier = excessOf(there, longest);
+    own += vec4f(0.0, present * present, 0.0, (present - earlier) * (present + earlier));
+  }
+  let sum = sumOfGroup(own, local);
+  if (local == 0u) {
+    sums[foldedGroup(group, groups)] = sum;
+  }
+}

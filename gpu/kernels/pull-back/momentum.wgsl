@@ -1,0 +1,55 @@
+// Nesterov's extrapolation between two sweeps of the pull-back, z ← z + β (z − z_last): y is linear in the multipliers, so y, c and λ
+// are extrapolated alike; c and λ where they are swept next (pull-back/edge-limits.wgsl, warm-sweep.wgsl), y here, one thread a
+// vertex. `turn`: parts of ⟨y_from − y, y − y_last⟩, which is positive where the momentum points away from where the sweep went; then
+// closeSweep begins the momentum anew, without which the iteration diverges. y_from is the point that the sweep began with.
+//
+// In: control. In and out: y, yFrom, yLast. Out: sums. Mirrors AcceleratedSweeps.#turns and #extrapolate
+// (src/solver/cpu/accelerated-sweeps.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+@group(0) @binding(1) var<uniform> control: ControlView;
+@group(0) @binding(2) var<storage, read_write> y: array<f32>;
+@group(0) @binding(3) var<storage, read_write> yFrom: array<f32>;
+@group(0) @binding(4) var<storage, read_write> yLast: array<f32>;
+@group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
+// #include "pull-back/sums.wgsl"
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn turn(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  var own = 0.0;
+  let stride = WORKGROUP_SIZE * groups.x * groups.y;
+  for (var i = linearIndex(group, groups, local); i < parameters.vertexCount; i += stride) {
+    for (var k = 3u * i; k < 3u * i + axes(); k++) {
+      own += (yFrom[k] - y[k]) * (y[k] - yLast[k]);
+    }
+  }
+  let sum = sumOfGroup(vec4f(own, 0.0, 0.0, 0.0), local);
+  if (local == 0u) {
+    sums[foldedGroup(group, groups)] = sum;
+  }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn extrapolate(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  // Before the first sweep there is no last one: y is where it begins.
+  let isFirst = control.sweepsDone == 1u;
+  for (var k = 3u * i; k < 3u * i + axes(); k++) {
+    let now = y[k];
+    let to = select(now + control.momentum * (now - yLast[k]), now, isFirst);
+    y[k] = to;
+    yFrom[k] = to;
+    yLast[k] = now;
+  }
+}

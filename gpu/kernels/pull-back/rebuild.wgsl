@@ -1,0 +1,54 @@
+// y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`, where
+// only edges are shortened: y ← x.
+//
+// In: x, goal, inverseMass, pull. Out: y, control.isLeaping. Mirrors PullBack.#rebuild (src/solver/cpu/pull-back.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> x: array<u32>;
+@group(0) @binding(3) var<storage, read_write> y: array<u32>;
+@group(0) @binding(4) var<storage, read> goal: array<f32>;
+@group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(6) var<storage, read> pull: array<VertexPull>;
+@group(0) @binding(7) var<uniform> pullBack: PullBack;
+// #include "pull-back/rebuilt.wgsl"
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn rebuild(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  var here = vec3f(0.0);
+  var wanted = vec3f(0.0);
+  for (var c = 0u; c < axes(); c++) {
+    here[c] = bitcast<f32>(x[3u * i + c]);
+    wanted[c] = goal[3u * i + c];
+  }
+  let rebuilt = rebuiltAt(here, wanted, inverseMass[i] == 0.0 || pull[i].unpushed == FREE_STEPS);
+  for (var c = 0u; c < axes(); c++) {
+    y[3u * i + c] = bitcast<u32>(rebuilt.to[c]);
+  }
+  if (rebuilt.isLeaping) {
+    atomicStore(&control.isLeaping, 1u);
+  }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn holdStill(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  for (var k = 3u * i; k < 3u * i + axes(); k++) {
+    y[k] = x[k];
+  }
+}

@@ -1,0 +1,17 @@
+// y_i before the sweeps of a step of the pull-back: x_i + t (y*_i − x_i), no longer than the longest motion; t = 1 for a kinematic
+// vertex and one that was not pushed lately, else τ. Targets may lie so far away that y* − x has no float32: it is halved.
+// #include "common/lengths.wgsl"
+struct Rebuilt {
+  to: vec3f,
+  isLeaping: bool,
+}
+
+fn rebuiltAt(here: vec3f, goal: vec3f, isFree: bool) -> Rebuilt {
+  let half = 0.5 * goal - 0.5 * here;
+  let length = lengthOf(half);
+  let share = select(pullBack.tau, 1.0, isFree);
+  let longest = 0.5 * pullBack.longest;
+  let isLeaping = share * length > longest;
+  let t = select(share, longest / max(length, longest), isLeaping);
+  return Rebuilt(select(here + 2.0 * (t * half), goal, t == 1.0), isLeaping);
+}

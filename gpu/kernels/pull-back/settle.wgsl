@@ -1,0 +1,56 @@
+// After the commit of a step of the pull-back, one thread a vertex. `settleStep`: what wanted to move counts as unfinished for the
+// re-search rule, and what its trust box held is marked. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the
+// vertex is not settled (held where the run stalled; still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
+//
+// In: vertexStep, inverseMass. In and out: progress.residual, pull, control. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
+// Residuals.settle (motion.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> vertexStep: array<VertexStepView>;
+@group(0) @binding(3) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(4) var<storage, read_write> progress: array<VertexProgress>;
+@group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn settleStep(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let isMoving = (vertexStep[i].flags & MOVING) != 0u;
+  let guardAlpha = vertexStep[i].guard;
+  let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
+  progress[i].residual = select(0.0, 1.0, isMoving);
+  pull[i].isHeld = select(0u, 1u, isHeld);
+  if (isMoving) {
+    atomicAdd(&control.movingCount, 1u);
+  }
+  if (isHeld) {
+    atomicAdd(&control.heldCount, 1u);
+  }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn conclude(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  if (i >= parameters.vertexCount) {
+    return;
+  }
+  let wants = progress[i].residual;
+  let unsettled = select(select(wants, f32(pull[i].isHeld), control.state == STALLED), 0.0, control.state == CONVERGED);
+  let r = select(unsettled, pull[i].before, inverseMass[i] == 0.0);
+  progress[i].residual = r;
+  atomicMax(&control.residualBits, bitcast<u32>(r) & 0x7fffffffu);
+  if (r >= parameters.epsilon) {
+    atomicAdd(&control.unfinishedCount, 1u);
+  }
+}

@@ -1,0 +1,33 @@
+// Contact sweep of the pull-back through the queue of backward/sweep-queue.wgsl, in whole rounds (`warmRound`) and in one workgroup
+// (`warmTail`), as backward/sweep.wgsl has them. Pass 0 of a step moves y by the multipliers that the step begins with; every
+// later pass is a sweep that begins with extrapolated multipliers (pull-back/momentum.wgsl):
+//
+//   λ̂ = λ + β (λ − λ_before),   Δλ = max(0, λ̂ − s/K) − λ̂
+//
+// y was extrapolated by the same β, and is linear in λ, so that it has J λ̂ in it already. λ̂ may be negative; the projection
+// is not. Every row runs in every pass: the order of the queue is made of all of them. Mirrors WarmContacts.#project and
+// extrapolate (src/solver/cpu/warm-contacts.ts).
+// #include "backward/sweep-queue.wgsl"
+
+fn changeOf(c: u32, state: vec4f, value: f32) -> f32 {
+  let isFirst = control.sweepsDone == 0u;
+  let begun = select(state.x + control.momentum * (state.x - state.w), 0.0, isFirst);
+  let lambda = select(max(0.0, begun - value / state.y), state.x, isFirst);
+  candidates[c].state.x = lambda;
+  candidates[c].state.w = state.x;
+  return lambda - begun;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn warmRound(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  runRound(group, groups, local);
+}
+
+@compute @workgroup_size(TAIL_THREADS)
+fn warmTail(@builtin(local_invocation_index) local: u32) {
+  runTail(local);
+}

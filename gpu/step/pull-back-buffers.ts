@@ -1,0 +1,79 @@
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { DeviceMemory } from '../device/memory.js';
+import { SUM_GROUPS } from '../kernels/constants.js';
+import { KEPT_MULTIPLIER, PULL_BACK, VERTEX_PULL } from '../kernels/structs.js';
+import type { EdgePlan } from './edge-plan.js';
+
+const { STORAGE, COPY_SRC, COPY_DST, UNIFORM } = BUFFER_USAGE;
+const STATE = STORAGE | COPY_SRC | COPY_DST;
+
+/** Bytes per pair. */
+export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
+
+/**
+ * What the pull-back of a scene needs besides the buffers of its steps, by the names that the kernels use; it exists once a
+ * request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct VertexPull. Per edge:
+ * edgePush float32[8] (multiplier and colour; multiplier before); edgeActive and heldEdges uint32, how many edges of each
+ * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum, and their total.
+ */
+export class PullBackBuffers {
+  readonly pullBack: GPUBuffer;
+  readonly best: GPUBuffer;
+  readonly yFrom: GPUBuffer;
+  readonly yLast: GPUBuffer;
+  readonly pull: GPUBuffer;
+  readonly sums: GPUBuffer;
+  edgePush!: GPUBuffer;
+  edgeActive!: GPUBuffer;
+  heldEdges!: GPUBuffer;
+  kept!: GPUBuffer;
+
+  readonly #memory: DeviceMemory;
+  readonly #all = new Set<GPUBuffer>();
+
+  constructor(memory: DeviceMemory, vertexCount: number, edges: EdgePlan, pairCapacity: number) {
+    this.#memory = memory;
+    this.pullBack = this.#add('pullBack', PULL_BACK.bytes, UNIFORM | COPY_DST);
+    this.best = this.#add('best', 12 * vertexCount, STATE);
+    this.yFrom = this.#add('yFrom', 12 * vertexCount, STATE);
+    this.yLast = this.#add('yLast', 12 * vertexCount, STATE);
+    this.pull = this.#add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
+    this.sums = this.#add('sums', 16 * (SUM_GROUPS + 1), STATE);
+    this.replaceEdges(edges);
+    this.reservePairs(pairCapacity);
+  }
+
+  replaceEdges({ count, colours }: EdgePlan): void {
+    for (const buffer of [this.edgePush, this.edgeActive, this.heldEdges]) if (buffer) this.#drop(buffer);
+    this.edgePush = this.#add('edgePush', 32 * count, STATE);
+    this.edgeActive = this.#add('edgeActive', 4 * (colours.length - 1 + count), STATE);
+    this.heldEdges = this.#add('heldEdges', 4 * (colours.length - 1 + count), STATE);
+  }
+
+  /** Multipliers that were kept are lost. */
+  reservePairs(capacity: number): void {
+    if (this.kept) this.#drop(this.kept);
+    this.kept = this.#add('kept', PULL_BACK_PAIR_BYTES * capacity, STATE);
+  }
+
+  named(name: string): GPUBuffer | undefined {
+    const buffer = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
+    return this.#all.has(buffer) ? buffer : undefined;
+  }
+
+  close(): void {
+    for (const buffer of this.#all) this.#memory.free(buffer);
+    this.#all.clear();
+  }
+
+  #add(label: string, bytes: number, usage: number): GPUBuffer {
+    const buffer = this.#memory.allocate(label, bytes, usage);
+    this.#all.add(buffer);
+    return buffer;
+  }
+
+  #drop(buffer: GPUBuffer): void {
+    this.#all.delete(buffer);
+    this.#memory.free(buffer);
+  }
+}

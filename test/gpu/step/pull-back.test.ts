@@ -1,0 +1,294 @@
+import t from 'tap';
+import { PHASE, SUM_GROUPS } from '../../../gpu/kernels/constants.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import type { CollisionMesh } from '../../../src/mesh/types.js';
+import { EXCESS_WEIGHT, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
+import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
+import { measurePair } from '../../../src/solver/cpu/certificate.js';
+import { Contacts } from '../../../src/solver/cpu/contacts.js';
+import { EdgeLimits } from '../../../src/solver/cpu/edge-limits.js';
+import { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import { Proximity } from '../../../src/solver/cpu/proximity.js';
+import { WarmContacts } from '../../../src/solver/cpu/warm-contacts.js';
+import { Scratch, Workspace } from '../../../src/solver/cpu/workspace.js';
+import type { PullBackSettings, Settings } from '../../../src/solver/settings.js';
+import { openTestDevice } from '../../support/gpu.js';
+import { StageBench, type StageInput } from '../../support/gpu-step.js';
+import { looseScene } from '../../support/loose-scene.js';
+import { type Random, seeded } from '../../support/random.js';
+import { SceneBuilder } from '../../support/scene-builder.js';
+import { makeSettings } from '../../support/settings.js';
+import { placeOf } from '../../support/sweep-order.js';
+
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { gpu, options } = await openTestDevice();
+t.teardown(() => gpu?.close());
+
+const CLOCK = 7;
+const PLAN: PullBackSettings = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25 };
+
+/** The largest difference of two arrays. */
+function worstOf(a: Float32Array, b: Float32Array): number {
+  let worst = 0;
+  for (let k = 0; k < b.length; k++) worst = Math.max(worst, Math.abs(a[k] - b[k]));
+  return worst;
+}
+
+/** A sheet of n × n quads with edges of 1, every coordinate moved by up to `noise`; a tenth of the vertices are kinematic. */
+function sheet(random: Random, n: number, noise: number): { mesh: CollisionMesh; rest: Float32Array; x: Float32Array } {
+  const scene = new SceneBuilder();
+  scene.sheet(n, (u, v) => ({ at: [n * u, 0, n * v], to: [n * u, 0, n * v] }));
+  const mesh = buildMesh(scene.build().mesh);
+  const rest = Float32Array.from(scene.start);
+  const x = rest.map((value) => value + noise * random.between(-1, 1));
+  const inverseMasses = mesh.inverseMasses.map((w) => (random() < 0.1 ? 0 : w * random.between(0.5, 2)));
+  return { mesh: { ...mesh, inverseMasses }, rest, x };
+}
+
+/** What a bench needs of a scene without pairs. */
+function lone(mesh: CollisionMesh, settings: Settings, x: Float32Array, y: Float32Array): StageInput {
+  const box = new Float32Array(6 * mesh.vertexCount);
+  for (let q = 0; q < box.length; q++) box[q] = q % 6 < 3 ? -1e6 : 1e6;
+  return { mesh, settings, x, y, box, pairs: new PairSet(new Workspace().geometry), clock: CLOCK };
+}
+
+const noContacts = (inverseMasses: Float32Array): WarmContacts =>
+  new WarmContacts(new Contacts(inverseMasses, 'GAP'), inverseMasses, new Scratch());
+
+if (!gpu) t.test('kernels of the pull-back', options, async () => undefined);
+else {
+  // The last colours of the small sheet are swept by one workgroup, all of the large one by whole dispatches.
+  for (const n of [20, 110]) {
+    t.test(`edge limits and their extrapolation, ${n} × ${n}`, async (t) => {
+      const random = seeded();
+      t.comment(`seed ${random.seed}`);
+      const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
+      const { mesh, rest, x } = sheet(random, n, 0.4);
+      // On its target the pull-back would end before it begins.
+      const state = rest.map((value) => value + 0.01);
+      const input = lone(mesh, settings, state, x);
+      const bench = new StageBench(gpu.memory, gpu.kernels, input);
+      if (n > 100) t.ok(bench.edges.wideColours > 0, 'there are wide colours');
+      bench.write('target', rest);
+      bench.run((pass) => bench.recorder.linearise(pass));
+      await bench.beginPullBack(input, PHASE.PULL);
+
+      const scratch = new Scratch();
+      const reference = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, rest, settings.sigma, scratch);
+      const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
+      // The second step begins with what the first one has kept, and goes past the second sweep over all edges.
+      for (const [step, count] of [1, 10].entries()) {
+        const expected = Float32Array.from(x);
+        reference.begin(expected, WARM_EDGES);
+        const contacts = noContacts(mesh.inverseMasses);
+        sweeps.run(state, expected, reference, contacts, { sweeps: count, delta: settings.delta, slack: 0 });
+        bench.writeY(x);
+        await bench.writeControl({ sweepsDone: 0, momentumSteps: 0 });
+        bench.run((pass) => bench.pullBack.sweeps(pass, { sweeps: count, isWide: false }));
+        const y = await bench.floats('y');
+        const pushed = expected.filter((value, k) => Math.abs(value - x[k]) > 1e-3).length;
+        t.ok(pushed > n, `step ${step}: ${pushed} coordinates were pushed`);
+        const worst = worstOf(y, expected);
+        // Coordinates up to 110 are rounded by 7e-6 in each of the dozen projections of a sweep, which the momentum amplifies.
+        t.ok(worst < (count === 1 ? 2e-4 : 2e-2), `step ${step}: worst difference ${worst}`);
+        const left = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, rest, settings.sigma, new Scratch());
+        t.ok(left.excess(y) < (count === 1 ? 0.5 : 0.1) * left.excess(x), 'edges above their limits were shortened');
+      }
+      bench.close();
+    });
+  }
+
+  t.test('contact rows begin with the multipliers of the step before, and aim at their offset', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
+    const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
+    const proximity = new Proximity(mesh, settings);
+    proximity.renew(x, y);
+    const { pairs } = proximity;
+    const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
+    const bench = new StageBench(gpu.memory, gpu.kernels, input);
+    await bench.beginPullBack(input, PHASE.PULL);
+    const runs: Float32Array[] = [];
+    let rows: number[] = [];
+    for (const step of [0, 1]) {
+      bench.writeY(y);
+      await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
+      bench.run((pass) => {
+        bench.recorder.findContacts(pass);
+        bench.recorder.selectContacts(pass);
+        bench.pullBack.sweeps(pass, { sweeps: 1, isWide: step === 1 });
+      });
+      runs.push(await bench.floats('y'));
+      rows = await bench.pairsIn('row', (await bench.control()).rowCount);
+    }
+    const normal = await bench.floats('pairNormal');
+    bench.close();
+
+    for (const p of rows) {
+      measurePair(pairs, p, x, 1);
+      pairs.delta[p] = normal[4 * p + 3];
+    }
+    const contacts = new Contacts(mesh.inverseMasses, 'GAP');
+    contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
+    t.ok(contacts.count > 50, `${contacts.count} contacts`);
+    // In the order of the device, which is one of places in P.
+    const place = (r: number): number => placeOf(contacts.pairOf[r], pairs.count, CLOCK);
+    const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));
+    contacts.colouring = { order, offsets: Uint32Array.of(0, contacts.count), colours: 1 };
+    const scratch = new Scratch();
+    const warm = new WarmContacts(contacts, mesh.inverseMasses, scratch);
+    const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
+    for (const run of runs) {
+      const expected = Float32Array.from(y);
+      warm.begin(pairs, expected, PLAN.offset, WARM_CONTACTS);
+      sweeps.run(x, expected, undefined, warm, { sweeps: 1, delta: settings.delta, slack: 0 });
+      warm.end(pairs.count);
+      const worst = worstOf(run, expected);
+      t.ok(worst < 5e-3, `worst difference ${worst}`);
+    }
+    t.ok(worstOf(runs[0], runs[1]) > 1e-2, 'the second step began with other multipliers');
+  });
+
+  t.test('hold-back: α of the reference, never above its bound, and no edge past its limit', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
+    const { mesh, rest, x } = sheet(random, 30, 0.02);
+    const y = x.map((value) => value + 0.5 * random.between(-1, 1));
+    const input = lone(mesh, settings, x, y);
+    // A third of the boxes stop their vertices.
+    for (let i = 0; i < mesh.vertexCount; i++) {
+      if (random() > 1 / 3) continue;
+      for (let c = 0; c < 3; c++) {
+        input.box[6 * i + c] = x[3 * i + c] - 0.05;
+        input.box[6 * i + 3 + c] = x[3 * i + c] + 0.05;
+      }
+    }
+    const bench = new StageBench(gpu.memory, gpu.kernels, input);
+    bench.write('target', rest);
+    bench.run((pass) => bench.recorder.linearise(pass));
+    await bench.beginPullBack(input, PHASE.PULL);
+    const alphaOf = async (): Promise<Float32Array> =>
+      (await bench.floats('vertexStep')).filter((_, word) => word % 4 === 0).slice(0, mesh.vertexCount);
+    bench.run((pass) => bench.recorder.bound(pass));
+    const bound = await alphaOf();
+    bench.run((pass) => bench.pullBack.holdBack(pass));
+    const alpha = await alphaOf();
+    const held = await bench.words('heldEdges');
+    const colours = bench.edges.colours.length - 1;
+    t.ok(
+      held.subarray(0, colours).every((count) => count === 0),
+      'the lists are empty for the next step',
+    );
+    const { ends } = bench.edges;
+    bench.close();
+
+    const expected = Float32Array.from(bound);
+    new EdgeLimits(ends, mesh.inverseMasses, rest, settings.sigma, new Scratch()).holdBack(x, y, expected);
+    const lowered = expected.filter((a, i) => a < bound[i]).length;
+    t.ok(lowered > 30, `${lowered} steps were shortened`);
+    t.ok(
+      alpha.every((a, i) => a >= 0 && a <= bound[i]),
+      'α only falls',
+    );
+    // Both stop after the same passes in the same order; a rounding may decide whether one more edge is touched.
+    const differing = alpha.filter((a, i) => Math.abs(a - expected[i]) > 1e-4).length;
+    t.ok(differing <= 0.01 * mesh.vertexCount, `${differing} of ${mesh.vertexCount} differ`);
+    const at = (k: number): number => x[k] + alpha[(k - (k % 3)) / 3] * (y[k] - x[k]);
+    let overlong = 0;
+    for (let n = 0; n < ends.length; n += 2) {
+      const [i, j] = [3 * ends[n], 3 * ends[n + 1]];
+      const length = (of: (k: number) => number): number => Math.hypot(...[0, 1, 2].map((c) => of(i + c) - of(j + c)));
+      const most = Math.max(
+        1.1 * length((k) => rest[k]),
+        length((k) => x[k]),
+      );
+      const ahead = alpha[i / 3] > alpha[j / 3] ? i / 3 : j / 3;
+      // A kinematic vertex is not held back.
+      const isHeldBehind = alpha[i / 3] !== alpha[j / 3] && mesh.inverseMasses[ahead] > 0;
+      if (isHeldBehind && length(at) > most * (1 + 1e-4) && length(at) > length((k) => y[k]) * (1 + 1e-4)) overlong++;
+    }
+    t.ok(overlong <= 0.005 * ends.length, `${overlong} edges grow past their limits because an end is held`);
+  });
+
+  t.test('the merit, and what it is above that of the best state', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    for (const distance of [1e-3, 1, 1e15]) {
+      const settings = makeSettings({ sigma: 1.1, pullBack: PLAN });
+      const { mesh, rest, x } = sheet(random, 40, 0.3);
+      // One vertex is far from its target, the others near theirs.
+      const target = Float32Array.from(rest);
+      const far = mesh.inverseMasses.findIndex((w) => w > 0);
+      target[3 * far] += distance;
+      const input = lone(mesh, settings, x, x);
+      const bench = new StageBench(gpu.memory, gpu.kernels, input);
+      bench.write('target', target);
+      bench.run((pass) => bench.recorder.linearise(pass));
+      await bench.beginPullBack(input, PHASE.PULL);
+      const unit = 2 ** Math.floor(Math.log2(unitOf(mesh, x, target)));
+      const edges = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, target, settings.sigma, new Scratch());
+      const phi = (at: Float32Array): number => meritOf(mesh, at, target) + EXCESS_WEIGHT * edges.excess(at);
+      const { bestMerit } = await bench.control();
+      const first = phi(x) / unit ** 2;
+      t.ok(Math.abs(bestMerit - first) < 1e-4 * first, `Φ ${bestMerit}, in double ${first}`);
+      // Every vertex but the far one comes a little nearer.
+      const nearer = x.map((value, k) =>
+        Math.floor(k / 3) === far ? value : Math.fround(value + 0.01 * (target[k] - value)),
+      );
+      bench.write('x', nearer);
+      bench.run((pass) => bench.pullBack.weigh(pass));
+      const sums = await bench.floats('sums');
+      bench.close();
+      const [, , loss, excess] = sums.subarray(4 * SUM_GROUPS);
+      const expected = differenceOf(mesh, nearer, x, target) / unit ** 2;
+      t.ok(loss < 0, `a gain beside a distance of ${distance} is seen`);
+      t.ok(Math.abs(loss - expected) < 1e-4 * Math.abs(expected), `${loss}, in double ${expected}`);
+      const change = (edges.excess(nearer) - edges.excess(x)) / unit ** 2;
+      t.ok(Math.abs(excess - change) <= 1e-3 * Math.abs(change), `excess ${excess}, in double ${change}`);
+    }
+  });
+}
+
+/** Counters with which a step begins. */
+const NO_LISTS = {
+  ...{ sweepsDone: 0, momentumSteps: 0, listedCount: 0, candidateCount: 0, listTop: 0, keptCount: 0, rowCount: 0 },
+  ...{ queueTail: 0, readyCount: 0, queueBegin: 0, queueEnd: 0, sweepRounds: 0, clock: CLOCK },
+};
+
+/** The largest |x − y*| on an axis of a dynamic vertex. */
+function unitOf({ inverseMasses }: CollisionMesh, x: Float32Array, target: Float32Array): number {
+  let largest = 0;
+  x.forEach((value, k) => {
+    if (inverseMasses[Math.floor(k / 3)] > 0) largest = Math.max(largest, Math.abs(value - target[k]));
+  });
+  return largest;
+}
+
+/** Σ m |x − y*|² in double. */
+function meritOf({ inverseMasses }: CollisionMesh, x: Float32Array, target: Float32Array): number {
+  let sum = 0;
+  x.forEach((value, k) => {
+    const w = inverseMasses[Math.floor(k / 3)];
+    if (w > 0) sum += (value - target[k]) ** 2 / w;
+  });
+  return sum;
+}
+
+/** Σ m (|x − y*|² − |best − y*|²) in double, term by term. */
+function differenceOf(
+  { inverseMasses }: CollisionMesh,
+  x: Float32Array,
+  best: Float32Array,
+  target: Float32Array,
+): number {
+  let sum = 0;
+  x.forEach((value, k) => {
+    const w = inverseMasses[Math.floor(k / 3)];
+    if (w > 0) sum += ((value - best[k]) * (value + best[k] - 2 * target[k])) / w;
+  });
+  return sum;
+}
