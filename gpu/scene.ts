@@ -71,6 +71,8 @@ export class GpuScene implements Scene {
   #continuesStep = false;
   /** whose steps are recorded */
   #phase: Phase = PHASE.ADVANCE;
+  /** steps of the request when the pull-back began */
+  #stepsBefore = 0;
   /** the forward step of the pull-back's step to be recorded next has a y to go to */
   #hasAim = false;
   #isClosed = false;
@@ -313,6 +315,7 @@ export class GpuScene implements Scene {
     const { phase } = this.#control;
     if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
     this.#phase = phase;
+    if (phase === PHASE.PULL) this.#stepsBefore = this.#control.steps;
     this.#hasAim = false;
     this.#uploadParameters(start, phase);
     this.#writeControl({ ...this.#control, state: STATE.RUNNING });
@@ -389,7 +392,7 @@ export class GpuScene implements Scene {
     // the copy.
     this.#residentX.set(final.positions);
     this.#isResidentXKnown = true;
-    return toResolution({ ...final, timings, wasStopped });
+    return toResolution({ ...final, timings, wasStopped, stepsBefore: this.#stepsBefore });
   }
 }
 

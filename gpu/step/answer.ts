@@ -19,6 +19,8 @@ export interface FinalState {
   /** float32[3·V] and float32[V] */
   readonly positions: Float32Array;
   readonly residuals: Float32Array;
+  /** float32[3·V] the state that the pull-back began with; undefined = it did not run */
+  readonly before: Float32Array | undefined;
   readonly limitingPairs: readonly ElementPair[];
 }
 
@@ -42,15 +44,17 @@ export async function readFinalState(
   input.conclude?.(pass);
   recorder.countKinds(pass, input.pairCount);
   pass.end();
-  const reading = reader.record(encoder, [
+  const slices = [
     { buffer: buffers.control, bytes: CONTROL.bytes },
     { buffer: buffers.x, bytes: 12 * vertexCount },
     { buffer: buffers.progress, bytes: VERTEX_PROGRESS.bytes * vertexCount },
     { buffer: buffers.vertexStep, bytes: VERTEX_STEP.bytes * vertexCount },
-  ]);
+  ];
+  if (input.conclude) slices.push({ buffer: buffers.windowStart, bytes: 12 * vertexCount });
+  const reading = reader.record(encoder, slices);
   memory.device.queue.submit([encoder.finish()]);
   // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
-  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toProgress, toStep]) => {
+  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toProgress, toStep, toBefore]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
     const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
     const residuals = residualsIn(new Float32Array(range, toProgress, VERTEX_PROGRESS.words * vertexCount));
@@ -58,7 +62,8 @@ export async function readFinalState(
     // NO_PAIR, all bits set, becomes negative.
     const limiterOf = (vertex: number) => steps[VERTEX_STEP.words * vertex + VERTEX_STEP.word('limiter')] | 0;
     const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
-    return { control, positions, residuals, worst };
+    const before = input.conclude && new Float32Array(range, toBefore, 3 * vertexCount).slice();
+    return { control, positions, residuals, before, worst };
   });
   return { ...final, limitingPairs: await readPairs(memory, buffers, reader, worst) };
 }
@@ -105,10 +110,12 @@ export interface AnswerParts extends FinalState {
   readonly timings: StageTimings;
   /** the caller stopped the run before its end */
   readonly wasStopped: boolean;
+  /** steps of this request before the pull-back */
+  readonly stepsBefore: number;
 }
 
 export function toResolution(parts: AnswerParts): Resolution {
-  const { control, positions, residuals, limitingPairs, timings, wasStopped } = parts;
+  const { control, positions, residuals, limitingPairs, before, timings, wasStopped, stepsBefore } = parts;
   return {
     // A run that stalled before the pull-back has stalled, however far that came.
     status: control.ended === STATE.STALLED ? 'STALLED' : statusOf(control.state, wasStopped),
@@ -127,6 +134,7 @@ export function toResolution(parts: AnswerParts): Resolution {
     touchingPairs: control.touching,
     limitingPairs,
     timings,
+    ...(before ? { pullBack: { steps: control.steps - stepsBefore, before } } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
 // that is not on its target wants to move. r of Algorithm 1 is set aside, for the steps of the pull-back use its place. `restoreBest`,
 // where the shortening of edges begins and at the end of the run: x ← the best state.
 //
-// In: goal, inverseMass. In and out: x, best, progress. Out: pull, control.unitBits. Mirrors PullBack.run (src/solver/cpu/pull-back.ts).
+// In: goal, inverseMass. In and out: x, best, progress. Out: pull, windowStart, control.unitBits. Mirrors PullBack.run (src/solver/cpu/pull-back.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
@@ -13,6 +13,8 @@
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(7) var<storage, read_write> pull: array<VertexPull>;
+// Windows of steps are those of Algorithm 1: from here on it holds the state that the pull-back begins with, for the report.
+@group(0) @binding(8) var<storage, read_write> windowStart: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn beginPull(
@@ -28,6 +30,7 @@ fn beginPull(
   for (var k = 3u * i; k < 3u * i + axes(); k++) {
     let here = x[k];
     best[k] = here;
+    windowStart[k] = here;
     farthest = max(farthest, abs(bitcast<f32>(here) - goal[k]));
   }
   pull[i].unpushed = FREE_STEPS;
