@@ -87,6 +87,7 @@ async function findObjection({ memory, kernels }: LiveDevice): Promise<string | 
 
 class WebGpuEngine implements GpuEngine {
   readonly description: Engine['description'];
+  readonly hasPartOffsets = true;
   readonly memoryBudget: MemoryBudget;
   readonly #opened: OpenedAdapter;
   readonly #options: GpuEngineOptions;

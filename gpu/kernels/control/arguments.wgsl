@@ -42,6 +42,7 @@ fn clearCounters() {
   atomicStore(&control.lateCount, 0u);
   atomicStore(&control.movingCount, 0u);
   atomicStore(&control.heldCount, 0u);
+  atomicStore(&control.boxLoss, 0u);
   atomicStore(&control.residualSum, 0u);
   atomicStore(&control.residualSumHigh, 0u);
   atomicStore(&control.listedCount, 0u);

@@ -14,6 +14,7 @@
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
 // #include "common/range.wgsl"
+// #include "common/box-share.wgsl"
 @group(0) @binding(1) var<storage, read> control: ControlView;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> y: array<u32>;
@@ -23,17 +24,6 @@
 @group(0) @binding(7) var<storage, read_write> motions: array<vec4f>;
 
 // #include "common/motions.wgsl"
-
-// The share of the motion on one axis that stays inside the box.
-fn boxShare(here: f32, to: f32, lo: f32, hi: f32) -> f32 {
-  if (to > hi) {
-    return max(0.0, (hi - here) / (to - here) * FACE_SHARE);
-  }
-  if (to < lo) {
-    return max(0.0, (lo - here) / (to - here) * FACE_SHARE);
-  }
-  return 1.0;
-}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn guard(

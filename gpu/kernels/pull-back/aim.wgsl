@@ -1,8 +1,9 @@
 // The y that the sweeps have made, one thread a vertex: a vertex that a push took out of the range of float32 stays, for y is guidance
-// only; which vertices were pushed; a motion that is too short to be worth a step is not made.
+// only; which vertices were pushed; a motion that is too short to be worth a step is not made. Counts which vertices want to move,
+// and how much of their motions their trust boxes take, for awaitSearch (pull-back/decide.wgsl).
 //
-// In: x, goal, inverseMass. In and out: y, pull. Mirrors PullBack.#observePushes (src/solver/cpu/pull-back.ts), restShortMotions
-// and stayWhereOverflown (motion.ts).
+// In: x, goal, inverseMass, box. In and out: y, pull, control. Out: wanted. Mirrors PullBack.#observePushes
+// (src/solver/cpu/pull-back.ts), restShortMotions and stayWhereOverflown (motion.ts), losesToBoxes (box-loss.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> pullBack: PullBack;
@@ -11,7 +12,11 @@
 @group(0) @binding(4) var<storage, read> goal: array<f32>;
 @group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(6) var<storage, read_write> pull: array<VertexPull>;
+@group(0) @binding(7) var<storage, read> box: array<f32>;
+@group(0) @binding(8) var<storage, read_write> control: Control;
+@group(0) @binding(9) var<storage, read_write> wanted: array<u32>;
 // #include "common/range.wgsl"
+// #include "common/box-share.wgsl"
 // #include "pull-back/rebuilt.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -26,19 +31,19 @@ fn aim(
   }
   var here = vec3f(0.0);
   var to = vec3f(0.0);
-  var wanted = vec3f(0.0);
+  var asked = vec3f(0.0);
   var isNumber = true;
   for (var c = 0u; c < axes(); c++) {
     let bits = y[3u * i + c];
     isNumber = isNumber && isInRange(bits);
     here[c] = bitcast<f32>(x[3u * i + c]);
     to[c] = bitcast<f32>(bits);
-    wanted[c] = goal[3u * i + c];
+    asked[c] = goal[3u * i + c];
   }
   let isKinematic = inverseMass[i] == 0.0;
   if (pullBack.phase == PHASE_PULL) {
     let unpushed = pull[i].unpushed;
-    let rebuilt = rebuiltAt(here, wanted, isKinematic || unpushed == FREE_STEPS).to;
+    let rebuilt = rebuiltAt(here, asked, isKinematic || unpushed == FREE_STEPS).to;
     let isPushed = lengthOf(select(here, to, isNumber) - rebuilt) > pullBack.pushed;
     pull[i].unpushed = select(min(FREE_STEPS, unpushed + 1u), 0u, isPushed);
   }
@@ -47,5 +52,15 @@ fn aim(
     for (var k = 3u * i; k < 3u * i + axes(); k++) {
       y[k] = x[k];
     }
+  }
+  let isMoving = !rests && any(to != here);
+  wanted[i] = select(0u, 1u, isMoving);
+  if (isMoving) {
+    var alpha = 1.0;
+    for (var c = 0u; c < axes(); c++) {
+      alpha = min(alpha, boxShare(here[c], to[c], box[6u * i + c], box[6u * i + c + 3u]));
+    }
+    atomicAdd(&control.wantedCount, 1u);
+    atomicAdd(&control.boxLoss, u32(LOSS_PARTS * (1.0 - alpha)));
   }
 }

@@ -60,6 +60,12 @@ fn awaitSearch() {
   let hasSwept = control.state == RUNNING && control.sweepsDone > 0u;
   control.hasAim = select(control.hasAim, 1u, hasSwept);
   control.keptAt = select(control.keptAt, control.clock, hasSwept);
+  // A search is due, or the boxes take so much of the motions that one pays before the step (pull-back/aim.wgsl).
+  let wanted = atomicLoad(&control.wantedCount);
+  let loses = f32(atomicLoad(&control.boxLoss)) > BOX_LOSS * LOSS_PARTS * f32(wanted);
+  let isFew = f32(wanted) <= PARTIAL_SHARE * f32(parameters.vertexCount);
+  let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), control.wantsSearch != SEARCH_NONE || loses);
+  control.wantsSearch = select(control.wantsSearch, search, hasSwept);
   control.state = pausedForSearch(control.state, control.wantsSearch);
   writeArguments();
 }
@@ -106,10 +112,9 @@ fn decidePull() {
   // What its box holds may gain something in a new one; where edges are shortened, at once.
   let isDue = isSearchDue();
   let isAsked = isDue || (isHeld && (!isPull || poor > 0u));
-  let isFew = f32(atomicLoad(&control.wantedCount)) <= PARTIAL_SHARE * f32(parameters.vertexCount);
-  let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), isAsked);
   control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning);
-  control.wantsSearch = select(control.wantsSearch, search, isRunning);
+  // For awaitSearch, after the sweeps: for which vertices is known only then.
+  control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);
 
   let ended = select(shortened, pulled, isPull);
   // Edges of the best state are above their limits: they are shortened next, if there are steps left.

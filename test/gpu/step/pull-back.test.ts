@@ -143,7 +143,7 @@ else {
     const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
     for (const run of runs) {
       const expected = Float32Array.from(y);
-      warm.begin(pairs, expected, PLAN.offset, WARM_CONTACTS);
+      warm.begin(pairs, expected, () => PLAN.offset, WARM_CONTACTS);
       sweeps.run(x, expected, undefined, warm, { sweeps: 1, delta: settings.delta, slack: 0 });
       warm.end(pairs.count);
       const worst = worstOf(run, expected);
