@@ -153,30 +153,6 @@ else {
     }
   });
 
-  t.test('contacts aim at the offsets of parts', async (t) => {
-    const { mesh, start, target } = stackSwap(10).build();
-    const half = mesh.vertexCount / 2;
-    const delta = 1e-3;
-    const near = async (of: Engine, contactOffset: number): Promise<number> => {
-      const parts = [
-        { name: 'upper', firstVertex: 0, vertexCount: half },
-        { name: 'lower', firstVertex: half, vertexCount: half, contactOffset },
-      ];
-      const asked: ParametersInput = { quality: 'BALANCED', activationDistance: delta, contactOffset: 0.5 * delta };
-      const { resolution } = await resolveJudged(of, { ...mesh, parts }, start, target, asked);
-      // Heights of the two layers where they meet.
-      const heights = resolution.positions.filter((_, k) => k % 3 === 1);
-      const mean = (from: number): number => heights.slice(from, from + half).reduce((sum, h) => sum + h, 0) / half;
-      return Math.abs(mean(0) - mean(half));
-    };
-    const gaps = [await near(engine, 0), await near(engine, delta)];
-    const expected = [await near(cpu, 0), await near(cpu, delta)];
-    t.ok(gaps[1] > 1.5 * gaps[0], `gaps ${gaps}`);
-    for (const n of [0, 1]) {
-      t.ok(Math.abs(gaps[n] - expected[n]) < 0.1 * expected[n], `gap ${gaps[n]}, the reference ${expected[n]}`);
-    }
-  });
-
   t.test('a request that wants nothing answers its start without a step', async (t) => {
     const { mesh, start } = stackSwap(4).build();
     const { resolution } = await resolveJudged(engine, mesh, start, start, { quality: 'BALANCED' });

@@ -42,7 +42,8 @@ type BufferName =
   | 'sums'
   | 'edgePush'
   | 'heldEdges'
-  | 'kept';
+  | 'kept'
+  | 'offsets';
 
 /** Words of Candidate (gpu/kernels/common/pair.wgsl) and of its fields used here. */
 const CANDIDATE = { words: 16, weight: 0, entry: 8, distance: 9 } as const;
@@ -139,15 +140,20 @@ export class StageBench {
     if (settings.pullBack) this.#buffers.reservePullBack();
   }
 
-  /** Opens a phase of the pull-back; its first y is that of the bench, not rebuilt. */
-  async beginPullBack({ settings, mesh, y }: StageInput, phase: Exclude<Phase, 0>): Promise<void> {
+  /**
+   * Opens a phase of the pull-back; its first y is that of the bench, not rebuilt.
+   *
+   * @param offsets float32[2·V] contact offset and δ by vertex, where parts have their own
+   */
+  beginPullBack({ settings, mesh, y }: StageInput, phase: Exclude<Phase, 0>, offsets?: Float32Array): void {
     if (!settings.pullBack) throw new Error('These settings have no pull-back.');
     const { queue } = this.#memory.device;
     queue.writeBuffer(
       this.#buffers.named('pullBack'),
       0,
-      packPullBack(settings, settings.pullBack, { edges: this.edges, phase, hasOffsets: false }),
+      packPullBack(settings, settings.pullBack, { edges: this.edges, phase, hasOffsets: offsets !== undefined }),
     );
+    if (offsets) this.write('offsets', offsets);
     this.run((pass) => this.pullBack.open(pass, phase, mesh.vertexCount));
     this.writeY(y);
   }

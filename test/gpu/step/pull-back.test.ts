@@ -11,6 +11,8 @@ import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
 import { WarmContacts } from '../../../src/solver/cpu/warm-contacts.js';
 import { Scratch, Workspace } from '../../../src/solver/cpu/workspace.js';
+import { pairActivationDistance } from '../../../src/solver/part-distances.js';
+import type { OffsetShare } from '../../../src/solver/part-offsets.js';
 import type { PullBackSettings, Settings } from '../../../src/solver/settings.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { StageBench, type StageInput } from '../../support/gpu-step.js';
@@ -73,7 +75,7 @@ else {
       if (n > 100) t.ok(bench.edges.wideColours > 0, 'there are wide colours');
       bench.write('target', rest);
       bench.run((pass) => bench.recorder.linearise(pass));
-      await bench.beginPullBack(input, PHASE.PULL);
+      bench.beginPullBack(input, PHASE.PULL);
 
       const scratch = new Scratch();
       const reference = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, rest, settings.sigma, scratch);
@@ -100,57 +102,71 @@ else {
     });
   }
 
-  t.test('contact rows begin with the multipliers of the step before, and aim at their offset', async (t) => {
-    const random = seeded();
-    t.comment(`seed ${random.seed}`);
-    const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
-    const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
-    const proximity = new Proximity(mesh, settings);
-    proximity.renew(x, y);
-    const { pairs } = proximity;
-    const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
-    const bench = new StageBench(gpu.memory, gpu.kernels, input);
-    await bench.beginPullBack(input, PHASE.PULL);
-    const runs: Float32Array[] = [];
-    let rows: number[] = [];
-    for (const step of [0, 1]) {
-      bench.writeY(y);
-      await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
-      bench.run((pass) => {
-        bench.recorder.findContacts(pass);
-        bench.recorder.selectContacts(pass);
-        bench.pullBack.sweeps(pass, { sweeps: 1, isWide: step === 1 });
-      });
-      runs.push(await bench.floats('y'));
-      rows = await bench.pairsIn('row', (await bench.control()).rowCount);
-    }
-    const normal = await bench.floats('pairNormal');
-    bench.close();
+  for (const hasOffsets of [false, true]) {
+    t.test(
+      `contact rows begin with the multipliers of the step before, and aim at ${hasOffsets ? 'offsets of parts' : 'their offset'}`,
+      async (t) => {
+        const random = seeded();
+        t.comment(`seed ${random.seed}`);
+        const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
+        const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
+        const proximity = new Proximity(mesh, settings);
+        proximity.renew(x, y);
+        const { pairs } = proximity;
+        const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
+        const bench = new StageBench(gpu.memory, gpu.kernels, input);
+        // Offset and δ of each vertex.
+        const own = Float32Array.from({ length: mesh.vertexCount }, () => settings.delta * random());
+        const offsets = Float32Array.from({ length: 2 * own.length }, (_, n) =>
+          n % 2 === 0 ? own[n / 2] : settings.delta,
+        );
+        bench.beginPullBack(input, PHASE.PULL, hasOffsets ? offsets : undefined);
+        const runs: Float32Array[] = [];
+        let rows: number[] = [];
+        for (const step of [0, 1]) {
+          bench.writeY(y);
+          await bench.writeControl({ ...NO_LISTS, keptAt: step === 0 ? 0 : CLOCK });
+          bench.run((pass) => {
+            bench.recorder.findContacts(pass);
+            bench.recorder.selectContacts(pass);
+            bench.pullBack.sweeps(pass, { sweeps: 1, isWide: step === 1 });
+          });
+          runs.push(await bench.floats('y'));
+          rows = await bench.pairsIn('row', (await bench.control()).rowCount);
+        }
+        const normal = await bench.floats('pairNormal');
+        bench.close();
 
-    for (const p of rows) {
-      measurePair(pairs, p, x, 1);
-      pairs.delta[p] = normal[4 * p + 3];
-    }
-    const contacts = new Contacts(mesh.inverseMasses, 'GAP');
-    contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
-    t.ok(contacts.count > 50, `${contacts.count} contacts`);
-    // In the order of the device, which is one of places in P.
-    const place = (r: number): number => placeOf(contacts.pairOf[r], pairs.count, CLOCK);
-    const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));
-    contacts.colouring = { order, offsets: Uint32Array.of(0, contacts.count), colours: 1 };
-    const scratch = new Scratch();
-    const warm = new WarmContacts(contacts, mesh.inverseMasses, scratch);
-    const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
-    for (const run of runs) {
-      const expected = Float32Array.from(y);
-      warm.begin(pairs, expected, () => PLAN.offset, WARM_CONTACTS);
-      sweeps.run(x, expected, undefined, warm, { sweeps: 1, delta: settings.delta, slack: 0 });
-      warm.end(pairs.count);
-      const worst = worstOf(run, expected);
-      t.ok(worst < 5e-3, `worst difference ${worst}`);
-    }
-    t.ok(worstOf(runs[0], runs[1]) > 1e-2, 'the second step began with other multipliers');
-  });
+        for (const p of rows) {
+          measurePair(pairs, p, x, 1);
+          pairs.delta[p] = normal[4 * p + 3];
+        }
+        const contacts = new Contacts(mesh.inverseMasses, 'GAP');
+        contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
+        t.ok(contacts.count > 50, `${contacts.count} contacts`);
+        // In the order of the device, which is one of places in P.
+        const place = (r: number): number => placeOf(contacts.pairOf[r], pairs.count, CLOCK);
+        const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));
+        contacts.colouring = { order, offsets: Uint32Array.of(0, contacts.count), colours: 1 };
+        const scratch = new Scratch();
+        const shareOf: OffsetShare = ({ kind, vertex }, p) => {
+          const v = vertex.subarray(4 * p, 4 * p + 4);
+          return pairActivationDistance(own, kind[p], v[0], v[1], v[2], v[3]) / settings.delta;
+        };
+        const warm = new WarmContacts(contacts, mesh.inverseMasses, scratch);
+        const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
+        for (const run of runs) {
+          const expected = Float32Array.from(y);
+          warm.begin(pairs, expected, hasOffsets ? shareOf : () => PLAN.offset, WARM_CONTACTS);
+          sweeps.run(x, expected, undefined, warm, { sweeps: 1, delta: settings.delta, slack: 0 });
+          warm.end(pairs.count);
+          const worst = worstOf(run, expected);
+          t.ok(worst < 5e-3, `worst difference ${worst}`);
+        }
+        t.ok(worstOf(runs[0], runs[1]) > 1e-2, 'the second step began with other multipliers');
+      },
+    );
+  }
 
   t.test('hold-back: α of the reference, never above its bound, and no edge past its limit', async (t) => {
     const random = seeded();
@@ -170,7 +186,7 @@ else {
     const bench = new StageBench(gpu.memory, gpu.kernels, input);
     bench.write('target', rest);
     bench.run((pass) => bench.recorder.linearise(pass));
-    await bench.beginPullBack(input, PHASE.PULL);
+    bench.beginPullBack(input, PHASE.PULL);
     const alphaOf = async (): Promise<Float32Array> =>
       (await bench.floats('vertexStep')).filter((_, word) => word % 4 === 0).slice(0, mesh.vertexCount);
     bench.run((pass) => bench.recorder.bound(pass));
@@ -228,7 +244,7 @@ else {
       const bench = new StageBench(gpu.memory, gpu.kernels, input);
       bench.write('target', target);
       bench.run((pass) => bench.recorder.linearise(pass));
-      await bench.beginPullBack(input, PHASE.PULL);
+      bench.beginPullBack(input, PHASE.PULL);
       const unit = 2 ** Math.floor(Math.log2(unitOf(mesh, x, target)));
       const edges = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, target, settings.sigma, new Scratch());
       const phi = (at: Float32Array): number => meritOf(mesh, at, target) + EXCESS_WEIGHT * edges.excess(at);
