@@ -47,7 +47,9 @@ fn aim(
     let isPushed = lengthOf(select(here, to, isNumber) - rebuilt) > pullBack.pushed;
     pull[i].unpushed = select(min(FREE_STEPS, unpushed + 1u), 0u, isPushed);
   }
-  let rests = !isNumber || (!isKinematic && lengthOf(to - here) < pullBack.rest);
+  // What nothing pushes ends at its target, however near that is: no step is too short for it.
+  let isShort = lengthOf(to - here) < pullBack.rest && any(to != asked);
+  let rests = !isNumber || (!isKinematic && isShort);
   if (rests) {
     for (var k = 3u * i; k < 3u * i + axes(); k++) {
       y[k] = x[k];

@@ -111,12 +111,10 @@ t.test('the same request gives the same bytes', async (t) => {
 });
 
 t.test('a free vertex reaches the bits of its target, however near that is', async (t) => {
-  const scene = SCENES.layers(undefined);
-  const { vertexCount, triangles } = scene;
-  const start = Float64Array.from(scene.start);
+  const { mesh, start } = examplePair('layers');
   for (const distance of [1e-3, 1e-5, 1e-7]) {
     const target = start.map((x, i) => (i % 3 === 0 ? x + distance : x));
-    const judged = await resolveJudged(engine, { vertexCount, triangles }, start, target, { quality: 'BALANCED' });
+    const judged = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });
     t.equal(judged.resolution.status, 'CONVERGED');
     t.ok(judged.arrived.every(Boolean), `${distance}: ${judged.arrived.filter((arrived) => !arrived).length} short`);
   }
