@@ -9,7 +9,8 @@ import { findReferences, runFidelity } from './fidelity/suite.js';
 import { describeMachine, type Machine } from './machine.js';
 import { growthExponent, type Measurement, measure } from './measure.js';
 import { measureEngines } from './measure-engines.js';
-import { CORES, FIDELITY, HELP, readSettings, type Settings, UsageError } from './settings.js';
+import { SLOW_SCENES } from './scenes/slow.js';
+import { CORES, FIDELITY, HELP, readSettings, type Settings, SLOW, UsageError } from './settings.js';
 import { runSuite, SUITES, type SuiteResult } from './suites.js';
 import { formatTable } from './table.js';
 
@@ -155,6 +156,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   if (settings.suite === FIDELITY) {
     await (settings.isReference ? findReferences : runFidelity)({ ...settings, print, tell });
+    return 0;
+  }
+  if (settings.suite === SLOW) {
+    await runFidelity({ ...settings, among: SLOW_SCENES, print, tell });
     return 0;
   }
   if (settings.suite === CORES) {

@@ -4,6 +4,7 @@ import { sceneNames } from './cases.js';
 import { CORES_SCENES } from './cores.js';
 import type { EngineName } from './engines.js';
 import { FIDELITY_SCENES } from './fidelity/scenes.js';
+import { SLOW_SCENES } from './scenes/slow.js';
 import { SUITES } from './suites.js';
 
 /** The suite that measures answers instead of engines. */
@@ -11,6 +12,9 @@ export const FIDELITY = 'fidelity';
 
 /** The suite that measures what a request gains from several cores. */
 export const CORES = 'cores';
+
+/** The suite of requests that are expensive to answer, or cannot be. */
+export const SLOW = 'slow';
 
 export interface Settings {
   /** measured side by side; the first one where whole requests are measured */
@@ -53,6 +57,7 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
   --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
   --quality LIST     ${QUALITIES.join(', ')}: of the suite fidelity           default FAST,BALANCED
+  --suite slow       the same table of requests that are expensive to answer, or cannot be; default all scenes
   --suite cores      what requests gain from several cores, stage by stage: --cores, --scene, --vertices, --quality
   --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
   --reference        computes the references of that suite again, which takes minutes
@@ -117,17 +122,21 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   const isWhole = values.whole === true;
   if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time.');
   const suite = read('suite');
-  if (suite !== undefined && suite !== FIDELITY && suite !== CORES && !(suite in SUITES)) {
-    throw new UsageError(`--suite is one of ${[...Object.keys(SUITES), FIDELITY, CORES].join(', ')}, not "${suite}".`);
+  if (suite !== undefined && suite !== FIDELITY && suite !== CORES && suite !== SLOW && !(suite in SUITES)) {
+    throw new UsageError(
+      `--suite is one of ${[...Object.keys(SUITES), FIDELITY, CORES, SLOW].join(', ')}, not "${suite}".`,
+    );
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
   const scenes =
     suite === FIDELITY
-      ? fidelityScenes(read('scene'))
-      : suite === CORES
-        ? coresScenes(read('scene'))
-        : casesOf(read('scene') ?? 'layers', dataFolder);
+      ? namesAmong(FIDELITY_SCENES, read('scene'))
+      : suite === SLOW
+        ? namesAmong(SLOW_SCENES, read('scene'))
+        : suite === CORES
+          ? coresScenes(read('scene'))
+          : casesOf(read('scene') ?? 'layers', dataFolder);
   return {
     engines: [...new Set(engines)],
     isWhole,
@@ -164,12 +173,12 @@ function casesOf(text: string, dataFolder: string | undefined): string[] {
 }
 
 /** Scenes without their data are rows of the table too. @returns empty = all */
-function fidelityScenes(text = 'all'): string[] {
+function namesAmong(scenes: readonly { readonly name: string }[], text = 'all'): string[] {
   const asked = listed(text);
   if (asked.includes('all')) return [];
   refuseUnknown(
     asked,
-    FIDELITY_SCENES.map(({ name }) => name),
+    scenes.map(({ name }) => name),
   );
   return asked;
 }

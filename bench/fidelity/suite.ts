@@ -13,6 +13,8 @@ export interface FidelityOptions {
   readonly engines: readonly EngineName[];
   /** empty = all */
   readonly scenes: readonly string[];
+  /** those that there are; default: of the suite fidelity */
+  readonly among?: readonly FidelityScene[];
   readonly qualities: readonly Quality[];
   readonly repeat: number;
   /** uncounted runs before them */
@@ -30,8 +32,8 @@ const HEADINGS = [
   ...['gap to reference', 'its overlong', 'solving ms', 'cpu ms', '× FAST'],
 ];
 
-const chosen = (asked: readonly string[]): readonly FidelityScene[] =>
-  FIDELITY_SCENES.filter(({ name }) => asked.length === 0 || asked.includes(name));
+const chosen = (asked: readonly string[], among = FIDELITY_SCENES): readonly FidelityScene[] =>
+  among.filter(({ name }) => asked.length === 0 || asked.includes(name));
 
 const whyNot = (scene: FidelityScene, dataFolder: string | undefined): string | undefined => {
   const missing = missingFiles(scene, dataFolder);
@@ -40,7 +42,7 @@ const whyNot = (scene: FidelityScene, dataFolder: string | undefined): string | 
 
 /** How near the answers of each quality are to their targets, as whole requests: one table an engine. */
 export async function runFidelity(options: FidelityOptions): Promise<void> {
-  const { engines, scenes, qualities, repeat, warmUp, dataFolder, print, tell } = options;
+  const { engines, scenes, among, qualities, repeat, warmUp, dataFolder, print, tell } = options;
   const references = readReferences();
   for (const engine of engines) {
     const operations = await openOperations(engine, 1);
@@ -52,7 +54,7 @@ export async function runFidelity(options: FidelityOptions): Promise<void> {
       const had = described.find(({ name }) => name.startsWith(engine))?.qualities ?? ['FAST'];
       const asked = qualities.filter((quality) => had.includes(quality));
       const rows: string[][] = [];
-      for (const scene of chosen(scenes)) {
+      for (const scene of chosen(scenes, among)) {
         const reason = whyNot(scene, dataFolder);
         if (reason !== undefined) {
           rows.push([scene.name, '', reason, ...HEADINGS.slice(3).map(() => '')]);

@@ -124,6 +124,12 @@ export const EXCESS_WEIGHT = 1000;
 /** So many steps in a row with too little gain end the phase. */
 export const MAX_POOR_STEPS = 3;
 
+/**
+ * A step is no poor one while a vertex that a leap limits comes nearer to its target by this share of the leap: one vertex
+ * on its way counts for little in the merit of a large mesh. A crowd that only creeps towards far targets does not.
+ */
+export const LEAP_PROGRESS = 0.1;
+
 /** So many with vertices that are held in every new box end it as stalled. */
 export const MAX_HELD_STEPS = 8;
 

@@ -3,6 +3,7 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import {
   EXCESS_WEIGHT,
   FREE_STEPS,
+  LEAP_PROGRESS,
   MAX_HELD_STEPS,
   MAX_POOR_STEPS,
   MAX_SHORTENING_STEPS,
@@ -21,7 +22,7 @@ import type { PullBackSettings, Settings } from '../settings.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { EdgeLimits } from './edge-limits.js';
-import { isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
+import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import type { Proximity } from './proximity.js';
 import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
@@ -101,13 +102,14 @@ export class PullBack {
   readonly #rebuilt: Float32Array;
   readonly #best: Float32Array;
   readonly #held: Uint8Array;
+  /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
+  readonly #farAway: Float32Array;
   /** committed states since the best one */
   #unshown: Float32Array[] = [];
   /** P is valid for x */
   #hasPairs = false;
   #isSearchDue = false;
   #isSearchComplete = false;
-  #isLeaping = false;
   /** P holds only pairs that can meet within the reach of this phase */
   #isTight = false;
 
@@ -141,6 +143,7 @@ export class PullBack {
     this.#rebuilt = scratch.float32('y before the rows', 3 * vertexCount);
     this.#best = scratch.float32('best state', 3 * vertexCount);
     this.#held = scratch.uint8('held', vertexCount).fill(0);
+    this.#farAway = scratch.float32('far away', vertexCount).fill(0);
   }
 
   run(run: PullBackRun): PullBackOutcome {
@@ -197,7 +200,7 @@ export class PullBack {
         this.#keep(run);
       }
       clock.lap('forward');
-      if (gain >= this.#plan.minGain || (this.#isLeaping && gain > 0)) {
+      if (gain >= this.#plan.minGain || (gain > 0 && this.#isLeaping(run))) {
         poorSteps = 0;
         continue;
       }
@@ -269,7 +272,6 @@ export class PullBack {
     const { inverseMasses } = this.#mesh;
     const { leap, reach } = this.#settings;
     const longest = leap > 0 ? leap : reach;
-    this.#isLeaping = false;
     for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
       const isFree = inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
       let t = isFree ? 1 : this.#plan.tau;
@@ -277,10 +279,8 @@ export class PullBack {
       const dy = target[k + 1] - x[k + 1];
       const dz = target[k + 2] - x[k + 2];
       const travel = t * Math.sqrt(dx * dx + dy * dy + dz * dz);
-      if (travel > longest) {
-        t *= longest / travel;
-        this.#isLeaping = true;
-      }
+      this.#farAway[i] = travel > longest ? travel / t : 0;
+      if (travel > longest) t *= longest / travel;
       const isWhole = t === 1;
       y[k] = isWhole ? target[k] : x[k] + t * dx;
       y[k + 1] = isWhole ? target[k + 1] : x[k + 1] + t * dy;
@@ -310,6 +310,13 @@ export class PullBack {
     stayWhereOverflown(x, y);
     onRows(contacts.count, contacts.colouring.colours);
     clock.lap('backward');
+  }
+
+  /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap. */
+  #isLeaping({ x, target }: PullBackRun): boolean {
+    const { leap, reach } = this.#settings;
+    const least = LEAP_PROGRESS * (leap > 0 ? leap : reach);
+    return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
   }
 
   #observePushes(y: Float32Array, least: number): void {

@@ -19,12 +19,15 @@ export const FAR_LEAPS = 32;
 /** Flights, one after the other: a vertex that something stopped may find its way free once the others have left. */
 const MAX_FLIGHTS = 4;
 
-/** Share of the way that is tried next where the pairs of a flight are too many. */
+/** Share of the way that is tried next where the pairs of a flight are too many, or too many of them fail. */
 const SHORTER = 1 / 16;
 
 /** Rounds in which pairs shorten the flights of their vertices; later ones ground them. */
-const SHORTENING_ROUNDS = 16;
-const MAX_ROUNDS = 64;
+const SHORTENING_ROUNDS = 8;
+const MAX_ROUNDS = 24;
+
+/** Failed tests after which a way counts as anything but free; they take about half a second. */
+const MAX_FAILURES = 50_000;
 
 /** Pairs between two pulses: some ten milliseconds. */
 const PAIRS_PER_PULSE = 4096;
@@ -107,9 +110,11 @@ export class FreeFlight {
       const flight = new Flight(x, target, fliers, share, leap);
       const pairs = this.#search(run, flight);
       if (!pairs) continue;
-      const isFlying = this.#settle(run, flight, pairs);
-      pairs.dispose();
-      return isFlying ? flight.z : undefined;
+      try {
+        if (this.#settle(run, flight, pairs)) return flight.isFlying ? flight.z : undefined;
+      } finally {
+        pairs.dispose();
+      }
     }
     return undefined;
   }
@@ -146,20 +151,23 @@ export class FreeFlight {
     }
   }
 
-  /** Shortens flights until every pair passes and every edge is within its limit. @returns whether any vertex flies */
+  /** Shortens flights until every pair passes and every edge is within its limit. @returns false if that takes too long */
   #settle({ pulse, target }: FlightRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
     const { floor, sigma } = this.#settings;
     const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, sigma) : undefined;
+    let failures = 0;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       for (let p = 0; p < count; p++) {
         if (p % PAIRS_PER_PULSE === 0) pulse();
         const vertices = vertex.subarray(4 * p, 4 * p + CORNERS[kind[p]]);
         if (!vertices.some((v) => flight.isNew(v))) continue;
         const share = passableShare({ x: flight.x, z: flight.z, kind: kind[p], vertices }, floor);
-        if (share < 1) for (const v of vertices) flight.shorten(v, round < SHORTENING_ROUNDS ? share : 0);
+        if (share === 1) continue;
+        if (++failures > MAX_FAILURES) return false;
+        for (const v of vertices) flight.shorten(v, round < SHORTENING_ROUNDS ? share : 0);
       }
       edges?.limit(flight);
-      if (!flight.apply()) return flight.isFlying;
+      if (!flight.apply()) return true;
     }
     return false;
   }
