@@ -23,6 +23,21 @@ const STEP_LIMIT = 120;
 
 type Request = Pick<ResolveRequest, 'mesh' | 'start' | 'target' | 'parameters'>;
 
+/** Each request of preset TUNED in FAST, which is Algorithm 1 alone, and in BALANCED. */
+async function* inQualities(
+  requests: AsyncIterable<readonly [string, Request]>,
+): AsyncGenerator<readonly [string, Request]> {
+  for await (const [name, request] of requests) {
+    if (request.parameters.preset === 'PAPER') {
+      yield [name, request];
+      continue;
+    }
+    for (const quality of ['FAST', 'BALANCED'] as const) {
+      yield [`${name}, ${quality}`, { ...request, parameters: { ...request.parameters, quality } }];
+    }
+  }
+}
+
 async function* makeRequests(dataFolder: string | undefined): AsyncGenerator<readonly [string, Request]> {
   for (const { name, mesh, start, target, parameters } of CASES) {
     yield [name, { mesh, start, target, parameters: { stepLimit: STEP_LIMIT, ...parameters } }];
@@ -78,7 +93,7 @@ async function stepThrough(operations: Operations, { mesh, start, target, parame
 async function printAnswers(engine: 'cpu' | 'webgpu', dataFolder: string | undefined): Promise<void> {
   const operations = await openOperations(engine, 1);
   try {
-    for await (const [name, request] of makeRequests(dataFolder)) {
+    for await (const [name, request] of inQualities(makeRequests(dataFolder))) {
       const line = await attempt(() => operations.resolve({ ...request, include }));
       process.stdout.write(`${engine} | ${name} | ${line}\n`);
       if (name.endsWith('PAPER') || line.startsWith('refused')) continue;

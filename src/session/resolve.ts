@@ -63,7 +63,8 @@ export function probeRequest(): ResolveRequest {
     mesh: { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5) },
     start: Float32Array.of(...lower, ...upper(0.5)),
     target: Float32Array.of(...lower, ...upper(-0.5)),
-    parameters: { verify: 'PATH' },
+    // Algorithm 1 alone: the least that an engine must be able to do, and the quickest.
+    parameters: { verify: 'PATH', quality: 'FAST' },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { Parameters, ParametersInput, Preset } from '../contract/parameters.js';
+import type { Parameters, ParametersInput, Preset, Quality } from '../contract/parameters.js';
 import type { EngineDescription } from '../contract/server-info.js';
 import type { MeshMeasures } from '../mesh/types.js';
 
@@ -19,7 +19,7 @@ const COMMON = {
 
 const PRESETS = {
   TUNED: { ...COMMON, preset: 'TUNED', sweepsPerStep: 2, forward: 'PLANAR', contact: 'GAP' },
-  PAPER: { ...COMMON, preset: 'PAPER', sweepsPerStep: 1, forward: 'ISOTROPIC', contact: 'VOLUME' },
+  PAPER: { ...COMMON, preset: 'PAPER', sweepsPerStep: 1, forward: 'ISOTROPIC', contact: 'VOLUME', quality: 'FAST' },
 } as const satisfies Record<Preset, ParametersInput>;
 
 /** δ of preset TUNED in typical edges (mesh/typical-edge.ts), as a rule the median edge: for 10 mm cloth the paper's 1 mm */
@@ -71,7 +71,7 @@ export function resolveParameters(
   checkEnums(input);
   const preset: Preset = input.preset ?? 'TUNED';
   const set = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as ParametersInput;
-  const scalars = { ...PRESETS[preset], ...set };
+  const scalars = { ...PRESETS[preset], quality: defaultQuality(preset, rules), ...set };
   checkScalars(scalars);
 
   const longest = longestLengthOf(measures);
@@ -126,6 +126,12 @@ function offsetOf(input: ParametersInput, delta: number): number {
   const offset = input.contactOffset ?? OFFSET_PER_DELTA * delta;
   if (offset >= 0 && offset <= delta) return offset;
   return refuse('contactOffset', offset, `at least 0 and at most activationDistance (${delta})`);
+}
+
+/** That of the preset where the engine has it, else FAST, which every engine has. */
+function defaultQuality(preset: Preset, { engine }: ParameterRules): Quality {
+  const { quality } = PRESETS[preset];
+  return !engine || engine.description.qualities?.includes(quality) ? quality : 'FAST';
 }
 
 /** @throws INVALID_PARAMETER under PAPER, which is Algorithm 1 to the letter; UNIMPLEMENTED where the engine has no such quality */

@@ -20,7 +20,7 @@ const { mesh: input, start, target } = CASES[0];
 function fitted(overrides: ParametersInput) {
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
-  const { parameters } = resolveParameters(overrides, measures);
+  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
   return { mesh, parameters, units, x: frame.toEngine(start), y: frame.toEngine(target) };

@@ -25,7 +25,7 @@ const RULES = { kinematicPairs: 'SKIP', maxPairs: 4 } as const;
 
 /**
  * Runs one pair on an engine and judges every state and every linear piece in engine coordinates (float32, exact as
- * doubles), with the verifier that shares nothing with the engine.
+ * doubles), with the verifier that shares nothing with the engine. Without a quality it is Algorithm 1 alone.
  */
 export async function resolveJudged(
   engine: Engine,
@@ -37,7 +37,7 @@ export async function resolveJudged(
 ): Promise<Judged> {
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
-  const { parameters } = resolveParameters(overrides, measures);
+  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
   const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });

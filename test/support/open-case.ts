@@ -17,7 +17,7 @@ export interface OpenCase {
   resolve(extra?: Omit<StepInput, 'x' | 'y'>): Promise<Resolution>;
 }
 
-/** Opens a scene for one pair of states without judging the answers; judged-resolve.ts does that. */
+/** Opens a scene for one pair of states without judging the answers; judged-resolve.ts does that. Quality FAST if none is set. */
 export async function openCase(
   engine: Engine,
   input: MeshInput,
@@ -27,7 +27,7 @@ export async function openCase(
 ): Promise<OpenCase> {
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
-  const { parameters } = resolveParameters(overrides, measures);
+  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
   const units = { scale: frame.scale, floor };

@@ -17,7 +17,7 @@ async function resolveTwice(name: string, vertices: number, input: ParametersInp
   const mesh = buildMesh({ vertexCount, triangles, segments, particles, kinematic });
   const from = Float64Array.from(start);
   const measures = measureMesh(mesh, from);
-  const { parameters } = resolveParameters({ stepLimit: 5, ...input }, measures);
+  const { parameters } = resolveParameters({ stepLimit: 5, quality: 'FAST', ...input }, measures);
   const frame = CoordinateFrame.fit(from, measures.medianEdge, measures.bounds);
   const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
   const engine = createCpuEngine();

@@ -13,7 +13,7 @@ async function open() {
   const x = Float32Array.from(builder.start);
   const y = x.map((value, i) => (i % 3 === 1 && value > 0.01 ? value - 1e-4 : value));
   const mesh = buildMesh(input);
-  const { parameters } = resolveParameters({}, measureMesh(mesh, x));
+  const { parameters } = resolveParameters({ quality: 'FAST' }, measureMesh(mesh, x));
   const units = { scale: 64, floor: parameters.activationDistance * 0.64 };
   const image = (positions: Float32Array) => positions.map((value) => value * units.scale);
   const scene = await createCpuEngine().open(mesh, parameters, units);

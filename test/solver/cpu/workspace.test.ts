@@ -25,7 +25,7 @@ async function open(engine: Engine, name: string, vertices: number, share = 1): 
   const from = Float64Array.from(start);
   const to = from.map((value, k) => value + share * (target[k]! - value));
   const measures = measureMesh(mesh, from);
-  const { parameters } = resolveParameters({ stepLimit: 40 }, measures);
+  const { parameters } = resolveParameters({ stepLimit: 40, quality: 'FAST' }, measures);
   const frame = CoordinateFrame.fit(from, measures.medianEdge, measures.bounds);
   const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
   const scene = await engine.open(mesh, parameters, units);

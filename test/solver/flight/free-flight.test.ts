@@ -171,7 +171,7 @@ function engineInputOf(builder: SceneBuilder) {
   const mesh = buildMesh(input);
   const measures = measureMesh(mesh, start);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
-  const { parameters } = resolveParameters({}, measures);
+  const { parameters } = resolveParameters({ quality: 'FAST' }, measures);
   const floor = floorOf(parameters.activationDistance, frame, 'FLOAT64');
   const settings = toSettings(parameters, { scale: frame.scale, floor });
   return { mesh, x: frame.toEngine(start), target: frame.toEngine(target), settings };

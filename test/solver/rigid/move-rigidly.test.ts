@@ -43,7 +43,7 @@ function moveJudged(seed: number): Judged | undefined {
   const mesh = buildMesh(scene.mesh);
   const rules = { kinematicPairs, maxPairs: 4 } as const;
   const measures = measureMesh(mesh, start);
-  const { parameters } = resolveParameters(overrides, measures);
+  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   let floor: number;
   try {
