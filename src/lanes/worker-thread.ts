@@ -63,7 +63,12 @@ const verifier = verifierFor(engine);
 /** Bytes that this thread keeps for its next job. */
 const sharedBytes = (): number => scenes.sharedBytes + (engine.sharedBytes ?? 0);
 
+/** Free memory of the last job is for the next one, unless there is none for so long. */
+const KEEP_FREE_MS = 2000;
+let trimming: NodeJS.Timeout | undefined;
+
 async function runJob(message: JobMessage): Promise<void> {
+  clearTimeout(trimming);
   const flags = new JobFlags(message.flags);
   let sent = 0;
   const context: JobContext = {
@@ -95,6 +100,7 @@ async function runJob(message: JobMessage): Promise<void> {
     send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
   } finally {
     team.setBusy(false);
+    trimming = setTimeout(() => team.memory.trim(), KEEP_FREE_MS).unref();
   }
   if (message.kind === 'step') scenes.prepareStart(message.input.state.key);
 }

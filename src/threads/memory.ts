@@ -19,7 +19,7 @@ const COLLECT_BYTES = 2 ** 26;
 /**
  * The shared memory of one thread. V8 does not count shared buffers when it decides to collect garbage, and every thread that
  * has seen one keeps it until that thread collects: dropped references alone would let memory grow without bound. So buffers
- * are given back here and taken again, and what is not kept is collected at once.
+ * are given back here and taken again; {@link SharedMemory.trim} releases what nobody has taken since, and collects it at once.
  */
 export class SharedMemory {
   /** taken and not given back; weak, so that what an owner dropped is garbage like any other */

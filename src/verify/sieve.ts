@@ -351,7 +351,6 @@ export function sieve(
     };
   } finally {
     release(...taken);
-    team.memory.trim();
   }
 }
 

@@ -1,5 +1,4 @@
 import { allocate, release } from '../../threads/arrays.js';
-import { team } from '../../threads/here.js';
 import { ActivePairs } from './active-pairs.js';
 import { PairGeometry } from './pair-set.js';
 import { SearchTrees } from './search.js';
@@ -94,7 +93,6 @@ export class Workspace {
       throw thrown;
     } finally {
       this.#isAcquired = false;
-      team.memory.trim();
     }
   }
 
@@ -107,6 +105,5 @@ export class Workspace {
     this.geometry.allocate(0);
     this.active.free();
     this.trees.free();
-    team.memory.trim();
   }
 }
