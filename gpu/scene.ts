@@ -2,6 +2,8 @@ import { IntersticeError } from '../src/contract/errors.js';
 import type { Parameters } from '../src/contract/parameters.js';
 import type { StageTimings } from '../src/contract/report.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
+import { BeforeSteps } from '../src/solver/before-steps.js';
+import { StepAbandoned } from '../src/solver/cpu/pull-back.js';
 import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/engine.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
 import type { SceneDevice } from './device/live-device.js';
@@ -51,6 +53,7 @@ export class GpuScene implements Scene {
   #settings: Settings;
   /** settings of the last configure, until the next resolve begins */
   #nextSettings: Settings | undefined;
+  readonly #before: BeforeSteps;
   #edges: EdgePlan;
   readonly #buffers: SceneBuffers;
   readonly #recorder: StepRecorder;
@@ -90,6 +93,7 @@ export class GpuScene implements Scene {
     this.#mesh = mesh;
     this.#settings = settings;
     this.#place = place;
+    this.#before = new BeforeSteps(mesh);
     this.#residentX = new Float32Array(3 * mesh.vertexCount);
     this.#edges = planEdges(mesh, settings.sigma > 0);
     this.#buffers = new SceneBuffers(memory, mesh, this.#edges, firstPairs, firstCandidates);
@@ -175,10 +179,36 @@ export class GpuScene implements Scene {
     this.#buffers.close();
   }
 
+  /**
+   * What moves before the first step is computed on the host; the device goes on from there. Of the step limit at least one step
+   * is left to the device, whose opening decides how a run ends.
+   */
   async #run(input: StepInput): Promise<Resolution> {
+    await this.#applySettings();
+    const x = input.x.slice();
+    const { stepLimit } = this.#settings;
+    const pulse = (): void => {
+      if ((input.timeLeft?.() ?? Number.POSITIVE_INFINITY) <= 0) throw new StepAbandoned();
+    };
+    const moved = this.#before.move({ ...this.#settings, stepLimit: stepLimit - 1 }, input, x, pulse);
+    if (moved.pieces === 0 && !moved.isGivenUp) return await this.#runOnDevice(input);
+    const settings = this.#settings;
+    this.#settings = { ...settings, stepLimit: stepLimit - moved.pieces };
+    try {
+      const resolution = await this.#runOnDevice({
+        ...{ ...input, x },
+        shouldStop: () => moved.isGivenUp || (input.shouldStop?.() ?? false),
+        onProgress: (progress) => input.onProgress?.({ ...progress, steps: progress.steps + moved.pieces }),
+      });
+      return { ...resolution, steps: resolution.steps + moved.pieces };
+    } finally {
+      this.#settings = settings;
+    }
+  }
+
+  async #runOnDevice(input: StepInput): Promise<Resolution> {
     const timings: StageTimings = { search: 0, geometry: 0, backward: 0, forward: 0 };
     const began = performance.now();
-    await this.#applySettings();
     await this.#prepareSearch(input);
     const wasStopped = await this.#runSteps(this.#recordOpening(input), input, timings);
     // Without time stamps the stages of the device's time cannot be told apart.
