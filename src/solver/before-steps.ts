@@ -1,9 +1,9 @@
 import type { CollisionMesh } from '../mesh/types.js';
-import { StepAbandoned } from './cpu/pull-back.js';
 import type { StepInput } from './engine.js';
 import { FreeFlight } from './flight/free-flight.js';
 import { RigidMotion, type RigidMotions } from './rigid/move-rigidly.js';
 import type { Settings } from './settings.js';
+import { StepAbandoned } from './step-abandoned.js';
 
 /** What has moved before the first step. */
 export interface MovedBefore {

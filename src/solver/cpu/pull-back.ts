@@ -19,6 +19,7 @@ import {
 } from '../constants.js';
 import { type OffsetShare, offsetShareOf } from '../part-offsets.js';
 import type { PullBackSettings, Settings } from '../settings.js';
+import { StepAbandoned } from '../step-abandoned.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { EdgeLimits } from './edge-limits.js';
@@ -52,9 +53,6 @@ export interface PullBackRun {
   /** Contacts and colours of the rows of a step. */
   readonly onRows: (contacts: number, colours: number) => void;
 }
-
-/** Thrown to abandon a step before any vertex has moved. */
-export class StepAbandoned {}
 
 export interface PullBackOutcome {
   readonly status: Status;
