@@ -118,7 +118,10 @@ export const CONTROL = new Struct('Control', {
     'atomic<u32>',
     'What trust boxes take of the motions of a step of the pull-back, Σ (1 − α) in 1/LOSS_PARTS.',
   ],
-  isLeaping: ['atomic<u32>', '1 = a motion of this step of the pull-back was cut to its longest.'],
+  isLeaping: [
+    'atomic<u32>',
+    '1 = a vertex that its leap limits has come nearer to its target by LEAP_PROGRESS of the leap.',
+  ],
   unitBits: ['atomic<u32>', 'Bits of the largest |x − y*| on an axis of a dynamic vertex where the pull-back began.'],
   vertexTriangle: ['atomic<u32>', 'Pairs of each kind, counted at the end of a request.'],
   edgeEdge: ['atomic<u32>', ''],
@@ -147,6 +150,7 @@ export const VERTEX_PULL = new Struct('VertexPull', {
   unpushed: ['u32', 'Steps since a row pushed the vertex, up to FREE_STEPS.'],
   before: ['f32', 'r_i where Algorithm 1 ended.'],
   isHeld: ['u32', '1 = its trust box held it in the last step.'],
+  farAway: ['f32', '|y* − x| before the step where its leap limits the motion, else 0.'],
 });
 
 /** The multiplier of a contact, kept by pair from one step of the pull-back to the next. */

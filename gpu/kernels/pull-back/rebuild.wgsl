@@ -1,16 +1,15 @@
 // y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`, where
 // only edges are shortened: y ← x.
 //
-// In: x, goal, inverseMass, pull. Out: y, control.isLeaping. Mirrors PullBack.#rebuild (src/solver/cpu/pull-back.ts).
+// In: x, goal, inverseMass. In and out: pull. Out: y. Mirrors PullBack.#rebuild (src/solver/cpu/pull-back.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
-@group(0) @binding(1) var<storage, read_write> control: Control;
-@group(0) @binding(2) var<storage, read> x: array<u32>;
-@group(0) @binding(3) var<storage, read_write> y: array<u32>;
-@group(0) @binding(4) var<storage, read> goal: array<f32>;
-@group(0) @binding(5) var<storage, read> inverseMass: array<f32>;
-@group(0) @binding(6) var<storage, read> pull: array<VertexPull>;
-@group(0) @binding(7) var<uniform> pullBack: PullBack;
+@group(0) @binding(1) var<storage, read> x: array<u32>;
+@group(0) @binding(2) var<storage, read_write> y: array<u32>;
+@group(0) @binding(3) var<storage, read> goal: array<f32>;
+@group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
+@group(0) @binding(6) var<uniform> pullBack: PullBack;
 // #include "pull-back/rebuilt.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -33,9 +32,7 @@ fn rebuild(
   for (var c = 0u; c < axes(); c++) {
     y[3u * i + c] = bitcast<u32>(rebuilt.to[c]);
   }
-  if (rebuilt.isLeaping) {
-    atomicStore(&control.isLeaping, 1u);
-  }
+  pull[i].farAway = rebuilt.farAway;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -51,4 +48,5 @@ fn holdStill(
   for (var k = 3u * i; k < 3u * i + axes(); k++) {
     y[k] = x[k];
   }
+  pull[i].farAway = 0.0;
 }

@@ -3,8 +3,12 @@
 // #include "common/lengths.wgsl"
 struct Rebuilt {
   to: vec3f,
-  isLeaping: bool,
+  // |y* − x| where the motion was cut to the longest, else 0
+  farAway: f32,
 }
+
+// Above any distance that counts, and finite when doubled.
+const FARTHEST_HALF: f32 = 1e38;
 
 fn rebuiltAt(here: vec3f, goal: vec3f, isFree: bool) -> Rebuilt {
   let half = 0.5 * goal - 0.5 * here;
@@ -13,5 +17,5 @@ fn rebuiltAt(here: vec3f, goal: vec3f, isFree: bool) -> Rebuilt {
   let longest = 0.5 * pullBack.longest;
   let isLeaping = share * length > longest;
   let t = select(share, longest / max(length, longest), isLeaping);
-  return Rebuilt(select(here + 2.0 * (t * half), goal, t == 1.0), isLeaping);
+  return Rebuilt(select(here + 2.0 * (t * half), goal, t == 1.0), select(0.0, 2.0 * min(length, FARTHEST_HALF), isLeaping));
 }

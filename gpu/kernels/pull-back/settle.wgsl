@@ -1,16 +1,21 @@
 // After the commit of a step of the pull-back, one thread a vertex. `settleStep`: what wanted to move counts as unfinished for the
-// re-search rule, and what its trust box held is marked. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the
+// re-search rule, what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
+// the leap. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the
 // vertex is not settled (held where the run stalled; still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
 //
 // In: vertexStep, inverseMass. In and out: progress.residual, pull, control. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
 // Residuals.settle (motion.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
+// #include "common/lengths.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(3) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(4) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
+@group(0) @binding(6) var<storage, read> x: array<f32>;
+@group(0) @binding(7) var<storage, read> goal: array<f32>;
+@group(0) @binding(8) var<uniform> pullBack: PullBack;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settleStep(
@@ -27,6 +32,14 @@ fn settleStep(
   let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
   progress[i].residual = select(0.0, 1.0, isMoving);
   pull[i].isHeld = select(0u, 1u, isHeld);
+  var rest = vec3f(0.0);
+  for (var c = 0u; c < axes(); c++) {
+    rest[c] = goal[3u * i + c] - x[3u * i + c];
+  }
+  let farAway = pull[i].farAway;
+  if (farAway > 0.0 && farAway - lengthOf(rest) >= LEAP_PROGRESS * pullBack.longest) {
+    atomicStore(&control.isLeaping, 1u);
+  }
   if (isMoving) {
     atomicAdd(&control.movingCount, 1u);
   }
