@@ -1,0 +1,68 @@
+import t from 'tap';
+import type { ParametersInput } from '../../../src/contract/parameters.js';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import type { Engine } from '../../../src/solver/engine.js';
+import { openTestEngine } from '../../support/gpu.js';
+import { resolveJudged } from '../../support/judged-resolve.js';
+import { examplePair, rmsOf, stretchOf } from '../../support/nearness.js';
+
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
+t.setTimeout(180_000);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+const cpu = createCpuEngine();
+
+/**
+ * How far the rms of this engine may be above that of the reference engine: contacts are swept in another order, so that long runs
+ * end in other minima.
+ */
+const RMS_FACTOR = 1.05;
+
+if (!engine) t.test('the pull-back of the GPU engine: the examples', options, async () => undefined);
+else {
+  t.test(
+    'the examples lie as near as the answers of the reference engine, and no edge exceeds its limit',
+    async (t) => {
+      for (const name of ['layers', 'hair', 'solid', 'spike', 'sleeve']) {
+        const { mesh, start, target, parameters } = examplePair(name);
+        const asked: ParametersInput = { ...parameters, quality: 'BALANCED', verify: 'STATE' };
+        const judged = await resolveJudged(engine, mesh, start, target, asked);
+        const expected = await resolveJudged(cpu, mesh, start, target, asked);
+        t.equal(judged.intersections + judged.collisions, 0, `${name}: safe`);
+        t.equal(judged.resolution.status, 'CONVERGED', name);
+        // The limit is σ = 1.1 in float32, relative to a rest length of the target as the caller sends it.
+        const stretch = stretchOf(judged, target);
+        t.ok(stretch <= 1.1 * (1 + 1e-4), `${name}: stretch ${stretch}`);
+        const [near, reference] = [rmsOf(judged, target), rmsOf(expected, target)];
+        t.ok(near <= RMS_FACTOR * reference, `${name}: rms ${near}, the reference ${reference}`);
+      }
+    },
+  );
+
+  t.test('FINE comes as near as FINE of the reference engine', async (t) => {
+    const { mesh, start, target, parameters } = examplePair('solid');
+    const rms = async (of: Engine, quality: 'BALANCED' | 'FINE'): Promise<number> =>
+      rmsOf(await resolveJudged(of, mesh, start, target, { ...parameters, quality }), target);
+    const [fine, balanced, reference] = [
+      await rms(engine, 'FINE'),
+      await rms(engine, 'BALANCED'),
+      await rms(cpu, 'FINE'),
+    ];
+    t.ok(fine <= RMS_FACTOR * reference, `rms ${fine}, the reference ${reference}`);
+    t.ok(fine <= 1.01 * balanced, `rms ${fine}, BALANCED ${balanced}`);
+  });
+
+  t.test('where the host searches, answers are as near', async (t) => {
+    const opened = await openTestEngine('HOST');
+    const { mesh, start, target } = examplePair('hair');
+    const asked: ParametersInput = { quality: 'BALANCED', verify: 'STATE' };
+    const judged = await resolveJudged(opened.engine as Engine, mesh, start, target, asked);
+    const expected = await resolveJudged(engine, mesh, start, target, asked);
+    await opened.engine?.close();
+    t.equal(judged.intersections + judged.collisions, 0);
+    t.equal(judged.resolution.status, expected.resolution.status);
+    const [near, reference] = [rmsOf(judged, target), rmsOf(expected, target)];
+    t.ok(near <= RMS_FACTOR * reference, `rms ${near}, with its own search ${reference}`);
+  });
+}
