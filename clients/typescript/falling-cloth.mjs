@@ -49,7 +49,7 @@ for (let frame = 1; frame <= FRAMES; frame++) {
   const { positions, report } = await session.step(target);
   for (let i = 0; i < v.length; i++) v[i] = (positions[i] - state[i]) / DT;
   state = positions;
-  if (frame % 10 === 0) console.log(`frame ${frame}: ${report.status}, ${report.overlongEdges} overlong edges`);
+  if (frame % 10 === 0) console.log(`frame ${frame} ${report.status}, ${report.overlongEdges} overlong edges`);
 }
 assert((await session.check()).intersectionFree, 'the last state is free');
 for (let i = 0; i < v.length; i += 3) {

@@ -143,6 +143,8 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
           vertexCount: number,
         ) => original(Object.create(pairs, { revision: { value: 1 } }), vertexCount),
       },
+      // Otherwise lists are made for a P that serves many steps, which scenes of pebbles seldom have.
+      { file: 'src/solver/cpu/active-pairs.js', function: 'ActivePairs.#isIncidenceWorth', instead: () => true },
     ],
     scenes: ['pebbles'],
     caughtBy: [MEETING, PATH, FLOOR],
