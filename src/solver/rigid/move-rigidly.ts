@@ -87,6 +87,7 @@ export class RigidMotion {
     }
     const last = states[states.length - 1];
     if (!last || !isWorthwhile(grouping, x, last, target)) return undefined;
+    if (carriesOff(this.#mesh, grouping, x, last, target, settings.leap)) return undefined;
     let pieces = 0;
     for (const state of states) {
       if (!mayContinue()) break;
@@ -162,4 +163,25 @@ function isWorthwhile({ groups }: Grouping, start: Float32Array, end: Float32Arr
     }
   }
   return after <= WORTHWHILE * WORTHWHILE * before;
+}
+
+/**
+ * Whether a kinematic vertex ends more than a leap further from its target than it was. Groups are chosen for the whole of their
+ * motion (groups.ts): one that stops or turns aside on the way may leave what the caller prescribes far off.
+ *
+ * @param leap engine units
+ */
+function carriesOff(
+  { kinematic }: CollisionMesh,
+  { groups }: Grouping,
+  start: Float32Array,
+  end: Float32Array,
+  target: Float32Array,
+  leap: number,
+): boolean {
+  return groups.some(({ vertices }) =>
+    vertices.some(
+      (v) => kinematic[v] !== 0 && distanceAt(end, target, 3 * v) > distanceAt(start, target, 3 * v) + leap,
+    ),
+  );
 }

@@ -15,6 +15,8 @@ import { findIntersections } from '../../../src/verify/state.js';
 import { seeded } from '../../support/random.js';
 
 const CASES = Number(process.env.TEST_CASES ?? 60);
+/** A group that is turned aside took pinned vertices with it. */
+const FOUND = [1292378962];
 
 interface Judged {
   readonly pieces: number;
@@ -89,8 +91,8 @@ t.test('no piece of groups among each other and what rests meets anything, and n
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}, ${CASES} cases`);
   let pieces = 0;
-  for (let n = 0; n < CASES; n++) {
-    const seed = random.int(2 ** 32);
+  const seeds = [...FOUND, ...Array.from({ length: CASES }, () => random.int(2 ** 32))];
+  for (const seed of seeds) {
     const judged = moveJudged(seed);
     if (!judged) continue;
     pieces += judged.pieces;
