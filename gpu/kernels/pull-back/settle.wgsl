@@ -1,7 +1,7 @@
 // After the commit of a step of the pull-back, one thread a vertex. `settleStep`: what wanted to move counts as unfinished for the
 // re-search rule, what its trust box held is marked, and so is whether a vertex that its leap limits has come nearer by a good part of
-// the leap. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the
-// vertex is not settled (held where the run stalled; still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
+// the leap. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the vertex is not settled (held where the run stalled;
+// still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
 //
 // In: vertexStep, inverseMass. In and out: progress.residual, pull, control. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
 // Residuals.settle (motion.ts).
