@@ -1,5 +1,6 @@
 import { SCENES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
+import type { Priority } from '../../src/contract/requests.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 
 /** A mesh with two targets that a session takes in turn, so that every step has work. */
@@ -45,27 +46,34 @@ export interface StepTerms {
   /** seconds; what is later is refused (FAIL) */
   readonly deadline?: number | undefined;
   readonly stepLimit?: number | undefined;
+  readonly priority?: Priority | undefined;
 }
 
 export const stepMessage = (
   sessionId: string,
   target: Float32Array,
-  { deadline, stepLimit }: StepTerms = {},
+  { deadline, stepLimit, priority }: StepTerms = {},
 ): Uint8Array =>
   encodeMessage('StepRequest', {
     sessionId,
     target: positions(target),
     ...(deadline === undefined ? {} : { timeBudget: durationOf(deadline), onBudget: 'FAIL' }),
     ...(stepLimit === undefined ? {} : { override: { stepLimit } }),
+    ...(priority === undefined ? {} : { priority }),
   });
 
-/** @param budget seconds; absent = none */
-export const resolveMessage = (cloth: Cloth, target: Float32Array, budget?: number): Uint8Array =>
+/** @param terms without a deadline it may take as long as the server allows */
+export const resolveMessage = (
+  cloth: Cloth,
+  target: Float32Array,
+  { deadline, priority }: Pick<StepTerms, 'deadline' | 'priority'> = {},
+): Uint8Array =>
   encodeMessage('ResolveRequest', {
     mesh: cloth.mesh,
     start: positions(cloth.start),
     target: positions(target),
-    ...(budget === undefined ? {} : { timeBudget: durationOf(budget) }),
+    ...(deadline === undefined ? {} : { timeBudget: durationOf(deadline) }),
+    ...(priority === undefined ? {} : { priority }),
   });
 
 const durationOf = (seconds: number): object => ({

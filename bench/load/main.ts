@@ -8,6 +8,7 @@ import { readServed, type ScenarioInput, type ScenarioResult, type Served } from
 import { fairness } from './scenarios/fairness.js';
 import { mixed } from './scenarios/mixed.js';
 import { overhead } from './scenarios/overhead.js';
+import { preemption } from './scenarios/preemption.js';
 import { sweep } from './scenarios/sweep.js';
 import { HELP, type LoadSettings, readSettings, type Scenario, UsageError } from './settings.js';
 import { formatTable } from './table.js';
@@ -17,6 +18,7 @@ const RUNS: Readonly<Record<Scenario, (input: ScenarioInput) => Promise<Scenario
   overhead,
   fairness,
   mixed,
+  preemption,
 };
 
 const tell = (line: string): void => {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed'] as const;
+export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed', 'preemption'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export const DOORS = ['http', 'unary', 'stream'] as const;
@@ -20,6 +20,8 @@ export interface LoadSettings {
   readonly deadline: number;
   /** of the large resolve of the mixed scenario */
   readonly triangles: number;
+  /** BATCH resolves at a time of the preemption scenario */
+  readonly resolves: number;
   readonly out: string | undefined;
 }
 
@@ -33,14 +35,18 @@ Starts the real service in a process of its own on loopback and puts load on its
                                   beside the same bytes echoed through the same transport
                         fairness  64 sessions of 5,000 vertices at once, then more than the queue holds
                         mixed     64 small sessions alone and beside a resolve of a million triangles, at an easy pace and flat out
+                        preemption  INTERACTIVE steps of small sessions alone and beside BATCH resolves without end, each just small
+                                  enough for an ordinary lane
   --engine NAME       cpu or webgpu (default cpu)
-  --vertices N        of each session's cloth (default 2000, 70000, 5000 and 500 in this order of scenarios)
-  --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed)
+  --vertices N        of each session's cloth (default 2000, 70000, 5000, 500 and 32 in this order of scenarios)
+  --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed, 4 for
+                      preemption)
   --concurrency LIST  connections, or calls at a time (default 1,4,16; sweep only)
   --door LIST         ${DOORS.join(', ')} (default all)
-  --seconds N         of each measurement (default 5; fairness and mixed take four times as long)
+  --seconds N         of each measurement (default 5; fairness, mixed and preemption take four times as long)
   --deadline N        seconds that a step may take in the flood of fairness (default 10)
   --triangles N       of the large resolve in mixed (default 1000000)
+  --resolves N        BATCH resolves at a time in preemption (default 4)
   --out FILE          where the JSON goes (default bench/results/DATE-load-ENGINE.json); "" for nowhere
   --help
 `;
@@ -62,6 +68,7 @@ export function readSettings(args: readonly string[]): LoadSettings | 'HELP' {
     seconds: count('seconds', values.seconds ?? '5'),
     deadline: count('deadline', values.deadline ?? '10'),
     triangles: count('triangles', values.triangles ?? '1000000'),
+    resolves: count('resolves', values.resolves ?? '4'),
     out: values.out,
   };
 }
@@ -81,6 +88,7 @@ function parse(args: readonly string[]) {
         seconds: text,
         deadline: text,
         triangles: text,
+        resolves: text,
         out: text,
         help: { type: 'boolean' },
       },

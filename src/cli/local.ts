@@ -36,13 +36,18 @@ export function readSettings(environment: Environment, flags: Environment, comma
 }
 
 /**
- * The engine's settings for one run: one request needs one thread. The default is the CPU: opening a graphics device takes
+ * The engine's settings for one run: one request needs one thread, and may take as long as it takes. The default is the CPU: opening a graphics device takes
  * longer than most single resolves, and the drivers' discovery writes to the error stream.
  */
 export function localConfig(environment: Environment, choice: BackendChoice): Config {
   const relevant = Object.fromEntries(RELEVANT.map((name) => [name, environment[name]]));
   return readSettings(
-    { [SETTINGS.threads.name]: '1', [SETTINGS.engine.name]: 'cpu', ...dropUnset(relevant) },
+    {
+      [SETTINGS.threads.name]: '1',
+      [SETTINGS.engine.name]: 'cpu',
+      [SETTINGS.defaultTimeBudgetSeconds.name]: '0',
+      ...dropUnset(relevant),
+    },
     dropUnset({
       [SETTINGS.engine.name]: choice.engine,
       [SETTINGS.threads.name]: choice.threads?.toString(),

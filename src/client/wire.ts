@@ -126,7 +126,14 @@ const verticesFromJson = (vertices: Record<keyof VertexReport, string>): VertexR
 });
 
 export function infoFromJson(answer: unknown): ServerInfo {
-  const { limits, ...info } = answer as ServerInfo & { limits: { maxTimeBudget: string } };
-  const { maxTimeBudget, ...others } = limits;
-  return { ...info, limits: { ...others, maxTimeBudgetSeconds: Number.parseFloat(maxTimeBudget) } };
+  const { limits, ...info } = answer as ServerInfo & { limits: { maxTimeBudget: string; defaultTimeBudget?: string } };
+  const { maxTimeBudget, defaultTimeBudget, ...others } = limits;
+  return {
+    ...info,
+    limits: {
+      ...others,
+      maxTimeBudgetSeconds: Number.parseFloat(maxTimeBudget),
+      ...(defaultTimeBudget ? { defaultTimeBudgetSeconds: Number.parseFloat(defaultTimeBudget) } : {}),
+    },
+  };
 }

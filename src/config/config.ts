@@ -133,7 +133,7 @@ function readWork(read: Reader) {
       maxSessions,
       maxDeviceBytes: read.number(SETTINGS.maxDeviceBytes),
       maxQueue: read.number(SETTINGS.maxQueue),
-      maxTimeBudgetSeconds: read.number(SETTINGS.maxTimeBudgetSeconds),
+      ...readTimeBudgets(read),
     },
     maxJsonBytes: read.number(SETTINGS.maxJsonBytes),
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
@@ -142,6 +142,17 @@ function readWork(read: Reader) {
     idleTimeoutSeconds: read.number(SETTINGS.idleTimeoutSeconds),
     ...(trace === undefined || trace === '0' ? {} : { traceFolder: trace === '1' ? TRACE_FOLDER : trace }),
     ...(findingsFolder === undefined ? {} : { findingsFolder }),
+  };
+}
+
+/** A default beyond the longest budget is that one: who lowers the limit need not lower both. */
+function readTimeBudgets(read: Reader): Pick<Limits, 'maxTimeBudgetSeconds' | 'defaultTimeBudgetSeconds'> {
+  const maxTimeBudgetSeconds = read.number(SETTINGS.maxTimeBudgetSeconds);
+  const given = read.number(SETTINGS.defaultTimeBudgetSeconds);
+  const isNone = given === 0;
+  return {
+    maxTimeBudgetSeconds,
+    ...(isNone ? {} : { defaultTimeBudgetSeconds: Math.min(given, maxTimeBudgetSeconds) }),
   };
 }
 

@@ -159,6 +159,12 @@ export const SETTINGS = {
     [0.001, 86_400],
     'Longest time budget that a request may ask for.',
   ),
+  defaultTimeBudgetSeconds: seconds(
+    'INTERSTICE_DEFAULT_TIME_BUDGET_SECONDS',
+    600,
+    [0, 86_400],
+    'Time budget of resolves and steps that ask for none, at most the longest; what is reached by then is the answer. 0 = none.',
+  ),
   maxSessions: number(
     'INTERSTICE_MAX_SESSIONS',
     256,

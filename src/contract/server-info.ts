@@ -11,6 +11,8 @@ export interface Limits extends MeshLimits {
   /** Requests that may wait. */
   readonly maxQueue: number;
   readonly maxTimeBudgetSeconds: number;
+  /** Of resolves and steps that ask for none; absent = none. */
+  readonly defaultTimeBudgetSeconds?: number;
 }
 
 export interface EngineDescription {

@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os';
 import type { ResourceLimits } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
+import type { Priority } from '../contract/requests.js';
 import { HelperPool } from '../threads/pool.js';
 import { FairQueue } from './fair-queue.js';
 import type { LaneJob } from './lane-job.js';
 import { LaneWorker } from './lane-worker.js';
 import type { WorkerSetup } from './messages.js';
 
-export interface LanePoolOptions extends Omit<WorkerSetup, 'hasLowPriority' | 'helpers'> {
+export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers'> {
   /** how many threads may do ordinary work; each starts when it is needed; default: one per core */
   readonly threads?: number | undefined;
   /** most threads that compute at the same time, helpers included; default: one per core. 1 = no helpers */
@@ -29,6 +30,13 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'hasLowPriority' | 'h
  */
 const HEAVY_ELEMENTS = 200_000;
 
+/**
+ * On the scale of `nice`: where cores are short, a heavy lane gets a tenth of the time of an ordinary one, and a batch lane a
+ * third of that of a heavy one.
+ */
+const HEAVY_NICE_STEPS = 10;
+const BATCH_NICE_STEPS = 15;
+
 /** A place for one worker thread, which is started when first needed and replaced when it dies. */
 export class Lane {
   worker: LaneWorker | undefined;
@@ -40,14 +48,20 @@ export class Lane {
 
 /** The lanes of one kind, with the jobs that wait for them. */
 export interface LaneGroup {
+  /** by how much other threads have priority over its threads, on the scale of `nice` */
+  readonly niceSteps: number;
   readonly lanes: readonly Lane[];
   readonly queue: FairQueue<LaneJob>;
 }
 
-/** All lanes: ordinary ones, and heavy ones for large meshes. */
+/**
+ * All lanes, in groups that the operating system shares the cores between: ordinary ones, heavy ones for large meshes, and
+ * batch lanes for requests without a session that ask for the priority BATCH.
+ */
 export class LanePool {
   readonly ordinary: LaneGroup;
   readonly heavy: LaneGroup;
+  readonly batch: LaneGroup;
   private readonly helpers: HelperPool;
 
   /** @param onWorkerLost is called after the lane has lost its worker; the job that ran there is still on the lane */
@@ -62,22 +76,23 @@ export class LanePool {
         `The number of threads is ${threads}; it must be a whole number, at least 1.`,
       );
     }
-    this.ordinary = createGroup(threads);
+    this.ordinary = createGroup(threads, 0);
     // Half as many, at least one: the speed of heavy jobs depends on memory more than on cores.
-    this.heavy = createGroup(Math.max(1, Math.floor(threads / 2)));
+    this.heavy = createGroup(Math.max(1, Math.floor(threads / 2)), HEAVY_NICE_STEPS);
+    this.batch = createGroup(threads, BATCH_NICE_STEPS);
     this.helpers = new HelperPool(options.cores ?? availableParallelism());
   }
 
   get groups(): readonly LaneGroup[] {
-    return [this.ordinary, this.heavy];
+    return [this.ordinary, this.heavy, this.batch];
   }
 
   get lanes(): readonly Lane[] {
-    return [...this.ordinary.lanes, ...this.heavy.lanes];
+    return this.groups.flatMap(({ lanes }) => lanes);
   }
 
   get waitingCount(): number {
-    return this.ordinary.queue.size + this.heavy.queue.size;
+    return this.groups.reduce((sum, { queue }) => sum + queue.size, 0);
   }
 
   get runningCount(): number {
@@ -89,21 +104,25 @@ export class LanePool {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
   }
 
-  groupFor(mesh: MeshInput): LaneGroup {
+  /** @param priority of a request without a session; absent for the scenes of sessions, whose steps may differ in priority */
+  groupFor(mesh: MeshInput, priority?: Priority): LaneGroup {
+    if (priority === 'BATCH') return this.batch;
     return countElements(mesh) > this.heavyElements ? this.heavy : this.ordinary;
   }
 
   groupOf(lane: Lane): LaneGroup {
-    return this.heavy.lanes.includes(lane) ? this.heavy : this.ordinary;
+    return this.groups.find(({ lanes }) => lanes.includes(lane))!;
   }
 
   /** The groups that work may belong to whose mesh is not known yet. @param bytes of the request, if known */
   possibleGroups(bytes: number | undefined, isForScene: boolean): readonly LaneGroup[] {
-    // In every format an element takes at least one byte. A scene is heavy only if a heavy lane has been started for it.
+    // In every format an element takes at least one byte. A scene is heavy only if a heavy lane has been started for it. The
+    // priority is in the body: batch lanes do not count, or a full queue would let in the body of every request while they
+    // are free.
     const isOrdinary = isForScene
       ? this.heavy.lanes.every(({ worker }) => !worker)
       : bytes !== undefined && bytes <= this.heavyElements;
-    return isOrdinary ? [this.ordinary] : this.groups;
+    return isOrdinary ? [this.ordinary] : [this.ordinary, this.heavy];
   }
 
   /** The worker of a lane; starts its thread if there is none. */
@@ -111,7 +130,7 @@ export class LanePool {
     if (lane.worker) return lane.worker;
     const { engine, limits, allowUnverified, resourceLimits = {} } = this.options;
     const { link, forget } = this.helpers.connect();
-    const setup = { engine, limits, allowUnverified, hasLowPriority: this.heavy.lanes.includes(lane), helpers: link };
+    const setup = { engine, limits, allowUnverified, niceSteps: this.groupOf(lane).niceSteps, helpers: link };
     lane.worker = new LaneWorker(setup, resourceLimits, (reason) => {
       lane.worker = undefined;
       forget();
@@ -130,8 +149,8 @@ export class LanePool {
   }
 }
 
-function createGroup(count: number): LaneGroup {
-  return { lanes: Array.from({ length: count }, () => new Lane()), queue: new FairQueue() };
+function createGroup(count: number, niceSteps: number): LaneGroup {
+  return { niceSteps, lanes: Array.from({ length: count }, () => new Lane()), queue: new FairQueue() };
 }
 
 function countElements({ triangles, segments, particles, tetrahedra }: MeshInput): number {

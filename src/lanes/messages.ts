@@ -33,8 +33,8 @@ export interface WorkerSetup {
   readonly engine: EngineSource;
   readonly limits: MeshLimits;
   readonly allowUnverified: boolean;
-  /** whether other threads have priority when cores are short */
-  readonly hasLowPriority: boolean;
+  /** by how much other threads have priority when cores are short, on the scale of `nice`; 0 = not at all */
+  readonly niceSteps: number;
   /** how the thread reaches the helpers of the process */
   readonly helpers: TeamLink;
 }

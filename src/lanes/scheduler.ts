@@ -153,12 +153,12 @@ export class Scheduler {
    */
   async resolve(task: ResolveTask, hooks: ScheduleHooks): Promise<ResolveAnswer> {
     const { request } = task;
-    return this.submit('resolve', () => task, this.pool.groupFor(request.mesh), countBytes(hooks, request));
+    return this.submitAlone('resolve', () => task, request, hooks);
   }
 
   /** @throws as {@link resolve} */
   async check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
-    return this.submit('check', () => request, this.pool.groupFor(request.mesh), countBytes(hooks, request));
+    return this.submitAlone('check', () => request, request, hooks);
   }
 
   /**
@@ -224,6 +224,17 @@ export class Scheduler {
     for (const { queue } of this.pool.groups) for (const job of [...queue.waitingItems()]) job.stop(draining());
     for (const { job } of this.pool.lanes) job?.stop(draining());
     await this.pool.terminate();
+  }
+
+  /** A job that belongs to no scene. */
+  private submitAlone<K extends 'resolve' | 'check'>(
+    kind: K,
+    makeInput: () => JobTypes[K]['input'],
+    request: { readonly mesh: MeshInput },
+    hooks: ScheduleHooks,
+  ): Promise<JobTypes[K]['answer']> {
+    const group = this.pool.groupFor(request.mesh, hooks.claim.priority);
+    return this.submit(kind, makeInput, group, countBytes(hooks, request));
   }
 
   private submitForScene<K extends 'open' | 'step'>(

@@ -4,5 +4,5 @@ import { lowerPriority } from './thread-priority.js';
 
 /* Where a worker thread starts. The priority is set before the code of the jobs is loaded, because loading takes time too. */
 
-if ((workerData as WorkerSetup).hasLowPriority) lowerPriority();
+lowerPriority((workerData as WorkerSetup).niceSteps);
 await import('./worker-thread.js');

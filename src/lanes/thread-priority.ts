@@ -1,23 +1,21 @@
 import { getPriority, setPriority } from 'node:os';
 
-/**
- * On the scale of `nice`. When cores are short, a thread this far down gets a tenth of the time of an ordinary thread, and all
- * time that others do not use.
- */
-const NICE_STEPS = 10;
 const MAX_NICE = 19;
 
 /**
- * Gives ordinary threads priority over this thread and the threads that it starts. It works on Linux only: elsewhere the
- * priority is that of the whole process.
+ * Gives other threads priority over this thread and the threads that it starts. It works on Linux only: elsewhere the priority
+ * is that of the whole process.
+ *
+ * @param niceSteps on the scale of `nice`, where each step costs a fifth: when cores are short, a thread ten steps down gets a
+ *   tenth of the time of an ordinary one, fifteen steps a thirtieth, and always all time that others do not use
  */
-export function lowerPriority(): void {
-  if (process.platform !== 'linux') return;
+export function lowerPriority(niceSteps: number): void {
+  if (process.platform !== 'linux' || niceSteps === 0) return;
   try {
-    setPriority(0, Math.min(MAX_NICE, getPriority(0) + NICE_STEPS));
+    setPriority(0, Math.min(MAX_NICE, getPriority(0) + niceSteps));
   } catch (thrown) {
     // The answers are not affected, only the order in which threads compute.
-    process.emitWarning(`Large meshes are processed at the priority of small ones: ${thrown}`, {
+    process.emitWarning(`Large meshes and batch work are processed at the priority of small work: ${thrown}`, {
       code: 'INTERSTICE_PRIORITY',
     });
   }

@@ -1,5 +1,6 @@
 import type { CallContext } from '../contract/call-context.js';
 import type { Priority } from '../contract/requests.js';
+import type { Limits } from '../contract/server-info.js';
 import { toMonotonicMs } from '../jobs/clock.js';
 import type { Claim } from '../lanes/fair-queue.js';
 
@@ -49,6 +50,15 @@ export function startCall(context: CallContext, clock: SessionClock): Call {
     queuedAt,
     receivedAt: context.receivedAt === undefined ? queuedAt : toMonotonicMs(context.receivedAt),
   };
+}
+
+/** The request with the server's default for a time budget that it does not set. */
+export function withBudget<T extends { readonly timeBudgetSeconds?: number }>(
+  request: T,
+  { defaultTimeBudgetSeconds: timeBudgetSeconds }: Pick<Limits, 'defaultTimeBudgetSeconds'>,
+): T {
+  if (request.timeBudgetSeconds !== undefined || timeBudgetSeconds === undefined) return request;
+  return { ...request, timeBudgetSeconds };
 }
 
 /** @returns ms of the monotonic clock; undefined = no deadline */

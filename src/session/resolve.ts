@@ -4,7 +4,7 @@ import type { Limits } from '../contract/server-info.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { ScheduleHooks, Scheduler } from '../lanes/scheduler.js';
 import { admitResolve } from './admission.js';
-import { type Call, claimOf, expiryOf, isExpired, type SessionClock } from './call.js';
+import { type Call, claimOf, expiryOf, isExpired, type SessionClock, withBudget } from './call.js';
 import { SharedWork } from './shared-work.js';
 import { RequestTrace, type TraceOptions } from './trace.js';
 
@@ -18,9 +18,10 @@ export interface ResolveServices {
 }
 
 /** @throws what admission and the job refuse, QUEUE_FULL, CANCELLED, DEADLINE_EXCEEDED */
-export async function resolve(request: ResolveRequest, call: Call, services: ResolveServices): Promise<ResolveAnswer> {
+export async function resolve(asked: ResolveRequest, call: Call, services: ResolveServices): Promise<ResolveAnswer> {
   const { scheduler, clock, limits, onFinding } = services;
-  admitResolve(request, limits);
+  admitResolve(asked, limits);
+  const request = withBudget(asked, limits);
   const { context, receivedAt, queuedAt } = call;
   const { mesh, parameters, timeBudgetSeconds, onBudget, priority } = request;
   const { requestId, onProgress, onState } = context;

@@ -15,7 +15,7 @@ import type {
 } from '../contract/sessions.js';
 import type { Scheduler } from '../lanes/scheduler.js';
 import { admitCreation, admitSessionCheck, admitStep, admitUpdate } from './admission.js';
-import { type Call, claimOf, expiryOf } from './call.js';
+import { type Call, claimOf, expiryOf, withBudget } from './call.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { IdleWatch } from './idle-watch.js';
 import { ownCopy } from './payload.js';
@@ -127,9 +127,11 @@ export class Sessions {
     this.end(this.registry.find(id, tenant), 'deleted');
   }
 
-  async step(request: StepRequest, call: Call): Promise<StepAnswer> {
-    const session = this.registry.find(request.sessionId, call.tenant);
-    admitStep(request, this.options.limits);
+  async step(asked: StepRequest, call: Call): Promise<StepAnswer> {
+    const session = this.registry.find(asked.sessionId, call.tenant);
+    const { limits } = this.options;
+    admitStep(asked, limits);
+    const request = withBudget(asked, limits);
     const expiresAt = expiryOf(call, request.timeBudgetSeconds);
     const answer = this.queues.get(session)!.enter({ ...call, request, expiresAt });
     this.markUsed(session);

@@ -68,7 +68,14 @@ t.test('every setting is read', async (t) => {
     allowUnverified: true,
     drainSeconds: 2,
     logLevel: 'silent',
-    limits: { maxVertices: 10, maxElements: 20, maxMessageBytes: 4096, maxQueue: 0, maxTimeBudgetSeconds: 1.5 },
+    limits: {
+      maxVertices: 10,
+      maxElements: 20,
+      maxMessageBytes: 4096,
+      maxQueue: 0,
+      maxTimeBudgetSeconds: 1.5,
+      defaultTimeBudgetSeconds: 1.5,
+    },
     grpcPort: 1,
     grpcTls: { cert: 'cert.pem', key: 'key.pem', clientCa: 'ca.pem' },
     adminHost: '127.0.0.2',
@@ -86,6 +93,16 @@ t.test('every setting is read', async (t) => {
   t.equal(readConfig({ INTERSTICE_MAX_SESSIONS: '5' }).maxSessionsPerTenant, 5, '0 = the limit of the server');
   t.match(readConfig({ INTERSTICE_TRACE: '1' }).traceFolder, /interstice-traces$/);
   t.equal(readConfig({ INTERSTICE_TRACE: '0' }).traceFolder, undefined);
+});
+
+t.test('the default time budget is at most the longest, and 0 is none', (t) => {
+  const budgetsOf = (environment: Record<string, string>) => readConfig(environment).limits;
+  const [longest, usual] = ['INTERSTICE_MAX_TIME_BUDGET_SECONDS', 'INTERSTICE_DEFAULT_TIME_BUDGET_SECONDS'];
+  t.equal(budgetsOf({}).defaultTimeBudgetSeconds, 600);
+  t.equal(budgetsOf({ [usual]: '20' }).defaultTimeBudgetSeconds, 20);
+  t.equal(budgetsOf({ [usual]: '20', [longest]: '5' }).defaultTimeBudgetSeconds, 5);
+  t.notOk('defaultTimeBudgetSeconds' in budgetsOf({ [usual]: '0' }));
+  t.end();
 });
 
 t.test('all problems are listed at once', async (t) => {

@@ -3,7 +3,7 @@ import { monotonicMs } from '../../src/jobs/clock.js';
 import { bytesOf } from '../../src/mesh/bytes.js';
 import { refusalOf, spike } from '../support/job.js';
 import { sceneOf } from '../support/scenes.js';
-import { CLAIM, resolve, schedulerOf, started } from '../support/schedulers.js';
+import { CLAIM, flyer, resolve, schedulerOf, started } from '../support/schedulers.js';
 
 t.test('a cancelled job that waits is dropped immediately', async (t) => {
   const scheduler = schedulerOf(t, 'createEndlessEngine');
@@ -138,4 +138,34 @@ t.test('one tenant may not use the whole queue when another waits', async (t) =>
   abort.abort();
   for (const one of work) t.equal((await refusalOf(one)).code, 'CANCELLED');
   t.equal(scheduler.waitingCount, 0);
+});
+
+t.test('batch work has lanes of its own: however much of it there is, other work runs at once', async (t) => {
+  const scheduler = schedulerOf(t, 'createEndlessForManyEngine', { maxQueue: 8 });
+  const abort = new AbortController();
+  const { signal } = abort;
+  const now = monotonicMs();
+  const batch = (tenant: string, hooks = {}) =>
+    scheduler.resolve(
+      { request: spike(1, 0.5), receivedAt: now, queuedAt: now },
+      { claim: { tenant, priority: 'BATCH' }, signal, ...hooks },
+    );
+  const { running, hooks } = started();
+  const work = [batch('b', hooks)];
+  await running;
+  for (let k = 0; k < 3; k++) work.push(batch('b'));
+  t.equal(scheduler.waitingCount, 3);
+  const one = flyer();
+  const request = { mesh: one.mesh, start: one.start, target: flyer(1).start, parameters: {} };
+  for (const priority of ['NORMAL', 'INTERACTIVE'] as const) {
+    const hooks = { claim: { tenant: 'a', priority } };
+    const answer = await scheduler.resolve({ request, receivedAt: now, queuedAt: now }, hooks);
+    t.equal(answer.report.status, 'CONVERGED', priority);
+  }
+  const positions = one.start;
+  t.ok((await scheduler.check({ mesh: one.mesh, positions }, { claim: CLAIM })).intersectionFree);
+  t.equal(scheduler.runningCount, 1, 'the batch job runs on');
+  t.equal(scheduler.waitingCount, 3, 'and the others wait for it');
+  abort.abort();
+  for (const one of work) t.equal((await refusalOf(one)).code, 'CANCELLED');
 });

@@ -11,7 +11,7 @@ async function prioritiesOf(): Promise<number[]> {
     const { parentPort } = require('node:worker_threads');
     import(${JSON.stringify(module)}).then(({ lowerPriority }) => {
       const before = getPriority(0);
-      lowerPriority();
+      lowerPriority(10);
       parentPort.postMessage([before, getPriority(0)]);
     });`;
   const worker = new Worker(text, { eval: true });

@@ -47,7 +47,7 @@ interface Call {
 
 function calls(sessions: readonly string[], cloth: Cloth): Call[] {
   const { cloth: swap, target } = makeSwap(VERTICES);
-  const resolve = resolveMessage(swap, target, 2);
+  const resolve = resolveMessage(swap, target, { deadline: 2 });
   const method = (name: string) => `/interstice.v1.CollisionService/${name}`;
   const protobuf = 'application/x-protobuf';
   return [

@@ -68,6 +68,21 @@ t.test('the fields of a step reach the scheduler', async (t) => {
   }
 });
 
+t.test('a step that asks for no time budget gets the default of the server', async (t) => {
+  const limits = { ...LIMITS, defaultTimeBudgetSeconds: 7 };
+  const { operations, scheduler } = openRoom(t, { limits });
+  const session = await operations.createSession(opening());
+  await operations.step(stepOf(session, 1, { frame: 1n }));
+  const { task, hooks } = scheduler.steps[0]!;
+  t.equal(task.timeBudgetSeconds, 7);
+  t.equal(hooks.expiresAt, task.receivedAt + 7000);
+  await operations.step(stepOf(session, 2, { timeBudgetSeconds: 2 }));
+  t.equal(scheduler.steps[1]!.task.timeBudgetSeconds, 2, 'a budget of its own counts');
+  const plain = openRoom(t);
+  await plain.operations.step(stepOf(await plain.operations.createSession(opening()), 1));
+  t.equal(plain.scheduler.steps[0]!.task.timeBudgetSeconds, undefined, 'without a default there is none');
+});
+
 t.test('an accepted frame that is sent again gets the stored answer, the same objects', async (t) => {
   const { operations, scheduler } = openRoom(t);
   const session = await operations.createSession(opening());

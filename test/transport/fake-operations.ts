@@ -107,6 +107,7 @@ export function fakeInfo(): ServerInfo {
       maxDeviceBytes: 0,
       maxQueue: 4,
       maxTimeBudgetSeconds: 1.5,
+      defaultTimeBudgetSeconds: 0.5,
     },
     defaults: { preset: 'TUNED', damping: 0.9 },
     features: ['resolve', 'check'],

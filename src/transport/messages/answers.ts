@@ -19,8 +19,13 @@ export function fromResolveAnswer(answer: ResolveAnswer) {
 }
 
 export function fromServerInfo(info: ServerInfo): object {
-  const { maxTimeBudgetSeconds, ...limits } = info.limits;
-  return { ...info, limits: { ...limits, maxTimeBudget: secondsToDuration(maxTimeBudgetSeconds) } };
+  const { maxTimeBudgetSeconds, defaultTimeBudgetSeconds: seconds, ...others } = info.limits;
+  const limits = {
+    ...others,
+    maxTimeBudget: secondsToDuration(maxTimeBudgetSeconds),
+    ...(seconds === undefined ? {} : { defaultTimeBudget: secondsToDuration(seconds) }),
+  };
+  return { ...info, limits };
 }
 
 export function fromStepAnswer(answer: StepAnswer) {
