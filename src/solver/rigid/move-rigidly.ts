@@ -16,6 +16,12 @@ const MAX_PIECES = 12;
 /** Groups move only if this brings them to less than this share of their distance from their targets, root mean square. */
 const WORTHWHILE = 0.5;
 
+/**
+ * A motion of up to so many leaps, root mean square, is short: steps make it in about as many searches, while every round of
+ * sliding past something (piece.ts) costs one too.
+ */
+const SHORT_LEAPS = 2;
+
 /** One request before its first step. */
 export interface RigidRun {
   /** float32[3·V] engine units: the state, moved in place */
@@ -127,7 +133,7 @@ function plan(
   const states: Float32Array[] = [];
   for (let from = x; states.length < MAX_PIECES; from = states[states.length - 1]) {
     const piece = new Piece(settings, elements, near, label, { ...around, x: from });
-    if (!piece.run(planPiece(grouping, from, target, settings.delta))) break;
+    if (!piece.run(planPiece(grouping, from, target, settings))) break;
     states.push(piece.z);
     for (const [g, placement] of piece.placements.entries()) {
       if (placement) rotations[g] = compose(placement.rotation, rotations[g]);
@@ -136,16 +142,18 @@ function plan(
   return states;
 }
 
-/**
- * What every group wishes to do: its best motion from here, unless that is shorter than `least`.
- *
- * @param least engine units, root mean square
- */
-function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, least: number): PlannedGroup[] {
+/** What every group wishes to do: its best motion from here, unless that is shorter than δ, root mean square. */
+function planPiece(
+  { groups }: Grouping,
+  x: Float32Array,
+  target: Float32Array,
+  { delta, leap }: Settings,
+): PlannedGroup[] {
   return groups.map(({ vertices }: Group) => {
     const wish = shorten(fitTwist(vertices, x, target), 1);
     const inertia = new Inertia(vertices, x, wish.centre);
-    return { vertices, inertia, wish, rests: inertia.common(wish, wish) < least };
+    const way = inertia.common(wish, wish);
+    return { vertices, inertia, wish, rests: way < delta, isShort: way <= SHORT_LEAPS * leap };
   });
 }
 

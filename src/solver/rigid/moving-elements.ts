@@ -63,12 +63,13 @@ export class MovingElements {
   ): void {
     const trees = this.#motionTrees;
     const boxes = boxesOfLabels(this.#mesh.contactVertices, label, MAX_GROUPS + 1, x, z);
-    this.#forEachSet((set, corner, size, kept) => {
+    const treeOf = this.#builtOnce((set, corner, size, kept) => {
       pulse?.();
       const ids = elementsThatMayMeet(corner, size, label, boxes, x, z, margin);
       trees[set].build(corner, size, ids, x, z, this.#maskOf(corner, size, ids, label, bitOf, kept));
+      return trees[set];
     });
-    this.#pairUp(excluded, visit, (a, b, offer) => trees[a].forEachMeeting(trees[b], margin, offer, pulse));
+    this.#pairUp(excluded, visit, (a, b, offer) => treeOf(a).forEachMeeting(treeOf(b), margin, offer, pulse));
   }
 
   /**
@@ -84,14 +85,15 @@ export class MovingElements {
     pulse?: () => void,
   ): void {
     const trees = this.#trees;
-    this.#forEachSet((set, corner, size, kept) => {
+    const treeOf = this.#builtOnce((set, corner, size, kept) => {
       pulse?.();
       const mask = this.#maskOf(corner, size, undefined, label, (own) => (own === 0 ? bitOf(0) : 0), kept);
       // Each side grows by the whole radius, so that rounding cannot matter.
       trees[set].build(corner.length / size, hullsOf(corner, size, x, radius), mask);
+      return trees[set];
     });
     this.#pairUp(excluded, visit, (a, b, offer) => {
-      const [own, other] = [trees[a], trees[b]];
+      const [own, other] = [treeOf(a), treeOf(b)];
       const pair = (s: number, t: number): void => {
         offer(own.order[s], other.order[t]);
       };
@@ -108,12 +110,16 @@ export class MovingElements {
     for (const tree of Object.values(this.#motionTrees)) tree.free();
   }
 
-  #forEachSet(build: (set: TreeSet, corner: Uint32Array, size: number, kept?: Uint8Array) => void): void {
-    const { contactVertices, triangles, edges, particles } = this.#mesh;
-    build('contactVertices', contactVertices, 1, this.#border?.contactVertices);
-    build('triangles', triangles, 3);
-    build('edges', edges, 2, this.#border?.edges);
-    build('particles', particles, 1);
+  /** The tree of a set, built when a walk first needs it: one that ends early needs few. */
+  #builtOnce<T>(
+    build: (set: TreeSet, corner: Uint32Array, size: number, kept: Uint8Array | undefined) => T,
+  ): (set: TreeSet) => T {
+    const kept: Partial<Record<TreeSet, Uint8Array>> = this.#border ?? {};
+    const built: Partial<Record<TreeSet, T>> = {};
+    return (set) => {
+      built[set] ??= build(set, this.#mesh[set], ELEMENT_SIZE[set], kept[set]);
+      return built[set];
+    };
   }
 
   /** Turns pairs of elements that a walk offers into pairs of vertices, without those that no search lists. */

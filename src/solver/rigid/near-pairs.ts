@@ -37,10 +37,16 @@ const REPAIRS = 4;
  * wear a gap down. What rounding takes from them at z is put back, by moving their corners apart within |ε| ≤ floor/8.
  */
 export class NearPairs {
-  /** kind and four vertices of each pair */
-  readonly #pairs: Int32Array;
+  /** kind and four vertices of each pair; undefined = not searched yet */
+  #pairs: Int32Array | undefined;
+  readonly #search: () => Int32Array;
 
-  /** @param radius pairs within one group that may be closer than this at x are listed */
+  /**
+   * The search is put off until a piece asks: it costs about as much as testing a motion against all other groups.
+   *
+   * @param x must stay as it is until then
+   * @param radius pairs within one group that may be closer than this at x are listed
+   */
   constructor(
     elements: MovingElements,
     x: Float32Array,
@@ -49,19 +55,30 @@ export class NearPairs {
     excluded: ExcludedPairs | undefined,
     pulse: () => void,
   ) {
-    const pairs: number[] = [];
-    const note = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
-      if (label[v0] === 0 || label[v0] !== label[SIDE_A[kind] === 1 ? v1 : v2]) return true;
-      CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
-      if (closest.squared < radius * radius) pairs.push(kind, v0, v1, v2, v3);
-      return true;
+    this.#search = () => {
+      const pairs: number[] = [];
+      const note = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
+        if (label[v0] === 0 || label[v0] !== label[SIDE_A[kind] === 1 ? v1 : v2]) return true;
+        CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
+        if (closest.squared < radius * radius) pairs.push(kind, v0, v1, v2, v3);
+        return true;
+      };
+      elements.forEachNear(x, label, radius, excluded, note, pulse);
+      return Int32Array.from(pairs);
     };
-    elements.forEachNear(x, label, radius, excluded, note, pulse);
-    this.#pairs = Int32Array.from(pairs);
+  }
+
+  get areListed(): boolean {
+    return this.#pairs !== undefined;
   }
 
   get count(): number {
-    return this.#pairs.length / 5;
+    return this.#listed().length / 5;
+  }
+
+  #listed(): Int32Array {
+    this.#pairs ??= this.#search();
+    return this.#pairs;
   }
 
   /**
@@ -69,7 +86,7 @@ export class NearPairs {
    *
    * @param placements of the groups; undefined = rests
    * @param angles by which they turn
-   * @returns by group: whether one of its pairs fails
+   * @returns by group: whether one of its pairs fails; and whether a corner was moved
    */
   settle(
     x: Float32Array,
@@ -78,20 +95,23 @@ export class NearPairs {
     placements: readonly (Placement | undefined)[],
     angles: readonly number[],
     floor: number,
-  ): boolean[] {
+  ): { readonly fails: boolean[]; readonly hasMoved: boolean } {
+    const pairs = this.#listed();
+    let hasMoved = false;
     for (let n = 0; ; n++) {
       const fails = placements.map(() => false);
       let isRepaired = false;
-      for (let p = 0; p < this.#pairs.length; p += 5) {
-        const group = label[this.#pairs[p + 1]] - 1;
+      for (let p = 0; p < pairs.length; p += 5) {
+        const group = label[pairs[p + 1]] - 1;
         const placement = placements[group];
         if (!placement) continue;
-        const pair = new NearPair(this.#pairs.subarray(p, p + 5), x, floor);
+        const pair = new NearPair(pairs.subarray(p, p + 5), x, floor);
         if (pair.distance >= floor || pair.staysApart(z, placement, angles[group])) continue;
         fails[group] = true;
         if (n < REPAIRS) isRepaired = pair.repair(z, placement) || isRepaired;
       }
-      if (!isRepaired) return fails;
+      if (!isRepaired) return { fails, hasMoved };
+      hasMoved = true;
     }
   }
 }

@@ -28,6 +28,16 @@ export interface PlannedGroup {
   readonly wish: Twist;
   /** does not move */
   readonly rests: boolean;
+  /** a few steps go as far: worth moving only where the way is free, or nearly */
+  readonly isShort: boolean;
+}
+
+/** What a motion meets, tested before the near pairs of its groups. */
+interface LookedAhead {
+  /** groups, by index */
+  readonly met: Set<number>;
+  /** takes back what the test has noted */
+  readonly forget: () => void;
 }
 
 /** Where groups move, and in which request. */
@@ -74,14 +84,27 @@ export class Piece {
   run(plans: readonly PlannedGroup[]): readonly Twist[] | undefined {
     this.#shares = plans.map(({ rests }) => (rests ? 0 : 1));
     this.#nearFailures = plans.map(() => 0);
-    for (let round = 0; this.#shares.some((share) => share > 0); ) {
+    for (let round = 0, isFirst = true; this.#shares.some((share) => share > 0); isFirst = false) {
       const wishes = plans.map(({ wish }, g) => shorten(wish, this.#shares[g]));
       const inertias = plans.map(({ inertia }, g) => (this.#shares[g] > 0 ? inertia : undefined));
       const slid = slidePast(wishes, inertias, this.#obstacles);
       if (this.#stopSlow(plans, slid)) continue;
       const twists = slid.map((twist, g) => shorten(twist, this.#shares[g] > 0 ? 1 : 0));
-      if (!this.#placeAll(plans, twists) || this.#hasNearFailure(twists)) continue;
-      const met = this.#meet(twists);
+      if (!this.#placeAll(plans, twists)) continue;
+      let ahead: LookedAhead | undefined;
+      if (isFirst && !this.#near.areListed) {
+        ahead = this.#lookAhead(plans, twists);
+        if (!ahead) return undefined;
+      }
+      const near = this.#settleNear(twists);
+      const hasFailed = near.fails.includes(true);
+      // What was met on the way to other numbers does not count.
+      if (ahead && (hasFailed || near.hasMoved)) ahead.forget();
+      if (hasFailed) {
+        this.#shortenAll(near.fails);
+        continue;
+      }
+      const met = ahead && !near.hasMoved ? ahead.met : this.#meet(twists);
       if (met.size === 0) return twists;
       round++;
       for (const g of met) {
@@ -128,16 +151,36 @@ export class Piece {
     return isWithin;
   }
 
-  #hasNearFailure(twists: readonly Twist[]): boolean {
+  /**
+   * Tests the whole motion against other groups before the near pairs are searched for. Where it leads too far through something,
+   * and a few steps bring every group as far, nothing moves: sliding past it would cost more rounds than steps.
+   *
+   * @returns what is met, and how to forget it; undefined = nothing is to move
+   */
+  #lookAhead(plans: readonly PlannedGroup[], twists: readonly Twist[]): LookedAhead | undefined {
+    const shares = this.#shares.slice();
+    const { length } = this.#obstacles;
+    const met = this.#meet(twists);
+    if (this.#tooMany && plans.every(({ isShort }) => isShort)) return undefined;
+    const forget = (): void => {
+      this.#shares = shares;
+      this.#obstacles.length = length;
+    };
+    return { met, forget };
+  }
+
+  #settleNear(twists: readonly Twist[]): ReturnType<NearPairs['settle']> {
     const { x } = this.#around;
     const angles = twists.map(({ spin }) => Math.hypot(...spin));
-    const fails = this.#near.settle(x, this.z, this.#label, this.placements, angles, this.#settings.floor);
+    return this.#near.settle(x, this.z, this.#label, this.placements, angles, this.#settings.floor);
+  }
+
+  #shortenAll(fails: readonly boolean[]): void {
     for (const [g, isFailing] of fails.entries()) {
       if (!isFailing) continue;
       this.#nearFailures[g]++;
       this.#shares[g] = this.#nearFailures[g] > MAX_NEAR_FAILURES ? 0 : this.#shares[g] * NEAR_SHARE;
     }
-    return fails.includes(true);
   }
 
   #tooMany = false;

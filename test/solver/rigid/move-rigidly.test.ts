@@ -1,6 +1,8 @@
 import t from 'tap';
 import { movingGroups } from '../../../bench/prove/scenes/moving-groups.js';
 import { Random } from '../../../bench/prove/scenes/random.js';
+import { requestOf } from '../../../examples/resolve-scene.js';
+import { makeLayers } from '../../../examples/scenes/layers.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { findBounds, measureMesh } from '../../../src/mesh/measure.js';
@@ -8,6 +10,7 @@ import { CoordinateFrame } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
 import { rangeOf } from '../../../src/solver/range.js';
 import { RigidMotion } from '../../../src/solver/rigid/move-rigidly.js';
+import { MovingElements } from '../../../src/solver/rigid/moving-elements.js';
 import { toSettings } from '../../../src/solver/settings.js';
 import { findDistances } from '../../../src/verify/distance.js';
 import { testPath } from '../../../src/verify/path.js';
@@ -101,4 +104,33 @@ t.test('no piece of groups among each other and what rests meets anything, and n
       t.fail(`case ${seed}: ${JSON.stringify(judged)}`);
   }
   t.ok(pieces > CASES / 4, `${pieces} pieces`);
+});
+
+t.test('two cloths that exchange their places are left to the steps after one look', async (t) => {
+  const { mesh: input, start, target, parameters: overrides } = requestOf(makeLayers(200));
+  const mesh = buildMesh(input);
+  const measures = measureMesh(mesh, start);
+  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
+  const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
+  /** @returns walks over pairs of different groups, and of one group */
+  const attempt = (leap: number) => {
+    const settings = toSettings({ ...parameters, leap }, { scale: frame.scale, floor: 1e-6 * frame.scale });
+    const walks = t.capture(MovingElements.prototype, 'forEachMeeting', MovingElements.prototype.forEachMeeting);
+    const near = t.capture(MovingElements.prototype, 'forEachNear', MovingElements.prototype.forEachNear);
+    const x = frame.toEngine(start);
+    const motions = new RigidMotion(mesh).move(settings, {
+      ...{
+        x,
+        target: frame.toEngine(target),
+        onPiece: () => undefined,
+        mayContinue: () => true,
+        pulse: () => undefined,
+      },
+    });
+    t.equal(motions, undefined);
+    t.same(x, frame.toEngine(start));
+    return { walks: walks().length, near: near().length };
+  };
+  t.same(attempt(0.02), { walks: 1, near: 0 }, 'their way is one and a half leaps');
+  t.ok(attempt(0.005).walks > 1, 'a way of six leaps is worth an attempt to slide past');
 });

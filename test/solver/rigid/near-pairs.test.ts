@@ -54,8 +54,8 @@ t.test('pairs under the floor are neither crossed nor worn down, piece after pie
       const z = x.slice();
       place(vertices, placement, x, x, floor, z);
       const plain = z.slice();
-      const [fails] = near.settle(x, z, label, [placement], [Math.hypot(...spin)], floor);
-      if (fails) {
+      const { fails } = near.settle(x, z, label, [placement], [Math.hypot(...spin)], floor);
+      if (fails[0]) {
         refused++;
         continue;
       }
