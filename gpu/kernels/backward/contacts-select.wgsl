@@ -11,7 +11,7 @@
 //
 // In: pairVertex, vertexStep.flags. In and out: candidates.isUnique, lists, contacts (list, keys, queue for those that are kept).
 // After `unique` lists.cursor is the number of unique contacts that weigh at the vertex. Mirrors selectContacts
-// (src/solver/cpu/contacts.ts).
+// (src/solver/cpu/select-contacts.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;

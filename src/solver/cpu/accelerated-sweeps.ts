@@ -38,20 +38,27 @@ export class AcceleratedSweeps {
    * @param x float32[3·V] state of the contact rows
    * @param y float32[3·V] moved
    * @param options.slack shortens every edge limit, engine units
+   * @param options.pulse called between sweeps; may throw, and y is then undefined
    */
   run(
     x: Float32Array,
     y: Float32Array,
     edges: EdgeLimits | undefined,
     contacts: WarmContacts | undefined,
-    options: { readonly sweeps: number; readonly delta: number; readonly slack: number },
+    options: {
+      readonly sweeps: number;
+      readonly delta: number;
+      readonly slack: number;
+      readonly pulse?: (() => void) | undefined;
+    },
   ): void {
-    const { sweeps, delta, slack } = options;
+    const { sweeps, delta, slack, pulse } = options;
     this.#first.set(y);
     this.#isTouched.fill(0);
     this.#count = 0;
     const touch = (v: number): void => this.#touch(v);
     for (let n = 0, k = 0; n < sweeps; n++, k++) {
+      if (n > 0) pulse?.();
       this.#store(y);
       const isComplete = n % COMPLETE_EVERY === 0;
       edges?.sweep(y, isComplete, slack);

@@ -85,6 +85,7 @@ export class ContactCandidates {
    * @param step stamps the geometry
    * @param delta δ of all pairs where `distances` is undefined; engine units
    * @param distances float32[V] δ by vertex, engine units; the same in every call
+   * @param pulse called at short intervals; may throw
    */
   find(
     pairs: PairSet,
@@ -94,6 +95,7 @@ export class ContactCandidates {
     step: number,
     delta: number,
     distances: Float32Array | undefined,
+    pulse?: () => void,
   ): void {
     if (this.list.length < active.count) {
       this.list = this.scratch.uint32('candidates', pairs.count);
@@ -110,7 +112,7 @@ export class ContactCandidates {
         ...{ active: active.list, x, start: this.#start, distances: this.#distances, candidates, counts },
       },
       numbers: { step, delta, hasDistances: distances ? 1 : 0 },
-      ...{ count: active.count, chunk: CHUNK, cost: COST },
+      ...{ count: active.count, chunk: CHUNK, cost: COST, pulse },
     });
     this.count = closeGaps(candidates, counts, active.count, CHUNK);
   }

@@ -1,10 +1,13 @@
 import type { ContactForm } from '../../contract/parameters.js';
 import { type Colouring, colourContacts } from '../colouring.js';
-import { CONTACTS_PER_VERTEX, MIN_MOVABLE_WEIGHT } from '../constants.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import { CONTACT_TERMS } from './contact-forms.js';
 import type { PairSet } from './pair-set.js';
+import { selectContacts } from './select-contacts.js';
 import { Scratch } from './workspace.js';
+
+/** Room for rows beyond those of a step, 80 bytes each, so that the next step rarely needs more. */
+const SPARE_ROWS = 1.25;
 
 /**
  * Contact constraints of one backward step (Eqs. 10–12), in units of length: c + Σ_k J_k·(y_k − x_k) ≥ 0 with
@@ -49,11 +52,19 @@ export class Contacts {
    * @param list uint32[listLength] pairs with current geometry and gap < δ_p
    * @param x float32[3·V] current state
    * @param seed determines the order of the sweep
+   * @param pulse called at short intervals; may throw, and the rows are then undefined
    */
-  assemble(pairs: PairSet, list: Uint32Array, listLength: number, x: Float32Array, seed: number): void {
-    this.#reserve(listLength);
+  assemble(
+    pairs: PairSet,
+    list: Uint32Array,
+    listLength: number,
+    x: Float32Array,
+    seed: number,
+    pulse?: () => void,
+  ): void {
     this.count = 0;
-    const kept = selectContacts(pairs, list, listLength, this.#inverseMass, this.#tally);
+    const kept = selectContacts(pairs, list, listLength, this.#inverseMass, this.#tally, this.#scratch, pulse);
+    this.#reserve(kept.length);
     for (let n = 0; n < kept.length; n++) this.#addRow(pairs, kept[n], x);
     this.colouring = colourContacts(this.count, this.corner, this.#inverseMass, seed);
     this.#lambda.fill(0, 0, this.count);
@@ -126,7 +137,7 @@ export class Contacts {
 
   #reserve(rows: number): void {
     if (this.value.length >= rows) return;
-    const capacity = Math.max(256, 2 * rows);
+    const capacity = Math.max(256, Math.ceil(SPARE_ROWS * rows));
     const scratch = this.#scratch;
     this.corner = scratch.int32('contact corners', 4 * capacity);
     this.jacobian = scratch.float32('contact jacobians', 12 * capacity);
@@ -134,105 +145,5 @@ export class Contacts {
     this.stiffness = scratch.float32('contact stiffness', capacity);
     this.pairOf = scratch.int32('contact pairs', capacity);
     this.#lambda = scratch.float32('contact lambda', capacity);
-  }
-}
-
-/**
- * The pairs that become constraints. Of near-duplicates (the same vertices of non-zero weight, found through several
- * incident elements) only the closest counts, and a pair is kept only if it is among the CONTACTS_PER_VERTEX closest at
- * each of its movable vertices. Ranks are by distance, then by index in P: independent of the order of the list.
- *
- * @param tally int32[V] scratch, all zero before and after
- * @returns indices into P, ascending
- */
-export function selectContacts(
-  pairs: PairSet,
-  list: Uint32Array,
-  listLength: number,
-  inverseMass: Float32Array,
-  tally: Int32Array,
-): Int32Array {
-  const unique = dropDuplicates(pairs, list, listLength, inverseMass);
-  const forEachVertex = (p: number, visit: (v: number) => void): void => {
-    for (let s = 4 * p; s < 4 * p + 4; s++) {
-      const v = pairs.vertex[s];
-      if (v >= 0 && pairs.weight[s] > 0 && inverseMass[v] > 0) visit(v);
-    }
-  };
-  let isCrowded = false;
-  for (const p of unique) {
-    forEachVertex(p, (v) => {
-      if (++tally[v] > CONTACTS_PER_VERTEX) isCrowded = true;
-    });
-  }
-  const dropped = isCrowded ? rankedOut(pairs, unique, tally, forEachVertex) : undefined;
-  for (const p of unique) {
-    forEachVertex(p, (v) => {
-      tally[v] = 0;
-    });
-  }
-  return dropped ? unique.filter((p) => !dropped.has(p)) : unique;
-}
-
-function rankedOut(
-  pairs: PairSet,
-  unique: Int32Array,
-  tally: Int32Array,
-  forEachVertex: (p: number, visit: (v: number) => void) => void,
-): Set<number> {
-  const crowd = new Map<number, number[]>();
-  for (const p of unique) {
-    forEachVertex(p, (v) => {
-      if (tally[v] <= CONTACTS_PER_VERTEX) return;
-      const at = crowd.get(v);
-      if (at) at.push(p);
-      else crowd.set(v, [p]);
-    });
-  }
-  const dropped = new Set<number>();
-  for (const at of crowd.values()) {
-    at.sort((p, q) => pairs.distance[p] - pairs.distance[q] || p - q);
-    for (let n = CONTACTS_PER_VERTEX; n < at.length; n++) dropped.add(at[n]);
-  }
-  return dropped;
-}
-
-function dropDuplicates(pairs: PairSet, list: Uint32Array, length: number, inverseMass: Float32Array): Int32Array {
-  const slots = 1 << (32 - Math.clz32(Math.max(16, 2 * length)));
-  const table = new Int32Array(slots).fill(-1);
-  const key = new Int32Array(8);
-  for (let n = 0; n < length; n++) {
-    const p = list[n];
-    if (!hasMovableWeight(pairs, p, inverseMass)) continue;
-    featureKey(pairs, p, key, 0);
-    let hash = 0;
-    for (let s = 0; s < 4; s++) hash = Math.imul(hash ^ key[s], 0x9e3779b1) ^ (hash >>> 15);
-    let slot = hash & (slots - 1);
-    for (; table[slot] >= 0; slot = (slot + 1) & (slots - 1)) {
-      featureKey(pairs, table[slot], key, 4);
-      if (key[0] === key[4] && key[1] === key[5] && key[2] === key[6] && key[3] === key[7]) break;
-    }
-    const other = table[slot];
-    const nearer = other < 0 ? -1 : pairs.distance[p] - pairs.distance[other] || p - other;
-    if (nearer < 0) table[slot] = p;
-  }
-  return table.filter((p) => p >= 0).sort();
-}
-
-function hasMovableWeight(pairs: PairSet, p: number, inverseMass: Float32Array): boolean {
-  for (let s = 4 * p; s < 4 * p + 4; s++) {
-    const v = pairs.vertex[s];
-    if (v >= 0 && inverseMass[v] > 0 && pairs.weight[s] >= MIN_MOVABLE_WEIGHT) return true;
-  }
-  return false;
-}
-
-/** Sorted ids of the vertices with non-zero weight, −1 in front where there are fewer than four. */
-function featureKey(pairs: PairSet, p: number, key: Int32Array, at: number): void {
-  for (let s = 0; s < 4; s++) {
-    const v = pairs.weight[4 * p + s] > 0 ? pairs.vertex[4 * p + s] : -1;
-    let n = at + s;
-    for (; n > at && key[n - 1] > v; n--) key[n] = key[n - 1];
-    key[n] = v;
   }
 }

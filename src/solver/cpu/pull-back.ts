@@ -289,7 +289,7 @@ export class PullBack {
 
   /** y ← y projected onto edge limits and contacts, both linearised at x; contacts of what is marked as moving. */
   #sweepRows(
-    { x, y, start, onRows }: PullBackRun,
+    { x, y, start, onRows, pulse }: PullBackRun,
     step: number,
     movingCount: number,
     options: { sweeps: number; slack: number },
@@ -298,12 +298,12 @@ export class PullBack {
     const { pairs } = this.#proximity;
     const { delta } = this.#settings;
     active.gather(pairs, moving, movingCount);
-    candidates.find(pairs, active, x, start, step, delta, this.#distances);
+    candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse);
     clock.lap('geometry');
-    contacts.assemble(pairs, candidates.list, candidates.count, x, step);
+    contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
     this.#contacts.begin(pairs, y, this.#offsetShare, WARM_CONTACTS);
     this.#edges?.begin(y, WARM_EDGES);
-    this.#sweeps.run(x, y, this.#edges, this.#contacts, { ...options, delta });
+    this.#sweeps.run(x, y, this.#edges, this.#contacts, { ...options, delta, pulse });
     this.#contacts.end(pairs);
     stayWhereOverflown(x, y);
     onRows(contacts.count, contacts.colouring.colours);

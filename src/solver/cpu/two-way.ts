@@ -243,7 +243,7 @@ export class TwoWay {
    * allows.
    */
   #backward(run: Run): void {
-    const { x, y, input } = run;
+    const { x, y, input, pulse } = run;
     const { delta, sweeps, forward } = this.#settings;
     const { pairs } = this.#proximity;
     const { active, candidates, contacts, slide, clock, moving } = run.stages;
@@ -252,11 +252,11 @@ export class TwoWay {
     clock.lap('backward');
 
     active.gather(pairs, moving, markMoving(x, y, moving));
-    candidates.find(pairs, active, x, input.x, this.#step, delta, this.#distances);
+    candidates.find(pairs, active, x, input.x, this.#step, delta, this.#distances, pulse);
     clock.lap('geometry');
 
     const { list, count } = candidates;
-    contacts.assemble(pairs, list, count, x, this.#step);
+    contacts.assemble(pairs, list, count, x, this.#step, pulse);
     contacts.sweep(x, y);
     for (let n = 1; n < sweeps; n++) {
       // Many sweeps may exceed the time budget. Every y is a safe target, so the remaining sweeps can be omitted.

@@ -2,8 +2,10 @@ import t from 'tap';
 import { CONTACTS_PER_VERTEX } from '../../../src/solver/constants.js';
 import { pairDelta } from '../../../src/solver/cpu/candidates.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
-import { Contacts, selectContacts } from '../../../src/solver/cpu/contacts.js';
+import { Contacts } from '../../../src/solver/cpu/contacts.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import { selectContacts } from '../../../src/solver/cpu/select-contacts.js';
+import { Scratch } from '../../../src/solver/cpu/workspace.js';
 import { CORNERS, EE, SIDE_A, VE, VT, VV } from '../../../src/solver/pair-kinds.js';
 import { KIND_NAMES, KINDS, lonePair, pairsOf, placePair } from '../../support/pair-shapes.js';
 import { type Random, seeded } from '../../support/random.js';
@@ -250,6 +252,45 @@ t.test('no more than 24 contacts a movable vertex, the closest first, whatever t
   }
   t.ok(crowded > 20, `${crowded} crowds were thinned`);
 });
+
+t.test(
+  'a crowd takes memory by its pairs and its crowded vertices, rows by what is kept, and can be given up',
+  async (t) => {
+    const points = 400;
+    const pairs = new PairSet();
+    for (let a = 0; a < points; a++) {
+      for (let b = a + 1; b < points; b++) {
+        const p = pairs.count;
+        pairs.push(VV, a, b, -1, -1, 0, 0, 1);
+        pairs.weight.set([1, 1, 0, 0], 4 * p);
+        pairs.distance[p] = DELTA * random();
+        pairs.delta[p] = DELTA;
+      }
+    }
+    const { count } = pairs;
+    const list = Uint32Array.from({ length: count }, (_, p) => p);
+    const inverseMass = new Float32Array(points).fill(1);
+    const x = new Float32Array(3 * points);
+    const scratch = new Scratch();
+    const contacts = new Contacts(inverseMass, 'GAP', scratch);
+    let calls = 0;
+    contacts.assemble(pairs, list, count, x, 1, () => calls++);
+    t.ok(contacts.count <= (CONTACTS_PER_VERTEX * points) / 2 && contacts.count > points, `${contacts.count} rows`);
+    t.ok(
+      scratch.bytes <= 20 * count + (108 + 100 * CONTACTS_PER_VERTEX) * points,
+      `${scratch.bytes} bytes, ${count} pairs`,
+    );
+    t.ok(calls >= count / 4096, `${calls} calls of the pulse`);
+    const given = new Error('no time left');
+    for (const last of [1, calls]) {
+      let left = last;
+      const pulse = () => {
+        if (--left === 0) throw given;
+      };
+      t.throws(() => contacts.assemble(pairs, list, count, x, 1, pulse), given, `given up the ${last}th time`);
+    }
+  },
+);
 
 t.test('a sweep goes colour by colour, bit for bit the same for the same seed', async (t) => {
   const { pairs, inverseMass, count } = makeCrowd(random);
