@@ -26,6 +26,10 @@ export interface Config {
   readonly adminPort: number | 'off';
   /** path of the file of keys; absent = no key is required */
   readonly apiKeys?: string;
+  /** lower case; absent = the loopback names if no key is required, else every name */
+  readonly allowedHosts?: readonly string[];
+  /** origins whose pages may use the service; `*` = every one */
+  readonly corsOrigins: readonly string[];
   readonly engine: EngineChoice;
   readonly adapter?: string;
   readonly threads: number;
@@ -109,9 +113,33 @@ function readServing(read: Reader) {
     adminHost: read.text(SETTINGS.adminHost) ?? '',
     adminPort: read.numberOrOff(SETTINGS.adminPort),
     ...(apiKeys === undefined ? {} : { apiKeys }),
+    ...readBrowsing(read),
     drainSeconds: read.number(SETTINGS.drainSeconds),
     logLevel: read.choice(SETTINGS.logLevel) as LogLevel,
   };
+}
+
+/** What web pages may do. */
+function readBrowsing(read: Reader) {
+  const allowedHosts = read.list(SETTINGS.allowedHosts);
+  for (const host of allowedHosts.filter((name) => !/^(\*|[^\s:/@*[\]]+|\[[0-9a-f:.]+\])$/.test(name))) {
+    read.problems.push(
+      `INTERSTICE_ALLOWED_HOSTS contains ${JSON.stringify(host)}, expected a host name or address without scheme and port, or *.`,
+    );
+  }
+  const corsOrigins = read.list(SETTINGS.corsOrigins);
+  for (const origin of corsOrigins.filter((one) => one !== '*' && !isOrigin(one))) {
+    read.problems.push(
+      `INTERSTICE_CORS_ORIGINS contains ${JSON.stringify(origin)}, expected an origin like https://app.example.com without a path, or *.`,
+    );
+  }
+  return { ...(allowedHosts.length > 0 ? { allowedHosts } : {}), corsOrigins };
+}
+
+/** A scheme, a host, and a port if it is not that of the scheme; browser extensions have schemes of their own. */
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s]+$/.test(text) || !URL.canParse(text)) return false;
+  return !/^https?:/.test(text) || new URL(text).origin === text;
 }
 
 /** Engine, limits and sessions. */

@@ -24,6 +24,14 @@ export class Reader {
     return this.environment[setting.name] || this.file[setting.name] || setting.default;
   }
 
+  /** Values separated by commas, without empty ones. */
+  list(setting: Setting): string[] {
+    return (this.text(setting) ?? '')
+      .split(',')
+      .map((value) => value.trim().toLowerCase())
+      .filter((value) => value !== '');
+  }
+
   choice(setting: Setting): string {
     const value = this.text(setting) ?? '';
     if (!setting.choices?.includes(value)) {

@@ -85,6 +85,14 @@ export const SETTINGS = {
     'INTERSTICE_API_KEYS',
     'File of API keys, one per line: tenant:sha256hex[:priority]. SIGHUP reloads it. Without it no key is required.',
   ),
+  allowedHosts: text(
+    'INTERSTICE_ALLOWED_HOSTS',
+    'Host names that requests may use besides the loopback names, separated by commas, without port; * = every name. Unset: a service without API keys answers to loopback names only (and to IP addresses, if it listens beyond loopback), one with keys to every name. The admin port has no keys and checks names always.',
+  ),
+  corsOrigins: text(
+    'INTERSTICE_CORS_ORIGINS',
+    'Origins whose web pages may use the service over HTTP (CORS), separated by commas, as in https://app.example.com; * = every page. Unset: none.',
+  ),
   insecure: flag(
     'INTERSTICE_INSECURE',
     '1 allows an address that other machines can reach although no API key is required.',

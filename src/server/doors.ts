@@ -10,6 +10,7 @@ import { buildGrpcServer } from '../transport/grpc/server.js';
 import { buildHttpApp } from '../transport/http/app.js';
 import type { HttpOptions } from '../transport/http/options.js';
 import type { ServiceState } from '../transport/service-state.js';
+import { adminGuard } from './browser-guards.js';
 import type { Reloadable } from './signals.js';
 
 /** A port on which the service listens. */
@@ -64,7 +65,7 @@ export async function openGrpc(
 /** @returns undefined when the settings disable the admin port */
 export async function openAdmin(config: Config, metrics: Metrics, state: ServiceState): Promise<Door | undefined> {
   if (config.adminPort === 'off') return undefined;
-  const app = await buildAdminApp({ metrics, state, settings: config.settings });
+  const app = await buildAdminApp({ metrics, state, settings: config.settings, guard: adminGuard(config) });
   const address = await listen(app, config.adminHost, config.adminPort, 'INTERSTICE_ADMIN_PORT');
   return { name: 'admin', address, close: () => app.close() };
 }

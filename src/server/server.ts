@@ -9,6 +9,7 @@ import { withTracing } from '../observe/tracing.js';
 import { Keyring } from '../transport/auth/keyring.js';
 import type { HttpOptions } from '../transport/http/options.js';
 import { ServiceState } from '../transport/service-state.js';
+import { serviceGuard } from './browser-guards.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
 import { followSignals, type Reloadable } from './signals.js';
 
@@ -61,6 +62,7 @@ export async function startServer(
       maxMessageBytes: config.limits.maxMessageBytes,
       maxJsonBytes: config.maxJsonBytes,
       authenticate: keyring?.authenticate,
+      guard: serviceGuard(config),
       onAnswered: metrics.countAnswer,
     };
     // The admin port opens first and closes last, so that it shows the progress of start and shutdown.

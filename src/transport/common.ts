@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Operations } from '../contract/operations.js';
 import type { Logger, RequestLine } from '../observe/log.js';
 import type { Authenticate } from './auth/keyring.js';
+import type { BrowserGuard } from './browser-guard.js';
 import type { ServiceState } from './service-state.js';
 
 /** What the HTTP and the gRPC server have in common. */
@@ -13,6 +14,8 @@ export interface TransportOptions {
   readonly log: Logger;
   /** Absent on a service without API keys. */
   readonly authenticate?: Authenticate | undefined;
+  /** Absent: every host and origin is served. */
+  readonly guard?: BrowserGuard | undefined;
   /** Called for every answer, including refusals. Metrics use it. */
   readonly onAnswered?: ((line: RequestLine) => void) | undefined;
 }

@@ -19,7 +19,7 @@ t.test('without any setting the service listens on this machine only', async (t)
   t.match(config, { host: '127.0.0.1', httpPort: 8080, engine: 'auto', allowUnverified: false, logLevel: 'info' });
   t.match(config, { grpcPort: 50051, adminHost: '127.0.0.1', adminPort: 9090, idleTimeoutSeconds: 900 });
   t.match(config, { limits: { maxSessions: 256, maxDeviceBytes: 0 }, maxSessionsPerTenant: 256 });
-  for (const unset of ['adapter', 'apiKeys', 'grpcTls', 'traceFolder', 'findingsFolder'])
+  for (const unset of ['adapter', 'apiKeys', 'grpcTls', 'traceFolder', 'findingsFolder', 'allowedHosts'])
     t.notOk(unset in config, unset);
   t.equal(config.adapter, undefined);
   t.ok(config.threads >= 1);
@@ -50,6 +50,8 @@ t.test('every setting is read', async (t) => {
     INTERSTICE_ADMIN_HOST: '127.0.0.2',
     INTERSTICE_ADMIN_PORT: 'off',
     INTERSTICE_API_KEYS: 'keys.txt',
+    INTERSTICE_ALLOWED_HOSTS: 'One.example, [FE80::1],, two',
+    INTERSTICE_CORS_ORIGINS: 'https://App.example , http://localhost:3000',
     INTERSTICE_MAX_SESSIONS: '7',
     INTERSTICE_MAX_SESSIONS_PER_TENANT: '3',
     INTERSTICE_IDLE_TIMEOUT_SECONDS: '0',
@@ -81,6 +83,8 @@ t.test('every setting is read', async (t) => {
     adminHost: '127.0.0.2',
     adminPort: 'off',
     apiKeys: 'keys.txt',
+    allowedHosts: ['one.example', '[fe80::1]', 'two'],
+    corsOrigins: ['https://app.example', 'http://localhost:3000'],
     maxSessionsPerTenant: 3,
     maxSessionBytes: 2000,
     maxQueueBytes: 3000,
@@ -114,8 +118,13 @@ t.test('all problems are listed at once', async (t) => {
     INTERSTICE_STORE: 'redis://me:word@x',
     INTERSTICE_GRPC_TLS_CERT: 'cert.pem',
     INTERSTICE_ALLOW_UNVERIFIED: 'yes',
+    INTERSTICE_ALLOWED_HOSTS: 'x.example:8080,y',
+    INTERSTICE_CORS_ORIGINS: 'https://a.example/,b.example,http://c.example:80,null,http://d.example',
   });
-  t.match(text, /7 problem/);
+  t.match(text, /12 problem/);
+  t.match(text, /INTERSTICE_ALLOWED_HOSTS contains "x\.example:8080"/);
+  for (const origin of ['https://a.example/', 'b.example', 'http://c.example:80', 'null'])
+    t.match(text, `INTERSTICE_CORS_ORIGINS contains "${origin}"`);
   t.match(text, /INTERSTICE_HTTP_PORT is "70000", expected a whole number from 0 to 65535 \(port\)/);
   t.match(text, /INTERSTICE_THREADS is "1.5", expected a whole number/);
   t.match(text, /INTERSTICE_ENGINE is "cuda", expected auto or cpu or webgpu/);

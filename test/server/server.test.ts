@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client, credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
@@ -271,4 +273,41 @@ t.test('SIGHUP reloads the keys, and keeps them when the file has a mistake', as
     /Line 1/,
   );
   t.notOk(said.join('').includes(second.line.split(':')[1]!));
+});
+
+/** A request with a host of its own choice, which fetch would not send. */
+const statusFor = (address: string, host: string, path = '/v1') =>
+  new Promise<number>((resolve, reject) => {
+    get(new URL(path, address), { headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode ?? 0);
+    }).on('error', reject);
+  });
+
+t.test('who may call it by which name', async (t) => {
+  const open = async (settings: Record<string, string>) => {
+    const server = await startServer(readConfig({ ...environment, ...settings }), new FakeOperations(), options);
+    t.teardown(() => server.close());
+    return server;
+  };
+  const keyless = await open({});
+  const admin = keyless.adminAddress ?? '';
+  t.equal(await statusFor(keyless.address, 'evil.example'), 403);
+  t.equal(await statusFor(keyless.address, '10.0.0.1'), 403, 'an address is no loopback name');
+  t.equal(await statusFor(keyless.address, 'localhost:1'), 200);
+  t.equal(await statusFor(admin, 'evil.example', '/metrics'), 403);
+  t.equal(await statusFor(admin, '127.0.0.1', '/metrics'), 200);
+  const named = await open({ INTERSTICE_ALLOWED_HOSTS: 'interstice' });
+  t.equal(await statusFor(named.address, 'interstice:8080'), 200);
+  t.equal(await statusFor(named.adminAddress ?? '', 'interstice:9090', '/metrics'), 200);
+  t.equal(await statusFor(named.address, 'evil.example'), 403);
+  const exposed = await open({ INTERSTICE_HOST: '0.0.0.0', INTERSTICE_INSECURE: '1' });
+  const local = exposed.address.replace('0.0.0.0', '127.0.0.1');
+  t.equal(await statusFor(local, '10.0.0.1:8080'), 200, 'beyond loopback addresses are names');
+  t.equal(await statusFor(local, 'evil.example'), 403);
+  const keys = join(t.testdir(), 'keys.txt');
+  writeFileSync(keys, makeKey('a').line);
+  const keyed = await open({ INTERSTICE_API_KEYS: keys });
+  t.equal(await statusFor(keyed.address, 'any.example'), 401, 'the key decides');
+  t.equal(await statusFor(keyed.adminAddress ?? '', 'any.example', '/metrics'), 403, 'the admin port has no keys');
 });

@@ -1,4 +1,5 @@
 import {
+  type Metadata,
   ServerInterceptingCall,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
@@ -7,11 +8,11 @@ import {
 } from '@grpc/grpc-js';
 import { IntersticeError } from '../../contract/errors.js';
 import { hasPreflight } from '../../contract/operation-table.js';
-import { UPLOAD_TIMEOUT_MS } from '../common.js';
+import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { CallState, headerOf, isOk, logCall, rememberCallState } from './call-state.js';
 import type { GrpcOptions } from './options.js';
 import { operationOf, SERVICE } from './service.js';
-import { DETAILS_KEY, errorOfLibrary } from './status.js';
+import { DETAILS_KEY, errorOfLibrary, statusOf } from './status.js';
 
 /** Metadata that names the session of a step. Without it, a step can hardly be refused before its message has arrived. */
 export const SESSION_KEY = 'interstice-session';
@@ -40,12 +41,23 @@ export class CallInterceptor {
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
+        try {
+          this.#refuseStrangers(call, metadata);
+        } catch (thrown) {
+          call.sendStatus(statusOf(IntersticeError.from(thrown), requestIdOf(undefined)));
+          return;
+        }
         this.#foreignCalls.add(call);
         next(metadata);
       },
       onCancel: () => this.#foreignCalls.delete(call),
     };
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
+  }
+
+  /** A web page reaches this door only where a proxy or TLS makes it speak HTTP/2 with browsers. @throws PERMISSION_DENIED */
+  #refuseStrangers(call: ServerInterceptingCallInterface, metadata: Metadata): void {
+    this.options.guard?.check(call.getHost(), headerOf(metadata, 'origin'));
   }
 
   #intercept(call: ServerInterceptingCallInterface, path: string, isStream: boolean): ServerInterceptingCall {
@@ -60,6 +72,7 @@ export class CallInterceptor {
         // A stream counts only while it computes a step: an idle stream would block a drain for ever.
         if (!isStream) state.enter();
         try {
+          this.#refuseStrangers(call, metadata);
           state.refuseIfDraining();
           callState.caller = this.options.authenticate?.(callState.header);
           const operation = operationOf(path);

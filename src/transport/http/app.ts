@@ -5,6 +5,7 @@ import { packageVersion } from '../../paths.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { auth } from './auth.js';
 import { BrokenRequests } from './broken-requests.js';
+import { browsers } from './browsers.js';
 import { identity } from './call-context.js';
 import { errors, sendProblem, toError } from './errors.js';
 import { health } from './health.js';
@@ -42,6 +43,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(requestLog, options);
   await app.register(errors, options);
   app.addHook('onRequest', refuseHostless);
+  await app.register(browsers, options);
   await app.register(auth, options);
   await app.register(paths, options);
   await app.register(continueAfterChecks);

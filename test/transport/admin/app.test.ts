@@ -2,6 +2,7 @@ import t from 'tap';
 import { readConfig } from '../../../src/config/config.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { buildAdminApp } from '../../../src/transport/admin/app.js';
+import { BrowserGuard } from '../../../src/transport/browser-guard.js';
 import { ServiceState } from '../../../src/transport/service-state.js';
 
 t.test('metrics, health and settings, and nothing else', async (t) => {
@@ -29,4 +30,15 @@ t.test('metrics, health and settings, and nothing else', async (t) => {
   );
   for (const url of ['/', '/v1', '/docs', '/openapi.json']) t.equal((await app.inject(url)).statusCode, 404, url);
   t.equal((await app.inject({ method: 'POST', url: '/metrics', payload: {} })).statusCode, 404);
+});
+
+t.test('pages of strangers see nothing', async (t) => {
+  const guard = new BrowserGuard({ hosts: [], acceptsAddresses: false, origins: [], refusesOtherPages: true });
+  const app = await buildAdminApp({ metrics: new Metrics(), state: new ServiceState(), settings: [], guard });
+  t.teardown(() => app.close());
+  for (const url of ['/metrics', '/config', '/livez']) {
+    t.equal((await app.inject({ url, headers: { host: 'evil.example' } })).statusCode, 403, url);
+    t.equal((await app.inject({ url, headers: { host: 'localhost', origin: 'http://evil.example' } })).statusCode, 403);
+  }
+  t.equal((await app.inject({ url: '/metrics', headers: { host: '127.0.0.1:9090' } })).statusCode, 200);
 });
