@@ -3,23 +3,6 @@
 # Does nothing if everything is installed.
 set -euo pipefail
 
-readonly packages=(python3 python3-numpy python3-grpcio python3-protobuf protobuf-compiler protobuf-compiler-grpc
-  g++ cmake make pkg-config libgrpc++-dev libprotobuf-dev libssl-dev)
-
-say() { printf 'client tools: %s\n' "$*"; }
-is_installed() { [[ "$(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2> /dev/null || true)" == installed ]]; }
-
-missing=()
-for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
-if (( ${#missing[@]} == 0 )); then
-  say 'Everything is installed.'
-  exit 0
-fi
-[[ "$(id -u)" == 0 ]] || { say "Run this as root (it calls apt-get). Missing packages: ${missing[*]}." >&2; exit 1; }
-
-apt() { DEBIAN_FRONTEND=noninteractive apt-get -y -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"; }
-install() { apt update && apt install --no-install-recommends "${missing[@]}"; }
-
-say "Installing ${missing[*]}."
-# Mirrors sometimes answer 503; a second attempt after a pause has been sufficient.
-install || { say 'The installation failed. It is retried once in 15 s.'; sleep 15; install; }
+exec "$(dirname "$0")/install-packages.sh" 'client tools' \
+  python3 python3-numpy python3-grpcio python3-protobuf protobuf-compiler protobuf-compiler-grpc \
+  g++ cmake make pkg-config libgrpc++-dev libprotobuf-dev libssl-dev

@@ -14,6 +14,10 @@ import type {
 } from './types.js';
 import { checkToJson, positionsToJson, sessionToJson } from './wire.js';
 
+/** 128 random bits. A page that was loaded without encryption has no `crypto.randomUUID`. */
+const randomId = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
 
@@ -25,7 +29,7 @@ export class Session {
   readonly #connection: Connection;
   readonly #options: SessionOptions;
   /** a proxy may hash on this header, so that all requests of this session go to one server */
-  readonly #routing = { 'x-session-id': crypto.randomUUID() };
+  readonly #routing = { 'x-session-id': randomId() };
   #mesh: Mesh;
   /** a copy of the last answer received: callers may modify the array that they received */
   #last: Positions;
@@ -155,7 +159,7 @@ export class Session {
 
   async #create(signal: AbortSignal | undefined): Promise<void> {
     // The idempotency key is kept until the answer: repeating a creation whose answer was lost returns the same session.
-    this.#creation ??= sessionToJson(this.#mesh, this.#last, this.#options, crypto.randomUUID());
+    this.#creation ??= sessionToJson(this.#mesh, this.#last, this.#options, randomId());
     const request = { headers: this.#routing, body: this.#creation, signal };
     const session = await this.#connection.requestJson('/v1/sessions', request);
     this.#id = (session as { id: string }).id;

@@ -67,7 +67,11 @@ export const ERRORS = {
   QUEUE_FULL: kind(429, 'RESOURCE_EXHAUSTED', 'Retry after the stated time.', true),
   QUOTA_EXCEEDED: kind(429, 'RESOURCE_EXHAUSTED', 'Delete sessions that you no longer need, or retry later.', true),
   UNAUTHENTICATED: kind(401, 'UNAUTHENTICATED', 'Send a valid API key.'),
-  PERMISSION_DENIED: kind(403, 'PERMISSION_DENIED', 'The message says which permission is missing: of the key, of the host name or of the web page.'),
+  PERMISSION_DENIED: kind(
+    403,
+    'PERMISSION_DENIED',
+    'The message says which permission is missing: of the key, of the host name or of the web page.',
+  ),
   METHOD_NOT_ALLOWED: kind(405, 'INVALID_ARGUMENT', 'See the Allow header for the methods of this path.'),
   NOT_ACCEPTABLE: kind(406, 'INVALID_ARGUMENT', 'Accept one of the listed media types.'),
   UNSUPPORTED_MEDIA_TYPE: kind(

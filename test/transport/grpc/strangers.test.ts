@@ -34,7 +34,7 @@ t.test('calls of an unknown authority are refused, those of other services too',
   t.equal(operations.preflights.length, 0);
   for (const authority of [undefined, 'localhost:1', 'own.example']) {
     const client = clientOf(t, port, authority);
-    t.equal((await callRaw(client, 'GetServerInfo', new Uint8Array())).error, undefined, authority ?? "its address");
+    t.equal((await callRaw(client, 'GetServerInfo', new Uint8Array())).error, undefined, authority ?? 'its address');
     t.equal(await health(client), status.OK);
   }
 });
