@@ -34,11 +34,16 @@ export interface Operations {
   preflight(preflight: Preflight, context?: CallContext): () => void;
   /** Resolves when the service can take requests; rejects with the reason if it never will. */
   ready(): Promise<void>;
+  /**
+   * Ends what is in progress soon: resolves and steps that compute answer with the safe states that they have reached; what
+   * waits, and what may not answer so, is refused with DRAINING, and so are new calls.
+   */
+  wrapUp(): void;
   close(): Promise<void>;
 }
 
 /** The operations that a caller can invoke. Each has a row in the table in operation-table.ts. */
-export type OperationName = Exclude<keyof Operations, 'preflight' | 'ready' | 'close'>;
+export type OperationName = Exclude<keyof Operations, 'preflight' | 'ready' | 'wrapUp' | 'close'>;
 
 /** Request of an operation as plain data; undefined if it takes none. */
 export type RequestOf<K extends OperationName> = Parameters<Operations[K]>[0];

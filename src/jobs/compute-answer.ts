@@ -1,4 +1,4 @@
-import { cancelled, type Warning } from '../contract/errors.js';
+import { cancelled, draining, type Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { StageTimings, Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
@@ -59,8 +59,9 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     x: images.startEngine,
     y: target.positions,
     ...(rules.excluded ? { excluded: rules.excluded } : {}),
-    shouldStop: () => context.isCancelled() || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
-    timeLeft: () => (context.isCancelled() ? 0 : deadline.timeLeft()),
+    shouldStop: () =>
+      context.isCancelled() || job.isEnding || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
+    timeLeft: () => (context.isCancelled() || job.isEnding ? 0 : deadline.timeLeft()),
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
     ...(isListening
       ? {
@@ -76,7 +77,7 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   const inEngine = stopwatch.lap();
   job.checkpoint('in the engine');
   if (job.times.onBudget === 'FAIL' && resolution.status === 'DEADLINE' && trail.problem === undefined) {
-    throw deadlineExceeded('in the engine');
+    throw job.isEnding ? draining() : deadlineExceeded('in the engine');
   }
 
   trail.finish(resolution.positions);
@@ -165,7 +166,13 @@ function warnOfBudget(
 ): Warning[] {
   const warnings: Warning[] = [];
   const { timeBudgetSeconds } = job.times;
-  if (omitted.isCutShort) {
+  if (job.isEnding && status === 'DEADLINE') {
+    warnings.push({
+      code: 'SERVER_SHUTS_DOWN',
+      message: `The server shuts down: the answer is the safe state after ${steps} ${steps === 1 ? 'step' : 'steps'}. Another server can go on from it.`,
+      count: 1,
+    });
+  } else if (omitted.isCutShort) {
     warnings.push({
       code: 'BUDGET_SPENT_ON_CHECKS',
       message:

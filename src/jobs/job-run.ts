@@ -19,6 +19,8 @@ export interface JobContext {
   readonly now: () => number;
   /** the caller has gone away */
   readonly isCancelled: () => boolean;
+  /** the service shuts down: the job ends with the safe state that it has reached; absent = never */
+  readonly isEnding?: () => boolean;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** receives every state in the answer's scalar, start first, answer last; may block the job until the reader is ready */
   readonly onState?: StateListener | undefined;
@@ -51,6 +53,11 @@ export class JobRun {
     );
     this.deadline.refuseIfOver('in the queue');
     this.checkpoint('in the queue');
+  }
+
+  /** Whether the service has asked for what has been reached: no further step begins. */
+  get isEnding(): boolean {
+    return this.context.isEnding?.() ?? false;
   }
 
   /** @throws CANCELLED; DEADLINE_EXCEEDED under FAIL */

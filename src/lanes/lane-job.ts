@@ -1,5 +1,5 @@
 import type { StateListener } from '../contract/call-context.js';
-import { cancelled, IntersticeError } from '../contract/errors.js';
+import { cancelled, draining, IntersticeError } from '../contract/errors.js';
 import type { Progress } from '../contract/report.js';
 import { monotonicMs } from '../jobs/clock.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
@@ -90,6 +90,13 @@ export class LaneJob implements Listener {
     this.flags.cancel();
     this.reject(reason);
     if (!this.isStarted) this.owner.withdraw(this);
+  }
+
+  /** The service shuts down: a resolve or step that runs ends with the safe state that it has reached, any other job at once. */
+  wrapUp(): void {
+    const { kind } = this.request;
+    if (this.isStarted && (kind === 'resolve' || kind === 'step')) this.flags.end();
+    else if (kind !== 'park') this.stop(draining());
   }
 
   receive(message: Parameters<Listener['receive']>[0]): void {

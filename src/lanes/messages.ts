@@ -43,7 +43,7 @@ export type JobMessage = {
   readonly [K in keyof JobTypes]: {
     readonly kind: K;
     readonly input: JobTypes[K]['input'];
-    /** int32[3] in shared memory, see JobFlags */
+    /** int32[4] in shared memory, see JobFlags */
     readonly flags: Int32Array;
     readonly wantsProgress: boolean;
     readonly wantsStates: boolean;
@@ -80,7 +80,7 @@ interface JobEnd {
  * message would reach it: it reads the flags between steps, and waits on one of them while the reader of states is behind.
  */
 export class JobFlags {
-  constructor(readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT))) {}
+  constructor(readonly words: Int32Array = new Int32Array(new SharedArrayBuffer(4 * Int32Array.BYTES_PER_ELEMENT))) {}
 
   get isCancelled(): boolean {
     return Atomics.load(this.words, CANCELLED) !== 0;
@@ -89,6 +89,15 @@ export class JobFlags {
   cancel(): void {
     Atomics.store(this.words, CANCELLED, 1);
     this.notify();
+  }
+
+  /** Whether the job is to end with what it has reached. */
+  get isEnding(): boolean {
+    return Atomics.load(this.words, ENDING) !== 0;
+  }
+
+  end(): void {
+    Atomics.store(this.words, ENDING, 1);
   }
 
   /** The reader has taken one more state. */
@@ -116,3 +125,4 @@ export class JobFlags {
 const CANCELLED = 0;
 const STATES_TAKEN = 1;
 const EVENTS = 2;
+const ENDING = 3;

@@ -72,6 +72,8 @@ export class Scheduler {
   private readonly bound: QueueBound;
   private readonly placements = new Map<LaneJob, Placement>();
   private isClosed = false;
+  /** no job starts any more; those that run end soon */
+  private isEnding = false;
   /** running mean of the duration of jobs, for Retry-After */
   private meanJobMs = FIRST_GUESS_MS;
 
@@ -216,6 +218,16 @@ export class Scheduler {
     await this.park(key);
     const record = this.ledger.find(key);
     if (record) this.ledger.forget(record);
+  }
+
+  /**
+   * Refuses waiting and new jobs (DRAINING), and asks running resolves and steps for the safe states that they have reached;
+   * one that may not return such a state (FAIL) and every check end with DRAINING.
+   */
+  wrapUp(): void {
+    this.isEnding = true;
+    for (const { queue } of this.pool.groups) for (const job of [...queue.waitingItems()]) job.wrapUp();
+    for (const { job } of this.pool.lanes) job?.wrapUp();
   }
 
   /** Refuses waiting and new jobs, stops running ones (DRAINING), and ends all threads. To drain, wait before closing. */
@@ -368,7 +380,7 @@ export class Scheduler {
   }
 
   private refuseIfClosed(): void {
-    if (this.isClosed) throw draining();
+    if (this.isClosed || this.isEnding) throw draining();
   }
 }
 

@@ -78,6 +78,7 @@ async function runJob(message: JobMessage): Promise<void> {
     verifier,
     now: monotonicMs,
     isCancelled: () => flags.isCancelled,
+    isEnding: () => flags.isEnding,
     onProgress: message.wantsProgress
       ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
       : undefined,

@@ -31,8 +31,8 @@ export async function openHttp(config: Config, options: HttpOptions): Promise<Do
     name: 'http',
     address,
     close: async (graceMs) => {
-      if (graceMs === 0) app.server.closeAllConnections();
-      await app.close();
+      const timer = setTimeout(() => app.server.closeAllConnections(), graceMs);
+      await app.close().finally(() => clearTimeout(timer));
     },
   };
 }

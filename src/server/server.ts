@@ -11,7 +11,7 @@ import type { HttpOptions } from '../transport/http/options.js';
 import { ServiceState } from '../transport/service-state.js';
 import { serviceGuard } from './browser-guards.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
-import { followSignals, type Reloadable } from './signals.js';
+import { type DrainTimes, followSignals, type Reloadable, WRAP_UP_SECONDS } from './signals.js';
 
 export interface Server {
   /** of HTTP, as in `http://127.0.0.1:8080` */
@@ -30,6 +30,8 @@ export interface ServerOptions {
   readonly handleSignals?: boolean;
   /** the metrics that observe the operations; default: new ones, which count only what the doors see */
   readonly metrics?: Metrics;
+  /** seconds after the drain time in which running work may return what it has reached; default {@link WRAP_UP_SECONDS} */
+  readonly wrapUpSeconds?: number;
 }
 
 /**
@@ -83,11 +85,12 @@ export async function startServer(
   const addressOf = (name: Door['name']) => doors.find((door) => door.name === name)?.address;
   const [address, grpcAddress, adminAddress] = [addressOf('http')!, addressOf('grpc'), addressOf('admin')];
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> => (closing ??= drain(config, state, doors, operations, log));
+  const { wrapUpSeconds = WRAP_UP_SECONDS } = options;
+  const times = { drainSeconds: config.drainSeconds, wrapUpSeconds };
+  const close = (): Promise<void> => (closing ??= drain(times, state, doors, operations, log));
   const files = [...(keyring ? [reloadableKeys(keyring)] : []), ...doors.flatMap((door) => door.files ?? [])];
   // Before the log says that the server listens: a reader of that line may send a signal.
-  const stopSignals =
-    options.handleSignals === false ? () => {} : followSignals(close, files, log, config.drainSeconds);
+  const stopSignals = options.handleSignals === false ? () => {} : followSignals(close, files, log, times);
   const engines = operations.info().engines.map((engine) => engine.name);
   log.info({ address, grpcAddress, adminAddress, engines, keys: keyring?.size }, 'The server is listening.');
   followReadiness(operations, state, log);
@@ -115,24 +118,37 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
   );
 }
 
-/** ms for answers that are being written when the drain time ends; then their connections are ended. */
+/** ms for answers that are being written when the doors close; then their connections are ended. */
 const FINAL_WRITES_MS = 250;
 
+/** Ends what is in progress, step by step, so that every caller gets an answer or a refusal and nobody a reset. */
 async function drain(
-  config: Config,
+  { drainSeconds, wrapUpSeconds }: DrainTimes,
   state: ServiceState,
   doors: readonly Door[],
   operations: Operations,
   log: Logger,
 ): Promise<void> {
   state.move('draining', 'This server is shutting down.');
-  log.info({ inFlight: state.inFlight, drainSeconds: config.drainSeconds }, 'The server is draining.');
-  const isIdle = await within(state.idle(), config.drainSeconds);
-  if (!isIdle) log.warn({ inFlight: state.inFlight }, 'The drain time is over; the running requests are ended.');
+  log.info({ inFlight: state.inFlight, drainSeconds }, 'The server is draining.');
+  let isIdle = await within(state.idle(), drainSeconds);
+  if (!isIdle) {
+    log.warn({ inFlight: state.inFlight }, 'The drain time is over; running requests return what they have reached.');
+    state.refuseUnread();
+    operations.wrapUp();
+    isIdle = await within(state.idle(), wrapUpSeconds);
+  }
+  let closing: Promise<void> | undefined;
+  if (!isIdle) {
+    log.warn({ inFlight: state.inFlight }, 'The requests that still run are refused.');
+    closing = operations.close();
+    closing.catch(() => {});
+    await within(state.idle(), FINAL_WRITES_MS / 1000);
+  }
   const isAdmin = ({ name }: Door) => name === 'admin';
   const [last, first] = [doors.filter(isAdmin), doors.filter((door) => !isAdmin(door))];
-  await Promise.all(first.map((door) => door.close(isIdle ? FINAL_WRITES_MS : 0)));
-  await operations.close();
+  await Promise.all(first.map((door) => door.close(FINAL_WRITES_MS)));
+  await (closing ?? operations.close());
   await Promise.all(last.map((door) => door.close(0)));
   log.info('The server is closed.');
 }

@@ -2,8 +2,20 @@ import closeWithGrace from 'close-with-grace';
 import { IntersticeError } from '../contract/errors.js';
 import type { Logger } from '../observe/log.js';
 
-/** Time for closing doors and threads after the drain time; then the process is ended. */
+/**
+ * Time after the drain time in which running work returns what it has reached: the engine stops within a step, and the test
+ * of the state takes about a second for a hundred thousand vertices.
+ */
+export const WRAP_UP_SECONDS = 10;
+
+/** Time for closing doors and threads after that; then the process is ended. */
 const CLOSE_SECONDS = 5;
+
+/** Seconds for running work to finish, and then to return what it has reached. */
+export interface DrainTimes {
+  readonly drainSeconds: number;
+  readonly wrapUpSeconds: number;
+}
 
 /**
  * SIGTERM, SIGINT and similar signals drain; a second one ends the process at once. SIGHUP reloads the files; without any
@@ -15,11 +27,11 @@ export function followSignals(
   close: () => Promise<void>,
   files: readonly Reloadable[],
   log: Logger,
-  drainSeconds: number,
+  { drainSeconds, wrapUpSeconds }: DrainTimes,
 ): () => void {
   const grace = closeWithGrace(
     {
-      delay: (drainSeconds + CLOSE_SECONDS) * 1000,
+      delay: (drainSeconds + wrapUpSeconds + CLOSE_SECONDS) * 1000,
       logger: { error: (message?: unknown) => log.error(String(message)) },
       // An empty event loop is no reason to close. SIGHUP closes only where there is nothing to reload: a terminal sends it
       // to its programs when it goes away.

@@ -243,6 +243,10 @@ export class ScheduledOperations implements MeasuredOperations {
     this.observation.emit({ type: 'worker-lost' });
   }
 
+  wrapUp(): void {
+    this.scheduler.wrapUp();
+  }
+
   /** Refuses new calls; running calls end with DRAINING. To let them finish, drain the server before. */
   async close(): Promise<void> {
     this.isClosed = true;

@@ -8,6 +8,7 @@ export class ServiceState {
   #reason = 'The service is starting.';
   #inFlight = 0;
   #idleListeners: (() => void)[] = [];
+  readonly #overListeners = new Set<() => void>();
   readonly #phaseListeners = new Set<(phase: Phase) => void>();
 
   get phase(): Phase {
@@ -35,6 +36,18 @@ export class ServiceState {
   watch(listener: (phase: Phase) => void): () => void {
     this.#phaseListeners.add(listener);
     return () => void this.#phaseListeners.delete(listener);
+  }
+
+  /** Calls back when the drain time is over: what has not arrived by then is refused. @returns stops that */
+  whenOver(listener: () => void): () => void {
+    this.#overListeners.add(listener);
+    return () => void this.#overListeners.delete(listener);
+  }
+
+  /** The drain time is over. */
+  refuseUnread(): void {
+    for (const listener of [...this.#overListeners]) listener();
+    this.#overListeners.clear();
   }
 
   enter(): void {

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { get, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:http2';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client, credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import t from 'tap';
 import { readConfig } from '../../src/config/config.js';
+import { draining } from '../../src/contract/errors.js';
 import { startServer } from '../../src/server/server.js';
 import { makeKey } from '../../src/transport/auth/key-file.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
@@ -88,12 +90,94 @@ t.test('requests that outlast the drain time are ended', async (t) => {
   const operations = new FakeOperations();
   const hanging = hangingResolve();
   operations.onResolve = hanging.resolve;
-  const server = await startServer(readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' }), operations, options);
+  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
+  const server = await startServer(config, operations, { ...options, wrapUpSeconds: 0.05 });
   const lost = t.rejects(post(server.address));
   await hanging.begun;
   await server.close();
   await hanging.aborted;
   await lost;
+});
+
+t.test('when the drain time is over, running requests return what they have reached', async (t) => {
+  const operations = new FakeOperations();
+  const asked = deferred();
+  const begun = deferred();
+  operations.onWrapUp = () => asked.resolve();
+  operations.onResolve = async ({ target }) => {
+    begun.resolve();
+    await asked.promise;
+    return { positions: target, report: fakeReport() };
+  };
+  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
+  const server = await startServer(config, operations, options);
+  const answer = post(server.address);
+  await begun.promise;
+  await server.close();
+  const { status, headers } = await answer;
+  t.equal(status, 200);
+  t.equal(headers.get('connection'), 'close', 'the client sends no further request on this connection');
+});
+
+t.test('work that outlasts that too is refused, over both doors', async (t) => {
+  const operations = new FakeOperations();
+  const closing = deferred();
+  const begun = deferred();
+  let count = 0;
+  operations.onResolve = async () => {
+    if (++count === 2) begun.resolve();
+    await closing.promise;
+    throw draining();
+  };
+  operations.close = async () => closing.resolve();
+  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
+  const server = await startServer(config, operations, { ...options, wrapUpSeconds: 0.05 });
+  const client = new Client(`${server.grpcAddress}`, credentials.createInsecure());
+  t.teardown(() => client.close());
+  const start = { data: new Float32Array(9) };
+  const message = { mesh: { vertexCount: 3, triangles: Uint32Array.of(0, 1, 2) }, start, target: start };
+  const answers = [post(server.address), callRaw(client, 'Resolve', encodeMessage('ResolveRequest', message))] as const;
+  await begun.promise;
+  await server.close();
+  t.equal((await answers[0]).status, 503);
+  t.match(detailsOf((await answers[1]).error), { code: 14, error: { code: 'DRAINING' } });
+});
+
+t.test('what has not arrived when the drain time is over is refused, over both doors', async (t) => {
+  const config = readConfig({ ...environment, INTERSTICE_DRAIN_SECONDS: '0' });
+  const state: string[] = [];
+  const server = await startServer(config, new FakeOperations(), options);
+  const upload = request(`${server.address}/v1/resolve`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  upload.on('error', ({ message }) => state.push(message));
+  const answered = new Promise<IncomingMessage>((resolve) => upload.on('response', resolve));
+  upload.write('{"mesh":');
+  const session = connect(`http://${server.grpcAddress}`);
+  session.on('error', ({ message }) => state.push(message));
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': '/interstice.v1.CollisionService/Resolve',
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  stream.on('error', ({ message }) => state.push(message));
+  const status = new Promise<unknown>((resolve) => {
+    stream.on('response', (headers) => headers['grpc-status'] !== undefined && resolve(headers['grpc-status']));
+    stream.on('trailers', (trailers) => resolve(trailers['grpc-status']));
+  });
+  // A message of a thousand bytes, of which three arrive.
+  stream.write(Buffer.from([0, 0, 0, 3, 232, 1, 2, 3]));
+  stream.resume();
+  const page = async () => (await fetch(`${server.adminAddress}/metrics`)).text();
+  while (!(await page()).includes('interstice_requests_in_flight 2')) await new Promise(setImmediate);
+  await server.close();
+  t.equal((await answered).statusCode, 503);
+  t.equal(await status, '14', 'UNAVAILABLE');
+  t.same(state, [], 'nobody sees a reset');
+  upload.destroy();
+  session.close();
 });
 
 t.test('an address in use is refused with its name', async (t) => {

@@ -79,6 +79,8 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   residentBytes: (key: number) => number = () => 100;
   warnings: OpenAnswer['warnings'] = [];
 
+  wrapUp(): void {}
+
   preflight(preflight: JobPreflight): void {
     this.preflights.push(preflight);
   }

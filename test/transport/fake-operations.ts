@@ -152,6 +152,7 @@ export class FakeOperations implements Operations {
   /** takes the place of the answer of a resolve */
   onResolve: ((request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>) | undefined;
   readiness: Promise<void> = Promise.resolve();
+  onWrapUp: (() => void) | undefined;
 
   /** every call of {@link preflight} */
   readonly preflights: { preflight: Preflight; context: CallContext }[] = [];
@@ -230,6 +231,10 @@ export class FakeOperations implements Operations {
 
   ready(): Promise<void> {
     return this.readiness;
+  }
+
+  wrapUp(): void {
+    this.onWrapUp?.();
   }
 
   async close(): Promise<void> {

@@ -9,6 +9,7 @@ import {
 import { IntersticeError } from '../../contract/errors.js';
 import { hasPreflight } from '../../contract/operation-table.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
+import { drainingError } from '../service-state.js';
 import { CallState, headerOf, isOk, logCall, rememberCallState } from './call-state.js';
 import type { GrpcOptions } from './options.js';
 import { operationOf, SERVICE } from './service.js';
@@ -65,6 +66,7 @@ export class CallInterceptor {
     let callState: CallState | undefined;
     let uploadTimer: NodeJS.Timeout | undefined;
     let endPreflight = () => {};
+    let stopWaiting = () => {};
     addDetails(call, maxMessageBytes, () => callState);
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
@@ -87,11 +89,13 @@ export class CallInterceptor {
         rememberCallState(metadata, callState);
         if (!isStream) {
           uploadTimer = setTimeout(() => call.sendStatus(lateUpload(callState!, uploadTimeoutMs)), uploadTimeoutMs);
+          stopWaiting = state.whenOver(() => call.sendStatus(callState!.refuse(drainingError(state.reason))));
         }
         next(metadata);
       },
       onReceiveMessage: (message, next) => {
         clearTimeout(uploadTimer);
+        stopWaiting();
         endPreflight();
         callState!.bytesIn += (message as Uint8Array).byteLength;
         next(message);
@@ -99,6 +103,7 @@ export class CallInterceptor {
       // The library calls this once at the end of every call, also of a successful one.
       onCancel: () => {
         clearTimeout(uploadTimer);
+        stopWaiting();
         endPreflight();
         callState!.end(call.getDeadline());
         if (!isStream) state.leave();

@@ -1,5 +1,7 @@
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
+import { drainingError } from '../service-state.js';
+import { sendProblem } from './errors.js';
 import type { HttpOptions } from './options.js';
 
 /** Requests to these paths count as in progress, and are refused while the server drains. */
@@ -29,7 +31,20 @@ export const paths = fp<HttpOptions>(
       if (!request.routeOptions.url?.startsWith(WORK_PREFIX)) return;
       state.refuseIfDraining();
       state.enter();
-      reply.raw.once('close', () => state.leave());
+      const stop = state.whenOver(() => {
+        if (request.raw.complete || reply.sent) return;
+        // What follows of the body is read and dropped, so that its sender receives the refusal and not a reset.
+        sendProblem(reply, request, drainingError(state.reason));
+      });
+      reply.raw.once('close', () => {
+        stop();
+        state.leave();
+      });
+    });
+    // A client must not send its next request on a connection that is about to be closed. Where its body is still on the way,
+    // closing the connection would reset it before the client has read the answer.
+    app.addHook('onSend', async (request, reply) => {
+      if (state.phase === 'draining' && request.raw.complete) reply.header('connection', 'close');
     });
     // The hook has answered already; Fastify still requires a handler.
     app.setNotFoundHandler(() => {

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import t from 'tap';
+import { createMessage, makeSwap, resolveMessage, stepMessage } from '../../bench/load/cloth.js';
+import { readHoldings } from '../../bench/load/gauges.js';
+import { GrpcClient, readStep } from '../../bench/load/grpc-client.js';
+import { HttpClient } from '../../bench/load/http-client.js';
+import { ServerProcess } from '../../bench/prove/server.js';
+import type { WireMessage } from '../../src/transport/messages/wire-message.js';
+import { decodeMessage } from '../../src/transport/protobuf/decode.js';
+
+/** So many that a swap of two layers takes far longer than the drain time. */
+const VERTICES = 10_000;
+const PROTOBUF = 'application/x-protobuf';
+
+/** Waits until so many jobs run and so many wait. */
+async function untilAtWork(server: ServerProcess, running: number, waiting: number): Promise<void> {
+  for (;;) {
+    const holdings = await readHoldings(server);
+    if (holdings.running >= running && holdings.waiting >= waiting) return;
+    await wait(20);
+  }
+}
+
+/** What an answer says of its end. */
+function endOf(answer: WireMessage | undefined): object {
+  const report = answer?.report as unknown as { status: number; warnings: { code: string }[] } | undefined;
+  return { status: report?.status, warnings: report?.warnings.map(({ code }) => code) };
+}
+
+/** the number of DEADLINE in the contract */
+const DEADLINE = 4;
+const CUT = { status: DEADLINE, warnings: ['SERVER_SHUTS_DOWN'] };
+
+t.test('SIGTERM: steps that run return their safe states, the rest is refused, and nobody sees a reset', async (t) => {
+  const server = await ServerProcess.start({
+    engine: 'cpu',
+    environment: { INTERSTICE_DRAIN_SECONDS: '0.2', INTERSTICE_THREADS: '5', INTERSTICE_CORES: '1' },
+  });
+  t.teardown(() => server.kill());
+  const { cloth, target } = makeSwap(VERTICES);
+  const grpc = new GrpcClient(server.grpcAddress);
+  const http = [0, 1].map(() => new HttpClient(server.address));
+  t.teardown(() => {
+    grpc.close();
+    for (const client of http) client.close();
+  });
+  const open = async (): Promise<string> => {
+    const { bytes } = await grpc.call('CreateSession', createMessage(cloth));
+    return String(decodeMessage('Session', bytes!).id);
+  };
+  const ids = await Promise.all([open(), open(), open()]);
+  const [byHttp, byCall, byStream] = ids as [string, string, string];
+
+  const step = http[0]!.post(`/v1/sessions/${byHttp}/steps`, stepMessage(byHttp, target), PROTOBUF);
+  const call = grpc.call('Step', stepMessage(byCall, target), byCall);
+  const heard: WireMessage[] = [];
+  const stream = grpc.openStream();
+  stream.on('data', (bytes: Uint8Array) => heard.push(decodeMessage('StepStreamResponse', bytes)));
+  const streamEnd = once(stream, 'end');
+  stream.write(stepMessage(byStream, target));
+  // Each on the home lane of its session; the others take the lanes that are free then.
+  await untilAtWork(server, 3, 0);
+  const resolve = grpc.call('Resolve', resolveMessage(cloth, target));
+  const hard = http[1]!.post('/v1/resolve', resolveMessage(cloth, target), PROTOBUF, {
+    'interstice-time-budget-ms': '300000',
+    'interstice-on-budget': 'FAIL',
+  });
+  await untilAtWork(server, 5, 0);
+  const behind = grpc.call('Step', stepMessage(byCall, cloth.start), byCall);
+  await untilAtWork(server, 5, 1);
+  server.signal('SIGTERM');
+
+  const answer = await step;
+  t.equal(answer.status, 200);
+  t.match(endOf(readStep(answer.body)), CUT, 'a step over HTTP');
+  const called = await call;
+  t.equal(called.code, 'OK');
+  t.match(endOf(readStep(called.bytes!)), CUT, 'a step over gRPC');
+  const resolved = await resolve;
+  t.equal(resolved.code, 'OK');
+  t.match(endOf(decodeMessage('ResolveResponse', resolved.bytes!)), CUT, 'a resolve over gRPC');
+  await streamEnd;
+  t.match(endOf(heard[0]?.response as unknown as WireMessage), CUT, 'a step of a stream');
+  t.match(heard[1]?.error, { code: 'DRAINING' }, 'and the stream says why it ends');
+  t.equal((await behind).code, 'DRAINING', 'a step that waited');
+  const refused = await hard;
+  t.equal(refused.status, 503, 'a resolve that may not return an earlier state');
+  t.match(JSON.parse(refused.body.toString()), { code: 'DRAINING', retryable: true });
+  for (let look = 0; server.isAlive && look < 500; look++) await wait(20);
+  t.notOk(server.isAlive, 'the process ends by itself');
+});
