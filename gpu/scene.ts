@@ -5,17 +5,18 @@ import type { CollisionMesh } from '../src/mesh/types.js';
 import { BeforeSteps } from '../src/solver/before-steps.js';
 import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/engine.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
-import { StepAbandoned } from '../src/solver/step-abandoned.js';
 import type { SceneDevice } from './device/live-device.js';
 import type { DeviceMemory } from './device/memory.js';
 import { Reader } from './device/readback.js';
-import { PHASE, type Phase, STATE } from './kernels/constants.js';
+import { STATE } from './kernels/constants.js';
 import { CONTROL } from './kernels/structs.js';
 import { SceneSearch, type SearchPlace } from './search/scene-search.js';
 import { type ControlBlock, readFinalState, toResolution } from './step/answer.js';
 import { type Batch, BatchRecorder, MAX_BATCH_STEPS, stepsPerBatch } from './step/batch.js';
 import { Dispatcher } from './step/dispatcher.js';
 import { type EdgePlan, planEdges } from './step/edge-plan.js';
+import { Phases } from './step/phases.js';
+import { runAfterPieces } from './step/pieces-first.js';
 import { PullBackRecorder } from './step/pull-back-recorder.js';
 import { StepRecorder } from './step/recorder.js';
 import { isSame, sweepsOf, TAIL_ROWS, uploadParameters, uploadPositions } from './step/request.js';
@@ -58,6 +59,7 @@ export class GpuScene implements Scene {
   readonly #buffers: SceneBuffers;
   readonly #recorder: StepRecorder;
   readonly #pullBack: PullBackRecorder;
+  readonly #phases: Phases;
   readonly #reader: Reader;
   readonly #batches: BatchRecorder;
   readonly #search: SceneSearch;
@@ -70,14 +72,6 @@ export class GpuScene implements Scene {
   #control: ControlBlock = NEW_CONTROL;
   /** the largest number of contacts of any step so far */
   #mostContacts = 0;
-  /** the step to be recorded next has begun already, and had no room for its candidates */
-  #continuesStep = false;
-  /** whose steps are recorded */
-  #phase: Phase = PHASE.ADVANCE;
-  /** steps of the request when the pull-back began */
-  #stepsBefore = 0;
-  /** the forward step of the pull-back's step to be recorded next has a y to go to */
-  #hasAim = false;
   #isClosed = false;
   #isBusy = false;
 
@@ -111,6 +105,7 @@ export class GpuScene implements Scene {
       mesh.vertexCount,
       device.hasTimings,
     );
+    this.#phases = new Phases(this.#batches, this.#recorder, this.#pullBack, mesh.vertexCount);
   }
 
   /** The account of the scene's buffers. */
@@ -179,28 +174,14 @@ export class GpuScene implements Scene {
     this.#buffers.close();
   }
 
-  /**
-   * What moves before the first step is computed on the host; the device goes on from there. Of the step limit at least one step
-   * is left to the device, whose opening decides how a run ends.
-   */
   async #run(input: StepInput): Promise<Resolution> {
     await this.#applySettings();
-    const x = input.x.slice();
-    const { stepLimit } = this.#settings;
-    const pulse = (): void => {
-      if ((input.timeLeft?.() ?? Number.POSITIVE_INFINITY) <= 0) throw new StepAbandoned();
-    };
-    const moved = this.#before.move({ ...this.#settings, stepLimit: stepLimit - 1 }, input, x, pulse);
-    if (moved.pieces === 0 && !moved.isGivenUp) return await this.#runOnDevice(input);
     const settings = this.#settings;
-    this.#settings = { ...settings, stepLimit: stepLimit - moved.pieces };
     try {
-      const resolution = await this.#runOnDevice({
-        ...{ ...input, x },
-        shouldStop: () => moved.isGivenUp || (input.shouldStop?.() ?? false),
-        onProgress: (progress) => input.onProgress?.({ ...progress, steps: progress.steps + moved.pieces }),
+      return await runAfterPieces(this.#before, settings, input, (stepLimit, rest) => {
+        this.#settings = { ...settings, stepLimit };
+        return this.#runOnDevice(rest);
       });
-      return { ...resolution, steps: resolution.steps + moved.pieces };
     } finally {
       this.#settings = settings;
     }
@@ -251,20 +232,19 @@ export class GpuScene implements Scene {
     const isResident = this.#isResidentXKnown && isSame(this.#residentX, start);
     this.#isResidentXKnown = false;
     uploadPositions(queue, encoder, this.#buffers, { start, target, isResident });
-    this.#phase = PHASE.ADVANCE;
-    this.#uploadParameters(start, this.#phase);
+    this.#phases.begin();
+    this.#uploadParameters(start);
     const { clock, pairCount, radius } = this.#control;
     const isClockWorn = clock > CLOCK_LIMIT;
     if (isClockWorn) this.#hasPairs = false;
     this.#writeControl({ clock: isClockWorn ? 0 : clock, pairCount, radius, isReused: this.#hasPairs ? 1 : 0 });
     this.#batches.recordOpening(encoder);
-    this.#continuesStep = false;
     return encoder;
   }
 
-  #uploadParameters(start: Float32Array, phase: Phase): void {
+  #uploadParameters(start: Float32Array): void {
     const { queue } = this.memory.device;
-    const request = { start, waitsForSearch: this.#place === 'HOST', phase };
+    const request = { start, waitsForSearch: this.#place === 'HOST', phase: this.#phases.phase };
     uploadParameters(queue, this.#buffers, this.#mesh, this.#settings, this.#edges, request);
   }
 
@@ -289,11 +269,11 @@ export class GpuScene implements Scene {
     const shouldStop = () => input.shouldStop?.() ?? false;
     for (;;) {
       const isStopped = shouldStop();
-      const batchSteps = isStepwise ? 1 : stepsPerBatch(sweepsOf(this.#settings, this.#phase));
+      const batchSteps = isStepwise ? 1 : stepsPerBatch(sweepsOf(this.#settings, this.#phases.phase));
       const count = isStopped ? 0 : Math.min(batchSteps, this.#stepsLeft(inFlight));
       // With no step to record, the status of the opening, or of the end of the run, is still to be read.
       if (count > 0 || inFlight.length === 0) {
-        this.#recordSteps(encoder, count);
+        this.#phases.recordSteps(encoder, count, this.#settings, this.#mostContacts > TAIL_ROWS, this.#search.device);
         inFlight.push(this.#batches.submit(encoder, count, input.onState !== undefined));
         encoder = this.#newEncoder();
         if (count > 0 && inFlight.length < maxInFlight) continue;
@@ -331,28 +311,16 @@ export class GpuScene implements Scene {
     } else {
       control = await this.#search.growPairs(this.#control);
     }
-    this.#continuesStep = state === STATE.NEEDS_CANDIDATES;
-    this.#hasAim = control.hasAim === 1;
     this.#writeControl(control);
     timings.search += 1000 * (performance.now() - paused);
-    const pass = encoder.beginComputePass();
-    this.#recorder.arm(pass);
-    pass.end();
+    this.#phases.resume(encoder, state, control);
   }
 
-  /** Records the beginning of the phase that the run has asked for. */
   #openPhase(encoder: GPUCommandEncoder, { x: start }: StepInput): void {
-    const { phase } = this.#control;
-    if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
-    this.#phase = phase;
-    if (phase === PHASE.PULL) this.#stepsBefore = this.#control.steps;
-    this.#hasAim = false;
-    this.#uploadParameters(start, phase);
-    this.#writeControl({ ...this.#control, state: STATE.RUNNING });
-    const pass = encoder.beginComputePass();
-    this.#recorder.arm(pass);
-    this.#pullBack.open(pass, phase, this.#mesh.vertexCount);
-    pass.end();
+    this.#phases.open(encoder, this.#control, () => {
+      this.#uploadParameters(start);
+      this.#writeControl({ ...this.#control, state: STATE.RUNNING });
+    });
   }
 
   #newEncoder(): GPUCommandEncoder {
@@ -369,24 +337,6 @@ export class GpuScene implements Scene {
   /** Steps that the limit allows beyond those submitted: any more would only cost their dispatches. */
   #stepsLeft(inFlight: readonly Batch[]): number {
     return inFlight.reduce((left, { steps }) => left - steps, this.#settings.stepLimit - this.#control.steps);
-  }
-
-  #recordSteps(encoder: GPUCommandEncoder, count: number): void {
-    if (count === 0) return;
-    const phase = this.#phase;
-    const sweeps = sweepsOf(this.#settings, phase);
-    const isWide = this.#mostContacts > TAIL_ROWS;
-    const search = this.#search.device;
-    const continuesStep = this.#continuesStep;
-    if (phase === PHASE.ADVANCE) {
-      const slides = this.#settings.forward === 'PLANAR';
-      this.#batches.record(encoder, count, { sweeps, slides, isWide }, search, continuesStep);
-    } else {
-      const parts = { hasAim: this.#hasAim, continuesStep };
-      this.#batches.recordPullBack(encoder, count, { phase, sweeps, isWide }, search, parts);
-      this.#hasAim = true;
-    }
-    this.#continuesStep = false;
   }
 
   /** Waits for the status of a batch, reports the steps that it has done, and returns the state of the run. */
@@ -414,15 +364,14 @@ export class GpuScene implements Scene {
       vertexCount: this.#mesh.vertexCount,
       pairCount: this.#hasPairs ? this.#control.pairCount : 0,
       epsilon: this.#settings.epsilon,
-      conclude:
-        this.#phase === PHASE.ADVANCE ? undefined : (pass) => this.#pullBack.conclude(pass, this.#mesh.vertexCount),
+      conclude: this.#phases.conclude,
     });
     this.#control = final.control;
     // A copy, because the caller may write to its positions; into memory that exists, because new memory costs more than
     // the copy.
     this.#residentX.set(final.positions);
     this.#isResidentXKnown = true;
-    return toResolution({ ...final, timings, wasStopped, stepsBefore: this.#stepsBefore });
+    return toResolution({ ...final, timings, wasStopped, stepsBefore: this.#phases.stepsBefore });
   }
 }
 

@@ -1,0 +1,108 @@
+import type { Settings } from '../../src/solver/settings.js';
+import { PHASE, type Phase, STATE } from '../kernels/constants.js';
+import type { DeviceSearch } from '../search/device-search.js';
+import type { ControlBlock } from './answer.js';
+import type { BatchRecorder } from './batch.js';
+import type { PullBackRecorder } from './pull-back-recorder.js';
+import type { StepRecorder } from './recorder.js';
+import { sweepsOf } from './request.js';
+
+/** Records the steps of a run, phase by phase: Algorithm 1, then the pull-back. The device decides when a phase ends. */
+export class Phases {
+  readonly #batches: BatchRecorder;
+  readonly #steps: StepRecorder;
+  readonly #pullBack: PullBackRecorder;
+  readonly #vertexCount: number;
+  #phase: Phase = PHASE.ADVANCE;
+  #stepsBefore = 0;
+  /** the step to be recorded next has begun already, and had no room for its candidates */
+  #continuesStep = false;
+  /** the forward step of the pull-back's step to be recorded next has a y to go to */
+  #hasAim = false;
+
+  constructor(batches: BatchRecorder, steps: StepRecorder, pullBack: PullBackRecorder, vertexCount: number) {
+    this.#batches = batches;
+    this.#steps = steps;
+    this.#pullBack = pullBack;
+    this.#vertexCount = vertexCount;
+  }
+
+  /** Whose steps are recorded. */
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Steps of the request when the pull-back began. */
+  get stepsBefore(): number {
+    return this.#stepsBefore;
+  }
+
+  /** What ends a run of this phase; undefined = nothing. */
+  get conclude(): ((pass: GPUComputePassEncoder) => void) | undefined {
+    if (this.#phase === PHASE.ADVANCE) return undefined;
+    return (pass) => this.#pullBack.conclude(pass, this.#vertexCount);
+  }
+
+  /** A request begins. */
+  begin(): void {
+    this.#phase = PHASE.ADVANCE;
+    this.#continuesStep = false;
+  }
+
+  /**
+   * The run goes over to the phase that it has asked for; records its beginning.
+   *
+   * @param upload brings parameters and control block of the new phase to the device
+   */
+  open(encoder: GPUCommandEncoder, { phase, steps }: ControlBlock, upload: () => void): void {
+    if (phase !== PHASE.PULL && phase !== PHASE.SHORTEN) throw new Error(`A run asked for phase ${phase}.`);
+    this.#phase = phase;
+    if (phase === PHASE.PULL) this.#stepsBefore = steps;
+    this.#hasAim = false;
+    upload();
+    const pass = encoder.beginComputePass();
+    this.#steps.arm(pass);
+    this.#pullBack.open(pass, phase, this.#vertexCount);
+    pass.end();
+  }
+
+  /**
+   * Records that the run continues after a pause.
+   *
+   * @param state what it paused for
+   * @param control the control block with which it continues
+   */
+  resume(encoder: GPUCommandEncoder, state: number, { hasAim }: ControlBlock): void {
+    this.#continuesStep = state === STATE.NEEDS_CANDIDATES;
+    this.#hasAim = hasAim === 1;
+    const pass = encoder.beginComputePass();
+    this.#steps.arm(pass);
+    pass.end();
+  }
+
+  /**
+   * @param isWide a step has had more contacts than one workgroup sweeps alone
+   * @param search undefined where the host searches
+   */
+  recordSteps(
+    encoder: GPUCommandEncoder,
+    count: number,
+    settings: Settings,
+    isWide: boolean,
+    search: DeviceSearch | undefined,
+  ): void {
+    if (count === 0) return;
+    const phase = this.#phase;
+    const sweeps = sweepsOf(settings, phase);
+    const continuesStep = this.#continuesStep;
+    if (phase === PHASE.ADVANCE) {
+      const slides = settings.forward === 'PLANAR';
+      this.#batches.record(encoder, count, { sweeps, slides, isWide }, search, continuesStep);
+    } else {
+      const parts = { hasAim: this.#hasAim, continuesStep };
+      this.#batches.recordPullBack(encoder, count, { phase, sweeps, isWide }, search, parts);
+      this.#hasAim = true;
+    }
+    this.#continuesStep = false;
+  }
+}

@@ -1,0 +1,33 @@
+import type { BeforeSteps } from '../../src/solver/before-steps.js';
+import type { Resolution, StepInput } from '../../src/solver/engine.js';
+import type { Settings } from '../../src/solver/settings.js';
+import { StepAbandoned } from '../../src/solver/step-abandoned.js';
+
+/**
+ * What moves before the first step is computed on the host; the device goes on from there. Of the step limit at least one step
+ * is left to the device, whose opening decides how a run ends.
+ *
+ * @param run goes on from a request's start with a step limit of its own
+ * @returns the resolution, with the pieces counted as steps
+ */
+export async function runAfterPieces(
+  before: BeforeSteps,
+  settings: Settings,
+  input: StepInput,
+  run: (stepLimit: number, input: StepInput) => Promise<Resolution>,
+): Promise<Resolution> {
+  const { stepLimit } = settings;
+  const x = input.x.slice();
+  const pulse = (): void => {
+    if ((input.timeLeft?.() ?? Number.POSITIVE_INFINITY) <= 0) throw new StepAbandoned();
+  };
+  const { pieces, isGivenUp } = before.move({ ...settings, stepLimit: stepLimit - 1 }, input, x, pulse);
+  if (pieces === 0 && !isGivenUp) return await run(stepLimit, input);
+  const resolution = await run(stepLimit - pieces, {
+    ...input,
+    x,
+    shouldStop: () => isGivenUp || (input.shouldStop?.() ?? false),
+    onProgress: (progress) => input.onProgress?.({ ...progress, steps: progress.steps + pieces }),
+  });
+  return { ...resolution, steps: resolution.steps + pieces };
+}
