@@ -10,6 +10,7 @@ import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import { checkPartOffsets } from '../solver/part-offsets.js';
 import { findResting } from '../solver/resting.js';
+import type { VerifierMemory } from '../verify/memory.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { JobRun } from './job-run.js';
 import type { ResidentScene, StartMeasures } from './resident-scene.js';
@@ -39,6 +40,8 @@ export interface PreparedStep {
   readonly chosen: ChosenFrame;
   readonly images: Omit<StateToMap, 'engine'>;
   readonly rules: PairRules;
+  /** of the scene's verifier */
+  readonly memory: VerifierMemory;
   /** of the exact test of the start */
   readonly startFindings: StateFindings;
   /** up to which contacts are listed, the caller's unit; undefined = not requested */
@@ -97,6 +100,7 @@ export async function prepareStep(
     chosen,
     images,
     rules: checkedStart.rules,
+    memory: scene.memory,
     startFindings: checkedStart.startFindings,
     contactDistance,
     isPerVertex: include?.vertices ?? false,
@@ -120,7 +124,7 @@ export function settleParameters(
     parameters,
     warnings: [...warnings, ...partWarnings],
     smallestDelta: rangeOfDistances(mesh, activationDistance).smallest,
-    rules: { kinematicPairs, maxPairs: NAMED_PAIRS, checkpoint },
+    rules: { kinematicPairs, maxPairs: NAMED_PAIRS, countsKinematic: false, checkpoint },
   };
 }
 
@@ -191,7 +195,8 @@ export async function checkSceneStart(
   const { frame, range } = chosen;
   const known = isOwn && verified?.kinematicPairs === startRules.kinematicPairs ? verified : undefined;
   const policy = parameters.onIntersectingStart;
-  const findings = known?.findings ?? (await checkStart(mesh, images.start, startRules, verifier, policy));
+  const findings =
+    known?.findings ?? (await checkStart(mesh, images.start, startRules, verifier, policy, scene.memory));
   const { excludedPairs = [] } = findings;
   if (policy === 'REJECT') refuseIntersecting(excludedPairs.length, excludedPairs.slice(0, NAMED_PAIRS));
   if (!known) scene.checkMs = job.lapChecks() / 1000;

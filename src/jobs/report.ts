@@ -93,11 +93,11 @@ export function buildReport(
  * most of it for finding neighbours, so a shorter reach would save little.
  */
 export function measureMinDistance(
-  { mesh, parameters, rules }: PreparedStep,
+  { mesh, parameters, rules, memory }: PreparedStep,
   answer: Positions,
   verifier: Verifier,
 ): number | undefined {
-  return verifier.findDistances(mesh, answer, { ...rules, maxPairs: 1 }, reachOf(mesh, parameters)).minDistance;
+  return verifier.findMinDistance(mesh, answer, rules, reachOf(mesh, parameters), memory);
 }
 
 /** The distance up to which the engine searches for pairs; minDistance is absent if no pair is nearer. */

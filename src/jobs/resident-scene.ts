@@ -8,6 +8,7 @@ import { type Box, measureBox, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { Engine, EnginePositions, Resolution, Scene, StepInput } from '../solver/engine.js';
 import type { CoordinateFrame } from '../solver/frame.js';
+import { VerifierMemory } from '../verify/memory.js';
 import { keptFor } from '../verify/mesh-tree.js';
 import type { StateFindings } from '../verify/types.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
@@ -72,12 +73,14 @@ export class ResidentScene {
   #startImage: { readonly frame: CoordinateFrame; readonly engine: EnginePositions } | undefined;
   /** an array that {@link commit} has allocated, and may overwrite */
   #ownPositions: Positions | undefined;
+  #memory: VerifierMemory;
   #scene: Scene | undefined;
   #setup: EngineSetup | undefined;
 
   /** @param measures of frame 0, where they are known; else they are measured in `state` when they are first needed */
   constructor(mesh: HeldMesh, state: HeldState, measures?: MeshMeasures) {
     this.#held = mesh;
+    this.#memory = new VerifierMemory(mesh.mesh);
     this.#state = state;
     this.#measures = measures;
   }
@@ -90,6 +93,11 @@ export class ResidentScene {
 
   get held(): HeldMesh {
     return this.#held;
+  }
+
+  /** What the verifier remembers of states of this mesh. It holds whatever has become of these states since. */
+  get memory(): VerifierMemory {
+    return this.#memory;
   }
 
   get state(): HeldState {
@@ -111,7 +119,7 @@ export class ResidentScene {
     // The next step's start is mapped after the answer was sent. It is counted before, so that the count stays the same.
     const imageToCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
     return (
-      bytesOf(mesh, input, keptFor(mesh), positions, this.#ownPositions, engine, image) +
+      bytesOf(mesh, input, keptFor(mesh), this.#memory.kept, positions, this.#ownPositions, engine, image) +
       imageToCome +
       (this.#scene?.bytes ?? 0)
     );
@@ -120,6 +128,7 @@ export class ResidentScene {
   /** Another mesh (kinematic flags, masses): no result for the old one holds any longer. */
   replaceMesh(mesh: HeldMesh): void {
     this.#held = mesh;
+    this.#memory = new VerifierMemory(mesh.mesh);
     this.#state = { ...this.#state, verified: undefined };
     this.#startMeasures = undefined;
     this.discard();

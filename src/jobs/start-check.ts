@@ -6,6 +6,7 @@ import { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import { findNear } from '../verify/excluded.js';
+import type { VerifierMemory } from '../verify/memory.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import { testState, type Verifier } from './verifier.js';
 
@@ -25,13 +26,14 @@ export async function checkStart(
   rules: PairRules,
   verifier: Verifier,
   policy: IntersectingStart,
+  memory?: VerifierMemory,
 ): Promise<StateFindings> {
   if (policy === 'REJECT') {
-    const findings = await testState(verifier, mesh, start, rules);
+    const findings = await testState(verifier, mesh, start, rules, memory);
     refuseIntersecting(findings.intersectionCount, findings.intersections);
     return findings;
   }
-  const findings = await testState(verifier, mesh, start, { ...rules, maxPairs: MAX_EXCLUDED });
+  const findings = await testState(verifier, mesh, start, { ...rules, maxPairs: MAX_EXCLUDED }, memory);
   refuseTooMany(findings.intersectionCount, findings.intersections, rules);
   return { ...findings, intersectionCount: 0, intersections: [], excludedPairs: findings.intersections };
 }

@@ -208,7 +208,7 @@ export interface ChosenAnswer {
  * the same as distance > 0.
  */
 export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifier: Verifier): Promise<ChosenAnswer> {
-  const { mesh, images, startFindings, parameters, rules } = step;
+  const { mesh, images, startFindings, parameters, rules, memory } = step;
   const { start } = images;
   const { range } = step.chosen;
   const isTested = parameters.verify !== 'NONE';
@@ -233,7 +233,7 @@ export async function chooseAnswer(step: PreparedStep, trail: StateTrail, verifi
       ? UNTESTED
       : isStart
         ? startFindings
-        : await unlessOver(() => testState(verifier, mesh, positions, rules));
+        : await unlessOver(() => testState(verifier, mesh, positions, rules, memory));
     if (!findings) {
       const begin = trail.startCandidate();
       // In a narrower scalar the start has passed only the test of the piece that leads there (checkNarrowing).

@@ -4,8 +4,10 @@ import { hasOnlyFinite } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Engine } from '../solver/engine.js';
 import { findContacts, findDistances } from '../verify/distance.js';
+import type { VerifierMemory } from '../verify/memory.js';
+import { findMinDistance } from '../verify/nearest.js';
 import { testPath } from '../verify/path.js';
-import { decideDoubtful, findIntersections, type StateFilter } from '../verify/state.js';
+import { decideDoubtful, findIntersections, isMostlyKnown, type StateFilter } from '../verify/state.js';
 import type { DistanceFindings, PairRules, PathFindings, StateFindings } from '../verify/types.js';
 
 /** How many pairs an error or a finding names; counts are complete. */
@@ -13,12 +15,26 @@ export const NAMED_PAIRS = 64;
 
 /** The verifier as the jobs use it; they take it as an argument so that tests can replace it. */
 export interface Verifier {
-  findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): StateFindings;
+  /** @param memory what the verifier remembers of earlier states of this mesh, and where it remembers this one */
+  findIntersections(
+    mesh: CollisionMesh,
+    positions: Positions,
+    rules: PairRules,
+    memory?: VerifierMemory,
+  ): StateFindings;
   /** The same test, where the device offers a faster way than this thread; see {@link testState}. */
-  readonly testState?: (mesh: CollisionMesh, positions: Positions, rules: PairRules) => Promise<StateFindings>;
+  readonly testState?: (...state: Parameters<Verifier['findIntersections']>) => Promise<StateFindings>;
   /** Frees what a device keeps for a mesh whose states will not be tested again. */
   readonly forget?: (mesh: CollisionMesh) => void;
   findDistances(mesh: CollisionMesh, positions: Positions, rules: PairRules, closerThan: number): DistanceFindings;
+  /** @param memory as in findIntersections */
+  findMinDistance(
+    mesh: CollisionMesh,
+    positions: Positions,
+    rules: PairRules,
+    closerThan: number,
+    memory?: VerifierMemory,
+  ): number | undefined;
   findContacts(mesh: CollisionMesh, positions: Positions, rules: PairRules, closerThan: number): Contacts;
   testPath(
     mesh: CollisionMesh,
@@ -29,7 +45,7 @@ export interface Verifier {
   ): PathFindings;
 }
 
-export const exactVerifier: Verifier = { findIntersections, findDistances, findContacts, testPath };
+export const exactVerifier: Verifier = { findIntersections, findDistances, findMinDistance, findContacts, testPath };
 
 /** The exact verifier, which uses the engine's device where that is faster. */
 export function verifierFor(engine: Engine): Verifier {
@@ -88,14 +104,23 @@ export class FilteredStates {
   ) {}
 
   /** As {@link findIntersections}. */
-  async findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): Promise<StateFindings> {
+  async findIntersections(
+    mesh: CollisionMesh,
+    positions: Positions,
+    rules: PairRules,
+    memory?: VerifierMemory,
+  ): Promise<StateFindings> {
     // A NaN would pass every comparison of the device; the host's test refuses it and names the vertex.
     const isForHost =
       mesh.triangles.length / 3 < MIN_TRIANGLES ||
       positions.length !== 3 * mesh.vertexCount ||
-      !hasOnlyFinite(positions);
+      !hasOnlyFinite(positions) ||
+      // What is left to test where little has moved costs the host less than a round trip.
+      isMostlyKnown(mesh, positions, rules, memory);
     const doubtful = isForHost ? undefined : await this.findDoubtful(mesh, positions);
-    return doubtful ? decideDoubtful(mesh, positions, rules, doubtful) : findIntersections(mesh, positions, rules);
+    return doubtful
+      ? decideDoubtful(mesh, positions, rules, doubtful, memory)
+      : findIntersections(mesh, positions, rules, memory);
   }
 
   /** Frees what is kept for a mesh. */

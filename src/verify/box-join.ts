@@ -1,9 +1,15 @@
 import type { LeafElements, MeshTree } from './mesh-tree.js';
 
 /** What a join reads of a tree. */
-export interface JoinedTree extends Pick<MeshTree, 'isKinematic'> {
+export interface JoinedTree {
   readonly nodes: Pick<MeshTree['nodes'], 'right' | 'size'>;
+  /** uint8[M] what is true of everything below a node: {@link ALL_KINEMATIC} | {@link ALL_RESTING} */
+  readonly quiet: Uint8Array;
 }
+
+/** Bits of {@link JoinedTree.quiet}. */
+export const ALL_KINEMATIC = 1;
+export const ALL_RESTING = 2;
 
 /** What a join reads of elements. */
 export type JoinedElements = Pick<LeafElements, 'start' | 'corners' | 'boxes'>;
@@ -17,14 +23,14 @@ export interface Reach {
  * Visits all pairs of leaves, and each leaf with itself, whose closed boxes are within reach of each other, each once.
  *
  * @param boxes float64[6·M] of the tree's nodes
- * @param skipsKinematic excludes pairs of leaves that are both kinematic throughout
+ * @param skipped bits of `quiet`: pairs of leaves that have one of them in common are not visited
  * @param first node, together with `second`, below which to join; default the root with itself
  */
 export function joinLeaves(
-  { nodes, isKinematic }: JoinedTree,
+  { nodes, quiet }: JoinedTree,
   boxes: Float64Array,
   reach: Reach,
-  skipsKinematic: boolean,
+  skipped: number,
   visit: (n: number, m: number) => void,
   first = 0,
   second = 0,
@@ -38,7 +44,7 @@ export function joinLeaves(
     if (top + 6 > stack.length) stack = grow(stack);
     const m = stack[--top];
     const n = stack[--top];
-    if (skipsKinematic && isKinematic[n] === 1 && isKinematic[m] === 1) continue;
+    if ((quiet[n] & quiet[m] & skipped) !== 0) continue;
     const rightN = right[n];
     const rightM = right[m];
     if (n === m) {
@@ -76,14 +82,14 @@ export function joinLeaves(
 /**
  * Pairs of nodes that together stand for the join of the tree with itself, those of a node with itself first.
  *
- * @param gap reach of the join @param wanted number of pairs; a small tree has fewer
+ * @param gap reach of the join @param skipped of {@link joinLeaves} @param wanted number of pairs; a small tree has fewer
  * @returns uint32[2·n]
  */
 export function expandPairs(
-  { nodes, isKinematic }: JoinedTree,
+  { nodes, quiet }: JoinedTree,
   boxes: Float64Array,
   gap: number,
-  skipsKinematic: boolean,
+  skipped: number,
   wanted: number,
 ): Uint32Array {
   const { right, size } = nodes;
@@ -93,7 +99,7 @@ export function expandPairs(
     const same: number[] = [];
     const others: number[] = [];
     const add = (n: number, m: number): void => {
-      if (skipsKinematic && isKinematic[n] === 1 && isKinematic[m] === 1) return;
+      if ((quiet[n] & quiet[m] & skipped) !== 0) return;
       if (n === m) same.push(n, n);
       else if (isWithin(boxes, n, boxes, m, gap)) others.push(n, m);
     };

@@ -38,6 +38,8 @@ export class ClosestPoints {
   /** index of the first vertex of side b */
   private sideB = 1;
   private scale = 1;
+  /** number of coordinates of the pair in `local` */
+  private end = 0;
 
   /**
    * @param points float64[12] vertices of side a, then of side b, finite; unused elements are ignored
@@ -54,7 +56,7 @@ export class ClosestPoints {
    */
   findWithin(code: PairCode, points: Float64Array, limit: number): boolean {
     const scale = this.localise(code, points);
-    if (scale === 1 && this.isBeyond(code, limit)) return false;
+    if (scale === 1 && (this.isBeyond(code, limit) || this.isApart(limit))) return false;
     this.findScaled(code, scale);
     return this.distance <= limit;
   }
@@ -82,6 +84,39 @@ export class ClosestPoints {
     const length = Math.sqrt(nx * nx + ny * ny + nz * nz);
     const margin = PLANE_MARGIN * extent;
     return height > (limit + margin) * (length + margin * extent) + margin * extent * extent;
+  }
+
+  /**
+   * The same by the direction d between the means of both sides: the elements are at least as far apart as their extents along
+   * d, (min d·b − max d·a) / |d|. It tells neighbours in one plane apart, of which the planes of {@link isBeyond} say nothing.
+   *
+   * `local` is what the distance is computed from, so it counts as exact here. With |x| ≤ M, |d| ≤ 2√3·M: a dot product of
+   * three terms is off by 18u·M² at most, the gap by 48u·M², and (limit + margin) |d|, which cannot exceed the gap unless
+   * limit ≤ 4M, by 100u·M². PLANE_MARGIN·M² is 8192u·M², and the margin in the limit covers the rounding of the distance.
+   */
+  private isApart(limit: number): boolean {
+    const { local: x, sideB, end, extent } = this;
+    let dx = 0;
+    let dy = 0;
+    let dz = 0;
+    const ofA = -1 / sideB;
+    const ofB = 3 / (end - 3 * sideB);
+    for (let k = 0; k < end; k += 3) {
+      const share = k < 3 * sideB ? ofA : ofB;
+      dx += share * x[k];
+      dy += share * x[k + 1];
+      dz += share * x[k + 2];
+    }
+    let highA = -Infinity;
+    let lowB = Infinity;
+    for (let k = 0; k < end; k += 3) {
+      const along = dx * x[k] + dy * x[k + 1] + dz * x[k + 2];
+      if (k < 3 * sideB) highA = Math.max(highA, along);
+      else lowB = Math.min(lowB, along);
+    }
+    const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
+    const margin = PLANE_MARGIN * extent;
+    return lowB - highA > (limit + margin) * length + margin * extent;
   }
 
   private findScaled(code: PairCode, scale: number): void {
@@ -113,6 +148,7 @@ export class ClosestPoints {
     const shape = shapeOf(code);
     const end = 3 * (shape.a + shape.b);
     this.sideB = shape.a;
+    this.end = end;
     // Unused vertices have weight 0, and 0 times their coordinates must be 0, so they must be finite.
     this.local.fill(0, end);
     this.scale = 1;

@@ -10,7 +10,7 @@ import { PairSearch, skipsKinematic } from './pair-search.js';
 import type { DistanceFindings, PairRules } from './types.js';
 
 /** Factor on the gap of boxes, because computed distances carry rounding of a few 2^-53 of the pair's extent. */
-const REACH_SLACK = 1 + 2 ** -40;
+export const REACH_SLACK = 1 + 2 ** -40;
 
 /** Receives a pair while `closest` holds its closest points; ids are those of side a, then of side b. */
 type VisitClose = (code: PairCode, ids: number[], closest: ClosestPoints) => void;

@@ -1,5 +1,6 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { boundCorners, boundRange, joinBoxes } from './bounds.js';
+import { ALL_KINEMATIC, ALL_RESTING } from './box-join.js';
 import { type BoxTree, buildBoxTree } from './box-tree.js';
 import { collectElements, type ElementSet, keptElements, type MeshElements } from './elements.js';
 
@@ -69,8 +70,11 @@ export class MeshTree {
     }
     this.leafCount = leaves;
     for (let node = right.length - 1; node >= 0; node--) {
-      const isBoth = right[node] !== 0 && this.isKinematic[node + 1] === 1 && this.isKinematic[right[node]] === 1;
-      if (isBoth || (right[node] === 0 && this.isLeafKinematic(node, mesh.kinematic))) this.isKinematic[node] = 1;
+      const isAllBelow =
+        right[node] === 0
+          ? isAll(mesh.kinematic, this.corners, 3 * first[node], 3 * size[node])
+          : this.isKinematic[node + 1] === 1 && this.isKinematic[right[node]] === 1;
+      if (isAllBelow) this.isKinematic[node] = ALL_KINEMATIC;
     }
     this.tightness = sumOfExtents(this.bound(lows, highs));
   }
@@ -89,6 +93,20 @@ export class MeshTree {
       else joinBoxes(boxes, 6 * node + 6, 6 * right[node], 6 * node);
     }
     return boxes;
+  }
+
+  /** @param resting uint8[V] @returns uint8[M] {@link ALL_KINEMATIC} and, where everything below rests, {@link ALL_RESTING} */
+  quietNodes(resting: Uint8Array): Uint8Array {
+    const { first, size, right } = this.nodes;
+    const quiet = this.isKinematic.slice();
+    for (let node = right.length - 1; node >= 0; node--) {
+      const isQuiet =
+        right[node] === 0
+          ? isAll(resting, this.corners, 3 * first[node], 3 * size[node])
+          : (quiet[node + 1] & quiet[right[node]] & ALL_RESTING) !== 0;
+      if (isQuiet) quiet[node] |= ALL_RESTING;
+    }
+    return quiet;
   }
 
   isLooseIn(boxes: Float64Array): boolean {
@@ -119,13 +137,12 @@ export class MeshTree {
     for (let i = 0; i < set.count; i++) order[next[leaves[i]]++] = i;
     return { order, start };
   }
+}
 
-  private isLeafKinematic(node: number, kinematic: Uint8Array): boolean {
-    const from = 3 * this.nodes.first[node];
-    const end = from + 3 * this.nodes.size[node];
-    for (let k = from; k < end; k++) if (kinematic[this.corners[k]] === 0) return false;
-    return true;
-  }
+/** Whether the vertices ids[from …] all have a mark. */
+function isAll(marks: Uint8Array, ids: Uint32Array, from: number, count: number): boolean {
+  for (let k = from; k < from + count; k++) if (marks[ids[k]] === 0) return false;
+  return true;
 }
 
 /** Meshes do not change, so a tree lives as long as its mesh. */
@@ -241,27 +258,42 @@ export interface LeafElements {
   readonly corners: Uint32Array;
   /** float64[6·N] boxes by place: min xyz, max xyz */
   readonly boxes: Float64Array;
+  /** Fills in corners and boxes of one leaf, where that has not been done. */
+  prepare(leaf: number): void;
 }
 
 /**
  * @param lows float64[3·V] smallest coordinates that a vertex has in the states in question
  * @param highs float64[3·V] largest
+ * @param isLazy corners and boxes of a leaf are filled in when it is first prepared: for searches that visit few
  */
 export function placeElements(
   { size, count, vertices }: ElementSet,
   { order, start }: Members,
   lows: Float64Array,
   highs: Float64Array,
+  isLazy = false,
 ): LeafElements {
   const corners = new Uint32Array(3 * count);
+  const boxes = new Float64Array(6 * count);
   // Which corner of the element stands in the second and third place.
   const second = size > 1 ? 1 : 0;
   const third = size - 1;
-  for (let place = 0, k = 0; place < count; place++, k += 3) {
-    const from = size * order[place];
-    corners[k] = vertices[from];
-    corners[k + 1] = vertices[from + second];
-    corners[k + 2] = vertices[from + third];
-  }
-  return { order, start, corners, boxes: boundCorners(corners, lows, highs) };
+  const fill = (first: number, end: number): void => {
+    for (let place = first, k = 3 * first; place < end; place++, k += 3) {
+      const from = size * order[place];
+      corners[k] = vertices[from];
+      corners[k + 1] = vertices[from + second];
+      corners[k + 2] = vertices[from + third];
+      boundRange(corners, k, 3, lows, highs, boxes, 2 * k);
+    }
+  };
+  if (!isLazy) fill(0, count);
+  const isReady = new Uint8Array(isLazy ? start.length : 0);
+  const prepare = (leaf: number): void => {
+    if (!isLazy || isReady[leaf] === 1) return;
+    isReady[leaf] = 1;
+    fill(start[leaf], start[leaf + 1]);
+  };
+  return { order, start, corners, boxes, prepare };
 }

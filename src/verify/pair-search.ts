@@ -1,6 +1,6 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { spanStates } from './bounds.js';
-import { joinLeaves, pairLeaves, type Reach } from './box-join.js';
+import { ALL_KINEMATIC, ALL_RESTING, joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
 import { type LeafElements, openMeshTree, placeElements } from './mesh-tree.js';
 import { canSieve, fitsSieve, type Sieve, type SieveResult, sieve } from './sieve.js';
@@ -33,6 +33,7 @@ export class PairSearch {
    * @param states each float64[3·V]; boxes enclose all of them and every straight path between them
    * @param relations of the elements of the same mesh
    * @param skipsKinematic pairs of two kinematic elements need not be visited; some may be
+   * @param resting uint8[V]: pairs of two elements all of whose vertices are marked are not visited; absent = none is
    */
   forEach(
     states: readonly Float64Array[],
@@ -40,24 +41,34 @@ export class PairSearch {
     reach: Reach,
     skipsKinematic: boolean,
     visit: VisitPair,
+    resting?: Uint8Array,
   ): void {
     if (relations.length === 0) return;
-    const { tree, boxes, place } = this.open(states);
+    const { tree, boxes, place } = this.open(states, resting !== undefined);
+    const { nodes, leaf } = tree;
+    const quiet = resting ? tree.quietNodes(resting) : tree.isKinematic;
+    const skipped = (skipsKinematic ? ALL_KINEMATIC : 0) | (resting ? ALL_RESTING : 0);
     const sides = relations.map((relation) => ({ relation, a: place(relation.a), b: place(relation.b) }));
     const found = new Uint32Array(2 * Math.max(...sides.map(({ a, b }) => mostInLeaf(a) * mostInLeaf(b))));
-    const { leaf } = tree;
     const visitFound = ({ relation, a, b }: (typeof sides)[number], end: number): void => {
       for (let k = 0; k < end; k += 2) {
+        if (resting && rests(resting, a, found[k]) && rests(resting, b, found[k + 1])) continue;
         const i = a.order[found[k]];
         const j = b.order[found[k + 1]];
         const status = this.filter.classifyApart(relation.a, i, relation.b, j);
         if (status !== EXCLUDED) visit(relation, i, j, status === KINEMATIC);
       }
     };
-    joinLeaves(tree, boxes, reach, skipsKinematic, (n, m) => {
+    joinLeaves({ nodes, quiet }, boxes, reach, skipped, (n, m) => {
       this.count();
       for (const side of sides) {
         const { a, b } = side;
+        if (resting) {
+          a.prepare(leaf[n]);
+          a.prepare(leaf[m]);
+          b.prepare(leaf[n]);
+          b.prepare(leaf[m]);
+        }
         visitFound(side, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
         if (a !== b && n !== m) visitFound(side, pairLeaves(a, leaf[m], b, leaf[n], boxes, n, reach.gap, found));
       }
@@ -89,7 +100,7 @@ export class PairSearch {
     return result;
   }
 
-  private open(states: readonly Float64Array[]) {
+  private open(states: readonly Float64Array[], isLazy = false) {
     this.checkpoint();
     const { lows, highs } = spanStates(states);
     const { tree, boxes } = openMeshTree(this.mesh, lows, highs, this.checkpoint);
@@ -97,10 +108,18 @@ export class PairSearch {
     const place = (set: ElementSet): LeafElements => {
       let elements = placed.get(set);
       this.checkpoint();
-      if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs)));
+      if (!elements) placed.set(set, (elements = placeElements(set, tree.membersOf(set), lows, highs, isLazy)));
       return elements;
     };
     return { tree, boxes, place };
+  }
+
+  /** Visits given pairs. @param pairs uint32[3·n] code of a relation, element of a, element of b; codes that are absent are passed over */
+  forEachOfCodes(relations: readonly Relation[], pairs: Uint32Array, visit: VisitPair): void {
+    for (let k = 0; k < pairs.length; k += 3) {
+      const relation = relations.find(({ code }) => code === pairs[k]);
+      if (relation) this.forEachOf(relation, pairs.subarray(k + 1, k + 3), visit);
+    }
   }
 
   /** Visits given pairs, whatever their boxes. @param pairs uint32[2·n] element of a, element of b */
@@ -117,6 +136,12 @@ export class PairSearch {
     this.sinceCheckpoint = 0;
     this.checkpoint();
   }
+}
+
+/** Whether all vertices of the element at a place have the mark. */
+function rests(resting: Uint8Array, { corners }: LeafElements, place: number): boolean {
+  const k = 3 * place;
+  return resting[corners[k]] === 1 && resting[corners[k + 1]] === 1 && resting[corners[k + 2]] === 1;
 }
 
 function mostInLeaf({ start }: LeafElements): number {

@@ -2,7 +2,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import { allocate, release } from '../threads/arrays.js';
 import { team } from '../threads/here.js';
 import { defineStage } from '../threads/stage.js';
-import { expandPairs, joinLeaves, pairLeaves, type Reach } from './box-join.js';
+import { ALL_KINEMATIC, expandPairs, joinLeaves, pairLeaves, type Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
 import type { BorderElements, ElementSet, Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
@@ -21,14 +21,14 @@ export const SIEVES = ['MEET', 'NEAR', 'PATH'] as const;
 
 export interface Sieve {
   readonly kind: (typeof SIEVES)[number];
-  /** NEAR and PATH: pairs of kinematic elements do not count */
+  /** pairs of kinematic elements do not count */
   readonly skipsKinematic: boolean;
   /** PATH: pairs of kinematic elements that count nevertheless have one at the border */
   readonly border?: BorderElements | undefined;
 }
 
 export interface SieveResult {
-  /** pairs with boxes within reach */
+  /** pairs with boxes within reach that count */
   readonly pairsTested: number;
   /** NEAR: the smallest distance of a pair within reach; Infinity = none is */
   readonly least: number;
@@ -161,11 +161,11 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
     for (let k = 0; k < end; k += 2) {
       const [p, q] = [found[k], found[k + 1]];
       const [i, j] = [a.order[p], b.order[q]];
-      count++;
       if (skips && a.kinematic[i] === 1 && b.kinematic[j] === 1) {
         const isGuarding = code === VERTEX_TRIANGLE || code === EDGE_EDGE;
         if (!isPath || !isGuarding || (a.border[i] === 0 && b.border[j] === 0)) continue;
       }
+      count++;
       if (isNear) {
         gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
         if (!closest.findWithin(code, points, reach.gap) || closest.distance >= smallest) continue;
@@ -182,17 +182,16 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
       }
     }
   };
-  const tree = { nodes: { right, size }, isKinematic };
+  const tree = { nodes: { right, size }, quiet: isKinematic };
   for (let task = from; task < to; task++) {
     count = 0;
     smallest = Number.POSITIVE_INFINITY;
     if (isNear) reach.gap = Math.min(reach.gap, fromBits(Atomics.load(shared, 1)));
-    const skipsLeaves = isNear && skips;
     joinLeaves(
       tree,
       boxes,
       reach,
-      skipsLeaves,
+      skippedBy(isPath, skips),
       (n, m) => {
         relations.forEach(({ a, b }, r) => {
           examine(r, a, b, pairLeaves(a, leaf[n], b, leaf[m], boxes, m, reach.gap, found));
@@ -206,6 +205,9 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
     least[task] = smallest;
   }
 }
+
+/** On a path pairs of kinematic elements may guard others, so that whole leaves of them are visited. */
+const skippedBy = (isPath: boolean, skipsKinematic: boolean): number => (skipsKinematic && !isPath ? ALL_KINEMATIC : 0);
 
 /** Lowers the reach of all threads to a distance. @returns the reach */
 function lower(shared: Int32Array, distance: number): number {
@@ -300,8 +302,8 @@ export function sieve(
     return copy;
   };
   try {
-    const skipsLeaves = kind === 'NEAR' && skipsKinematic;
-    const tasks = share(expandPairs(tree, boxes, gap, skipsLeaves, TASKS));
+    const { nodes, isKinematic: quiet } = tree;
+    const tasks = share(expandPairs({ nodes, quiet }, boxes, gap, skippedBy(kind === 'PATH', skipsKinematic), TASKS));
     const count = tasks.length / 2;
     const sets = [...new Set(relations.flatMap(({ a, b }) => [a, b]))];
     const named: Record<string, Uint8Array | Uint32Array | Float64Array> = {};

@@ -3,6 +3,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import { checkRules, collectElements, idsOf, type Relation, readPositions, stateRelations } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
 import { isExcluded } from './excluded.js';
+import { compareStates, isPairResting, type KnownMeetings, type VerifierMemory } from './memory.js';
 import { compareFindings, EDGE_TRIANGLE, type Finding, FirstFindings, toElementPair } from './pair-kinds.js';
 import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
 import type { PairRules, StateFindings } from './types.js';
@@ -13,12 +14,37 @@ import type { PairRules, StateFindings } from './types.js';
  * An edge counts once however many triangles own it. Pairs that share a vertex and pairs of ignored parts are excluded;
  * those of `rules.excluded` are listed separately.
  *
+ * @param memory of the same mesh: pairs of elements that rest since the state that it remembers are not tested again
  * @param positions [3·V] in any unit
  * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
  */
-export function findIntersections(mesh: CollisionMesh, positions: Positions, rules: PairRules): StateFindings {
-  return testState(mesh, positions, rules, undefined);
+export function findIntersections(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  memory?: VerifierMemory,
+): StateFindings {
+  return testState(mesh, positions, rules, undefined, memory);
 }
+
+/** Whether few vertices of the state have moved since the one that is remembered, so that {@link findIntersections} is quick. */
+export function isMostlyKnown(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  memory?: VerifierMemory,
+): boolean {
+  const known = memory && usable(memory, mesh, rules);
+  return known !== undefined && compareStates(readPositions(mesh, positions, 'positions'), known.x).isWorthwhile;
+}
+
+/** Pairs of kinematic elements that no test looked for are not known; they matter unless these rules skip them too. */
+function usable({ mesh, meetings }: VerifierMemory, of: CollisionMesh, rules: PairRules): KnownMeetings | undefined {
+  return mesh === of && (meetings?.hasKinematic === true || passesOverKinematic(rules)) ? meetings : undefined;
+}
+
+/** Pairs of two kinematic elements are not even searched for. */
+const passesOverKinematic = (rules: PairRules): boolean => skipsKinematic(rules) && rules.countsKinematic === false;
 
 /** @param doubtful the edge-triangle pairs to decide, where a filter has cleared the others; undefined = find them all */
 export function testState(
@@ -26,30 +52,19 @@ export function testState(
   positions: Positions,
   rules: PairRules,
   doubtful: DoubtfulPairs | undefined,
+  memory?: VerifierMemory,
 ): StateFindings {
   checkRules(rules);
   const x = readPositions(mesh, positions, 'positions');
   const search = new PairSearch(mesh, rules.checkpoint);
   const meeting = new ExactMeeting(x);
-  const listed = new FirstFindings(rules.maxPairs, compareFindings);
-  const skips = skipsKinematic(rules);
-  const excluded: Finding[] = [];
-  let intersectionCount = 0;
-  let kinematicIntersectionCount = 0;
+  const verdict = new Verdict(rules);
+  const { passesOver } = verdict;
   let pairsTested = 0;
   const decide: VisitPair = (relation, i, j, isKinematic) => {
     const { code, a, b } = relation;
-    if (!hasCommonPoint(meeting, code, a.vertices, a.size * i, b.vertices, b.size * j)) return;
-    if (isKinematic) kinematicIntersectionCount++;
-    if (isKinematic && skips) return;
-    const finding = { code: relation.code, ids: idsOf(relation, i, j) };
-    // Only pairs that meet are checked for exclusion; the search visits hundreds of others for each of them.
-    if (isExcluded(rules.excluded, finding.code, finding.ids)) {
-      excluded.push(finding);
-      return;
-    }
-    intersectionCount++;
-    listed.offer(finding);
+    const isMeeting = hasCommonPoint(meeting, code, a.vertices, a.size * i, b.vertices, b.size * j);
+    if (isMeeting) verdict.add(relation, i, j, isKinematic);
   };
   const relations = stateRelations(collectElements(mesh));
   const isFiltered = ({ code }: Relation): boolean => doubtful !== undefined && code === EDGE_TRIANGLE;
@@ -59,23 +74,80 @@ export function testState(
     search.forEachOf(relation, doubtful.pairs, decide);
   }
   const unfiltered = relations.filter((relation) => !isFiltered(relation));
-  // Kinematic pairs are counted even if they are not reported, so the search skips none.
-  const sifted = search.sift([x], unfiltered, 0, { kind: 'MEET', skipsKinematic: false }, decide);
-  pairsTested += sifted?.pairsTested ?? 0;
-  if (!sifted) {
-    search.forEach([x], unfiltered, { gap: 0 }, false, (relation, i, j, isKinematic) => {
-      pairsTested++;
-      decide(relation, i, j, isKinematic);
-    });
-  }
-  return {
-    intersectionCount,
-    intersections: listed.list().map(toElementPair),
-    kinematicIntersectionCount,
-    pairsTested,
-    doubtfulPairs: meeting.doubtfulPairs,
-    ...(rules.excluded ? { excludedPairs: excluded.sort(compareFindings).map(toElementPair) } : {}),
+  const count: VisitPair = (relation, i, j, isKinematic) => {
+    if (isKinematic && passesOver) return;
+    pairsTested++;
+    decide(relation, i, j, isKinematic);
   };
+  const known = memory && !doubtful ? usable(memory, mesh, rules) : undefined;
+  const since = known && compareStates(x, known.x);
+  if (known && since?.isWorthwhile) {
+    const { resting, moved } = since;
+    search.forEachOfCodes(relations, known.pairs, (relation, i, j, isKinematic) => {
+      if (isPairResting(resting, relation, i, j)) verdict.add(relation, i, j, isKinematic);
+    });
+    if (moved > 0) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count, resting);
+  } else {
+    const sifted = search.sift([x], unfiltered, 0, { kind: 'MEET', skipsKinematic: passesOver }, decide);
+    pairsTested += sifted?.pairsTested ?? 0;
+    if (!sifted) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count);
+  }
+  if (memory?.mesh === mesh && since?.moved !== 0) memory.meetings = verdict.toMemory(positions);
+  return { ...verdict.findings, pairsTested, doubtfulPairs: meeting.doubtfulPairs };
+}
+
+/** More pairs with a common point than this are not remembered. */
+const MOST_MEETINGS = 4096;
+
+/** What the rules of a test make of the pairs that have a common point. */
+class Verdict {
+  readonly passesOver: boolean;
+  readonly #rules: PairRules;
+  readonly #skips: boolean;
+  readonly #listed: FirstFindings;
+  readonly #excluded: Finding[] = [];
+  /** code, i, j of every pair */
+  readonly #pairs: number[] = [];
+  #count = 0;
+  #kinematicCount = 0;
+
+  constructor(rules: PairRules) {
+    this.#rules = rules;
+    this.#skips = skipsKinematic(rules);
+    this.passesOver = passesOverKinematic(rules);
+    this.#listed = new FirstFindings(rules.maxPairs, compareFindings);
+  }
+
+  /** A pair that has a common point. */
+  add(relation: Relation, i: number, j: number, isKinematic: boolean): void {
+    if (isKinematic && this.passesOver) return;
+    if (this.#pairs.length <= 3 * MOST_MEETINGS) this.#pairs.push(relation.code, i, j);
+    if (isKinematic) this.#kinematicCount++;
+    if (isKinematic && this.#skips) return;
+    const finding = { code: relation.code, ids: idsOf(relation, i, j) };
+    // Only pairs that meet are checked for exclusion; the search visits hundreds of others for each of them.
+    if (isExcluded(this.#rules.excluded, finding.code, finding.ids)) {
+      this.#excluded.push(finding);
+      return;
+    }
+    this.#count++;
+    this.#listed.offer(finding);
+  }
+
+  get findings() {
+    return {
+      intersectionCount: this.#count,
+      intersections: this.#listed.list().map(toElementPair),
+      kinematicIntersectionCount: this.#kinematicCount,
+      ...(this.#rules.excluded ? { excludedPairs: this.#excluded.sort(compareFindings).map(toElementPair) } : {}),
+    };
+  }
+
+  /** undefined = too many pairs to remember */
+  toMemory(positions: Positions): KnownMeetings | undefined {
+    if (this.#pairs.length > 3 * MOST_MEETINGS) return undefined;
+    return { x: positions.slice(), hasKinematic: !this.passesOver, pairs: Uint32Array.from(this.#pairs) };
+  }
 }
 
 /** The edge-triangle pairs of one state that a filter could not exclude. */
@@ -111,6 +183,7 @@ export function decideDoubtful(
   positions: Positions,
   rules: PairRules,
   doubtful: DoubtfulPairs,
+  memory?: VerifierMemory,
 ): StateFindings {
-  return testState(mesh, positions, rules, doubtful);
+  return testState(mesh, positions, rules, doubtful, memory);
 }

@@ -4,6 +4,8 @@ import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 export interface PairRules {
   /** SKIP: pairs of two wholly kinematic elements are counted separately and not reported. */
   readonly kinematicPairs: 'SKIP' | 'PROTECT';
+  /** false: under SKIP, pairs of two wholly kinematic elements are not even searched for, and their count is 0; default true */
+  readonly countsKinematic?: boolean | undefined;
   /** maximum number of listed pairs; counts are always complete */
   readonly maxPairs: number;
   /** pairs that intersected at the start: neither they nor what depends on them is a finding */
@@ -20,6 +22,7 @@ export interface StateFindings {
   readonly intersections: readonly ElementPair[];
   /** pairs of two wholly kinematic elements with a common point, counted also when skipped */
   readonly kinematicIntersectionCount: number;
+  /** pairs that this test decided; without those of two elements that rest since the state that it remembered */
   readonly pairsTested: number;
   /** pairs that the floating-point filter could not decide and the exact predicate did */
   readonly doubtfulPairs: number;

@@ -129,16 +129,16 @@ t.test('RETURN_SAFE: a step is abandoned when the rest of the budget is needed f
 
 /** The exact verifier, each of whose tests advances the clock. */
 function slow(clock: FakeClock, ms: { readonly state: number; readonly distances: number }): Verifier {
-  const { findIntersections, findDistances } = exactVerifier;
+  const { findIntersections, findMinDistance } = exactVerifier;
   return {
     ...exactVerifier,
     findIntersections: (...state) => {
       clock.time += ms.state;
       return findIntersections(...state);
     },
-    findDistances: (...state) => {
+    findMinDistance: (...state) => {
       clock.time += ms.distances;
-      return findDistances(...state);
+      return findMinDistance(...state);
     },
   };
 }

@@ -44,6 +44,21 @@ t.test('the real engine: a session that hardly moves is searched once', async (t
   }
 });
 
+t.test('what rests is not tested again, whatever became of the steps between', async (t) => {
+  // The vertices of the floor rest; the tip of the spike moves.
+  const session = new DirectSession(spike(0.25, 0), fakeEngine(arriving));
+  await session.open();
+  await session.step(tipAt(0.24));
+  // An answer that is not committed is remembered as a state, and no state is taken for it.
+  await session.step(tipAt(0.1), {}, { isCommitted: false });
+  const pierced = await session.step(tipAt(-0.1));
+  t.ok(pierced.report.verification.fellBack, 'the faulty engine is caught');
+  t.same(pierced.positions, tipAt(0.24));
+  const back = await session.step(tipAt(0.1));
+  t.notOk(back.report.verification.fellBack);
+  t.equal(session.findings.length, 1);
+});
+
 t.test('the real engine: a start outside the boxes costs a search, one inside does not', async (t) => {
   const session = new DirectSession(spike(0.25, 0), createCpuEngine());
   await session.open();

@@ -6,11 +6,11 @@ import { type Behaviour, fakeEngine, resolution, stepping } from '../support/fak
 import { type FakeClock, LIMITS, refusalOf, runJob, spike } from '../support/job.js';
 import { DirectSession } from '../support/scenes.js';
 
-type Check = 'findIntersections' | 'findDistances' | 'findContacts' | 'testPath';
+type Check = 'findIntersections' | 'findDistances' | 'findMinDistance' | 'findContacts' | 'testPath';
 
 /** The exact verifier, with a hook that is called within each check with its kind and its number among that kind. */
 function watched(onCheck: (check: Check, count: number) => void): Verifier {
-  const counts = { findIntersections: 0, findDistances: 0, findContacts: 0, testPath: 0 };
+  const counts = { findIntersections: 0, findDistances: 0, findMinDistance: 0, findContacts: 0, testPath: 0 };
   const watch =
     <A extends unknown[], R>(check: Check, work: (...args: A) => R) =>
     (...args: A): R => {
@@ -20,6 +20,7 @@ function watched(onCheck: (check: Check, count: number) => void): Verifier {
   return {
     findIntersections: watch('findIntersections', exactVerifier.findIntersections),
     findDistances: watch('findDistances', exactVerifier.findDistances),
+    findMinDistance: watch('findMinDistance', exactVerifier.findMinDistance),
     findContacts: watch('findContacts', exactVerifier.findContacts),
     testPath: watch('testPath', exactVerifier.testPath),
   };
@@ -156,7 +157,7 @@ t.test('FAIL: a budget that ends in the check of the answer, or of a piece, is r
 t.test('what only adds to an answer is excluded when the budget ends in it, and that is said', async (t) => {
   const clock = { time: 0 };
   const request = { ...withBudget('RETURN_SAFE'), include: { contacts: true } };
-  const verifier = overrunning(clock, 'findDistances');
+  const verifier = overrunning(clock, 'findMinDistance');
   const { answer } = await runJob(request, fakeEngine(stepping(4)), { clock, verifier });
   t.equal(answer.report.status, 'CONVERGED');
   t.same(answer.positions, request.target);
@@ -177,7 +178,7 @@ t.test('a caller who goes away ends the running check', async (t) => {
     ['testPath', 1],
     ['testPath', 2],
     ['findIntersections', 2],
-    ['findDistances', 1],
+    ['findMinDistance', 1],
     ['findContacts', 1],
   ] as const) {
     let isCancelled = false;

@@ -7,6 +7,7 @@ import {
   testState,
   verifierFor,
 } from '../../src/jobs/verifier.js';
+import { VerifierMemory } from '../../src/verify/memory.js';
 import type { StateFilter } from '../../src/verify/state.js';
 import { flatGrid } from '../gpu/filter/soups.js';
 import { fakeEngine, resolution } from '../support/fake-engine.js';
@@ -72,6 +73,29 @@ t.test('doubtful pairs are decided exactly', async (t) => {
     intersections: findings.intersections,
   });
   t.equal((await testState(verifier, mesh, x, PROTECT)).intersectionCount, 0);
+});
+
+t.test('where little has moved since a state that is remembered, the device is not asked', async (t) => {
+  let asked = 0;
+  const filter = doubter();
+  const counting: StateFilter = {
+    ...filter,
+    findDoubtful: (positions) => {
+      asked++;
+      return filter.findDoubtful(positions);
+    },
+  };
+  const states = new FilteredStates(engineWith(() => counting));
+  const memory = new VerifierMemory(mesh);
+  t.equal((await states.findIntersections(mesh, x, PROTECT, memory)).intersectionCount, 0);
+  t.equal(asked, 1, 'nothing was remembered');
+  const aided = await states.findIntersections(mesh, pierced, PROTECT, memory);
+  t.equal(asked, 1, 'an edge has moved');
+  t.same([aided.intersectionCount, aided.intersections], [findings.intersectionCount, findings.intersections]);
+  const far = pierced.map((value) => value + 1);
+  const { intersectionCount } = await states.findIntersections(mesh, far, PROTECT, memory);
+  t.equal(asked, 2, 'everything has moved');
+  t.equal(intersectionCount, exactVerifier.findIntersections(mesh, far, PROTECT).intersectionCount);
 });
 
 t.test('if the device fails, the host tests the state', async (t) => {

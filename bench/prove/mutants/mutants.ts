@@ -8,13 +8,13 @@ import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } fr
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { RIGID_MUTANTS } from './rigid-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
+import { VERIFIER_MUTANTS } from './verifier-mutants.js';
 
 const WALK = 'src/solver/cpu/walk.js';
 const PROXIMITY = 'src/solver/cpu/proximity.js';
 const PAIR_BUDGET = 'src/solver/pair-budget.js';
 const BOXES = 'src/solver/cpu/boxes.js';
 const FRAME = 'src/solver/frame.js';
-const MEETING_TEST = 'src/verify/exact-meeting.js';
 const DIFFERENCES = 'src/jobs/differences.js';
 const OVERLONG = 'src/jobs/overlong-edges.js';
 const REPORT = 'src/jobs/report.js';
@@ -151,36 +151,7 @@ export const MUTANTS: readonly Mutant[] = [
     caughtBy: [MEETING, FLOOR, TUNNEL],
     sent: { offset: 1e4 },
   },
-  {
-    name: 'blind-verifier',
-    description: 'the verifier finds nothing, so intersecting starts are accepted',
-    faults: [{ file: MEETING_TEST, function: 'hasCommonPoint', instead: () => false }],
-    scenes: ['crossed'],
-    caughtBy: ['an intersecting start is refused'],
-    isVerified: true,
-  },
-  {
-    name: 'half-blind-verifier',
-    description: 'the verifier overlooks one pair in four',
-    faults: [
-      {
-        file: MEETING_TEST,
-        function: 'hasCommonPoint',
-        instead: (
-          original: (...pair: unknown[]) => boolean,
-          meeting: unknown,
-          code: unknown,
-          v: Uint32Array,
-          p: number,
-          w: Uint32Array,
-          q: number,
-        ) => (v[p] + w[q]) % 4 !== 0 && original(meeting, code, v, p, w, q),
-      },
-    ],
-    scenes: ['crossed'],
-    caughtBy: ['INTERSECTING_START counts the pairs', 'an intersecting start is refused'],
-    isVerified: true,
-  },
+  ...VERIFIER_MUTANTS,
   {
     name: 'caught-engine',
     description: 'the engine is wrong and the service falls back, which is safe and still a fault',

@@ -1,0 +1,57 @@
+import { MEETING, type Mutant, noBound, noCheck, TUNNEL } from './mutant.js';
+
+const MEETING_TEST = 'src/verify/exact-meeting.js';
+
+/** Faults in the exact test of states. */
+export const VERIFIER_MUTANTS: readonly Mutant[] = [
+  {
+    name: 'blind-verifier',
+    description: 'the verifier finds nothing, so intersecting starts are accepted',
+    faults: [{ file: MEETING_TEST, function: 'hasCommonPoint', instead: () => false }],
+    scenes: ['crossed'],
+    caughtBy: ['an intersecting start is refused'],
+    isVerified: true,
+  },
+  {
+    name: 'half-blind-verifier',
+    description: 'the verifier overlooks one pair in four',
+    faults: [
+      {
+        file: MEETING_TEST,
+        function: 'hasCommonPoint',
+        instead: (
+          original: (...pair: unknown[]) => boolean,
+          meeting: unknown,
+          code: unknown,
+          v: Uint32Array,
+          p: number,
+          w: Uint32Array,
+          q: number,
+        ) => (v[p] + w[q]) % 4 !== 0 && original(meeting, code, v, p, w, q),
+      },
+    ],
+    scenes: ['crossed'],
+    caughtBy: ['INTERSECTING_START counts the pairs', 'an intersecting start is refused'],
+    isVerified: true,
+  },
+  {
+    name: 'forgetful-verifier',
+    description: 'the verifier takes what has moved for what rests, so that it passes whatever a faulty engine answers',
+    faults: [
+      {
+        file: 'src/verify/memory.js',
+        function: 'compareStates',
+        instead: (_: unknown, x: Float64Array) => ({
+          resting: new Uint8Array(x.length / 3).fill(1),
+          moved: 0,
+          isWorthwhile: true,
+        }),
+      },
+      noBound,
+      ...noCheck,
+    ],
+    scenes: ['sandInABag', 'layers'],
+    caughtBy: [MEETING, TUNNEL],
+    isVerified: true,
+  },
+];

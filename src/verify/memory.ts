@@ -1,0 +1,97 @@
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import type { Relation } from './elements.js';
+import type { PairCode } from './pair-kinds.js';
+
+/** The pairs of one state that have a common point, all of them, whether they count as findings or not. */
+export interface KnownMeetings {
+  /** [3·V] the state, in its own scalar */
+  readonly x: Positions;
+  /** pairs of two kinematic elements were examined too */
+  readonly hasKinematic: boolean;
+  /** uint32[3·n] code of the kind, element of a, element of b */
+  readonly pairs: Uint32Array;
+}
+
+/** One pair and its distance, the unit of the state. */
+export interface NearPair {
+  readonly code: PairCode;
+  readonly i: number;
+  readonly j: number;
+  readonly distance: number;
+}
+
+/** The nearest pairs of one state. */
+export interface KnownDistances {
+  /** [3·V] the state, in its own scalar */
+  readonly x: Positions;
+  /** pairs of two kinematic elements were left out */
+  readonly skipsKinematic: boolean;
+  /** a pair that is not listed is at least this far apart; the unit of the state */
+  readonly beyond: number;
+  /** nearest first, none farther than `beyond` */
+  readonly nearest: readonly NearPair[];
+}
+
+/**
+ * What the verifier remembers of the states of one mesh that it has examined completely, by itself and in this process: a
+ * test of the next state then leaves out what has not moved.
+ *
+ * Whether two elements have a common point, and how far apart they are, depends on nothing but the coordinates of their
+ * vertices. Call a vertex resting if its three numbers equal, as doubles, those in the remembered state, and an element resting
+ * if all its vertices are. Every pair is either of two resting elements, and then what was found out about it holds, or it has
+ * an element that moved. So
+ *
+ *   pairs of a state = { remembered pairs of two resting elements } ∪ { pairs with an element that moved },
+ *
+ * and only the second set is searched for. Nothing else enters: not the rules of a step (kinematic and excluded pairs are
+ * remembered like any others and judged by the rules of each test), not the history between the two states (steps that were
+ * undone, cancelled or lost), and not the engine. A mesh never changes, and another mesh has a memory of its own, so elements
+ * and ignored parts are the same. A test that ends early leaves the memory as it was.
+ */
+export class VerifierMemory {
+  meetings: KnownMeetings | undefined;
+  distances: KnownDistances | undefined;
+
+  constructor(readonly mesh: CollisionMesh) {}
+
+  /** What it keeps; the mesh is not its own. */
+  get kept(): readonly unknown[] {
+    return [this.meetings, this.distances];
+  }
+}
+
+/** Share of the vertices that may have moved: where more have, a search that leaves out the others saves little. */
+const MOST_MOVED = 1 / 2;
+
+export interface Comparison {
+  /** uint8[V] 1 = the same numbers in both states */
+  readonly resting: Uint8Array;
+  readonly moved: number;
+  /** so few have moved that leaving out the others saves time */
+  readonly isWorthwhile: boolean;
+}
+
+/**
+ * @param x float64[3·V]
+ * @param known [3·V] another state of the same mesh
+ */
+export function compareStates(x: Float64Array, known: Positions): Comparison {
+  const resting = new Uint8Array(x.length / 3);
+  let moved = 0;
+  for (let v = 0, k = 0; v < resting.length; v++, k += 3) {
+    if (x[k] === known[k] && x[k + 1] === known[k + 1] && x[k + 2] === known[k + 2]) resting[v] = 1;
+    else moved++;
+  }
+  return { resting, moved, isWorthwhile: moved <= MOST_MOVED * resting.length };
+}
+
+/** Whether all vertices of both elements rest. @param resting of {@link Comparison} */
+export function isPairResting(resting: Uint8Array, { a, b }: Relation, i: number, j: number): boolean {
+  return isAllResting(resting, a.vertices, a.size, i) && isAllResting(resting, b.vertices, b.size, j);
+}
+
+function isAllResting(resting: Uint8Array, vertices: Uint32Array, size: number, element: number): boolean {
+  for (let k = size * element; k < size * (element + 1); k++) if (resting[vertices[k]] === 0) return false;
+  return true;
+}

@@ -1,0 +1,132 @@
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import type { Reach } from './box-join.js';
+import { ClosestPoints } from './closest.js';
+import { findDistances, REACH_SLACK } from './distance.js';
+import { checkRules, collectElements, distanceRelations, gather, type Relation, readPositions } from './elements.js';
+import { compareStates, isPairResting, type KnownDistances, type NearPair, type VerifierMemory } from './memory.js';
+import { PairSearch, skipsKinematic } from './pair-search.js';
+import type { PairRules } from './types.js';
+
+/** Pairs that are remembered: where the nearest one moves apart, the next nearest takes its place. */
+const REMEMBERED = 4;
+
+/**
+ * The smallest distance between elements that share no vertex: that of `findDistances`, to the bit, with less work where a
+ * state of the mesh is remembered (memory.ts). Remembered are the nearest pairs, and a distance `beyond` which all others lie.
+ *
+ * Few vertices have moved: a pair of two resting elements is as far apart as it was, so it is remembered or lies beyond. Pairs
+ * with an element that moved are searched for up to `beyond`. The nearest of both is the nearest of all if it is not farther
+ * than `beyond`.
+ *
+ * Many have moved: nothing is known about most pairs, but the remembered pairs are pairs of this state too, so none of the
+ * smallest distances is above theirs now. A search within this reach visits few neighbours.
+ *
+ * @param positions [3·V] in any unit
+ * @param closerThan ≥ 0, same unit
+ * @returns undefined = no pair is that near
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER
+ */
+export function findMinDistance(
+  mesh: CollisionMesh,
+  positions: Positions,
+  rules: PairRules,
+  closerThan: number,
+  memory?: VerifierMemory,
+): number | undefined {
+  // Which pairs are excluded differs from step to step, and an excluded pair may not stand in for another one.
+  if (!memory || memory.mesh !== mesh || rules.excluded) {
+    return findDistances(mesh, positions, { ...rules, maxPairs: 1 }, closerThan).minDistance;
+  }
+  checkRules(rules);
+  const search = new NearSearch(mesh, readPositions(mesh, positions, 'positions'), rules);
+  const known = memory.distances?.skipsKinematic === search.skips ? memory.distances : undefined;
+  const updated = (known && search.update(known, closerThan)) ?? search.searchAll(known, closerThan);
+  const skipsKinematic = search.skips;
+  memory.distances = updated === known ? known : { ...updated, x: positions.slice(), skipsKinematic };
+  const [first] = updated.nearest;
+  return first && first.distance <= closerThan ? first.distance : undefined;
+}
+
+type Nearest = Pick<KnownDistances, 'beyond' | 'nearest'>;
+
+class NearSearch {
+  readonly skips: boolean;
+  readonly #mesh: CollisionMesh;
+  readonly #x: Float64Array;
+  readonly #rules: PairRules;
+  readonly #relations: readonly Relation[];
+  readonly #closest = new ClosestPoints();
+  readonly #points = new Float64Array(12);
+
+  constructor(mesh: CollisionMesh, x: Float64Array, rules: PairRules) {
+    this.#mesh = mesh;
+    this.#x = x;
+    this.#rules = rules;
+    this.#relations = distanceRelations(collectElements(mesh));
+    this.skips = skipsKinematic(rules);
+  }
+
+  /** @returns undefined = everything must be searched */
+  update(known: KnownDistances, closerThan: number): Nearest | undefined {
+    const { resting, moved, isWorthwhile } = compareStates(this.#x, known.x);
+    const isEnough = ({ nearest, beyond }: Nearest): boolean => nearest.length > 0 || closerThan <= beyond;
+    if (moved === 0) return isEnough(known) ? known : undefined;
+    if (!isWorthwhile) return undefined;
+    const kept = known.nearest.filter(({ code, i, j }) => isPairResting(resting, this.#relationOf(code), i, j));
+    if (!isEnough({ nearest: kept, beyond: known.beyond })) return undefined;
+    const found = this.#search(known.beyond, resting);
+    const beyond = Math.min(known.beyond, found.beyond);
+    const nearest = [...kept, ...found.nearest].filter(({ distance }) => distance <= beyond).sort(byDistance);
+    const updated = limitTo(REMEMBERED, { beyond, nearest });
+    return isEnough(updated) ? updated : undefined;
+  }
+
+  searchAll(known: KnownDistances | undefined, closerThan: number): Nearest {
+    const now = known?.nearest.map(({ code, i, j }) => this.#measure(this.#relationOf(code), i, j)) ?? [];
+    return this.#search(now.length === 0 ? closerThan : Math.min(closerThan, Math.max(...now)));
+  }
+
+  /** The nearest pairs within a distance, except those of two resting elements. */
+  #search(within: number, resting?: Uint8Array): Nearest {
+    const reach: Reach = { gap: within * REACH_SLACK };
+    const visited = new PairSearch(this.#mesh, this.#rules.checkpoint);
+    const nearest: NearPair[] = [];
+    let beyond = within;
+    const visit = (relation: Relation, i: number, j: number, isKinematic: boolean): void => {
+      if (isKinematic && this.skips) return;
+      const { code } = relation;
+      gather(this.#x, relation, i, j, this.#points);
+      if (!this.#closest.findWithin(code, this.#points, reach.gap)) return;
+      const { distance } = this.#closest;
+      if (distance > beyond) return;
+      nearest.push({ code, i, j, distance });
+      nearest.sort(byDistance);
+      if (nearest.length > REMEMBERED) nearest.pop();
+      if (nearest.length < REMEMBERED) return;
+      // Only nearer pairs matter from here on: the search narrows as it goes.
+      beyond = nearest[REMEMBERED - 1].distance;
+      reach.gap = Math.min(reach.gap, beyond * REACH_SLACK);
+    };
+    visited.forEach([this.#x], this.#relations, reach, this.skips, visit, resting);
+    return { beyond, nearest };
+  }
+
+  #measure(relation: Relation, i: number, j: number): number {
+    gather(this.#x, relation, i, j, this.#points);
+    this.#closest.find(relation.code, this.#points);
+    return this.#closest.distance;
+  }
+
+  #relationOf(code: NearPair['code']): Relation {
+    return this.#relations.find((relation) => relation.code === code)!;
+  }
+}
+
+/** A list that is full says nothing of pairs as far apart as its last one. */
+function limitTo(count: number, { beyond, nearest }: Nearest): Nearest {
+  if (nearest.length < count) return { beyond, nearest };
+  return { beyond: nearest[count - 1].distance, nearest: nearest.slice(0, count) };
+}
+
+const byDistance = (p: NearPair, q: NearPair): number => p.distance - q.distance;
