@@ -4,6 +4,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import { assertSameTopology, type MeshFile, readMeshFile, toMeshInput } from '../mesh/files/index.js';
 import { type Options, readOptions } from '../transport/json/options.js';
+import { parseJsonText } from '../transport/json/parse.js';
 import { UsageError } from './exit-codes.js';
 
 /** Flags that `resolve` and `check` share. */
@@ -100,15 +101,7 @@ export async function naming<T>(path: string, read: () => Promise<T>): Promise<T
 /** Reads the options file, a JSON object; the reader that the service uses checks its content. */
 export async function readJsonFile(path: string): Promise<Record<string, unknown>> {
   const text = await naming(path, () => readFile(path, 'utf8'));
-  let value: unknown;
-  try {
-    value = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch (cause) {
-    throw new IntersticeError('MALFORMED_BODY', `${path}: ${(cause as Error).message}`, {
-      hint: 'The options file is one JSON object, like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}.',
-      cause,
-    });
-  }
+  const value = parseJsonText(text.replace(/^\uFEFF/, ''), path);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new IntersticeError('MALFORMED_BODY', `${path}: The options must be one JSON object.`, {
       hint: 'Write an object, like {"parameters": {"stepLimit": 100}, "kinematicFrom": 15105}.',

@@ -1,9 +1,10 @@
 import { IntersticeError } from '../../contract/errors.js';
+import { findDuplicate } from './duplicates.js';
 
 /**
  * Parses JSON.
  * @param what names the text in error messages: "The body", "options"
- * @throws MALFORMED_BODY with line and column of the first invalid character
+ * @throws MALFORMED_BODY with line and column of the first invalid character, or of a name that its object has already
  */
 export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
   let text: string;
@@ -16,20 +17,29 @@ export function parseJson(bytes: Uint8Array, what = 'The body'): unknown {
 }
 
 export function parseJsonText(text: string, what = 'The body'): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     const offset = findJsonError(text);
-    const before = text.slice(0, offset);
-    const line = before.split('\n').length;
-    const column = offset - before.lastIndexOf('\n');
     const found = offset < text.length ? `unexpected ${JSON.stringify(text[offset])}` : 'it ends too early';
-    throw new IntersticeError(
-      'MALFORMED_BODY',
-      `${what} is not valid JSON: ${found} at line ${line}, column ${column} (offset ${offset}).`,
-      { cause, hint: 'Send one JSON object in UTF-8; NaN, infinity, comments and trailing commas are not valid.' },
-    );
+    throw new IntersticeError('MALFORMED_BODY', `${what} is not valid JSON: ${found} at ${placeOf(text, offset)}.`, {
+      cause,
+      hint: 'Send one JSON object in UTF-8; NaN, infinity, comments and trailing commas are not valid.',
+    });
   }
+  const duplicate = findDuplicate(text, value);
+  if (!duplicate) return value;
+  const { path, offset } = duplicate;
+  throw new IntersticeError('MALFORMED_BODY', `${what} sets ${path} twice: again at ${placeOf(text, offset)}.`, {
+    hint: 'Set every member of an object once. A name that is written with escapes is the same name.',
+  });
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return `line ${line}, column ${offset - before.lastIndexOf('\n')} (offset ${offset})`;
 }
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;

@@ -175,3 +175,25 @@ t.test('a door that closes while a body is read', async (t) => {
   t.match((await large).json(), { code: 'DRAINING', retryable: true });
   t.equal(operations.resolves.length, 0);
 });
+
+t.test('a name that is set twice is refused, on the thread too, and in the options of a form', async (t) => {
+  const whole = JSON.stringify(arraysRequest());
+  const twice = `${whole.slice(0, -1)},"start":{},"\\u0074arget":{}}`;
+  for (const largeBytes of [64, 1 << 20]) {
+    const { app, operations } = await openDoor(t, 1 << 22, undefined, { largeBytes });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await app.inject({ method: 'POST', url, payload: twice, headers });
+    t.match(answer.json(), {
+      code: 'MALFORMED_BODY',
+      message: /^The body sets start twice: again at line 1, column \d+/,
+    });
+    const escaped = twice.replace(',"start":{}', '');
+    t.match((await app.inject({ method: 'POST', url, payload: escaped, headers })).json(), {
+      message: /sets target twice/,
+    });
+    const options: FormPart = { name: 'options', body: '{"parameters":{"stepLimit":1,"stepLimit":2}}' };
+    const refused = await app.inject({ method: 'POST', url, ...form([startPart, targetPart, options]) });
+    t.match(refused.json(), { code: 'MALFORMED_BODY', message: /^options sets parameters\.stepLimit twice/ });
+    t.equal(operations.resolves.length, 0);
+  }
+});
