@@ -23,6 +23,7 @@ const BUILD_STAMP = at('dist', '.build-stamp');
 const BUILD_INFO = at('dist', '.tsbuildinfo');
 const LOCK = at('.build', 'prepare.lock');
 const EXECUTABLE = 0o755;
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'];
 
 const say = (text) => process.stderr.write(`prepare: ${text}\n`);
 const readText = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
@@ -56,6 +57,12 @@ const hashFiles = (files) => {
 const run = (what, program, args) =>
   new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: ['ignore', 2, 2], shell: program === 'npm' });
+    // Otherwise the child would go on after this program has ended.
+    const forward = (signal) => child.kill(signal);
+    for (const signal of STOP_SIGNALS) process.on(signal, forward);
+    child.once('close', () => {
+      for (const signal of STOP_SIGNALS) process.off(signal, forward);
+    });
     child.once('error', (error) => reject(new Refusal(`${what} could not be started: ${error.message}.`)));
     child.once('close', (code, signal) =>
       code === 0

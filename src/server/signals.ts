@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import { IntersticeError } from '../contract/errors.js';
 import type { Logger } from '../observe/log.js';
+import { onStopSignals, STOP_SIGNALS } from './stop-signals.js';
 
 /**
  * Time after the drain time in which running work returns what it has reached: the engine stops within a step, and the test
@@ -18,7 +19,7 @@ export interface DrainTimes {
 }
 
 /**
- * SIGTERM, SIGINT and similar signals drain; a second one ends the process at once. SIGHUP reloads the files; without any
+ * SIGTERM, SIGINT and similar signals drain; a second one half a second later ends the process at once. SIGHUP reloads the files; without any
  * file it drains, too.
  *
  * @returns a function that removes the handlers
@@ -29,22 +30,34 @@ export function followSignals(
   log: Logger,
   { drainSeconds, wrapUpSeconds }: DrainTimes,
 ): () => void {
+  let stopSignal: NodeJS.Signals | undefined;
   const grace = closeWithGrace(
     {
       delay: (drainSeconds + wrapUpSeconds + CLOSE_SECONDS) * 1000,
       logger: { error: (message?: unknown) => log.error(String(message)) },
       // An empty event loop is no reason to close. SIGHUP closes only where there is nothing to reload: a terminal sends it
       // to its programs when it goes away.
-      skip: files.length > 0 ? ['beforeExit', 'SIGHUP'] : ['beforeExit'],
+      skip: ['beforeExit', ...STOP_SIGNALS, ...(files.length > 0 ? ['SIGHUP' as const] : [])],
     },
-    async ({ signal, err }) => {
+    async ({ signal = stopSignal, err }) => {
       if (err) log.fatal({ err }, 'The server closes after an unexpected error.');
       else log.info({ signal }, 'The server closes after a signal.');
       await close();
     },
   );
+  const stopListening = onStopSignals(
+    (signal) => {
+      stopSignal = signal;
+      void grace.close();
+    },
+    (signal) => {
+      log.error({ signal }, 'A second signal ends the process.');
+      process.exit(1);
+    },
+  );
   const stopReloading = reloadOnSighup(files, log);
   return () => {
+    stopListening();
     grace.uninstall();
     stopReloading();
   };
