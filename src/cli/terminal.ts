@@ -6,6 +6,8 @@ export interface Sink {
   /** Whether lines may be redrawn. */
   readonly isTerminal: boolean;
   readonly columns: number;
+  /** From now on text that cannot be written (a full disk) is lost; otherwise the program fails. */
+  tolerateLoss?(): void;
 }
 
 export interface Terminal {
@@ -24,11 +26,15 @@ export interface Terminal {
 const fallbackColumns = 100;
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
+  let isLossTolerated = false;
   // A reader like `| head` may close the pipe early. The answer is on disk all the same, so this is not an error.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE' && !isLossTolerated) throw error;
   });
   return {
+    tolerateLoss: () => {
+      isLossTolerated = true;
+    },
     write: (text) => {
       stream.write(text);
     },

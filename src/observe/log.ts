@@ -1,6 +1,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { IntersticeError } from '../contract/errors.js';
 import { packageVersion } from '../paths.js';
+import { LogSink } from './log-sink.js';
 
 export type { Logger } from 'pino';
 
@@ -14,8 +15,8 @@ const SECRET_PATHS = ['', '*.', '*.*.'].flatMap((place) =>
  * The log of the service: one JSON object per line on standard error. Lines contain ids, counts, times and codes, never
  * payloads or header values.
  */
-export function createLogger(level: string, destination: DestinationStream = pino.destination(2)): Logger {
-  return pino(
+export function createLogger(level: string, destination: DestinationStream = new LogSink()): Logger {
+  const log = pino(
     {
       level,
       base: { service: 'interstice', version: packageVersion },
@@ -25,6 +26,11 @@ export function createLogger(level: string, destination: DestinationStream = pin
     },
     destination,
   );
+  // As an error, so that the line is there whatever the level: it may stand for errors.
+  if (destination instanceof LogSink) {
+    destination.onRecovered = (lost) => log.error({ event: 'log-lines-lost', lost }, 'Lines of this log were lost.');
+  }
+  return log;
 }
 
 /** One answered request. */

@@ -4,6 +4,7 @@ import type { OperationEvent, OperationStats, RequestEvent } from '../contract/e
 import type { Report } from '../contract/report.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import type { RequestLine } from './log.js';
+import type { LossReason } from './log-sink.js';
 
 /** Buckets in seconds, from two triangles to the default limit of time budgets. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600];
@@ -74,6 +75,9 @@ export class Metrics {
   private readonly tlsRefusals = this.counter('tls_refused_total', 'Connections that failed the TLS handshake.', [
     'reason',
   ]);
+  private readonly lostLogLines = this.counter('log_lines_lost_total', 'Log lines that could not be written.', [
+    'reason',
+  ]);
   private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
 
   constructor() {
@@ -100,6 +104,8 @@ export class Metrics {
 
   /** @param reason one of a fixed set of reasons */
   readonly countTlsRefusal = (reason: string): void => this.tlsRefusals.inc({ reason });
+
+  readonly countLostLogLine = (reason: LossReason): void => this.lostLogLines.inc({ reason });
 
   /** Adds the gauges of the operations, read at each scrape. To be called once. */
   watch(read: () => OperationStats): void {

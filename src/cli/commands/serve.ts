@@ -26,11 +26,19 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   }
   // Imported only now, so that the other commands do not load the service.
   const { createLogger } = await import('../../observe/log.js');
+  const { LogSink } = await import('../../observe/log-sink.js');
   const { Metrics } = await import('../../observe/metrics.js');
-  const log = terminal.err.isTerminal
-    ? createLogger(config.logLevel, readableLog(terminal.err))
-    : createLogger(config.logLevel);
   const metrics = new Metrics();
+  const log = createLogger(config.logLevel, terminal.err.isTerminal ? readableLog(terminal.err) : openLog());
+  // The log has the addresses too: a service does not end because nobody reads its facts.
+  terminal.out.tolerateLoss?.();
+
+  function openLog(): InstanceType<typeof LogSink> {
+    const sink = new LogSink({ onLost: metrics.countLostLogLine });
+    process.once('exit', () => sink.end());
+    return sink;
+  }
+
   const operations = await openOperations(config, (event, message) => logEvent(log, event, message), {
     onEvent: metrics.observe,
     features: ['http', ...(config.grpcPort === 'off' ? [] : ['grpc']), ...(config.apiKeys ? ['api-keys'] : [])],

@@ -1,0 +1,135 @@
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+
+/** Bytes of lines that wait for the log to take them; newer ones are lost. Some thousand lines. */
+const MAX_WAITING_BYTES = 256 * 1024;
+
+/** Milliseconds between attempts while lines wait and no new one comes. */
+const RETRY_MS = 100;
+
+/** Milliseconds that the end of the process waits for a reader of the last lines. */
+const LAST_LINES_MS = 250;
+
+/** Why lines are lost: label values of the metric. */
+export type LossReason = 'DISK_FULL' | 'READER_GONE' | 'SLOW_READER' | 'ERROR';
+
+const REASONS: Readonly<Record<string, LossReason>> = {
+  ENOSPC: 'DISK_FULL',
+  EDQUOT: 'DISK_FULL',
+  EFBIG: 'DISK_FULL',
+  EPIPE: 'READER_GONE',
+  EAGAIN: 'SLOW_READER',
+};
+
+/** Writes bytes without waiting. @returns how many were taken @throws an error with a `code`, EAGAIN where none can be taken now */
+export type WriteNow = (bytes: Buffer) => number;
+
+export interface LogSinkOptions {
+  /** default: standard error */
+  readonly write?: WriteNow;
+  readonly maxWaitingBytes?: number;
+  /** A line was lost. */
+  readonly onLost?: (reason: LossReason) => void;
+}
+
+/**
+ * Where log lines go. A log must not stop the service that it tells about: a line is written at once or waits in a bounded
+ * buffer, whatever is wrong with the file or pipe (a full disk, a reader that is slow or gone). Lines beyond that are lost and
+ * counted; when everything that waited has been written, one line says how many. A line is never cut: its rest is written
+ * before anything else.
+ */
+export class LogSink {
+  /** Told once the log takes lines again: number of lost lines by reason. */
+  onRecovered: ((lost: Readonly<Partial<Record<LossReason, number>>>) => void) | undefined;
+
+  readonly #write: WriteNow;
+  readonly #maxWaitingBytes: number;
+  readonly #onLost: (reason: LossReason) => void;
+  /** the first may be the rest of a line */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #reason: LossReason = 'ERROR';
+  #lost = new Map<LossReason, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor({ write, maxWaitingBytes = MAX_WAITING_BYTES, onLost = () => {} }: LogSinkOptions = {}) {
+    this.#write = write ?? openStandardError();
+    this.#maxWaitingBytes = maxWaitingBytes;
+    this.#onLost = onLost;
+  }
+
+  /** Takes a line with its end. Does not wait and does not throw. */
+  write(line: string): void {
+    const bytes = Buffer.from(line);
+    if (this.#waiting.length > 0) this.#flush();
+    if (this.#waitingBytes + bytes.length > this.#maxWaitingBytes && this.#waiting.length > 0) {
+      this.#lost.set(this.#reason, (this.#lost.get(this.#reason) ?? 0) + 1);
+      this.#onLost(this.#reason);
+      return;
+    }
+    const isFirst = this.#waiting.length === 0;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (isFirst) this.#flush();
+  }
+
+  /** Gives the last lines a moment: for the end of the process. */
+  end(): void {
+    const until = performance.now() + LAST_LINES_MS;
+    this.#flush();
+    while (this.#waiting.length > 0 && this.#reason === 'SLOW_READER' && performance.now() < until) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      this.#flush();
+    }
+    clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    try {
+      while (this.#waiting.length > 0) {
+        const [first] = this.#waiting;
+        const taken = this.#write(first);
+        this.#waitingBytes -= taken;
+        if (taken < first.length) this.#waiting[0] = first.subarray(taken);
+        else this.#waiting.shift();
+      }
+    } catch (thrown) {
+      this.#reason = REASONS[String((thrown as NodeJS.ErrnoException).code)] ?? 'ERROR';
+      // The timer must not keep an idle process alive.
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        this.#flush();
+      }, RETRY_MS).unref();
+      return;
+    }
+    if (this.#lost.size === 0) return;
+    const lost = Object.fromEntries(this.#lost);
+    this.#lost = new Map();
+    this.onRecovered?.(lost);
+  }
+}
+
+/**
+ * Standard error, opened anew so that writing to it does not wait: the flag belongs to the open file, which other programs
+ * may share with this one. A socket cannot be opened anew; there the stream of Node sets the flag.
+ */
+function openStandardError(): WriteNow {
+  const stderr = 2;
+  let fd: number = stderr;
+  try {
+    fd = openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK);
+    // Elsewhere than on Linux the path may lead to something else.
+    if (!isSameFile(fd, stderr)) {
+      closeSync(fd);
+      fd = stderr;
+    }
+  } catch {
+    fd = stderr;
+  }
+  if (fd === stderr) void process.stderr;
+  return (bytes) => writeSync(fd, bytes);
+}
+
+function isSameFile(a: number, b: number): boolean {
+  const [one, other] = [fstatSync(a), fstatSync(b)];
+  return one.dev === other.dev && one.ino === other.ino;
+}
