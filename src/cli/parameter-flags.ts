@@ -165,9 +165,9 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     kind: 'choice',
     choices: ['FAST', 'BALANCED', 'FINE'],
     description:
-      'fast: Algorithm 1 alone; balanced, fine: then a pull-back, for answers nearer to the target and edges within the limit (CPU engine, preset tuned)',
+      'fast: Algorithm 1 alone; balanced, fine: then a pull-back, for answers nearer to the target and edges within the limit (preset tuned; paper is fast)',
     unit: '',
-    defaultText: 'fast',
+    defaultText: 'balanced; paper: fast',
     range: '',
   },
   contactOffset: {

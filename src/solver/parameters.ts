@@ -14,7 +14,7 @@ const COMMON = {
   verify: 'STATE',
   onIntersectingStart: 'REJECT',
   kinematicPairs: 'SKIP',
-  quality: 'FAST',
+  quality: 'BALANCED',
 } as const;
 
 const PRESETS = {

@@ -45,7 +45,7 @@ t.test('preset TUNED is the default, and follows the mesh', async (t) => {
     verify: 'STATE',
     onIntersectingStart: 'REJECT',
     kinematicPairs: 'SKIP',
-    quality: 'FAST',
+    quality: 'BALANCED',
     contactOffset: 0.25,
   });
 });
@@ -161,6 +161,9 @@ t.test('a quality needs preset TUNED and an engine that has it, and an offset li
   const attempt = (input: ParametersInput, rules = {}) => resolveParameters(input, MEASURES, rules).parameters;
   t.match(attempt({ quality: 'BALANCED', contactOffset: 0 }, having), { quality: 'BALANCED', contactOffset: 0 });
   t.match(attempt({ quality: 'FAST' }, without), { quality: 'FAST' });
+  t.match(attempt({}, without), { quality: 'FAST' }, 'the default is what the engine has');
+  t.match(attempt({}, having), { quality: 'BALANCED' });
+  t.match(attempt({ preset: 'PAPER' }, having), { quality: 'FAST' });
   t.throws(() => attempt({ quality: 'BALANCED' }, without), { code: 'UNIMPLEMENTED', message: /webgpu: x/ });
   t.throws(() => attempt({ quality: 'FINE' }, having), { code: 'UNIMPLEMENTED' });
   t.throws(() => attempt({ quality: 'FINE', preset: 'PAPER' }), {
