@@ -2,6 +2,7 @@ import { IntersticeError } from '../src/contract/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import type { Engine, Scene } from '../src/solver/engine.js';
 import { toSettings } from '../src/solver/settings.js';
+import { here } from '../src/threads/here.js';
 import type { StateFilter } from '../src/verify/state.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
 import { LiveDevice } from './device/live-device.js';
@@ -28,6 +29,8 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly search?: SearchPlace;
   /** bytes that all scenes together may hold on the device; a scene beyond them is refused. Default: no limit. */
   readonly maxDeviceBytes?: number | undefined;
+  /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
+  readonly maxPairBytes?: number | undefined;
   /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests set fewer, to make it grow. */
   readonly firstPairs?: number;
   /** candidates of a step that a scene has room for at first. Default: what the memory of its pairs holds; for tests. */
@@ -60,7 +63,7 @@ export async function createGpuEngine(options: GpuEngineOptions): Promise<GpuEng
   const { opened, reason } = await (options.open ?? openAdapter)(options);
   if (!opened) return { reason };
   try {
-    const ledger = new MemoryBudget(options.maxDeviceBytes);
+    const ledger = new MemoryBudget(options.maxDeviceBytes, here.device);
     const first = await LiveDevice.open(opened, ledger, options);
     const objection = await first.waitFor(findObjection(first));
     // The state filter is used on hardware and is made ready now; an objection to it is raised when it is requested.

@@ -4,6 +4,7 @@ import type { StageTimings } from '../src/contract/report.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import { BeforeSteps } from '../src/solver/before-steps.js';
 import type { EngineUnits, Resolution, Scene, StepInput } from '../src/solver/engine.js';
+import { pairLimit } from '../src/solver/pair-budget.js';
 import { type Settings, servesBoth, toSettings } from '../src/solver/settings.js';
 import type { SceneDevice } from './device/live-device.js';
 import type { DeviceMemory } from './device/memory.js';
@@ -35,11 +36,13 @@ export const FIRST_PAIRS = 4096;
 
 export type { SearchPlace };
 
-/** What a scene has room for at first; tests set less, to make it grow. */
-export interface InitialCapacity {
-  /** default FIRST_PAIRS */
+/** What a scene has room for; tests set less. */
+export interface SceneCapacity {
+  /** bytes that the pairs of one request may take; default: as many as the engine can count */
+  readonly maxPairBytes?: number | undefined;
+  /** at first; default FIRST_PAIRS */
   readonly firstPairs?: number | undefined;
-  /** candidates of a step; default: what the memory of the pairs holds */
+  /** candidates of a step, at first; default: what the memory of the pairs holds */
   readonly firstCandidates?: number | undefined;
 }
 
@@ -80,14 +83,14 @@ export class GpuScene implements Scene {
     mesh: CollisionMesh,
     settings: Settings,
     place: SearchPlace,
-    { firstPairs = FIRST_PAIRS, firstCandidates }: InitialCapacity = {},
+    { firstPairs = FIRST_PAIRS, firstCandidates, maxPairBytes }: SceneCapacity = {},
   ) {
     const { memory } = device;
     this.#device = device;
     this.#mesh = mesh;
     this.#settings = settings;
     this.#place = place;
-    this.#before = new BeforeSteps(mesh);
+    this.#before = new BeforeSteps(mesh, pairLimit(maxPairBytes));
     this.#residentX = new Float32Array(3 * mesh.vertexCount);
     this.#edges = planEdges(mesh, settings.sigma > 0);
     this.#buffers = new SceneBuffers(memory, mesh, this.#edges, firstPairs, firstCandidates);
@@ -96,7 +99,7 @@ export class GpuScene implements Scene {
     this.#recorder = new StepRecorder(dispatcher, this.#edges);
     this.#pullBack = new PullBackRecorder(dispatcher, this.#recorder, this.#edges);
     this.#reader = new Reader(memory);
-    this.#search = new SceneSearch(memory, mesh, settings, this.#buffers, this.#reader, place);
+    this.#search = new SceneSearch(memory, mesh, settings, this.#buffers, this.#reader, place, pairLimit(maxPairBytes));
     this.#batches = new BatchRecorder(
       memory,
       this.#buffers,

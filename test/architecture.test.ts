@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mesh: ['contract'],
   verify: ['contract', 'mesh', 'threads'],
   solver: ['contract', 'mesh', 'threads'],
-  gpu: ['contract', 'solver', 'verify', 'mesh'],
+  gpu: ['contract', 'solver', 'verify', 'mesh', 'threads'],
   // A job's thread chooses its engine, so this is the one room below the composition root that may open the GPU engine.
   jobs: ['contract', 'solver', 'verify', 'mesh', 'gpu'],
   lanes: ['contract', 'jobs', 'solver', 'mesh', 'threads'],

@@ -1,17 +1,28 @@
 import { IntersticeError } from '../../src/contract/errors.js';
+import { ByteAccount } from '../../src/threads/account.js';
 import { BUFFER_USAGE } from './flags.js';
 
-/** Counts the bytes of device memory in use, by label, and holds them to a limit. */
+/**
+ * Counts the bytes of device memory that an engine uses, by label, and holds those of all engines of the process together to a
+ * limit: every lane has an engine, and all of them share one device. Buffers that grow during a step count as they grow.
+ */
 export class MemoryBudget {
-  /** bytes that may be in use at once */
-  readonly limit: number;
+  /** bytes that this engine may use */
+  readonly #limit: number;
+  readonly #account: ByteAccount;
   readonly #bytes = new Map<string, number>();
   #total = 0;
 
-  constructor(limit = Number.POSITIVE_INFINITY) {
-    this.limit = limit;
+  /**
+   * @param limit bytes that this engine may use
+   * @param account of the thread; its limit counts for the engines of all threads
+   */
+  constructor(limit = Number.POSITIVE_INFINITY, account = new ByteAccount()) {
+    this.#limit = limit;
+    this.#account = account;
   }
 
+  /** Bytes that this engine uses. */
   get total(): number {
     return this.#total;
   }
@@ -23,18 +34,36 @@ export class MemoryBudget {
 
   /** @throws OUT_OF_DEVICE_MEMORY with demand and capacity when so many more bytes exceed the limit */
   assertFits(bytes: number, label: string): void {
-    if (this.#total + bytes <= this.limit) return;
-    throw new IntersticeError(
-      'OUT_OF_DEVICE_MEMORY',
-      `On the device, ${label} needs ${bytes} bytes; ${this.#total} of the ${this.limit} that may be used are taken.`,
-    );
+    if (this.#total + bytes <= this.#limit && this.#account.total + bytes <= this.#account.limit) return;
+    throw this.#refusal(bytes, label);
   }
 
-  add(label: string, bytes: number): void {
+  /** Counts the bytes of a buffer that is about to be allocated. @throws OUT_OF_DEVICE_MEMORY as {@link assertFits} */
+  take(label: string, bytes: number): void {
+    if (this.#total + bytes > this.#limit || !this.#account.charge(bytes)) throw this.#refusal(bytes, label);
+    this.#add(label, bytes);
+  }
+
+  /** The bytes are free again. */
+  give(label: string, bytes: number): void {
+    this.#account.refund(bytes);
+    this.#add(label, -bytes);
+  }
+
+  #add(label: string, bytes: number): void {
     const sum = (this.#bytes.get(label) ?? 0) + bytes;
     if (sum === 0) this.#bytes.delete(label);
     else this.#bytes.set(label, sum);
     this.#total += bytes;
+  }
+
+  #refusal(bytes: number, label: string): IntersticeError {
+    const isOwn = this.#total + bytes > this.#limit;
+    const [total, limit] = isOwn ? [this.#total, this.#limit] : [this.#account.total, this.#account.limit];
+    return new IntersticeError(
+      'OUT_OF_DEVICE_MEMORY',
+      `On the device, ${label} needs ${bytes} bytes; ${total} of the ${limit} that may be used are taken.`,
+    );
   }
 }
 
@@ -125,13 +154,18 @@ export class DeviceMemory {
         { hint: 'Send a smaller mesh, or use an adapter with larger buffers.' },
       );
     }
-    this.budget.assertFits(size, label);
+    this.budget.take(label, size);
     // The standard allows a buffer for mapping no other usage.
     const extra = (usage & BUFFER_USAGE.MAP_READ) === 0 ? (this.#watch?.usage ?? 0) : 0;
-    const buffer = this.device.createBuffer({ label, size, usage: usage | extra });
+    let buffer: GPUBuffer;
+    try {
+      buffer = this.device.createBuffer({ label, size, usage: usage | extra });
+    } catch (thrown) {
+      this.budget.give(label, size);
+      throw thrown;
+    }
     this.#live.add(buffer);
     this.#bytes += size;
-    this.budget.add(label, size);
     this.#watch?.afterAllocate?.(buffer, this.device);
     return buffer;
   }
@@ -140,7 +174,7 @@ export class DeviceMemory {
   free(buffer: GPUBuffer): void {
     if (!this.#live.delete(buffer)) return;
     this.#bytes -= buffer.size;
-    this.budget.add(buffer.label, -buffer.size);
+    this.budget.give(buffer.label, buffer.size);
     this.#watch?.beforeFree?.(buffer, this.device);
     buffer.destroy();
   }

@@ -1,6 +1,7 @@
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
+import { Workspace } from '../../src/solver/cpu/workspace.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { Reader } from '../device/readback.js';
 import type { SceneBuffers } from '../step/scene-buffers.js';
@@ -19,8 +20,9 @@ export class HostSearch {
   readonly #proximity: Proximity;
   readonly #vertexCount: number;
 
-  constructor(mesh: CollisionMesh, settings: Settings) {
-    this.#proximity = new Proximity(mesh, settings);
+  /** @param pairLimit pairs that a scene may hold */
+  constructor(mesh: CollisionMesh, settings: Settings, pairLimit: number) {
+    this.#proximity = new Proximity(mesh, settings, new Workspace(pairLimit));
     this.#vertexCount = mesh.vertexCount;
   }
 

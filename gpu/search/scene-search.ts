@@ -2,7 +2,7 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { StepInput } from '../../src/solver/engine.js';
-import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../../src/solver/pair-budget.js';
+import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '../../src/solver/pair-budget.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
@@ -43,6 +43,7 @@ export class SceneSearch {
   readonly #place: SearchPlace;
   /** pairs that P may have on this device, and those that it may have while boxes can still shrink */
   readonly #limit: number;
+  readonly #pairLimit: number;
   readonly #comfortable: number;
   #settings: Settings;
   /** engine units; shorter than those of the settings while the boxes are shrunk */
@@ -58,13 +59,15 @@ export class SceneSearch {
     buffers: SceneBuffers,
     reader: Reader,
     place: SearchPlace,
+    pairLimit: number,
   ) {
     this.#memory = memory;
+    this.#pairLimit = pairLimit;
     this.#mesh = mesh;
     this.#buffers = buffers;
     this.#reader = reader;
     this.#place = place;
-    this.#limit = Math.min(PAIR_LIMIT, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES));
+    this.#limit = Math.min(pairLimit, Math.floor(memory.largestBinding / LARGEST_PAIR_BYTES));
     this.#comfortable = comfortablePairs(mesh.contactVertices.length, this.#limit);
     this.#settings = settings;
     this.#leap = settings.leap;
@@ -84,7 +87,7 @@ export class SceneSearch {
    */
   async beginRequest({ x, excluded }: StepInput): Promise<boolean> {
     if (this.#place === 'HOST') {
-      this.#host ??= new HostSearch(this.#mesh, this.#settings);
+      this.#host ??= new HostSearch(this.#mesh, this.#settings, this.#pairLimit);
       return this.#host.beginRequest(excluded);
     }
     this.#device ??= await this.#openDeviceSearch(x);
@@ -205,6 +208,7 @@ export class SceneSearch {
   /** @throws TOO_LARGE when the boxes are the smallest already */
   #shrinkBoxes(demand: number): void {
     if (this.#isSmallest) {
+      if (this.#limit === this.#pairLimit) throw tooManyPairs(demand, this.#limit);
       throw new IntersticeError(
         'TOO_LARGE',
         `The proximity set needs ${demand} pairs, more than the ${this.#limit} that this device holds.`,

@@ -68,8 +68,8 @@ export async function openOperations(
   const { createOperations } = await import('../session/operations.js');
   const { encodeJson } = await import('../transport/json/encode.js');
   const { engine, adapter, threads, cores, limits, allowUnverified } = config;
-  const { maxSessionsPerTenant, maxSessionBytes, maxQueueBytes, idleTimeoutSeconds, traceFolder, findingsFolder } =
-    config;
+  const { maxSessionsPerTenant, maxSessionBytes, maxPairBytes, maxWorkBytes, maxQueueBytes } = config;
+  const { idleTimeoutSeconds, traceFolder, findingsFolder } = config;
   return createOperations({
     engine,
     adapter,
@@ -79,6 +79,8 @@ export async function openOperations(
     allowUnverified,
     maxSessionsPerTenant,
     maxSessionBytes,
+    maxPairBytes,
+    maxWorkBytes,
     maxQueueBytes,
     idleTimeoutSeconds,
     traceFolder,

@@ -43,6 +43,10 @@ export interface Config {
   readonly maxQueueBytes: number;
   /** 0 = no limit */
   readonly maxSessionBytes: number;
+  /** of the pairs of one request */
+  readonly maxPairBytes: number;
+  /** of the arrays that all requests compute on; 0 = no limit */
+  readonly maxWorkBytes: number;
   /** 0 = until deleted */
   readonly idleTimeoutSeconds: number;
   readonly traceFolder?: string;
@@ -168,6 +172,8 @@ function readWork(read: Reader) {
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
     maxQueueBytes: read.number(SETTINGS.maxQueueBytes),
     maxSessionBytes: read.number(SETTINGS.maxSessionBytes),
+    maxPairBytes: read.number(SETTINGS.maxPairBytes),
+    maxWorkBytes: read.number(SETTINGS.maxWorkBytes),
     idleTimeoutSeconds: read.number(SETTINGS.idleTimeoutSeconds),
     ...(trace === undefined || trace === '0' ? {} : { traceFolder: trace === '1' ? TRACE_FOLDER : trace }),
     ...(findingsFolder === undefined ? {} : { findingsFolder }),

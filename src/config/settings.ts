@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { DEFAULT_IDLE_TIMEOUT_SECONDS, MAX_IDLE_TIMEOUT_SECONDS } from '../contract/sessions.js';
 
 /** One setting of the service. */
@@ -39,6 +39,12 @@ const MAX_ROWS = 2 ** 27;
 const MAX_BYTES = 2 ** 50;
 
 const PORTS = [0, 65535] as const;
+
+/** Bytes that this process may use: those of the machine, or of the control group that it runs in. */
+function availableMemory(): number {
+  const constrained = process.constrainedMemory?.() ?? 0;
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
 
 /** The table that the parser, `--help`, `--print-config` and docs/operations.md read. */
 export const SETTINGS = {
@@ -198,7 +204,21 @@ export const SETTINGS = {
     0,
     [0, MAX_BYTES],
     'bytes',
-    'Memory that worker threads may hold for sessions, on device and host; beyond it the least recently used sessions are parked. 0 = no limit.',
+    'Memory that worker threads may hold for sessions, on device and host; beyond it the least recently used sessions are parked. On a device it also limits all buffers of all requests together, those that grow during a step included. 0 = no limit.',
+  ),
+  maxPairBytes: number(
+    'INTERSTICE_MAX_PAIR_BYTES',
+    Math.min(4 * GiB, Math.floor(availableMemory() / 4)),
+    [MiB, MAX_BYTES],
+    'bytes',
+    'Memory that the pairs of one request may take, with their candidates and contacts: 176 bytes a pair, 24 million pairs at most; a request that needs more is refused as too large.',
+  ),
+  maxWorkBytes: number(
+    'INTERSTICE_MAX_WORK_BYTES',
+    Math.floor(availableMemory() / 2),
+    [0, MAX_BYTES],
+    'bytes',
+    'Host memory of the arrays that all requests together compute on, what is kept for the next ones included; a request that needs more meanwhile is refused and may be sent again. 0 = no limit.',
   ),
   maxSessionBytes: number(
     'INTERSTICE_MAX_SESSION_BYTES',
@@ -240,8 +260,14 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>;
 
 /** The default as documentation shows it, which must not depend on the machine that writes it; undefined = unset. */
-export const defaultShown = (setting: Setting): string | undefined =>
-  setting === SETTINGS.threads || setting === SETTINGS.cores ? 'one per core' : setting.default;
+export const defaultShown = (setting: Setting): string | undefined => OF_MACHINE.get(setting) ?? setting.default;
+
+const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
+  [SETTINGS.threads, 'one per core'],
+  [SETTINGS.cores, 'one per core'],
+  [SETTINGS.maxPairBytes, 'a quarter of the memory, at most 4 GiB'],
+  [SETTINGS.maxWorkBytes, 'half of the memory'],
+]);
 
 /** The valid values of a setting, in words. */
 function describeValues({ choices, range, unit, canBeOff }: Setting): string {

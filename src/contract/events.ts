@@ -62,6 +62,10 @@ export interface OperationStats {
   readonly sharedBytes: number;
   /** Bytes of host memory for sessions: meshes, committed states, last requests and answers. */
   readonly hostBytes: number;
+  /** Bytes of the arrays that lanes compute on, those of resident proximity sets and recycled memory included. */
+  readonly workBytes: number;
+  /** Bytes of the buffers that lanes hold on the device. */
+  readonly deviceBufferBytes: number;
 }
 
 /** Operations with gauges: what `createOperations` returns. */

@@ -8,6 +8,8 @@ export interface EngineOptions {
   readonly adapter?: string | undefined;
   /** bytes that scenes may hold on the device; absent or 0 = no limit */
   readonly maxDeviceBytes?: number | undefined;
+  /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
+  readonly maxPairBytes?: number | undefined;
   /** whether the WebGPU binding validates every call, which doubles the cost of an indirect dispatch; absent = only if
    *  NODE_ENV is "test" or "development" */
   readonly validation?: boolean | undefined;
@@ -62,8 +64,8 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   return ENGINES[options.engine].open(options);
 }
 
-function openCpu({ adapter }: EngineOptions): Engine {
-  if (adapter === undefined) return createCpuEngine();
+function openCpu({ adapter, maxPairBytes }: EngineOptions): Engine {
+  if (adapter === undefined) return createCpuEngine({ maxPairBytes });
   throw new IntersticeError('INVALID_PARAMETER', 'An adapter is set, but the engine cpu uses none; leave it unset.');
 }
 
@@ -79,15 +81,17 @@ async function openWebGpu(options: EngineOptions): Promise<Engine> {
 async function openAuto(options: EngineOptions): Promise<Engine> {
   const { engine, reason } = await tryWebGpu(options, false);
   if (engine) return engine;
-  const cpu = createCpuEngine();
+  const cpu = createCpuEngine({ maxPairBytes: options.maxPairBytes });
   return { ...cpu, description: { ...cpu.description, adapter: `${cpu.description.adapter} (auto: ${reason})` } };
 }
 
-async function tryWebGpu({ adapter: name, maxDeviceBytes, validation }: EngineOptions, allowSoftware: boolean) {
+async function tryWebGpu(options: EngineOptions, allowSoftware: boolean) {
+  const { adapter: name, maxDeviceBytes, maxPairBytes, validation } = options;
   const { createGpuEngine } = await import('../../gpu/engine.js');
   return createGpuEngine({
     name,
     maxDeviceBytes: maxDeviceBytes || undefined,
+    maxPairBytes,
     powerPreference: 'high-performance',
     allowSoftware,
     // The report contains the time of each stage.

@@ -48,6 +48,10 @@ export class ResidentScenes {
     return this.scenes.get(key);
   }
 
+  get count(): number {
+    return this.scenes.size;
+  }
+
   /** bytes that the scenes share */
   get sharedBytes(): number {
     return this.image.byteLength;

@@ -3,17 +3,22 @@ import type { ResourceLimits } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { Priority } from '../contract/requests.js';
+import { ProcessAccount } from '../threads/account.js';
 import { HelperPool } from '../threads/pool.js';
 import { FairQueue } from './fair-queue.js';
 import type { LaneJob } from './lane-job.js';
 import { LaneWorker } from './lane-worker.js';
 import type { WorkerSetup } from './messages.js';
 
-export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers'> {
+export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helpers' | 'accounts'> {
   /** how many threads may do ordinary work; each starts when it is needed; default: one per core */
   readonly threads?: number | undefined;
   /** most threads that compute at the same time, helpers included; default: one per core. 1 = no helpers */
   readonly cores?: number | undefined;
+  /** bytes that the threads together may hold of the arrays that they compute on, those kept for the next job included; 0 = no limit */
+  readonly maxWorkBytes?: number | undefined;
+  /** bytes that the engines of the threads together may hold on the device; 0 = no limit */
+  readonly maxDeviceBytes?: number | undefined;
   /** elements; larger meshes are processed on the heavy lanes. Default {@link HEAVY_ELEMENTS} */
   readonly heavyElements?: number | undefined;
   /**
@@ -63,6 +68,8 @@ export class LanePool {
   readonly heavy: LaneGroup;
   readonly batch: LaneGroup;
   private readonly helpers: HelperPool;
+  private readonly work: ProcessAccount;
+  private readonly device: ProcessAccount;
 
   /** @param onWorkerLost is called after the lane has lost its worker; the job that ran there is still on the lane */
   constructor(
@@ -81,6 +88,8 @@ export class LanePool {
     this.heavy = createGroup(Math.max(1, Math.floor(threads / 2)), HEAVY_NICE_STEPS);
     this.batch = createGroup(threads, BATCH_NICE_STEPS);
     this.helpers = new HelperPool(options.cores ?? availableParallelism());
+    this.work = new ProcessAccount(options.maxWorkBytes);
+    this.device = new ProcessAccount(options.maxDeviceBytes);
   }
 
   get groups(): readonly LaneGroup[] {
@@ -105,6 +114,16 @@ export class LanePool {
   }
 
   /** @param priority of a request without a session; absent for the scenes of sessions, whose steps may differ in priority */
+  /** Bytes of the arrays that threads compute on, now; those of resident proximity sets and recycled memory included. */
+  get workBytes(): number {
+    return this.work.total;
+  }
+
+  /** Bytes of the buffers of all engines on the device, now. */
+  get deviceBytes(): number {
+    return this.device.total;
+  }
+
   groupFor(mesh: MeshInput, priority?: Priority): LaneGroup {
     if (priority === 'BATCH') return this.batch;
     return countElements(mesh) > this.heavyElements ? this.heavy : this.ordinary;
@@ -130,10 +149,15 @@ export class LanePool {
     if (lane.worker) return lane.worker;
     const { engine, limits, allowUnverified, resourceLimits = {} } = this.options;
     const { link, forget } = this.helpers.connect();
-    const setup = { engine, limits, allowUnverified, niceSteps: this.groupOf(lane).niceSteps, helpers: link };
+    const [work, device] = [this.work.connect(), this.device.connect()];
+    const accounts = { work: work.link, device: device.link };
+    const { niceSteps } = this.groupOf(lane);
+    const setup = { engine, limits, allowUnverified, niceSteps, helpers: link, accounts };
     lane.worker = new LaneWorker(setup, resourceLimits, (reason) => {
       lane.worker = undefined;
       forget();
+      work.forget();
+      device.forget();
       this.onWorkerLost(lane, reason);
     });
     return lane.worker;

@@ -14,6 +14,7 @@ import type {
   StepOutcome,
   StepTask,
 } from '../jobs/tasks.js';
+import type { AccountLink } from '../threads/account.js';
 import type { TeamLink } from '../threads/team.js';
 
 /*
@@ -37,6 +38,16 @@ export interface WorkerSetup {
   readonly niceSteps: number;
   /** how the thread reaches the helpers of the process */
   readonly helpers: TeamLink;
+  /** what all threads of the process together may hold */
+  readonly accounts: LaneAccounts;
+}
+
+/** The accounts of a thread. */
+export interface LaneAccounts {
+  /** arrays that it computes on */
+  readonly work: AccountLink;
+  /** buffers on the device */
+  readonly device: AccountLink;
 }
 
 export type JobMessage = {

@@ -107,6 +107,16 @@ export class Scheduler {
     return this.pool.sharedBytes;
   }
 
+  /** As {@link LanePool.workBytes}. */
+  get workBytes(): number {
+    return this.pool.workBytes;
+  }
+
+  /** As {@link LanePool.deviceBytes}. */
+  get deviceBytes(): number {
+    return this.pool.deviceBytes;
+  }
+
   /** Number of scenes with a record: resident, parked, or with jobs pending. */
   get sceneCount(): number {
     return this.ledger.size;

@@ -8,7 +8,9 @@ import { ResidentScenes } from '../jobs/resident-scenes.js';
 import { resolveJob, stepJob } from '../jobs/step-job.js';
 import { verifierFor } from '../jobs/verifier.js';
 import type { Engine } from '../solver/engine.js';
-import { team } from '../threads/here.js';
+import { ByteAccount, MemoryShort } from '../threads/account.js';
+import { here, team } from '../threads/here.js';
+import { KEPT_FREE_BYTES } from '../threads/memory.js';
 import { HelperLost } from '../threads/team.js';
 import {
   type CloseMessage,
@@ -55,13 +57,16 @@ async function openEngineOrRefuse(): Promise<Engine> {
   }
 }
 
+team.memory.open(new ByteAccount(setup.accounts.work));
+here.device = new ByteAccount(setup.accounts.device);
 team.join(setup.helpers);
 const engine = await openEngineOrRefuse();
 const scenes = new ResidentScenes();
 const verifier = verifierFor(engine);
 
-/** Bytes that this thread keeps for its next job. */
-const sharedBytes = (): number => scenes.sharedBytes + (engine.sharedBytes ?? 0);
+/** Bytes that this thread keeps for its next job, however long that takes. */
+const sharedBytes = (): number =>
+  scenes.sharedBytes + (engine.sharedBytes ?? 0) + Math.min(team.memory.freeBytes, KEPT_FREE_BYTES);
 
 /** Free memory of the last job is for the next one, unless there is none for so long. */
 const KEEP_FREE_MS = 2000;
@@ -121,6 +126,7 @@ async function compute(message: JobMessage, context: JobContext): Promise<JobTyp
       const mesh = scenes.find(key)?.held.mesh;
       if (mesh) verifier.forget?.(mesh);
       scenes.drop(key);
+      if (scenes.count === 0) team.memory.trim(0);
       return null;
     }
   }
@@ -145,9 +151,23 @@ function describe(thrown: unknown) {
     const hint = 'Nothing changed; send the request again.';
     return new IntersticeError('DEVICE_LOST', thrown.message, { cause: thrown, hint }).toPlain();
   }
+  if (thrown instanceof MemoryShort) return outOfMemory(thrown).toPlain();
   const plain = IntersticeError.from(thrown).toPlain();
   if (thrown instanceof IntersticeError || !(thrown instanceof Error)) return plain;
   return { ...plain, details: { ...plain.details, cause: thrown.stack } };
+}
+
+/** The job did not fit beside what other requests and sessions hold. */
+function outOfMemory(short: MemoryShort): IntersticeError {
+  return new IntersticeError(
+    'OUT_OF_DEVICE_MEMORY',
+    `The work of this request does not fit in memory now: ${short.message}`,
+    {
+      cause: short,
+      retryAfterSeconds: 1,
+      hint: 'Nothing changed. Send the request again when others have ended; the owner of the server can raise INTERSTICE_MAX_WORK_BYTES.',
+    },
+  );
 }
 
 /** A running job fails when the engine closes; its caller has been answered already. */

@@ -118,6 +118,16 @@ export class Metrics {
         ({ residentBytes }) => residentBytes,
       ],
       ['shared_bytes', 'Memory that lanes keep for any next job.', ({ sharedBytes }) => sharedBytes],
+      [
+        'work_bytes',
+        'Memory of the arrays that lanes compute on: pairs, candidates, contacts, trees, and what is recycled.',
+        ({ workBytes }) => workBytes,
+      ],
+      [
+        'device_buffer_bytes',
+        'Memory of the buffers of all lanes on the device.',
+        ({ deviceBufferBytes }) => deviceBufferBytes,
+      ],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
     ];
     for (const [name, help, of] of gauges) this.gauge(name, help, (gauge) => gauge.set(of(read())));

@@ -1,5 +1,5 @@
 import type { CallContext, Preflight } from '../contract/call-context.js';
-import { draining } from '../contract/errors.js';
+import { draining, IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations, OperationObserver, OperationStats } from '../contract/events.js';
 import type { MeasuredOperation } from '../contract/operation-table.js';
 import type { AnswerOf } from '../contract/operations.js';
@@ -43,6 +43,10 @@ export interface OperationsOptions {
   readonly maxSessionsPerTenant?: number | undefined;
   /** bytes of host memory that all sessions may take; default 0 = no limit */
   readonly maxSessionBytes?: number | undefined;
+  /** bytes that the pairs of one request may take; default 0 = as many as the engine can count */
+  readonly maxPairBytes?: number | undefined;
+  /** bytes that all requests together may take to compute, on the host; default 0 = no limit */
+  readonly maxWorkBytes?: number | undefined;
   /** bytes of the arrays of waiting requests; default 0 = no limit */
   readonly maxQueueBytes?: number | undefined;
   /** seconds, of sessions that ask for no timeout; 0 = until deleted; default {@link DEFAULT_IDLE_TIMEOUT_SECONDS} */
@@ -74,14 +78,17 @@ export interface OperationsOptions {
  *   started
  */
 export async function createOperations(options: OperationsOptions): Promise<MeasuredOperations> {
-  const { limits, log, engine: choice, adapter } = options;
+  const { limits, log, engine: choice, adapter, maxPairBytes, maxWorkBytes } = options;
+  const { maxDeviceBytes } = limits;
   const operations: { current?: ScheduledOperations } = {};
   const scheduler = new Scheduler({
-    engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes: limits.maxDeviceBytes }),
+    engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes }),
     limits,
     allowUnverified: options.allowUnverified,
     threads: options.threads,
     cores: options.cores,
+    maxWorkBytes,
+    maxDeviceBytes,
     maxQueue: limits.maxQueue,
     maxQueueBytes: options.maxQueueBytes,
     onWorkerLost: (reason) => {
@@ -236,6 +243,8 @@ export class ScheduledOperations implements MeasuredOperations {
       residentBytes: residency.deviceBytes,
       sharedBytes: this.scheduler.sharedBytes,
       hostBytes: registry.hostBytes,
+      workBytes: this.scheduler.workBytes,
+      deviceBufferBytes: this.scheduler.deviceBytes,
     };
   }
 
@@ -261,7 +270,16 @@ export class ScheduledOperations implements MeasuredOperations {
     context: CallContext = {},
     work: (call: Call) => AnswerOf<K> | Promise<AnswerOf<K>>,
   ): Promise<AnswerOf<K>> {
-    return this.observation.request(operation, context, () => work(this.admit(context)));
+    return this.observation.request(operation, context, async () => {
+      try {
+        return await work(this.admit(context));
+      } catch (thrown) {
+        // What idle sessions hold is in the way of the caller's next attempt.
+        if (thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY')
+          this.sessions.residency.yieldIdle();
+        throw thrown;
+      }
+    });
   }
 
   /** @throws DRAINING */

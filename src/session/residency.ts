@@ -83,6 +83,13 @@ export class Residency {
     );
   }
 
+  /** Parks every idle session: a request was refused because there is too little memory. */
+  yieldIdle(): void {
+    for (const session of [...this.byUse]) {
+      if (session.workCount === 0 && session.deviceBytes > 0) this.park(session);
+    }
+  }
+
   /** @throws TOO_LARGE with demand and limit */
   refuseAboveLimit(bytes: number): void {
     if (this.maxDeviceBytes === 0 || bytes <= this.maxDeviceBytes) return;

@@ -1,6 +1,7 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import type { StepInput } from './engine.js';
 import { FreeFlight } from './flight/free-flight.js';
+import { pairLimit } from './pair-budget.js';
 import { RigidMotion, type RigidMotions } from './rigid/move-rigidly.js';
 import type { Settings } from './settings.js';
 import { StepAbandoned } from './step-abandoned.js';
@@ -21,10 +22,13 @@ export interface MovedBefore {
  */
 export class BeforeSteps {
   readonly #mesh: CollisionMesh;
+  readonly #pairLimit: number;
   readonly #rigid: RigidMotion;
 
-  constructor(mesh: CollisionMesh) {
+  /** @param limit pairs that a scene may hold (pair-budget.ts) */
+  constructor(mesh: CollisionMesh, limit = pairLimit(undefined)) {
     this.#mesh = mesh;
+    this.#pairLimit = limit;
     this.#rigid = new RigidMotion(mesh);
   }
 
@@ -51,7 +55,7 @@ export class BeforeSteps {
     let rigid: RigidMotions | undefined;
     try {
       rigid = this.#rigid.move(settings, { x, target, excluded, pulse, ...limits });
-      new FreeFlight(this.#mesh, settings).fly({ x, target, excluded, pulse, ...limits });
+      new FreeFlight(this.#mesh, settings, this.#pairLimit).fly({ x, target, excluded, pulse, ...limits });
     } catch (thrown) {
       if (!(thrown instanceof StepAbandoned)) throw thrown;
       return { pieces, isGivenUp: true, rigid };

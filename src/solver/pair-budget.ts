@@ -1,3 +1,5 @@
+import { IntersticeError } from '../contract/errors.js';
+
 /**
  * How many pairs a proximity set may have, and how the boxes shrink to stay within that. Both engines follow this policy;
  * it costs or saves time and never affects safety.
@@ -13,8 +15,32 @@ const PAIRS_PER_VERTEX = 160;
 /** Small meshes may have this many pairs whatever their vertex count. */
 const MIN_COMFORTABLE_PAIRS = 1 << 16;
 
-/** Pairs that one scene may hold. On the CPU a pair takes 29 bytes, and 40 to 101 more during a request: 3 GiB in all. */
-export const PAIR_LIMIT = 24_000_000;
+/** Pairs that one scene may hold, whatever memory there is: 4 GiB in all. */
+const MOST_PAIRS = 24_000_000;
+
+/**
+ * Bytes of a request for each pair of its proximity set at most: on the CPU 44 of the pair and its normal (29, and spare room for
+ * half as many), 60 of its geometry, 28 of the search that found it, 21 of the lists of active and incident pairs, 21 of what it is as a
+ * candidate and in the forward step. Beside them rows take 164 bytes for each contact, of which a vertex has 24 at most. A device
+ * takes less than 100 bytes a pair, and counts every buffer against its own limit.
+ */
+export const BYTES_PER_PAIR = 176;
+
+/** Pairs that a scene may hold. @param bytes that the pairs of one request may take; undefined or 0 = as many as the engine can count */
+export function pairLimit(bytes: number | undefined): number {
+  return bytes ? Math.max(1, Math.min(MOST_PAIRS, Math.floor(bytes / BYTES_PER_PAIR))) : MOST_PAIRS;
+}
+
+/** The refusal of a proximity set that exceeds its limit even with the smallest boxes. @param found pairs, at least */
+export function tooManyPairs(found: number, limit: number): IntersticeError {
+  return new IntersticeError(
+    'TOO_LARGE',
+    `The proximity set has ${found} pairs or more, which need ${found * BYTES_PER_PAIR} bytes; this engine holds ${limit} pairs of one request, in ${limit * BYTES_PER_PAIR} bytes.`,
+    {
+      hint: 'Use a smaller activationDistance, or send fewer elements that lie on top of each other. The owner of the server can raise INTERSTICE_MAX_PAIR_BYTES.',
+    },
+  );
+}
 
 /** The reach never shrinks below this share of δ. */
 export const MIN_REACH_SHARE = 1 / 8;

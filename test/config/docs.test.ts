@@ -29,6 +29,8 @@ t.test('the guide names exactly the metrics of the program', async (t) => {
     parked: 0,
     residentBytes: 0,
     sharedBytes: 0,
+    workBytes: 0,
+    deviceBufferBytes: 0,
     hostBytes: 0,
   }));
   metrics.watchState({ phase: 'ready', inFlight: 0 });

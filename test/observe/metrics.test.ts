@@ -55,6 +55,8 @@ t.test('gauges tell the moment at which somebody asks', async (t) => {
     parked: 2,
     residentBytes: 100,
     sharedBytes: 150,
+    workBytes: 170,
+    deviceBufferBytes: 180,
     hostBytes: 200,
   };
   const state = { phase: 'starting', inFlight: 3 };
@@ -68,6 +70,8 @@ t.test('gauges tell the moment at which somebody asks', async (t) => {
     'interstice_sessions{residency="parked"} 2',
     'interstice_device_bytes 100',
     'interstice_shared_bytes 150',
+    'interstice_work_bytes 170',
+    'interstice_device_buffer_bytes 180',
     'interstice_host_bytes 200',
     'interstice_ready 0',
     'interstice_requests_in_flight 3',

@@ -76,6 +76,8 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   waitingBytes = 0;
   runningCount = 0;
   sharedBytes = 0;
+  workBytes = 0;
+  deviceBytes = 0;
   residentBytes: (key: number) => number = () => 100;
   warnings: OpenAnswer['warnings'] = [];
 

@@ -49,8 +49,8 @@ export class ActivePairs {
   #scanned = 0;
   #scans = 0;
   #offsets = new Uint32Array(0);
-  #incident = new Uint32Array(0);
-  #marked = new Uint8Array(0);
+  #incident: Uint32Array = new Uint32Array(0);
+  #marked: Uint8Array = new Uint8Array(0);
   #counts: Int32Array = new Int32Array(0);
 
   get bytes(): number {
@@ -64,7 +64,7 @@ export class ActivePairs {
   }
 
   free(): void {
-    release(this.list, this.#counts);
+    release(this.list, this.#counts, this.#incident, this.#marked);
     this.#counts = new Int32Array(0);
     this.list = new Uint32Array(0);
     this.count = 0;
@@ -110,7 +110,10 @@ export class ActivePairs {
 
   #collect(pairs: PairSet, moving: Uint8Array): void {
     const offsets = this.#incidence(pairs, moving.length);
-    if (this.#marked.length < pairs.count) this.#marked = new Uint8Array(pairs.kind.length);
+    if (this.#marked.length < pairs.count) {
+      release(this.#marked);
+      this.#marked = allocate(Uint8Array, pairs.kind.length).fill(0);
+    }
     const marked = this.#marked;
     let count = 0;
     for (let v = 0; v < moving.length; v++) {
@@ -133,7 +136,10 @@ export class ActivePairs {
     const { vertex, count } = pairs;
     for (let s = 0; s < 4 * count; s++) if (vertex[s] >= 0) offsets[vertex[s] + 1]++;
     for (let v = 0; v < vertexCount; v++) offsets[v + 1] += offsets[v];
-    if (this.#incident.length < offsets[vertexCount]) this.#incident = new Uint32Array(offsets[vertexCount]);
+    if (this.#incident.length < offsets[vertexCount]) {
+      release(this.#incident);
+      this.#incident = allocate(Uint32Array, offsets[vertexCount]);
+    }
     const fill = offsets.slice();
     for (let s = 0; s < 4 * count; s++) if (vertex[s] >= 0) this.#incident[fill[vertex[s]]++] = s >> 2;
     this.#offsets = offsets;

@@ -1,15 +1,21 @@
 import os from 'node:os';
 import type { EngineDescription } from '../../contract/server-info.js';
 import type { Engine, Scene } from '../engine.js';
+import { pairLimit } from '../pair-budget.js';
 import { toSettings } from '../settings.js';
 import { TwoWay } from './two-way.js';
 import { Workspace } from './workspace.js';
+
+export interface CpuEngineOptions {
+  /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
+  readonly maxPairBytes?: number | undefined;
+}
 
 /**
  * The reference engine: every stage in plain TypeScript on one thread, in float32 where the kernels are. It computes
  * synchronously inside `resolve`, so it should run on a worker thread.
  */
-export function createCpuEngine(): Engine {
+export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine {
   const description: EngineDescription = {
     name: 'cpu',
     adapter: os.cpus()[0]?.model.trim() ?? 'unknown processor',
@@ -18,7 +24,7 @@ export function createCpuEngine(): Engine {
     qualities: ['FAST', 'BALANCED', 'FINE'],
   };
   // A resolve is one synchronous call, so no two scenes use the workspace at once.
-  const workspace = new Workspace();
+  const workspace = new Workspace(pairLimit(maxPairBytes));
   const scenes = new Set<TwoWay>();
   return {
     description,

@@ -9,6 +9,9 @@ const MAX_SLACK = 1.25;
 /** Share of the count that a set keeps as spare capacity, because P grows and shrinks a little between searches. */
 const SPARE = 1 / 16;
 
+/** The factor by which the capacity of a set grows, or to what it needs at once, if that is more. */
+const GROWTH = 1.5;
+
 /** The first capacity of a set. */
 const MIN_CAPACITY = 1024;
 
@@ -219,7 +222,7 @@ export class PairSet {
 
   /** @param least pairs */
   #grow(least: number): void {
-    this.#allocate(Math.max(MIN_CAPACITY, this.kind.length * 2, least), this.count);
+    this.#allocate(Math.max(MIN_CAPACITY, Math.ceil(GROWTH * this.kind.length), least), this.count);
     const geometry = this.#geometry;
     if (geometry.capacity < this.kind.length) {
       // Only a search appends pairs, and then no geometry is valid that would need a copy.

@@ -1,10 +1,9 @@
-import { IntersticeError } from '../../contract/errors.js';
 import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
 import { eitherOf, findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
-import { comfortablePairs, MIN_REACH_SHARE, PAIR_LIMIT, shorterLeap } from '../pair-budget.js';
+import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '../pair-budget.js';
 import { distancesByVertex, pairActivationDistance, smallestDistance } from '../part-distances.js';
 import { carryBoxes, carryNormals, isWithinGroup } from '../rigid/carry.js';
 import type { RigidMotions } from '../rigid/move-rigidly.js';
@@ -48,6 +47,9 @@ export class Proximity {
   /** state of the last search (guard RADIUS) */
   readonly #searched: Float32Array;
   #partialBudget = 0;
+  readonly #limit: number;
+  /** pairs found by the last search that exceeded its budget */
+  #found = 0;
   /** engine units: how much nearer than δ pairs outside P may be since the last full search, because groups were carried */
   #worn = 0;
   #leap: number;
@@ -56,6 +58,7 @@ export class Proximity {
   /** @param workspace shared with other scenes; one of its own never needs {@link acquire} and {@link release} */
   constructor(mesh: CollisionMesh, settings: Settings, workspace = new Workspace()) {
     this.#mesh = mesh;
+    this.#limit = workspace.pairLimit;
     this.#settings = settings;
     this.pairs = new PairSet(workspace.geometry);
     this.#search = new ProximitySearch(mesh, workspace.trees);
@@ -266,12 +269,12 @@ export class Proximity {
     for (;;) {
       this.pairs.clear();
       const isSmallest = this.#settings.guard === 'RADIUS' || this.#leap === 0;
-      const budget = isSmallest ? PAIR_LIMIT : this.#comfortable;
+      const budget = isSmallest ? this.#limit : this.#comfortable;
       if (this.#attempt(x, y, budget, pulse)) break;
       this.#shrink();
     }
     // Where even the smallest boxes exceed the comfortable number, a partial search must not fail for that reason.
-    this.#partialBudget = Math.min(PAIR_LIMIT, Math.max(this.#comfortable, 2 * this.pairs.count));
+    this.#partialBudget = Math.min(this.#limit, Math.max(this.#comfortable, 2 * this.pairs.count));
   }
 
   #attempt(x: Float32Array, y: Float32Array, budget: number, pulse?: () => void): boolean {
@@ -282,13 +285,14 @@ export class Proximity {
       this.#search.search(this.boxes, x, cutoff, this.#rules, budget, this.pairs, pulse);
       return true;
     } catch (thrown) {
-      if (thrown instanceof PairBudgetExceeded) return false;
-      throw thrown;
+      if (!(thrown instanceof PairBudgetExceeded)) throw thrown;
+      this.#found = Math.max(this.#limit + 1, thrown.found);
+      return false;
     }
   }
 
   get #comfortable(): number {
-    return comfortablePairs(this.#mesh.contactVertices.length, PAIR_LIMIT);
+    return comfortablePairs(this.#mesh.contactVertices.length, this.#limit);
   }
 
   #shrink(): void {
@@ -301,11 +305,7 @@ export class Proximity {
       this.#reach /= 2;
       return;
     }
-    throw new IntersticeError(
-      'TOO_LARGE',
-      `The proximity set needs more than ${PAIR_LIMIT} pairs, the limit of this engine.`,
-      { hint: 'Use a smaller activation distance, or send fewer elements that lie on top of each other.' },
-    );
+    throw tooManyPairs(this.#found, this.#limit);
   }
 
   /**

@@ -48,7 +48,7 @@ export class TwoWay {
     this.#minDelta = smallestDistance(this.#distances, settings.delta);
     this.#proximity = new Proximity(mesh, settings, workspace);
     this.#edges = settings.sigma > 0 ? new EdgeLengths(mesh) : undefined;
-    this.#before = new BeforeSteps(mesh);
+    this.#before = new BeforeSteps(mesh, workspace.pairLimit);
   }
 
   /**

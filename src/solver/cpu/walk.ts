@@ -55,7 +55,10 @@ export interface WalkInput {
 }
 
 /** Thrown when P exceeds its budget; the caller tries again with smaller boxes. */
-export class PairBudgetExceeded {}
+export class PairBudgetExceeded {
+  /** @param found pairs so far; the search has ended early */
+  constructor(readonly found = 0) {}
+}
 
 /** The pairs that the threads of a run have found, before they are put in order. */
 export class FoundPairs {
@@ -305,7 +308,7 @@ export function pairUp(
         },
         ...{ count, chunk: LEAVES_PER_CHUNK, cost: isIgnored ? 0 : LEAF_COST, pulse },
       });
-      if (taken[1] > left) throw new PairBudgetExceeded();
+      if (taken[1] > left) throw new PairBudgetExceeded(pairs.count + taken[1]);
       if (taken[0] > found.count) found.reserve(Math.max(taken[0], 2 * found.count));
       else {
         append(kind, pairs, found);

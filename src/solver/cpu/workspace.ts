@@ -1,4 +1,6 @@
 import { allocate, release } from '../../threads/arrays.js';
+import { team } from '../../threads/here.js';
+import { pairLimit } from '../pair-budget.js';
 import { ActivePairs } from './active-pairs.js';
 import { PairGeometry } from './pair-set.js';
 import { SearchTrees } from './search.js';
@@ -62,6 +64,9 @@ export class Scratch {
  */
 export const KEPT_BYTES = 2 ** 30;
 
+/** An idle lane keeps this share of what all lanes may take together, so that it does not starve the others. */
+const KEPT_SHARE = 1 / 16;
+
 /**
  * The memory of one request, shared by all scenes of an engine: an engine computes one request at a time, start to end.
  * The next request does not read its content, except that `geometry` and `active` reuse stamps and incidence list if these
@@ -72,8 +77,14 @@ export class Workspace {
   readonly geometry = new PairGeometry();
   readonly active = new ActivePairs();
   readonly trees = new SearchTrees();
+  /** pairs that a scene may hold (pair-budget.ts) */
+  readonly pairLimit: number;
 
   #isAcquired = false;
+
+  constructor(limit = pairLimit(undefined)) {
+    this.pairLimit = limit;
+  }
 
   /**
    * Runs a request in this workspace.
@@ -85,7 +96,7 @@ export class Workspace {
     this.#isAcquired = true;
     try {
       const result = request();
-      if (this.bytes > KEPT_BYTES) this.free();
+      if (this.bytes > Math.min(KEPT_BYTES, KEPT_SHARE * team.memory.account.limit)) this.free();
       return result;
     } catch (thrown) {
       // A stage that was interrupted may have left any content.

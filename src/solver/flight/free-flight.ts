@@ -6,7 +6,7 @@ import { PairSet } from '../cpu/pair-set.js';
 import { type PairRules, ProximitySearch, SearchTrees } from '../cpu/search.js';
 import { PairBudgetExceeded } from '../cpu/walk.js';
 import { eitherOf, findKinematicBorder, ignoredParts } from '../exclusion-rules.js';
-import { comfortablePairs, PAIR_LIMIT } from '../pair-budget.js';
+import { comfortablePairs, pairLimit } from '../pair-budget.js';
 import { CORNERS } from '../pair-kinds.js';
 import type { Settings } from '../settings.js';
 import { Flight, waysBetween } from './flight.js';
@@ -71,10 +71,13 @@ export interface FlightRun {
 export class FreeFlight {
   readonly #mesh: CollisionMesh;
   readonly #settings: Settings;
+  readonly #pairLimit: number;
 
-  constructor(mesh: CollisionMesh, settings: Settings) {
+  /** @param limit pairs that a scene may hold (pair-budget.ts) */
+  constructor(mesh: CollisionMesh, settings: Settings, limit = pairLimit(undefined)) {
     this.#mesh = mesh;
     this.#settings = settings;
+    this.#pairLimit = limit;
   }
 
   /** @returns the number of pieces that x has gone */
@@ -137,7 +140,7 @@ export class FreeFlight {
     const boxes = { box: waysBetween(x, flight.z), growth: delta / 2 };
     // A direction that parts two boxes says nothing where its rounding may exceed the cutoff.
     const cutoff = SEPARATION_ERROR * largestOf(boxes.box) < delta ? delta : Number.POSITIVE_INFINITY;
-    const budget = comfortablePairs(mesh.contactVertices.length, PAIR_LIMIT);
+    const budget = comfortablePairs(mesh.contactVertices.length, this.#pairLimit);
     const trees = new SearchTrees();
     try {
       new ProximitySearch(mesh, trees).search(boxes, x, cutoff, rules, budget, pairs, pulse);
