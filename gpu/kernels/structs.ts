@@ -29,6 +29,7 @@ export const PARAMETERS = new Struct('Parameters', {
   leastDelta: ['f32', 'The smallest of these δ.'],
   mostDelta: ['f32', 'The largest of these δ.'],
   hasPullBack: ['u32', '1 = the pull-back follows when Algorithm 1 has ended, or its kinematic vertices have arrived.'],
+  isAiming: ['u32', '1 = contacts are those of the pull-back: w of pairNormal is their aim, not δ_p.'],
   movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
 });
 
@@ -38,14 +39,14 @@ export const PULL_BACK = new Struct('PullBack', {
   tau: ['f32', 'τ: share of the way to y* that a vertex takes which was pushed lately.'],
   longest: ['f32', 'The longest motion of a step.'],
   minGain: ['f32', 'Share of Φ that a step must gain.'],
-  raise: ['f32', '1 − o: contacts aim for o δ_p, o the contact offset over δ.'],
+  offsetShare: ['f32', 'Contact offset over δ, where parts have none of their own.'],
   warmEdges: ['f32', 'Share of the multipliers of the last step that edge limits begin with.'],
   warmContacts: ['f32', 'The same of contacts.'],
   slack: ['f32', 'Shortens every edge limit.'],
   pushed: ['f32', 'A push shorter than this does not count as one.'],
   rest: ['f32', 'A motion shorter than this is not made.'],
   colours: ['u32', 'Colours of the edges.'],
-  hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex, and its δ.'],
+  hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex.'],
 });
 
 /**

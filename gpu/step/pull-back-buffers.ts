@@ -12,8 +12,8 @@ export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
 
 /**
  * What the pull-back of a scene needs besides the buffers of its steps, by the names that the kernels use; it exists once a
- * request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct VertexPull, offsets float32[2] (contact offset and δ, where parts have
- * their own). Per edge:
+ * request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct VertexPull, offsets float32 (contact offset, where parts have
+ * their own), shortfalls float32[2V] (of the state, then of the best one). Per edge:
  * edgePush float32[8] (multiplier and colour; multiplier before); edgeActive and heldEdges uint32, how many edges of each
  * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum, and their total.
  */
@@ -24,6 +24,7 @@ export class PullBackBuffers {
   readonly yLast: GPUBuffer;
   readonly pull: GPUBuffer;
   readonly offsets: GPUBuffer;
+  readonly shortfalls: GPUBuffer;
   readonly sums: GPUBuffer;
   edgePush!: GPUBuffer;
   edgeActive!: GPUBuffer;
@@ -40,7 +41,8 @@ export class PullBackBuffers {
     this.yFrom = this.#add('yFrom', 12 * vertexCount, STATE);
     this.yLast = this.#add('yLast', 12 * vertexCount, STATE);
     this.pull = this.#add('pull', VERTEX_PULL.bytes * vertexCount, STATE);
-    this.offsets = this.#add('offsets', 8 * vertexCount, STATE);
+    this.offsets = this.#add('offsets', 4 * vertexCount, STATE);
+    this.shortfalls = this.#add('shortfalls', 8 * vertexCount, STATE);
     this.sums = this.#add('sums', 16 * (SUM_GROUPS + 1), STATE);
     this.replaceEdges(edges);
     this.reservePairs(pairCapacity);

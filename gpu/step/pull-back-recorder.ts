@@ -47,13 +47,15 @@ export class PullBackRecorder {
     if (phase === PHASE.PULL) {
       this.#dispatcher.direct(pass, 'beginPull', vertexCount);
       if (count > 0) this.#dispatcher.direct(pass, 'beginEdges', count);
+      this.#dispatcher.indirect(pass, 'clearAims', STEP_SLOT.PAIRS);
+      this.#aimAnew(pass, phase);
       this.weigh(pass);
       this.#dispatcher.direct(pass, 'openPull', 1);
     } else {
       this.#dispatcher.direct(pass, 'restoreBest', vertexCount);
       this.#dispatcher.direct(pass, 'openShortening', 1);
+      this.#aimAnew(pass, phase);
     }
-    this.#aimAnew(pass, phase);
     this.#dispatcher.direct(pass, 'awaitSearch', 1);
   }
 
@@ -63,17 +65,28 @@ export class PullBackRecorder {
       const pass = enter('forward');
       this.forward(pass);
       this.#steps.watch(pass);
+      this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
       this.weigh(pass);
       this.#dispatcher.direct(pass, 'decidePull', 1);
       this.#dispatcher.indirect(pass, 'keepBest', STEP_SLOT.BEST);
       this.#aimAnew(pass, shape.phase);
     }
+    if (!parts.hasAim && !parts.isContinued) this.rate(enter('forward'), shape.phase);
     this.#steps.findContacts(enter('geometry'));
     const pass = enter('backward');
     this.#steps.selectContacts(pass);
     this.sweeps(pass, shape);
     this.#dispatcher.indirect(pass, 'aim', STEP_SLOT.VERTICES);
     this.#dispatcher.direct(pass, 'awaitSearch', 1);
+  }
+
+  /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the state that it begins with. */
+  rate(pass: GPUComputePassEncoder, phase: Phase): void {
+    this.#dispatcher.indirect(pass, 'findShortfalls', STEP_SLOT.PAIRS);
+    if (phase !== PHASE.PULL) return;
+    this.weigh(pass);
+    this.#dispatcher.direct(pass, 'ratePull', 1);
+    this.#dispatcher.indirect(pass, 'keepBest', STEP_SLOT.VERTICES);
   }
 
   /** All sweeps of a step over the contact rows and the edge limits, with what is kept of them. */

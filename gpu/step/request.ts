@@ -99,6 +99,7 @@ export function uploadParameters(
     leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
     mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
     hasPullBack: s.pullBack ? 1 : 0,
+    isAiming: phase === PHASE.ADVANCE ? 0 : 1,
     movesAll: phase === PHASE.SHORTEN ? 1 : 0,
   });
   queue.writeBuffer(buffers.parameters, 0, packed);
@@ -106,11 +107,7 @@ export function uploadParameters(
   const offsets = offsetsByVertex(mesh, s);
   const hasOffsets = offsets !== undefined;
   queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, s.pullBack, { edges, phase, hasOffsets }));
-  if (!offsets) return;
-  const both = Float32Array.from({ length: 2 * offsets.length }, (_, n) =>
-    n % 2 === 0 ? offsets[n / 2] : (distances?.[(n - 1) / 2] ?? s.delta),
-  );
-  queue.writeBuffer(buffers.named('offsets'), 0, both);
+  if (offsets) queue.writeBuffer(buffers.named('offsets'), 0, Float32Array.from(offsets));
 }
 
 /** Sweeps of a step of this phase. */
@@ -131,7 +128,7 @@ export function packPullBack(
     tau,
     longest: leap > 0 ? leap : reach,
     minGain,
-    raise: 1 - offset,
+    offsetShare: offset,
     // Each of the last steps begins anew.
     warmEdges: isShortening ? 0 : WARM_EDGES,
     warmContacts: isShortening ? 0 : WARM_CONTACTS,

@@ -118,6 +118,16 @@ export const BOX_LOSS = 0.2;
 /** ρ of the phase over δ: its vertices go to and fro near where they are, and shorter lists pay for more searches of a part. */
 export const PULL_BACK_REACH = 0.8;
 
+/**
+ * A contact of the pull-back aims at most this share of δ above its distance at the start of the request. δ is a tenth of an edge
+ * by default: a start with tiny gaps moves by half a per cent of an edge, and is at the default offset after three requests. More than
+ * the rest, or pairs that a little is missing from would never be made up for.
+ */
+export const AIM_GROWTH = 0.05;
+
+/** Weight of a vertex's contact shortfall against its distance to the target: as many layers as a pile may have (cpu/merit.ts). */
+export const SHORTFALL_WEIGHT = 8;
+
 /** Weight of the squared excess over an edge's limit against the squared distance to the target. */
 export const EXCESS_WEIGHT = 1000;
 

@@ -57,6 +57,16 @@ export function pairActivationDistance(
   return (d[v0] + ofB) / 2;
 }
 
+/** {@link pairActivationDistance} of pair p of P. */
+export function distanceOfPair(
+  distances: Float32Array,
+  { kind, vertex }: { readonly kind: Uint8Array; readonly vertex: Int32Array },
+  p: number,
+): number {
+  const q = 4 * p;
+  return pairActivationDistance(distances, kind[p], vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]);
+}
+
 /**
  * Checks the parts' activation distances against the parameters and the mesh.
  *

@@ -2,7 +2,6 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Engine } from './engine.js';
-import { distancesByVertex, pairActivationDistance } from './part-distances.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -11,8 +10,8 @@ import type { Settings } from './settings.js';
  * offset of a pair follows from its vertices as δ does (part-distances.ts): a side has the largest of its vertices' parts,
  * the pair the mean of both sides. No part's offset exceeds its δ, so no pair's does.
  *
- * An engine aims at the share offset / δ of δ_p, which is less than δ where a pair began closer, so that tiny gaps of a
- * start are not opened at once.
+ * A contact aims at the offset of its pair, or at less where the pair began nearer, so that tiny gaps of a start are not
+ * opened at once (cpu/contact-aims.ts).
  *
  * Both engines need one number a vertex, {@link offsetsByVertex}: a device binds it like δ by vertex.
  */
@@ -28,29 +27,6 @@ export function offsetsByVertex(mesh: CollisionMesh, settings: Settings): Float3
     offsets.fill(offset, firstVertex, firstVertex + vertexCount);
   }
   return offsets;
-}
-
-/** The pairs whose offset is asked for: vertices of both sides, slot by slot. */
-interface Pairs {
-  readonly kind: Uint8Array;
-  readonly vertex: Int32Array;
-}
-
-/** Contact offset of pair p over its δ: the share of δ_p that its contact aims for. */
-export type OffsetShare = (pairs: Pairs, p: number) => number;
-
-export function offsetShareOf(mesh: CollisionMesh, settings: Settings): OffsetShare {
-  const { pullBack, delta } = settings;
-  const share = pullBack?.offset ?? 0;
-  const offsets = offsetsByVertex(mesh, settings);
-  if (!offsets) return () => share;
-  const distances = distancesByVertex(mesh, settings);
-  return ({ kind, vertex }, p) => {
-    const q = 4 * p;
-    const of = (values: Float32Array): number =>
-      pairActivationDistance(values, kind[p], vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]);
-    return of(offsets) / (distances ? of(distances) : delta);
-  };
 }
 
 /**

@@ -2,8 +2,12 @@ import t from 'tap';
 import type { IntersticeError } from '../../src/contract/errors.js';
 import type { PartInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
+import { AIM_GROWTH } from '../../src/solver/constants.js';
+import { aimOf, aimsOf, offsetOf } from '../../src/solver/cpu/contact-aims.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
-import { checkPartOffsets, offsetShareOf, offsetsByVertex } from '../../src/solver/part-offsets.js';
+import { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { Scratch } from '../../src/solver/cpu/workspace.js';
+import { checkPartOffsets, offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { runJob } from '../support/job.js';
 import { makeSettings } from '../support/settings.js';
 
@@ -21,8 +25,6 @@ const meshOf = (...lengths: Lengths[]) => {
   return buildMesh({ vertexCount: 3 * parts.length, triangles, parts });
 };
 
-/** Vertex 0 of the first part and the triangle of the second. */
-const PAIR = { kind: Uint8Array.of(0), vertex: Int32Array.of(0, 3, 4, 5) };
 const PULL_BACK = { sweeps: 32, tau: 0.2, minGain: 0.03, offset: 0.25 };
 const settings = makeSettings({ delta: 0.5, scale: 4, pullBack: PULL_BACK });
 
@@ -33,14 +35,37 @@ t.test('by vertex, in engine units; a part without an offset takes the same shar
   t.equal(offsetsByVertex(mesh, makeSettings()), undefined, 'FAST aims at none');
 });
 
-t.test('a pair aims at the mean of both sides, as its δ is their mean', async (t) => {
-  const shareOf = (...lengths: Lengths[]) => offsetShareOf(meshOf(...lengths), settings)(PAIR, 0);
-  t.equal(shareOf({}, {}), 0.25);
-  t.equal(shareOf({ activationDistance: 0.25 }, {}), 0.25, 'the share of both parts is that of the parameters');
-  t.equal(shareOf({ contactOffset: 0.125 }, {}), (0.5 + 0.125) / 2 / 0.5);
-  t.equal(shareOf({ contactOffset: 0 }, { contactOffset: 0 }), 0);
-  t.equal(shareOf({ activationDistance: 0.25, contactOffset: 0.25 }, {}), (1 + 0.125) / 2 / ((1 + 0.5) / 2));
-  t.equal(shareOf({ contactOffset: 0.125 }, { contactOffset: 0.125 }), 1);
+t.test('the offset of a pair is the mean of both sides, as its δ is', async (t) => {
+  const offsetBetween = (...lengths: Lengths[]): number => {
+    const mesh = meshOf(...lengths);
+    const aims = aimsOf(mesh, settings, PULL_BACK, new Scratch());
+    const pairs = new PairSet();
+    pairs.push(0, 0, 3, 4, 5, 0, 0, 0);
+    return offsetOf(pairs, 0, settings.delta, aims);
+  };
+  // 0.5 is δ in engine units, of which a quarter is the offset; contact offsets of parts are scaled by 4.
+  t.equal(offsetBetween({}, {}), 0.125);
+  t.equal(offsetBetween({ contactOffset: 0.125 }, {}), (0.5 + 0.125) / 2);
+  t.equal(offsetBetween({ contactOffset: 0 }, { contactOffset: 0 }), 0);
+  t.equal(offsetBetween({ activationDistance: 0.25, contactOffset: 0.25 }, {}), (1 + 0.125) / 2);
+  t.equal(offsetBetween({ contactOffset: 0.125 }, { contactOffset: 0.125 }), 0.5);
+});
+
+t.test('an aim is the offset, or a little more than the distance at the start', async (t) => {
+  const aims = { offsets: new Float32Array(0), offsetShare: 0.5 };
+  const aimAt = (d0: number, offsetShare = 0.5): number => {
+    const pairs = new PairSet();
+    pairs.push(0, 0, 1, 2, 3, 0, 0, 0);
+    const start = Float32Array.of(0.2, d0, 0.2, 0, 0, 0, 1, 0, 0, 0, 0, 1);
+    return aimOf(pairs, 0, 0.25, start, { ...aims, offsetShare });
+  };
+  const isAbout = (a: number, b: number): boolean => Math.abs(a - b) < 1e-7;
+  t.ok(isAbout(aimAt(1), 0.125));
+  t.ok(isAbout(aimAt(0.125), 0.125), 'what is there is not given up');
+  t.ok(isAbout(aimAt(0.12), 0.125));
+  t.ok(isAbout(aimAt(0.05), 0.05 + AIM_GROWTH * 0.25));
+  t.ok(isAbout(aimAt(0.001), 0.001 + AIM_GROWTH * 0.25), 'tiny gaps are not opened at once');
+  t.equal(aimAt(0.05, 0), 0);
 });
 
 t.test('what does not fit is refused by its path', async (t) => {

@@ -40,6 +40,7 @@ type BufferName =
   | 'best'
   | 'pull'
   | 'sums'
+  | 'shortfalls'
   | 'edgePush'
   | 'heldEdges'
   | 'kept'

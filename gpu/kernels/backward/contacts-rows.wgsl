@@ -1,4 +1,4 @@
-// Rows of the contacts that are kept, one thread each: c = d − δ_p, K = Σ w |J|² with inverse masses w (Eqs. 9–12), λ = 0.
+// Rows of the contacts that are kept, one thread each: c = d − δ_p, in the pull-back d − aim, K = Σ w |J|² with inverse masses w (Eqs. 9–12), λ = 0.
 //
 // In: the kept candidates (contacts: queue), x, pairs, inverseMass. In and out: candidates. Out: contacts: row. Mirrors
 // Contacts.#addRow (src/solver/cpu/contacts.ts).

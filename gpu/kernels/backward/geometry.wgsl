@@ -1,8 +1,8 @@
 // Geometry of the pairs that may be contacts, one thread a pair of the list that list-near-pairs.wgsl has made: closest points,
 // certified normal and gap at x (docs/method.md, S1), δ_p where it is not known yet, and the list of the candidates, those with
-// gap < δ_p (activation, Eqs. 10–12).
+// gap < δ_p (activation, Eqs. 10–12); in the pull-back gap < δ, whatever gap they aim for (pull-back/shortfalls.wgsl).
 //
-// In: motions, listed, pairVertex. In and out: pairNormal (xyz; w = δ_p or 0). Out: pairDistance, the stamp in pairInfo;
+// In: motions, listed, pairVertex. In and out: pairNormal (xyz; w = δ_p or 0, in the pull-back the aim). Out: pairDistance, the stamp in pairInfo;
 // candidates, as many as there is room for, and control.candidateCount, which counts beyond that. Mirrors
 // findCandidates and pairDelta (src/solver/cpu/candidates.ts).
 // #include "common/dispatch.wgsl"
@@ -81,7 +81,7 @@ fn geometry(
     if (round == 0u) {
       measured = measureNearest(kind, points, nearest, stored.xyz);
       isCandidate = measured.distance > 0.0 && measured.gap < delta;
-      if (isCandidate && own == 0.0) {
+      if (isCandidate && own == 0.0 && parameters.isAiming == 0u) {
         points = cornersOfStart(kind, ids);
         rounds = 2u;
       }
@@ -90,7 +90,7 @@ fn geometry(
       own = min(delta, max(RECOVERY * d0, MIN_DELTA_SHARE * delta));
     }
   }
-  isCandidate = isCandidate && measured.gap < own;
+  isCandidate = isCandidate && (measured.gap < own || parameters.isAiming == 1u);
   pairNormal[p] = vec4f(measured.normal, own);
   pairDistance[p] = measured.distance;
   pairInfo[p] = kind | (control.clock << STAMP_SHIFT);

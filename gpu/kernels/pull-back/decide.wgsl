@@ -1,4 +1,4 @@
-// Decides what comes next in the pull-back. `openPull` and `openShortening` open its phases, `decidePull` closes a step, `awaitSearch`
+// Decides what comes next in the pull-back. `openPull` and `openShortening` open its phases, `ratePull` rates the state that it begins with, `decidePull` closes a step, `awaitSearch`
 // the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
 // statuses:
 //
@@ -45,6 +45,12 @@ fn openPull() {
   control.wantsSearch = select(SEARCH_ALL, SEARCH_NONE, control.wantsSearch == SEARCH_NONE);
   control.state = limitedOr(select(CONVERGED, RUNNING, merit > 0.0));
   writeArguments();
+}
+
+// Before the first step, once P is known: contacts count from here on.
+@compute @workgroup_size(1)
+fn ratePull() {
+  control.bestMerit = select(control.bestMerit, meritOf(sums[SUM_GROUPS].xy), control.state == RUNNING);
 }
 
 @compute @workgroup_size(1)

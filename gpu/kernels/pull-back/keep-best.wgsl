@@ -1,9 +1,10 @@
-// best ← x where the last step of the pull-back has reached the best state so far, one thread a vertex. A bit copy. Mirrors
+// best ← x where the last step of the pull-back has reached the best state so far, with its shortfalls, one thread a vertex. A bit copy. Mirrors
 // PullBack.#keep (src/solver/cpu/pull-back.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;
 @group(0) @binding(2) var<storage, read_write> best: array<u32>;
+@group(0) @binding(3) var<storage, read_write> shortfalls: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn keepBest(
@@ -18,4 +19,5 @@ fn keepBest(
   for (var k = 3u * i; k < 3u * i + axes(); k++) {
     best[k] = x[k];
   }
+  shortfalls[parameters.vertexCount + i] = shortfalls[i];
 }

@@ -1,12 +1,12 @@
 // Parts of Φ at x, and of what it is above Φ at the best state, over every so-many-th vertex and edge a thread:
 //
-//   Φ = Σ m_i |x_i − y*_i|² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − R_ij)²,   R = σ L*
+//   Φ = Σ m_i (|x_i − y*_i| + SHORTFALL_WEIGHT s_i)² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − R_ij)²,   R = σ L*
 //
-// the two sums apart; the difference to the best state term by term, |a|² − |b|² = (a − b)·(a + b), so that its sign is that of many
+// with the shortfall s_i of the contacts of a vertex (pull-back/shortfalls.wgsl), the two sums apart; the difference to the best state term by term, |a|² − |b|² = (a − b)·(a + b), so that its sign is that of many
 // small terms even beside a large one that hardly changes. Lengths are in units of the largest |x − y*| that the pull-back began with, rounded down to a power of two, so
 // that squares neither overflow nor vanish beside each other; scaling by a power of two is exact.
 //
-// In: x, best, goal, inverseMass, edgeEnds, edgeRow, control. Out: sums. Mirrors PullBack.#merit (src/solver/cpu/pull-back.ts) and
+// In: x, best, goal, inverseMass, edgeEnds, edgeRow, shortfalls, control. Out: sums. Mirrors Merit.of (src/solver/cpu/merit.ts) and
 // EdgeLimits.excess (edge-limits.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -19,6 +19,7 @@
 @group(0) @binding(6) var<storage, read> edgeRow: array<vec4f>;
 @group(0) @binding(7) var<storage, read_write> sums: array<vec4f>;
 @group(0) @binding(8) var<storage, read> best: array<f32>;
+@group(0) @binding(9) var<storage, read> shortfalls: array<f32>;
 // #include "pull-back/sums.wgsl"
 
 // Relative: what |x_i − x_j| in float32 may err by. Less is no excess.
@@ -48,15 +49,26 @@ fn weigh(
   for (var i = begin; i < parameters.vertexCount; i += stride) {
     let w = inverseMass[i];
     var square = 0.0;
+    var bestSquare = 0.0;
     var loss = 0.0;
     for (var k = 3u * i; k < 3u * i + axes(); k++) {
       let here = scale * x[k] - scale * goal[k];
       let there = scale * best[k] - scale * goal[k];
       square += here * here;
+      bestSquare += there * there;
       loss += (scale * (x[k] - best[k])) * (here + there);
     }
+    let short = SHORTFALL_WEIGHT * scale * shortfalls[i];
+    let bestShort = SHORTFALL_WEIGHT * scale * shortfalls[parameters.vertexCount + i];
+    // (a + s)² − (b + t)² = a² − b² + 2 ((a − b) s + b (s − t)) + s² − t²
+    let distance = sqrt(square);
+    let bestDistance = sqrt(bestSquare);
+    let both = distance + bestDistance;
+    let further = select(0.0, loss / max(both, 1e-30), both > 0.0);
+    let shorter = short - bestShort;
+    let more = 2.0 * (further * short + bestDistance * shorter) + shorter * (short + bestShort);
     if (w > 0.0) {
-      own += vec4f(square / w, 0.0, loss / w, 0.0);
+      own += vec4f((distance + short) * (distance + short) / w, 0.0, (loss + more) / w, 0.0);
     }
   }
   for (var e = begin; e < parameters.edgeCount; e += stride) {

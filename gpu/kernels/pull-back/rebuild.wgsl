@@ -1,7 +1,7 @@
 // y at the beginning of a step of the pull-back, one thread a vertex. `rebuild`: from y* (pull-back/rebuilt.wgsl). `holdStill`, where
 // only edges are shortened: y ← x.
 //
-// In: x, goal, inverseMass. In and out: pull. Out: y. Mirrors PullBack.#rebuild (src/solver/cpu/pull-back.ts).
+// In: x, goal, inverseMass. In and out: pull. Out: y; shortfalls, 0. Mirrors PullBack.#rebuild (src/solver/cpu/pull-back.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read> x: array<u32>;
@@ -10,6 +10,7 @@
 @group(0) @binding(4) var<storage, read> inverseMass: array<f32>;
 @group(0) @binding(5) var<storage, read_write> pull: array<VertexPull>;
 @group(0) @binding(6) var<uniform> pullBack: PullBack;
+@group(0) @binding(7) var<storage, read_write> shortfalls: array<f32>;
 // #include "pull-back/rebuilt.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -33,6 +34,8 @@ fn rebuild(
     y[3u * i + c] = bitcast<u32>(rebuilt.to[c]);
   }
   pull[i].farAway = rebuilt.farAway;
+  // Contacts count from the first search of the phase on.
+  shortfalls[i] = 0.0;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

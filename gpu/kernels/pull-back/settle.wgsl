@@ -3,7 +3,7 @@
 // the leap. `conclude`, at the end of a run: r of a dynamic vertex is 1 where the vertex is not settled (held where the run stalled;
 // still wanting to move where it was ended), else 0; a kinematic vertex keeps r of Algorithm 1.
 //
-// In: vertexStep, inverseMass. In and out: progress.residual, pull, control. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
+// In: vertexStep, inverseMass. In and out: progress.residual, pull, control. Out: shortfalls, 0. Mirrors PullBack.#forward (src/solver/cpu/pull-back.ts) and
 // Residuals.settle (motion.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -16,6 +16,7 @@
 @group(0) @binding(6) var<storage, read> x: array<f32>;
 @group(0) @binding(7) var<storage, read> goal: array<f32>;
 @group(0) @binding(8) var<uniform> pullBack: PullBack;
+@group(0) @binding(9) var<storage, read_write> shortfalls: array<f32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settleStep(
@@ -32,6 +33,8 @@ fn settleStep(
   let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
   progress[i].residual = select(0.0, 1.0, isMoving);
   pull[i].isHeld = select(0u, 1u, isHeld);
+  // For findShortfalls.
+  shortfalls[i] = 0.0;
   var rest = vec3f(0.0);
   for (var c = 0u; c < axes(); c++) {
     rest[c] = goal[3u * i + c] - x[3u * i + c];

@@ -2,10 +2,11 @@ import { team } from '../../threads/here.js';
 import { defineStage } from '../../threads/stage.js';
 import { MIN_DELTA_SHARE, RECOVERY, STALE_GAP } from '../constants.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
-import { pairActivationDistance } from '../part-distances.js';
+import { distanceOfPair } from '../part-distances.js';
 import type { ActivePairs } from './active-pairs.js';
 import { measureClosest, measurePair } from './certificate.js';
 import { closest } from './closest.js';
+import { type AimArrays, type AimNumbers, type Aims, aimOf } from './contact-aims.js';
 import { closeGaps } from './lists.js';
 import type { PairArrays, PairSet } from './pair-set.js';
 import { Scratch } from './workspace.js';
@@ -28,7 +29,7 @@ export function pairDelta(pairs: PairArrays, p: number, start: Float32Array, del
   return pairs.delta[p];
 }
 
-interface FindArrays extends PairArrays {
+interface FindArrays extends PairArrays, AimArrays {
   readonly active: Uint32Array;
   readonly x: Float32Array;
   readonly start: Float32Array;
@@ -39,34 +40,43 @@ interface FindArrays extends PairArrays {
   readonly counts: Int32Array;
 }
 
-interface FindNumbers {
+interface FindNumbers extends AimNumbers {
   readonly step: number;
   readonly delta: number;
   /** whether `distances` replaces δ */
   readonly hasDistances: number;
+  /** whether pairs are contacts of the pull-back */
+  readonly isAiming: number;
 }
 
 const FIND = defineStage(import.meta.url, 'find', findCandidates);
 
 function findCandidates(arrays: FindArrays, numbers: FindNumbers, from: number, to: number): void {
-  const { active, x, start, distances, candidates, counts, vertex, normal, kind, gap, distance } = arrays;
-  const { step, delta, hasDistances } = numbers;
+  const { active, x, start, distances, offsets, candidates, counts, vertex, normal, kind, gap, distance } = arrays;
+  const { step, delta, hasDistances, isAiming, offsetShare } = numbers;
+  const aims: Aims = { offsets, offsetShare };
   let found = from;
   let range = delta;
   for (let n = from; n < to; n++) {
     const p = active[n];
-    if (hasDistances === 1) {
-      const q = 4 * p;
-      range = pairActivationDistance(distances, kind[p], vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]);
-    }
+    if (hasDistances === 1) range = distanceOfPair(distances, arrays, p);
     if (staleGap(vertex, normal, kind[p], p, x) > STALE_GAP * range) continue;
     measurePair(arrays, p, x, step);
-    if (gap[p] < range && gap[p] < pairDelta(arrays, p, start, range) && distance[p] > 0) candidates[found++] = p;
+    if (!(gap[p] < range && distance[p] > 0)) continue;
+    if (isAiming === 1) aimOf(arrays, p, range, start, aims);
+    else if (gap[p] >= pairDelta(arrays, p, start, range)) continue;
+    candidates[found++] = p;
   }
   counts[from / CHUNK] = found - from;
 }
 
-/** The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p. Of one request. */
+/** Those of Algorithm 1, which aims at δ_p. */
+const NO_AIMS: Aims = { offsets: new Float32Array(0), offsetShare: 0 };
+
+/**
+ * The pairs that a backward step constrains: those with a moving vertex and a gap below δ_p; in the pull-back below δ, whatever
+ * gap they aim for, so that a pair is seen before a step passes its aim. Of one request.
+ */
 export class ContactCandidates {
   /** uint32[count] indices into P, ascending */
   list: Uint32Array = new Uint32Array(0);
@@ -86,6 +96,7 @@ export class ContactCandidates {
    * @param delta δ of all pairs where `distances` is undefined; engine units
    * @param distances float32[V] δ by vertex, engine units; the same in every call
    * @param pulse called at short intervals; may throw
+   * @param aims what the contacts of the pull-back aim for, kept in place of δ_p; undefined = Algorithm 1
    */
   find(
     pairs: PairSet,
@@ -96,6 +107,7 @@ export class ContactCandidates {
     delta: number,
     distances: Float32Array | undefined,
     pulse?: () => void,
+    aims?: Aims,
   ): void {
     if (this.list.length < active.count) {
       this.list = this.scratch.uint32('candidates', pairs.count);
@@ -105,13 +117,14 @@ export class ContactCandidates {
     this.#distances ??= this.#copy('distances', distances ?? new Float32Array(0));
     const { kind, vertex, normal, delta: deltas, stamp, weight, distance, gap, error } = pairs;
     const [candidates, counts] = [this.list, this.#counts];
+    const { offsets, offsetShare } = aims ?? NO_AIMS;
     team.run({
       stage: FIND,
       arrays: {
         ...{ kind, vertex, normal, delta: deltas, stamp, weight, distance, gap, error },
-        ...{ active: active.list, x, start: this.#start, distances: this.#distances, candidates, counts },
+        ...{ active: active.list, x, start: this.#start, distances: this.#distances, offsets, candidates, counts },
       },
-      numbers: { step, delta, hasDistances: distances ? 1 : 0 },
+      numbers: { step, delta, hasDistances: distances ? 1 : 0, isAiming: aims ? 1 : 0, offsetShare },
       ...{ count: active.count, chunk: CHUNK, cost: COST, pulse },
     });
     this.count = closeGaps(candidates, counts, active.count, CHUNK);
@@ -125,7 +138,7 @@ export class ContactCandidates {
 }
 
 /** Gap along the last normal of the pair, in double, whose rounding is far below STALE_GAP·δ. */
-function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: number, x: Float32Array): number {
+export function staleGap(vertex: Int32Array, normal: Float32Array, kind: number, p: number, x: Float32Array): number {
   const q = 4 * p;
   const nx = normal[3 * p];
   const ny = normal[3 * p + 1];

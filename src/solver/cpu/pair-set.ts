@@ -88,7 +88,7 @@ export class PairSet {
   normal: Float32Array = new Float32Array(0);
 
   // Shared memory, valid during one request:
-  /** float32[capacity] δ_p, or 0 while no step has needed it since the search */
+  /** float32[capacity] δ_p, in the pull-back the aim of the contact (contact-aims.ts); or 0 while no step has needed it */
   delta = NO_GEOMETRY.delta;
   /** float32[capacity] multiplier of the last step of the pull-back, 0 where it had none */
   lambda = NO_GEOMETRY.lambda;

@@ -1,7 +1,6 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
-  EXCESS_WEIGHT,
   FREE_STEPS,
   LEAP_PROGRESS,
   MAX_HELD_STEPS,
@@ -17,14 +16,16 @@ import {
   WARM_CONTACTS,
   WARM_EDGES,
 } from '../constants.js';
-import { type OffsetShare, offsetShareOf } from '../part-offsets.js';
 import type { PullBackSettings, Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
+import { type Aims, aimsOf } from './contact-aims.js';
 import { EdgeLimits } from './edge-limits.js';
+import { Merit } from './merit.js';
 import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import type { Proximity } from './proximity.js';
+import { Shortfalls } from './shortfalls.js';
 import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
@@ -68,12 +69,8 @@ export interface PullBackOutcome {
  *
  *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed lately, else τ
  *
- * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their offset,
- * not at δ_p. The best state by
- *
- *   Φ = Σ m_i |x_i − y*_i|² + 1000 Σ max(0, |x_i − x_j| − σ L*_ij)²
- *
- * is kept, and the phase ends when Φ falls too little; then a few steps only shorten edges that are still too long.
+ * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their offset
+ * (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too little; then a few steps only shorten edges that are still too long.
  *
  * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust boxes, and
  * the best state is one that was committed. A search comes after the sweeps, so that boxes hold the y that was pushed.
@@ -86,7 +83,8 @@ export class PullBack {
   readonly #proximity: Proximity;
   readonly #edges: EdgeLimits | undefined;
   readonly #contacts: WarmContacts;
-  readonly #offsetShare: OffsetShare;
+  readonly #aims: Aims;
+  readonly #merit: Merit;
   readonly #sweeps: AcceleratedSweeps;
   /** float32[V] δ by vertex, and the smallest δ */
   readonly #distances: Float32Array | undefined;
@@ -120,7 +118,7 @@ export class PullBack {
     proximity: Proximity,
     deltas: { readonly distances: Float32Array | undefined; readonly min: number },
     ends: Uint32Array | undefined,
-    target: Float32Array,
+    { start, target }: Pick<PullBackRun, 'start' | 'target'>,
     scratch: Scratch,
   ) {
     const { vertexCount, inverseMasses } = mesh;
@@ -133,7 +131,11 @@ export class PullBack {
     this.#minDelta = deltas.min;
     this.#edges = ends && new EdgeLimits(ends, inverseMasses, target, settings.sigma, scratch);
     this.#contacts = new WarmContacts(stages.contacts, inverseMasses, scratch);
-    this.#offsetShare = offsetShareOf(mesh, settings);
+    this.#aims = aimsOf(mesh, settings, plan, scratch);
+    const { delta } = settings;
+    const { distances } = deltas;
+    const shortfalls = new Shortfalls(vertexCount, { delta, distances }, this.#aims, start, scratch);
+    this.#merit = new Merit(inverseMasses, this.#edges, shortfalls);
     this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
     this.#unpushed = scratch.uint8('steps without a push', vertexCount).fill(FREE_STEPS);
     this.#wants = scratch.uint8('wants to move', vertexCount);
@@ -157,7 +159,12 @@ export class PullBack {
     this.#isSearchDue = !run.isSearched;
     this.#isSearchComplete = true;
     this.#stages.watch.begin(x, this.#residuals);
-    if (this.#hasPairs) this.#contacts.reset(this.#proximity.pairs);
+    if (this.#hasPairs) {
+      const { pairs } = this.#proximity;
+      this.#contacts.reset(pairs);
+      // From δ_p to aims.
+      pairs.delta.fill(0, 0, pairs.count);
+    }
     const status = this.#end(run);
     x.set(this.#best);
     if (status === 'CONVERGED') this.#wants.fill(0);
@@ -180,7 +187,8 @@ export class PullBack {
     const { x, y, target } = run;
     const { clock, moving } = this.#stages;
     const { delta } = this.#settings;
-    let best = this.#merit(x, target);
+    let best = this.#merit.of(x, target, undefined);
+    let isFirst = true;
     let poorSteps = 0;
     while (best > 0) {
       const step = run.nextStep();
@@ -188,10 +196,12 @@ export class PullBack {
       this.#rebuild(run);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
+      if (isFirst) best = this.#merit.of(x, target, this.#proximity.pairs);
+      isFirst = false;
       this.#sweepRows(run, step, markMoving(x, y, moving), { sweeps: this.#plan.sweeps, slack: 0 });
       this.#observePushes(y, PUSHED * delta);
       this.#forward(run, step, REST * delta);
-      const merit = this.#merit(x, target);
+      const merit = this.#merit.of(x, target, this.#proximity.pairs);
       const gain = (best - merit) / best;
       if (gain > 0) {
         best = merit;
@@ -298,10 +308,10 @@ export class PullBack {
     const { pairs } = this.#proximity;
     const { delta } = this.#settings;
     active.gather(pairs, moving, movingCount);
-    candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse);
+    candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse, this.#aims);
     clock.lap('geometry');
     contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
-    this.#contacts.begin(pairs, y, this.#offsetShare, WARM_CONTACTS);
+    this.#contacts.begin(pairs, y, WARM_CONTACTS);
     this.#edges?.begin(y, WARM_EDGES);
     this.#sweeps.run(x, y, this.#edges, this.#contacts, { ...options, delta, pulse });
     this.#contacts.end(pairs);
@@ -377,19 +387,5 @@ export class PullBack {
     this.#best.set(x);
     for (const state of this.#unshown) onState(state);
     this.#unshown = [];
-  }
-
-  /** Φ */
-  #merit(x: Float32Array, target: Float32Array): number {
-    const { inverseMasses } = this.#mesh;
-    let sum = 0;
-    for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
-      if (inverseMasses[i] === 0) continue;
-      const dx = x[k] - target[k];
-      const dy = x[k + 1] - target[k + 1];
-      const dz = x[k + 2] - target[k + 2];
-      sum += (dx * dx + dy * dy + dz * dz) / inverseMasses[i];
-    }
-    return this.#edges ? sum + EXCESS_WEIGHT * this.#edges.excess(x) : sum;
   }
 }

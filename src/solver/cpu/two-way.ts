@@ -195,7 +195,8 @@ export class TwoWay {
     const ends = this.#edges?.ends;
     const { scratch } = this.#workspace;
     const proximity = this.#proximity;
-    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, ends, input.y, scratch);
+    const ways = { start: input.x, target: input.y };
+    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, ends, ways, scratch);
     const { status, unsettled } = phase.run({
       ...{ x: run.x, y: run.y, start: input.x, target: input.y, pulse: run.pulse },
       isSearched: proximity.isValid && (!next.isDue || next.wanted !== undefined),

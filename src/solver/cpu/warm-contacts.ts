@@ -1,4 +1,3 @@
-import type { OffsetShare } from '../part-offsets.js';
 import type { Contacts } from './contacts.js';
 import type { PairSet } from './pair-set.js';
 import type { Scratch } from './workspace.js';
@@ -7,11 +6,8 @@ import type { Scratch } from './workspace.js';
 const NEAR_CONTACT = 0.1;
 
 /**
- * The contact rows of one step (contacts.ts) for the sweeps of the pull-back: they aim at the contact offset instead of δ_p,
- *
- *   c + J·(y − x) ≥ 0  with  c = d − o·δ_p,
- *
- * and begin with the multipliers of the step before, which stay with the pairs; a pair that a search finds begins with 0.
+ * The contact rows of one step (contacts.ts) for the sweeps of the pull-back: c + J·(y − x) ≥ 0 with c = d − aim
+ * (contact-aims.ts). They begin with the multipliers of the step before, which stay with the pairs; a pair that a search finds begins with 0.
  */
 export class WarmContacts {
   readonly #contacts: Contacts;
@@ -44,10 +40,9 @@ export class WarmContacts {
   /**
    * Begins the sweeps of a step over the rows that `contacts` has just assembled, and moves y by their multipliers.
    *
-   * @param offsetShare o of a pair, the share of δ_p that is aimed at
    * @param share of the multipliers of the last step
    */
-  begin(pairs: PairSet, y: Float32Array, offsetShare: OffsetShare, share: number): void {
+  begin(pairs: PairSet, y: Float32Array, share: number): void {
     const { count, pairOf, value, corner, jacobian, stiffness, colouring } = this.#contacts;
     const scratch = this.#scratch;
     this.#lambda = scratch.float32('warm lambda', count);
@@ -64,7 +59,7 @@ export class WarmContacts {
     for (let n = 0; n < count; n++) {
       const r = colouring.order[n];
       const p = pairOf[r];
-      this.#value[n] = value[r] + (1 - offsetShare(pairs, p)) * pairs.delta[p];
+      this.#value[n] = value[r];
       this.#lambda[n] = share * pairs.lambda[p];
       this.#stiffness[n] = stiffness[r];
       for (let s = 0; s < 4; s++) this.#corner[4 * n + s] = corner[4 * r + s];

@@ -5,14 +5,14 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { EXCESS_WEIGHT, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
 import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
+import { aimOf } from '../../../src/solver/cpu/contact-aims.js';
 import { Contacts } from '../../../src/solver/cpu/contacts.js';
 import { EdgeLimits } from '../../../src/solver/cpu/edge-limits.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
 import { Proximity } from '../../../src/solver/cpu/proximity.js';
+import { Shortfalls } from '../../../src/solver/cpu/shortfalls.js';
 import { WarmContacts } from '../../../src/solver/cpu/warm-contacts.js';
 import { Scratch, Workspace } from '../../../src/solver/cpu/workspace.js';
-import { pairActivationDistance } from '../../../src/solver/part-distances.js';
-import type { OffsetShare } from '../../../src/solver/part-offsets.js';
 import type { PullBackSettings, Settings } from '../../../src/solver/settings.js';
 import { openTestDevice } from '../../support/gpu.js';
 import { StageBench, type StageInput } from '../../support/gpu-step.js';
@@ -111,12 +111,11 @@ else {
         const { pairs } = proximity;
         const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
         const bench = new StageBench(gpu.memory, gpu.kernels, input);
-        // Offset and δ of each vertex.
-        const own = Float32Array.from({ length: mesh.vertexCount }, () => settings.delta * random());
-        const offsets = Float32Array.from({ length: 2 * own.length }, (_, n) =>
-          n % 2 === 0 ? own[n / 2] : settings.delta,
-        );
+        const offsets = Float32Array.from({ length: mesh.vertexCount }, () => settings.delta * random());
         bench.beginPullBack(input, PHASE.PULL, hasOffsets ? offsets : undefined);
+        // The state is the start: what begins nearer than its offset aims a little farther than it is.
+        bench.run((pass) => bench.pullBack.rate(pass, PHASE.PULL));
+        const short = await bench.floats('shortfalls');
         const runs: Float32Array[] = [];
         let rows: number[] = [];
         for (const step of [0, 1]) {
@@ -133,9 +132,18 @@ else {
         const normal = await bench.floats('pairNormal');
         bench.close();
 
+        const aims = { offsets: hasOffsets ? offsets : new Float32Array(0), offsetShare: PLAN.offset };
+        const deltas = { delta: settings.delta, distances: undefined };
+        const shortfalls = new Shortfalls(mesh.vertexCount, deltas, aims, x, new Scratch());
+        shortfalls.measure(pairs, x);
+        t.ok(shortfalls.of.some((by) => by > 0.04 * settings.delta));
+        const movable = shortfalls.of.map((by, i) => (mesh.inverseMasses[i] > 0 ? by : 0));
+        // Distances of points that are up to 6 away from the origin.
+        t.ok(worstOf(short.subarray(0, movable.length), movable) < 1e-5, 'shortfalls of the reference');
         for (const p of rows) {
           measurePair(pairs, p, x, 1);
-          pairs.delta[p] = normal[4 * p + 3];
+          const aim = aimOf(pairs, p, settings.delta, x, aims);
+          t.ok(Math.abs(normal[4 * p + 3] - aim) < 1e-5, `aim ${normal[4 * p + 3]} of pair ${p}, the reference ${aim}`);
         }
         const contacts = new Contacts(mesh.inverseMasses, 'GAP');
         contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
@@ -145,15 +153,11 @@ else {
         const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));
         contacts.colouring = { order, offsets: Uint32Array.of(0, contacts.count), colours: 1 };
         const scratch = new Scratch();
-        const shareOf: OffsetShare = ({ kind, vertex }, p) => {
-          const v = vertex.subarray(4 * p, 4 * p + 4);
-          return pairActivationDistance(own, kind[p], v[0], v[1], v[2], v[3]) / settings.delta;
-        };
         const warm = new WarmContacts(contacts, mesh.inverseMasses, scratch);
         const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
         for (const run of runs) {
           const expected = Float32Array.from(y);
-          warm.begin(pairs, expected, hasOffsets ? shareOf : () => PLAN.offset, WARM_CONTACTS);
+          warm.begin(pairs, expected, WARM_CONTACTS);
           sweeps.run(x, expected, undefined, warm, { sweeps: 1, delta: settings.delta, slack: 0 });
           warm.end(pairs);
           const worst = worstOf(run, expected);

@@ -1,0 +1,60 @@
+import type { CollisionMesh } from '../../mesh/types.js';
+import { AIM_GROWTH } from '../constants.js';
+import { distanceOfPair } from '../part-distances.js';
+import { offsetsByVertex } from '../part-offsets.js';
+import type { PullBackSettings, Settings } from '../settings.js';
+import { measureClosest } from './certificate.js';
+import { closest } from './closest.js';
+import type { PairArrays } from './pair-set.js';
+import type { Scratch } from './workspace.js';
+
+/** What the contacts of the pull-back aim for, as a stage takes it. Lengths in engine units. */
+export interface AimArrays {
+  /** float32[V] contact offset by vertex; empty = the same share of δ for all */
+  readonly offsets: Float32Array;
+}
+
+export interface AimNumbers {
+  /** contact offset over δ, where `offsets` is empty */
+  readonly offsetShare: number;
+}
+
+export type Aims = AimArrays & AimNumbers;
+
+/** @param scratch whose memory the arrays are in */
+export function aimsOf(mesh: CollisionMesh, settings: Settings, plan: PullBackSettings, scratch: Scratch): Aims {
+  const byVertex = offsetsByVertex(mesh, settings) ?? new Float32Array(0);
+  const offsets = scratch.float32('contact offsets', byVertex.length);
+  offsets.set(byVertex);
+  return { offsets, offsetShare: plan.offset };
+}
+
+/** Contact offset of pair p. @param delta its δ */
+export function offsetOf(pairs: PairArrays, p: number, delta: number, { offsets, offsetShare }: Aims): number {
+  return offsets.length > 0 ? distanceOfPair(offsets, pairs, p) : offsetShare * delta;
+}
+
+/**
+ * The gap that the contact of pair p aims for in the pull-back:
+ *
+ *   aim = min(o, d₀ + AIM_GROWTH δ)
+ *
+ * with the pair's contact offset o, its δ, and its distance d₀ at the start of the request. It is at least min(o, d₀): what a
+ * request has reached, or was given, the next one does not give up. A pair that began nearer than o is brought back to it,
+ * by so much a request that a start with tiny gaps is not blown apart. Kept in `pairs.delta` for the rest of the request.
+ *
+ * Guidance only: what the forward step grants does not depend on it.
+ *
+ * @param delta δ of the pair
+ * @param start float32[3·V] the state that the request began with
+ */
+export function aimOf(pairs: PairArrays, p: number, delta: number, start: Float32Array, aims: Aims): number {
+  if (pairs.delta[p] === 0) {
+    const offset = offsetOf(pairs, p, delta, aims);
+    // An offset of 0 needs no distance, and is not kept: 0 stands for unknown.
+    if (offset === 0) return 0;
+    measureClosest(pairs, p, start);
+    pairs.delta[p] = Math.min(offset, Math.sqrt(closest.squared) + AIM_GROWTH * delta);
+  }
+  return pairs.delta[p];
+}

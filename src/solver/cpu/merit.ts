@@ -1,0 +1,47 @@
+import { EXCESS_WEIGHT, SHORTFALL_WEIGHT } from '../constants.js';
+import type { EdgeLimits } from './edge-limits.js';
+import type { PairSet } from './pair-set.js';
+import type { Shortfalls } from './shortfalls.js';
+
+/**
+ * What the pull-back minimises among the states that it passes, over dynamic vertices and all edges:
+ *
+ *   Φ = Σ m_i (|x_i − y*_i| + SHORTFALL_WEIGHT s_i)² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − σ L*_ij)²
+ *
+ * with s_i = max(0, aim_p − d_p) over the contacts p of vertex i (contact-aims.ts).
+ *
+ * Shortfall and distance are lengths of the same vertex, so that the exchange needs no scale of its own. To open a contact by
+ * s takes its vertices at most about s farther from their targets (triangle inequality), however far these are: Φ falls
+ * when a contact is opened as soon as the weight exceeds 1. What lies on top has to make way as well, n layers in
+ * all, so that a weight of n holds the offset at the bottom of a pile of n layers. A sum of squares of s with a weight of its
+ * own would give way to any target that lies deep enough.
+ */
+export class Merit {
+  readonly #inverseMass: Float32Array;
+  readonly #edges: EdgeLimits | undefined;
+  readonly #shortfalls: Shortfalls;
+
+  constructor(inverseMass: Float32Array, edges: EdgeLimits | undefined, shortfalls: Shortfalls) {
+    this.#inverseMass = inverseMass;
+    this.#edges = edges;
+    this.#shortfalls = shortfalls;
+  }
+
+  /** Φ at x. @param pairs P, valid for x; undefined = it is not known yet, and no contact counts */
+  of(x: Float32Array, target: Float32Array, pairs: PairSet | undefined): number {
+    const w = this.#inverseMass;
+    const short = this.#shortfalls.of;
+    if (pairs) this.#shortfalls.measure(pairs, x);
+    else short.fill(0);
+    let sum = 0;
+    for (let i = 0, k = 0; i < w.length; i++, k += 3) {
+      if (w[i] === 0) continue;
+      const dx = x[k] - target[k];
+      const dy = x[k + 1] - target[k + 1];
+      const dz = x[k + 2] - target[k + 2];
+      const squared = dx * dx + dy * dy + dz * dz;
+      sum += (short[i] > 0 ? (Math.sqrt(squared) + SHORTFALL_WEIGHT * short[i]) ** 2 : squared) / w[i];
+    }
+    return this.#edges ? sum + EXCESS_WEIGHT * this.#edges.excess(x) : sum;
+  }
+}
