@@ -136,7 +136,10 @@ else {
         const deltas = { delta: settings.delta, distances: undefined };
         const shortfalls = new Shortfalls(mesh.vertexCount, deltas, aims, x, new Scratch());
         shortfalls.measure(pairs, x);
-        t.ok(shortfalls.of.some((by) => by > 0.04 * settings.delta));
+        t.ok(
+          shortfalls.of.some((by) => by > 0.04 * settings.delta),
+          'some contacts are nearer than their aims',
+        );
         const movable = shortfalls.of.map((by, i) => (mesh.inverseMasses[i] > 0 ? by : 0));
         // Distances of points that are up to 6 away from the origin.
         t.ok(worstOf(short.subarray(0, movable.length), movable) < 1e-5, 'shortfalls of the reference');
@@ -147,7 +150,7 @@ else {
         }
         const contacts = new Contacts(mesh.inverseMasses, 'GAP');
         contacts.assemble(pairs, Uint32Array.from(rows).sort(), rows.length, x, CLOCK);
-        t.ok(contacts.count > 50, `${contacts.count} contacts`);
+        t.ok(contacts.count > 20, `${contacts.count} contacts`);
         // In the order of the device, which is one of places in P.
         const place = (r: number): number => placeOf(contacts.pairOf[r], pairs.count, CLOCK);
         const order = Uint32Array.from({ length: contacts.count }, (_, r) => r).sort((a, b) => place(a) - place(b));

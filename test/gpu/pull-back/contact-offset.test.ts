@@ -1,0 +1,12 @@
+import t from 'tap';
+import { testContactOffset } from '../../solver/contact-offset-tests.js';
+import { openTestEngine } from '../../support/gpu.js';
+
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
+t.setTimeout(180_000);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+if (engine) testContactOffset(t, engine);
+else t.test('contact offsets of the GPU engine', options, async () => undefined);

@@ -1,0 +1,7 @@
+import t from 'tap';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import { testContactOffset } from '../contact-offset-tests.js';
+
+t.setTimeout(60_000);
+
+testContactOffset(t, createCpuEngine());
