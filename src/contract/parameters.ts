@@ -43,7 +43,10 @@ export interface Parameters {
   readonly onIntersectingStart: IntersectingStart;
   readonly kinematicPairs: KinematicPairs;
   readonly quality: Quality;
-  /** 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. */
+  /**
+   * 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. A pair that is nearer in the start aims for δ/20 more than it
+   * has, up to o. Not reached where edge limits or other contacts leave no room, and up to δ/50 less is taken for reached.
+   */
   readonly contactOffset: number;
 }
 
