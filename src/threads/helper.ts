@@ -35,6 +35,8 @@ interface Asker {
   readonly stages: KnownStage[];
   /** messages read */
   messages: number;
+  /** first ticket of the run in which this helper gave a chunk back; a run has room for one such chunk a helper */
+  gaveUp: number | undefined;
 }
 
 const { board: boardBuffer, slot } = workerData as HelperSetup;
@@ -45,7 +47,14 @@ let forgotten = 0;
 function readMessages(): void {
   for (let got = receive<LaneMessage>(parentPort!); got; got = receive<LaneMessage>(parentPort!)) {
     const { control, port } = got;
-    askers.push({ control: viewControl(control), port, buffers: new Map(), stages: [], messages: 0 });
+    askers.push({
+      control: viewControl(control),
+      port,
+      buffers: new Map(),
+      stages: [],
+      messages: 0,
+      gaveUp: undefined,
+    });
   }
   for (let n = askers.length - 1; n >= 0; n--) {
     if (Atomics.load(askers[n].control.words, CONTROL.gone) === 0) continue;
@@ -81,7 +90,8 @@ function help(asker: Asker): boolean {
   let arrays: Record<string, SharedView> = {};
   let numbers: Record<string, number> = {};
   let hasWorked = false;
-  while (!isCrowded()) {
+  // `base` is a ticket of the run alone: once it differs from `gaveUp`, that run has ended, and no claim can be of it.
+  while (!isCrowded() && Atomics.load(words, CONTROL.base) !== asker.gaveUp) {
     const n = claim(words);
     if (n < 0) break;
     hasWorked = true;
@@ -106,8 +116,10 @@ function help(asker: Asker): boolean {
     Atomics.store(words, CONTROL.held + slot, 0);
     Atomics.add(words, CONTROL.done, 1);
     Atomics.notify(words, CONTROL.done);
-    // At most one chunk a run can be returned.
-    if (isReturned) break;
+    if (isReturned) {
+      asker.gaveUp = base;
+      break;
+    }
   }
   return hasWorked;
 }

@@ -33,6 +33,17 @@ export const FAILING = defineStage(
   },
 );
 
+/** Fails on helpers only, at every chunk; the asking thread takes a while for each of its own. */
+export const UNHELPED = defineStage(
+  import.meta.url,
+  'unhelped',
+  ({ done }: { readonly done: Int32Array }, _, from, to, slot) => {
+    if (slot > 0) throw new RangeError('not on a helper');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    for (let n = from; n < to; n++) done[n]++;
+  },
+);
+
 /** Ends the helper that gets an item of it, in the middle of its chunk; the asking thread computes its own. */
 export const DEADLY = defineStage(
   import.meta.url,

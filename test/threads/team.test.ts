@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { HelperPool } from '../../src/threads/pool.js';
 import { HelperLost, Team } from '../../src/threads/team.js';
-import { DEADLY, FAILING, SLOW, SQUARES } from './stages.js';
+import { DEADLY, FAILING, SLOW, SQUARES, UNHELPED } from './stages.js';
 
 const shared = (words: number) => new Int32Array(new SharedArrayBuffer(4 * words));
 const squares = (count: number) => ({ squares: new Float64Array(new SharedArrayBuffer(8 * count)), by: shared(count) });
@@ -79,6 +79,15 @@ t.test('an error of a kernel ends the run, and the next run works', async (t) =>
     t.same(done, before, 'nobody writes afterwards');
     team.run({ ...work, numbers: { bad: -1 } });
     t.ok(done.every((value) => value === 1));
+  }
+});
+
+t.test('what helpers cannot compute, the asking thread computes, all of it', async (t) => {
+  const { team } = await openTeam(t, 3);
+  for (let round = 0; round < 5; round++) {
+    const done = shared(400);
+    team.run({ stage: UNHELPED, arrays: { done }, numbers: {}, count: 400, chunk: 10, cost: 1e6 });
+    t.ok(done.every((times) => times === 1));
   }
 });
 
