@@ -1,5 +1,5 @@
 import { ERRORS, IntersticeError } from '../contract/errors.js';
-import type { Status } from '../contract/report.js';
+import type { Report } from '../contract/report.js';
 
 export const EXIT = {
   OK: 0,
@@ -13,8 +13,8 @@ export const EXIT = {
 
 /** One row per code, in the order of the help page. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
-  [EXIT.OK, 'converged, or free of intersections'],
-  [EXIT.FOUND, 'the check found an intersection, or a path that may collide'],
+  [EXIT.OK, 'converged and free of intersections, or found free by the check'],
+  [EXIT.FOUND, 'the answer still has intersections of its start, or the check found one or a path that may collide'],
   [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
   [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
   [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],
@@ -33,7 +33,9 @@ export class UsageError extends Error {
   }
 }
 
-export function exitCodeOfStatus(status: Status): number {
+/** That the answer intersects counts for more than how the run ended. */
+export function exitCodeOfReport({ status, intersectingPairCount = 0 }: Report): number {
+  if (intersectingPairCount > 0) return EXIT.FOUND;
   return status === 'CONVERGED' ? EXIT.OK : EXIT.NOT_CONVERGED;
 }
 

@@ -1,5 +1,5 @@
 import type { Warning } from '../contract/errors.js';
-import type { Fidelity, PullBackReport, Report, Status, Verification } from '../contract/report.js';
+import type { Fidelity, PullBackReport, Report, Status } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 
 /** Pairs shown of each list; the JSON report contains all of them. */
@@ -44,12 +44,17 @@ function describeKinematic(report: Report, kinematicCount: number): string {
   return `${formatCount(report.unreachedKinematic)} of ${all} held back from the target, by up to ${formatNumber(report.kinematicDistanceMax)}`;
 }
 
-function describeVerification(verification: Verification): string {
+/** What was tested, and what the test has found: only pairs that intersected in the start, and that it was told to ignore, can intersect. */
+function describeVerification({ verification, intersectingPairCount: remaining = 0 }: Report): string {
   if (verification.performed === 'NONE') return 'not verified, as asked';
   const doubtful =
     verification.doubtfulPairs > 0 ? ` (${formatCount(verification.doubtfulPairs)} by exact arithmetic)` : '';
   const scope = verification.performed === 'PATH' ? 'state and path' : 'state';
-  return `${scope}: ${formatPlural(verification.pairsTested, 'pair')} tested${doubtful}, ${formatPlural(verification.intersections, 'intersection')}`;
+  const found =
+    remaining > 0
+      ? `${formatPlural(remaining, 'intersection')} left of the start, no other`
+      : formatPlural(verification.intersections, 'intersection');
+  return `${scope}: ${formatPlural(verification.pairsTested, 'pair')} tested${doubtful}, ${found}`;
 }
 
 function describeWarning(warning: Warning): Row[] {
@@ -102,7 +107,11 @@ export function summariseRun(report: Report, facts: RunFacts): string {
     const ignored = formatPairs(report.ignoredPairs, report.ignoredPairCount, pairsShown);
     rows.push(...asRows('ignored', ignored.length > 0 ? ignored : [formatPlural(report.ignoredPairCount, 'pair')]));
   }
-  rows.push(['verified', describeVerification(report.verification)]);
+  if (report.intersectingPairCount) {
+    const { intersectingPairs, intersectingPairCount } = report;
+    rows.push(...asRows('intersecting', formatPairs(intersectingPairs, intersectingPairCount, pairsShown)));
+  }
+  rows.push(['verified', describeVerification(report)]);
   if (report.verification.fellBack) {
     rows.push(['fell back', 'the last state failed the test; an earlier, verified state of this run is the answer']);
   }

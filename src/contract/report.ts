@@ -47,7 +47,7 @@ export interface Verification {
   readonly performed: VerifyLevel;
   readonly pairsTested: number;
   readonly doubtfulPairs: number;
-  /** Of the positions that were sent, without ignored pairs: always 0. */
+  /** Of the positions that were sent, without ignored pairs: always 0. Those are counted by {@link Report.intersectingPairCount}. */
   readonly intersections: number;
   /** Whether an earlier verified state was sent because of a finding. */
   readonly fellBack: boolean;
@@ -112,6 +112,10 @@ export interface Report {
   readonly ignoredPairCount: number;
   /** Some of the ignored pairs. */
   readonly ignoredPairs: readonly ElementPair[];
+  /** Ignored pairs that intersect in the positions that were sent; absent if those were not tested. */
+  readonly intersectingPairCount?: number;
+  /** Some of them. */
+  readonly intersectingPairs: readonly ElementPair[];
   /** Some of the pairs that stop the vertices farthest from their targets. */
   readonly limitingPairs: readonly ElementPair[];
   readonly verification: Verification;

@@ -112,6 +112,7 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     minDistance: measured?.minDistance,
     resolution: resolutionOf(chosen, resolution, images.target),
     verification: chosen.verification,
+    findings: chosen.findings,
     warnings: [
       ...target.warnings(parameters),
       ...(chosen.isCutBack ? [warnOfEarlierState(parameters, images.target)] : []),

@@ -3,12 +3,13 @@ import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { Report, Timings, Verification, VertexReport } from '../contract/report.js';
-import { countExcluded, type ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import type { Resolution } from '../solver/engine.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
+import type { StateFindings } from '../verify/types.js';
 import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
+import { describeExcluded, describeIntersecting } from './ignored-pairs.js';
 import type { PreparedStep } from './prepare-step.js';
 import type { Verifier } from './verifier.js';
 
@@ -19,6 +20,8 @@ export interface StepResult {
   readonly minDistance: number | undefined;
   readonly resolution: Resolution;
   readonly verification: Verification;
+  /** of the exact test of the answer; undefined = not tested */
+  readonly findings: StateFindings | undefined;
   /** about a target that lies too far out, and about a time budget that was too small */
   readonly warnings: readonly Warning[];
   readonly timings: Timings;
@@ -40,6 +43,7 @@ export function buildReport(
   const { differences, maxStretch, overlong, fidelity } = measureAnswer(step, answer, isPerVertex);
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
   const ignored = describeExcluded(mesh, step.rules.excluded);
+  const intersecting = describeIntersecting(result.findings);
   const report: Report = {
     status: statusOf(resolution, verification),
     steps: resolution.steps,
@@ -61,6 +65,8 @@ export function buildReport(
     touchingPairs: resolution.touchingPairs,
     ignoredPairCount: ignored.count,
     ignoredPairs: ignored.named,
+    ...intersecting.counted,
+    intersectingPairs: intersecting.named,
     limitingPairs: resolution.limitingPairs.map((pair) => toCallerUnit(pair, scale)),
     verification,
     timings: result.timings,
@@ -68,6 +74,7 @@ export function buildReport(
     warnings: [
       ...warningsOf(mesh, step.measures, step.parameterWarnings),
       ...ignored.warnings,
+      ...intersecting.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
       ...warnOfOverlong(overlong, parameters),
       ...result.warnings,
@@ -172,23 +179,3 @@ function unreachedWarning(unreached: readonly number[]): Warning[] {
 }
 
 const NAMED_UNREACHED = 16;
-
-/** How many excluded pairs a report names; their count is complete. */
-const NAMED_EXCLUDED = 16;
-
-/** What a report says of the pairs that were excluded. */
-export function describeExcluded(mesh: CollisionMesh, excluded: ExcludedPairs | undefined) {
-  if (!excluded) return { count: 0, named: [], warnings: [] };
-  const count = countExcluded(mesh, excluded);
-  const { length } = excluded.items;
-  const subject = length === 1 ? '1 pair of elements intersects' : `${length} pairs of elements intersect`;
-  const these = length === 1 ? 'This pair' : 'These pairs';
-  const warning: Warning = {
-    code: 'IGNORED_PAIRS',
-    message:
-      `${subject} in the start (or parted by less than the floor in the last step). ${these} and the pairs that depend on the ` +
-      `same vertices and edges, ${count} in all, are neither constrained nor verified until they have parted.`,
-    count,
-  };
-  return { count, named: excluded.items.slice(0, NAMED_EXCLUDED), warnings: [warning] };
-}

@@ -74,6 +74,8 @@ export function sampleReport(changes: Partial<Report> = {}): Report {
     touchingPairs: 0,
     ignoredPairCount: 0,
     ignoredPairs: [],
+    intersectingPairCount: 0,
+    intersectingPairs: [],
     limitingPairs: [],
     verification: { performed: 'STATE', pairsTested: 12345, doubtfulPairs: 2, intersections: 0, fellBack: false },
     timings: {

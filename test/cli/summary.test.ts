@@ -1,4 +1,5 @@
 import t from 'tap';
+import { EXIT, exitCodeOfReport } from '../../src/cli/exit-codes.js';
 import { summariseRun } from '../../src/cli/summary.js';
 import { sampleReport } from './fakes.js';
 
@@ -43,6 +44,24 @@ t.test('edges over the limit, and what the pull-back has gained', async (t) => {
   const after = { distanceToTargetRms: 0.0049, distanceToTargetMax: 0.015, overlongEdges: 0 };
   const text = summary({ pullBack: { steps: 19, before, after } });
   t.match(text, /pull-back +19 steps; rms 0\.0069 → 0\.0049, max 0\.02 → 0\.015, overlong edges 1,362 → 0/);
+});
+
+t.test('an answer that still intersects says so, and names pairs', async (t) => {
+  const pair = { kind: 'EDGE_TRIANGLE', a: [5, 6], b: [1, 2, 3] } as const;
+  const changes = {
+    ignoredPairCount: 400,
+    ignoredPairs: [pair],
+    intersectingPairCount: 354,
+    intersectingPairs: [pair],
+  };
+  const text = summary(changes);
+  t.match(text, /intersecting +edge 5-6 × triangle 1-2-3\n +… and 353 more/);
+  t.match(text, /verified +state: .* tested .*, 354 intersections left of the start, no other/);
+  t.notMatch(text, / 0 intersections/);
+  t.equal(exitCodeOfReport(sampleReport(changes)), EXIT.FOUND);
+  t.equal(exitCodeOfReport(sampleReport({ ...changes, status: 'STALLED' })), EXIT.FOUND);
+  t.equal(exitCodeOfReport(sampleReport({ status: 'STALLED' })), EXIT.NOT_CONVERGED);
+  t.equal(exitCodeOfReport(sampleReport()), EXIT.OK);
 });
 
 t.test('kinematic vertices that were held back are counted', async (t) => {

@@ -1,6 +1,8 @@
 import t from 'tap';
 import type { ParametersInput } from '../../src/contract/parameters.js';
+import { buildMesh } from '../../src/mesh/build.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import { findIntersections } from '../../src/verify/state.js';
 import { fakeEngine, resolution } from '../support/fake-engine.js';
 import { refusalOf, rods, runJob, spike } from '../support/job.js';
 import { SceneBuilder } from '../support/scene-builder.js';
@@ -40,9 +42,31 @@ t.test('an intersecting start is accepted on request, and its pairs can part', a
   );
 });
 
+t.test('the report counts and names the pairs that still intersect in the answer', async (t) => {
+  // Drawn out by half of its depth, and then all the way.
+  const { answer } = await runJob(pierced(0.2, 0.1), createCpuEngine());
+  const { report } = answer;
+  t.equal(report.verification.intersections, 0, 'of the pairs that were not ignored');
+  t.equal(report.intersectingPairCount, 2);
+  const found = findIntersections(buildMesh(pierced(0.2, 0.1).mesh), answer.positions, {
+    kinematicPairs: 'SKIP',
+    maxPairs: 9,
+  });
+  t.same(report.intersectingPairs, found.intersections, 'those that a test without exceptions finds');
+  t.match(
+    report.warnings.find(({ code }) => code === 'STILL_INTERSECTING'),
+    { count: 2, message: /^2 ignored pairs of elements intersect in the answer/ },
+  );
+  const { report: free } = (await runJob(pierced(0.2, 0.7), createCpuEngine())).answer;
+  t.match(free, { intersectingPairCount: 0, intersectingPairs: [] });
+  t.notOk(free.warnings.some(({ code }) => code === 'STILL_INTERSECTING'));
+  const { report: stays } = (await runJob(pierced(0.2, 0), createCpuEngine())).answer;
+  t.equal(stays.intersectingPairCount, 2, 'an answer that is the start');
+});
+
 t.test('a free start excludes nothing', async (t) => {
   const { answer } = await runJob({ ...spike(0.5, 1), parameters: IGNORE }, createCpuEngine());
-  t.match(answer.report, { ignoredPairCount: 0, ignoredPairs: [] });
+  t.match(answer.report, { ignoredPairCount: 0, ignoredPairs: [], intersectingPairCount: 0 });
   t.notOk(answer.report.warnings.some(({ code }) => code === 'IGNORED_PAIRS'));
   t.ok(answer.positions[11]! > -0.5, 'the tip is stopped');
 });

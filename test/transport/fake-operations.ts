@@ -41,6 +41,8 @@ export function fakeReport(): Report {
     touchingPairs: 2,
     ignoredPairCount: 0,
     ignoredPairs: [],
+    intersectingPairCount: 0,
+    intersectingPairs: [],
     limitingPairs: [{ kind: 'VERTEX_TRIANGLE', a: [0], b: [1, 2, 3], distance: 0.01 }],
     verification: { performed: 'STATE', pairsTested: 100, doubtfulPairs: 1, intersections: 0, fellBack: false },
     timings: {

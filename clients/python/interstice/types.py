@@ -126,7 +126,7 @@ def list_of(name, data):
 # The uint64 fields of the contract, which JSON writes as text.
 _COUNTS = frozenset(
     "vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount pairsTested doubtfulPairs "
-    "intersections ignoredPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
+    "intersections ignoredPairCount intersectingPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
     "maxBufferBytes maxVertices maxElements maxMessageBytes maxDeviceBytes edges triangles segments particles "
     "tetrahedra overlongEdges".split())
 

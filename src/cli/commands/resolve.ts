@@ -6,7 +6,7 @@ import { TraceWriter } from '../../session/trace.js';
 import { defaultsOf } from '../../solver/parameters.js';
 import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
-import { exitCodeOfStatus, UsageError } from '../exit-codes.js';
+import { exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
 import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
 import { assertWritable, prepareTraceFolder, writeAtomically } from '../outputs.js';
@@ -46,7 +46,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
     };
     cli.terminal.out.write(`${summariseRun(answer.report, facts)}\n`);
   }
-  return exitCodeOfStatus(answer.report.status);
+  return exitCodeOfReport(answer.report);
 }
 
 function refuseConflicts(flags: ResolveFlags): void {
