@@ -38,6 +38,8 @@ export interface Config {
   readonly limits: Limits;
   /** of an HTTP body in JSON; larger requests must use protobuf, bare positions or files */
   readonly maxJsonBytes: number;
+  /** of the bodies of all requests; 0 = no limit */
+  readonly maxBodyBytes: number;
   readonly maxSessionsPerTenant: number;
   /** of waiting requests; 0 = no limit */
   readonly maxQueueBytes: number;
@@ -169,6 +171,7 @@ function readWork(read: Reader) {
       ...readTimeBudgets(read),
     },
     maxJsonBytes: read.number(SETTINGS.maxJsonBytes),
+    maxBodyBytes: read.number(SETTINGS.maxBodyBytes),
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
     maxQueueBytes: read.number(SETTINGS.maxQueueBytes),
     maxSessionBytes: read.number(SETTINGS.maxSessionBytes),

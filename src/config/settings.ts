@@ -1,5 +1,6 @@
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { DEFAULT_IDLE_TIMEOUT_SECONDS, MAX_IDLE_TIMEOUT_SECONDS } from '../contract/sessions.js';
+import { memoryBytes } from './machine.js';
 
 /** One setting of the service. */
 export interface Setting {
@@ -40,11 +41,13 @@ const MAX_BYTES = 2 ** 50;
 
 const PORTS = [0, 65535] as const;
 
-/** Bytes that this process may use: those of the machine, or of the control group that it runs in. */
-function availableMemory(): number {
-  const constrained = process.constrainedMemory?.() ?? 0;
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-}
+const cores = Math.max(1, Math.min(256, availableParallelism()));
+
+/**
+ * A quarter of the memory: a body of a mesh and its start exists once as bytes, and the arrays, the scene and the answer that
+ * come of it take the rest.
+ */
+const bodyBytes = Math.round(Math.min(4 * GiB, Math.max(64 * MiB, memoryBytes() / 4)));
 
 /** The table that the parser, `--help`, `--print-config` and docs/operations.md read. */
 export const SETTINGS = {
@@ -112,14 +115,14 @@ export const SETTINGS = {
   adapter: text('INTERSTICE_ADAPTER', 'Name of the graphics adapter to use, or a part of the name.'),
   threads: number(
     'INTERSTICE_THREADS',
-    Math.max(1, Math.min(256, availableParallelism())),
+    cores,
     [1, 256],
     'threads',
     'Requests that are computed at the same time; by default one per core.',
   ),
   cores: number(
     'INTERSTICE_CORES',
-    Math.max(1, Math.min(256, availableParallelism())),
+    cores,
     [1, 256],
     'threads',
     'Threads that compute at the same time, by default one per core: a large request on the engine cpu borrows the cores that other requests leave free. 1 = every request computes on its own thread only.',
@@ -152,6 +155,13 @@ export const SETTINGS = {
     [1024, 2 ** 29 - 24],
     'bytes',
     'Largest size of a JSON body; decoding takes several times as much memory.',
+  ),
+  maxBodyBytes: number(
+    'INTERSTICE_MAX_BODY_BYTES',
+    bodyBytes,
+    [0, MAX_BYTES],
+    'bytes',
+    'Memory for the bodies of all requests over both ports, from the first byte to the answer; a request for whose body there is no room is refused before it is read. A client (the tenant of a key, or else an address) may take half, and an eighth is left to bodies of at most 64 KiB. One body may always come. 0 = no limit.',
   ),
   maxQueue: number(
     'INTERSTICE_MAX_QUEUE',
@@ -208,14 +218,14 @@ export const SETTINGS = {
   ),
   maxPairBytes: number(
     'INTERSTICE_MAX_PAIR_BYTES',
-    Math.min(4 * GiB, Math.floor(availableMemory() / 4)),
+    Math.min(4 * GiB, Math.floor(memoryBytes() / 4)),
     [MiB, MAX_BYTES],
     'bytes',
     'Memory that the pairs of one request may take, with their candidates and contacts: 176 bytes a pair, 24 million pairs at most; a request that needs more is refused as too large.',
   ),
   maxWorkBytes: number(
     'INTERSTICE_MAX_WORK_BYTES',
-    Math.floor(availableMemory() / 2),
+    Math.floor(memoryBytes() / 2),
     [0, MAX_BYTES],
     'bytes',
     'Host memory of the arrays that all requests together compute on, what is kept for the next ones included; a request that needs more meanwhile is refused and may be sent again. 0 = no limit.',
@@ -265,6 +275,7 @@ export const defaultShown = (setting: Setting): string | undefined => OF_MACHINE
 const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
   [SETTINGS.threads, 'one per core'],
   [SETTINGS.cores, 'one per core'],
+  [SETTINGS.maxBodyBytes, 'a quarter of the memory, at most 4 GiB'],
   [SETTINGS.maxPairBytes, 'a quarter of the memory, at most 4 GiB'],
   [SETTINGS.maxWorkBytes, 'half of the memory'],
 ]);

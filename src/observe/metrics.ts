@@ -78,6 +78,11 @@ export class Metrics {
   private readonly lostLogLines = this.counter('log_lines_lost_total', 'Log lines that could not be written.', [
     'reason',
   ]);
+  private readonly bodiesRefused = this.counter(
+    'bodies_refused_total',
+    'Request bodies that found no room: in all (capacity), or in the share of their client (share).',
+    ['reason'],
+  );
   private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
 
   constructor() {
@@ -106,6 +111,17 @@ export class Metrics {
   readonly countTlsRefusal = (reason: string): void => this.tlsRefusals.inc({ reason });
 
   readonly countLostLogLine = (reason: LossReason): void => this.lostLogLines.inc({ reason });
+
+  /** @param reason one of a fixed set of reasons */
+  readonly countBodyRefusal = (reason: string): void => this.bodiesRefused.inc({ reason });
+
+  /** Adds the gauges of the request bodies. To be called once. */
+  watchBodies(ledger: { readonly bytes: number; readonly maxBytes: number }): void {
+    this.gauge('body_bytes', 'Memory of the request bodies that arrive, wait or are computed.', (gauge) =>
+      gauge.set(ledger.bytes),
+    );
+    this.gauge('body_bytes_limit', 'The limit of body_bytes; 0 = none.', (gauge) => gauge.set(ledger.maxBytes));
+  }
 
   /** Adds the gauges of the operations, read at each scrape. To be called once. */
   watch(read: () => OperationStats): void {

@@ -8,6 +8,7 @@ import { Metrics } from '../observe/metrics.js';
 import { withTracing } from '../observe/tracing.js';
 import { Keyring } from '../transport/auth/keyring.js';
 import type { HttpOptions } from '../transport/http/options.js';
+import { BodyLedger } from '../transport/intake/body-ledger.js';
 import { ServiceState } from '../transport/service-state.js';
 import { serviceGuard } from './browser-guards.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
@@ -57,12 +58,15 @@ export async function startServer(
   let keyring: Keyring | undefined;
   try {
     keyring = config.apiKeys === undefined ? undefined : Keyring.open(config.apiKeys);
+    const bodies = new BodyLedger(config.maxBodyBytes, metrics.countBodyRefusal);
+    metrics.watchBodies(bodies);
     const doorOptions: HttpOptions = {
       operations: withTracing(operations),
       state,
       log,
       maxMessageBytes: config.limits.maxMessageBytes,
       maxJsonBytes: config.maxJsonBytes,
+      bodies,
       authenticate: keyring?.authenticate,
       guard: serviceGuard(config),
       onAnswered: metrics.countAnswer,

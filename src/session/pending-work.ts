@@ -8,7 +8,10 @@ import type { SessionClock } from './call.js';
  * being uploaded, and steps that wait behind another step of their session.
  */
 
-/** ms; a body that takes longer than this no longer counts, so that a slow upload blocks nobody else. */
+/**
+ * ms; a body that takes longer than this no longer takes a place in the queue, so that a slow upload blocks nobody else. Its
+ * memory is another matter: the transports count it until the request ends.
+ */
 const UPLOAD_GRACE_MS = 5000;
 
 /**

@@ -3,6 +3,8 @@ import type { Operations } from '../contract/operations.js';
 import type { Logger, RequestLine } from '../observe/log.js';
 import type { Authenticate } from './auth/keyring.js';
 import type { BrowserGuard } from './browser-guard.js';
+import type { ArrivalTimes } from './intake/arrival.js';
+import type { BodyLedger } from './intake/body-ledger.js';
 import type { ServiceState } from './service-state.js';
 
 /** What the HTTP and the gRPC server have in common. */
@@ -11,6 +13,10 @@ export interface TransportOptions {
   readonly state: ServiceState;
   /** Largest request body or message in bytes; gRPC: before and after decompression. */
   readonly maxMessageBytes: number;
+  /** The memory of request bodies; both servers share it. */
+  readonly bodies: BodyLedger;
+  /** Default: ARRIVAL_TIMES of src/transport/intake. Tests shorten them. */
+  readonly arrivalTimes?: ArrivalTimes;
   readonly log: Logger;
   /** Absent on a service without API keys. */
   readonly authenticate?: Authenticate | undefined;

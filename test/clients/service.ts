@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config/config.js';
 import { createOperations } from '../../src/session/operations.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
+import { BodyLedger } from '../../src/transport/intake/body-ledger.js';
 import { ServiceState } from '../../src/transport/service-state.js';
 
 /** What goes wrong, once each, in this order; `undefined` lets one request pass. */
@@ -34,7 +35,13 @@ export async function openService(port = 0): Promise<Service> {
   const operations = await createOperations({ engine, threads, limits, allowUnverified });
   const state = new ServiceState();
   const log = pino({ level: 'silent' });
-  const app = await buildHttpApp({ operations, state, maxMessageBytes: limits.maxMessageBytes, log });
+  const app = await buildHttpApp({
+    operations,
+    state,
+    bodies: new BodyLedger(0),
+    maxMessageBytes: limits.maxMessageBytes,
+    log,
+  });
   const seen: Service['seen'] = [];
   const plans: { path: RegExp; mishaps: Mishap[] }[] = [];
   const losing = new WeakSet<FastifyRequest>();

@@ -4,16 +4,22 @@ import {
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   type ServerListener,
+  type StatusObject,
   status,
 } from '@grpc/grpc-js';
+import type { Caller } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
 import { hasPreflight } from '../../contract/operation-table.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
+import { clientName } from '../intake/client-name.js';
 import { drainingError } from '../service-state.js';
 import { CallState, headerOf, isOk, logCall, rememberCallState } from './call-state.js';
+import { internalsOf } from './library-internals.js';
+import { MessageMeter } from './message-meter.js';
 import type { GrpcOptions } from './options.js';
 import { operationOf, SERVICE } from './service.js';
 import { DETAILS_KEY, errorOfLibrary, statusOf } from './status.js';
+import { unpackWithin } from './unpack.js';
 
 /** Metadata that names the session of a step. Without it, a step can hardly be refused before its message has arrived. */
 export const SESSION_KEY = 'interstice-session';
@@ -24,6 +30,7 @@ export const SESSION_KEY = 'interstice-session';
  */
 export class CallInterceptor {
   readonly #foreignCalls = new Set<ServerInterceptingCallInterface>();
+  #warnsOfLibrary = true;
 
   constructor(private readonly options: GrpcOptions) {}
 
@@ -40,6 +47,9 @@ export class CallInterceptor {
   }
 
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
+    const meter = this.#meter(call, FOREIGN_MESSAGE_BYTES, undefined, (thrown) =>
+      statusOf(IntersticeError.from(thrown), requestIdOf(undefined)),
+    );
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
         try {
@@ -51,7 +61,10 @@ export class CallInterceptor {
         this.#foreignCalls.add(call);
         next(metadata);
       },
-      onCancel: () => this.#foreignCalls.delete(call),
+      onCancel: () => {
+        meter?.end();
+        this.#foreignCalls.delete(call);
+      },
     };
     return new ServerInterceptingCall(call, { start: (next) => next(listener) });
   }
@@ -61,6 +74,41 @@ export class CallInterceptor {
     this.options.guard?.check(call.getHost(), headerOf(metadata, 'origin'));
   }
 
+  /**
+   * Charges the messages of a call to the ledger, and refuses those without room.
+   * @param caller undefined until the metadata have arrived, and where there are no keys
+   * @returns undefined if the library is too different
+   */
+  #meter(
+    call: ServerInterceptingCallInterface,
+    maxMessageBytes: number,
+    caller: (() => Caller | undefined) | undefined,
+    toStatus: (refusal: unknown) => StatusObject,
+  ): MessageMeter | undefined {
+    const { bodies, arrivalTimes, log } = this.options;
+    const internals = internalsOf(call);
+    if (!internals) {
+      if (this.#warnsOfLibrary) {
+        log.warn(
+          { missing: 'stream' },
+          'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_BODY_BYTES does not hold for gRPC.',
+        );
+      }
+      this.#warnsOfLibrary = false;
+      return undefined;
+    }
+    const { remoteAddress } = call.getConnectionInfo();
+    const meter = new MessageMeter(
+      internals.stream,
+      { bodies, arrivalTimes, maxMessageBytes },
+      () => clientName(caller?.(), remoteAddress),
+      (reason) => call.sendStatus(toStatus(reason)),
+    );
+    internals.decoder.maxReadMessageLength = maxMessageBytes;
+    unpackWithin(internals, meter, maxMessageBytes, toStatus);
+    return meter;
+  }
+
   #intercept(call: ServerInterceptingCallInterface, path: string, isStream: boolean): ServerInterceptingCall {
     const { state, maxMessageBytes, uploadTimeoutMs = UPLOAD_TIMEOUT_MS } = this.options;
     let callState: CallState | undefined;
@@ -68,9 +116,16 @@ export class CallInterceptor {
     let endPreflight = () => {};
     let stopWaiting = () => {};
     addDetails(call, maxMessageBytes, () => callState);
+    const meter = this.#meter(
+      call,
+      maxMessageBytes,
+      () => callState?.caller,
+      (refusal) => callState!.refuse(refusal),
+    );
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
         callState = new CallState(metadata, path);
+        callState.meter = meter;
         // A stream counts only while it computes a step: an idle stream would block a drain for ever.
         if (!isStream) state.enter();
         try {
@@ -105,6 +160,7 @@ export class CallInterceptor {
         clearTimeout(uploadTimer);
         stopWaiting();
         endPreflight();
+        meter?.end();
         callState!.end(call.getDeadline());
         if (!isStream) state.leave();
         logCall(this.options, callState!);
@@ -114,6 +170,9 @@ export class CallInterceptor {
     return isStream ? new GatedCall(call, responder, () => callState) : new ServerInterceptingCall(call, responder);
   }
 }
+
+/** Largest message of health and reflection, which need no key: a name is all that they are asked. */
+const FOREIGN_MESSAGE_BYTES = 64 * 1024;
 
 /** A stream whose reads wait for the read gate of its call. */
 class GatedCall extends ServerInterceptingCall {

@@ -3,6 +3,7 @@ import type { CallContext, Caller } from '../../contract/call-context.js';
 import { ERRORS, type ErrorCode, IntersticeError } from '../../contract/errors.js';
 import { logRequest, type RequestLine } from '../../observe/log.js';
 import { requestIdOf, type TransportOptions } from '../common.js';
+import type { MessageMeter } from './message-meter.js';
 import { deadlineExceeded, statusOf } from './status.js';
 
 /** State of one call of the service, from its metadata to its last byte. Interceptor and handler share it. */
@@ -11,6 +12,8 @@ export class CallState {
   readonly receivedAt = performance.now();
   readonly requestId: string;
   caller: Caller | undefined;
+  /** What the messages of this call hold in memory. */
+  meter: MessageMeter | undefined;
   /** Size of all received messages, uncompressed. */
   bytesIn = 0;
   bytesOut = 0;

@@ -1,7 +1,7 @@
-import type { Http2Server } from 'node:http2';
+import type { Http2Server, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { Server } from '@grpc/grpc-js';
+import type { Server, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 
 /**
  * Private fields of grpc-js and Node that have no public equivalent. Each is checked before it is used; if a version lacks
@@ -27,6 +27,27 @@ export function commonOptionsOf(server: Server): { settings?: object } | undefin
 export function http2ServersOf(server: Server): readonly Http2Server[] {
   const { http2Servers: servers } = server as unknown as ServerInternals;
   return servers instanceof Map ? [...servers.keys()] : [];
+}
+
+/** The last stage of a call in the library, which reads from the HTTP/2 stream. */
+export interface CallInternals {
+  readonly stream: ServerHttp2Stream;
+  /** Unpacks a message behind its prefix of five bytes. @throws StatusObject */
+  decompressMessage: (message: Buffer, encoding: string) => Buffer | Promise<Buffer>;
+  readonly decoder: { maxReadMessageLength: number };
+}
+
+/**
+ * The stream of a call and what the library does with it; undefined if grpc-js has no such fields, or if another interceptor
+ * comes first.
+ */
+export function internalsOf(call: ServerInterceptingCallInterface): CallInternals | undefined {
+  const found = call as Partial<CallInternals>;
+  const isKnown =
+    typeof found.stream?.push === 'function' &&
+    typeof found.decompressMessage === 'function' &&
+    typeof found.decoder?.maxReadMessageLength === 'number';
+  return isKnown ? (found as CallInternals) : undefined;
 }
 
 /**

@@ -112,6 +112,7 @@ class StepStream {
     }
     this.#nextAnswer = sequence + 1;
     await this.#writer.write(bytes);
+    this.callState.meter?.releaseOldest();
     this.callState.readGate.release();
     if (isFinal) this.#end();
     else await this.#endIfDraining();

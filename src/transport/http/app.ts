@@ -4,6 +4,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { auth } from './auth.js';
+import { bodies } from './bodies.js';
 import { BrokenRequests } from './broken-requests.js';
 import { browsers } from './browsers.js';
 import { identity } from './call-context.js';
@@ -46,8 +47,9 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(browsers, options);
   await app.register(auth, options);
   await app.register(paths, options);
+  await app.register(bodies, options);
   await app.register(continueAfterChecks);
-  await app.register(mediaTypes);
+  await app.register(mediaTypes, options);
   await app.register(jsonBody, options);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi);

@@ -56,15 +56,21 @@ export function toError(thrown: unknown, request: FastifyRequest, limits: BodyLi
 type BodyLimits = Pick<HttpOptions, 'maxMessageBytes' | 'maxJsonBytes'>;
 
 /** Largest body in JSON, bytes. */
-export const jsonLimitOf = ({ maxMessageBytes, maxJsonBytes = maxMessageBytes }: BodyLimits): number =>
+const jsonLimitOf = ({ maxMessageBytes, maxJsonBytes = maxMessageBytes }: BodyLimits): number =>
   Math.min(maxMessageBytes, maxJsonBytes);
 
-function tooLargeBody(headers: FastifyRequest['headers'], limits: BodyLimits): IntersticeError {
+const isJson = (headers: FastifyRequest['headers']): boolean =>
+  /^application\/json\b/i.test(headers['content-type'] ?? '');
+
+/** Largest body of a request with these headers, bytes. */
+export const bodyLimitOf = (headers: FastifyRequest['headers'], limits: BodyLimits): number =>
+  isJson(headers) ? jsonLimitOf(limits) : limits.maxMessageBytes;
+
+export function tooLargeBody(headers: FastifyRequest['headers'], limits: BodyLimits): IntersticeError {
   const { maxMessageBytes } = limits;
-  const limit = jsonLimitOf(limits);
+  const limit = bodyLimitOf(headers, limits);
   const demand = headers['content-length'];
-  const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
-  if (!isJson || limit === maxMessageBytes) return tooLarge(demand, maxMessageBytes);
+  if (limit === maxMessageBytes) return tooLarge(demand, maxMessageBytes);
   const { message } = tooLarge(demand, limit);
   return new IntersticeError('TOO_LARGE', message.replace('The body', 'A body in JSON'), {
     hint: `Send application/x-protobuf, bare positions or files, up to ${maxMessageBytes} bytes; or raise INTERSTICE_MAX_JSON_BYTES.`,
@@ -96,6 +102,9 @@ export const errors = fp<HttpOptions>(
     app.setErrorHandler((thrown, request, reply) => {
       const error = toError(thrown, request, limits);
       if (error.code === 'INTERNAL') logFault(log, request.id, thrown);
+      // Fastify closes the connection when reading a body fails. A client whose body only found no room keeps it, and the rest
+      // of the body is discarded: closing at once would reset the connection before the client has read why.
+      if (error.code === 'QUEUE_FULL') reply.removeHeader('connection');
       return sendProblem(reply, request, error);
     });
   },

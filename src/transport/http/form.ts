@@ -10,7 +10,9 @@ import {
   readMesh,
   toMeshInput,
 } from '../../mesh/files/index.js';
+import type { Arrival } from '../intake/arrival.js';
 import type { WireMessage } from '../messages/wire-message.js';
+import { arrivalOf } from './bodies.js';
 import { signalOf } from './call-context.js';
 import { tooLarge } from './errors.js';
 
@@ -48,14 +50,13 @@ export async function readForm<G extends string>(
   limits: FormLimits,
 ): Promise<Form<G>> {
   const maxBytes = limits.maxMessageBytes;
-  const announcedBytes = Number(request.headers['content-length'] ?? 0);
-  if (announcedBytes > maxBytes) throw tooLarge(announcedBytes, maxBytes);
+  const arrival = arrivalOf(request);
   const files: Record<string, NamedMesh[]> = {};
   for (const group of Object.values(groups)) files[group] = [];
-  const byteLimit = new ByteLimit(maxBytes);
+  const watch = new FormWatch(maxBytes, arrival);
   let options: (() => WireMessage) | undefined;
   try {
-    for await (const part of partsOf(request, maxBytes)) {
+    for await (const part of partsOf(request, watch)) {
       // undefined for an unreadable content-disposition, in spite of the declared type.
       const fieldName: string | undefined = part.fieldname;
       if (fieldName === undefined) throw new IntersticeError('MALFORMED_BODY', 'A part of the form has no name.');
@@ -64,7 +65,7 @@ export async function readForm<G extends string>(
         if (options !== undefined)
           throw new IntersticeError('UNKNOWN_FIELD', 'The form has more than one options part.');
         if (part.type !== 'file') throw new Error('The options part was parsed as a field.');
-        options = await readOptionsPart(part, byteLimit, request, reply);
+        options = await readOptionsPart(part, watch, request, reply);
         continue;
       }
       const group = Object.hasOwn(groups, name) ? groups[name] : undefined;
@@ -87,13 +88,15 @@ export async function readForm<G extends string>(
       if (list.length === MAX_FILES) {
         throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`);
       }
-      list.push({ name: part.filename, file: await readMeshPart(part, byteLimit, limits) });
+      list.push({ name: part.filename, file: await readMeshPart(part, watch, limits) });
     }
   } catch (error) {
     // Discard the rest of the body, so that the connection is not blocked.
     request.raw.unpipe();
     request.raw.resume();
     throw error;
+  } finally {
+    arrival?.end();
   }
   return { files: files as Record<G, NamedMesh[]>, options: options ?? (() => ({})) };
 }
@@ -101,44 +104,55 @@ export async function readForm<G extends string>(
 /** Some libraries send several files of one name as `start[]`. */
 const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, '');
 
-/** Limits the bytes of all parts together. */
-class ByteLimit {
+/** Limits the bytes of all parts together, charges them to the body, and ends the wait for parts that do not come. */
+class FormWatch {
   #seen = 0;
   readonly #limit: number;
+  readonly #arrival: Arrival | undefined;
+  readonly #late: Promise<never>;
 
-  constructor(limit: number) {
+  constructor(limit: number, arrival: Arrival | undefined) {
     this.#limit = limit;
+    this.#arrival = arrival;
+    this.#late = new Promise((_, reject) => arrival?.start(reject));
+    this.#late.catch(() => {});
   }
 
   add(bytes: number): void {
     this.#seen += bytes;
     if (this.#seen > this.#limit) throw tooLarge(undefined, this.#limit);
+    this.#arrival?.receive(bytes);
+  }
+
+  /** The next part or chunk. @throws MALFORMED_BODY if none comes in time, and the errors of the parser as our own */
+  inTime<T>(next: Promise<T>): Promise<T> {
+    return Promise.race([next.catch(refuseForm), this.#late]);
   }
 }
 
 /** The parts of the form, with the errors of the parser as our own. */
-async function* partsOf(request: FastifyRequest, maxBytes: number) {
+async function* partsOf(request: FastifyRequest, watch: FormWatch) {
   const parts = request.parts({
-    // ByteLimit counts all parts together; the limits of the parser only bound the memory of fields.
-    limits: { fileSize: Number.POSITIVE_INFINITY, fieldSize: maxBytes, fields: 8, parts: 2 * MAX_FILES + 8 },
+    // FormWatch counts all parts together. A field that is no file is refused whatever it contains.
+    limits: { fileSize: Number.POSITIVE_INFINITY, fieldSize: 1024, fields: 8, parts: 2 * MAX_FILES + 8 },
     // Options are read as bytes whatever their type is: the parser would parse JSON at once, on this thread.
     isPartAFile: (fieldName, type, fileName) =>
       type === 'application/octet-stream' || fileName !== undefined || groupNameOf(fieldName ?? '') === 'options',
   });
   for (;;) {
-    const next = await parts.next().catch((cause: unknown) => refuseForm(cause));
+    const next = await watch.inTime(parts.next());
     if (next.done) return;
     yield next.value;
   }
 }
 
-async function* chunksOf(part: MultipartFile, byteLimit: ByteLimit): AsyncGenerator<Uint8Array> {
+async function* chunksOf(part: MultipartFile, watch: FormWatch): AsyncGenerator<Uint8Array> {
   const chunks = part.file[Symbol.asyncIterator]();
   for (;;) {
-    const next = await chunks.next().catch((cause: unknown) => refuseForm(cause));
+    const next = await watch.inTime(chunks.next());
     if (next.done) return;
     const chunk = next.value as Uint8Array;
-    byteLimit.add(chunk.byteLength);
+    watch.add(chunk.byteLength);
     yield chunk;
   }
 }
@@ -158,12 +172,12 @@ function refuseForm(cause: unknown): never {
 /** @throws MALFORMED_BODY for invalid JSON; other errors are thrown when the result is called */
 async function readOptionsPart(
   part: MultipartFile,
-  byteLimit: ByteLimit,
+  watch: FormWatch,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<() => WireMessage> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of chunksOf(part, byteLimit)) chunks.push(chunk);
+  for await (const chunk of chunksOf(part, watch)) chunks.push(chunk);
   const client = { tenant: request.caller?.tenant, signal: signalOf(reply) };
   const text = { type: 'Options', bytes: Buffer.concat(chunks), what: 'options', path: 'options', acceptsNull: true };
   const reading = await request.server.jsonCoder.read(text, client);
@@ -174,8 +188,8 @@ async function readOptionsPart(
   };
 }
 
-async function readMeshPart(part: MultipartFile, byteLimit: ByteLimit, limits: MeshLimits): Promise<MeshFile> {
-  const chunks = chunksOf(part, byteLimit);
+async function readMeshPart(part: MultipartFile, watch: FormWatch, limits: MeshLimits): Promise<MeshFile> {
+  const chunks = chunksOf(part, watch);
   const first = await chunks.next();
   const head: Uint8Array = first.done ? new Uint8Array(0) : first.value;
   const whole = async function* (): AsyncGenerator<Uint8Array> {

@@ -2,6 +2,8 @@ import accepts from '@fastify/accepts';
 import type { FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
+import { readBody } from './bodies.js';
+import type { HttpOptions } from './options.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
@@ -74,8 +76,8 @@ export const unknownQuery = (name: string, hint: string): IntersticeError =>
   });
 
 /** Parsers of bodies, except JSON. Each path checks on its own which types it accepts, see {@link bodyType}. */
-export const mediaTypes = fp(
-  async (app) => {
+export const mediaTypes = fp<HttpOptions>(
+  async (app, options) => {
     await app.register(accepts);
     app.removeAllContentTypeParsers();
     app.addHook('onRequest', async (request) => {
@@ -89,9 +91,8 @@ export const mediaTypes = fp(
     });
     app.addContentTypeParser(
       ['application/x-protobuf', 'application/octet-stream'],
-      { parseAs: 'buffer' },
-      async (_request: FastifyRequest, body: Buffer) => body,
+      (request: FastifyRequest, payload: NodeJS.ReadableStream) => readBody(request, payload, options),
     );
   },
-  { name: 'media-types', dependencies: ['errors'] },
+  { name: 'media-types', dependencies: ['errors', 'bodies'] },
 );

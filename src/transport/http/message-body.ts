@@ -10,8 +10,8 @@ import type { WireMessage } from '../messages/wire-message.js';
 import { decodeMessage } from '../protobuf/decode.js';
 import { encodeReported } from '../protobuf/encode.js';
 import { serverTiming } from './answer-headers.js';
+import { readBody } from './bodies.js';
 import { signalOf } from './call-context.js';
-import { jsonLimitOf } from './errors.js';
 import {
   bodyType,
   chooseType,
@@ -51,17 +51,13 @@ export const jsonBody = fp<HttpOptions>(
     const coder = new JsonCoder({ onLost, ...options.json });
     app.decorate('jsonCoder', coder);
     app.addHook('onClose', () => coder.close());
-    app.addContentTypeParser(
-      'application/json',
-      { parseAs: 'buffer', bodyLimit: jsonLimitOf(options) },
-      async (request: FastifyRequest, body: Buffer) => {
-        const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
-        if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-          throw unsupportedType(request.headers['content-type'], ['application/json; charset=utf-8']);
-        }
-        return new JsonText(body);
-      },
-    );
+    app.addContentTypeParser('application/json', async (request: FastifyRequest, payload: NodeJS.ReadableStream) => {
+      const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(request.headers['content-type'] ?? '')?.[1];
+      if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+        throw unsupportedType(request.headers['content-type'], ['application/json; charset=utf-8']);
+      }
+      return new JsonText(await readBody(request, payload, options));
+    });
     // This hook precedes the one that ends the preflight: a body that waits for the thread still counts as pending.
     app.addHook('preValidation', async (request, reply) => {
       if (!(request.body instanceof JsonText)) return;

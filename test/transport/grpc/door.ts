@@ -14,6 +14,7 @@ import type { OperationName, Operations } from '../../../src/contract/operations
 import type { GrpcOptions } from '../../../src/transport/grpc/options.js';
 import { buildGrpcServer } from '../../../src/transport/grpc/server.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
+import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import type { WireMessage } from '../../../src/transport/messages/wire-message.js';
 import { decodeMessage } from '../../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
@@ -31,7 +32,14 @@ export async function openGrpc<T extends Operations = FakeOperations>(
   state.move('ready', 'The service takes requests.');
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const server = buildGrpcServer({ state, maxMessageBytes: 65536, log, ...options, operations });
+  const server = buildGrpcServer({
+    state,
+    maxMessageBytes: 65536,
+    log,
+    bodies: new BodyLedger(0),
+    ...options,
+    operations,
+  });
   const port = await server.listen('127.0.0.1', 0);
   const client = new Client(`localhost:${port}`, channel, { 'grpc.enable_retries': 0 });
   t.teardown(async () => {

@@ -6,6 +6,7 @@ import type { RequestLine } from '../../../src/observe/log.js';
 import { makeKey } from '../../../src/transport/auth/key-file.js';
 import { Keyring } from '../../../src/transport/auth/keyring.js';
 import { buildHttpApp } from '../../../src/transport/http/app.js';
+import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { ServiceState } from '../../../src/transport/service-state.js';
 import { FakeOperations } from '../fake-operations.js';
 import { arraysRequest } from '../fixtures.js';
@@ -23,6 +24,7 @@ async function openGuarded(t: Test) {
   const app = await buildHttpApp({
     operations,
     state,
+    bodies: new BodyLedger(0),
     maxMessageBytes: 65536,
     log: pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) }),
     authenticate: Keyring.open(`${t.testdir({ keys: `${red.line}\n${blue.line}\n` })}/keys`).authenticate,

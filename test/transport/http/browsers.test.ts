@@ -4,6 +4,7 @@ import { IntersticeError } from '../../../src/contract/errors.js';
 import type { Authenticate } from '../../../src/transport/auth/keyring.js';
 import { BrowserGuard, type BrowserRules } from '../../../src/transport/browser-guard.js';
 import { buildHttpApp } from '../../../src/transport/http/app.js';
+import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { ServiceState } from '../../../src/transport/service-state.js';
 import { FakeOperations } from '../fake-operations.js';
 import { arraysRequest } from '../fixtures.js';
@@ -17,7 +18,15 @@ async function openGuarded(t: Test, rules: Partial<BrowserRules>, authenticate?:
     ...rules,
   });
   const log = pino({ level: 'silent' });
-  const app = await buildHttpApp({ operations, state, maxMessageBytes: 65536, log, guard, authenticate });
+  const app = await buildHttpApp({
+    operations,
+    state,
+    bodies: new BodyLedger(0),
+    maxMessageBytes: 65536,
+    log,
+    guard,
+    authenticate,
+  });
   await app.ready();
   t.teardown(() => app.close());
   return app;

@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import type { IntersticeError } from '../../contract/errors.js';
+import { Arrival } from '../intake/arrival.js';
+import { clientName } from '../intake/client-name.js';
+import { bodyLimitOf, tooLargeBody } from './errors.js';
+import type { HttpOptions } from './options.js';
+
+/** The bodies of requests: charged to the ledger before they are kept, and read into memory of their own. */
+
+const arrivals = new WeakMap<IncomingMessage, Arrival>();
+
+/** The arrival of the request's body; undefined for a request without a body. */
+export const arrivalOf = (request: FastifyRequest): Arrival | undefined => arrivals.get(request.raw);
+
+/**
+ * Refuses a body for which there is no room, or that exceeds its limit, before it is read and before `expect: 100-continue` is
+ * answered. What a body is charged with, as announced or while it arrives, is released with the answer.
+ */
+export const bodies = fp<HttpOptions>(
+  async (app, options) => {
+    app.addHook('preParsing', async (request, reply) => {
+      const { raw } = request;
+      if (!hasBody(raw)) return;
+      const announced = Number(raw.headers['content-length'] ?? 0);
+      if (announced > bodyLimitOf(raw.headers, options)) throw tooLargeBody(raw.headers, options);
+      const account = options.bodies.open(clientName(request.caller, raw.socket.remoteAddress));
+      reply.raw.once('close', () => account.release());
+      account.growTo(announced);
+      arrivals.set(raw, new Arrival(account, options.arrivalTimes));
+    });
+  },
+  { name: 'bodies', dependencies: ['errors'] },
+);
+
+/** Fastify does not read the body of a GET. */
+const hasBody = ({ method, headers }: IncomingMessage): boolean =>
+  method !== 'GET' &&
+  method !== 'HEAD' &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
+
+/**
+ * Reads the body of a request as a whole. The rest of a body that is refused on its way is discarded, so that a caller who is
+ * still writing reads the refusal.
+ *
+ * @returns memory without other owners; the body of an announced size is written to its place as it arrives
+ * @throws TOO_LARGE, QUEUE_FULL, MALFORMED_BODY (it stalls, or is not as long as announced), and the errors of the connection
+ */
+export function readBody(
+  request: FastifyRequest,
+  payload: NodeJS.ReadableStream,
+  options: HttpOptions,
+): Promise<Buffer> {
+  const { headers } = request.raw;
+  const arrival = arrivalOf(request);
+  const limit = bodyLimitOf(headers, options);
+  const announced = headers['content-length'] === undefined ? undefined : Number(headers['content-length']);
+  const parts = new BodyParts(announced);
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      arrival?.end();
+      payload.off('data', onData).off('end', onEnd).off('error', onError);
+    };
+    const onError = (reason: Error) => {
+      end();
+      reject(reason);
+    };
+    const refuse = (reason: IntersticeError) => {
+      onError(reason);
+      parts.clear();
+      // Discarded, and an error of the connection that follows concerns nobody any more.
+      payload.on('error', () => {}).resume();
+    };
+    const onData = (chunk: Buffer) => {
+      try {
+        arrival?.receive(chunk.byteLength);
+        if (parts.byteLength + chunk.byteLength > limit) throw tooLargeBody(headers, options);
+        parts.add(chunk);
+      } catch (reason) {
+        refuse(reason as IntersticeError);
+      }
+    };
+    const onEnd = () => {
+      end();
+      resolve(parts.whole());
+    };
+    arrival?.start(refuse);
+    payload.on('data', onData).on('end', onEnd).on('error', onError).resume();
+  });
+}
+
+/** The chunks of a body. With its size known they are written to one buffer, so that no second copy exists at any time. */
+class BodyParts {
+  byteLength = 0;
+  private target: Buffer | undefined;
+  private chunks: Buffer[] = [];
+
+  constructor(private readonly announced: number | undefined) {}
+
+  add(chunk: Buffer): void {
+    const { announced } = this;
+    if (announced !== undefined && this.byteLength + chunk.byteLength <= announced) {
+      // The pages of a large buffer are taken from the system when they are written to.
+      this.target ??= Buffer.allocUnsafe(announced);
+      this.target.set(chunk, this.byteLength);
+    } else this.chunks.push(chunk);
+    this.byteLength += chunk.byteLength;
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.target = undefined;
+    this.chunks = [];
+  }
+
+  whole(): Buffer {
+    const { target, byteLength } = this;
+    const start = target?.subarray(0, byteLength);
+    if (start && this.chunks.length === 0) return start;
+    return Buffer.concat(start ? [start, ...this.chunks] : this.chunks);
+  }
+}

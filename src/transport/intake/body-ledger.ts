@@ -1,0 +1,128 @@
+import { IntersticeError } from '../../contract/errors.js';
+
+/**
+ * The memory of request bodies, over both doors: one account for every body that arrives, waits or is computed. A body is
+ * charged with what its head promises or, where the head says nothing, with what has arrived, before that memory is used, and
+ * released when its request is answered or its connection ends; time plays no part.
+ *
+ * Let C be the capacity. With b bytes charged in all, a body may grow by d to s bytes
+ *
+ * - if s ≤ {@link SMALL_BODY_BYTES}: when b + d ≤ C, or when all small bodies have at most C/8 afterwards;
+ * - otherwise, if it is the only larger body: always, because a capacity below one message would refuse it for ever;
+ * - otherwise: when b + d ≤ C − C/8, and its client has at most C/2 in larger bodies, or only this one.
+ *
+ * So b exceeds C only by one message, and then by at most C/8 more. An eighth is left to small bodies: whoever fills the rest,
+ * the small steps of all others still arrive.
+ */
+export class BodyLedger {
+  /** bytes of all bodies */
+  private total = 0;
+  /** bytes of the bodies above {@link SMALL_BODY_BYTES}, by client */
+  private readonly largeByClient = new Map<string, number>();
+  private largeTotal = 0;
+
+  /**
+   * @param maxBytes the capacity C; 0 = no limit
+   * @param onRefused called for every refusal; metrics count them
+   */
+  constructor(
+    readonly maxBytes: number,
+    private readonly onRefused: (reason: BodyRefusal) => void = () => {},
+  ) {}
+
+  /** Bytes that are charged now. */
+  get bytes(): number {
+    return this.total;
+  }
+
+  /** An empty account for one body. @param client whoever shares the memory with others: a tenant, or an address */
+  open(client: string): BodyAccount {
+    return new BodyAccount(this, client);
+  }
+
+  /** For {@link BodyAccount}. @param client of the body @param from its bytes so far @throws QUEUE_FULL */
+  charge(client: string, from: number, to: number): void {
+    if (to > from) this.admit(client, from, to);
+    this.total += to - from;
+    const large = largePart(to) - largePart(from);
+    if (large === 0) return;
+    this.largeTotal += large;
+    const own = this.largeOf(client) + large;
+    if (own > 0) this.largeByClient.set(client, own);
+    else this.largeByClient.delete(client);
+  }
+
+  private admit(client: string, from: number, to: number): void {
+    const { maxBytes, total } = this;
+    if (maxBytes === 0) return;
+    const after = total + to - from;
+    if (to <= SMALL_BODY_BYTES) {
+      const small = total - this.largeTotal + to - from;
+      if (after > maxBytes && small > maxBytes / 8 && total > from) this.refuse('capacity', to);
+      return;
+    }
+    if (this.largeTotal === largePart(from)) return;
+    if (after > maxBytes - maxBytes / 8) this.refuse('capacity', to);
+    const others = this.largeOf(client) - largePart(from);
+    if (others > 0 && others + to > maxBytes / 2) this.refuse('share', to);
+  }
+
+  private refuse(reason: BodyRefusal, demand: number): never {
+    this.onRefused(reason);
+    const taken =
+      reason === 'capacity'
+        ? `${this.total} of ${this.maxBytes} bytes for the bodies of all requests are taken`
+        : `this client already holds its share, half of the ${this.maxBytes} bytes for the bodies of all requests`;
+    throw new IntersticeError('QUEUE_FULL', `There is no room for a body of ${demand} bytes: ${taken}.`, {
+      hint: 'Retry after the stated time, with fewer large requests at once. The operator can raise INTERSTICE_MAX_BODY_BYTES.',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+
+  private largeOf(client: string): number {
+    return this.largeByClient.get(client) ?? 0;
+  }
+}
+
+/** Whether all bodies together are too many, or those of one client. A fixed set, because it is a label of a metric. */
+export type BodyRefusal = 'capacity' | 'share';
+
+/**
+ * Bytes up to which a body is small: a step of 2,700 vertices in doubles. 128 of them fit into the eighth of the smallest
+ * default capacity.
+ */
+export const SMALL_BODY_BYTES = 64 * 1024;
+
+/** Seconds; an upload takes about that long, and a body that stalls loses its place by itself. */
+const RETRY_AFTER_SECONDS = 1;
+
+const largePart = (bytes: number): number => (bytes > SMALL_BODY_BYTES ? bytes : 0);
+
+/** The bytes of one body in a {@link BodyLedger}. */
+export class BodyAccount {
+  private held = 0;
+  private isReleased = false;
+
+  constructor(
+    private readonly ledger: BodyLedger,
+    private readonly client: string,
+  ) {}
+
+  get bytes(): number {
+    return this.held;
+  }
+
+  /** Charges this body with so many bytes, if they are more than before. @throws QUEUE_FULL; the charge is unchanged then */
+  growTo(bytes: number): void {
+    if (bytes <= this.held || this.isReleased) return;
+    this.ledger.charge(this.client, this.held, bytes);
+    this.held = bytes;
+  }
+
+  /** Gives everything back; the account cannot grow again. Further calls do nothing. */
+  release(): void {
+    if (this.held > 0) this.ledger.charge(this.client, this.held, 0);
+    this.held = 0;
+    this.isReleased = true;
+  }
+}

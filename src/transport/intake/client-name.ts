@@ -1,0 +1,25 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Caller } from '../../contract/call-context.js';
+
+/** Whoever shares memory and connections with others: the tenant of an API key, or else the address. */
+export const clientName = (caller: Caller | undefined, address: string | undefined): string =>
+  caller ? `tenant ${caller.tenant}` : `address ${addressGroup(address)}`;
+
+/**
+ * The addresses that one client can use at will: an IPv4 address, or the 64 leading bits of an IPv6 address, which is what a
+ * network assigns to one host.
+ */
+export function addressGroup(address: string | undefined): string {
+  if (address === undefined) return 'unknown';
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (isIPv4(address) || !isIPv6(address)) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').split('::');
+  const [before, after] = [head, tail ?? ''].map((text) => text.split(':').filter((word) => word !== ''));
+  const zeros = tail === undefined ? 0 : 8 - before!.length - after!.length;
+  const words = [...before!, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after!];
+  return `${words
+    .slice(0, 4)
+    .map((word) => Number.parseInt(word, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,168 @@
+import { connect, type Socket } from 'node:net';
+import t, { type Test } from 'tap';
+import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
+import { openDoor } from '../door.js';
+import { arraysRequest } from '../fixtures.js';
+
+const MiB = 1 << 20;
+const TIMES = { stallMs: 300_000, uploadMs: 300_000 };
+
+async function listen(t: Test, capacity: number, arrivalTimes = TIMES) {
+  const bodies = new BodyLedger(capacity);
+  const door = await openDoor(t, 64 * MiB, undefined, {}, { bodies, arrivalTimes });
+  await door.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = door.app.server.address() as { port: number };
+  /** A connection that has sent these words and remembers what it hears. */
+  const talk = (...words: (string | Uint8Array)[]) => {
+    const socket = connect(port, '127.0.0.1');
+    t.teardown(() => socket.destroy());
+    let text = '';
+    const waiting: (() => void)[] = [];
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      for (const wake of waiting.splice(0)) wake();
+    });
+    socket.on('error', () => {});
+    const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+    for (const word of words) socket.write(word);
+    /** All that was heard, once it contains the words. */
+    const heard = async (until: string): Promise<string> => {
+      while (!text.includes(until)) await new Promise<void>((resolve) => waiting.push(resolve));
+      return text;
+    };
+    return { socket, heard, closed };
+  };
+  const post = () =>
+    fetch(`http://127.0.0.1:${port}/v1/resolve`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(arraysRequest()),
+    });
+  return { ...door, talk, post };
+}
+
+const head = (...lines: string[]) =>
+  `${['POST /v1/resolve HTTP/1.1', 'host: x', 'content-type: application/x-protobuf', ...lines].join('\r\n')}\r\n\r\n`;
+const announced = (bytes: number, ...lines: string[]) => head(`content-length: ${bytes}`, ...lines);
+const CHUNKED = head('transfer-encoding: chunked');
+const chunk = (bytes: number) => [`${bytes.toString(16)}\r\n`, new Uint8Array(bytes), '\r\n'];
+
+/** Waits until the condition holds, by looking at every turn of the event loop. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+t.test('announced bodies are charged by their heads for as long as they do not come', async (t) => {
+  const { talk, bodies, post } = await listen(t, 8 * MiB);
+  const first = talk(announced(3 * MiB));
+  await until(() => bodies.bytes === 3 * MiB);
+  const second = talk(announced(3 * MiB));
+  const refusal = await second.heard('"retryAfter"');
+  t.match(refusal, /^HTTP\/1\.1 429 [\s\S]*"code":"QUEUE_FULL"/);
+  t.match(refusal, /\r\nretry-after: 1\r\n/i);
+  t.equal(bodies.bytes, 3 * MiB);
+  t.equal((await post()).status, 200, 'a small request beside them');
+  await until(() => bodies.bytes === 3 * MiB);
+  first.socket.destroy();
+  await until(() => bodies.bytes === 0);
+  const third = talk(announced(3 * MiB));
+  await until(() => bodies.bytes === 3 * MiB);
+  third.socket.destroy();
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('expect: 100-continue is not answered where there is no room', async (t) => {
+  const { talk, bodies } = await listen(t, 8 * MiB);
+  talk(announced(4 * MiB));
+  await until(() => bodies.bytes === 4 * MiB);
+  t.match(await talk(announced(3 * MiB, 'expect: 100-continue')).heard('"retryAfter"'), /^HTTP\/1\.1 429 /);
+});
+
+t.test('a chunked body is charged with what has come, and refused on its way', async (t) => {
+  const { talk, bodies, post } = await listen(t, 8 * MiB);
+  const first = talk(CHUNKED, ...chunk(3 * MiB));
+  await until(() => bodies.bytes >= 3 * MiB);
+  const second = talk(CHUNKED, ...chunk(3 * MiB));
+  t.match(await second.heard('"retryAfter"'), /^HTTP\/1\.1 429 [\s\S]*"code":"QUEUE_FULL"/);
+  await until(() => bodies.bytes === 3 * MiB);
+  t.equal((await post()).status, 200);
+  // The rest of the refused body is read and discarded, and the connection serves the next request.
+  const { socket } = second;
+  for (const word of [...chunk(2 * MiB), '0\r\n\r\n']) socket.write(word);
+  socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n');
+  t.match(await second.heard('{"status":"ok"}'), /HTTP\/1\.1 200 /);
+  first.socket.destroy();
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('a form is charged like any other body', async (t) => {
+  const { talk, bodies } = await listen(t, 8 * MiB);
+  const start = [
+    'POST /v1/resolve HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\ntransfer-encoding: chunked\r\n\r\n',
+    '60\r\n',
+    '--b\r\ncontent-disposition: form-data; name="start"; filename="a.obj"\r\n\r\n'.padEnd(0x60, '#'),
+    '\r\n',
+  ];
+  const comment = (bytes: number) => [`${bytes.toString(16)}\r\n`, Buffer.alloc(bytes, '#\n'), '\r\n'];
+  const first = talk(...start, ...comment(3 * MiB));
+  await until(() => bodies.bytes >= 2.9 * MiB);
+  const second = talk(...start, ...comment(3 * MiB));
+  t.match(await second.heard('"retryAfter"'), /^HTTP\/1\.1 429 /);
+  for (const { socket } of [first, second]) socket.destroy();
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('a body that stalls is given up, and its room is free', async (t) => {
+  for (const words of [
+    [announced(MiB), new Uint8Array(1000)],
+    [CHUNKED, ...chunk(1000)],
+    [
+      announced(MiB).replace('application/x-protobuf', 'multipart/form-data; boundary=b'),
+      '--b\r\ncontent-disposition: form-data; name="start"; filename="a.obj"\r\n\r\n#',
+    ],
+  ]) {
+    const { talk, bodies } = await listen(t, 8 * MiB, { ...TIMES, stallMs: 50 });
+    const text = await talk(...words).heard('"requestId"');
+    t.match(text, /^HTTP\/1\.1 400 [\s\S]*not complete, and no byte has arrived for 0\.05 s/);
+    await until(() => bodies.bytes === 0);
+  }
+});
+
+t.test('a body that drips for too long is given up', async (t) => {
+  const { talk, bodies } = await listen(t, 8 * MiB, { ...TIMES, uploadMs: 50 });
+  const { socket, heard } = talk(CHUNKED);
+  const drip = setInterval(() => (chunk(1) as (string | Uint8Array)[]).map((word) => socket.write(word)), 10);
+  t.teardown(() => clearInterval(drip));
+  t.match(await heard('"requestId"'), /^HTTP\/1\.1 400 [\s\S]*longer under way than 0\.05 s/);
+  clearInterval(drip);
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('a body keeps its room until its answer', async (t) => {
+  const { operations, bodies, post } = await listen(t, 8 * MiB);
+  let finish: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  operations.onResolve = async ({ target }) => {
+    await gate;
+    return { positions: target, report: (await import('../fake-operations.js')).fakeReport() };
+  };
+  const answer = post();
+  await until(() => operations.resolves.length === 1);
+  t.equal(bodies.bytes, JSON.stringify(arraysRequest()).length);
+  finish();
+  t.equal((await answer).status, 200);
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('bodies of unknown paths and unread bodies are not kept', async (t) => {
+  const { talk, bodies } = await listen(t, 8 * MiB);
+  const words: Socket[] = [];
+  for (const path of ['/nowhere', '/livez', '/v1'])
+    words.push(talk(announced(MiB).replace('/v1/resolve', path), new Uint8Array(1000)).socket);
+  const last = talk(announced(MiB).replace('POST /v1/resolve', 'GET /livez'), new Uint8Array(1000));
+  t.match(await last.heard('"ok"'), /^HTTP\/1\.1 200 /);
+  t.equal(bodies.bytes, 0);
+  for (const socket of words) socket.destroy();
+});
