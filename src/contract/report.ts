@@ -123,6 +123,10 @@ export interface Report {
   /** Parameters in use, every field set. */
   readonly resolved: Parameters;
   readonly warnings: readonly Warning[];
+  /**
+   * The pairs that earlier frames had found were lost (with a thread, a device, or a step that was not accepted) and found
+   * anew: the answer may differ in bits from that of a history without the loss. Parking is no loss.
+   */
   readonly sessionRebuilt: boolean;
   /** Name of the engine, see EngineDescription. */
   readonly engine: string;

@@ -2,19 +2,21 @@ import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { KinematicPairs, Parameters, VerifyLevel } from '../contract/parameters.js';
 import { bytesOf } from '../mesh/bytes.js';
-import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
+import { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import { findBounds, measureMesh } from '../mesh/measure.js';
 import { type Box, measureBox, scalarOf } from '../mesh/positions.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import type { Engine, EnginePositions, Resolution, Scene, StepInput } from '../solver/engine.js';
-import type { CoordinateFrame } from '../solver/frame.js';
+import { CoordinateFrame } from '../solver/frame.js';
+import type { SavedScene } from '../solver/saved-scene.js';
 import { VerifierMemory } from '../verify/memory.js';
 import { keptFor } from '../verify/mesh-tree.js';
 import type { StateFindings } from '../verify/types.js';
+import type { SavedSession } from './saved-session.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
 
 /** The result of a test that a state has passed. */
-interface Verified {
+export interface Verified {
   readonly level: VerifyLevel;
   readonly kinematicPairs: KinematicPairs;
   readonly findings: StateFindings;
@@ -29,7 +31,7 @@ interface HeldState {
   readonly engine?: EnginePositions | undefined;
   /** undefined = not tested here, or not under the present mesh */
   readonly verified?: Verified | undefined;
-  /** what the step that led here excluded. It is lost with the scene; then only pairs that still intersect are excluded. */
+  /** what the step that led here excluded. Where it is lost (ResidentScene.hasLostPairs), only pairs that still intersect are excluded. */
   readonly excluded?: ExcludedPairs | undefined;
 }
 
@@ -46,11 +48,20 @@ export interface StartMeasures {
   readonly bounds: MeshMeasures['bounds'];
 }
 
-/** What an engine scene is made for; another mesh or frame needs another scene. */
+/** What a step needs of an engine scene. */
 interface EngineSetup {
   readonly mesh: CollisionMesh;
   readonly parameters: Parameters;
   readonly chosen: ChosenFrame;
+}
+
+/** What an engine scene is made for; another mesh or frame needs another scene. */
+interface PresentSetup {
+  readonly mesh: CollisionMesh;
+  readonly parameters: Parameters;
+  readonly frame: CoordinateFrame;
+  /** engine units */
+  readonly floor: number;
 }
 
 /**
@@ -75,7 +86,10 @@ export class ResidentScene {
   #ownPositions: Positions | undefined;
   #memory: VerifierMemory;
   #scene: Scene | undefined;
-  #setup: EngineSetup | undefined;
+  #setup: PresentSetup | undefined;
+  /** of a parked session: what its engine scene goes on from, until it is opened again */
+  #saved: SavedScene | undefined;
+  #hasLostPairs = false;
 
   /** @param measures of frame 0, where they are known; else they are measured in `state` when they are first needed */
   constructor(mesh: HeldMesh, state: HeldState, measures?: MeshMeasures) {
@@ -89,6 +103,51 @@ export class ResidentScene {
   get measures(): MeshMeasures {
     this.#measures ??= measureMesh(this.#held.mesh, this.#state.positions);
     return this.#measures;
+  }
+
+  /** Pairs that the engine had found were lost, with a device, a step that was not accepted, or an engine that cannot save
+   *  them: the next answer may differ in bits from one that goes on from them. Until the next step is accepted. */
+  get hasLostPairs(): boolean {
+    return this.#hasLostPairs || this.hasLostDevice;
+  }
+
+  /** Copies what the next step depends on besides mesh and positions. */
+  save(): SavedSession {
+    const { engine, verified, excluded, version: stateVersion } = this.#state;
+    const fitted = this.#fitted;
+    const scene = this.#saved ?? this.#scene?.save?.();
+    return {
+      meshVersion: this.#held.version,
+      stateVersion,
+      fitted: fitted && { frame: { ...fitted.frame }, scalar: fitted.scalar },
+      engine,
+      verified,
+      excluded: excluded?.items,
+      checkMs: this.checkMs,
+      scene,
+      isSceneLost: this.hasLostPairs || (this.#scene !== undefined && !scene),
+    };
+  }
+
+  /** Goes on from what {@link save} has copied; before the first step here only. What no longer fits is left out. */
+  restore(saved: SavedSession): void {
+    const { fitted, engine, verified, excluded } = saved;
+    const hasMesh = saved.meshVersion === this.#held.version;
+    const hasState = saved.stateVersion === this.#state.version;
+    this.#fitted = fitted && { frame: CoordinateFrame.of(fitted.frame), scalar: fitted.scalar };
+    this.checkMs = saved.checkMs;
+    if (hasState) {
+      this.#state = {
+        ...this.#state,
+        engine,
+        ...(hasMesh ? { verified } : {}),
+        excluded: excluded && new ExcludedPairs(excluded),
+      };
+    }
+    const { scene } = saved;
+    this.#hasLostPairs = saved.isSceneLost || (scene !== undefined && !hasState);
+    if (!scene || !hasMesh || !hasState || !this.#fitted) return;
+    this.#saved = scene;
   }
 
   get held(): HeldMesh {
@@ -141,6 +200,7 @@ export class ResidentScene {
   replaceState(version: number, positions: Positions): void {
     this.#state = { version, positions };
     this.#invalidateStart();
+    this.#hasLostPairs ||= this.#scene !== undefined;
     this.discard();
   }
 
@@ -156,6 +216,7 @@ export class ResidentScene {
     this.#invalidateStart();
     this.#fitted = { frame: fitted.frame, scalar: fitted.scalar };
     this.hasLostDevice = false;
+    this.#hasLostPairs = false;
   }
 
   /** Of the held state. */
@@ -203,16 +264,29 @@ export class ResidentScene {
   /** Opens the engine's scene or adapts it to these parameters; the proximity set is kept where it is still valid. */
   async prepare(engine: Engine, setup: EngineSetup): Promise<Scene> {
     const { mesh, parameters, chosen } = setup;
-    const units = { scale: chosen.frame.scale, floor: chosen.range.floor };
+    const { frame } = chosen;
+    const { floor } = chosen.range;
+    const units = { scale: frame.scale, floor };
+    await this.#reopen(engine, mesh, frame);
     const before = this.#setup;
-    if (this.#scene && before && (before.mesh !== mesh || before.chosen.frame !== chosen.frame)) this.discard();
+    if (this.#scene && before && (before.mesh !== mesh || before.frame !== frame)) this.discard();
     if (!this.#scene) {
       this.#scene = await engine.open(mesh, parameters, units);
-    } else if (before && (before.chosen.range.floor !== chosen.range.floor || !isSame(before.parameters, parameters))) {
+    } else if (before && (before.floor !== floor || !isSame(before.parameters, parameters))) {
       this.#scene.configure(parameters, units);
     }
-    this.#setup = { mesh, parameters, chosen };
+    this.#setup = { mesh, parameters, frame, floor };
     return this.#scene;
+  }
+
+  /** Opens the engine's scene of a parked session as it was, unless the frame has changed: then nothing of it would be valid. */
+  async #reopen(engine: Engine, mesh: CollisionMesh, frame: CoordinateFrame): Promise<void> {
+    const saved = this.#saved;
+    this.#saved = undefined;
+    if (!saved || frame !== this.#fitted?.frame) return;
+    const { parameters, units } = saved;
+    this.#scene = await engine.open(mesh, parameters, units, saved);
+    this.#setup = { mesh, parameters, frame, floor: units.floor };
   }
 
   /**
@@ -249,11 +323,18 @@ export class ResidentScene {
     }
   }
 
+  /** A step ran here whose answer was not sent: the engine has changed its pairs. */
+  undo(): void {
+    this.#hasLostPairs = true;
+    this.discard();
+  }
+
   /** Closes the engine's scene; the next step opens another. */
   discard(): void {
     this.#scene?.close();
     this.#scene = undefined;
     this.#setup = undefined;
+    this.#saved = undefined;
   }
 }
 

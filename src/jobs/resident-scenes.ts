@@ -3,6 +3,7 @@ import type { MeshLimits, Positions } from '../contract/mesh.js';
 import { buildMesh } from '../mesh/build.js';
 import { checkPositions } from '../mesh/positions.js';
 import { ResidentScene } from './resident-scene.js';
+import type { SavedSession } from './saved-session.js';
 import type { HeldVersions, SceneDelta, SceneState } from './tasks.js';
 
 /** The scenes that a lane's thread holds, by key. */
@@ -44,6 +45,13 @@ export class ResidentScenes {
     this.image = new Float32Array(0);
   }
 
+  /** Drops a scene and returns what its session goes on from. */
+  park(key: number): SavedSession | null {
+    const saved = this.scenes.get(key)?.save() ?? null;
+    this.drop(key);
+    return saved;
+  }
+
   find(key: number): ResidentScene | undefined {
     return this.scenes.get(key);
   }
@@ -70,6 +78,7 @@ export class ResidentScenes {
       const mesh = delta.mesh ?? missing('mesh', key);
       const start = delta.start ?? missing('start', key);
       const built = buildScene({ ...delta, mesh, start }, limits);
+      if (delta.saved) built.restore(delta.saved);
       this.scenes.set(key, built);
       return built;
     }

@@ -52,7 +52,7 @@ export async function stepJob(
         return scene.resolve(context.engine, step, input);
       },
       toRequest: () => requestOf(task, scene.held.input, images.start),
-      isRebuilt: () => task.state.wasLost || scene.hasLostDevice,
+      isRebuilt: () => task.state.wasLost || scene.hasLostPairs,
     });
     const { verify: level, kinematicPairs } = parameters;
     const verified = findings && { level, kinematicPairs, findings };
@@ -62,7 +62,7 @@ export async function stepJob(
     if (checkMs !== undefined) scene.checkMs = isCutShort ? Math.max(scene.checkMs, checkMs) : checkMs;
     return { ...answer, residentBytes: scene.bytes };
   } catch (thrown) {
-    if (hasRun) scene.discard();
+    if (hasRun) scene.undo();
     throw thrown;
   }
 }

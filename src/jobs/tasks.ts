@@ -4,6 +4,7 @@ import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { IncludeInput, OnBudget, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { MeshSummary } from '../contract/sessions.js';
 import type { MeshMeasures } from '../mesh/types.js';
+import type { SavedSession } from './saved-session.js';
 
 /*
  * What the jobs take and give. The session room holds the truth of a session (mesh, committed state, parameters). A lane's
@@ -55,6 +56,8 @@ export interface HeldVersions {
 export interface SceneDelta extends Pick<SceneState, 'key' | 'meshVersion' | 'stateVersion' | 'measures'> {
   readonly mesh: MeshInput | undefined;
   readonly start: Positions | undefined;
+  /** of a parked session; undefined = the thread holds the scene, or nothing was saved */
+  readonly saved: SavedSession | undefined;
   /** the thread that held the scene died: the scene is built again without having been parked */
   readonly wasLost: boolean;
 }
@@ -89,7 +92,7 @@ export interface StepTask<State = SceneState> extends Arrival, TimeBudget {
   readonly include?: IncludeInput;
 }
 
-/** `report.sessionRebuilt` says that the scene was lost (with a thread or a device) and built again. */
+/** `report.sessionRebuilt` says that the scene was lost (with a thread, a device or a step that was not accepted) and built again. */
 export interface StepOutcome extends ResolveAnswer {
   readonly residentBytes: number;
 }

@@ -4,6 +4,7 @@ import type { Progress } from '../contract/report.js';
 import { monotonicMs } from '../jobs/clock.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { Finding } from '../jobs/finding.js';
+import type { SavedSession } from '../jobs/saved-session.js';
 import type { HeldVersions } from '../jobs/tasks.js';
 import type { Listener } from './lane-worker.js';
 import { JobFlags, type JobMessage, type JobTypes } from './messages.js';
@@ -42,6 +43,8 @@ export class LaneJob implements Listener {
   startedAt = 0;
   /** what the thread holds of the job's scene, as it reported at the end */
   held: HeldVersions | undefined;
+  /** what the thread has released of the job's scene, to go on from */
+  saved: SavedSession | undefined;
   /** the thread has answered; false also if it refused */
   isDone = false;
   private readonly flags = new JobFlags();
@@ -114,6 +117,7 @@ export class LaneJob implements Listener {
       case 'done':
         this.held = message.held;
         this.isDone = true;
+        if (this.request.kind === 'park') this.saved = (message.answer as JobTypes['park']['answer']) ?? undefined;
         this.end(() => this.resolve(message.answer));
         return;
       case 'failed':

@@ -5,6 +5,7 @@ import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/r
 import type { EngineDescription } from '../contract/server-info.js';
 import type { EngineSource } from '../jobs/engines.js';
 import type { Finding } from '../jobs/finding.js';
+import type { SavedSession } from '../jobs/saved-session.js';
 import type {
   HeldVersions,
   OpenAnswer,
@@ -27,7 +28,8 @@ export interface JobTypes {
   readonly check: { readonly input: MeshCheckRequest; readonly answer: CheckAnswer };
   readonly open: { readonly input: OpenTask; readonly answer: OpenAnswer };
   readonly step: { readonly input: StepTask<SceneDelta>; readonly answer: StepOutcome };
-  readonly park: { readonly input: { readonly key: number }; readonly answer: null };
+  /** answers with what the session goes on from; null = nothing was held */
+  readonly park: { readonly input: { readonly key: number }; readonly answer: SavedSession | null };
 }
 
 export interface WorkerSetup {

@@ -1,3 +1,4 @@
+import type { SavedSession } from '../jobs/saved-session.js';
 import type { HeldVersions, SceneDelta, SceneState } from '../jobs/tasks.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { Lane } from './lane-pool.js';
@@ -12,6 +13,8 @@ export interface SceneRecord {
   held: HeldVersions | undefined;
   /** of frame 0: they survive the thread and any parking, so that defaults do not drift */
   measures: MeshMeasures | undefined;
+  /** of a parked scene, until a thread holds it again */
+  saved: SavedSession | undefined;
   /** the thread lost the scene, and no step has reported it yet */
   isLost: boolean;
   /** number of jobs that wait or run */
@@ -42,6 +45,7 @@ export class SceneLedger {
         home: undefined,
         held: undefined,
         measures: undefined,
+        saved: undefined,
         isLost: false,
         pending: 0,
         isForgotten: false,
@@ -62,10 +66,17 @@ export class SceneLedger {
     this.release(record);
   }
 
-  /** A job of the scene has ended. @param held what the thread reported; undefined also if it died */
-  finish(record: SceneRecord, held: HeldVersions | undefined): void {
+  /**
+   * A job of the scene has ended.
+   *
+   * @param held what the thread reported; undefined also if it died
+   * @param saved what it has released
+   */
+  finish(record: SceneRecord, held: HeldVersions | undefined, saved?: SavedSession): void {
     record.pending--;
     record.held = held;
+    if (saved) record.saved = saved;
+    if (held) record.saved = undefined;
     record.measures ??= held?.measures;
     this.release(record);
   }
@@ -97,6 +108,7 @@ export class SceneLedger {
       mesh: held?.meshVersion === meshVersion ? undefined : state.mesh,
       start: held?.stateVersion === stateVersion ? undefined : state.start,
       measures: record.measures,
+      saved: held ? undefined : record.saved,
       wasLost: record.isLost,
     };
   }

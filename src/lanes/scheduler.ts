@@ -9,8 +9,11 @@ import type { Claim } from './fair-queue.js';
 import { type JobHooks, type JobOwner, type JobRequest, LaneJob } from './lane-job.js';
 import { type Lane, type LaneGroup, LanePool, type LanePoolOptions } from './lane-pool.js';
 import type { JobTypes } from './messages.js';
-import { explainRefusal, QueueBound, type QueueLoad } from './queue-bound.js';
+import { explainRefusal, QueueBound } from './queue-bound.js';
 import { SceneLedger, type SceneRecord } from './scene-ledger.js';
+import { countBytes, type JobPreflight, type Placement, type ScheduleHooks } from './submission.js';
+
+export type { JobPreflight, ScheduleHooks } from './submission.js';
 
 export interface SchedulerOptions extends LanePoolOptions {
   /** how many jobs may wait; one more is refused with QUEUE_FULL */
@@ -19,41 +22,6 @@ export interface SchedulerOptions extends LanePoolOptions {
   readonly maxQueueBytes?: number | undefined;
   /** called when a thread died, with or without a job; another thread is started when there is work */
   readonly onWorkerLost?: ((reason: IntersticeError) => void) | undefined;
-}
-
-export interface ScheduleHooks extends JobHooks {
-  readonly claim: Claim;
-  /** the job was admitted earlier and has waited elsewhere since: it is not refused for want of a place */
-  readonly hasPlace?: boolean | undefined;
-  /** bytes that are kept only because the job waits; default: all arrays of the request */
-  readonly waitingBytes?: number | undefined;
-}
-
-/** What is known of a job before its request is complete. */
-export interface JobPreflight {
-  readonly tenant: string;
-  /** the scene key of its session, if known */
-  readonly session?: number | undefined;
-  /** the session's mesh, if known */
-  readonly mesh?: MeshInput | undefined;
-  /** of the request, if its head gives the size */
-  readonly bytes?: number | undefined;
-  /** whether it is a step, and so belongs to a scene that exists already, known or not */
-  readonly isForScene: boolean;
-  /** requests that passed the preflight a moment ago and are not complete yet */
-  readonly ahead: QueueLoad;
-}
-
-/** Where a job waits and runs. */
-interface Placement {
-  readonly group: LaneGroup;
-  readonly claim: Claim;
-  /** its scene, if any; the job runs on the scene's home lane only */
-  readonly record: SceneRecord | undefined;
-  /** whether it takes a place in the bounded queue */
-  readonly isCounted: boolean;
-  /** bytes that it keeps in memory while it waits */
-  readonly bytes: number;
 }
 
 /**
@@ -202,16 +170,18 @@ export class Scheduler {
   }
 
   /**
-   * Frees what the thread holds of a scene, after the scene's jobs that wait already; the next step builds it again. Resolves
-   * when the scene is freed, also if its thread died or the scheduler was closed meanwhile.
+   * Frees what the thread holds of a scene, after the scene's jobs that wait already; the next step builds it again and goes on
+   * from what the thread has saved. Resolves when the scene is freed, also if its thread died or the scheduler was closed
+   * meanwhile.
+   *
+   * @returns bytes that are kept of it here, until a thread holds it again
    */
-  async park(key: number): Promise<void> {
+  async park(key: number): Promise<number> {
     const record = this.ledger.find(key);
-    if (!record || this.isClosed) return;
-    record.isLost = false;
+    if (!record || this.isClosed) return 0;
     // Without a home the scene is held nowhere, and no job that would build it is pending.
     const { home, tenant } = record;
-    if (!home) return;
+    if (!home) return bytesOf(record.saved);
     record.pending++;
     const claim: Claim = { tenant, session: key, priority: 'INTERACTIVE' };
     const placement = { group: this.pool.groupOf(home), claim, record, isCounted: false, bytes: 0 };
@@ -221,6 +191,15 @@ export class Scheduler {
       // A thread that ended has freed the scene as well, so this is not a failure.
       if (!(thrown instanceof IntersticeError)) throw thrown;
     }
+    return bytesOf(record.saved);
+  }
+
+  /** Gives up what is kept of a parked scene: its next step searches anew, and says so. */
+  dropSaved(key: number): void {
+    const record = this.ledger.find(key);
+    if (!record?.saved) return;
+    record.saved = undefined;
+    record.isLost = true;
   }
 
   /** Parks a scene for good: for a deleted session, whose key is never used again. */
@@ -375,7 +354,7 @@ export class Scheduler {
     group.queue.finish(job, took);
     if (record) {
       if (job.isDone) record.isLost = false;
-      this.ledger.finish(record, job.held);
+      this.ledger.finish(record, job.held, job.saved);
     }
     this.dispatch(group);
   }
@@ -398,7 +377,3 @@ export class Scheduler {
 const FIRST_GUESS_MS = 1000;
 /** Weight of the newest job in the running mean: about the last five count. */
 const MEAN_WEIGHT = 0.2;
-
-function countBytes(hooks: ScheduleHooks, request: object): ScheduleHooks {
-  return { ...hooks, waitingBytes: hooks.waitingBytes ?? bytesOf(request) };
-}

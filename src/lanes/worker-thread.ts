@@ -125,9 +125,9 @@ async function compute(message: JobMessage, context: JobContext): Promise<JobTyp
       const { key } = message.input;
       const mesh = scenes.find(key)?.held.mesh;
       if (mesh) verifier.forget?.(mesh);
-      scenes.drop(key);
+      const saved = scenes.park(key);
       if (scenes.count === 0) team.memory.trim(0);
-      return null;
+      return saved;
     }
   }
 }

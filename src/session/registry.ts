@@ -51,6 +51,12 @@ export class Registry {
     return sum;
   }
 
+  /** Whether all sessions together hold more than they may. */
+  get isOverBytes(): boolean {
+    const { maxSessionBytes: limit } = this.quotas;
+    return limit > 0 && this.hostBytes > limit;
+  }
+
   all(): Iterable<Session> {
     return this.sessions.values();
   }

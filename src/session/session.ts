@@ -45,6 +45,8 @@ export class Session {
   /** deleted or expired: nothing may be committed any more */
   hasEnded = false;
   residency: Residency = 'RESIDENT';
+  /** bytes that are kept of its scene while it is parked */
+  savedBytes = 0;
   /** bytes of its scene when it was last resident */
   sceneBytes: number;
   private mesh: MeshInput;
@@ -120,9 +122,9 @@ export class Session {
     return this.positions;
   }
 
-  /** bytes of host memory that the session keeps, including room for its first answer and target */
+  /** bytes of host memory that the session keeps, including room for its first answer and target, and its scene while parked */
   get hostBytes(): number {
-    return this.bytes;
+    return this.bytes + (this.residency === 'PARKED' ? this.savedBytes : 0);
   }
 
   /** bytes that a lane holds for the session now */

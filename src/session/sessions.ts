@@ -27,7 +27,7 @@ import { SharedWork } from './shared-work.js';
 import { StepQueue, type StepServices } from './step-queue.js';
 
 export interface SessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
-  readonly scheduler: Pick<Scheduler, 'preflight' | 'open' | 'step' | 'check' | 'park' | 'forget'>;
+  readonly scheduler: Pick<Scheduler, 'preflight' | 'open' | 'step' | 'check' | 'park' | 'dropSaved' | 'forget'>;
   readonly limits: Limits;
   readonly quotas: Quotas;
   readonly allowUnverified: boolean;
@@ -56,7 +56,7 @@ export class Sessions {
     this.residency = new Residency(
       this.registry,
       limits.maxDeviceBytes,
-      (session) => this.inBackground('park a session', scheduler.park(session.key)),
+      (session) => this.inBackground('park a session', this.park(session)),
       (session, change) => onChange(session.tenant, change),
     );
     this.idle = new IdleWatch(clock, (session) => this.end(session, 'expired'));
@@ -243,6 +243,18 @@ export class Sessions {
     this.queues.delete(session);
     this.inBackground('forget a session', this.options.scheduler.forget(session.key));
     this.options.onChange(session.tenant, change);
+  }
+
+  /** Where host memory is short, the pairs of a parked session are given up: its next step searches anew, and says so. */
+  private async park(session: Session): Promise<void> {
+    const { scheduler } = this.options;
+    session.savedBytes = 0;
+    const bytes = await scheduler.park(session.key);
+    if (session.residency !== 'PARKED' || session.hasEnded) return;
+    session.savedBytes = bytes;
+    if (!this.registry.isOverBytes) return;
+    session.savedBytes = 0;
+    scheduler.dropSaved(session.key);
   }
 
   private inBackground(what: string, work: Promise<unknown>): void {

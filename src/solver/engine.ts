@@ -4,6 +4,7 @@ import type { PairCounts, Progress, StageTimings, Status } from '../contract/rep
 import type { EngineDescription } from '../contract/server-info.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import type { SavedScene } from './saved-scene.js';
 
 /**
  * What a method brings to the engine contract: the parameters that it reads and the figures that it reports beyond those
@@ -98,6 +99,11 @@ export interface Scene<M extends Method = TwoWayMethod> {
    * proximity set unless a parameter changed with which it was searched (settings.ts, servesBoth).
    */
   configure(parameters: M['parameters'], units: EngineUnits): void;
+  /**
+   * Copies what the scene holds between resolves, to open it again later; absent = the engine cannot, and a scene that is
+   * closed and opened again searches anew.
+   */
+  save?(): SavedScene;
   close(): void;
 }
 
@@ -115,7 +121,10 @@ export interface Engine<M extends Method = TwoWayMethod> {
   readonly hasPartOffsets?: boolean;
   /** bytes that all scenes share and that remain allocated between resolves; absent = none */
   readonly sharedBytes?: number;
-  /** @param parameters lengths in the caller's unit */
-  open(mesh: CollisionMesh, parameters: M['parameters'], units: EngineUnits): Promise<Scene<M>>;
+  /**
+   * @param parameters lengths in the caller's unit
+   * @param saved of an earlier scene of the same mesh, parameters and units; an engine whose scenes cannot be saved ignores it
+   */
+  open(mesh: CollisionMesh, parameters: M['parameters'], units: EngineUnits, saved?: SavedScene): Promise<Scene<M>>;
   close(): Promise<void>;
 }

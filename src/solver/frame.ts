@@ -44,6 +44,13 @@ export class CoordinateFrame {
     this.largestCaller = largestCaller;
   }
 
+  /** @param fields of a frame, as they arrive from another thread */
+  static of(fields: FrameFields): CoordinateFrame {
+    const { origin, scale, largestEngine, largestCaller } = fields;
+    const frame = Object.create(CoordinateFrame.prototype) as CoordinateFrame;
+    return Object.assign(frame, { origin, scale, largestEngine, largestCaller } satisfies FrameFields);
+  }
+
   /**
    * @param start only its scalar counts; the coordinates come in through `bounds`
    * @param medianEdge the caller's unit; where it is 0 the largest side of the bounds takes its place, then 1
@@ -227,6 +234,9 @@ export class CoordinateFrame {
     return out;
   }
 }
+
+/** A frame as plain data. */
+export type FrameFields = Pick<CoordinateFrame, 'origin' | 'scale' | 'largestEngine' | 'largestCaller'>;
 
 export interface StateToMap {
   /** float32[3·V] the state */

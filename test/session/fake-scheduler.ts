@@ -71,6 +71,10 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks }[] = [];
   readonly preflights: JobPreflight[] = [];
   readonly parked: number[] = [];
+  /** what is kept of each parked session */
+  savedBytes = 0;
+  /** scenes of parked sessions that were given up */
+  readonly dropped: number[] = [];
   readonly forgotten: number[] = [];
   waitingCount = 0;
   waitingBytes = 0;
@@ -130,8 +134,13 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
     return this.defer(hooks, outcome, (end) => this.steps.push({ task, hooks, ...end }));
   }
 
-  async park(key: number): Promise<void> {
+  async park(key: number): Promise<number> {
     this.parked.push(key);
+    return this.savedBytes;
+  }
+
+  dropSaved(key: number): void {
+    this.dropped.push(key);
   }
 
   async forget(key: number): Promise<void> {

@@ -26,6 +26,29 @@ t.test('beyond the limit the least recently used session is parked, and its next
   );
 });
 
+t.test('what is kept of a parked session counts as host memory, and is given up where that is short', async (t) => {
+  for (const isShort of [false, true]) {
+    const maxSessionBytes = isShort ? 20_000 : 200_000;
+    const { operations, scheduler } = openRoom(t, { limits, maxSessionBytes });
+    scheduler.savedBytes = 50_000;
+    const a = await operations.createSession(opening());
+    await operations.createSession(opening());
+    const { hostBytes } = operations.stats();
+    t.ok(hostBytes < 10_000);
+    await operations.createSession(opening());
+    await settle();
+    t.same(scheduler.parked, [1]);
+    t.same(scheduler.dropped, isShort ? [1] : []);
+    const kept = isShort ? 0 : 50_000;
+    t.equal(operations.stats().hostBytes, 1.5 * hostBytes + kept);
+    await operations.step(stepOf(a, 1));
+    await settle();
+    // Another session was parked for it.
+    t.same(scheduler.parked, [1, 2]);
+    t.ok(operations.stats().hostBytes < 10_000 + kept, 'a lane holds the scene again');
+  }
+});
+
 t.test('a session at work is not parked; the limit holds again after the work', async (t) => {
   const { operations, scheduler } = openRoom(t, { limits });
   const [a, b] = [await operations.createSession(opening()), await operations.createSession(opening())];

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { SCENES } from '../../examples/scenes/index.js';
 import type { CreateSessionRequest } from '../../src/contract/sessions.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
 import { LIMITS, refusalOf, spike } from '../support/job.js';
@@ -98,6 +99,29 @@ t.test('parking does not change the answers', async (t) => {
     }
     t.match(tight.stats(), { sessions: 2, parked: 1 });
   }
+});
+
+t.test('the bytes of a session do not depend on what other sessions do', async (t) => {
+  const { vertexCount, triangles, start, target } = SCENES.layers!(200);
+  const from = Float32Array.from(start);
+  const opening = { mesh: { vertexCount, triangles }, start: from, parameters: {} };
+  const frames = [0.1, 0.15, 0.16, 0.3, 0.28].map((share) => from.map((x, i) => x + share * (target[i]! - x)));
+  const free = await operationsOf(t);
+  const alone = await free.createSession(opening);
+  const expected: unknown[] = [];
+  for (const goal of frames) expected.push((await free.step({ sessionId: alone.id, target: goal })).positions);
+  const { deviceBytes } = await free.getSession(alone.id);
+  const limits = { ...LIMITS, maxSessions: 8, maxDeviceBytes: Math.ceil(1.5 * deviceBytes) };
+  const tight = await operationsOf(t, { limits });
+  const ids = [await tight.createSession(opening), await tight.createSession(opening)].map(({ id }) => id);
+  for (const [k, goal] of frames.entries()) {
+    for (const sessionId of ids) {
+      const { positions, report } = await tight.step({ sessionId, target: goal });
+      t.same(positions, expected[k], `frame ${k + 1}`);
+      t.equal(report.sessionRebuilt, false);
+    }
+  }
+  t.match(tight.stats(), { parked: 1 });
 });
 
 t.test('steps write traces; a deleted session is gone', async (t) => {

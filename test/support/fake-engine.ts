@@ -36,6 +36,7 @@ export function fakeEngine(
         configure: (parameters, units) => {
           record.configured.push({ parameters, units });
         },
+        save: () => ({ parameters, units, step: 0, proximity: undefined }),
         close: () => {
           record.closed = true;
         },

@@ -4,9 +4,11 @@ import type { Finding } from '../../src/jobs/finding.js';
 import type { JobContext } from '../../src/jobs/job-run.js';
 import { openJob } from '../../src/jobs/open-job.js';
 import { ResidentScenes } from '../../src/jobs/resident-scenes.js';
+import type { SavedSession } from '../../src/jobs/saved-session.js';
 import { stepJob } from '../../src/jobs/step-job.js';
 import type { OpenAnswer, OpenTask, SceneState, StepOutcome, StepTask } from '../../src/jobs/tasks.js';
 import { exactVerifier } from '../../src/jobs/verifier.js';
+import type { MeshMeasures } from '../../src/mesh/types.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { LIMITS } from './job.js';
 
@@ -46,6 +48,9 @@ export class DirectSession {
   readonly findings: Finding[] = [];
   state: SceneState;
   isCancelled = false;
+  /** of the last {@link park} */
+  saved: SavedSession | undefined;
+  private measures: MeshMeasures | undefined;
 
   constructor(
     request: Pick<ResolveRequest, 'mesh' | 'start'>,
@@ -75,7 +80,8 @@ export class DirectSession {
           ...state,
           mesh: held?.meshVersion === state.meshVersion ? undefined : state.mesh,
           start: held?.stateVersion === state.stateVersion ? undefined : state.start,
-          measures: held?.measures,
+          measures: held?.measures ?? this.measures,
+          saved: held ? undefined : this.saved,
           wasLost: false,
         },
       },
@@ -84,6 +90,12 @@ export class DirectSession {
     );
     if (isCommitted) this.state = committed(state, task, answer.positions);
     return answer;
+  }
+
+  /** Frees the scene; what it saves crosses to another thread and back, as in the service. */
+  park(): void {
+    this.measures = this.scenes.heldOf(this.state.key)?.measures;
+    this.saved = structuredClone(this.scenes.park(this.state.key)) ?? undefined;
   }
 
   private context(): JobContext {

@@ -30,15 +30,21 @@ export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine
     description,
     hasCheapStates: true,
     hasPartOffsets: true,
-    async open(mesh, parameters, units): Promise<Scene> {
+    async open(mesh, parameters, units, saved): Promise<Scene> {
       const solver = new TwoWay(mesh, toSettings(parameters, units), workspace);
+      if (saved) solver.restore(saved);
       scenes.add(solver);
+      let present = { parameters, units };
       return {
         get bytes() {
           return solver.bytes;
         },
         resolve: async (step) => solver.resolve(step),
-        configure: (parameters, units) => solver.configure(toSettings(parameters, units)),
+        configure: (parameters, units) => {
+          present = { parameters, units };
+          solver.configure(toSettings(parameters, units));
+        },
+        save: () => ({ ...present, ...solver.save() }),
         close: () => {
           if (!scenes.delete(solver)) return;
           const { size: released } = solver;

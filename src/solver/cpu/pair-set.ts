@@ -2,6 +2,7 @@ import { allocate, release } from '../../threads/arrays.js';
 import { team } from '../../threads/here.js';
 import { defineStage } from '../../threads/stage.js';
 import { PAIR_KINDS } from '../pair-kinds.js';
+import type { SavedProximity } from '../saved-scene.js';
 
 /** A set whose capacity exceeds its pairs by this factor frees memory when a request ends. */
 const MAX_SLACK = 1.25;
@@ -132,6 +133,23 @@ export class PairSet {
     if (this.kind.length <= MAX_SLACK * this.count) return;
     const capacity = this.count + Math.floor(SPARE * this.count);
     this.#allocate(capacity, this.count);
+  }
+
+  /** Copies pairs and normals. */
+  save(): Pick<SavedProximity, 'kind' | 'vertex' | 'normal'> {
+    const { kind, vertex, normal, count } = this;
+    return { kind: kind.slice(0, count), vertex: vertex.slice(0, 4 * count), normal: normal.slice(0, 3 * count) };
+  }
+
+  /** Replaces all pairs by those of {@link save}; between requests only. */
+  restore({ kind, vertex, normal }: Pick<SavedProximity, 'kind' | 'vertex' | 'normal'>): void {
+    this.clear();
+    this.#allocate(kind.length, 0);
+    this.kind.set(kind);
+    this.vertex.set(vertex);
+    this.normal.set(normal);
+    this.count = kind.length;
+    for (const one of kind) this.byKind[one]++;
   }
 
   /** Appends a pair; unused slots are −1. */

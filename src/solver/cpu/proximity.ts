@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
@@ -8,6 +8,7 @@ import { distancesByVertex, pairActivationDistance, smallestDistance } from '../
 import { carryBoxes, carryNormals, isWithinGroup } from '../rigid/carry.js';
 import type { RigidMotions } from '../rigid/move-rigidly.js';
 import { PLACEMENT_ERROR } from '../rigid/twist.js';
+import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
 import { separationOfBoxes } from './box-separation.js';
 import { fillTrustBoxes, isInBox, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
@@ -87,6 +88,41 @@ export class Proximity {
     );
   }
 
+  /** Copies what later requests depend on; undefined = P is void. */
+  save(): SavedProximity | undefined {
+    if (!this.isValid) return undefined;
+    return {
+      ...this.pairs.save(),
+      box: this.boxes.box.slice(),
+      growth: this.boxes.growth,
+      mask: this.#mask.slice(),
+      searched: this.#searched.slice(),
+      radius: this.radius,
+      partialBudget: this.#partialBudget,
+      worn: this.#worn,
+      excluded: this.#excluded?.items,
+    };
+  }
+
+  /** Goes on from what {@link save} has copied of a set of the same mesh and settings; before the first request only. */
+  restore(saved: SavedProximity): void {
+    this.pairs.restore(saved);
+    this.boxes.box.set(saved.box);
+    this.boxes.growth = saved.growth;
+    this.#mask.set(saved.mask);
+    this.#searched.set(saved.searched);
+    this.radius = saved.radius;
+    this.#partialBudget = saved.partialBudget;
+    this.#worn = saved.worn;
+    this.#exclude(saved.excluded && new ExcludedPairs(saved.excluded));
+    this.isValid = true;
+  }
+
+  #exclude(excluded: ExcludedPairs | undefined): void {
+    this.#excluded = excluded;
+    this.#rules = { ...this.#rules, isIgnored: eitherOf(this.#ignoredParts, excluded) };
+  }
+
   /** Begins a request. */
   acquire(): void {
     this.pairs.acquire();
@@ -143,8 +179,7 @@ export class Proximity {
   beginRequest(excluded?: ExcludedPairs): void {
     if (!isSameList(this.#excluded, excluded)) {
       this.isValid = false;
-      this.#excluded = excluded;
-      this.#rules = { ...this.#rules, isIgnored: eitherOf(this.#ignoredParts, excluded) };
+      this.#exclude(excluded);
     }
     this.#leap = this.#settings.leap;
     this.#reach = this.#settings.reach;

@@ -4,6 +4,7 @@ import { BeforeSteps } from '../before-steps.js';
 import type { Resolution, StepInput } from '../engine.js';
 import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
 import { distancesByVertex, smallestDistance } from '../part-distances.js';
+import type { SavedScene } from '../saved-scene.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
@@ -65,6 +66,17 @@ export class TwoWay {
     this.#distances = distancesByVertex(this.#mesh, settings);
     this.#minDelta = smallestDistance(this.#distances, settings.delta);
     this.#settings = settings;
+  }
+
+  /** What later requests depend on, besides mesh and settings. */
+  save(): Pick<SavedScene, 'step' | 'proximity'> {
+    return { step: this.#step, proximity: this.#proximity.save() };
+  }
+
+  /** Goes on where another one with the same mesh and settings was saved; before the first resolve only. */
+  restore({ step, proximity }: Pick<SavedScene, 'step' | 'proximity'>): void {
+    this.#step = step;
+    if (proximity) this.#proximity.restore(proximity);
   }
 
   /** Bytes kept between requests besides the mesh. */

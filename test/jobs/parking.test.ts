@@ -1,0 +1,148 @@
+import t, { type Test } from 'tap';
+import { SCENES } from '../../examples/scenes/index.js';
+import type { MeshInput } from '../../src/contract/mesh.js';
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { Report } from '../../src/contract/report.js';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import type { Engine } from '../../src/solver/engine.js';
+import { DirectSession } from '../support/scenes.js';
+
+/** Frames between the start and the full motion, and back a little: some search, some use the pairs of the last ones. */
+const SHARES = [0.1, 0.16, 0.17, 0.4, 0.38, 0.7, 1, 0.95];
+
+interface Motion {
+  readonly mesh: MeshInput;
+  readonly start: Float32Array | Float64Array;
+  readonly frames: readonly (Float32Array | Float64Array)[];
+}
+
+function motionOf(name: string, vertices: number): Motion {
+  const { vertexCount, triangles, segments, particles, kinematicFrom, start, target } = SCENES[name]!(vertices);
+  const kinematic = Uint8Array.from({ length: vertexCount }, (_, v) => (v < kinematicFrom ? 0 : 1));
+  const from = Float32Array.from(start);
+  const frames = SHARES.map((share) => from.map((x, i) => x + share * (target[i]! - x)));
+  return { mesh: { vertexCount, triangles, segments, particles, kinematic }, start: from, frames };
+}
+
+/** Doubles far from the origin: the engine's coordinates depend on where the first state was. */
+function farAway({ mesh, start, frames }: Motion): Motion {
+  const move = (positions: Float32Array | Float64Array) => Float64Array.from(positions, (x) => x + 1234.567);
+  return { mesh, start: move(start), frames: frames.map(move) };
+}
+
+/** What of a report does not depend on time. */
+function lasting({ timings, ...report }: Report): object {
+  return report;
+}
+
+/** The same frames with and without parking in between. */
+async function compare(t: Test, motion: Motion, parameters: ParametersInput, engine: () => Engine) {
+  const resident = new DirectSession(motion, engine());
+  const parked = new DirectSession(motion, engine());
+  for (const session of [resident, parked]) await session.open(parameters);
+  let reused = 0;
+  for (const [k, target] of motion.frames.entries()) {
+    parked.park();
+    const expected = await resident.step(target, { parameters });
+    const answer = await parked.step(target, { parameters });
+    t.same(answer.positions, expected.positions, `frame ${k + 1}`);
+    t.same(lasting(answer.report), lasting(expected.report), `the report of frame ${k + 1}`);
+    t.equal(answer.report.sessionRebuilt, false);
+    if (expected.report.proximitySetReused) reused++;
+  }
+  return reused;
+}
+
+const CASES: readonly (readonly [string, ParametersInput])[] = [
+  ['FAST', { quality: 'FAST' }],
+  ['BALANCED', { quality: 'BALANCED' }],
+  ['PAPER', { preset: 'PAPER' }],
+];
+
+for (const [name, parameters] of CASES) {
+  t.test(`${name}: a session that is parked between all frames answers as one that never is`, async (t) => {
+    const reused = await compare(t, motionOf('layers', 300), parameters, createCpuEngine);
+    t.ok(reused > 0, 'pairs of one frame served the next');
+  });
+
+  t.test(`${name}: the same far from the origin, in doubles`, async (t) => {
+    await compare(t, farAway(motionOf('layers', 200)), parameters, createCpuEngine);
+  });
+}
+
+t.test('a body that moves rigidly carries its pairs through parking', async (t) => {
+  const { mesh, start, frames } = motionOf('sleeve', 300);
+  // The whole scene walks on by some leaps a frame, while its parts move against each other.
+  const walking = frames.map((target, k) => target.map((x, i) => (i % 3 === 0 ? x + 0.3 * (k + 1) : x)));
+  const reused = await compare(t, { mesh, start, frames: walking }, { quality: 'FAST' }, createCpuEngine);
+  t.ok(reused > 0, 'pairs went along');
+});
+
+t.test('rods and grains keep their pairs too', async (t) => {
+  await compare(t, motionOf('hair', 200), { quality: 'FAST' }, createCpuEngine);
+  await compare(t, motionOf('sand', 100), { quality: 'FAST' }, createCpuEngine);
+});
+
+t.test('pairs that were excluded once stay excluded', async (t) => {
+  const { mesh, start, frames } = motionOf('layers', 200);
+  // The last frame as the start of another session: its layers have been pushed through each other.
+  const crossed = start.map((x, i) => x + 0.55 * (frames[6]![i]! - x));
+  const parameters = { quality: 'FAST', onIntersectingStart: 'IGNORE_PAIRS' } as const;
+  await compare(t, { mesh, start: crossed, frames: frames.slice(4) }, parameters, createCpuEngine);
+});
+
+t.test('a session whose parameters change while it is parked answers as one that never was', async (t) => {
+  const motion = motionOf('layers', 300);
+  const resident = new DirectSession(motion, createCpuEngine());
+  const parked = new DirectSession(motion, createCpuEngine());
+  const changes: ParametersInput[] = [
+    {},
+    { stretchLimit: 1.2 },
+    { quality: 'BALANCED' },
+    { activationDistance: 0.002 },
+  ];
+  for (const session of [resident, parked]) await session.open(changes[0]);
+  for (const [k, parameters] of changes.entries()) {
+    parked.park();
+    const expected = await resident.step(motion.frames[k]!, { parameters });
+    const answer = await parked.step(motion.frames[k]!, { parameters });
+    t.same(answer.positions, expected.positions, JSON.stringify(parameters));
+    t.same(lasting(answer.report), lasting(expected.report));
+  }
+});
+
+t.test('a step that is not accepted leaves a mark: the next one says that its pairs were found anew', async (t) => {
+  const motion = motionOf('layers', 200);
+  for (const isParked of [false, true]) {
+    const session = new DirectSession(motion, createCpuEngine());
+    await session.open();
+    await session.step(motion.frames[0]!);
+    await session.step(motion.frames[1]!, {}, { isCommitted: false });
+    if (isParked) session.park();
+    t.equal((await session.step(motion.frames[1]!)).report.sessionRebuilt, true, isParked ? 'parked' : 'resident');
+    t.equal((await session.step(motion.frames[2]!)).report.sessionRebuilt, false, 'once');
+  }
+});
+
+t.test('an engine whose scenes cannot be saved says so after parking', async (t) => {
+  const engine = createCpuEngine();
+  const unsaving: Engine = {
+    ...engine,
+    open: async (...args) => {
+      const scene = await engine.open(...args);
+      return {
+        bytes: 0,
+        resolve: (step) => scene.resolve(step),
+        configure: (...settings) => scene.configure(...settings),
+        close: () => scene.close(),
+      };
+    },
+  };
+  const motion = motionOf('layers', 200);
+  const session = new DirectSession(motion, unsaving);
+  await session.open();
+  await session.step(motion.frames[0]!);
+  session.park();
+  t.equal((await session.step(motion.frames[1]!)).report.sessionRebuilt, true);
+  t.equal((await session.step(motion.frames[2]!)).report.sessionRebuilt, false);
+});
