@@ -2,6 +2,7 @@ import { orient2d } from 'robust-predicates';
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import { refer } from './elements.js';
+import { findLargestDelta, findLargestDeltas } from './largest-delta.js';
 import { distanceOf, lengthOf, medianLength, nearestDistances } from './lengths.js';
 import { type Box, checkPositions, measureBox } from './positions.js';
 import type { CollisionMesh, MeshMeasures } from './types.js';
@@ -21,9 +22,14 @@ export function measureMesh(mesh: CollisionMesh, positions: Positions): MeshMeas
   const lengths = [mesh.edges, mesh.innerEdges].map((edges) => measureEdges(edges, positions));
   const { minHeight, warnings } = measureTriangles(mesh.triangles, positions);
   const medianEdge = findMedian(mesh, positions, lengths);
+  const typicalEdge =
+    mesh.edges.length > 0 && medianEdge > 0 ? findTypicalEdge(mesh, positions, medianEdge) : medianEdge;
+  const largestDelta = findLargestDelta(mesh, typicalEdge);
   return {
     medianEdge,
-    typicalEdge: mesh.edges.length > 0 && medianEdge > 0 ? findTypicalEdge(mesh, positions, medianEdge) : medianEdge,
+    typicalEdge,
+    largestDelta,
+    largestDeltas: findLargestDeltas(mesh, positions, largestDelta),
     minHeight,
     bounds: findBounds(mesh, positions),
     warnings: [...warnOfZeroEdges(mesh, lengths), ...warnings],

@@ -55,6 +55,10 @@ export interface MeshMeasures {
   readonly medianEdge: number;
   /** what default lengths follow (typical-edge.ts): the median edge, or less where the mesh has several scales */
   readonly typicalEdge: number;
+  /** largest δ that is accepted (largest-delta.ts); absent = any */
+  readonly largestDelta?: number;
+  /** by part, the largest δ of its own; absent = any */
+  readonly largestDeltas?: readonly number[];
   /** smallest height of a contact triangle of non-zero area; Infinity without one */
   readonly minHeight: number;
   /** min xyz, max xyz over all vertices that belong to an element */

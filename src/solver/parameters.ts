@@ -1,3 +1,4 @@
+import type { ElementRef } from '../contract/elements.js';
 import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Parameters, ParametersInput, Preset, Quality } from '../contract/parameters.js';
@@ -76,13 +77,14 @@ export function resolveParameters(
 
   const longest = longestLengthOf(measures);
   // `longest` does not limit a default: PAPER's metric δ may be long for a tiny mesh, which a warning states.
-  const length = (name: LengthName, fallback: number, least = 0, isLeastAllowed = false) =>
+  const length = (name: LengthName, fallback: number, least = 0, isLeastAllowed = false, mostOfName = longest) =>
     checkLength(name, input[name] ?? fallback, {
       least,
       isLeastAllowed,
-      most: input[name] === undefined ? Number.MAX_VALUE : Math.max(longest, least),
+      most: input[name] === undefined ? Number.MAX_VALUE : Math.max(Math.min(longest, mostOfName), least),
     });
   const activationDistance = length('activationDistance', defaultDelta(input, scalars.metresPerUnit, measures));
+  refuseCrowding('activationDistance', activationDistance, measures.largestDelta, measures);
   // 2 typical edges are 20 default δ; where every edge has zero length that ratio is all there is.
   const defaultLeap =
     measures.typicalEdge > 0
@@ -93,6 +95,7 @@ export function resolveParameters(
     RADIUS_MIN_PER_DELTA * activationDistance,
     activationDistance,
     true,
+    longestRadius(measures),
   );
   const parameters: Parameters = {
     ...scalars,
@@ -106,6 +109,7 @@ export function resolveParameters(
       Math.max(RADIUS_MAX_PER_DELTA * activationDistance, searchRadiusMin),
       searchRadiusMin,
       true,
+      longestRadius(measures),
     ),
     contactOffset: offsetOf(input, activationDistance),
   };
@@ -142,6 +146,35 @@ function checkQuality({ preset, quality }: Parameters, { engine }: ParameterRule
   throw new IntersticeError('UNIMPLEMENTED', `The engine ${engine.description.name} has no quality ${quality}.`, {
     hint: 'Use quality FAST, or a server with the CPU engine (interstice serve --engine cpu).',
   });
+}
+
+/**
+ * Refuses a δ with which the elements of a mesh push their own neighbours, at rest too (mesh/largest-delta.ts).
+ *
+ * @param most the caller's unit; undefined = any
+ * @throws INVALID_PARAMETER with the bound and a usual value
+ */
+export function refuseCrowding(
+  name: string,
+  delta: number,
+  most: number | undefined,
+  measures: MeshMeasures,
+  element?: ElementRef,
+): void {
+  if (most === undefined || delta <= most) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `${name} is ${delta}; it must be at most ${most}, or every element would push its own neighbours apart: ${nameTypicalEdge(measures)}.`,
+    {
+      hint: `A usual value is ${DELTA_PER_EDGE * measures.typicalEdge}. Check the unit: lengths are in the unit of the positions.`,
+      ...(element ? { element } : {}),
+    },
+  );
+}
+
+/** Largest search radius in the largest δ: Dmax is 4 δ by default. */
+function longestRadius({ largestDelta }: MeshMeasures): number {
+  return RADIUS_MAX_PER_DELTA * (largestDelta ?? Number.POSITIVE_INFINITY);
 }
 
 type LengthName = 'activationDistance' | 'reach' | 'leap' | 'searchRadiusMin' | 'searchRadiusMax';

@@ -3,7 +3,7 @@ import { IntersticeError } from '../contract/errors.js';
 import type { Parameters } from '../contract/parameters.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { CORNERS, SIDE_A } from './pair-kinds.js';
-import { isAboveHalfEdge, longestLengthOf, nameTypicalEdge } from './parameters.js';
+import { isAboveHalfEdge, longestLengthOf, nameTypicalEdge, refuseCrowding } from './parameters.js';
 import type { Settings } from './settings.js';
 
 /**
@@ -89,6 +89,7 @@ export function checkPartDistances(
         element,
       });
     }
+    refuseCrowding(path, delta, measures.largestDeltas?.[index], measures, element);
     // A search covers Dmin at least; whether it covered a longer δ would depend on when it happened.
     if (preset === 'PAPER' && delta > searchRadiusMin) {
       throw new IntersticeError(
