@@ -32,7 +32,7 @@ function describeDistance(report: Report, vertexCount: number): string {
   if (report.distanceToTargetMax === 0) {
     return report.unreachedKinematic === 0 ? 'every vertex is at its target' : 'every dynamic vertex is at its target';
   }
-  const far = `max ${formatNumber(report.distanceToTargetMax)}, rms ${formatNumber(report.distanceToTargetRms)}`;
+  const far = `max ${formatNumber(report.distanceToTargetMax)}, rms ${formatNumber(report.distanceToTargetRms)} in the unit of the mesh`;
   const delta = formatNumber(report.resolved.activationDistance);
   const deflected = `${formatCount(report.deflectedVertices)} of ${formatPlural(vertexCount, 'vertex', 'vertices')}`;
   return `${far}; ${deflected} deflected by more than δ = ${delta}`;
@@ -67,6 +67,13 @@ function describeWarning(warning: Warning): Row[] {
 const asRows = (label: string, lines: readonly string[]): Row[] =>
   lines.map((line, index) => [index === 0 ? label : '', line]);
 
+/** "3 edges longer than σ = 1.1 × the length in the target; the worst, 4-9, 2.5 ×" */
+function describeOverlong({ overlongEdges, worstEdge, resolved }: Report): string {
+  const worst = worstEdge ? `; the worst, ${worstEdge.a}-${worstEdge.b}, ${formatNumber(worstEdge.stretch)} ×` : '';
+  const edges = formatPlural(overlongEdges, 'edge');
+  return `${edges} longer than σ = ${formatNumber(resolved.stretchLimit)} × the length in the target${worst}`;
+}
+
 /** What the pull-back has gained: "19 steps; rms 0.0069 → 0.0049, max 0.02 → 0.015, 362 → 0 overlong edges" */
 function describePullBack({ steps, before, after }: PullBackReport): string {
   const from = (text: (f: Fidelity) => string) => `${text(before)} → ${text(after)}`;
@@ -86,16 +93,14 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   if (facts.kinematicCount > 0) rows.push(['kinematic', describeKinematic(report, facts.kinematicCount)]);
   rows.push([
     'min distance',
-    report.minDistance === undefined ? 'nothing within reach' : formatNumber(report.minDistance),
+    report.minDistance === undefined
+      ? 'nothing within reach'
+      : `${formatNumber(report.minDistance)} in the unit of the mesh`,
   ]);
   if (report.maxStretch > 0)
     rows.push(['max stretch', `${formatNumber(report.maxStretch)} × the length in the target`]);
   if (report.overlongEdges > 0) {
-    const { stretchLimit } = report.resolved;
-    rows.push([
-      'overlong',
-      `${formatPlural(report.overlongEdges, 'edge')} longer than σ = ${formatNumber(stretchLimit)} allows`,
-    ]);
+    rows.push(['overlong', describeOverlong(report)]);
   }
   if (report.pullBack) rows.push(['pull-back', describePullBack(report.pullBack)]);
   if (report.touchingPairs > 0)
@@ -154,6 +159,7 @@ const WARNING_HINTS: Readonly<Record<string, string>> = {
   ZERO_AREA_TRIANGLE: 'Remove the triangle, or move a corner off the line.',
   DELTA_ABOVE_HALF_EDGE: 'Set a smaller --activation-distance, or use a coarser mesh.',
   OVERLONG_EDGES: 'Use --quality balanced or fine, a larger --stretch-limit, or a target that is easier to reach.',
+  TARGET_SCALED: 'Convert one of the files, so that both are in the same unit.',
   DELTA_ABOVE_HEIGHT: 'Set a smaller --activation-distance, or remove the thinnest triangles.',
 };
 

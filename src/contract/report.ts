@@ -21,7 +21,7 @@ export interface StageTimings {
   forward: number;
 }
 
-/** Microseconds spent in each stage of a request. */
+/** Microseconds spent in each stage of a request, on every door; the header server-timing has milliseconds. */
 export interface Timings extends StageTimings {
   queue: number;
   decode: number;

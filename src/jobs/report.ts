@@ -11,6 +11,7 @@ import type { StateFindings } from '../verify/types.js';
 import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
 import { describeExcluded, describeIntersecting } from './ignored-pairs.js';
 import type { PreparedStep } from './prepare-step.js';
+import { warnOfScale } from './target-scale.js';
 import type { Verifier } from './verifier.js';
 
 /** What a step has led to. */
@@ -72,6 +73,7 @@ export function buildReport(
     timings: result.timings,
     resolved: parameters,
     warnings: [
+      ...warnOfScale(mesh, step.images.start, target),
       ...warningsOf(mesh, step.measures, step.parameterWarnings),
       ...ignored.warnings,
       ...intersecting.warnings,

@@ -106,6 +106,25 @@ t.test('the answer takes the format of its name', async (t) => {
   t.strictSame(answer.positions, target.positions, 'doubles stay doubles');
 });
 
+t.test('a target in other units is named before the run and in the report', async (t) => {
+  const cwd = writeSheets(t.testdir());
+  const scaled = read(cwd, 'free.obj').replace(
+    /^v (\S+) (\S+) (\S+)$/gm,
+    (_, ...xyz: string[]) =>
+      `v ${xyz
+        .slice(0, 3)
+        .map((c) => 1000 * Number(c))
+        .join(' ')}`,
+  );
+  writeFileSync(join(cwd, 'millimetres.obj'), scaled);
+  const { stdout, stderr } = await run(['resolve', 'start.obj', 'millimetres.obj', '--step-limit', '1'], { cwd });
+  const words =
+    /TARGET_SCALED: The target of the dynamic vertices is 1000 times as large as the start, the ratio of metres to millimetres/;
+  t.match(stderr, words);
+  t.match(stdout, words);
+  t.match(stdout, /Convert one of the files/);
+});
+
 t.test('quiet means quiet', async (t) => {
   const cwd = writeSheets(t.testdir());
   t.match(await run(['resolve', 'start.obj', 'free.obj', '--quiet'], { cwd }), { status: 0, stdout: '', stderr: '' });

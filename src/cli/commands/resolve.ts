@@ -1,5 +1,6 @@
 import type { ParametersInput } from '../../contract/parameters.js';
 import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
+import { warnOfScale } from '../../jobs/target-scale.js';
 import { formatOf, type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import { algorithmVersion, packageVersion } from '../../paths.js';
 import { TraceWriter } from '../../session/trace.js';
@@ -31,6 +32,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   const inputs = await readInputs('resolve', start, target, flags);
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
   const request = toRequest(inputs, flags);
+  if (flags.quiet !== true) noteScale(request, cli);
   const { answer, trace } = await resolve(request, inputs, flags, cli);
   if (flags.output !== undefined) await writeAnswer(flags.output, inputs.file, answer);
   trace?.finish(describeTrace(start, target, request, inputs, answer));
@@ -47,6 +49,29 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
     cli.terminal.out.write(`${summariseRun(answer.report, facts)}\n`);
   }
   return exitCodeOfReport(answer.report);
+}
+
+/** A target in other units takes long to work on: it is named before the run, and again in the report. */
+function noteScale({ mesh, start, target }: ResolveRequest, { terminal }: CliContext): void {
+  const { triangles = [], segments = [], particles, kinematic } = mesh;
+  // One side of each triangle is enough to tell.
+  const sides = Uint32Array.from(
+    { length: 2 * Math.floor(triangles.length / 3) },
+    (_, k) => triangles[3 * (k >> 1) + (k & 1)]!,
+  );
+  const warnings = warnOfScale(
+    {
+      edges: sides,
+      innerEdges: Uint32Array.from(segments),
+      particles: Uint32Array.from(particles ?? []),
+      kinematic: kinematic ?? new Uint8Array(mesh.vertexCount),
+      parts: [],
+      partOfVertex: new Int32Array(0),
+    },
+    start,
+    target,
+  );
+  for (const { code, message } of warnings) terminal.err.write(`warning  ${code}: ${message}\n`);
 }
 
 function refuseConflicts(flags: ResolveFlags): void {

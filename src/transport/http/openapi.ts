@@ -32,7 +32,8 @@ export const openapi = fp(
           title: 'Interstice',
           version: packageVersion,
           description:
-            'Collision handling: send an intersection-free state and a target, and receive an intersection-free state.',
+            'Collision handling: send an intersection-free state and a target, and receive an intersection-free state. ' +
+            'Lengths are in the unit of the positions, the timings of a report in microseconds, durations in seconds ("1.5s"), sizes in bytes.',
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         tags: [...TAGS],

@@ -60,6 +60,14 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
     oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'integer' } }],
   });
   t.match(schemas.Mesh.properties.triangles.description, /uint32/);
+  const timings = Object.entries<{ description: string }>(schemas.Timings.properties);
+  for (const [stage, { description }] of timings) t.match(description, /^µs, /, `unit of timings.${stage}`);
+  for (const name of ['distanceToTargetMax', 'distanceToTargetRms', 'minDistance', 'kinematicDistanceMax']) {
+    t.match(schemas.Report.properties[name].description, /in the unit of the positions/, `unit of ${name}`);
+  }
+  for (const name of ['Parameters', 'Report', 'MeshSummary', 'Fidelity', 'Pair']) {
+    t.match(schemas[name].description, /in the unit of the positions/, `unit of lengths in ${name}`);
+  }
   const resolve = document.paths['/v1/resolve'].post;
   t.match(resolve.requestBody.content['application/json'].schema.$ref, /ResolveRequest$/);
   t.ok(resolve.requestBody.content['multipart/form-data']);

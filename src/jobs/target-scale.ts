@@ -1,0 +1,121 @@
+import type { Warning } from '../contract/errors.js';
+import type { Positions } from '../contract/mesh.js';
+import type { CollisionMesh } from '../mesh/types.js';
+
+/**
+ * A target whose edges are all larger or smaller than those of the start by this factor is not a motion that solvers ask for
+ * in one call; the smallest common mistake of units is a factor of 10.
+ */
+const SUSPICIOUS = 8;
+
+/** Edges of a group that are compared: the median of so many is true to a few percent. */
+const SAMPLES = 512;
+
+/** With fewer edges a common factor says little. */
+const LEAST_EDGES = 8;
+
+/** Share of the edges that the spread leaves out at either end, and how far the others may be from the median. */
+const TAIL = 0.1;
+const SPREAD = 1.4;
+
+/** Factors between units in which meshes are sent, and what they are the ratio of. */
+const UNITS: readonly (readonly [factor: number, units: string])[] = [
+  [1000, 'metres to millimetres'],
+  [304.8, 'feet to millimetres'],
+  [100, 'metres to centimetres'],
+  [39.37, 'metres to inches'],
+  [30.48, 'feet to centimetres'],
+  [25.4, 'inches to millimetres'],
+  [12, 'feet to inches'],
+  [10, 'centimetres to millimetres'],
+];
+
+/** How near a factor must be to one of {@link UNITS} to be named. */
+const UNIT_TOLERANCE = 0.02;
+
+/** What is looked at of a mesh; pairs of vertices that are listed twice, or only in part, do no harm. */
+export type ScaledMesh = Pick<
+  CollisionMesh,
+  'edges' | 'innerEdges' | 'particles' | 'kinematic' | 'parts' | 'partOfVertex'
+>;
+
+interface Group {
+  readonly name: string;
+  readonly first: number;
+  readonly ratios: number[];
+}
+
+/**
+ * Warns of a target that is the start on another scale: in other units, as a rule. Edges tell: a motion, however far, keeps
+ * them, and a crumpled or stretched target does not change all of them alike. Dynamic and kinematic vertices of each part are
+ * judged apart, because they often come from different sources.
+ *
+ * It is a warning and not a refusal, because a mesh may grow tenfold on purpose, and because the answer is safe either way.
+ * The cost is that of some hundred edges a part.
+ *
+ * @param start [3·V] @param target [3·V] in the same unit
+ */
+export function warnOfScale(mesh: ScaledMesh, start: Positions, target: Positions): Warning[] {
+  return groupsOf(mesh, start, target).flatMap(({ name, first, ratios }) => {
+    const factor = commonFactor(ratios);
+    if (factor === undefined || (factor < SUSPICIOUS && factor > 1 / SUSPICIOUS)) return [];
+    const [size, times] = factor > 1 ? ['large', factor] : ['small', 1 / factor];
+    const units = UNITS.find(([known]) => Math.abs(times / known - 1) < UNIT_TOLERANCE);
+    const ratio = units ? `, the ratio of ${units[1]}` : '';
+    return [
+      {
+        code: 'TARGET_SCALED',
+        message: `The target of ${name} is ${round(times)} times as ${size} as the start${ratio}: are both in the same unit?`,
+        element: { kind: 'vertex' as const, index: first, vertices: [first] },
+        count: 1,
+      },
+    ];
+  });
+}
+
+/** Lengths in the target over lengths in the start, for some edges of every group; of neighbours in the list where it has only particles. */
+function groupsOf(mesh: ScaledMesh, start: Positions, target: Positions): Group[] {
+  const { edges, innerEdges, particles, kinematic, parts, partOfVertex } = mesh;
+  const groups = new Map<number, Group>();
+  const add = (a: number, b: number): void => {
+    const part = partOfVertex[a] ?? -1;
+    // An edge between parts, or from a pin to what hangs on it, tells of neither.
+    if (kinematic[a] !== kinematic[b] || part !== (partOfVertex[b] ?? -1)) return;
+    const key = 2 * part + kinematic[a]!;
+    const before = lengthOf(start, a, b);
+    if (before === 0) return;
+    let group = groups.get(key);
+    if (!group) {
+      const vertices = kinematic[a] === 1 ? 'the kinematic vertices' : 'the dynamic vertices';
+      const name = part < 0 ? vertices : `${vertices} of part "${parts[part]!.name}"`;
+      group = { name, first: a, ratios: [] };
+      groups.set(key, group);
+    }
+    group.ratios.push(lengthOf(target, a, b) / before);
+  };
+  const count = Math.max(1, parts.length);
+  for (const list of [edges, innerEdges]) {
+    // Evenly over the list, so that every part gets its share.
+    const stride = Math.max(1, Math.floor(list.length / 2 / (SAMPLES * count)));
+    for (let e = 0; e < list.length; e += 2 * stride) add(list[e]!, list[e + 1]!);
+  }
+  const stride = Math.max(1, Math.floor(particles.length / (SAMPLES * count)));
+  for (let k = 0; k + 1 < particles.length; k += stride) add(particles[k]!, particles[k + 1]!);
+  return [...groups.values()];
+}
+
+/** The median of the ratios, if nearly all of them are near it; undefined otherwise, and with too few. */
+function commonFactor(ratios: readonly number[]): number | undefined {
+  const sorted = [...ratios].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))]!;
+  if (sorted.length < LEAST_EDGES) return undefined;
+  const median = at(0.5);
+  if (!(median > 0 && Number.isFinite(median))) return undefined;
+  return at(TAIL) * SPREAD >= median && at(1 - TAIL) <= median * SPREAD ? median : undefined;
+}
+
+const round = (factor: number): string => String(Number(factor.toPrecision(4)));
+
+function lengthOf(x: Positions, a: number, b: number): number {
+  return Math.hypot(x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!);
+}
