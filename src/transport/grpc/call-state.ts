@@ -17,6 +17,8 @@ export class CallState {
   /** Size of all received messages, uncompressed. */
   bytesIn = 0;
   bytesOut = 0;
+  /** Streams only: messages without an answer; undefined for a call that has one answer. */
+  unanswered: number | undefined;
   /** Streams only. */
   readonly readGate = new ReadGate();
   /** How the call ended; undefined until its status is sent. */
@@ -65,11 +67,10 @@ export class CallState {
       if (this.outcome !== 'OK') this.abort(new IntersticeError('CANCELLED', 'The call was refused.'));
       return;
     }
-    const error =
-      Number(deadline) <= Date.now()
-        ? deadlineExceeded()
-        : new IntersticeError('CANCELLED', 'The caller disconnected.');
-    this.outcome = error.code;
+    const isLate = Number(deadline) <= Date.now();
+    const error = isLate ? deadlineExceeded() : new IntersticeError('CANCELLED', 'The caller disconnected.');
+    // A client leaves a stream by cancelling it. It misses nothing if all its messages are answered.
+    this.outcome = !isLate && this.unanswered === 0 ? 'OK' : error.code;
     this.abort(error);
   }
 }

@@ -46,6 +46,7 @@ class StepStream {
 
   open(): void {
     const { call, callState, options } = this;
+    callState.unanswered = 0;
     call.sendMetadata(identify(callState.requestId));
     call.on('data', (bytes: Uint8Array) => this.#receive(bytes));
     call.on('end', () => void this.#answered.then(() => this.#end()));
@@ -56,22 +57,29 @@ class StepStream {
 
   #receive(bytes: Uint8Array): void {
     if (this.#isEnded) return;
-    const { state } = this.options;
+    this.#count(1);
     const sequence = this.#nextRequest++;
     const received = performance.now();
-    state.enter();
     // Starts at once: the session computes one step at a time, and has the next one ready.
     const step = this.#start(bytes, sequence, received);
     step.catch(() => {});
     this.#answered = this.#answered
       .then(() => this.#answer(step, sequence, received))
       .then(
-        () => state.leave(),
+        () => this.#count(-1),
         (fault: unknown) => {
-          state.leave();
+          this.#count(-1);
           this.#fail(fault);
         },
       );
+  }
+
+  /** Another message waits for its answer (1), or one no longer does (−1). */
+  #count(change: 1 | -1): void {
+    const { callState } = this;
+    callState.unanswered = (callState.unanswered ?? 0) + change;
+    if (change === 1) this.options.state.enter();
+    else this.options.state.leave();
   }
 
   async #start(bytes: Uint8Array, sequence: number, receivedAt: number): Promise<StepAnswer> {

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { connect, constants } from 'node:http2';
 import { status } from '@grpc/grpc-js';
 import t from 'tap';
 import type { CallContext } from '../../../src/contract/call-context.js';
 import { IntersticeError } from '../../../src/contract/errors.js';
 import type { StepAnswer, StepRequest } from '../../../src/contract/sessions.js';
 import { MAX_UNANSWERED } from '../../../src/transport/grpc/call-state.js';
+import { SERVICE } from '../../../src/transport/grpc/service.js';
+import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { type FakeOperations, fakeReport } from '../fake-operations.js';
 import { callRaw, deferred, openGrpc, TestStream } from './door.js';
 
@@ -217,4 +221,28 @@ t.test('a client that stops reading holds back the steps', async (t) => {
   t.equal(await stream.ended, undefined);
   t.equal(stream.answers.length, 40);
   t.equal(operations.sessionCalls.length, 40);
+});
+
+t.test('a stream whose messages are all answered has ended well, however the client leaves it', async (t) => {
+  for (const leave of ['destroys the connection', 'cancels'] as const) {
+    const { operations, lines, port, state } = await openGrpc(t);
+    operations.onStep = async (request) => answerOf(request);
+    const session = connect(`http://127.0.0.1:${port}`);
+    t.teardown(() => session.destroy());
+    const stream = session.request({
+      ...{ ':method': 'POST', ':path': `/${SERVICE}/StepStream`, 'content-type': 'application/grpc', te: 'trailers' },
+    });
+    const message = encodeMessage('StepRequest', { sessionId: ID, frame: 1, target: TARGET });
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(message.byteLength, 1);
+    stream.write(Buffer.concat([head, message]));
+    await once(stream, 'data');
+    await state.idle();
+    if (leave === 'cancels') stream.close(constants.NGHTTP2_CANCEL);
+    else session.destroy();
+    stream.on('error', () => {});
+    // The line is written when the server has seen the end of the stream.
+    while (lines.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    t.match(lines, [{ status: 200, code: undefined }], leave);
+  }
 });
