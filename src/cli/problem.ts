@@ -5,6 +5,7 @@ import { fromError } from '../transport/messages/answers.js';
 import { UsageError } from './exit-codes.js';
 import { formatPairs, formatRows } from './format.js';
 import type { Terminal } from './terminal.js';
+import { UnreachableError } from './unreachable.js';
 
 const pairsShown = 5;
 
@@ -15,12 +16,18 @@ const formatElement = (element: ElementRef): string =>
 
 /** An error as text: what is wrong, where, and what to do. The stack is added only for debugging. */
 export function describeProblem(thrown: unknown, isDebug: boolean): string {
-  const lines = thrown instanceof UsageError ? describeUsage(thrown) : describeError(IntersticeError.from(thrown));
+  const lines = linesOf(thrown);
   if (isDebug && thrown instanceof Error && thrown.stack !== undefined) {
     lines.push(thrown.stack);
     if (thrown.cause instanceof Error && thrown.cause.stack !== undefined) lines.push(`cause: ${thrown.cause.stack}`);
   }
   return lines.join('\n');
+}
+
+function linesOf(thrown: unknown): string[] {
+  if (thrown instanceof UsageError) return describeUsage(thrown);
+  if (!(thrown instanceof UnreachableError)) return describeError(IntersticeError.from(thrown));
+  return [`error: ${thrown.code}: ${thrown.message}`, ...formatRows([['hint', thrown.hint]])];
 }
 
 function describeUsage(error: UsageError): string[] {
@@ -57,6 +64,12 @@ export function reportProblem(terminal: Terminal, thrown: unknown, isJson: boole
 
 /** The problem document (RFC 9457) that the service would send over HTTP, so that scripts read one format. */
 export function toProblem(thrown: unknown): JsonObject {
+  if (thrown instanceof UnreachableError) {
+    const { code, message, hint } = thrown;
+    const type = `urn:interstice:error:${code}`;
+    // The status that a proxy gives for a service that it cannot reach.
+    return { type, title: 'Unreachable', status: 502, detail: message, code, message, hint, retryable: true };
+  }
   const error = IntersticeError.from(thrown);
   const words = error.code.toLowerCase().replaceAll('_', ' ');
   return {

@@ -12,6 +12,10 @@ import { secondsToDuration } from '../transport/messages/wire-message.js';
 import type { Backend } from './backend.js';
 import { UsageError } from './exit-codes.js';
 import { decodeAnswer } from './remote-decode.js';
+import { UnreachableError } from './unreachable.js';
+
+/** Time for a connection, ms: an address behind which nothing answers would otherwise be tried for minutes. */
+const CONNECT_TIMEOUT_MS = 5000;
 
 /**
  * A running service as the operations that the commands call.
@@ -84,21 +88,23 @@ export function parseServerUrl(text: string): URL {
  * Uses node:http, not fetch: fetch fails if an answer takes longer than five minutes to begin, and a large resolve on a CPU
  * may take longer. Only the caller's --time-budget limits the time.
  *
- * @throws the service's refusal as IntersticeError; CANCELLED if `signal` aborts; INTERNAL if there is no answer
+ * @throws the service's refusal as IntersticeError; CANCELLED if `signal` aborts; UnreachableError if there is no answer
  */
-export async function postJson(url: URL, body: object, signal: AbortSignal | undefined): Promise<unknown> {
+export async function postJson(
+  url: URL,
+  body: object,
+  signal: AbortSignal | undefined,
+  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+): Promise<unknown> {
   const payload = Buffer.from(JSON.stringify(body));
   let response: IncomingMessage;
   let text: string;
   try {
-    response = await send(url, payload, signal);
+    response = await send(url, payload, signal, connectTimeoutMs);
     text = await readText(response);
   } catch (cause) {
     if (signal?.aborted === true) throw new IntersticeError('CANCELLED', 'The request was cancelled.', { cause });
-    throw new IntersticeError('INTERNAL', `${url.origin} does not answer: ${reasonOf(cause)}.`, {
-      hint: 'Is the service running there? Start one with: interstice serve',
-      cause,
-    });
+    throw new UnreachableError(url.origin, cause);
   }
   const status = response.statusCode ?? 0;
   const json = parseJson(text);
@@ -107,16 +113,29 @@ export async function postJson(url: URL, body: object, signal: AbortSignal | und
   return json;
 }
 
-function send(url: URL, payload: Buffer, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+function send(
+  url: URL,
+  payload: Buffer,
+  signal: AbortSignal | undefined,
+  connectTimeoutMs: number,
+): Promise<IncomingMessage> {
   const headers = {
     'content-type': 'application/json',
     'content-length': payload.byteLength,
     accept: 'application/json, application/problem+json',
   };
-  const open = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const isEncrypted = url.protocol === 'https:';
+  const open = isEncrypted ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     const outgoing = open(url, { method: 'POST', headers, ...(signal ? { signal } : {}) }, resolve);
     outgoing.on('error', reject);
+    outgoing.on('socket', (socket) => {
+      const late = () => outgoing.destroy(new Error(`no connection after ${connectTimeoutMs / 1000} s`));
+      const timer = setTimeout(late, connectTimeoutMs);
+      // Also when the attempt has failed.
+      for (const event of [isEncrypted ? 'secureConnect' : 'connect', 'close'])
+        socket.once(event, () => clearTimeout(timer));
+    });
     outgoing.end(payload);
   });
 }
@@ -125,12 +144,6 @@ async function readText(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** For a name with several addresses, Node reports one error with an empty message that contains one error per address. */
-function reasonOf(cause: unknown): string {
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
-  return cause instanceof Error ? cause.message : String(cause);
 }
 
 function parseJson(text: string): unknown {

@@ -3,6 +3,8 @@ import { join, relative } from 'node:path';
 import { packageVersion, projectRoot } from '../paths.js';
 
 const examplePair = 'layers';
+/** What a caller replaces is in capitals. */
+const KEY_HEADER = 'authorization: Bearer YOUR_KEY';
 const exampleFiles = ['start.obj', 'target.obj', 'options.json'] as const;
 
 /** A word of a POSIX shell command, quoted only if necessary. */
@@ -27,15 +29,22 @@ export const reachable = (address: string): string =>
 /**
  * A command that resolves the example pair, prints the headers with the report, and writes the answer to answer.obj.
  *
+ * @param needsKey adds the place of an API key
  * @returns undefined if the examples are not installed
  */
-export function exampleCommand(address: string, folder: string, root = projectRoot): string | undefined {
+export function exampleCommand(
+  address: string,
+  folder: string,
+  root = projectRoot,
+  needsKey = false,
+): string | undefined {
   const paths = exampleFiles.map((name) => join(root, 'examples', 'pairs', examplePair, name));
   if (!paths.every((path) => existsSync(path))) return undefined;
   const [start, target, options] = paths.map((path) => quoteFormPath(displayPath(path, folder)));
   const parts = [`start=@${start}`, `target=@${target}`, `options=<${options}`];
   const form = parts.map((part) => `-F ${quoteWord(part)}`).join(' ');
-  return `curl -sS -D - -o answer.obj ${form} ${quoteWord(`${reachable(address)}/v1/resolve`)}`;
+  const key = needsKey ? `-H ${quoteWord(KEY_HEADER)} ` : '';
+  return `curl -sS -D - -o answer.obj ${key}${form} ${quoteWord(`${reachable(address)}/v1/resolve`)}`;
 }
 
 export interface ServiceFacts {
@@ -46,13 +55,16 @@ export interface ServiceFacts {
   readonly admin?: string | undefined;
   readonly engine: string;
   readonly command: string | undefined;
+  /** whether requests need an API key */
+  readonly needsKey?: boolean;
 }
 
 const notInstalled = 'The example pairs are not installed. The reference shows a request.';
 
 /** The output for a terminal. The command has a line of its own, so that it is easy to copy. */
-export function renderWelcome({ address, grpc, admin, engine, command }: ServiceFacts): string {
+export function renderWelcome({ address, grpc, admin, engine, command, needsKey = false }: ServiceFacts): string {
   const shown = reachable(address);
+  const hint = needsKey ? ', with a key in place of YOUR_KEY (interstice key TENANT makes one)' : '';
   return [
     '',
     `  Interstice ${packageVersion} is ready.`,
@@ -63,7 +75,7 @@ export function renderWelcome({ address, grpc, admin, engine, command }: Service
     ...(admin === undefined ? [] : [`  metrics    ${reachable(admin)}/metrics`]),
     `  engine     ${engine}`,
     '',
-    ...(command === undefined ? [`  ${notInstalled}`] : ['  Try it from another terminal:', '', command]),
+    ...(command === undefined ? [`  ${notInstalled}`] : [`  Try it from another terminal${hint}:`, '', command]),
     '',
     '  Ctrl-C stops it.',
     '',

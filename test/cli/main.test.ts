@@ -151,7 +151,9 @@ t.test('a service that is not there ends with 5', async (t) => {
   const folder = t.testdir({ 'a.obj': triangle });
   // Port 9 (discard) is never served on a machine of today; a refused connection is what is wanted.
   const result = await run(['check', 'a.obj', '--server', 'http://127.0.0.1:9'], { cwd: folder });
-  t.match(result, { status: 5, stderr: /does not answer[\s\S]*interstice serve/ });
+  t.match(result, { status: 5, stderr: /^error: UNREACHABLE: .*does not answer[\s\S]*interstice serve/ });
+  const json = await run(['check', 'a.obj', '--json', '--server', 'http://127.0.0.1:9'], { cwd: folder });
+  t.match(JSON.parse(json.stdout), { code: 'UNREACHABLE', status: 502, message: /does not answer/ });
 });
 
 t.test('the program runs where its path and the current folder are far apart', async (t) => {

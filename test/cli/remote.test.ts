@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSilent } from 'node:net';
 import t, { type Test } from 'tap';
-import { createRemote, parseServerUrl } from '../../src/cli/remote.js';
+import { createRemote, parseServerUrl, postJson } from '../../src/cli/remote.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CheckRequest, ResolveRequest } from '../../src/contract/requests.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
@@ -132,9 +132,17 @@ t.test('a service that is not there', async (t) => {
   server.close();
   await once(server, 'close');
   await t.rejects(createRemote(`http://127.0.0.1:${port}`).resolve(request), {
-    code: 'INTERNAL',
+    code: 'UNREACHABLE',
     message: /does not answer: .*ECONNREFUSED/,
     hint: /interstice serve/,
+  });
+  const silent = createSilent().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => silent.close());
+  const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`);
+  await t.rejects(postJson(url, {}, undefined, 20), {
+    code: 'UNREACHABLE',
+    message: /no connection after 0.02 s/,
   });
 });
 

@@ -27,6 +27,8 @@ t.test('the command posts the pair with paths from the current folder', async (t
     "curl -sS -D - -o answer.obj -F start=@examples/pairs/layers/start.obj -F target=@examples/pairs/layers/target.obj -F 'options=<examples/pairs/layers/options.json' http://127.0.0.1:8080/v1/resolve",
   );
   t.match(exampleCommand('http://127.0.0.1:8080', join(root, 'examples'), root), /start=@pairs\/layers/);
+  const keyed = exampleCommand('http://127.0.0.1:8080', root, root, true);
+  t.match(keyed, / -o answer\.obj -H 'authorization: Bearer YOUR_KEY' -F start=/);
 });
 
 t.test('a path that curl or the shell would misread is quoted', async (t) => {
@@ -61,6 +63,8 @@ t.test('a person gets a block with the command alone on its line, a pipe gets a 
   t.ok(lines.includes('  address    http://127.0.0.1:8080'));
   t.ok(lines.includes('  engine     cpu'));
   t.equal(renderFacts(facts), 'address http://127.0.0.1:8080\nengine cpu\ntry curl x\n');
+  t.match(renderWelcome({ ...facts, needsKey: true }), /YOUR_KEY \(interstice key/);
+  t.notMatch(renderWelcome(facts), /key/i);
   t.match(renderWelcome({ ...facts, command: undefined }), /examples? pairs are not installed|example pairs/);
   t.equal(renderFacts({ ...facts, command: undefined }), 'address http://127.0.0.1:8080\nengine cpu\n');
 });

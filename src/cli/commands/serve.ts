@@ -3,6 +3,7 @@ import { SETTINGS } from '../../config/settings.js';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Operations } from '../../contract/operations.js';
 import type { Logger } from '../../observe/log.js';
+import { projectRoot } from '../../paths.js';
 import type { Server, ServerOptions } from '../../server/server.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
@@ -44,12 +45,14 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     features: ['http', ...(config.grpcPort === 'off' ? [] : ['grpc']), ...(config.apiKeys ? ['api-keys'] : [])],
   });
   const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics });
+  const needsKey = config.apiKeys !== undefined;
   const facts = {
     address,
     grpc: grpcAddress,
     admin: adminAddress,
     engine: operations.info().engines.map(describeEngine).join(', '),
-    command: exampleCommand(address, terminal.folder),
+    command: exampleCommand(address, terminal.folder, projectRoot, needsKey),
+    needsKey,
   };
   terminal.out.write(terminal.out.isTerminal ? renderWelcome(facts) : renderFacts(facts));
   return EXIT.OK;

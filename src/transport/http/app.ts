@@ -8,6 +8,7 @@ import { bodies } from './bodies.js';
 import { BrokenRequests } from './broken-requests.js';
 import { browsers } from './browsers.js';
 import { identity } from './call-context.js';
+import { entrance } from './entrance.js';
 import { errors, sendProblem, toError } from './errors.js';
 import { health } from './health.js';
 import { mediaTypes } from './media-types.js';
@@ -53,6 +54,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(jsonBody, options);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi);
+  await app.register(entrance);
   await app.register(health, options);
   await app.register(operationRoutes, options);
   return app;

@@ -16,6 +16,17 @@ t.test('GET /v1', async (t) => {
   });
 });
 
+t.test('the root leads people to the reference and tells programs where things are', async (t) => {
+  const { app } = await openDoor(t);
+  const person = await app.inject({ url: '/', headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
+  t.equal(person.statusCode, 302);
+  t.equal((await app.inject(new URL(String(person.headers.location), 'http://x/').pathname)).statusCode, 200);
+  const program = await app.inject('/');
+  t.match(program.json(), { service: 'interstice', reference: 'docs' });
+  for (const path of ['reference', 'openapi', 'server', 'ready', 'sessions'] as const)
+    t.equal((await app.inject(`/${program.json()[path]}`)).statusCode, 200, path);
+});
+
 t.test('health', async (t) => {
   const { app, state } = await openDoor(t);
   t.same((await app.inject({ url: '/livez' })).json(), { status: 'ok' });
