@@ -1,4 +1,5 @@
 import { writeObj } from './obj.js';
+import { exampleRequests, writeRequest } from './requests.js';
 import { EXAMPLES } from './scenes/index.js';
 import { makeSolid } from './scenes/solid.js';
 import type { Scene } from './scenes/types.js';
@@ -76,6 +77,9 @@ curl -sS -H 'content-type: application/json' --data-binary @examples/pairs/solid
   http://127.0.0.1:8080/v1/resolve -o solid-answer.json
 \`\`\`
 
+\`requests/\` holds one JSON body for each operation that takes a mesh, with the pair \`layers\` in small (18 vertices); \`/docs\`
+offers them under "Try it out".
+
 OBJ has no tetrahedra: \`solid/request.json\` shows how a solid with its tetrahedra is sent as JSON.
 
 \`npm run examples\` regenerates these files, byte for byte (\`scenes/\` defines them; the benchmark runs larger versions of
@@ -89,5 +93,6 @@ export function exampleFiles(): Map<string, string> {
     ['README.md', readme(scenes)],
     ...scenes.flatMap(([name, scene]) => pairFiles(name, scene)),
     ['pairs/solid/request.json', requestOf(makeSolid())],
+    ...[...exampleRequests()].map(([name, body]) => [`requests/${name}.json`, writeRequest(body)] as const),
   ]);
 }

@@ -45,12 +45,16 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     features: ['http', ...(config.grpcPort === 'off' ? [] : ['grpc']), ...(config.apiKeys ? ['api-keys'] : [])],
   });
   const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics });
+  const { engines } = operations.info();
+  if (engines.some(({ name }) => name.startsWith('webgpu'))) {
+    log.info('Lines "Warning: maxDynamic..." on standard error come from the WebGPU library (Dawn) and are harmless.');
+  }
   const needsKey = config.apiKeys !== undefined;
   const facts = {
     address,
     grpc: grpcAddress,
     admin: adminAddress,
-    engine: operations.info().engines.map(describeEngine).join(', '),
+    engine: engines.map(describeEngine).join(', '),
     command: exampleCommand(address, terminal.folder, projectRoot, needsKey),
     needsKey,
   };

@@ -1,4 +1,5 @@
 import { ENUMS, type EnumShape, type FieldShape, MESSAGES, type MessageShape } from '../messages/schema.js';
+import { exampleOf } from './examples.js';
 
 /** JSON Schema of the proto3 JSON mapping for the OpenAPI document. The decoder does not use it. */
 
@@ -6,17 +7,13 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-const INTEGERS: Readonly<Record<string, readonly [number, number]>> = {
-  uint32: [0, 4294967295],
-  int32: [-2147483648, 2147483647],
-};
-
 export function schemaOf(shape: MessageShape): Schema {
   return {
     $id: shape.name,
     type: 'object',
     additionalProperties: false,
     ...(shape.comment ? { description: shape.comment } : {}),
+    examples: [exampleOf(shape.name)],
     properties: Object.fromEntries(shape.fields.map((field) => [field.jsonName, fieldSchema(field)])),
   };
 }
@@ -68,8 +65,9 @@ function valueSchema(field: FieldShape): Schema {
 }
 
 function scalarSchema(type: string): Schema {
-  const range = INTEGERS[type];
-  if (range) return { type: 'integer', minimum: range[0], maximum: range[1] };
+  // Their ends are those of the format. Stated as limits, they would be offered as examples.
+  if (type === 'uint32') return { type: 'integer', format: 'uint32', minimum: 0 };
+  if (type === 'int32') return { type: 'integer', format: 'int32' };
   if (type === 'uint64' || type === 'int64') return { type: 'string', pattern: '^-?\\d+$' };
   if (type === 'bool') return { type: 'boolean' };
   return { type: type === 'string' ? 'string' : 'number' };

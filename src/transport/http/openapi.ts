@@ -5,6 +5,7 @@ import fp from 'fastify-plugin';
 import { ERRORS } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
 import { messageShape } from '../messages/schema.js';
+import { exampleProblem } from './examples.js';
 import { contractSchemas, type Schema, schemaOf } from './json-schema.js';
 import { TAGS } from './operation-schemas.js';
 
@@ -61,6 +62,7 @@ function problemSchema(errorSchema: Schema): Schema {
     ...errorSchema,
     $id: 'Problem',
     description: 'RFC 9457 problem document with the fields of Error.',
+    examples: [exampleProblem()],
     properties: {
       type: { type: 'string' },
       title: { type: 'string' },

@@ -44,7 +44,7 @@ const object = (properties: Schema, required?: readonly string[]): Schema => ({
 const ref = (name: string): Schema => ({ $ref: `${name}#` });
 
 /** A file, or bare bytes. */
-const binary: Schema = { type: 'string', contentMediaType: 'application/octet-stream' };
+const binary: Schema = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
 const form = (properties: Schema, required: readonly string[]): Schema => ({
   'multipart/form-data': { schema: object({ ...properties, options: ref('Options') }, required) },
@@ -205,7 +205,10 @@ export function reportSchema(): Schema {
 }
 
 export function healthSchema(summary: string): Schema {
-  const state = object({ status: { type: 'string' }, reason: { type: 'string' } });
+  const state = {
+    ...object({ status: { type: 'string' }, reason: { type: 'string' } }),
+    examples: [{ status: 'ready', reason: 'The service takes requests.' }],
+  };
   const tag: Tag = 'server';
   return { tags: [tag], summary, response: { 200: state, 503: state } };
 }
