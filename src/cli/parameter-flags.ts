@@ -176,7 +176,7 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     placeholder: 'D',
     description: 'gap that contacts of quality balanced and fine aim for',
     unit: length,
-    defaultText: 'δ / 4',
+    defaultText: 'δ / 8',
     range: '≥ 0 and ≤ δ',
   },
 };

@@ -27,8 +27,11 @@ const PRESETS = {
 const DELTA_PER_EDGE = 0.1;
 /** δ of preset PAPER, metres (the paper's section 6) */
 const PAPER_DELTA_METRES = 0.001;
-/** Contact offset in δ: contacts of the pull-back leave this gap, a quarter of the distance at which they begin. */
-const OFFSET_PER_DELTA = 0.25;
+/**
+ * Contact offset in δ: the gap that contacts of the pull-back leave. Garments come with gaps below δ/4, and opening them that far takes a
+ * dress a tenth farther from its target (docs/method.md); ten floors are left.
+ */
+const OFFSET_PER_DELTA = 0.125;
 /** ρ in δ */
 const REACH_PER_DELTA = 1.8;
 /** leap in typical edges */

@@ -46,7 +46,7 @@ t.test('preset TUNED is the default, and follows the mesh', async (t) => {
     onIntersectingStart: 'REJECT',
     kinematicPairs: 'SKIP',
     quality: 'BALANCED',
-    contactOffset: 0.25,
+    contactOffset: 0.125,
   });
 });
 
