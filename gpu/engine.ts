@@ -89,6 +89,7 @@ async function findObjection({ memory, kernels }: LiveDevice): Promise<string | 
 }
 
 class WebGpuEngine implements GpuEngine {
+  readonly isCostlyToOpen = true;
   readonly description: Engine['description'];
   readonly hasPartOffsets = true;
   readonly memoryBudget: MemoryBudget;

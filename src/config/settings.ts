@@ -118,7 +118,7 @@ export const SETTINGS = {
     cores,
     [1, 256],
     'threads',
-    'Requests that are computed at the same time; by default one per core.',
+    'Requests of one kind (small, large, sessions, BATCH) that are computed at the same time; by default one per core.',
   ),
   cores: number(
     'INTERSTICE_CORES',

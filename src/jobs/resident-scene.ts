@@ -90,6 +90,8 @@ export class ResidentScene {
   /** of a parked session: what its engine scene goes on from, until it is opened again */
   #saved: SavedScene | undefined;
   #hasLostPairs = false;
+  /** the engine's scene holds what an accepted step has left */
+  #hasPairs = false;
 
   /** @param measures of frame 0, where they are known; else they are measured in `state` when they are first needed */
   constructor(mesh: HeldMesh, state: HeldState, measures?: MeshMeasures) {
@@ -125,7 +127,7 @@ export class ResidentScene {
       excluded: excluded?.items,
       checkMs: this.checkMs,
       scene,
-      isSceneLost: this.hasLostPairs || (this.#scene !== undefined && !scene),
+      isSceneLost: this.hasLostPairs || (this.#hasPairs && !scene),
     };
   }
 
@@ -145,9 +147,11 @@ export class ResidentScene {
       };
     }
     const { scene } = saved;
-    this.#hasLostPairs = saved.isSceneLost || (scene !== undefined && !hasState);
+    const hadPairs = scene !== undefined && scene.step > 0;
+    this.#hasLostPairs = saved.isSceneLost || (hadPairs && !hasState);
     if (!scene || !hasMesh || !hasState || !this.#fitted) return;
     this.#saved = scene;
+    this.#hasPairs = hadPairs;
   }
 
   get held(): HeldMesh {
@@ -200,8 +204,7 @@ export class ResidentScene {
   replaceState(version: number, positions: Positions): void {
     this.#state = { version, positions };
     this.#invalidateStart();
-    this.#hasLostPairs ||= this.#scene !== undefined;
-    this.discard();
+    this.undo();
   }
 
   /** The answer of a step becomes the state. Its positions are copied, because the answer is transferred to the main thread. */
@@ -217,6 +220,7 @@ export class ResidentScene {
     this.#fitted = { frame: fitted.frame, scalar: fitted.scalar };
     this.hasLostDevice = false;
     this.#hasLostPairs = false;
+    this.#hasPairs = this.#scene !== undefined;
   }
 
   /** Of the held state. */
@@ -309,7 +313,7 @@ export class ResidentScene {
       try {
         return await (await this.prepare(engine, setup)).resolve(observed);
       } catch (thrown) {
-        this.discard();
+        this.undo();
         throw thrown;
       }
     };
@@ -323,9 +327,9 @@ export class ResidentScene {
     }
   }
 
-  /** A step ran here whose answer was not sent: the engine has changed its pairs. */
+  /** A step ran here that was not accepted: the engine has changed its pairs. */
   undo(): void {
-    this.#hasLostPairs = true;
+    this.#hasLostPairs ||= this.#hasPairs;
     this.discard();
   }
 
@@ -335,6 +339,7 @@ export class ResidentScene {
     this.#scene = undefined;
     this.#setup = undefined;
     this.#saved = undefined;
+    this.#hasPairs = false;
   }
 }
 

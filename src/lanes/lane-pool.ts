@@ -19,6 +19,8 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helper
   readonly maxWorkBytes?: number | undefined;
   /** bytes that the engines of the threads together may hold on the device; 0 = no limit */
   readonly maxDeviceBytes?: number | undefined;
+  /** elements; larger meshes are processed on the large lanes. Default {@link LARGE_ELEMENTS} */
+  readonly largeElements?: number | undefined;
   /** elements; larger meshes are processed on the heavy lanes. Default {@link HEAVY_ELEMENTS} */
   readonly heavyElements?: number | undefined;
   /**
@@ -29,16 +31,20 @@ export interface LanePoolOptions extends Omit<WorkerSetup, 'niceSteps' | 'helper
 }
 
 /**
- * Number of elements (as sent: triangles, segments, particles, tetrahedra) beyond which a job may hold a thread for seconds,
- * with any engine. Such jobs run on threads of their own, and the operating system shares the cores between the two kinds:
- * a resolve of a million triangles slows small sessions down, but they need not wait for its end.
+ * Number of elements (as sent: triangles, segments, particles, tetrahedra) beyond which a step takes tenths of a second and a
+ * resolve seconds. Such jobs run on threads of their own, and the operating system shares the cores between the kinds: small
+ * ones are slowed down, but they need not wait for an end.
  */
+const LARGE_ELEMENTS = 20_000;
+
+/** The same, for jobs that may hold a thread for many seconds, with any engine, and take gigabytes. */
 const HEAVY_ELEMENTS = 200_000;
 
 /**
- * On the scale of `nice`: where cores are short, a heavy lane gets a tenth of the time of an ordinary one, and a batch lane a
- * third of that of a heavy one.
+ * On the scale of `nice`: where cores are short, a thread five steps down gets a third of the time of another one, so a large
+ * lane gets a third of the time of an ordinary one, and so on down to a batch lane.
  */
+const LARGE_NICE_STEPS = 5;
 const HEAVY_NICE_STEPS = 10;
 const BATCH_NICE_STEPS = 15;
 
@@ -60,11 +66,21 @@ export interface LaneGroup {
 }
 
 /**
- * All lanes, in groups that the operating system shares the cores between: ordinary ones, heavy ones for large meshes, and
- * batch lanes for requests without a session that ask for the priority BATCH.
+ * All lanes, in groups with a queue each; the operating system shares the cores between them. A job keeps its thread to its
+ * end, so whatever must not wait for it needs another one:
+ *
+ *   sessions   the scenes of sessions, with small meshes
+ *   ordinary   requests without a session, with small meshes
+ *   large      both, with meshes of more than {@link LARGE_ELEMENTS}
+ *   heavy      both, with meshes of more than {@link HEAVY_ELEMENTS}
+ *   batch      requests without a session that ask for BATCH, and the scenes of tenants that may use no higher priority
  */
 export class LanePool {
+  /** Whether the first three are one group, because a thread more costs seconds and memory of a device. */
+  isThrifty = false;
+  readonly sessions: LaneGroup;
   readonly ordinary: LaneGroup;
+  readonly large: LaneGroup;
   readonly heavy: LaneGroup;
   readonly batch: LaneGroup;
   private readonly helpers: HelperPool;
@@ -83,7 +99,9 @@ export class LanePool {
         `The number of threads is ${threads}; it must be a whole number, at least 1.`,
       );
     }
+    this.sessions = createGroup(threads, 0);
     this.ordinary = createGroup(threads, 0);
+    this.large = createGroup(threads, LARGE_NICE_STEPS);
     // Half as many, at least one: the speed of heavy jobs depends on memory more than on cores.
     this.heavy = createGroup(Math.max(1, Math.floor(threads / 2)), HEAVY_NICE_STEPS);
     this.batch = createGroup(threads, BATCH_NICE_STEPS);
@@ -93,7 +111,7 @@ export class LanePool {
   }
 
   get groups(): readonly LaneGroup[] {
-    return [this.ordinary, this.heavy, this.batch];
+    return [this.sessions, this.ordinary, this.large, this.heavy, this.batch];
   }
 
   get lanes(): readonly Lane[] {
@@ -113,7 +131,6 @@ export class LanePool {
     return this.lanes.reduce((sum, { worker }) => sum + (worker?.sharedBytes ?? 0), 0);
   }
 
-  /** @param priority of a request without a session; absent for the scenes of sessions, whose steps may differ in priority */
   /** Bytes of the arrays that threads compute on, now; those of resident proximity sets and recycled memory included. */
   get workBytes(): number {
     return this.work.total;
@@ -124,9 +141,21 @@ export class LanePool {
     return this.device.total;
   }
 
-  groupFor(mesh: MeshInput, priority?: Priority): LaneGroup {
+  /** For a request without a session. */
+  groupFor(mesh: MeshInput, priority: Priority): LaneGroup {
+    return this.groupOfKind(mesh, priority, this.ordinary);
+  }
+
+  /** For a scene, as long as it lives: it stays on its lane, whatever its steps ask for. @param priority of its opening */
+  groupForScene(mesh: MeshInput, priority: Priority): LaneGroup {
+    return this.groupOfKind(mesh, priority, this.isThrifty ? this.ordinary : this.sessions);
+  }
+
+  private groupOfKind(mesh: MeshInput, priority: Priority, small: LaneGroup): LaneGroup {
     if (priority === 'BATCH') return this.batch;
-    return countElements(mesh) > this.heavyElements ? this.heavy : this.ordinary;
+    const elements = countElements(mesh);
+    if (elements > this.heavyElements) return this.heavy;
+    return elements > this.largeElements && !this.isThrifty ? this.large : small;
   }
 
   groupOf(lane: Lane): LaneGroup {
@@ -135,13 +164,17 @@ export class LanePool {
 
   /** The groups that work may belong to whose mesh is not known yet. @param bytes of the request, if known */
   possibleGroups(bytes: number | undefined, isForScene: boolean): readonly LaneGroup[] {
-    // In every format an element takes at least one byte. A scene is heavy only if a heavy lane has been started for it. The
+    // In every format an element takes at least one byte. A scene is on a lane of a kind only if one has been started. The
     // priority is in the body: batch lanes do not count, or a full queue would let in the body of every request while they
     // are free.
-    const isOrdinary = isForScene
-      ? this.heavy.lanes.every(({ worker }) => !worker)
-      : bytes !== undefined && bytes <= this.heavyElements;
-    return isOrdinary ? [this.ordinary] : [this.ordinary, this.heavy];
+    const small = isForScene && !this.isThrifty ? this.sessions : this.ordinary;
+    const mayExceed = (elements: number, { lanes }: LaneGroup): boolean =>
+      isForScene ? lanes.some(({ worker }) => worker) : bytes === undefined || bytes > elements;
+    return [
+      small,
+      ...(!this.isThrifty && mayExceed(this.largeElements, this.large) ? [this.large] : []),
+      ...(mayExceed(this.heavyElements, this.heavy) ? [this.heavy] : []),
+    ];
   }
 
   /** The worker of a lane; starts its thread if there is none. */
@@ -166,6 +199,10 @@ export class LanePool {
   async terminate(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.worker?.terminate()));
     await this.helpers.close();
+  }
+
+  private get largeElements(): number {
+    return this.options.largeElements ?? LARGE_ELEMENTS;
   }
 
   private get heavyElements(): number {

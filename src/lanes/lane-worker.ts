@@ -22,6 +22,8 @@ export class LaneWorker {
   /** holds the target of the running step */
   private readonly mailbox = new Mailbox();
   private listener: Listener | undefined;
+  /** as isCostlyToOpen of the engine, known once `hello` has resolved */
+  isCostly = false;
   /** of the thread, as it reported at the end of its last job */
   private threadBytes = 0;
   private isGone = false;
@@ -61,8 +63,10 @@ export class LaneWorker {
       onGone(reason);
     };
     this.thread.on('message', (message: WorkerMessage) => {
-      if (message.type === 'hello') onHello(message.engine);
-      else if (message.type === 'closed') onClosed();
+      if (message.type === 'hello') {
+        this.isCostly = message.isCostly;
+        onHello(message.engine);
+      } else if (message.type === 'closed') onClosed();
       else if (message.type === 'refused') die(IntersticeError.fromPlain(message.error));
       else {
         if (message.type === 'done' || message.type === 'failed') this.threadBytes = message.sharedBytes;

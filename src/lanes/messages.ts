@@ -69,7 +69,7 @@ export interface CloseMessage {
 }
 
 export type WorkerMessage =
-  | { readonly type: 'hello'; readonly engine: EngineDescription }
+  | { readonly type: 'hello'; readonly engine: EngineDescription; readonly isCostly: boolean }
   /** the engine could not be opened; the thread ends */
   | { readonly type: 'refused'; readonly error: PlainError }
   /** the engine is closed */

@@ -7,6 +7,8 @@ import type { Lane } from './lane-pool.js';
 export interface SceneRecord {
   readonly key: number;
   readonly tenant: string;
+  /** the lanes among which it has its homes, from the first job on */
+  readonly lanes: readonly Lane[];
   /** the lane that holds the scene; its jobs run only there */
   home: Lane | undefined;
   /** what the thread there holds */
@@ -35,13 +37,18 @@ export class SceneLedger {
     return this.records.get(key);
   }
 
-  /** The record, new or old, with a home among these lanes: its own home, else the first lane with the fewest scenes. */
+  /**
+   * The record, new or old, with a home: its own one, else the lane with the fewest scenes, the first of several.
+   *
+   * @param lanes of a new record
+   */
   settle(key: number, tenant: string, lanes: readonly Lane[]): SceneRecord {
     let record = this.records.get(key);
     if (!record) {
       record = {
         key,
         tenant,
+        lanes,
         home: undefined,
         held: undefined,
         measures: undefined,
@@ -53,7 +60,7 @@ export class SceneLedger {
       this.records.set(key, record);
     }
     if (!record.home) {
-      record.home = lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
+      record.home = record.lanes.reduce((best, lane) => (lane.scenes < best.scenes ? lane : best));
       record.home.scenes++;
     }
     record.pending++;

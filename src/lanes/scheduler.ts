@@ -100,7 +100,9 @@ export class Scheduler {
     const worker = this.pool.workerOf(this.pool.ordinary.lanes[0]!);
     worker.hold();
     try {
-      return await worker.hello;
+      const description = await worker.hello;
+      this.pool.isThrifty = worker.isCostly;
+      return description;
     } finally {
       worker.release();
     }
@@ -117,7 +119,11 @@ export class Scheduler {
     const claim: Claim = { tenant, priority: 'NORMAL', ...(session === undefined ? {} : { session }) };
     const home = session === undefined ? undefined : this.ledger.find(session)?.home;
     const isFree = (lane: Lane) => !lane.job && (!home || home === lane);
-    const groups = mesh ? [this.pool.groupFor(mesh)] : this.pool.possibleGroups(bytes, isForScene);
+    const groups = home
+      ? [this.pool.groupOf(home)]
+      : mesh
+        ? [this.pool.groupForScene(mesh, claim.priority)]
+        : this.pool.possibleGroups(bytes, isForScene);
     const free = groups.filter(({ queue }) => !queue.mustWait(claim)).flatMap(({ lanes }) => lanes.filter(isFree));
     // The requests ahead take the free lanes first.
     if (ahead.count < free.length) return;
@@ -246,9 +252,9 @@ export class Scheduler {
     makeInput: (record: SceneRecord) => JobTypes[K]['input'],
   ): Promise<JobTypes[K]['answer']> {
     this.refuseIfClosed();
-    const group = this.pool.groupFor(mesh);
     const claim: Claim = { ...hooks.claim, session: key };
-    const record = this.ledger.settle(key, claim.tenant, group.lanes);
+    const record = this.ledger.settle(key, claim.tenant, this.pool.groupForScene(mesh, claim.priority).lanes);
+    const group = this.pool.groupOf(record.home!);
     return this.submit(kind, () => makeInput(record), group, { ...hooks, claim }, record);
   }
 

@@ -177,4 +177,4 @@ async function close(): Promise<void> {
 }
 
 port.on('message', (message: JobMessage | CloseMessage) => void (message.kind === 'close' ? close() : runJob(message)));
-send({ type: 'hello', engine: engine.description });
+send({ type: 'hello', engine: engine.description, isCostly: engine.isCostlyToOpen ?? false });

@@ -119,6 +119,8 @@ export interface Engine<M extends Method = TwoWayMethod> {
    * are refused.
    */
   readonly hasPartOffsets?: boolean;
+  /** Whether another engine of its kind takes seconds to open, or much memory of a device: few threads should have one. */
+  readonly isCostlyToOpen?: boolean;
   /** bytes that all scenes share and that remain allocated between resolves; absent = none */
   readonly sharedBytes?: number;
   /**

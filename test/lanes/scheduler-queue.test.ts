@@ -2,7 +2,7 @@ import t from 'tap';
 import { monotonicMs } from '../../src/jobs/clock.js';
 import { bytesOf } from '../../src/mesh/bytes.js';
 import { refusalOf, spike } from '../support/job.js';
-import { sceneOf } from '../support/scenes.js';
+import { openTask, sceneOf } from '../support/scenes.js';
 import { CLAIM, flyer, resolve, schedulerOf, started } from '../support/schedulers.js';
 
 t.test('a cancelled job that waits is dropped immediately', async (t) => {
@@ -100,9 +100,8 @@ t.test('the preflight says whether there is a place, and takes none', async (t) 
   for (let i = 0; i < 3; i++) scheduler.preflight(small);
   work.push(resolve(scheduler, spike(1, 0.5), { signal: abort.signal }));
   t.throws(() => scheduler.preflight(small), { code: 'QUEUE_FULL', retryable: true });
-  t.throws(() => scheduler.preflight({ tenant: 'a', isForScene: true, ahead: { count: 0, bytes: 0 } }), {
-    code: 'QUEUE_FULL',
-  });
+  scheduler.preflight({ tenant: 'a', isForScene: true, ahead: { count: 0, bytes: 0 } });
+  t.pass('the lanes of sessions are free');
   scheduler.preflight({ tenant: 'a', isForScene: false, ahead: { count: 0, bytes: 0 } });
   t.pass('of unknown size it may be for a heavy lane, which is free');
   const placed = scheduler.resolve(
@@ -169,3 +168,36 @@ t.test('batch work has lanes of its own: however much of it there is, other work
   abort.abort();
   for (const one of work) t.equal((await refusalOf(one)).code, 'CANCELLED');
 });
+
+t.test(
+  'steps of sessions, small requests and large ones have lanes of their own, as long as a thread costs little',
+  async (t) => {
+    for (const isCostly of [false, true]) {
+      const factory = isCostly ? 'createCostlyEndlessEngine' : 'createEndlessForManyEngine';
+      const scheduler = schedulerOf(t, factory, { maxQueue: 8, largeElements: 2 });
+      await scheduler.hello();
+      const abort = new AbortController();
+      const { signal } = abort;
+      const { running, hooks } = started();
+      const work = [resolve(scheduler, spike(1, 0.5), { ...hooks, signal })];
+      await running;
+      const scene = sceneOf(flyer());
+      const opened = scheduler.open(openTask(scene), { claim: CLAIM, signal });
+      const three = {
+        ...spike(1, 0.5),
+        mesh: { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5, 0, 1, 2) },
+      };
+      const large = scheduler.check({ mesh: three.mesh, positions: three.start }, { claim: CLAIM, signal });
+      if (isCostly) {
+        t.equal(scheduler.waitingCount, 2, 'all on the one lane, which is taken');
+        work.push(opened as never, large as never);
+      } else {
+        await opened;
+        await t.rejects(large, { code: 'INVALID_MESH' }, 'it was done');
+        t.equal(scheduler.runningCount, 1, 'while the resolve runs on');
+      }
+      abort.abort();
+      for (const one of work) t.equal((await refusalOf(one)).code, 'CANCELLED');
+    }
+  },
+);

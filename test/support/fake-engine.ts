@@ -114,6 +114,9 @@ export const createEndlessForManyEngine = () => {
   );
 };
 
+/** The same, and few threads should have one. */
+export const createCostlyEndlessEngine = () => ({ ...createEndlessForManyEngine(), isCostlyToOpen: true });
+
 /** A factory that takes its time and its options. */
 export const createOptionEngine = async (options: unknown) => {
   await new Promise(setImmediate);
