@@ -38,6 +38,10 @@ export interface Config {
   readonly limits: Limits;
   /** of an HTTP body in JSON; larger requests must use protobuf, bare positions or files */
   readonly maxJsonBytes: number;
+  /** over all doors but admin; 0 = no limit */
+  readonly maxConnections: number;
+  /** 0 = half of the above */
+  readonly maxConnectionsPerAddress: number;
   /** of the bodies of all requests; 0 = no limit */
   readonly maxBodyBytes: number;
   readonly maxSessionsPerTenant: number;
@@ -171,6 +175,8 @@ function readWork(read: Reader) {
       ...readTimeBudgets(read),
     },
     maxJsonBytes: read.number(SETTINGS.maxJsonBytes),
+    maxConnections: read.number(SETTINGS.maxConnections),
+    maxConnectionsPerAddress: read.number(SETTINGS.maxConnectionsPerAddress),
     maxBodyBytes: read.number(SETTINGS.maxBodyBytes),
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
     maxQueueBytes: read.number(SETTINGS.maxQueueBytes),

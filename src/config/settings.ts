@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { DEFAULT_IDLE_TIMEOUT_SECONDS, MAX_IDLE_TIMEOUT_SECONDS } from '../contract/sessions.js';
-import { memoryBytes } from './machine.js';
+import { memoryBytes, openFileLimit } from './machine.js';
 
 /** One setting of the service. */
 export interface Setting {
@@ -48,6 +48,14 @@ const cores = Math.max(1, Math.min(256, availableParallelism()));
  * come of it take the rest.
  */
 const bodyBytes = Math.round(Math.min(4 * GiB, Math.max(64 * MiB, memoryBytes() / 4)));
+
+/**
+ * What a process without connections has open, and a reserve for threads, files, and the admin port: 25 descriptors were
+ * counted on the engine cpu, 41 on webgpu with one lane and a software driver, some 10 more for every further lane.
+ */
+const reservedFiles = 64 + 12 * cores;
+const MOST_CONNECTIONS = 4096;
+const connections = Math.max(8, Math.min(MOST_CONNECTIONS, (openFileLimit() ?? 1024) - reservedFiles));
 
 /** The table that the parser, `--help`, `--print-config` and docs/operations.md read. */
 export const SETTINGS = {
@@ -163,6 +171,20 @@ export const SETTINGS = {
     'bytes',
     'Memory for the bodies of all requests over both ports, from the first byte to the answer; a request for whose body there is no room is refused before it is read. A client (the tenant of a key, or else an address) may take half, and an eighth is left to bodies of at most 64 KiB. One body may always come. 0 = no limit.',
   ),
+  maxConnections: number(
+    'INTERSTICE_MAX_CONNECTIONS',
+    connections,
+    [0, 1_000_000],
+    'connections',
+    'Open connections of HTTP and gRPC together; the admin port is exempt. A further one takes the place of the one that has been idle for longest, and is refused if none is idle. 0 = no limit.',
+  ),
+  maxConnectionsPerAddress: number(
+    'INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS',
+    0,
+    [0, 1_000_000],
+    'connections',
+    'Those of one address (of IPv6: of its first 64 bits); 0 = half of all. Behind a proxy, which has one address for all its clients, set it to INTERSTICE_MAX_CONNECTIONS.',
+  ),
   maxQueue: number(
     'INTERSTICE_MAX_QUEUE',
     64,
@@ -275,6 +297,7 @@ export const defaultShown = (setting: Setting): string | undefined => OF_MACHINE
 const OF_MACHINE: ReadonlyMap<Setting, string> = new Map<Setting, string>([
   [SETTINGS.threads, 'one per core'],
   [SETTINGS.cores, 'one per core'],
+  [SETTINGS.maxConnections, 'from the limit of open files, at most 4096'],
   [SETTINGS.maxBodyBytes, 'a quarter of the memory, at most 4 GiB'],
   [SETTINGS.maxPairBytes, 'a quarter of the memory, at most 4 GiB'],
   [SETTINGS.maxWorkBytes, 'half of the memory'],

@@ -83,6 +83,15 @@ export class Metrics {
     'Request bodies that found no room: in all (capacity), or in the share of their client (share).',
     ['reason'],
   );
+  private readonly closedConnections = this.counter(
+    'connections_closed_total',
+    'Connections that the limits closed: refused (limit, address), or idle and in the way of a new one (idle).',
+    ['door', 'reason'],
+  );
+  private readonly descriptorShortages = this.counter(
+    'descriptor_shortages_total',
+    'Looks at the open files, one every two seconds, that found too few left.',
+  );
   private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
 
   constructor() {
@@ -114,6 +123,19 @@ export class Metrics {
 
   /** @param reason one of a fixed set of reasons */
   readonly countBodyRefusal = (reason: string): void => this.bodiesRefused.inc({ reason });
+
+  /** @param reason one of a fixed set of reasons */
+  readonly countClosedConnection = (door: string, reason: string): void => this.closedConnections.inc({ door, reason });
+
+  readonly countDescriptorShortage = (): void => this.descriptorShortages.inc();
+
+  /** Adds the gauge of open connections. To be called once. */
+  watchConnections(countOf: (door: 'http' | 'grpc') => number): void {
+    const set = (gauge: Gauge) => {
+      for (const door of ['http', 'grpc'] as const) gauge.set({ door }, countOf(door));
+    };
+    this.gauge('connections', 'Open connections.', set, ['door']);
+  }
 
   /** Adds the gauges of the request bodies. To be called once. */
   watchBodies(ledger: { readonly bytes: number; readonly maxBytes: number }): void {

@@ -63,9 +63,15 @@ export async function openGrpc(
 }
 
 /** @returns undefined when the settings disable the admin port */
-export async function openAdmin(config: Config, metrics: Metrics, state: ServiceState): Promise<Door | undefined> {
+export async function openAdmin(
+  config: Config,
+  metrics: Metrics,
+  state: ServiceState,
+  onServerError: (error: Error) => void = () => {},
+): Promise<Door | undefined> {
   if (config.adminPort === 'off') return undefined;
   const app = await buildAdminApp({ metrics, state, settings: config.settings, guard: adminGuard(config) });
+  app.server.on('error', onServerError);
   const address = await listen(app, config.adminHost, config.adminPort, 'INTERSTICE_ADMIN_PORT');
   return { name: 'admin', address, close: () => app.close() };
 }

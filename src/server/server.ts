@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Config } from '../config/config.js';
+import { openFileLimit } from '../config/machine.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations } from '../contract/events.js';
 import type { Operations } from '../contract/operations.js';
@@ -11,6 +12,8 @@ import type { HttpOptions } from '../transport/http/options.js';
 import { BodyLedger } from '../transport/intake/body-ledger.js';
 import { ServiceState } from '../transport/service-state.js';
 import { serviceGuard } from './browser-guards.js';
+import { connectionCap } from './connections.js';
+import { DescriptorWatch } from './descriptors.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
 import { type DrainTimes, followSignals, type Reloadable, WRAP_UP_SECONDS } from './signals.js';
 
@@ -55,11 +58,18 @@ export async function startServer(
   log.info({ settings: changedSettings(config) }, 'These settings differ from the defaults.');
 
   const doors: Door[] = [];
+  const connections = connectionCap(config, metrics, log);
+  const descriptors = new DescriptorWatch({
+    limit: openFileLimit(),
+    log,
+    onShortage: metrics.countDescriptorShortage,
+  });
   let keyring: Keyring | undefined;
   try {
     keyring = config.apiKeys === undefined ? undefined : Keyring.open(config.apiKeys);
     const bodies = new BodyLedger(config.maxBodyBytes, metrics.countBodyRefusal);
     metrics.watchBodies(bodies);
+    const onServerError = descriptors.report;
     const doorOptions: HttpOptions = {
       operations: withTracing(operations),
       state,
@@ -67,13 +77,15 @@ export async function startServer(
       maxMessageBytes: config.limits.maxMessageBytes,
       maxJsonBytes: config.maxJsonBytes,
       bodies,
+      connections: connections.cap,
+      onServerError,
       authenticate: keyring?.authenticate,
       guard: serviceGuard(config),
       onAnswered: metrics.countAnswer,
     };
     // The admin port opens first and closes last, so that it shows the progress of start and shutdown.
     const openings = [
-      () => openAdmin(config, metrics, state),
+      () => openAdmin(config, metrics, state, onServerError),
       () => openHttp(config, doorOptions),
       () => openGrpc(config, doorOptions, metrics),
     ];
@@ -84,6 +96,7 @@ export async function startServer(
   } catch (thrown) {
     for (const door of doors) await door.close(0);
     await operations.close();
+    descriptors.end();
     throw thrown;
   }
   const addressOf = (name: Door['name']) => doors.find((door) => door.name === name)?.address;
@@ -99,7 +112,12 @@ export async function startServer(
   log.info({ address, grpcAddress, adminAddress, engines, keys: keyring?.size }, 'The server is listening.');
   followReadiness(operations, state, log);
   const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
-  return { ...addresses, close: () => close().finally(stopSignals) };
+  const stopWatching = () => {
+    stopSignals();
+    descriptors.end();
+    connections.flush();
+  };
+  return { ...addresses, close: () => close().finally(stopWatching) };
 }
 
 function reloadableKeys(keyring: Keyring): Reloadable {

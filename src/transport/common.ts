@@ -5,6 +5,7 @@ import type { Authenticate } from './auth/keyring.js';
 import type { BrowserGuard } from './browser-guard.js';
 import type { ArrivalTimes } from './intake/arrival.js';
 import type { BodyLedger } from './intake/body-ledger.js';
+import type { ConnectionCap } from './intake/connection-cap.js';
 import type { ServiceState } from './service-state.js';
 
 /** What the HTTP and the gRPC server have in common. */
@@ -15,6 +16,10 @@ export interface TransportOptions {
   readonly maxMessageBytes: number;
   /** The memory of request bodies; both servers share it. */
   readonly bodies: BodyLedger;
+  /** The connections of both servers; absent = no limit. */
+  readonly connections?: ConnectionCap | undefined;
+  /** Called with every error of a listening server, which would end the process otherwise. */
+  readonly onServerError?: ((error: Error) => void) | undefined;
   /** Default: ARRIVAL_TIMES of src/transport/intake. Tests shorten them. */
   readonly arrivalTimes?: ArrivalTimes;
   readonly log: Logger;

@@ -33,6 +33,7 @@ t.test('the guide names exactly the metrics of the program', async (t) => {
     deviceBufferBytes: 0,
     hostBytes: 0,
   }));
+  metrics.watchConnections(() => 0);
   metrics.watchBodies({ bytes: 0, maxBytes: 0 });
   metrics.watchState({ phase: 'ready', inFlight: 0 });
   const own = [...(await metrics.text()).matchAll(/^# TYPE (interstice_\w+)/gm)].map(([, name]) => name).sort();

@@ -1,11 +1,8 @@
-import { spawn } from 'node:child_process';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import t, { type Test } from 'tap';
-import { projectRoot } from '../../src/paths.js';
+import t from 'tap';
 import { SERVICE } from '../../src/transport/grpc/service.js';
+import { type ServedProgram, serveProgram } from '../support/served-program.js';
 import { arraysRequest } from '../transport/fixtures.js';
 
 /** Floods against the program as it is started: what it holds is read from outside. */
@@ -16,48 +13,6 @@ const FLOOD = { bodies: 40, bytes: 2 * MiB };
 const CAPACITY = 16 * MiB;
 /** buffers of 40 connections of 64 KiB each, and garbage of other origin */
 const SLACK = 8 * MiB;
-
-interface Service {
-  readonly http: string;
-  readonly grpc: string;
-  /** a metric without labels, after a collection of all garbage */
-  read(name: string): Promise<number>;
-}
-
-async function serve(t: Test): Promise<Service> {
-  const program = join(projectRoot, 'dist/src/cli/main.js');
-  const collect = new URL('../support/collect-garbage.js', import.meta.url).href;
-  const child = spawn(process.execPath, [program, 'serve'], {
-    env: {
-      ...process.env,
-      NODE_OPTIONS: `--import=${collect}`,
-      INTERSTICE_HTTP_PORT: '0',
-      INTERSTICE_GRPC_PORT: '0',
-      INTERSTICE_ADMIN_PORT: '0',
-      INTERSTICE_ENGINE: 'cpu',
-      INTERSTICE_THREADS: '1',
-      INTERSTICE_MAX_BODY_BYTES: String(CAPACITY),
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = new Promise<void>((resolve) => child.on('exit', () => resolve()));
-  t.teardown(async () => {
-    child.kill('SIGKILL');
-    await ended;
-  });
-  for await (const line of createInterface({ input: child.stderr })) {
-    if (!line.includes('The server is listening.')) continue;
-    child.stderr.resume();
-    const { address, grpcAddress, adminAddress } = JSON.parse(line) as Record<string, string>;
-    const read = async (name: string) => {
-      child.kill('SIGWINCH');
-      const text = await (await fetch(`${adminAddress}/metrics`)).text();
-      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
-    };
-    return { http: String(address), grpc: String(grpcAddress), read };
-  }
-  throw new Error('The service has ended.');
-}
 
 /** The value when it no longer changes: discarded bytes still arrive when their senders believe them sent. */
 async function atRest(read: () => Promise<number>): Promise<number> {
@@ -70,7 +25,7 @@ async function atRest(read: () => Promise<number>): Promise<number> {
 }
 
 /** Promises and sends all but the last bytes of every body. @returns ends all connections */
-type Flood = (service: Service) => Promise<() => void>;
+type Flood = (service: ServedProgram) => Promise<() => void>;
 
 const viaHttp =
   (isChunked: boolean): Flood =>
@@ -126,7 +81,7 @@ for (const [name, flood] of [
   ['messages on one gRPC connection', viaGrpc],
 ] as const) {
   t.test(`unfinished ${name} take no more memory than the setting allows, and others are served`, async (t) => {
-    const service = await serve(t);
+    const service = await serveProgram(t, { INTERSTICE_MAX_BODY_BYTES: String(CAPACITY) });
     const { http, read } = service;
     const post = () =>
       fetch(`${http}/v1/resolve`, {

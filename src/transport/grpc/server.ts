@@ -2,9 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Server, ServerCredentials, setLogger } from '@grpc/grpc-js';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Logger } from '../../observe/log.js';
+import type { ConnectionCap } from '../intake/connection-cap.js';
+import { guardHttp2 } from '../intake/guard-connections.js';
 import { CallInterceptor } from './call-interceptor.js';
 import { channelOptions, widenConnections, widenStreams } from './channel-settings.js';
 import { watchHandshakes } from './handshakes.js';
+import { http2ServersOf } from './library-internals.js';
 import type { GrpcOptions, TlsOptions } from './options.js';
 import { SERVICE_DEFINITION, STREAM_METHOD } from './service.js';
 import { addHealth, addReflection } from './standard-services.js';
@@ -51,6 +54,8 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
     listen: async (host, port) => {
       const bound = await bind(server, host, port, secure ?? ServerCredentials.createInsecure());
       widenConnections(server, log);
+      if (options.onServerError) for (const one of http2ServersOf(server)) one.on('error', options.onServerError);
+      if (options.connections) capConnections(server, options.connections, log);
       if (secure) flushHandshakeLog = watchHandshakes(server, log, options.onTlsRefused);
       return bound;
     },
@@ -81,6 +86,17 @@ function bind(server: Server, host: string, port: number, credentials: ServerCre
       );
     });
   });
+}
+
+function capConnections(server: Server, cap: ConnectionCap, log: Logger): void {
+  const servers = http2ServersOf(server);
+  if (servers.length === 0) {
+    log.warn(
+      { missing: 'http2Servers' },
+      'This version of @grpc/grpc-js is unknown: INTERSTICE_MAX_CONNECTIONS does not hold for gRPC.',
+    );
+  }
+  for (const http2Server of servers) guardHttp2(http2Server, 'grpc', cap);
 }
 
 /** Redirects the log of the library, which writes to the console, into ours. This setting holds for the whole process. */

@@ -3,9 +3,10 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
+import { guardHttp } from '../intake/guard-connections.js';
 import { auth } from './auth.js';
 import { bodies } from './bodies.js';
-import { BrokenRequests } from './broken-requests.js';
+import { BrokenRequests, refuseConnection } from './broken-requests.js';
 import { browsers } from './browsers.js';
 import { identity } from './call-context.js';
 import { entrance } from './entrance.js';
@@ -41,6 +42,8 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
     },
   });
   brokenRequests.watch(app);
+  if (options.onServerError) app.server.on('error', options.onServerError);
+  if (options.connections) guardHttp(app.server, 'http', options.connections, refuseConnection);
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);

@@ -69,12 +69,26 @@ function answerBrokenRequest(thrown: Error & { code?: string }, socket: Socket):
     socket.destroy();
     return;
   }
-  const { status, headers, body } = bareRefusal(reasonOf(thrown.code));
+  socket.end(asText(bareRefusal(malformed(reasonOf(thrown.code)))));
+}
+
+/** Answers a connection for which there is no place, before it has asked for anything, and closes it at once. */
+export function refuseConnection(socket: Socket): void {
+  const error = new IntersticeError('QUEUE_FULL', 'This server has no place for another connection.', {
+    hint: 'Retry after the stated time. Use few connections, and keep them open.',
+    retryAfterSeconds: 1,
+  });
+  socket.end(asText(bareRefusal(error)), () => socket.destroy());
+}
+
+const malformed = (reason: string) => new IntersticeError('MALFORMED_BODY', reason);
+
+function asText({ status, headers, body }: ReturnType<typeof bareRefusal>): string {
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 function reasonOf(code: string | undefined): string {
@@ -84,13 +98,12 @@ function reasonOf(code: string | undefined): string {
 
 /** Refuses any Expect header except 100-continue. Node would answer 417 without a problem document. */
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const { status, headers, body } = bareRefusal('The header expect must be 100-continue.');
+  const { status, headers, body } = bareRefusal(malformed('The header expect must be 100-continue.'));
   response.writeHead(status, headers).end(body);
 }
 
 /** An error outside of all routes. The connection is closed, because the meaning of its next bytes is unknown. */
-function bareRefusal(reason: string) {
-  const error = new IntersticeError('MALFORMED_BODY', reason);
+function bareRefusal(error: IntersticeError) {
   const requestId = requestIdOf(undefined);
   const body = JSON.stringify(problemOf(error, requestId, ''));
   const headers = {
@@ -98,6 +111,7 @@ function bareRefusal(reason: string) {
     'content-length': Buffer.byteLength(body),
     'x-request-id': requestId,
     'interstice-version': packageVersion,
+    ...(error.retryAfterSeconds === undefined ? {} : { 'retry-after': String(error.retryAfterSeconds) }),
     connection: 'close',
   };
   return { status: ERRORS[error.code].http, headers, body };

@@ -1,0 +1,33 @@
+import type { Config } from '../config/config.js';
+import { LineBound } from '../observe/line-bound.js';
+import type { Logger } from '../observe/log.js';
+import type { Metrics } from '../observe/metrics.js';
+import { ConnectionCap } from '../transport/intake/connection-cap.js';
+
+/** The cap on connections, with its metrics and a bounded number of log lines. @returns also how to write what is pending */
+export function connectionCap(
+  { maxConnections, maxConnectionsPerAddress }: Config,
+  metrics: Metrics,
+  log: Logger,
+): { readonly cap: ConnectionCap; readonly flush: () => void } {
+  const event = 'connections';
+  const bound = new LineBound((unlogged) => log.warn({ event, unlogged }, 'More connections were closed.'), 1);
+  const cap = new ConnectionCap(
+    { maxConnections, maxPerAddress: maxConnectionsPerAddress },
+    {
+      closed: (reason, door, address) => {
+        metrics.countClosedConnection(door, reason);
+        if (bound.allows(reason)) log.warn({ event, door, reason, address }, WORDS[reason]);
+      },
+    },
+  );
+  metrics.watchConnections((door) => cap.countOf(door));
+  return { cap, flush: () => bound.flush() };
+}
+
+const WORDS = {
+  limit: 'A connection was refused: INTERSTICE_MAX_CONNECTIONS are open, and all of them are in use.',
+  address:
+    'A connection was refused: its address has INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS, and all of them are in use.',
+  idle: 'An idle connection was closed, to make room for a new one.',
+} as const;
