@@ -167,12 +167,18 @@ export function refuseCrowding(
   if (most === undefined || delta <= most) return;
   throw new IntersticeError(
     'INVALID_PARAMETER',
-    `${name} is ${delta}; it must be at most ${most}, or every element would push its own neighbours apart: ${nameTypicalEdge(measures)}.`,
+    `${name} is ${delta}; it must be at most ${roundDownForReading(most)}, eight times the distance of neighbouring vertices: with more, every element would push its own neighbours apart.`,
     {
       hint: `A usual value is ${DELTA_PER_EDGE * measures.typicalEdge}. Check the unit: lengths are in the unit of the positions.`,
       ...(element ? { element } : {}),
     },
   );
+}
+
+/** Four digits, rounded down, so that a number copied from the message is accepted. */
+function roundDownForReading(value: number): number {
+  const rounded = Number(value.toPrecision(4));
+  return rounded <= value ? rounded : Number((value * 0.9995).toPrecision(4));
 }
 
 /** Largest search radius in the largest δ: Dmax is 4 δ by default. */

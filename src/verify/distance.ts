@@ -3,6 +3,7 @@ import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Reach } from './box-join.js';
 import { ClosestPoints } from './closest.js';
+import { type ContactList, FoundContacts } from './contact-list.js';
 import { checkRules, collectElements, distanceRelations, gather, idsOf, readPositions } from './elements.js';
 import { isExcluded } from './excluded.js';
 import { compareFindings, type Finding, FirstFindings, type PairCode, toElementPair } from './pair-kinds.js';
@@ -73,23 +74,6 @@ function compareByDistance(left: Finding, right: Finding): number {
   return (left.distance as number) - (right.distance as number) || compareFindings(left, right);
 }
 
-/** All close pairs with their closest points, as flat arrays; sorted by kind, then by vertex ids. */
-export interface ContactList {
-  /** uint8[C] 1 vertex–triangle, 2 edge–edge, 3 vertex–edge, 4 vertex–vertex */
-  readonly kinds: Uint8Array;
-  /** uint32[4·C] side a, then side b, then NO_VERTEX */
-  readonly vertices: Uint32Array;
-  /** float32[4·C] weights of these vertices at the closest points; each side sums to 1, unused places are 0 */
-  readonly weights: Float32Array;
-  /** float32[3·C] unit vectors from b to a */
-  readonly normals: Float32Array;
-  /** float32[C] in the unit of the positions */
-  readonly distances: Float32Array;
-}
-
-/** Fills the places of {@link ContactList.vertices} that a kind with fewer than four vertices does not use. */
-export const NO_VERTEX = 0xffffffff;
-
 /**
  * As many contacts, at 49 bytes each, as fit into the largest message of the default configuration. A distance beyond the
  * mesh's own size would list every pair of elements, which are forty million for 2,500 vertices.
@@ -101,7 +85,8 @@ const MAX_CONTACTS = 5_000_000;
  *
  * @param closerThan finite, ≥ 0
  * @param maxContacts most pairs that may be listed
- * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER; TOO_LARGE when there are more
+ * @throws SIZE_MISMATCH, NOT_FINITE, INVALID_PARAMETER; TOO_LARGE when there are more; MemoryShort when the threads of this process
+ * may not hold so much together
  */
 export function findContacts(
   mesh: CollisionMesh,
@@ -114,15 +99,17 @@ export function findContacts(
   if (closerThan === Infinity) {
     throw new IntersticeError('INVALID_PARAMETER', 'closerThan is Infinity; contacts need a finite distance.');
   }
-  const findings: Finding[] = [];
-  const weights: number[] = [];
-  visitClosePairs(mesh, positions, rules, { gap: closerThan * REACH_SLACK }, (code, ids, points) => {
-    if (points.distance > closerThan) return;
-    if (findings.length === maxContacts) throw tooMany(maxContacts, closerThan);
-    findings.push({ code, ids, distance: points.distance, normal: points.findNormal(code) });
-    weights.push(...points.weights);
-  });
-  return toContactList(findings, weights);
+  const found = new FoundContacts(maxContacts);
+  try {
+    visitClosePairs(mesh, positions, rules, { gap: closerThan * REACH_SLACK }, (code, ids, points) => {
+      if (points.distance > closerThan) return;
+      if (found.count === maxContacts) throw tooMany(maxContacts, closerThan);
+      found.add(code, ids, points);
+    });
+    return found.list();
+  } finally {
+    found.free();
+  }
 }
 
 function tooMany(maxContacts: number, closerThan: number): IntersticeError {
@@ -131,28 +118,6 @@ function tooMany(maxContacts: number, closerThan: number): IntersticeError {
     `More than ${maxContacts} pairs are within a contact distance of ${closerThan}; at most ${maxContacts} contacts can be listed.`,
     { hint: 'Ask for a smaller contactDistance, or for no contacts.' },
   );
-}
-
-/** @param weights [4·C] in the order of the findings */
-function toContactList(findings: readonly Finding[], weights: readonly number[]): ContactList {
-  const count = findings.length;
-  const order = Uint32Array.from(findings.keys()).sort((i, j) => compareFindings(findings[i], findings[j]) || i - j);
-  const contacts = {
-    kinds: new Uint8Array(count),
-    vertices: new Uint32Array(4 * count).fill(NO_VERTEX),
-    weights: new Float32Array(4 * count),
-    normals: new Float32Array(3 * count),
-    distances: new Float32Array(count),
-  };
-  order.forEach((source, place) => {
-    const { code, ids, distance, normal } = findings[source];
-    contacts.kinds[place] = code;
-    contacts.vertices.set(ids, 4 * place);
-    contacts.weights.set(weights.slice(4 * source, 4 * source + ids.length), 4 * place);
-    contacts.normals.set(normal as readonly number[], 3 * place);
-    contacts.distances[place] = distance as number;
-  });
-  return contacts;
 }
 
 function visitClosePairs(

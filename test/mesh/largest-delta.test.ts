@@ -50,10 +50,7 @@ t.test('δ is bounded by eight times the distance of neighbouring particles', as
   t.equal(accepts(particles(1000), positions, { activationDistance: 0.5 }), 'accepted', 'a diameter');
   t.equal(accepts(particles(1000), positions, { activationDistance: 4 }), 'accepted');
   const refusal = accepts(particles(1000), positions, { activationDistance: 4.01 });
-  t.match(
-    refusal,
-    /^INVALID_PARAMETER: activationDistance is 4.01; it must be at most 4, .*\(0\.5\)\. A usual value is 0\.05\./,
-  );
+  t.match(refusal, /^INVALID_PARAMETER: activationDistance is 4.01; it must be at most 4, .* A usual value is 0\.05\./);
   t.equal(accepts(particles(1000), positions, {}), 'accepted', 'the default');
 });
 

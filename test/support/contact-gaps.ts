@@ -5,7 +5,8 @@ import { measureMesh } from '../../src/mesh/measure.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
 import { resolveParameters } from '../../src/solver/parameters.js';
-import { findContacts, NO_VERTEX } from '../../src/verify/distance.js';
+import { NO_VERTEX } from '../../src/verify/contact-list.js';
+import { findContacts } from '../../src/verify/distance.js';
 import { findIntersections } from '../../src/verify/state.js';
 
 /** A pair whose contacts press. */

@@ -1,6 +1,8 @@
 import t from 'tap';
 import type { ElementPair } from '../../src/contract/elements.js';
-import { findContacts, findDistances, NO_VERTEX } from '../../src/verify/distance.js';
+import { team } from '../../src/threads/here.js';
+import { NO_VERTEX } from '../../src/verify/contact-list.js';
+import { findContacts, findDistances } from '../../src/verify/distance.js';
 import { seeded } from '../support/random.js';
 import { enumerateDistance } from './distance-oracle.js';
 import { makeMesh, PROTECT, SKIP } from './make-mesh.js';
@@ -208,4 +210,25 @@ t.test('contacts are all close pairs with their closest points', async (t) => {
   t.ok(names.length > 50);
   t.same([...new Set(contacts.kinds)], [1, 2, 3, 4]);
   t.same([...names].sort(), closePairs.map(named).sort());
+});
+
+t.test('the memory of contacts is counted while they are found, and given back', async (t) => {
+  const count = 300;
+  const mesh = makeMesh({ vertexCount: count, particles: Array.from({ length: count }, (_, v) => v) });
+  const positions = Float64Array.from({ length: 3 * count }, (_, k) => Math.sin(k * k));
+  const rules = { kinematicPairs: 'SKIP', maxPairs: 0 } as const;
+  const { account } = team.memory;
+  const before = account.own;
+  let most = 0;
+  const checkpoint = () => {
+    most = Math.max(most, account.own - before);
+  };
+  const all = (count * (count - 1)) / 2;
+  const { kinds, distances } = findContacts(mesh, positions, { ...rules, checkpoint }, 10);
+  t.equal(kinds.length, all);
+  t.ok(Math.max(...distances) < 10);
+  t.ok(most > 49 * 1000 && most <= 2.5 * 49 * all, `${most} bytes`);
+  t.equal(account.own, before);
+  t.throws(() => findContacts(mesh, positions, rules, 10, all - 1), { code: 'TOO_LARGE' });
+  t.equal(account.own, before, 'after a refusal as well');
 });

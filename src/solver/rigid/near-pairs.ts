@@ -15,6 +15,9 @@ const MIDDLE_SHARE = 0.45;
 /** A pair that is closer than half of the floor keeps this share of its distance there, which bounds the turn to 90°. */
 const CLOSE_SHARE = 0.7;
 
+/** Near pairs that are listed, in 10 MB. Groups with more are crowded at the scale of rounding, and move in ordinary steps. */
+const MOST_NEAR_PAIRS = 2 ** 18;
+
 /** How often placed vertices are moved apart by what rounding took. */
 const REPAIRS = 4;
 
@@ -40,6 +43,8 @@ export class NearPairs {
   /** kind and four vertices of each pair; undefined = not searched yet */
   #pairs: Int32Array | undefined;
   readonly #search: () => Int32Array;
+  /** the list holds all of them */
+  #isComplete = true;
 
   /**
    * The search is put off until a piece asks: it costs about as much as testing a motion against all other groups.
@@ -60,8 +65,10 @@ export class NearPairs {
       const note = (kind: number, v0: number, v1: number, v2: number, v3: number): boolean => {
         if (label[v0] === 0 || label[v0] !== label[SIDE_A[kind] === 1 ? v1 : v2]) return true;
         CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
-        if (closest.squared < radius * radius) pairs.push(kind, v0, v1, v2, v3);
-        return true;
+        if (closest.squared >= radius * radius) return true;
+        this.#isComplete = pairs.length < 5 * MOST_NEAR_PAIRS;
+        if (this.#isComplete) pairs.push(kind, v0, v1, v2, v3);
+        return this.#isComplete;
       };
       elements.forEachNear(x, label, radius, excluded, note, pulse);
       return Int32Array.from(pairs);
@@ -86,7 +93,7 @@ export class NearPairs {
    *
    * @param placements of the groups; undefined = rests
    * @param angles by which they turn
-   * @returns by group: whether one of its pairs fails; and whether a corner was moved
+   * @returns by group: whether one of its pairs fails (all of them where there are more pairs than are listed); and whether a corner was moved
    */
   settle(
     x: Float32Array,
@@ -97,6 +104,7 @@ export class NearPairs {
     floor: number,
   ): { readonly fails: boolean[]; readonly hasMoved: boolean } {
     const pairs = this.#listed();
+    if (!this.#isComplete) return { fails: placements.map((placement) => placement !== undefined), hasMoved: false };
     let hasMoved = false;
     for (let n = 0; ; n++) {
       const fails = placements.map(() => false);

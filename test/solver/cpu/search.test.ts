@@ -6,7 +6,8 @@ import { type PairRules, ProximitySearch, SearchTrees } from '../../../src/solve
 import { PairBudgetExceeded } from '../../../src/solver/cpu/walk.js';
 import { findKinematicBorder } from '../../../src/solver/exclusion-rules.js';
 import { EE, SIDE_A, VE, VV } from '../../../src/solver/pair-kinds.js';
-import { findContacts, NO_VERTEX } from '../../../src/verify/distance.js';
+import { NO_VERTEX } from '../../../src/verify/contact-list.js';
+import { findContacts } from '../../../src/verify/distance.js';
 import { mayBeSkipped } from '../../support/guarding-oracle.js';
 import { type LooseScene, looseScene } from '../../support/loose-scene.js';
 import { type Random, seeded } from '../../support/random.js';

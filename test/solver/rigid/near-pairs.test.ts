@@ -71,3 +71,31 @@ t.test('pairs under the floor are neither crossed nor worn down, piece after pie
   t.comment(`${settled} pieces settled, ${refused} refused, ${worn} would have worn a gap down`);
   t.ok(settled > 300 && worn > 30, 'rounding was worth a test');
 });
+
+t.test('a group with more near pairs than are listed does not move rigidly', async (t) => {
+  const random = seeded(5);
+  // 320,000 pairs within the radius.
+  const count = 800;
+  const mesh = buildMesh({ vertexCount: count, particles: Uint32Array.from({ length: count }, (_, v) => v) });
+  const x = Float32Array.from({ length: 3 * count }, () => random());
+  const label = new Uint8Array(count).fill(1);
+  const near = new NearPairs(new MovingElements(mesh, true), x, label, 2, undefined, () => undefined);
+  const twist = { centre: [0, 0, 0] as const, shift: [1, 0, 0] as const, spin: [0, 0, 0.1] as const };
+  const placement = new Placement(twist);
+  const z = x.slice();
+  place(
+    Uint32Array.from(label, (_, v) => v),
+    placement,
+    x,
+    x,
+    2 ** -10,
+    z,
+  );
+  const before = z.slice();
+  t.strictSame(near.settle(x, z, label, [placement, undefined], [0.1, 0], 2 ** -10), {
+    fails: [true, false],
+    hasMoved: false,
+  });
+  t.same(z, before);
+  t.equal(near.count, 2 ** 18);
+});
