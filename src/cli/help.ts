@@ -24,9 +24,11 @@ export const RESOLVE_DESCRIPTION =
   'Moves START towards TARGET and writes the answer. Both are OBJ or PLY files with the same vertices in the same order; the faces are those of START, and TARGET may omit them. Every length is in the unit of the files. Without -o no file is written, and only the summary describes the run.';
 
 export const RESOLVE_EXTRA = `
-With exit codes 0 and 4 the answer is free of intersections. Converged means that
-no motion is left to use, not that the target is reached: the summary states the
-distance to it.
+With exit codes 0 and 4 the answer is free of intersections, unless --verify none
+was asked for. With --on-intersecting-start ignore-pairs it may keep some of those
+of its start: the exit code is then 1, and the summary counts them. Converged means
+that no motion is left to use, not that the target is reached: the summary states
+the distance to it.
 
 Exit codes:
 ${exitCodes}

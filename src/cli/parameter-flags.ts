@@ -148,7 +148,8 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
   onIntersectingStart: {
     kind: 'choice',
     choices: ['REJECT', 'IGNORE_PAIRS'],
-    description: 'an intersecting start is refused, or its intersecting pairs are excluded until they separate',
+    description:
+      'an intersecting start is refused, or its intersecting pairs are excluded until they separate; those left in the answer are counted',
     unit: '',
     defaultText: 'reject',
     range: '',

@@ -26,6 +26,7 @@ export interface WireReport {
   readonly maxStretch: number;
   readonly minDistance?: number;
   readonly ignoredPairCount: string;
+  readonly intersectingPairCount?: string;
   readonly verification: { readonly performed: string; readonly intersections: string; readonly fellBack: boolean };
   readonly resolved: {
     readonly activationDistance: number;

@@ -117,12 +117,27 @@ function judgeReport(question: Question, { positions, report }: Answer, find: Fi
     const are = fewest === most ? `${most}` : `between ${fewest} and ${most}`;
     find('report: ignoredPairCount', `told ${report.ignoredPairCount}, are ${are}`);
   }
+  judgeIntersecting(question, { positions, report }, find);
   const { minDistance: told } = report;
   // Two edges may touch where neither pierces anything that it is judged against.
   const mayBeNone = told === 0 && findTouching(surface, positions, { kinematicPairs: resolved.kinematicPairs });
   if (told !== undefined && !(told > 0) && !(mayBeNone && mayBeNone.certain.length > 0)) {
     find('report: minDistance', `${told} between elements that do not meet`);
   }
+}
+
+/** Pairs that were ignored may intersect in the answer, and the report has to say how many do, unless nothing was tested. */
+function judgeIntersecting({ surface, verify }: Question, { positions, report }: Answer, find: Find): void {
+  const told = report.intersectingPairCount;
+  if (verify === 'NONE') {
+    if (told !== undefined) find('report: intersectingPairCount', `told ${told} without a test`);
+    return;
+  }
+  // A budget that ends before the test of the answer leaves it open.
+  if (told === undefined && report.status === 'DEADLINE') return;
+  const { excused: _, ...whole } = surface;
+  const count = findMeetings(whole, positions, { kinematicPairs: report.resolved.kinematicPairs }).length;
+  if (told !== String(count)) find('report: intersectingPairCount', `told ${told}, are ${count}`);
 }
 
 function judgeDistance(question: Question, { positions, report }: Answer, find: Find): void {

@@ -74,6 +74,21 @@ export const CONTRACT_MUTANTS: readonly Mutant[] = [
     sent: { corner: 'PATH', isIgnoring: true },
   },
   {
+    name: 'intersecting-uncounted',
+    description: 'the report says that no ignored pair intersects in the answer',
+    faults: [
+      {
+        file: 'src/jobs/ignored-pairs.js',
+        function: 'describeIntersecting',
+        instead: () => ({ counted: { intersectingPairCount: 0 }, named: [], warnings: [] }),
+      },
+    ],
+    scenes: ['tangle'],
+    caughtBy: ['report: intersectingPairCount'],
+    isVerified: true,
+    sent: { isIgnoring: true },
+  },
+  {
     name: 'ignoring-blinds-paths',
     description: 'where any pair is excluded the path test of PATH finds nothing, and the engine bounds no step',
     faults: [
