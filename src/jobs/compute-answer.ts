@@ -194,6 +194,7 @@ function warnOfBudget(
       count: 1,
     });
   }
+  if (status === 'DEADLINE' && !job.isEnding) warnings.push(...warnOfBusyCores(job));
   if (omitted.lacksContacts) {
     warnings.push({
       code: 'CONTACTS_NOT_MEASURED',
@@ -209,6 +210,22 @@ function warnOfBudget(
     });
   }
   return warnings;
+}
+
+/** Share of a job's time from which waiting for a core is worth a word. */
+const WORTH_TELLING = 0.1;
+
+/** A budget runs on while more urgent work has the cores, and the caller is told how much of it went that way. */
+function warnOfBusyCores({ coreWaitMs, stopwatch, context, times }: JobRun): Warning[] {
+  if (!(coreWaitMs > WORTH_TELLING * (context.now() - stopwatch.startedAt))) return [];
+  const waited = (coreWaitMs / 1000).toFixed(3);
+  return [
+    {
+      code: 'CORES_WERE_BUSY',
+      message: `For ${waited} s of the time budget of ${times.timeBudgetSeconds} s other work on this server had the cores.`,
+      count: 1,
+    },
+  ];
 }
 
 function sumOf({ search, geometry, backward, forward }: StageTimings): number {

@@ -21,6 +21,8 @@ export interface JobContext {
   readonly isCancelled: () => boolean;
   /** the service shuts down: the job ends with the safe state that it has reached; absent = never */
   readonly isEnding?: () => boolean;
+  /** ms for which the job's thread has waited for a core, since it began; undefined or absent = not known */
+  readonly coreWaitMs?: () => number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** receives every state in the answer's scalar, start first, answer last; may block the job until the reader is ready */
   readonly onState?: StateListener | undefined;
@@ -37,6 +39,7 @@ export class JobRun {
   /** µs from the start of the job to the checks of the start */
   uploadMicroseconds = 0;
   private readonly queueMicroseconds: number;
+  private readonly coreWaitBefore: number | undefined;
 
   /** @throws DEADLINE_EXCEEDED if the budget was spent in the queue; CANCELLED */
   constructor(
@@ -51,6 +54,7 @@ export class JobRun {
       times.receivedAt,
       context.now,
     );
+    this.coreWaitBefore = context.coreWaitMs?.();
     this.deadline.refuseIfOver('in the queue');
     this.checkpoint('in the queue');
   }
@@ -58,6 +62,11 @@ export class JobRun {
   /** Whether the service has asked for what has been reached: no further step begins. */
   get isEnding(): boolean {
     return this.context.isEnding?.() ?? false;
+  }
+
+  /** ms for which the job has waited for a core that other work had; 0 where that is not known. */
+  get coreWaitMs(): number {
+    return (this.context.coreWaitMs?.() ?? 0) - (this.coreWaitBefore ?? 0);
   }
 
   /** @throws CANCELLED; DEADLINE_EXCEEDED under FAIL */

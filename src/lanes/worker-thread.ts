@@ -12,6 +12,7 @@ import { ByteAccount, MemoryShort } from '../threads/account.js';
 import { here, team } from '../threads/here.js';
 import { KEPT_FREE_BYTES } from '../threads/memory.js';
 import { HelperLost } from '../threads/team.js';
+import { coreWaitMs } from './core-wait.js';
 import {
   type CloseMessage,
   JobFlags,
@@ -84,6 +85,7 @@ async function runJob(message: JobMessage): Promise<void> {
     now: monotonicMs,
     isCancelled: () => flags.isCancelled,
     isEnding: () => flags.isEnding,
+    coreWaitMs,
     onProgress: message.wantsProgress
       ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
       : undefined,

@@ -85,6 +85,35 @@ t.test('RETURN_SAFE: the state reached in time, with status DEADLINE', async (t)
   t.equal(answer.report.timings.total, 400_000);
 });
 
+t.test('a budget that other work had the cores for says so', async (t) => {
+  for (const share of [0.05, 0.5]) {
+    const clock = { time: 0 };
+    // Before the job the thread had waited for two seconds already.
+    const coreWaitMs = () => 2000 + share * clock.time;
+    const { answer } = await runJob(budgeted(undefined), fakeEngine(ticking(clock)), { clock, coreWaitMs });
+    const warnings = answer.report.warnings.filter(({ code }) => code === 'CORES_WERE_BUSY');
+    t.equal(answer.report.status, 'DEADLINE');
+    t.match(
+      warnings.map(({ message }) => message),
+      share > 0.1 ? [/^For 0\.200 s of the time budget of 0\.45 s other work/] : [],
+    );
+  }
+});
+
+t.test('a job that is asked to end returns what it has reached, or says that the server shuts down', async (t) => {
+  for (const onBudget of ['RETURN_SAFE', 'FAIL'] as const) {
+    const clock = { time: 0 };
+    const isEnding = () => clock.time >= 300;
+    const work = runJob(budgeted(onBudget, 60), fakeEngine(ticking(clock)), { clock, isEnding });
+    if (onBudget === 'FAIL') {
+      t.equal((await refusalOf(work)).code, 'DRAINING');
+    } else {
+      const { report } = (await work).answer;
+      t.match(report, { status: 'DEADLINE', steps: 3, warnings: [{ code: 'SERVER_SHUTS_DOWN' }] });
+    }
+  }
+});
+
 t.test('RETURN_SAFE: if the check of the start uses up the budget, the start is the answer', async (t) => {
   const clock = { time: 0 };
   const request = budgeted('RETURN_SAFE');

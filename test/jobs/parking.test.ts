@@ -111,6 +111,27 @@ t.test('a session whose parameters change while it is parked answers as one that
   }
 });
 
+t.test('a session whose mesh changes while it is parked answers as one that never was', async (t) => {
+  const motion = motionOf('layers', 200);
+  const resident = new DirectSession(motion, createCpuEngine());
+  const parked = new DirectSession(motion, createCpuEngine());
+  const kinematic = new Uint8Array(motion.mesh.vertexCount).fill(1, 0, 5);
+  for (const session of [resident, parked]) {
+    await session.open();
+    for (const target of motion.frames.slice(0, 2)) await session.step(target);
+  }
+  parked.park();
+  for (const [k, target] of motion.frames.slice(2, 5).entries()) {
+    for (const session of [resident, parked]) {
+      if (k === 0) session.state = { ...session.state, meshVersion: 1000, mesh: { ...motion.mesh, kinematic } };
+    }
+    const expected = await resident.step(target);
+    const answer = await parked.step(target);
+    t.same(answer.positions, expected.positions, `frame ${k + 3}`);
+    t.same(lasting(answer.report), lasting(expected.report));
+  }
+});
+
 t.test('a step that is not accepted leaves a mark: the next one says that its pairs were found anew', async (t) => {
   const motion = motionOf('layers', 200);
   for (const isParked of [false, true]) {
