@@ -136,3 +136,34 @@ t.test('a failure of parking is logged', async (t) => {
   await settle();
   t.match(logged, [{ event: 'background', message: 'Could not park a session.' }]);
 });
+
+t.test(
+  'a request that finds too little memory is refused, and idle sessions are parked for the next attempt',
+  async (t) => {
+    const { operations, scheduler } = openRoom(t);
+    const [a, b] = [await operations.createSession(opening()), await operations.createSession(opening())];
+    const { mesh, start } = opening();
+    const request = { mesh, start, target: start, parameters: {} };
+    const refusals = ['TOO_LARGE', 'OUT_OF_DEVICE_MEMORY'] as const;
+    let refusal: IntersticeError | undefined;
+    const { resolve } = scheduler;
+    scheduler.resolve = async (...call) => {
+      if (refusal) throw refusal;
+      return resolve.apply(scheduler, call);
+    };
+    scheduler.isManual = true;
+    const step = operations.step(stepOf(b, 1));
+    await settle();
+    for (const code of refusals) {
+      refusal = new IntersticeError(code, 'short');
+      t.equal((await refusalOf(operations.resolve(request))).code, code);
+      t.same(scheduler.parked, code === 'TOO_LARGE' ? [] : [1], 'not the one at work');
+    }
+    refusal = undefined;
+    await operations.resolve(request);
+    scheduler.steps[0]!.finish();
+    t.equal((await step).frame, 1n);
+    scheduler.isManual = false;
+    t.equal((await operations.step(stepOf(a, 1))).frame, 1n, 'a parked session goes on');
+  },
+);
