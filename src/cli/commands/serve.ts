@@ -31,8 +31,9 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   const { Metrics } = await import('../../observe/metrics.js');
   const metrics = new Metrics();
   const log = createLogger(config.logLevel, terminal.err.isTerminal ? readableLog(terminal.err) : openLog());
-  // The log has the addresses too: a service does not end because nobody reads its facts.
+  // The log has the addresses too: a service does not end because nothing takes its words.
   terminal.out.tolerateLoss?.();
+  terminal.err.tolerateLoss?.();
 
   function openLog(): InstanceType<typeof LogSink> {
     const sink = new LogSink({ onLost: metrics.countLostLogLine });
