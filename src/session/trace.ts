@@ -101,7 +101,8 @@ export class TraceWriter {
 
 /** The elements of the start with other positions. */
 function stateFile(start: MeshFile, positions: Positions): MeshFile {
-  return { ...start, format: 'ply', plyEncoding: 'binary_little_endian', scalar: scalarOf(positions), positions };
+  const { sources: _, ...mesh } = start;
+  return { ...mesh, format: 'ply', plyEncoding: 'binary_little_endian', scalar: scalarOf(positions), positions };
 }
 
 /** A write to a pipe or to a full disk may take only a part of the bytes. */

@@ -167,3 +167,17 @@ t.test('check finds intersections and paths that collide', async (t) => {
     stdout: /min distance +0\.005\n +close pairs/,
   });
 });
+
+t.test('what the start holds besides the mesh is written back, or named where the format cannot hold it', async (t) => {
+  const plain = (z: number) => `v 0 0 ${z}\nv 1 0 ${z}\nv 0 1 ${z}\n`;
+  const start = `mtllib a.mtl\n${plain(0)}vt 0 0\nvt 1 0\nvt 0 1\nvn 0 0 1\ng top\nusemtl silk\nf 1/1/1 2/2/1 3/3/1\n`;
+  const cwd = t.testdir({ 'start.obj': start, 'target.obj': `${plain(1)}f 1 2 3\n` });
+  const same = await run(['resolve', 'start.obj', 'target.obj', '-o', 'out.obj'], { cwd });
+  t.match(same, { status: 0, stderr: '' });
+  t.equal(read(cwd, 'out.obj'), start.replace(plain(0), plain(1)));
+  const other = await run(['resolve', 'start.obj', 'target.obj', '-o', 'out.ply'], { cwd });
+  t.match(other, {
+    status: 0,
+    stderr: /^warning: out\.ply does not hold mtllib, vt, vn, g, usemtl.* of start\.obj\.\n$/,
+  });
+});

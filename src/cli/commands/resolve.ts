@@ -1,7 +1,7 @@
 import type { ParametersInput } from '../../contract/parameters.js';
 import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
 import { warnOfScale } from '../../jobs/target-scale.js';
-import { formatOf, type MeshFile, writeMesh } from '../../mesh/files/index.js';
+import { attributesLost, formatOf, type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import { algorithmVersion, packageVersion } from '../../paths.js';
 import { TraceWriter } from '../../session/trace.js';
 import { defaultsOf } from '../../solver/parameters.js';
@@ -34,7 +34,12 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   const request = toRequest(inputs, flags);
   if (flags.quiet !== true) noteScale(request, cli);
   const { answer, trace } = await resolve(request, inputs, flags, cli);
-  if (flags.output !== undefined) await writeAnswer(flags.output, inputs.file, answer);
+  if (flags.output !== undefined) {
+    await writeAnswer(flags.output, inputs.file, answer);
+    const lost = attributesLost(inputs.file, formatOf(flags.output));
+    if (lost.length > 0)
+      cli.terminal.err.write(`warning: ${flags.output} does not hold ${lost.join(', ')} of ${start}.\n`);
+  }
   trace?.finish(describeTrace(start, target, request, inputs, answer));
   if (flags.json === true) {
     cli.terminal.out.write(`${JSON.stringify(encodeJson('Report', answer.report, { arrays: true }), null, 2)}\n`);

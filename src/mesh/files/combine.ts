@@ -2,6 +2,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import type { MeshInput, Positions } from '../../contract/mesh.js';
 import { refer } from '../elements.js';
 import { assertWithinLimits } from '../limits.js';
+import { joinSources } from './sources.js';
 import type { MeshFile } from './types.js';
 
 export interface VertexRange {
@@ -41,9 +42,11 @@ export function concatenate(files: readonly MeshFile[]): {
   const positions: Positions = scalar === 'FLOAT64' ? new Float64Array(3 * total) : new Float32Array(3 * total);
   for (const [i, file] of files.entries()) positions.set(file.positions, 3 * firsts[i]!);
   const join = (pick: (file: MeshFile) => Uint32Array): Uint32Array => joinShifted(files.map(pick), firsts);
+  const sources = joinSources(files);
   return {
     file: {
       format: first.format,
+      ...(sources ? { sources } : {}),
       ...(first.plyEncoding ? { plyEncoding: first.plyEncoding } : {}),
       scalar,
       vertexCount: total,

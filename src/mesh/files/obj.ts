@@ -4,10 +4,11 @@ import { assertWithinLimits, STRUCTURAL_LIMITS } from '../limits.js';
 import { nameVertex } from '../vertex-data.js';
 import { LineSplitter, quote, Words } from './lines.js';
 import { readNumber } from './numbers.js';
+import { ObjSourceWriter } from './obj-source.js';
 import { GrowingPositions, TopologyCollector } from './topology.js';
 import { MAX_RECORD_BYTES, type MeshFile, type MeshReader } from './types.js';
 
-/** Statements that say nothing about where things are. */
+/** Statements that say nothing about where things are; a writer gives them back. */
 const IGNORED = new Set(
   'vt vn vp g s o usemtl mtllib usemap maplib mg lod shadow_obj trace_obj bevel c_interp d_interp'.split(' '),
 );
@@ -32,6 +33,7 @@ export class ObjReader implements MeshReader {
   private continuedFrom = 0;
   private vertexCount = 0;
   private readonly corners: number[] = [];
+  private readonly source = new ObjSourceWriter();
 
   private readonly maxVertices: number;
 
@@ -47,8 +49,10 @@ export class ObjReader implements MeshReader {
   finish(): MeshFile {
     this.lines.finish();
     if (this.continuedFrom > 0) this.takeStatement(this.continued, this.continuedFrom);
+    const source = this.source.finish();
     return {
       format: 'obj',
+      ...(source ? { sources: [source] } : {}),
       scalar: 'FLOAT64',
       vertexCount: this.vertexCount,
       positions: this.positions.take(),
@@ -82,14 +86,19 @@ export class ObjReader implements MeshReader {
 
   private takeStatement(text: string, line: number): void {
     // A byte order mark, as its three bytes.
-    const words = new Words(line === 1 && text.startsWith('\xef\xbb\xbf') ? text.slice(3) : text);
+    const statement = line === 1 && text.startsWith('\xef\xbb\xbf') ? text.slice(3) : text;
+    const words = new Words(statement);
     const keyword = words.next();
     if (keyword === 'v') this.takeVertex(words, line);
-    else if (keyword === 'f' || keyword === 'fo') this.takeFace(words, line);
-    else if (keyword === 'l') this.takePolyline(words, line);
-    else if (keyword === 'p') this.takePoints(words, line);
-    else if (keyword === '' || keyword.startsWith('#') || IGNORED.has(keyword)) return;
-    else refuseKeyword(keyword, line);
+    else if (keyword === '' || keyword.startsWith('#') || IGNORED.has(keyword)) {
+      this.source.addSkipped(keyword, statement);
+    } else {
+      if (keyword === 'f' || keyword === 'fo') this.takeFace(words, line);
+      else if (keyword === 'l') this.takePolyline(words, line);
+      else if (keyword === 'p') this.takePoints(words, line);
+      else refuseKeyword(keyword, line);
+      this.source.addElement(statement);
+    }
   }
 
   private takeVertex(words: Words, line: number): void {
@@ -105,7 +114,9 @@ export class ObjReader implements MeshReader {
       }
       this.positions.push(value);
     }
+    let extras = '';
     for (let extra = words.next(), count = 3; extra !== '' && !extra.startsWith('#'); extra = words.next()) {
+      extras += extras === '' ? extra : ` ${extra}`;
       if (++count > MAX_VERTEX_NUMBERS) {
         throw new IntersticeError(
           'MALFORMED_BODY',
@@ -113,6 +124,7 @@ export class ObjReader implements MeshReader {
         );
       }
     }
+    this.source.addVertex(extras);
     this.vertexCount++;
     if (this.vertexCount > this.maxVertices) assertWithinLimits(this.vertexCount, 0, this.limits);
   }

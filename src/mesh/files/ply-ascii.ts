@@ -3,6 +3,7 @@ import { LineSplitter, quote, Words } from './lines.js';
 import { readFloat32, readNumber } from './numbers.js';
 import { isFloat, type PlyProperty, type PlyScalar } from './ply-header.js';
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
+import type { PlySourceWriter } from './ply-source.js';
 
 /** Parses the body of an ASCII PLY, one record a line. */
 export class PlyAsciiBody {
@@ -15,6 +16,7 @@ export class PlyAsciiBody {
   constructor(
     private readonly plans: readonly ElementPlan[],
     headerLines: number,
+    private readonly source?: PlySourceWriter,
   ) {
     this.lines = new LineSplitter((line, lineNumber) => this.takeLine(line, lineNumber), headerLines);
   }
@@ -59,6 +61,7 @@ export class PlyAsciiBody {
     for (let i = 0; i < properties.length; i++) reading.take(properties[i]!, plan.slots[i]!, this.record);
     reading.finish();
     plan.take(this.record, this.index, line);
+    this.source?.addLine(this.element, text);
     this.index++;
   }
 }

@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import { type PlyProperty, type PlyScalar, SCALAR_BYTES } from './ply-header.js';
 import type { ElementPlan, PlyRecord } from './ply-plan.js';
+import type { PlySourceWriter } from './ply-source.js';
 import { MAX_RECORD_BYTES } from './types.js';
 
 /** Parses the body of a binary PLY, and keeps only the bytes of an incomplete record. */
@@ -18,6 +19,7 @@ export class PlyBinaryBody {
   constructor(
     private readonly plans: readonly ElementPlan[],
     private readonly isLittleEndian: boolean,
+    private readonly source?: PlySourceWriter,
   ) {
     this.shortest = plans.map(({ element }) =>
       element.properties.reduce((sum, { type, countType }) => sum + SCALAR_BYTES[countType ?? type], 0),
@@ -51,12 +53,24 @@ export class PlyBinaryBody {
   private read(bytes: Uint8Array): number {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     let offset = 0;
+    /** Where the records of the current element begin. */
+    let first = 0;
+    let element = this.element;
+    const keep = (): void => this.source?.add(element, bytes.subarray(first, offset));
     for (;;) {
       this.skipEmpty();
+      if (this.element !== element) {
+        keep();
+        element = this.element;
+        first = offset;
+      }
       const plan = this.plans[this.element];
       if (!plan) return checkTrailer(bytes, offset);
       const end = this.readRecord(plan, view, offset);
-      if (end < 0) return offset;
+      if (end < 0) {
+        keep();
+        return offset;
+      }
       plan.take(this.record, this.index, 0);
       this.index++;
       offset = end;

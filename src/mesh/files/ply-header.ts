@@ -52,6 +52,8 @@ export interface PlyElement {
 export interface PlyHeader {
   readonly encoding: PlyEncoding;
   readonly elements: readonly PlyElement[];
+  /** lines that begin with comment or obj_info */
+  readonly comments: readonly string[];
   /** lines up to and with end_header */
   readonly lineCount: number;
 }
@@ -123,10 +125,12 @@ function checkMagic(line: string): void {
 function parseHeader(lines: readonly string[]): PlyHeader {
   let encoding: PlyEncoding | undefined;
   const elements: { name: string; count: number; properties: PlyProperty[] }[] = [];
+  const comments: string[] = [];
   lines.slice(1, -1).forEach((text, index) => {
     const line = index + 2;
     const words = text.split(/\s+/);
     const keyword = words[0]!;
+    if (keyword === 'comment' || keyword === 'obj_info') comments.push(text);
     if (keyword === '' || keyword === 'comment' || keyword === 'obj_info') return;
     if (keyword === 'format') encoding = parseFormat(words, line);
     else if (keyword === 'element') elements.push({ ...parseElement(words, line), properties: [] });
@@ -144,7 +148,7 @@ function parseHeader(lines: readonly string[]): PlyHeader {
       );
     }
   }
-  return { encoding, elements, lineCount: lines.length };
+  return { encoding, elements, comments, lineCount: lines.length };
 }
 
 function parseFormat(words: readonly string[], line: number): PlyEncoding {

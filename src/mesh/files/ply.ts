@@ -7,12 +7,13 @@ import { PlyAsciiBody } from './ply-ascii.js';
 import { PlyBinaryBody } from './ply-binary.js';
 import { type PlyElement, type PlyHeader, PlyHeaderReader } from './ply-header.js';
 import { type PlyRecord, type PlySink, planElement } from './ply-plan.js';
+import { PlySourceWriter } from './ply-source.js';
 import { GrowingPositions, TopologyCollector } from './topology.js';
 import type { MeshFile, MeshReader } from './types.js';
 
 /**
  * Reads PLY, ASCII or binary: faces, edges as segments, and points. A file that has neither is a cloud: all its vertices
- * are particles. Other elements and properties are skipped.
+ * are particles. Other elements and properties are kept for a writer, unread.
  */
 export class PlyReader implements MeshReader {
   private readonly headerReader = new PlyHeaderReader();
@@ -44,6 +45,7 @@ class PlyContents implements PlySink {
   private readonly scalar: Scalar;
   private readonly positions: GrowingPositions;
   private readonly topology: TopologyCollector;
+  private readonly source: PlySourceWriter | undefined;
 
   constructor(
     private readonly header: PlyHeader,
@@ -58,10 +60,11 @@ class PlyContents implements PlySink {
     this.positions = new GrowingPositions(this.scalar);
     this.topology = new TopologyCollector(0, limits);
     const plans = header.elements.map((element) => planElement(element, this));
+    this.source = PlySourceWriter.open(header, plans);
     this.body =
       header.encoding === 'ascii'
-        ? new PlyAsciiBody(plans, header.lineCount)
-        : new PlyBinaryBody(plans, header.encoding === 'binary_little_endian');
+        ? new PlyAsciiBody(plans, header.lineCount, this.source)
+        : new PlyBinaryBody(plans, header.encoding === 'binary_little_endian', this.source);
   }
 
   takeVertex = ({ scalars }: PlyRecord, index: number, line: number): void => {
@@ -103,6 +106,7 @@ class PlyContents implements PlySink {
       vertexCount,
       positions: this.positions.take(),
       ...elements,
+      ...(this.source ? { sources: [this.source.finish()] } : {}),
       particles: isCloud ? Uint32Array.from({ length: vertexCount }, (_, vertex) => vertex) : elements.particles,
     };
   }

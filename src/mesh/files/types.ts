@@ -1,6 +1,8 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { Positions } from '../../contract/mesh.js';
 import type { Scalar } from '../positions.js';
+import type { ObjSource } from './obj-source.js';
+import type { PlySource } from './ply-source.js';
 
 export type MeshFormat = 'obj' | 'ply';
 export type PlyEncoding = 'ascii' | 'binary_little_endian' | 'binary_big_endian';
@@ -25,7 +27,14 @@ export interface MeshFile {
   readonly faceVertices: Uint32Array;
   /** of a PLY file; a PLY is written little-endian when it is absent */
   readonly plyEncoding?: PlyEncoding;
+  /**
+   * what the file holds besides the mesh, to be written back; one for each file that was put together. Absent if there is
+   * nothing of the kind. Vertices and elements are those of the fields above, so who changes these must drop it.
+   */
+  readonly sources?: readonly MeshSource[];
 }
+
+export type MeshSource = ObjSource | PlySource;
 
 /** Parses a file that arrives in pieces of any size. */
 export interface MeshReader {

@@ -4,11 +4,13 @@ import { pipeline } from 'node:stream/promises';
 import { IntersticeError } from '../../contract/errors.js';
 import { checkPositions } from '../positions.js';
 import { printFloat32, printFloat64 } from './numbers.js';
+import { replay } from './sources.js';
 import { formatOf, type MeshFile, type MeshFormat } from './types.js';
 
 /**
  * Writes a mesh in chunks of about 64 KiB, as they are asked for. What is read back has the same vertices in the same
- * order, bit for bit, and the same elements; polylines come back as segments.
+ * order, bit for bit, and the same elements. A file of the same format keeps what it holds besides the mesh (see
+ * `attributesLost`) and its polylines; otherwise these come back as segments.
  *
  * @param format may differ from the file's own
  * @throws IntersticeError SIZE_MISMATCH or NOT_FINITE, before the first chunk
@@ -21,6 +23,8 @@ export function writeMesh(file: MeshFile, format: MeshFormat): Iterable<Uint8Arr
       `The positions of a ${file.scalar} mesh file are of the other precision.`,
     );
   }
+  const whole = replay(file, format);
+  if (whole) return 'text' in whole ? encodeText(whole.text) : whole.bytes;
   return format === 'obj' ? printObj(file) : printPly(file);
 }
 

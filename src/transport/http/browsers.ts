@@ -5,6 +5,7 @@ import type { BrowserGuard } from '../browser-guard.js';
 /** Headers of answers that pages may read. */
 const EXPOSED_HEADERS = [
   'content-disposition',
+  'interstice-dropped',
   'interstice-frame',
   'interstice-report',
   'interstice-version',

@@ -98,7 +98,14 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
     headers: object(budgetHeaders),
     bodyContent: form({ start: files, target: files }, ['start', 'target']),
     answerContent: Object.fromEntries(Object.values(MESH_TYPES).map(([type]) => [type, { schema: binary }])),
-    answerHeaders: { ...timingHeader, ...reportHeaders },
+    answerHeaders: {
+      ...timingHeader,
+      ...reportHeaders,
+      'interstice-dropped': {
+        type: 'string',
+        description: 'What the start files hold besides the mesh and a file as answer does not.',
+      },
+    },
   },
   check: {
     tag: 'resolve',

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
 import type { ResolveAnswer } from '../../contract/requests.js';
-import { type MeshFile, writeMesh } from '../../mesh/files/index.js';
+import { attributesLost, type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import { stampTimings } from '../answer-timing.js';
 import { fromOptions } from '../json/options.js';
 import { fromResolveAnswer } from '../messages/answers.js';
@@ -93,11 +93,16 @@ function refuseInclude(): never {
   });
 }
 
+/** Names what the files of the start hold besides the mesh and the answer does not: those of several PLY files. */
+const LOST_HEADER = 'interstice-dropped';
+
 /** Sends the resolved mesh in the format of the first start file, and writes it while it is sent. */
 function sendFile(reply: FastifyReply, answer: ResolveAnswer, start: MeshFile, type: string, answered: number): void {
   const { positions } = answer;
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const chunks = writeMesh({ ...start, positions, scalar }, start.format);
+  const lost = attributesLost(start, start.format);
+  if (lost.length > 0) reply.header(LOST_HEADER, lost.join(', '));
   // The headers precede the file, so its encoding cannot be part of the timings.
   const times = { received: reply.request.receivedAt, answered, encoded: performance.now() };
   const timings = stampTimings(answer, times);

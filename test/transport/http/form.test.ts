@@ -1,6 +1,7 @@
 import t from 'tap';
 import { decodeJson } from '../../../src/transport/json/decode.js';
 import { openDoor } from '../door.js';
+import { fakeReport } from '../fake-operations.js';
 import { type FormPart, form, plyOf, START_OBJ, startPart, TARGET, TARGET_OBJ, targetPart } from '../fixtures.js';
 
 const options = (value: unknown): FormPart => ({ name: 'options', body: JSON.stringify(value) });
@@ -201,3 +202,27 @@ t.test('a check of files', async (t) => {
   const refused = (await send([mesh, options({ parameters: {} })], {}, '/v1/check')).json();
   t.match(refused, { code: 'INVALID_PARAMETER', message: /options\.parameters is not an option of a check/ });
 });
+
+t.test(
+  'texture coordinates, materials and further properties come back, or a header names what is dropped',
+  async (t) => {
+    const { send, operations } = await openForms(t);
+    operations.onResolve = async ({ target }) => ({ positions: target, report: fakeReport() });
+    const dressed = `vt 0 0\nusemtl silk\n${START_OBJ.replace('f 1 2 3', 'f 1/1 2/1 3/1')}`;
+    const obj = await send([{ ...startPart, body: dressed }, targetPart]);
+    t.match(obj.body, /^vt 0 0\nusemtl silk\n/);
+    t.match(obj.body, '\nf 1/1 2/1 3/1');
+    t.equal(obj.headers['interstice-dropped'], undefined);
+    const header = (count: number) => `ply\nformat ascii 1.0\nelement vertex ${count}\n`;
+    const axes = 'property float x\nproperty float y\nproperty float z\n';
+    const coloured = `${header(3)}${axes}property uchar red\nend_header\n0 0 0 7\n1 0 0 8\n0 1 0 9\n`;
+    const start = { name: 'start', filename: 'a.ply', body: coloured };
+    const target = { name: 'target', filename: 'a.ply', body: `${header(3)}${axes}end_header\n0 0 1\n1 0 1\n0 1 1\n` };
+    const ply = await send([start, target]);
+    t.equal(ply.statusCode, 200, ply.body);
+    t.match(ply.body, /property uchar red[\s\S]* 7\n[\s\S]* 8\n[\s\S]* 9\n$/);
+    const two = await send([start, start, target, target]);
+    t.equal(two.statusCode, 200, two.body);
+    t.equal(two.headers['interstice-dropped'], 'vertex.red');
+  },
+);

@@ -1,0 +1,110 @@
+import { Words } from './lines.js';
+
+/**
+ * The text of an OBJ file without its coordinates, kept so that what says nothing about where things are (texture coordinates,
+ * normals, groups, materials, colours) is written back as it was. Everything keeps its order, so relative numbers stay right.
+ */
+export interface ObjSource {
+  readonly format: 'obj';
+  /** Lines that end in LF, joined to blocks; a vertex is `v` and what follows its coordinates. */
+  readonly blocks: readonly string[];
+  readonly vertexCount: number;
+  /** numbers of `vt` and of `vn`, by which those of a following file are raised */
+  readonly textureCount: number;
+  readonly normalCount: number;
+  /** what a file of another format loses */
+  readonly names: readonly string[];
+}
+
+/** Characters of a block; longer strings would be kept as trees of their pieces. */
+const BLOCK_LENGTH = 2 ** 16;
+
+const COMMENT = '#';
+
+/** Collects the statements of a file while it is read. */
+export class ObjSourceWriter {
+  private readonly blocks: string[] = [];
+  private lines: string[] = [];
+  private length = 0;
+  private vertexCount = 0;
+  private textureCount = 0;
+  private normalCount = 0;
+  private readonly names = new Set<string>();
+
+  /** @param extra what follows the coordinates, without blanks at its ends */
+  addVertex(extra: string): void {
+    this.vertexCount++;
+    if (extra !== '') this.names.add('vertex colours or weights');
+    this.push(extra === '' ? 'v' : `v ${extra}`);
+  }
+
+  /** A face, a line or points. */
+  addElement(text: string): void {
+    if (text.includes('/')) this.names.add('corners with vt or vn');
+    this.push(text);
+  }
+
+  /** A statement that the reader skips. */
+  addSkipped(keyword: string, text: string): void {
+    if (keyword === 'vt') this.textureCount++;
+    if (keyword === 'vn') this.normalCount++;
+    if (keyword !== '' && !keyword.startsWith(COMMENT)) this.names.add(keyword);
+    this.push(text);
+  }
+
+  /** undefined for a file that has nothing but vertices and elements */
+  finish(): ObjSource | undefined {
+    return this.names.size === 0 ? undefined : this.take();
+  }
+
+  take(): ObjSource {
+    this.flush();
+    const { blocks, vertexCount, textureCount, normalCount } = this;
+    return { format: 'obj', blocks, vertexCount, textureCount, normalCount, names: [...this.names] };
+  }
+
+  private push(line: string): void {
+    this.lines.push(line);
+    this.length += line.length + 1;
+    if (this.length >= BLOCK_LENGTH) this.flush();
+  }
+
+  private flush(): void {
+    if (this.lines.length === 0) return;
+    this.blocks.push(`${this.lines.join('\n')}\n`);
+    this.lines = [];
+    this.length = 0;
+  }
+}
+
+/** The statements of one or several files, one after the other, with new coordinates. @param printVertex by number from 0 */
+export function* replayObj(sources: readonly ObjSource[], printVertex: (vertex: number) => string): Generator<string> {
+  let vertex = 0;
+  const before = [0, 0, 0] as [vertices: number, textures: number, normals: number];
+  for (const { blocks, vertexCount, textureCount, normalCount } of sources) {
+    const isShifted = before.some((count) => count > 0);
+    for (const block of blocks) {
+      // The last line end is no separator.
+      for (const line of block.slice(0, -1).split('\n')) {
+        if (line === 'v' || line.startsWith('v ')) yield `v ${printVertex(vertex++)}${line.slice(1)}\n`;
+        else yield `${isShifted ? shift(line, before) : line}\n`;
+      }
+    }
+    before[0] += vertexCount;
+    before[1] += textureCount;
+    before[2] += normalCount;
+  }
+}
+
+/** Raises the numbers of an element; negative ones count back and stay. Other statements stay as they are. */
+function shift(line: string, by: readonly [number, number, number]): string {
+  const words = new Words(line);
+  const keyword = words.next();
+  if (keyword !== 'f' && keyword !== 'fo' && keyword !== 'l' && keyword !== 'p') return line;
+  let text = keyword;
+  for (let word = words.next(); word !== '' && !word.startsWith(COMMENT); word = words.next()) {
+    const raised = word.split('/').map((part, i) => (/^\+?\d/.test(part) ? String(Number(part) + (by[i] ?? 0)) : part));
+    text += ` ${raised.join('/')}`;
+  }
+  return text;
+}
