@@ -90,13 +90,13 @@ function answerOf(shape: MessageShape): object {
       if (chosen.has(field.oneof)) continue;
       chosen.add(field.oneof);
     }
-    const value = valueOf(shape, field);
+    const value = exampleValue(shape, field);
     members.push([field.jsonName, field.isRepeated ? [value] : value]);
   }
   return Object.fromEntries(members);
 }
 
-function valueOf(shape: MessageShape, field: FieldShape): unknown {
+function exampleValue(shape: MessageShape, field: FieldShape): unknown {
   const { kind, jsonName } = field;
   switch (kind.of) {
     case 'message':
