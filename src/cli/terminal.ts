@@ -6,6 +6,8 @@ export interface Sink {
   /** Whether lines may be redrawn. */
   readonly isTerminal: boolean;
   readonly columns: number;
+  /** It is the standard error of this process: a log may open it anew. */
+  readonly isStandardError?: boolean;
   /** From now on text that cannot be written (a full disk) is lost; otherwise the program fails. */
   tolerateLoss?(): void;
 }
@@ -38,6 +40,7 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     write: (text) => {
       stream.write(text);
     },
+    isStandardError: stream === process.stderr,
     isTerminal: stream.isTTY === true && process.env.TERM !== 'dumb',
     get columns() {
       return stream.columns ?? fallbackColumns;

@@ -27,13 +27,15 @@ export interface LogSinkOptions {
   /** default: standard error */
   readonly write?: WriteNow;
   readonly maxWaitingBytes?: number;
+  /** how a line is written, its end included; default: as it is */
+  readonly format?: (line: string) => string;
   /** A line was lost. */
   readonly onLost?: (reason: LossReason) => void;
 }
 
 /**
  * Where log lines go. A log must not stop the service that it tells about: a line is written at once or waits in a bounded
- * buffer, whatever is wrong with the file or pipe (a full disk, a reader that is slow or gone). Lines beyond that are lost and
+ * buffer, whatever is wrong with the file, pipe or terminal (a full disk, a reader that is slow or gone). Lines beyond that are lost and
  * counted; when everything that waited has been written, one line says how many. A line is never cut: its rest is written
  * before anything else.
  */
@@ -43,6 +45,7 @@ export class LogSink {
 
   readonly #write: WriteNow;
   readonly #maxWaitingBytes: number;
+  readonly #format: (line: string) => string;
   readonly #onLost: (reason: LossReason) => void;
   /** the first may be the rest of a line */
   #waiting: Buffer[] = [];
@@ -51,15 +54,17 @@ export class LogSink {
   #lost = new Map<LossReason, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ write, maxWaitingBytes = MAX_WAITING_BYTES, onLost = () => {} }: LogSinkOptions = {}) {
+  constructor(options: LogSinkOptions = {}) {
+    const { write, maxWaitingBytes = MAX_WAITING_BYTES, format = (line) => line, onLost = () => {} } = options;
     this.#write = write ?? openStandardError();
     this.#maxWaitingBytes = maxWaitingBytes;
+    this.#format = format;
     this.#onLost = onLost;
   }
 
   /** Takes a line with its end. Does not wait and does not throw. */
   write(line: string): void {
-    const bytes = Buffer.from(line);
+    const bytes = Buffer.from(this.#format(line));
     if (this.#waiting.length > 0) this.#flush();
     if (this.#waitingBytes + bytes.length > this.#maxWaitingBytes && this.#waiting.length > 0) {
       this.#lost.set(this.#reason, (this.#lost.get(this.#reason) ?? 0) + 1);

@@ -30,13 +30,15 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   const { LogSink } = await import('../../observe/log-sink.js');
   const { Metrics } = await import('../../observe/metrics.js');
   const metrics = new Metrics();
-  const log = createLogger(config.logLevel, terminal.err.isTerminal ? readableLog(terminal.err) : openLog());
+  const isForeign = terminal.err.isTerminal && terminal.err.isStandardError !== true;
+  const log = createLogger(config.logLevel, isForeign ? readableLog(terminal.err) : openLog());
   // The log has the addresses too: a service does not end because nothing takes its words.
   terminal.out.tolerateLoss?.();
   terminal.err.tolerateLoss?.();
 
   function openLog(): InstanceType<typeof LogSink> {
-    const sink = new LogSink({ onLost: metrics.countLostLogLine });
+    const format = terminal.err.isTerminal ? { format: readableText } : {};
+    const sink = new LogSink({ ...format, onLost: metrics.countLostLogLine });
     process.once('exit', () => sink.end());
     return sink;
   }
@@ -127,7 +129,9 @@ function readableValue(value: unknown): string {
   return JSON.stringify(value);
 }
 
+const readableText = (line: string): string => `${readableLine(line.trimEnd())}\n`;
+
 /** A destination of the logger that writes readable lines. */
 export function readableLog(sink: Sink): { write(line: string): void } {
-  return { write: (line) => sink.write(`${readableLine(line.trimEnd())}\n`) };
+  return { write: (line) => sink.write(readableText(line)) };
 }
