@@ -48,6 +48,12 @@ export interface StartMeasures {
   readonly bounds: MeshMeasures['bounds'];
 }
 
+/**
+ * Bytes of an engine scene up to which every step keeps a copy of what it begins from. The copy takes a hundredth of such a
+ * step; of larger scenes it would double what a session holds.
+ */
+const REMEMBERED_BYTES = 8 * 2 ** 20;
+
 /** What a step needs of an engine scene. */
 interface EngineSetup {
   readonly mesh: CollisionMesh;
@@ -90,6 +96,8 @@ export class ResidentScene {
   /** of a parked session: what its engine scene goes on from, until it is opened again */
   #saved: SavedScene | undefined;
   #hasLostPairs = false;
+  /** what the step that runs, or ran last, began from, to go back to if it is not accepted */
+  #before: SavedSession | undefined;
   /** the engine's scene holds what an accepted step has left */
   #hasPairs = false;
 
@@ -131,8 +139,22 @@ export class ResidentScene {
     };
   }
 
-  /** Goes on from what {@link save} has copied; before the first step here only. What no longer fits is left out. */
-  restore(saved: SavedSession): void {
+  /** {@link save}, with what the last step began from: it may turn out that it was not accepted. */
+  saveAll(): SavedSession {
+    return { ...this.save(), before: this.#before };
+  }
+
+  /** Before a step runs: keeps what it begins from, unless that is large or the engine cannot save it. */
+  remember(): void {
+    const scene = this.#scene;
+    const isKept = this.#saved !== undefined || !scene || (scene.save !== undefined && scene.bytes <= REMEMBERED_BYTES);
+    this.#before = isKept ? this.save() : undefined;
+  }
+
+  /** Goes on from what {@link save} has copied; while no engine scene is open. What no longer fits is left out. */
+  restore(all: SavedSession): void {
+    const isUndone = all.stateVersion !== this.#state.version && all.before?.stateVersion === this.#state.version;
+    const saved = isUndone ? all.before! : all;
     const { fitted, engine, verified, excluded } = saved;
     const hasMesh = saved.meshVersion === this.#held.version;
     const hasState = saved.stateVersion === this.#state.version;
@@ -182,7 +204,17 @@ export class ResidentScene {
     // The next step's start is mapped after the answer was sent. It is counted before, so that the count stays the same.
     const imageToCome = image || engine ? 0 : Float32Array.BYTES_PER_ELEMENT * positions.length;
     return (
-      bytesOf(mesh, input, keptFor(mesh), this.#memory.kept, positions, this.#ownPositions, engine, image) +
+      bytesOf(
+        mesh,
+        input,
+        keptFor(mesh),
+        this.#memory.kept,
+        positions,
+        this.#ownPositions,
+        engine,
+        image,
+        this.#before,
+      ) +
       imageToCome +
       (this.#scene?.bytes ?? 0)
     );
@@ -197,10 +229,7 @@ export class ResidentScene {
     this.discard();
   }
 
-  /**
-   * Another state than the one held: an answer that was computed here was not committed. The proximity set is discarded as
-   * well, so that the only trace of the uncommitted step is one more search.
-   */
+  /** Another state than the one held: an answer that was computed here was not committed. */
   replaceState(version: number, positions: Positions): void {
     this.#state = { version, positions };
     this.#invalidateStart();
@@ -327,10 +356,14 @@ export class ResidentScene {
     }
   }
 
-  /** A step ran here that was not accepted: the engine has changed its pairs. */
+  /**
+   * A step ran here that was not accepted. The engine has changed its pairs in place: the scene goes back to what the step
+   * began from, so that it leaves no trace, or where that was not kept, to a void proximity set, and the next report says so.
+   */
   undo(): void {
     this.#hasLostPairs ||= this.#hasPairs;
     this.discard();
+    if (this.#before) this.restore(this.#before);
   }
 
   /** Closes the engine's scene; the next step opens another. */

@@ -47,7 +47,7 @@ export class ResidentScenes {
 
   /** Drops a scene and returns what its session goes on from. */
   park(key: number): SavedSession | null {
-    const saved = this.scenes.get(key)?.save() ?? null;
+    const saved = this.scenes.get(key)?.saveAll() ?? null;
     this.drop(key);
     return saved;
   }

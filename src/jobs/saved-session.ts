@@ -26,4 +26,6 @@ export interface SavedSession {
   readonly scene: SavedScene | undefined;
   /** the engine had a scene and cannot save it: the next step searches anew, and says so */
   readonly isSceneLost: boolean;
+  /** from before the step that led to this state, in case it was not accepted; undefined = not kept */
+  readonly before?: SavedSession | undefined;
 }

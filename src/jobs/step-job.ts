@@ -31,7 +31,7 @@ export async function resolveJob({ request, ...arrival }: ResolveTask, context: 
 
 /**
  * One step of a session on its resident scene. The scene takes the answer over only when it is complete; a step that fails
- * after the engine has run closes the engine's scene, so that its only trace is one more search.
+ * after the engine has run is undone (ResidentScene.undo).
  *
  * @throws as {@link resolveJob}; a scene that was lost is built again, and its mesh and state are checked again
  */
@@ -45,6 +45,7 @@ export async function stepJob(
   const step = await prepareStep(task, scene, job, scenes);
   const { parameters, chosen, rules, images } = step;
   let hasRun = false;
+  scene.remember();
   try {
     const { answer, engine, findings, checkMs, isCutShort } = await computeAnswer(step, job, {
       run: (input) => {

@@ -132,38 +132,59 @@ t.test('a session whose mesh changes while it is parked answers as one that neve
   }
 });
 
-t.test('a step that is not accepted leaves a mark: the next one says that its pairs were found anew', async (t) => {
-  const motion = motionOf('layers', 200);
-  for (const isParked of [false, true]) {
-    const session = new DirectSession(motion, createCpuEngine());
+t.test(
+  'a step that is not accepted leaves no trace: cancelled in the engine, or computed and not committed',
+  async (t) => {
+    const motion = motionOf('layers', 300);
+    for (const quality of ['FAST', 'BALANCED'] as const) {
+      const plain = new DirectSession(motion, createCpuEngine());
+      const disturbed = new DirectSession(motion, createCpuEngine());
+      for (const session of [plain, disturbed]) await session.open({ quality });
+      for (const [k, target] of motion.frames.entries()) {
+        const parameters: ParametersInput = { quality };
+        // What is given up leads elsewhere, and changes pairs, frame and boxes.
+        const elsewhere = motion.start.map((x, i) => x + (i % 3 === 0 ? 0.01 * k : 0));
+        await disturbed.step(elsewhere, { parameters }, { isCommitted: false });
+        if (k % 3 === 1) disturbed.park();
+        disturbed.isCancelled = true;
+        await t.rejects(disturbed.step(elsewhere, { parameters }), { code: 'CANCELLED' });
+        disturbed.isCancelled = false;
+        disturbed.cancelsAfter = 1;
+        await t.rejects(disturbed.step(motion.frames[(k + 4) % SHARES.length]!, { parameters }), { code: 'CANCELLED' });
+        disturbed.cancelsAfter = Number.POSITIVE_INFINITY;
+        const expected = await plain.step(target, { parameters });
+        const answer = await disturbed.step(target, { parameters });
+        t.same(answer.positions, expected.positions, `${quality}, frame ${k + 1}`);
+        t.same(lasting(answer.report), lasting(expected.report));
+      }
+    }
+  },
+);
+
+t.test(
+  'an engine whose scenes cannot be saved says so after parking and after a step that is not accepted',
+  async (t) => {
+    const engine = createCpuEngine();
+    const unsaving: Engine = {
+      ...engine,
+      open: async (...args) => {
+        const scene = await engine.open(...args);
+        return {
+          bytes: 0,
+          resolve: (step) => scene.resolve(step),
+          configure: (...settings) => scene.configure(...settings),
+          close: () => scene.close(),
+        };
+      },
+    };
+    const motion = motionOf('layers', 200);
+    const session = new DirectSession(motion, unsaving);
     await session.open();
     await session.step(motion.frames[0]!);
-    await session.step(motion.frames[1]!, {}, { isCommitted: false });
-    if (isParked) session.park();
-    t.equal((await session.step(motion.frames[1]!)).report.sessionRebuilt, true, isParked ? 'parked' : 'resident');
+    session.park();
+    t.equal((await session.step(motion.frames[1]!)).report.sessionRebuilt, true);
     t.equal((await session.step(motion.frames[2]!)).report.sessionRebuilt, false, 'once');
-  }
-});
-
-t.test('an engine whose scenes cannot be saved says so after parking', async (t) => {
-  const engine = createCpuEngine();
-  const unsaving: Engine = {
-    ...engine,
-    open: async (...args) => {
-      const scene = await engine.open(...args);
-      return {
-        bytes: 0,
-        resolve: (step) => scene.resolve(step),
-        configure: (...settings) => scene.configure(...settings),
-        close: () => scene.close(),
-      };
-    },
-  };
-  const motion = motionOf('layers', 200);
-  const session = new DirectSession(motion, unsaving);
-  await session.open();
-  await session.step(motion.frames[0]!);
-  session.park();
-  t.equal((await session.step(motion.frames[1]!)).report.sessionRebuilt, true);
-  t.equal((await session.step(motion.frames[2]!)).report.sessionRebuilt, false);
-});
+    await session.step(motion.frames[3]!, {}, { isCommitted: false });
+    t.equal((await session.step(motion.frames[3]!)).report.sessionRebuilt, true, 'a step that is not accepted');
+  },
+);

@@ -85,7 +85,7 @@ t.test('the real engine: other parameters go to the same scene, and only some co
   t.ok((await session.step(tipAt(0.232))).report.proximitySetReused);
 });
 
-t.test('the real engine: after a cancelled step the answer is as without it, at the cost of a search', async (t) => {
+t.test('the real engine: after a cancelled step the answer is as without it, and costs no search', async (t) => {
   let isCancelling = false;
   const session: DirectSession = new DirectSession(spike(0.25, 0), createCpuEngine(), {
     onProgress: () => {
@@ -102,7 +102,7 @@ t.test('the real engine: after a cancelled step the answer is as without it, at 
   isCancelling = session.isCancelled = false;
   const [after, without] = [await session.step(tipAt(0.235)), await calm.step(tipAt(0.235))];
   t.same(after.positions, without.positions);
-  t.same([after.report.searches, without.report.searches], [1, 0]);
+  t.same([after.report.searches, without.report.searches], [0, 0]);
   const pressed = await session.step(tipAt(-0.5));
   t.notOk(pressed.report.verification.fellBack);
   t.ok(tipOf(pressed.positions) > Math.min(...[2, 5, 8].map((k) => pressed.positions[k]!)), 'and nothing crosses');
@@ -127,7 +127,7 @@ t.test(
     isCancelling = session.isCancelled = false;
     const { report, positions } = await session.step(tipAt(0.8));
     t.same(positions, tipAt(0.8));
-    t.equal(report.sessionRebuilt, true, 'its pairs were found anew');
+    t.notOk(report.sessionRebuilt);
     t.same(starts[2], starts[1], 'from where the cancelled one started');
     t.equal(engine.opened.length, 2);
   },

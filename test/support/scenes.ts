@@ -48,6 +48,8 @@ export class DirectSession {
   readonly findings: Finding[] = [];
   state: SceneState;
   isCancelled = false;
+  /** states of a step after which its caller goes away */
+  cancelsAfter = Number.POSITIVE_INFINITY;
   /** of the last {@link park} */
   saved: SavedSession | undefined;
   private measures: MeshMeasures | undefined;
@@ -99,13 +101,15 @@ export class DirectSession {
   }
 
   private context(): JobContext {
+    let states = 0;
     return {
       engine: this.engine,
       limits: LIMITS,
       allowUnverified: true,
       verifier: exactVerifier,
       now: monotonicMs,
-      isCancelled: () => this.isCancelled,
+      isCancelled: () => this.isCancelled || states > this.cancelsAfter,
+      onState: Number.isFinite(this.cancelsAfter) ? () => void states++ : undefined,
       onFinding: (finding) => this.findings.push(finding),
       ...this.overrides,
     };
