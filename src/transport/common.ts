@@ -22,6 +22,8 @@ export interface TransportOptions {
   readonly onServerError?: ((error: Error) => void) | undefined;
   /** Default: ARRIVAL_TIMES of src/transport/intake. Tests shorten them. */
   readonly arrivalTimes?: ArrivalTimes;
+  /** ms without progress after which an answer that nobody reads is given up; default ANSWER_STALL_MS. Tests shorten it. */
+  readonly answerStallMs?: number;
   readonly log: Logger;
   /** Absent on a service without API keys. */
   readonly authenticate?: Authenticate | undefined;

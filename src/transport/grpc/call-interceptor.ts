@@ -11,6 +11,7 @@ import type { Caller } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
 import { hasPreflight } from '../../contract/operation-table.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
+import { ANSWER_STALL_MS } from '../intake/arrival.js';
 import { clientName } from '../intake/client-name.js';
 import { drainingError } from '../service-state.js';
 import { CallState, headerOf, isOk, logCall, rememberCallState } from './call-state.js';
@@ -110,7 +111,12 @@ export class CallInterceptor {
   }
 
   #intercept(call: ServerInterceptingCallInterface, path: string, isStream: boolean): ServerInterceptingCall {
-    const { state, maxMessageBytes, uploadTimeoutMs = UPLOAD_TIMEOUT_MS } = this.options;
+    const {
+      state,
+      maxMessageBytes,
+      uploadTimeoutMs = UPLOAD_TIMEOUT_MS,
+      answerStallMs = ANSWER_STALL_MS,
+    } = this.options;
     let callState: CallState | undefined;
     let uploadTimer: NodeJS.Timeout | undefined;
     let endPreflight = () => {};
@@ -166,7 +172,14 @@ export class CallInterceptor {
         logCall(this.options, callState!);
       },
     };
-    const responder = { start: (next: (listener: ServerListener) => void) => next(listener) };
+    const responder = {
+      start: (next: (listener: ServerListener) => void) => next(listener),
+      sendMessage: (message: unknown, next: (message: unknown) => void) => {
+        // A stream is open between its answers, so its writer does the same for each of them.
+        if (!isStream) meter?.beginAnswer(answerStallMs);
+        next(message);
+      },
+    };
     return isStream ? new GatedCall(call, responder, () => callState) : new ServerInterceptingCall(call, responder);
   }
 }

@@ -7,6 +7,12 @@ import type { BodyLedger } from '../intake/body-ledger.js';
 /** Bytes in front of a message: whether it is compressed, and its length (big endian). */
 const PREFIX_BYTES = 5;
 
+/**
+ * ms from the status of a call to the reset of its stream. A reset overtakes what waits to be written, so a client on a busy
+ * connection would not read the status.
+ */
+const GRACE_MS = 1000;
+
 export interface MeterOptions {
   readonly bodies: BodyLedger;
   readonly arrivalTimes?: ArrivalTimes | undefined;
@@ -57,6 +63,16 @@ export class MessageMeter {
     stream.once('close', () => this.release());
   }
 
+  /** An answer is being written. If nothing of it leaves for so many ms, because the client reads nothing, its stream is reset. */
+  beginAnswer(stallMs: number): void {
+    this.stream.setTimeout(stallMs, () => this.stream.close(constants.NGHTTP2_CANCEL));
+  }
+
+  /** It has left. */
+  endAnswer(): void {
+    this.stream.setTimeout(0);
+  }
+
   /** The oldest message is no longer needed. */
   releaseOldest(): void {
     const oldest = this.messages.shift();
@@ -77,8 +93,8 @@ export class MessageMeter {
   end(): void {
     this.isStopped = true;
     this.current?.arrival.end();
-    if (this.current && !this.stream.closed) this.stream.close(constants.NGHTTP2_NO_ERROR);
-    else this.release();
+    if (!this.current || this.stream.closed) this.release();
+    else setTimeout(() => this.stream.close(constants.NGHTTP2_NO_ERROR), GRACE_MS).unref();
   }
 
   private release(): void {

@@ -4,6 +4,7 @@ import type { Progress } from '../../contract/report.js';
 import type { StepAnswer } from '../../contract/sessions.js';
 import { logFault } from '../../observe/log.js';
 import { encodeStamped } from '../answer-timing.js';
+import { ANSWER_STALL_MS } from '../intake/arrival.js';
 import { fromError, fromStepAnswer } from '../messages/answers.js';
 import { text } from '../messages/fields.js';
 import { toStepRequest, wantsProgress } from '../messages/requests.js';
@@ -41,7 +42,7 @@ class StepStream {
     private readonly callState: CallState,
     private readonly options: GrpcOptions,
   ) {
-    this.#writer = new StreamWriter(call, callState);
+    this.#writer = new StreamWriter(call, callState, options.answerStallMs ?? ANSWER_STALL_MS);
   }
 
   open(): void {
@@ -164,6 +165,7 @@ class StreamWriter {
   constructor(
     private readonly call: ServerDuplexStream<Uint8Array, Uint8Array>,
     private readonly callState: CallState,
+    private readonly answerStallMs: number,
   ) {}
 
   /** Resolves when the message is on its way, or when the caller has disconnected. */
@@ -171,8 +173,11 @@ class StreamWriter {
     const { signal } = this.callState;
     if (signal.aborted) return;
     this.callState.bytesOut += bytes.byteLength;
+    const { meter } = this.callState;
+    meter?.beginAnswer(this.answerStallMs);
     await new Promise<void>((resolve) => {
       const done = () => {
+        if (!signal.aborted) meter?.endAnswer();
         signal.removeEventListener('abort', done);
         resolve();
       };

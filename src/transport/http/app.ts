@@ -4,6 +4,7 @@ import { IntersticeError } from '../../contract/errors.js';
 import { packageVersion } from '../../paths.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { guardHttp } from '../intake/guard-connections.js';
+import { answerStall } from './answer-stall.js';
 import { auth } from './auth.js';
 import { bodies } from './bodies.js';
 import { BrokenRequests, refuseConnection } from './broken-requests.js';
@@ -52,6 +53,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(auth, options);
   await app.register(paths, options);
   await app.register(bodies, options);
+  await app.register(answerStall, options);
   await app.register(continueAfterChecks);
   await app.register(mediaTypes, options);
   await app.register(jsonBody, options);

@@ -10,6 +10,7 @@ import {
   readMesh,
   toMeshInput,
 } from '../../mesh/files/index.js';
+import { bulkBytes } from '../in-slices.js';
 import type { Arrival } from '../intake/arrival.js';
 import type { WireMessage } from '../messages/wire-message.js';
 import { arrivalOf } from './bodies.js';
@@ -88,7 +89,9 @@ export async function readForm<G extends string>(
       if (list.length === MAX_FILES) {
         throw new IntersticeError('UNKNOWN_FIELD', `The form has more than ${MAX_FILES} ${name} files.`);
       }
-      list.push({ name: part.filename, file: await readMeshPart(part, watch, limits) });
+      const file = await readMeshPart(part, watch, limits);
+      watch.keep(bulkBytes(file));
+      list.push({ name: part.filename, file });
     }
   } catch (error) {
     // Discard the rest of the body, so that the connection is not blocked.
@@ -107,6 +110,7 @@ const groupNameOf = (fieldName: string): string => fieldName.replace(/\[\]$/, ''
 /** Limits the bytes of all parts together, charges them to the body, and ends the wait for parts that do not come. */
 class FormWatch {
   #seen = 0;
+  #kept = 0;
   readonly #limit: number;
   readonly #arrival: Arrival | undefined;
   readonly #late: Promise<never>;
@@ -122,6 +126,12 @@ class FormWatch {
     this.#seen += bytes;
     if (this.#seen > this.#limit) throw tooLarge(undefined, this.#limit);
     this.#arrival?.receive(bytes);
+  }
+
+  /** A file was read. Its arrays may be larger than its text. @throws QUEUE_FULL */
+  keep(bytes: number): void {
+    this.#kept += bytes;
+    this.#arrival?.account.growTo(this.#kept);
   }
 
   /** The next part or chunk. @throws MALFORMED_BODY if none comes in time, and the errors of the parser as our own */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { type ReportedAnswer, stampTimings } from '../answer-timing.js';
-import { encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
+import { bulkBytes, encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
 import { JsonCoder } from '../json/coder.js';
 import { appendMember } from '../json/coder-work.js';
 import { type DecodedJson, decodeJson } from '../json/decode.js';
@@ -10,7 +10,7 @@ import type { WireMessage } from '../messages/wire-message.js';
 import { decodeMessage } from '../protobuf/decode.js';
 import { encodeReported } from '../protobuf/encode.js';
 import { serverTiming } from './answer-headers.js';
-import { readBody } from './bodies.js';
+import { arrivalOf, readBody } from './bodies.js';
 import { signalOf } from './call-context.js';
 import {
   bodyType,
@@ -65,6 +65,8 @@ export const jsonBody = fp<HttpOptions>(
       const type = request.routeOptions.config.message;
       const reading = await coder.read({ type, bytes, what: 'The body', path: '' }, clientOf(request, reply));
       if ('error' in reading) throw reading.error;
+      // A number of two characters becomes eight bytes.
+      arrivalOf(request)?.account.growTo(bulkBytes(reading.decoded.message));
       request.body = new JsonBody(reading.decoded);
     });
   },

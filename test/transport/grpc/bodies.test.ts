@@ -13,11 +13,12 @@ const MiB = 1 << 20;
 const RESOLVE = `/${SERVICE}/Resolve`;
 
 /** A door whose ledger holds 8 MiB, and a connection of bare HTTP/2 to it. */
-async function open(t: Test, stallMs = 300_000) {
+async function open(t: Test, stallMs = 300_000, answerStallMs = 300_000) {
   const bodies = new BodyLedger(8 * MiB);
   const arrivalTimes = { stallMs, uploadMs: 300_000 };
-  const door = await openGrpc(t, { bodies, arrivalTimes, maxMessageBytes: 64 * MiB });
-  const session = connect(`http://127.0.0.1:${door.port}`);
+  const door = await openGrpc(t, { bodies, arrivalTimes, answerStallMs, maxMessageBytes: 64 * MiB });
+  // A client of Node stores no headers of answers while 10 MB, by default, wait to be written.
+  const session = connect(`http://127.0.0.1:${door.port}`, { maxSessionMemory: 1000 });
   t.teardown(() => session.destroy());
   await new Promise<void>((resolve) => session.once('remoteSettings', () => resolve()));
   return { ...door, bodies, session };
@@ -82,6 +83,23 @@ t.test('messages are charged by their prefixes, and refused before they come', a
   session.destroy();
   await until(() => bodies.bytes === 0);
   await state.idle();
+});
+
+t.test('on a busy connection every client reads why it is refused', async (t) => {
+  const { session, bodies } = await open(t);
+  const calls = Array.from({ length: 20 }, () => begin(session));
+  const chunk = Buffer.alloc(MiB);
+  for (const { stream } of calls) {
+    let sent = 0;
+    const sendOn = () => {
+      if (sent++ < 12 && !stream.closed) stream.write(chunk, sendOn);
+    };
+    stream.write(prefix(12 * MiB), sendOn);
+  }
+  const refused = await Promise.all(calls.slice(1).map(({ refusal }) => refusal));
+  for (const one of refused) t.match(one, { status: status.RESOURCE_EXHAUSTED, code: 'QUEUE_FULL' });
+  session.destroy();
+  await until(() => bodies.bytes === 0);
 });
 
 t.test('a refused client is told to stop, and its connection goes on', async (t) => {
@@ -181,4 +199,34 @@ t.test('a path that does not exist keeps nothing', async (t) => {
   t.match(await call.refusal, { status: status.UNIMPLEMENTED });
   await call.closed;
   t.equal(bodies.bytes, 0);
+});
+
+t.test('a stream whose client does not read its answers is reset, an idle one is not', async (t) => {
+  const { session, bodies, operations, client } = await open(t, 300_000, 100);
+  let count = 3;
+  operations.onStep = async () => {
+    const positions = new Float32Array(count);
+    return { frame: 1n, positions, report: fakeReport(), isReplay: false };
+  };
+  const step = encodeMessage('StepRequest', { sessionId: 'f'.repeat(32), target: { data: Float32Array.of(1, 2, 3) } });
+  const idle = new TestStream(client);
+  idle.send({ sessionId: 'f'.repeat(32), target: { data: Float32Array.of(1, 2, 3) } });
+  await idle.until(1);
+  count = 4 * MiB;
+  for (const method of ['Step', 'StepStream']) {
+    const { stream, closed } = begin(session, `/${SERVICE}/${method}`);
+    stream.pause();
+    stream.write(Buffer.concat([prefix(step.byteLength), step]));
+    if (method === 'Step') stream.end();
+    await until(() => bodies.bytes > 0);
+    await until(() => bodies.bytes === 0);
+    stream.resume();
+    await closed;
+    t.not(stream.rstCode, 0, method);
+  }
+  count = 3;
+  idle.send({ sessionId: 'f'.repeat(32), target: { data: Float32Array.of(1, 2, 3) } });
+  t.equal((await idle.until(2)).length, 2);
+  idle.call.end();
+  t.equal(await idle.ended, undefined);
 });

@@ -2,14 +2,15 @@ import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
 import { openDoor } from '../door.js';
+import { fakeReport } from '../fake-operations.js';
 import { arraysRequest } from '../fixtures.js';
 
 const MiB = 1 << 20;
 const TIMES = { stallMs: 300_000, uploadMs: 300_000 };
 
-async function listen(t: Test, capacity: number, arrivalTimes = TIMES) {
+async function listen(t: Test, capacity: number, arrivalTimes = TIMES, answerStallMs = 300_000) {
   const bodies = new BodyLedger(capacity);
-  const door = await openDoor(t, 64 * MiB, undefined, {}, { bodies, arrivalTimes });
+  const door = await openDoor(t, 64 * MiB, undefined, {}, { bodies, arrivalTimes, answerStallMs });
   await door.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = door.app.server.address() as { port: number };
   /** A connection that has sent these words and remembers what it hears. */
@@ -146,7 +147,7 @@ t.test('a body keeps its room until its answer', async (t) => {
   });
   operations.onResolve = async ({ target }) => {
     await gate;
-    return { positions: target, report: (await import('../fake-operations.js')).fakeReport() };
+    return { positions: target, report: fakeReport() };
   };
   const answer = post();
   await until(() => operations.resolves.length === 1);
@@ -165,4 +166,47 @@ t.test('bodies of unknown paths and unread bodies are not kept', async (t) => {
   t.match(await last.heard('"ok"'), /^HTTP\/1\.1 200 /);
   t.equal(bodies.bytes, 0);
   for (const socket of words) socket.destroy();
+});
+
+t.test('arrays that are larger than their text are charged as what they are', async (t) => {
+  const { operations, bodies, app } = await listen(t, 8 * MiB);
+  const held: number[] = [];
+  operations.onResolve = async ({ target }) => {
+    held.push(bodies.bytes);
+    return { positions: target, report: fakeReport() };
+  };
+  const count = 3 * 50_000;
+  const text = JSON.stringify({
+    mesh: { vertexCount: count / 3, triangles: [0, 1, 2] },
+    start: { data: Array(count).fill(0) },
+    target: { data: Array(count).fill(1) },
+  });
+  const send = (url: string, type: string, payload: string) =>
+    app.inject({ method: 'POST', url, headers: { 'content-type': type }, payload });
+  t.equal((await send('/v1/resolve', 'application/json', text)).statusCode, 200);
+  const file = `${'v 0 0 0\n'.repeat(900)}f 1 2 3\n`;
+  const part = (name: string) =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"; filename="a.obj"\r\n\r\n${file}\r\n`;
+  const form = `${part('start')}${part('target')}--b--\r\n`;
+  const answer = await send('/v1/resolve', 'multipart/form-data; boundary=b', form);
+  t.equal(answer.statusCode, 200, answer.payload.slice(0, 300));
+  t.equal(held.length, 2);
+  t.ok(held[0]! >= 2 * 4 * count && text.length < 2 * 4 * count, `${held[0]} bytes of JSON with ${text.length}`);
+  t.ok(held[1]! >= 2 * 24 * 900 && form.length < 2 * 24 * 900, `${held[1]} bytes of a form with ${form.length}`);
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('a client that does not read its answer is disconnected', async (t) => {
+  const { operations, bodies, talk, state } = await listen(t, 8 * MiB, TIMES, 100);
+  operations.onResolve = async () => ({ positions: new Float32Array(64 * MiB), report: fakeReport() });
+  const body = JSON.stringify(arraysRequest());
+  const json = announced(body.length, 'accept: application/x-protobuf').replace('x-protobuf', 'json');
+  const { socket, closed } = talk();
+  socket.pause();
+  socket.write(json + body);
+  await until(() => operations.resolves.length === 1);
+  await until(() => bodies.bytes === 0);
+  await state.idle();
+  socket.resume();
+  await closed;
 });

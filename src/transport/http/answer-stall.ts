@@ -1,0 +1,23 @@
+import fp from 'fastify-plugin';
+import { ANSWER_STALL_MS } from '../intake/arrival.js';
+import type { HttpOptions } from './options.js';
+
+/**
+ * Ends a connection whose client does not read its answer: request and answer would stay in memory for as long as it likes. The
+ * time counts while the answer is written and nothing of it leaves; a slow reader keeps it from running out.
+ */
+export const answerStall = fp<HttpOptions>(
+  async (app, { answerStallMs = ANSWER_STALL_MS }) => {
+    app.addHook('onSend', async (_request, { raw }) => {
+      const { socket } = raw;
+      if (!socket?.setTimeout) return;
+      // Node destroys a connection whose timeout nobody handles.
+      socket.setTimeout(answerStallMs);
+      // When the answer has left, Node has set the timeout of idle connections already, if it keeps this one.
+      raw.once('finish', () => {
+        if (socket.timeout === answerStallMs) socket.setTimeout(0);
+      });
+    });
+  },
+  { name: 'answer-stall' },
+);
