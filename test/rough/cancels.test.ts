@@ -100,7 +100,7 @@ async function hangUp(port: number, { path, http }: Call, share: number, ms: num
   socket.on('error', () => {});
   socket.resume();
   socket.write(
-    `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: ${body.byteLength}\r\n\r\n`,
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${type}\r\ncontent-length: ${body.byteLength}\r\n\r\n`,
   );
   socket.write(body.subarray(0, Math.ceil(body.byteLength * share)));
   await sleep(ms);

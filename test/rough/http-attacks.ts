@@ -65,7 +65,7 @@ const hasBudget = (path: string): boolean => /resolve|steps/.test(path);
 function head({ path, type, method = 'POST' }: Body, length: number | string, more: readonly string[] = []): string {
   const lines = [
     `${method} ${path} HTTP/1.1`,
-    'host: x',
+    'host: localhost',
     `content-type: ${type}`,
     `content-length: ${length}`,
     ...more,

@@ -15,12 +15,19 @@ declare module 'fastify' {
   }
 }
 
+/**
+ * Listeners that one answer may have: every concern that follows a request to its end has one, and Node warns of a leak beyond
+ * ten.
+ */
+const MAX_LISTENERS = 20;
+
 /** Sets the time of arrival, and the headers of every answer: id of the request and version of the service. */
 export const identity = fp(
   async (app) => {
     app.decorateRequest('receivedAt', 0);
     app.addHook('onRequest', async (request, reply) => {
       request.receivedAt = performance.now();
+      reply.raw.setMaxListeners(MAX_LISTENERS);
       reply.header('x-request-id', request.id).header('interstice-version', packageVersion);
     });
   },
