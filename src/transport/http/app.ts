@@ -58,7 +58,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(mediaTypes, options);
   await app.register(jsonBody, options);
   await app.register(multipart, { throwFileSizeLimit: false });
-  await app.register(openapi);
+  await app.register(openapi, options);
   await app.register(entrance);
   await app.register(health, options);
   await app.register(operationRoutes, options);

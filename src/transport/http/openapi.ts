@@ -8,6 +8,7 @@ import { messageShape } from '../messages/schema.js';
 import { exampleProblem } from './examples.js';
 import { contractSchemas, type Schema, schemaOf } from './json-schema.js';
 import { TAGS } from './operation-schemas.js';
+import type { HttpOptions } from './options.js';
 
 /**
  * Content security policy of /docs. The default of the plugin also upgrades requests to https, which leaves the page empty
@@ -16,12 +17,18 @@ import { TAGS } from './operation-schemas.js';
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'self'; frame-ancestors 'self'; img-src 'self' data:; object-src 'none'; script-src 'self'; script-src-attr 'none'; style-src 'self'";
 
+/** Where a service has keys, the page gets a button "Authorize", and sends the key with what is tried out. */
+const KEY_REQUIRED = {
+  components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer', description: 'An API key.' } } },
+  security: [{ key: [] }],
+};
+
 /**
  * GET /openapi.json and the page at /docs with its scripts and styles. The schemas are documentation only: requests and
  * answers do not pass through them, because the decoder is stricter than JSON Schema can be.
  */
-export const openapi = fp(
-  async (app: FastifyInstance) => {
+export const openapi = fp<Pick<HttpOptions, 'authenticate'>>(
+  async (app: FastifyInstance, { authenticate }) => {
     app.setValidatorCompiler(() => () => true);
     app.setSerializerCompiler(() => (data) => JSON.stringify(data));
     for (const schema of contractSchemas()) app.addSchema(schema);
@@ -38,6 +45,7 @@ export const openapi = fp(
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         tags: [...TAGS],
+        ...(authenticate ? KEY_REQUIRED : {}),
       },
       refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
     });

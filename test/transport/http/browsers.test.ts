@@ -112,6 +112,14 @@ t.test('pages of allowed origins', async (t) => {
   t.notOk(foreign.headers['access-control-allow-origin']);
 });
 
+t.test('with keys the reference has a place for one', async (t) => {
+  const keyed = (await (await openGuarded(t, {}, needsKey)).inject('/openapi.json')).json();
+  t.match(keyed.components.securitySchemes, { key: { type: 'http', scheme: 'bearer' } });
+  t.same(keyed.security, [{ key: [] }]);
+  const open = (await (await openGuarded(t, {})).inject('/openapi.json')).json();
+  t.notOk(open.security);
+});
+
 t.test('every page', async (t) => {
   const app = await openGuarded(t, { origins: ['*'] });
   const answer = await app.inject({ url: '/v1', headers: { origin: 'null' } });
