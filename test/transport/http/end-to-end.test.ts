@@ -84,7 +84,7 @@ t.test('through the real operations', async (t) => {
     const body = `${part('start', obj(START))}${part('target', obj(TARGET))}--${boundary}--`;
     const head = [
       'POST /v1/resolve HTTP/1.1',
-      'host: x',
+      'host: localhost',
       `content-type: multipart/form-data; boundary=${boundary}`,
       `content-length: ${body.length}`,
     ].join('\r\n');
