@@ -67,6 +67,19 @@ export interface Fidelity {
   readonly overlongEdges: number;
 }
 
+/** How the time budget of a request was divided, µs. */
+export interface BudgetReport {
+  readonly grantedUs: number;
+  /** kept back for the test of the answer */
+  readonly keptForTestUs: number;
+  /** for the report and what else follows the last step */
+  readonly keptForReportUs: number;
+  /** 0 = it is measured only if time is left */
+  readonly keptForMinDistanceUs: number;
+  /** from this budget on every step of the session moves; absent = not known yet */
+  readonly neededUs?: number;
+}
+
 /** What the pull-back of the qualities BALANCED and FINE has gained. */
 export interface PullBackReport {
   /** Included in the steps of the report. */
@@ -103,6 +116,8 @@ export interface Report {
   readonly worstEdge?: StretchedEdge;
   /** Absent if the phase did not run. */
   readonly pullBack?: PullBackReport;
+  /** absent: no time budget */
+  readonly budget?: BudgetReport;
   /** Longest edge relative to its length in the target. */
   readonly maxStretch: number;
   /** Absent if nothing is within reach, or if it was not measured (warning MIN_DISTANCE_NOT_MEASURED). */

@@ -1,10 +1,11 @@
-import { cancelled, draining, type Warning } from '../contract/errors.js';
+import { cancelled, draining } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
-import type { StageTimings, Timings } from '../contract/report.js';
+import type { Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import { algorithmVersion } from '../paths.js';
 import type { EnginePositions, Resolution, StepInput } from '../solver/engine.js';
 import type { StateFindings } from '../verify/types.js';
+import { describeBudget, sumOf, warnOfBudget } from './budget-report.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
 import type { JobRun } from './job-run.js';
 import type { PreparedStep } from './prepare-step.js';
@@ -18,6 +19,8 @@ interface StepHost {
   run(input: StepInput): Promise<Resolution>;
   /** the step as a complete request with positions of its own: for the reproduction of a finding */
   toRequest(): ResolveRequest;
+  /** the engine's scene outlives the request, and with it what a search has found */
+  readonly keepsSearch?: boolean;
   /** whether the scene was lost and built again; asked after the engine has run */
   isRebuilt?(): boolean;
 }
@@ -28,10 +31,6 @@ interface ComputedAnswer {
   readonly engine: EnginePositions;
   /** of the exact test of the answer; undefined = not tested */
   readonly findings: StateFindings | undefined;
-  /** ms that the test of the answer took; undefined = no test was needed */
-  readonly checkMs: number | undefined;
-  /** the budget ended that test, which would have taken longer */
-  readonly isCutShort: boolean;
 }
 
 /**
@@ -43,9 +42,9 @@ interface ComputedAnswer {
  */
 export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: StepHost): Promise<ComputedAnswer> {
   const { context, deadline, stopwatch } = job;
-  const rules = { ...prepared.rules, checkpoint: job.during('while the answer was verified') };
+  const rules = { ...prepared.rules, checkpoint: job.duringGrace('while the answer was verified') };
   const step: PreparedStep = { ...prepared, rules };
-  const { mesh, parameters, images, contactDistance } = step;
+  const { mesh, parameters, images, contactDistance, costs } = step;
   const { verifier, now, engine, onState } = context;
   const scope = pathScopeOf(mesh, parameters.verify);
   const trail = new StateTrail(step, verifier, scope, onState);
@@ -62,6 +61,10 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     shouldStop: () =>
       context.isCancelled() || job.isEnding || trail.problem !== undefined || trail.wasStopped || deadline.isDue(),
     timeLeft: () => (context.isCancelled() || job.isEnding ? 0 : deadline.timeLeft()),
+    searchTimeLeft: () => {
+      if (context.isCancelled() || job.isEnding) return 0;
+      return deadline.searchTimeLeft(host.keepsSearch === true && isListening && trail.statesAccepted === 0);
+    },
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
     ...(isListening
       ? {
@@ -99,14 +102,16 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   const measured = deadline.hasTimeForDistances()
     ? await unlessOver(() => ({ minDistance: measureMinDistance(step, positions, verifier) }))
     : undefined;
+  const distances = stopwatch.lap();
   const contacts =
     contactDistance === undefined
       ? undefined
       : await unlessOver(() => verifier.findContacts(mesh, positions, rules, contactDistance));
+  const listing = stopwatch.lap();
   job.checkpoint('while the answer was verified');
 
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
-  timings.verify += opening + pieces + check + stopwatch.lap();
+  timings.verify += opening + pieces + check + distances + listing;
   const { report, vertices } = buildReport(step, {
     answer: positions,
     minDistance: measured?.minDistance,
@@ -119,18 +124,29 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
       ...warnOfBudget(job, resolution, {
         isCutShort: chosen.isCutShort,
         isMeasured: measured !== undefined,
+        keepsSearch: host.keepsSearch === true,
         lacksContacts: contactDistance !== undefined && contacts === undefined,
       }),
     ],
     timings,
+    budget: describeBudget(job, costs),
     engine: engine.description.name,
     isRebuilt: host.isRebuilt?.() ?? false,
   });
   job.checkpoint('while the answer was verified');
   // Mapping back counts as "verify", piece by piece. What remains is measuring the answer for the report, and the engine's
   // work besides its stages: transfers, counting, waiting for its device.
-  timings.readback = Math.max(0, inEngine - pieces - sumOf(resolution.timings)) + stopwatch.lap();
+  const finish = stopwatch.lap();
+  timings.readback = Math.max(0, inEngine - pieces - sumOf(resolution.timings)) + finish;
   timings.total = job.sinceReceived();
+  const { search, geometry, backward, forward } = resolution.timings;
+  costs.noteRun(resolution.searches, search / 1000, resolution.steps, (geometry + backward + forward + pieces) / 1000);
+  if (chosen.isCutShort && chosen.wasTested) costs.noteCheckCutShort(check / 1000);
+  else if (chosen.wasTested && step.memory.wasWhole) costs.noteCheck(check / 1000);
+  if (measured) costs.noteDistances(distances / 1000);
+  costs.noteFinish(finish / 1000);
+  const hadPairs = resolution.proximitySetReused || resolution.searches > 0;
+  if (resolution.status === 'DEADLINE' && resolution.steps === 0 && (hadPairs || deadline.hadNoRoom)) costs.relax();
   return {
     answer: {
       positions,
@@ -140,8 +156,6 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     },
     engine: chosen.state.engine,
     findings: chosen.findings,
-    checkMs: chosen.wasTested ? check / 1000 : undefined,
-    isCutShort: chosen.isCutShort,
   };
 }
 
@@ -157,79 +171,6 @@ function resolutionOf(
     status: isCutShort ? 'DEADLINE' : 'STALLED',
     ...progressUnknown(state.positions, target),
   };
-}
-
-/** What a budget that was too small was spent on, and what was omitted because of it. */
-function warnOfBudget(
-  job: JobRun,
-  { status, steps, timings }: Resolution,
-  omitted: { readonly isCutShort: boolean; readonly isMeasured: boolean; readonly lacksContacts: boolean },
-): Warning[] {
-  const warnings: Warning[] = [];
-  const { timeBudgetSeconds } = job.times;
-  if (job.isEnding && status === 'DEADLINE') {
-    warnings.push({
-      code: 'SERVER_SHUTS_DOWN',
-      message: `The server shuts down: the answer is the safe state after ${steps} ${steps === 1 ? 'step' : 'steps'}. Another server can go on from it.`,
-      count: 1,
-    });
-  } else if (omitted.isCutShort) {
-    warnings.push({
-      code: 'BUDGET_SPENT_ON_CHECKS',
-      message:
-        `The time budget of ${timeBudgetSeconds} s ended while the outcome of ${steps} ${steps === 1 ? 'step' : 'steps'} was tested. ` +
-        'The answer is the start, which is known to be safe.',
-      count: 1,
-    });
-  } else if (status === 'DEADLINE' && steps === 0) {
-    const { queue, decode, upload, verify } = job.openingTimings();
-    const seconds = (microseconds: number) => `${(microseconds / 1e6).toFixed(3)} s`;
-    warnings.push({
-      code: 'BUDGET_SPENT_ON_CHECKS',
-      message:
-        `No step was completed in the time budget of ${timeBudgetSeconds} s: ${seconds(queue + decode)} passed before the work began; ` +
-        `reading the mesh and its positions took ${seconds(upload)}, checking the start ${seconds(verify)}, ` +
-        `and a step that was not completed ${seconds(sumOf(timings))}. ` +
-        'Testing an answer takes as long as checking the start.',
-      count: 1,
-    });
-  }
-  if (status === 'DEADLINE' && !job.isEnding) warnings.push(...warnOfBusyCores(job));
-  if (omitted.lacksContacts) {
-    warnings.push({
-      code: 'CONTACTS_NOT_MEASURED',
-      message: `Contacts are omitted: finding them would have exceeded the time budget of ${timeBudgetSeconds} s.`,
-      count: 1,
-    });
-  }
-  if (!omitted.isMeasured) {
-    warnings.push({
-      code: 'MIN_DISTANCE_NOT_MEASURED',
-      message: `min_distance is omitted: measuring it would have exceeded the time budget of ${timeBudgetSeconds} s.`,
-      count: 1,
-    });
-  }
-  return warnings;
-}
-
-/** Share of a job's time from which waiting for a core is worth a word. */
-const WORTH_TELLING = 0.1;
-
-/** A budget runs on while more urgent work has the cores, and the caller is told how much of it went that way. */
-function warnOfBusyCores({ coreWaitMs, stopwatch, context, times }: JobRun): Warning[] {
-  if (!(coreWaitMs > WORTH_TELLING * (context.now() - stopwatch.startedAt))) return [];
-  const waited = (coreWaitMs / 1000).toFixed(3);
-  return [
-    {
-      code: 'CORES_WERE_BUSY',
-      message: `For ${waited} s of the time budget of ${times.timeBudgetSeconds} s other work on this server had the cores.`,
-      count: 1,
-    },
-  ];
-}
-
-function sumOf({ search, geometry, backward, forward }: StageTimings): number {
-  return search + geometry + backward + forward;
 }
 
 async function runUnlessCancelled(job: JobRun, host: StepHost, input: StepInput): Promise<Resolution> {

@@ -1,23 +1,29 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { OnBudget } from '../contract/requests.js';
+import type { AnswerCosts } from './step-costs.js';
 
 /**
  * Decides when the work of one request must end. The engine asks between steps, so the answer must allow for everything that
- * follows: the step that would start, and the mapping, verification and report of the answer.
+ * follows: the step that would start, and the test, mapping and report of the answer.
  *
- * - A step is assumed to take as long as the longest of the last {@link RECENT_STEPS}, measured between two questions. The
- *   first step searches everything and later ones hardly anything, so older steps say little.
- * - The rest follows from this request: the test of the answer costs as much as the test of the start, the report a little
- *   more, and the transport has to encode: {@link RESERVE_PER_CHECK}. If less time is left, steps have priority over the
- *   smallest distance of the report, which is then not measured: {@link LEAN_RESERVE_PER_CHECK}.
+ * - A step is assumed to take as long as the longest of the last {@link RECENT_STEPS}, measured between two questions and
+ *   without what was spent on searches: hardly any step searches.
+ * - What follows the engine is kept back as `StepCosts` (step-costs.ts) has learned it. The smallest distance of the report is optional:
+ *   time for it is kept back only if all that follows fits into {@link LARGEST_COMFORT} of what is left.
+ * - An answer that has not moved needs no test. So a search may use the time of the test as long as no step has been made, if
+ *   its result outlives the request: the next one then begins with a step.
  *
- * This is an estimate: RETURN_SAFE may end a little late, but never with an unverified answer.
+ * These are estimates: RETURN_SAFE may end late, by {@link GRACE} of its budget and the time between two questions, but never with
+ * an unverified answer.
  */
 export class Deadline {
   private readonly endsAt: number;
   private readonly isHard: boolean;
+  /** ms */
+  private readonly grace: number;
+  private costs: AnswerCosts = { check: 0, finish: 0, distances: 0 };
   private reserve = 0;
-  private checkMs = 0;
+  private leavesNoRoom = false;
   private readonly recentSteps: number[] = [];
   private lastAsked: number | undefined;
 
@@ -28,8 +34,21 @@ export class Deadline {
     receivedAt: number,
     private readonly now: () => number,
   ) {
+    this.grace = budgetSeconds === undefined || onBudget === 'FAIL' ? 0 : GRACE * budgetSeconds * 1000;
     this.endsAt = budgetSeconds === undefined ? Infinity : receivedAt + budgetSeconds * 1000;
     this.isHard = onBudget === 'FAIL';
+  }
+
+  /** ms that are kept back for what follows the engine; what is optional only where time is kept back for it */
+  get keptBack(): AnswerCosts {
+    const { check, finish, distances } = this.costs;
+    if (this.isHard) return { check: 0, finish: 0, distances: 0 };
+    return { check, finish, distances: this.reserve > check + finish ? distances : 0 };
+  }
+
+  /** What was kept back left no time for a step from the beginning. */
+  get hadNoRoom(): boolean {
+    return this.leavesNoRoom;
   }
 
   /** @throws DEADLINE_EXCEEDED if the budget is spent */
@@ -38,9 +57,14 @@ export class Deadline {
     if (late >= 0) throw deadlineExceeded(where);
   }
 
+  /** As {@link refuseIfOver}, once {@link GRACE} of the budget has passed beyond it. @throws DEADLINE_EXCEEDED */
+  refuseIfLate(where: string): void {
+    if (this.now() >= this.endsAt + this.grace) throw deadlineExceeded(where);
+  }
+
   /** Whether the smallest distance of the report, which is optional, can still be measured in time. */
   hasTimeForDistances(): boolean {
-    return this.hasTimeFor(this.checkMs * DISTANCES_PER_CHECK);
+    return this.now() + this.costs.distances < this.endsAt;
   }
 
   /** As {@link refuseIfOver}, but only under FAIL: under RETURN_SAFE there is a safe state to return. */
@@ -48,13 +72,14 @@ export class Deadline {
     if (this.isHard) this.refuseIfOver(where);
   }
 
-  /** @param checkMs how long the exact test of the caller's start took */
-  reserveAfter(checkMs: number): void {
-    // Under FAIL a late answer is useless, so no time is reserved for it.
-    this.checkMs = checkMs;
-    const reserve = checkMs * RESERVE_PER_CHECK;
-    if (this.isHard) this.reserve = 0;
-    else this.reserve = this.hasTimeFor(reserve) ? reserve : checkMs * LEAN_RESERVE_PER_CHECK;
+  /** Keeps back time for what follows the engine, as far as it is known by now; under FAIL none, because a late answer is useless. */
+  keepBack(costs: AnswerCosts): void {
+    this.costs = costs;
+    const lean = costs.check + costs.finish;
+    const comfortable = lean + costs.distances;
+    const isComfortable = comfortable <= LARGEST_COMFORT * (this.endsAt - this.now());
+    this.reserve = this.isHard ? 0 : isComfortable ? comfortable : lean;
+    if (this.lastAsked === undefined) this.leavesNoRoom = this.now() + this.reserve >= this.endsAt;
   }
 
   /** Whether the engine must stop now; to be asked between steps. */
@@ -69,21 +94,26 @@ export class Deadline {
 
   /** ms until the test of the answer has to begin; to be asked within a step, which has priority over the smallest distance. */
   timeLeft(): number {
-    return this.endsAt - (this.isHard ? 0 : this.checkMs * LEAN_RESERVE_PER_CHECK) - this.now();
+    return this.endsAt - (this.isHard ? 0 : this.costs.check + this.costs.finish) - this.now();
   }
 
-  private hasTimeFor(milliseconds: number): boolean {
-    return this.now() + milliseconds < this.endsAt;
+  /**
+   * The same, to be asked within a search, whose time does not count as that of a step.
+   *
+   * @param needsNoTest no step has been made, and what the search finds is kept
+   */
+  searchTimeLeft(needsNoTest: boolean): number {
+    const now = this.now();
+    if (this.lastAsked !== undefined) this.lastAsked = now;
+    return this.endsAt - (this.isHard ? 0 : this.costs.finish + (needsNoTest ? 0 : this.costs.check)) - now;
   }
 }
 
-/** In units of the exact test of the start: the test of the answer 1, minDistance about 1.3 (both build the same kind of
- *  tree), the rest of the report, mapping and encoding 0.7. */
-const RESERVE_PER_CHECK = 3;
-/** The same without minDistance. */
-const LEAN_RESERVE_PER_CHECK = 1.7;
-/** minDistance alone, in the same unit. */
-const DISTANCES_PER_CHECK = 1.3;
+/** How much later than its budget an answer may be whose test takes longer than before, as a share of the budget. */
+const GRACE = 1 / 8;
+
+/** Share of the time left that may be kept back for everything, the optional smallest distance included. */
+const LARGEST_COMFORT = 1 / 2;
 
 /** How many past steps the estimate of the next one takes into account. */
 const RECENT_STEPS = 4;

@@ -88,6 +88,17 @@ export class JobRun {
     };
   }
 
+  /**
+   * The same for the test of an answer, which may take a little longer than the budget ({@link Deadline.refuseIfLate}): the time
+   * kept back for it is an estimate, and if the test is ended, all steps were in vain.
+   */
+  duringGrace(where: string): () => void {
+    return () => {
+      if (this.context.isCancelled()) throw cancelled();
+      this.deadline.refuseIfLate(where);
+    };
+  }
+
   /** Counts the time since the last lap as a check of the start. @returns µs of this lap */
   lapChecks(): number {
     const lap = this.stopwatch.lap();

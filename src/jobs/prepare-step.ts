@@ -17,6 +17,7 @@ import type { ResidentScene, StartMeasures } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
 import { type ChosenFrame, frameFor } from './scene-frame.js';
 import { checkEngineRounding, checkNarrowing, checkStart, pairRulesFrom, refuseIntersecting } from './start-check.js';
+import type { StepCosts } from './step-costs.js';
 import { checkTarget } from './target.js';
 import type { StepTask } from './tasks.js';
 import { NAMED_PAIRS } from './verifier.js';
@@ -42,6 +43,8 @@ export interface PreparedStep {
   readonly rules: PairRules;
   /** of the scene's verifier */
   readonly memory: VerifierMemory;
+  /** of the scene */
+  readonly costs: StepCosts;
   /** of the exact test of the start */
   readonly startFindings: StateFindings;
   /** up to which contacts are listed, the caller's unit; undefined = not requested */
@@ -101,6 +104,7 @@ export async function prepareStep(
     images,
     rules: checkedStart.rules,
     memory: scene.memory,
+    costs: scene.costs,
     startFindings: checkedStart.startFindings,
     contactDistance,
     isPerVertex: include?.vertices ?? false,
@@ -199,8 +203,11 @@ export async function checkSceneStart(
     known?.findings ?? (await checkStart(mesh, images.start, startRules, verifier, policy, scene.memory));
   const { excludedPairs = [] } = findings;
   if (policy === 'REJECT') refuseIntersecting(excludedPairs.length, excludedPairs.slice(0, NAMED_PAIRS));
-  if (!known) scene.checkMs = job.lapChecks() / 1000;
-  job.deadline.reserveAfter(scene.checkMs);
+  if (!known) {
+    const milliseconds = job.lapChecks() / 1000;
+    if (scene.memory.wasWhole) scene.costs.noteCheck(milliseconds);
+  }
+  job.deadline.keepBack(scene.costs.answerFor(shareOfMovable(mesh, images)));
   // Under REJECT every pair that no longer intersects is included again, however close it still is. The engine does not know
   // such a pair to be disjoint.
   const areIncludedAgain = policy === 'REJECT' && scene.state.excluded !== undefined;
@@ -224,6 +231,16 @@ export async function checkSceneStart(
   if (!isEnginesOwn) checkEngineRounding(mesh, frame, images, rules, verifier);
   checkNarrowing(mesh, frame, images, rules, verifier);
   return { startFindings: findings, rules };
+}
+
+/** Share of the vertices that a step may move: every dynamic one, because contacts may push it, and what is prescribed to move. */
+function shareOfMovable({ kinematic }: CollisionMesh, { start, target }: StartToCheck['images']): number {
+  let movable = 0;
+  for (let v = 0, k = 0; v < kinematic.length; v++, k += 3) {
+    const rests = start[k] === target[k] && start[k + 1] === target[k + 1] && start[k + 2] === target[k + 2];
+    if (kinematic[v] === 0 || !rests) movable++;
+  }
+  return movable / Math.max(1, kinematic.length);
 }
 
 /** Bit for bit; the same numbers in another scalar are another state. */

@@ -2,7 +2,7 @@ import type { ElementPair } from '../contract/elements.js';
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Parameters } from '../contract/parameters.js';
-import type { Report, Timings, Verification, VertexReport } from '../contract/report.js';
+import type { BudgetReport, Report, Timings, Verification, VertexReport } from '../contract/report.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
 import { algorithmVersion } from '../paths.js';
 import type { Resolution } from '../solver/engine.js';
@@ -26,6 +26,8 @@ export interface StepResult {
   /** about a target that lies too far out, and about a time budget that was too small */
   readonly warnings: readonly Warning[];
   readonly timings: Timings;
+  /** absent: no time budget */
+  readonly budget: BudgetReport | undefined;
   /** name of the engine */
   readonly engine: string;
   readonly isRebuilt: boolean;
@@ -71,6 +73,7 @@ export function buildReport(
     limitingPairs: resolution.limitingPairs.map((pair) => toCallerUnit(pair, scale)),
     verification,
     timings: result.timings,
+    ...(result.budget ? { budget: result.budget } : {}),
     resolved: parameters,
     warnings: [
       ...warnOfScale(mesh, step.images.start, target),

@@ -14,6 +14,7 @@ import { keptFor } from '../verify/mesh-tree.js';
 import type { StateFindings } from '../verify/types.js';
 import type { SavedSession } from './saved-session.js';
 import type { ChosenFrame, FittedFrame } from './scene-frame.js';
+import { StepCosts } from './step-costs.js';
 
 /** The result of a test that a state has passed. */
 export interface Verified {
@@ -76,8 +77,8 @@ interface PresentSetup {
  * ({@link commit}).
  */
 export class ResidentScene {
-  /** ms that the last exact test of a state took: what a time budget reserves for the test of the answer */
-  checkMs = 0;
+  /** what steps have cost so far, for time budgets */
+  readonly costs = new StepCosts();
   /** the engine's scene was lost with its device and has not been used since */
   hasLostDevice = false;
   #held: HeldMesh;
@@ -133,7 +134,7 @@ export class ResidentScene {
       engine,
       verified,
       excluded: excluded?.items,
-      checkMs: this.checkMs,
+      checkMs: this.costs.answerFor(1).check,
       scene,
       isSceneLost: this.hasLostPairs || (this.#hasPairs && !scene),
     };
@@ -159,7 +160,7 @@ export class ResidentScene {
     const hasMesh = saved.meshVersion === this.#held.version;
     const hasState = saved.stateVersion === this.#state.version;
     this.#fitted = fitted && { frame: CoordinateFrame.of(fitted.frame), scalar: fitted.scalar };
-    this.checkMs = saved.checkMs;
+    if (saved.checkMs > 0) this.costs.noteCheck(saved.checkMs);
     if (hasState) {
       this.#state = {
         ...this.#state,

@@ -47,11 +47,12 @@ export async function stepJob(
   let hasRun = false;
   scene.remember();
   try {
-    const { answer, engine, findings, checkMs, isCutShort } = await computeAnswer(step, job, {
+    const { answer, engine, findings } = await computeAnswer(step, job, {
       run: (input) => {
         hasRun = true;
         return scene.resolve(context.engine, step, input);
       },
+      keepsSearch: true,
       toRequest: () => requestOf(task, scene.held.input, images.start),
       isRebuilt: () => task.state.wasLost || scene.hasLostPairs,
     });
@@ -59,8 +60,6 @@ export async function stepJob(
     const verified = findings && { level, kinematicPairs, findings };
     const { excluded } = rules;
     scene.commit({ version: task.nextVersion, positions: answer.positions, engine, verified, excluded }, chosen);
-    // A test that the budget ended gives a lower bound only.
-    if (checkMs !== undefined) scene.checkMs = isCutShort ? Math.max(scene.checkMs, checkMs) : checkMs;
     return { ...answer, residentBytes: scene.bytes };
   } catch (thrown) {
     if (hasRun) scene.undo();

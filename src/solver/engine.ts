@@ -75,6 +75,11 @@ export interface StepInput {
    * abandons the step; the outcome is the state before it, with status DEADLINE. An engine with short steps need not ask.
    */
   readonly timeLeft?: () => number;
+  /**
+   * The same, asked within a search instead: a search whose result is kept may take the time that is meant for the test of an
+   * answer, as long as no step has been made. Absent: as {@link timeLeft}.
+   */
+  readonly searchTimeLeft?: () => number;
   readonly onProgress?: (progress: Progress) => void;
   /** receives every accepted state after x, in order; the engine reuses the array */
   readonly onState?: (x: EnginePositions) => void;

@@ -149,3 +149,8 @@ export function eitherOf(
   return (kind, v0, v1, v2, v3) =>
     ofIgnoredParts?.(kind, v0, v1, v2, v3) === true || PAIR_KINDS[kind].isExcluded(excluded, v0, v1, v2, v3);
 }
+
+/** Whether both exclude the same pairs. */
+export function isSameList(a: ExcludedPairs | undefined, b: ExcludedPairs | undefined): boolean {
+  return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
+}

@@ -53,6 +53,9 @@ export class VerifierMemory {
   meetings: KnownMeetings | undefined;
   distances: KnownDistances | undefined;
 
+  /** whether the last test of a state examined everything, because too little was known */
+  wasWhole = true;
+
   constructor(readonly mesh: CollisionMesh) {}
 
   /** What it keeps; the mesh is not its own. */

@@ -92,6 +92,7 @@ export function testState(
     pairsTested += sifted?.pairsTested ?? 0;
     if (!sifted) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count);
   }
+  if (memory) memory.wasWhole = since?.isWorthwhile !== true;
   if (memory?.mesh === mesh && since?.moved !== 0) memory.meetings = verdict.toMemory(positions);
   return { ...verdict.findings, pairsTested, doubtfulPairs: meeting.doubtfulPairs };
 }

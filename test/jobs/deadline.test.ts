@@ -4,6 +4,7 @@ import { Deadline } from '../../src/jobs/deadline.js';
 import { exactVerifier, type Verifier } from '../../src/jobs/verifier.js';
 import { type Behaviour, fakeEngine, resolution, stepping } from '../support/fake-engine.js';
 import { type FakeClock, refusalOf, runJob, spike } from '../support/job.js';
+import { DirectSession } from '../support/scenes.js';
 
 t.test('without a budget nothing is ever due', async (t) => {
   const deadline = new Deadline(undefined, 'FAIL', 0, () => 1e15);
@@ -14,7 +15,7 @@ t.test('without a budget nothing is ever due', async (t) => {
 t.test('time is reserved for a further step and for the verification', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
-  deadline.reserveAfter(100); // 300 ms for what follows
+  deadline.keepBack({ check: 100, finish: 70, distances: 130 }); // 300 ms for what follows
   now = 600;
   t.notOk(deadline.isDue());
   now = 650; // the step took 50 ms: 650 + 50 + 300 = the budget
@@ -46,12 +47,59 @@ t.test('a long step is forgotten after four shorter ones', async (t) => {
 t.test('FAIL reserves nothing', async (t) => {
   let now = 0;
   const deadline = new Deadline(1, 'FAIL', 0, () => now);
-  deadline.reserveAfter(500);
+  deadline.keepBack({ check: 500, finish: 350, distances: 650 });
   deadline.isDue();
   now = 999;
   t.notOk(deadline.isDue());
   now = 1000;
   t.ok(deadline.isDue());
+});
+
+t.test('an answer that has not moved needs no test: its time is for the search', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
+  deadline.keepBack({ check: 600, finish: 50, distances: 700 });
+  t.equal(deadline.timeLeft(), 350);
+  t.equal(deadline.searchTimeLeft(true), 950);
+  t.equal(deadline.searchTimeLeft(false), 350);
+  now = 300;
+  t.equal(deadline.searchTimeLeft(true), 650);
+  t.same(deadline.keptBack, { check: 600, finish: 50, distances: 0 }, 'nothing is kept back for what is optional');
+});
+
+t.test('the time of a search is not that of a step', async (t) => {
+  let now = 0;
+  const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => now);
+  t.notOk(deadline.isDue());
+  now = 700;
+  deadline.searchTimeLeft(false);
+  now = 750;
+  t.notOk(deadline.isDue(), 'the step itself took 50 ms, so another one ends at 800');
+});
+
+t.test(
+  'time for the smallest distance is kept back where all that follows takes less than half of what is left',
+  async (t) => {
+    const deadline = new Deadline(1, 'RETURN_SAFE', 0, () => 0);
+    deadline.keepBack({ check: 200, finish: 50, distances: 250 });
+    t.same(deadline.keptBack, { check: 200, finish: 50, distances: 250 });
+    deadline.keepBack({ check: 200, finish: 50, distances: 251 });
+    t.same(deadline.keptBack, { check: 200, finish: 50, distances: 0 });
+    t.notOk(deadline.hadNoRoom);
+    deadline.keepBack({ check: 950, finish: 50, distances: 251 });
+    t.ok(deadline.hadNoRoom);
+  },
+);
+
+t.test('the test of an answer may be late by an eighth of the budget, under FAIL not at all', async (t) => {
+  let now = 0;
+  const safe = new Deadline(0.8, 'RETURN_SAFE', 0, () => now);
+  const hard = new Deadline(0.8, 'FAIL', 0, () => now);
+  now = 899;
+  t.doesNotThrow(() => safe.refuseIfLate('here'));
+  t.throws(() => hard.refuseIfLate('here'), { code: 'DEADLINE_EXCEEDED' });
+  now = 900;
+  t.throws(() => safe.refuseIfLate('here'), { code: 'DEADLINE_EXCEEDED' });
 });
 
 /** Each step takes 100 ms of the clock. */
@@ -141,7 +189,7 @@ t.test('RETURN_SAFE: a step is abandoned when the rest of the budget is needed f
   };
   const { answer } = await runJob(budgeted('RETURN_SAFE'), fakeEngine(endless), { clock, verifier });
   t.match(answer.report, { status: 'DEADLINE', steps: 0 });
-  t.equal(clock.time, 370, '85 of 450 ms are kept back: 1.7 times what the test of the start took');
+  t.equal(clock.time, 390, '62.5 of 450 ms are kept back: 1.25 times what the test of the start took');
   const hard = { time: 0 };
   const error = await refusalOf(
     runJob(
@@ -243,4 +291,46 @@ t.test('a budget spent in the queue is refused under RETURN_SAFE and FAIL', asyn
     t.match(error.message, /in the queue/);
     t.same(engine.opened, []);
   }
+});
+
+t.test('frames with a budget below two tests of a state move, and the report says what was kept back', async (t) => {
+  const clock = { time: 0 };
+  const { start, target } = spike(1, 0.5);
+  // The engine searches in pieces of 30 ms, 120 ms in all, and keeps what it has found; a step takes 40 ms.
+  let found = 0;
+  const searching: Behaviour = (step) => {
+    while (found < 4) {
+      if (step.searchTimeLeft!() <= 0) return resolution(step, step.x.slice(), 'DEADLINE', 0);
+      clock.time += 30;
+      found++;
+    }
+    const x = step.x.slice();
+    for (let n = 0; ; n++) {
+      if (step.shouldStop!()) return resolution(step, x, 'DEADLINE', n);
+      if (step.timeLeft!() <= 40) return resolution(step, x, 'DEADLINE', n);
+      clock.time += 40;
+      x.forEach((value, k) => {
+        x[k] = value + (step.y[k]! - value) / 2;
+      });
+      step.onState?.(x);
+    }
+  };
+  const verifier = slow(clock, { state: 100, distances: 130 });
+  const session = new DirectSession(
+    { ...spike(1, 0.5) },
+    { ...fakeEngine(searching), hasCheapStates: true },
+    { verifier, now: () => clock.time },
+  );
+  await session.open();
+  const heights: number[] = [];
+  for (let frame = 0; frame < 6; frame++) {
+    const begun = clock.time;
+    const answer = await session.step(target, { timeBudgetSeconds: 0.2, receivedAt: begun, queuedAt: begun });
+    heights.push(answer.positions[11]!);
+    t.ok(clock.time - begun <= 225, `frame ${frame} took ${clock.time - begun} of 200 ms`);
+    t.match(answer.report.budget, { grantedUs: 200_000, keptForMinDistanceUs: 0 });
+    if (frame === 0) t.equal(answer.report.budget!.keptForTestUs, 100_000);
+  }
+  t.equal(heights[0], start[11], 'the first frame searches');
+  for (let n = 1; n < heights.length; n++) t.ok(heights[n]! < heights[n - 1]!, `frame ${n} moves`);
 });

@@ -145,3 +145,10 @@ export class Residuals {
     this.unfinished = unfinished;
   }
 }
+
+/** Whether at most this share of the vertices is marked. @param marks uint8[V] 0 or 1 */
+export function isFew(marks: Uint8Array, share: number): boolean {
+  let count = 0;
+  for (const mark of marks) count += mark;
+  return count <= share * marks.length;
+}

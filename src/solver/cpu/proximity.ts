@@ -2,7 +2,7 @@ import { ExcludedPairs } from '../../mesh/excluded-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
-import { eitherOf, findKinematicBorder, ignoredParts, type PairPredicate } from '../exclusion-rules.js';
+import { eitherOf, findKinematicBorder, ignoredParts, isSameList, type PairPredicate } from '../exclusion-rules.js';
 import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '../pair-budget.js';
 import { distancesByVertex, pairActivationDistance, smallestDistance } from '../part-distances.js';
 import { carryBoxes, carryNormals, isWithinGroup } from '../rigid/carry.js';
@@ -10,11 +10,12 @@ import type { RigidMotions } from '../rigid/move-rigidly.js';
 import { PLACEMENT_ERROR } from '../rigid/twist.js';
 import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
+import { StepAbandoned } from '../step-abandoned.js';
 import { separationOfBoxes } from './box-separation.js';
 import { fillTrustBoxes, isInBox, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
-import { distanceAt, isSameAt, ROUND_UP } from './motion.js';
+import { distanceAt, isFew, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
-import { type PairRules, ProximitySearch } from './search.js';
+import { type PairRules, ProximitySearch, SearchCursor, type UnfinishedSearch } from './search.js';
 import { PairBudgetExceeded } from './walk.js';
 import { Workspace } from './workspace.js';
 
@@ -55,6 +56,7 @@ export class Proximity {
   #worn = 0;
   #leap: number;
   #reach: number;
+  #unfinished: UnfinishedSearch | undefined;
 
   /** @param workspace shared with other scenes; one of its own never needs {@link acquire} and {@link release} */
   constructor(mesh: CollisionMesh, settings: Settings, workspace = new Workspace()) {
@@ -136,6 +138,7 @@ export class Proximity {
   /** Drops P after a request that failed. */
   invalidate(): void {
     this.isValid = false;
+    this.#unfinished = undefined;
     this.pairs.discard();
   }
 
@@ -152,13 +155,18 @@ export class Proximity {
    */
   isValidFor(x: Float32Array, y: Float32Array): boolean {
     if (!this.isValid) return false;
-    const { box } = this.boxes;
     if (this.#settings.guard === 'RADIUS') {
       let largest = 0;
       for (let k = 0; k < x.length; k += 3) largest = Math.max(largest, distanceAt(this.#searched, x, k));
       this.radius = Math.min(this.radius, this.#settings.searchRadiusMax - 2 * largest * ROUND_UP);
       if (this.radius < this.#settings.searchRadiusMin) return false;
     }
+    return this.#isCovering(x, y);
+  }
+
+  /** Whether what was searched, or was to be, serves a motion from x to y. */
+  #isCovering(x: Float32Array, y: Float32Array): boolean {
+    const { box } = this.boxes;
     for (let i = 0; i < this.#mask.length; i++) {
       const k = 3 * i;
       const moves = !isSameAt(x, y, k);
@@ -179,6 +187,7 @@ export class Proximity {
   beginRequest(excluded?: ExcludedPairs): void {
     if (!isSameList(this.#excluded, excluded)) {
       this.isValid = false;
+      this.#unfinished = undefined;
       this.#exclude(excluded);
     }
     this.#leap = this.#settings.leap;
@@ -199,7 +208,8 @@ export class Proximity {
     const isPartial =
       this.isValid && settings.guard === 'BOXES' && wanted !== undefined && isFew(wanted, PARTIAL_SHARE);
     this.isValid = false;
-    if (!isPartial || !this.#searchPart(x, y, wanted, pulse)) this.#searchAll(x, y, pulse);
+    const isDone = this.#resume(x, y, pulse) || (isPartial && this.#searchPart(x, y, wanted, pulse));
+    if (!isDone) this.#searchAll(x, y, pulse);
     if (settings.guard === 'RADIUS') {
       this.#searched.set(x);
       this.radius = settings.searchRadiusMax;
@@ -291,11 +301,32 @@ export class Proximity {
     return isAny;
   }
 
+  /** P holds what a search has found that was given up, and the next one may continue it. */
+  get isUnfinished(): boolean {
+    return this.#unfinished !== undefined;
+  }
+
+  /**
+   * Continues the search that the last request gave up, with its boxes: those pairs that it has found are in P. Boxes say what a
+   * search covers, so its result serves every x and y that they serve, whenever it is completed.
+   *
+   * @returns false if there is none, or its trees or boxes do not serve; everything must then be searched
+   */
+  #resume(x: Float32Array, y: Float32Array, pulse?: () => void): boolean {
+    const unfinished = this.#unfinished;
+    this.#unfinished = undefined;
+    if (!unfinished || !this.#isCovering(x, y)) return false;
+    this.pairs.delta.fill(0, 0, this.pairs.count);
+    const isComplete = this.#find(x, unfinished, pulse);
+    if (isComplete && unfinished.isWhole) this.#settleBudget();
+    return isComplete;
+  }
+
   /** Returns false if P exceeded its budget; everything must then be searched. */
   #searchPart(x: Float32Array, y: Float32Array, wanted: Uint8Array, pulse?: () => void): boolean {
     this.#mark(x, y, wanted);
     this.pairs.keepOnly(this.#mask, KEPT);
-    return this.#attempt(x, y, this.#partialBudget, pulse);
+    return this.#attempt(x, y, { budget: this.#partialBudget, isWhole: false }, pulse);
   }
 
   #searchAll(x: Float32Array, y: Float32Array, pulse?: () => void): void {
@@ -305,21 +336,31 @@ export class Proximity {
       this.pairs.clear();
       const isSmallest = this.#settings.guard === 'RADIUS' || this.#leap === 0;
       const budget = isSmallest ? this.#limit : this.#comfortable;
-      if (this.#attempt(x, y, budget, pulse)) break;
+      if (this.#attempt(x, y, { budget, isWhole: true }, pulse)) break;
       this.#shrink();
     }
-    // Where even the smallest boxes exceed the comfortable number, a partial search must not fail for that reason.
+    this.#settleBudget();
+  }
+
+  /** Where even the smallest boxes exceed the comfortable number, a partial search must not fail for that reason. */
+  #settleBudget(): void {
     this.#partialBudget = Math.min(this.#limit, Math.max(this.#comfortable, 2 * this.pairs.count));
   }
 
-  #attempt(x: Float32Array, y: Float32Array, budget: number, pulse?: () => void): boolean {
-    const settings = this.#settings;
-    const cutoff = settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta;
-    fillTrustBoxes(this.boxes, x, y, this.#mesh.kinematic, settings, this.#leap, this.#reach, this.#mask);
+  #attempt(x: Float32Array, y: Float32Array, of: Omit<UnfinishedSearch, 'cursor'>, pulse?: () => void): boolean {
+    fillTrustBoxes(this.boxes, x, y, this.#mesh.kinematic, this.#settings, this.#leap, this.#reach, this.#mask);
+    return this.#find(x, { ...of, cursor: new SearchCursor() }, pulse);
+  }
+
+  /** From the cursor on, with the present boxes and masks. Returns false if P exceeded its budget, or the cursor is void. */
+  #find(x: Float32Array, search: UnfinishedSearch, pulse?: () => void): boolean {
+    const { guard, searchRadiusMax, delta } = this.#settings;
+    const cutoff = guard === 'RADIUS' ? searchRadiusMax : delta;
+    const { budget, cursor } = search;
     try {
-      this.#search.search(this.boxes, x, cutoff, this.#rules, budget, this.pairs, pulse);
-      return true;
+      return this.#search.search(this.boxes, x, cutoff, this.#rules, budget, this.pairs, pulse, cursor);
     } catch (thrown) {
+      if (thrown instanceof StepAbandoned && guard === 'BOXES') this.#unfinished = search;
       if (!(thrown instanceof PairBudgetExceeded)) throw thrown;
       this.#found = Math.max(this.#limit + 1, thrown.found);
       return false;
@@ -355,14 +396,4 @@ export class Proximity {
       this.#mask[i] = (isPassive ? PASSIVE : 0) | (wanted && wanted[i] === 0 ? KEPT : 0);
     }
   }
-}
-
-function isFew(marks: Uint8Array, share: number): boolean {
-  let count = 0;
-  for (const mark of marks) count += mark;
-  return count <= share * marks.length;
-}
-
-function isSameList(a: ExcludedPairs | undefined, b: ExcludedPairs | undefined): boolean {
-  return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
 }

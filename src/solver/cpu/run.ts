@@ -1,6 +1,7 @@
 import type { MovedBefore } from '../before-steps.js';
 import type { PullBackFigures, StepInput } from '../engine.js';
 import type { Stages } from './stages.js';
+import type { TimeLeft } from './time-left.js';
 
 /** Whether P must be searched before the next step, and for which vertices. */
 export interface NextSearch {
@@ -10,7 +11,7 @@ export interface NextSearch {
 }
 
 /** The variables of one request. */
-export interface Run {
+export interface Run extends TimeLeft {
   /** x^[k] and y^[k+1], the start and the target */
   readonly input: StepInput;
   readonly stages: Stages;
@@ -20,10 +21,6 @@ export interface Run {
   readonly y: Float32Array;
   /** whether P of the last request is valid for this one */
   readonly isReused: boolean;
-  /** milliseconds */
-  readonly timeLeft: () => number;
-  /** throws StepAbandoned when no time is left */
-  readonly pulse: () => void;
   next: NextSearch;
   /** what moved before the first step */
   readonly moved: MovedBefore;
@@ -36,4 +33,10 @@ export interface Run {
   activeContacts: number;
   /** the most in one backward step */
   colours: number;
+}
+
+/** The contacts and colours of one backward step. */
+export function noteRows(run: Run, contacts: number, colours: number): void {
+  run.activeContacts = Math.max(run.activeContacts, contacts);
+  run.colours = Math.max(run.colours, colours);
 }

@@ -46,6 +46,25 @@ class ElementTree {
   }
 }
 
+/** How far a search has come: everything before it is in P. Runs of leaves are found and appended one after the other. */
+export class SearchCursor {
+  /** index into PAIR_KINDS */
+  kind = 0;
+  /** first leaf of the next run */
+  leaf = 0;
+  /** the trees are built; leaves count in these trees only */
+  hasTrees = false;
+}
+
+/** A search that was given up, and where. */
+export interface UnfinishedSearch {
+  readonly cursor: SearchCursor;
+  /** most pairs */
+  readonly budget: number;
+  /** of all vertices */
+  readonly isWhole: boolean;
+}
+
 /**
  * The trees of vertices, triangles, edges and free points. A search renews what differs from the search before: the hulls of
  * elements with a corner whose box is another one. All of it where another mesh, or other growths, were searched last.
@@ -111,6 +130,11 @@ export class SearchTrees {
     return true;
   }
 
+  /** Whether no vertex has another box than in the last search; after {@link compare} has found the trees to be of this search. */
+  areCurrent(vertexCount: number): boolean {
+    return !this.isChanged.subarray(0, vertexCount).includes(1);
+  }
+
   /** The trees are built from these boxes. */
   settle({ box, growth }: TrustBoxes, search: number): void {
     if (this.seen.length < box.length) this.seen = new Float32Array(box.length);
@@ -139,6 +163,8 @@ export class ProximitySearch {
    * @param rules with the same `distances` in every search
    * @param cutoff pairs that stay further apart than this anywhere in their boxes are excluded; engine units
    * @param pulse called at short intervals; may throw
+   * @param cursor where to begin; where `pulse` throws it says how far the search has come, and P holds what comes before
+   * @returns false = the cursor is void, because another search has used the trees since
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */
   search(
@@ -149,16 +175,19 @@ export class ProximitySearch {
     budget: number,
     pairs: PairSet,
     pulse?: () => void,
-  ): void {
+    cursor = new SearchCursor(),
+  ): boolean {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
     const trees = this.#trees;
     const isUpdate = trees.compare(boxes, this.#id);
+    if (cursor.hasTrees && !(isUpdate && trees.areCurrent(boxes.box.length / 6))) return false;
     this.#renew(trees.vertices, contactVertices, 1, boxes, rules, isUpdate, rules.border?.contactVertices);
     this.#renew(trees.triangles, triangles, 3, boxes, rules, isUpdate);
     pulse?.();
     this.#renew(trees.edges, edges, 2, boxes, rules, isUpdate, rules.border?.edges);
     this.#renew(trees.particles, particles, 1, boxes, rules, isUpdate);
     trees.settle(boxes, this.#id);
+    cursor.hasTrees = true;
     const elements: Readonly<Record<ElementSet, WalkedElements>> = {
       contactVertices: { ...trees.vertices.walked, size: 1, first: 0 },
       triangles: { ...trees.triangles.walked, size: 3, first: 0 },
@@ -168,10 +197,12 @@ export class ProximitySearch {
     };
     const { isIgnored, distances } = rules;
     const input = { box: boxes.box, x, cutoff, distances, isIgnored, budget, pulse };
-    PAIR_KINDS.forEach(({ a, b }, kind) => {
+    for (; cursor.kind < PAIR_KINDS.length; cursor.kind++, cursor.leaf = 0) {
+      const { a, b } = PAIR_KINDS[cursor.kind];
       const other = elements[b];
-      if (other.first < other.tree.count) pairUp(kind, elements[a], other, input, pairs, trees.found);
-    });
+      if (other.first < other.tree.count) pairUp(cursor, elements[a], other, input, pairs, trees.found);
+    }
+    return true;
   }
 
   /**

@@ -2,7 +2,7 @@ import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { BeforeSteps } from '../before-steps.js';
 import type { Resolution, StepInput } from '../engine.js';
-import { countPairs, describePair, findLimitingPairs } from '../pair-report.js';
+import { countPairs } from '../pair-report.js';
 import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import type { SavedScene } from '../saved-scene.js';
 import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
@@ -10,13 +10,15 @@ import { StepAbandoned } from '../step-abandoned.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
 import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
+import { describeLimiting } from './limiting-pairs.js';
 import { markMoving, restoreOverflow } from './motion.js';
 import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
 import { PullBack } from './pull-back.js';
-import type { NextSearch, Run } from './run.js';
-import { shortenOnce } from './shorten-once.js';
+import { type NextSearch, noteRows, type Run } from './run.js';
+import { pulseOfSearch } from './shorten-once.js';
 import { Stages } from './stages.js';
+import { mayOnlySearch, timeLeftOf } from './time-left.js';
 import type { Workspace } from './workspace.js';
 
 /** Sweeps of a step between two calls of `shouldStop`. */
@@ -127,9 +129,10 @@ export class TwoWay {
       const status = this.#statusBeforeStep(run);
       if (status) return status;
       stages.clock.restart();
-      this.#step++;
       try {
         if (run.next.isDue) this.#search(run);
+        run.pulse();
+        this.#step++;
         this.#backward(run);
         this.#forward(run);
       } catch (thrown) {
@@ -159,11 +162,8 @@ export class TwoWay {
     const y = scratch.float32('y', target.length);
     x.set(start);
     y.set(target);
-    const timeLeft = input.timeLeft ?? (() => Number.POSITIVE_INFINITY);
-    const pulse = (): void => {
-      if (timeLeft() <= 0) throw new StepAbandoned();
-    };
-    const moved = this.#before.move(this.#settings, input, x, pulse);
+    const time = timeLeftOf(input);
+    const moved = this.#before.move(this.#settings, input, x, time.searchPulse);
     clock.lap('forward');
     residuals.begin(x, target, this.#settings.floor);
     proximity.beginRequest(input.excluded);
@@ -182,18 +182,18 @@ export class TwoWay {
     clock.lap('backward');
     const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
-    return { input, stages, x, y, moved, isReused, timeLeft, pulse, next, ...counts };
+    return { input, stages, x, y, moved, isReused, ...time, next, ...counts };
   }
 
   /** The status of a run that takes no further step; undefined = it takes one. */
-  #statusBeforeStep({ input, stages, moved, steps }: Run): Status | undefined {
+  #statusBeforeStep({ input, stages, moved, steps, next }: Run): Status | undefined {
     if (moved.isGivenUp) return 'DEADLINE';
     const { epsilon, stepLimit, pullBack } = this.#settings;
     if (stages.residuals.largest < epsilon) return 'CONVERGED';
     // The pull-back brings the dynamic vertices nearer than further steps would, once what is prescribed has arrived.
     if (pullBack && stages.residuals.haveArrived(this.#mesh.kinematic, epsilon)) return 'CONVERGED';
     if (steps >= stepLimit) return 'STEP_LIMIT';
-    return input.shouldStop?.() ? 'DEADLINE' : undefined;
+    return input.shouldStop?.() && !mayOnlySearch(input, steps, next.isDue) ? 'DEADLINE' : undefined;
   }
 
   /** From the state in which Algorithm 1 has ended, unless time or steps have. @param ended how */
@@ -215,37 +215,44 @@ export class TwoWay {
       search: (wanted) => {
         clock.restart();
         run.next = { isDue: true, wanted };
-        this.#search(run);
+        this.#searchInPullBack(run);
       },
       nextStep: () => {
         if (run.steps >= stepLimit) return 'STEP_LIMIT';
-        if (input.shouldStop?.()) return 'DEADLINE';
-        run.steps++;
+        if (input.shouldStop?.() && !mayOnlySearch(input, run.steps, !proximity.isValid)) return 'DEADLINE';
         clock.restart();
         return ++this.#step;
       },
-      onRows: (contacts, colours) => {
-        run.activeContacts = Math.max(run.activeContacts, contacts);
-        run.colours = Math.max(run.colours, colours);
-      },
+      onRows: (contacts, colours) => noteRows(run, contacts, colours),
       onState: (x) => input.onState?.(x),
-      onStep: (moving) =>
-        input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving }),
+      onStep: (moving) => {
+        run.steps++;
+        input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving });
+      },
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
     return ended === 'CONVERGED' ? status : ended;
   }
 
-  /** P ← Proximity_Search(x). A search that does not end leaves P empty, because no report may name a pair of it. */
-  #search(run: Run): void {
-    const { guard, leap } = this.#settings;
-    const { x, y, next, pulse } = run;
-    const isShortening = run.searches === 0 && !run.isReused && guard === 'BOXES' && leap > 0;
+  /** A step that begins with its search, for lack of a P, and is given up by then has not happened: its number is used again. */
+  #searchInPullBack(run: Run): void {
+    const isFirst = !this.#proximity.isValid;
     try {
-      this.#proximity.renew(x, y, next.wanted, isShortening ? shortenOnce(run.timeLeft, pulse) : pulse);
+      this.#search(run);
+      if (isFirst) run.pulse();
+    } catch (thrown) {
+      if (isFirst) this.#step--;
+      throw thrown;
+    }
+  }
+
+  /** P ← Proximity_Search(x). A search that was given up leaves what it has found for the next request to continue. */
+  #search(run: Run): void {
+    try {
+      this.#proximity.renew(run.x, run.y, run.next.wanted, pulseOfSearch(run, this.#settings));
     } finally {
-      if (!this.#proximity.isValid) this.#proximity.pairs.clear();
+      if (!this.#proximity.isValid && !this.#proximity.isUnfinished) this.#proximity.pairs.clear();
     }
     run.searches++;
     run.stages.clock.lap('search');
@@ -279,8 +286,7 @@ export class TwoWay {
     }
     if (FORWARD_RULES[forward].isAlongNormal) slide.apply(pairs, list, count, x, y, this.#mesh.inverseMasses);
     restoreOverflow(y, input.y);
-    run.activeContacts = Math.max(run.activeContacts, contacts.count);
-    run.colours = Math.max(run.colours, contacts.colouring.colours);
+    noteRows(run, contacts.count, contacts.colouring.colours);
     clock.lap('backward');
   }
 
@@ -371,9 +377,10 @@ export class TwoWay {
 
   #report(run: Run, status: Status): Resolution {
     const { residuals, forward, clock } = run.stages;
-    const { pairs } = this.#proximity;
+    const { pairs, isValid } = this.#proximity;
     const { activeContacts, colours, pullBack } = run;
-    const limiting = findLimitingPairs(residuals.r, (i) => forward.limiter[i], this.#settings.epsilon, pairs.count);
+    // What an unfinished search has found says nothing of the pairs that held the last step.
+    const count = isValid ? pairs.count : 0;
     return {
       status,
       positions: run.x.slice(),
@@ -383,16 +390,9 @@ export class TwoWay {
       proximitySetReused: run.isReused,
       residual: residuals.largest,
       unfinishedVertices: residuals.unfinished,
-      pairs: { ...countPairs((kind) => pairs.byKind[kind]), activeContacts, colours },
+      pairs: { ...countPairs((kind) => (isValid ? pairs.byKind[kind] : 0)), activeContacts, colours },
       touchingPairs: forward.touching,
-      limitingPairs: limiting.map((p) =>
-        describePair(
-          pairs.kind[p],
-          pairs.vertex.subarray(4 * p, 4 * p + 4),
-          pairs.distance[p],
-          pairs.normal.subarray(3 * p, 3 * p + 3),
-        ),
-      ),
+      limitingPairs: describeLimiting(residuals, forward, this.#settings.epsilon, pairs, count),
       timings: clock.timings,
       ...(pullBack ? { pullBack } : {}),
     };

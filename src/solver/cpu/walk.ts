@@ -16,6 +16,9 @@ const LEAVES_PER_CHUNK = 32;
 /** Chunks of a run. What a run has found is appended to P before the next one begins, so that its memory is used again. */
 const CHUNKS_PER_RUN = 64;
 
+/** Chunks of a run for each thread: some three milliseconds. */
+const CHUNKS_PER_THREAD = 4;
+
 /** Pairs of a block. Threads take blocks as they need them; a chunk leaves at most one of its blocks partly empty. */
 const BLOCK_PAIRS = 512;
 
@@ -269,10 +272,11 @@ function collectBlocks(arrays: CollectArrays, _: NoNumbers, from: number, to: nu
  * Appends to P every pair of overlapping elements that share no vertex, except those that a direction separates anywhere in
  * their boxes: by leaf of a, then as b is walked, however many threads take part.
  *
+ * @param cursor the kind, and the leaf of a to begin with; moved on when what was found has been appended
  * @throws PairBudgetExceeded, and what `pulse` throws
  */
 export function pairUp(
-  kind: number,
+  cursor: { readonly kind: number; leaf: number },
   a: WalkedElements,
   b: WalkedElements,
   input: WalkInput,
@@ -281,12 +285,16 @@ export function pairUp(
 ): void {
   if (a.tree.count === 0 || b.tree.count === 0) return;
   const { box, x, cutoff, distances, isIgnored, budget, pulse } = input;
+  const { kind } = cursor;
   const leaves = Math.ceil(a.tree.count / LEAF_SIZE);
   found.reserve(FIRST_BLOCKS * Math.min(CHUNKS_PER_RUN, Math.ceil(leaves / LEAVES_PER_CHUNK)));
   ignores = isIgnored;
+  // What a run has found is kept if the next one is given up, so runs are no longer than threads need to share them evenly.
+  const chunksPerRun = Math.min(CHUNKS_PER_RUN, CHUNKS_PER_THREAD * team.slots);
   try {
-    for (let firstLeaf = 0; firstLeaf < leaves; ) {
-      const count = Math.min(leaves - firstLeaf, LEAVES_PER_CHUNK * CHUNKS_PER_RUN);
+    while (cursor.leaf < leaves) {
+      const { leaf: firstLeaf } = cursor;
+      const count = Math.min(leaves - firstLeaf, LEAVES_PER_CHUNK * chunksPerRun);
       const left = budget - pairs.count;
       const { vertices, normals, blocks, taken } = found;
       taken.fill(0);
@@ -312,7 +320,7 @@ export function pairUp(
       if (taken[0] > found.count) found.reserve(Math.max(taken[0], 2 * found.count));
       else {
         append(kind, pairs, found);
-        firstLeaf += count;
+        cursor.leaf += count;
       }
     }
   } finally {

@@ -1,0 +1,101 @@
+import t from 'tap';
+import type { Quality } from '../../../src/contract/parameters.js';
+import { buildMesh } from '../../../src/mesh/build.js';
+import { measureMesh } from '../../../src/mesh/measure.js';
+import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import type { Engine, Resolution, Scene, StepInput } from '../../../src/solver/engine.js';
+import { resolveParameters } from '../../../src/solver/parameters.js';
+import { stackSwap } from '../cases.js';
+
+const builder = stackSwap(40);
+const { mesh: input } = builder.build();
+// A pinned corner of each layer keeps them from moving rigidly before the first step.
+const corners = [0, input.vertexCount - 1];
+for (const corner of corners) input.kinematic![corner] = 1;
+const SCALE = 64;
+const image = (positions: ArrayLike<number>) => Float32Array.from(positions, (value) => value * SCALE);
+const x = image(builder.start);
+const y = image(builder.target);
+for (const corner of corners) y.set(x.subarray(3 * corner, 3 * corner + 3), 3 * corner);
+const mesh = buildMesh(input);
+
+async function open(quality: Quality = 'FAST', engine: Engine = createCpuEngine()): Promise<Scene> {
+  const { parameters } = resolveParameters(
+    { stepLimit: 6, quality },
+    measureMesh(mesh, Float32Array.from(builder.start)),
+  );
+  const units = { scale: SCALE, floor: parameters.activationDistance * 0.01 * SCALE };
+  return engine.open(mesh, parameters, units);
+}
+
+/** No time for a step, and for a search as many questions as given. */
+function briefly(questions: number): Partial<StepInput> {
+  let left = questions;
+  return { shouldStop: () => true, timeLeft: () => 0, searchTimeLeft: () => left-- };
+}
+
+const plain = await (await open()).resolve({ x, y });
+
+/** @returns the requests that were answered without a step, until the search was complete */
+async function searchBriefly(scene: Scene, questions: number, between = async () => {}): Promise<Resolution[]> {
+  const resolutions: Resolution[] = [];
+  for (let n = 0; n < 200; n++) {
+    const resolution = await scene.resolve({ x, y, ...briefly(questions) });
+    resolutions.push(resolution);
+    if (resolution.searches > 0) break;
+    await between();
+  }
+  return resolutions;
+}
+
+for (const quality of ['FAST', 'BALANCED'] as const)
+  t.test(`${quality}: a search that is given up is continued, and ends as if it had never been`, async (t) => {
+    // The kinematic corners stay: under BALANCED the first search is the first of the pull-back.
+    const plain = await (await open(quality)).resolve({ x, y });
+    let most = 0;
+    for (const questions of [12, 14, 17, 25]) {
+      const scene = await open(quality);
+      const requests = await searchBriefly(scene, questions);
+      most = Math.max(most, requests.length);
+      const last = requests.pop()!;
+      t.match(
+        last,
+        { status: 'DEADLINE', steps: 0, searches: 1 },
+        `${questions} questions: found by request ${requests.length + 1}`,
+      );
+      for (const { status, steps, positions, limitingPairs, pairs } of requests) {
+        t.same([status, steps, limitingPairs.length, pairs.vertexTriangle, pairs.edgeEdge], ['DEADLINE', 0, 0, 0, 0]);
+        t.same(positions, x, 'nothing has moved');
+      }
+      const done = await scene.resolve({ x, y });
+      t.ok(done.proximitySetReused);
+      t.same(done.pairs, plain.pairs);
+      t.same(done.positions, plain.positions, 'to the bit');
+    }
+    t.ok(most > 2, `at most ${most} requests for one search`);
+  });
+
+t.test('what was found for another start, or in trees that another scene has used, is searched again', async (t) => {
+  const engine = createCpuEngine();
+  const scene = await open('FAST', engine);
+  const other = await open('FAST', engine);
+  const [first] = await searchBriefly(scene, 20);
+  t.equal(first!.searches, 0);
+  await other.resolve({ x, y });
+  t.same((await scene.resolve({ x, y })).positions, plain.positions, 'after another scene');
+
+  const moved = await open();
+  await moved.resolve({ x, y, ...briefly(20) });
+  const away = x.map((value, k) => value + (k % 3 === 0 ? 1000 : 0));
+  const there = y.map((value, k) => value + (k % 3 === 0 ? 1000 : 0));
+  const elsewhere = await moved.resolve({ x: away, y: there });
+  const fresh = await (await open()).resolve({ x: away, y: there });
+  t.same(elsewhere.positions, fresh.positions, 'from another start');
+});
+
+t.test('a search may take the time that is meant for a test only as long as there is some', async (t) => {
+  const scene = await open();
+  const none = await scene.resolve({ x, y, shouldStop: () => true, timeLeft: () => 0, searchTimeLeft: () => 0 });
+  t.match(none, { status: 'DEADLINE', steps: 0, searches: 0 });
+  t.same(none.positions, x);
+});
