@@ -139,7 +139,7 @@ export async function carryOutCall(
   session: ClientHttp2Session,
   attack: CallAttack,
 ): Promise<Ended | 'silence' | undefined> {
-  const stream = session.request({ ':scheme': 'http', ':authority': 'x', ...attack.headers });
+  const stream = session.request({ ':scheme': 'http', ':authority': 'localhost', ...attack.headers });
   let [status, grpcStatus, details, message] = [0, undefined, undefined, undefined] as [
     number,
     number | undefined,

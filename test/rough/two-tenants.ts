@@ -59,6 +59,8 @@ export async function openTwoTenants(
 const PROTOBUF = 'application/x-protobuf';
 const POSITIONS = 'application/octet-stream';
 const INCLUDE = { contacts: true, vertices: true };
+/** Under which the vertices of the secret cloth end on their targets to the bit, so that the positions of its answers tell the secret. */
+const PARAMETERS = { quality: 'FAST' };
 
 /** One holder of a key. */
 export class Tenant {
@@ -76,11 +78,12 @@ export class Tenant {
   /** Every kind of request whose answer depends on a mesh, once a door; its sessions are deleted at the end. */
   async askEverything({ mesh, start, target }: SecretCloth): Promise<Answers> {
     const positions = (data: Float32Array) => ({ data, scalar: 'FLOAT32' });
-    const opening = encodeMessage('CreateSessionRequest', { mesh, start: positions(start) });
+    const opening = encodeMessage('CreateSessionRequest', { mesh, start: positions(start), parameters: PARAMETERS });
     const resolve = encodeMessage('ResolveRequest', {
       mesh,
       start: positions(start),
       target: positions(target),
+      parameters: PARAMETERS,
       include: INCLUDE,
     });
     const check = encodeMessage('CheckRequest', { mesh, positions: positions(start), reportPairsCloserThan: 0.01 });

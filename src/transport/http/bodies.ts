@@ -102,7 +102,7 @@ class BodyParts {
     const { announced } = this;
     if (announced !== undefined && this.byteLength + chunk.byteLength <= announced) {
       // The pages of a large buffer are taken from the system when they are written to.
-      this.target ??= Buffer.allocUnsafe(announced);
+      this.target ??= Buffer.alloc(announced);
       this.target.set(chunk, this.byteLength);
     } else this.chunks.push(chunk);
     this.byteLength += chunk.byteLength;
