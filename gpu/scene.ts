@@ -236,7 +236,7 @@ export class GpuScene implements Scene {
     this.#isResidentXKnown = false;
     uploadPositions(queue, encoder, this.#buffers, { start, target, isResident });
     this.#phases.begin();
-    this.#uploadParameters(start);
+    this.#uploadParameters(start, target);
     const { clock, pairCount, radius } = this.#control;
     const isClockWorn = clock > CLOCK_LIMIT;
     if (isClockWorn) this.#hasPairs = false;
@@ -245,9 +245,9 @@ export class GpuScene implements Scene {
     return encoder;
   }
 
-  #uploadParameters(start: Float32Array): void {
+  #uploadParameters(start: Float32Array, target: Float32Array): void {
     const { queue } = this.memory.device;
-    const request = { start, waitsForSearch: this.#place === 'HOST', phase: this.#phases.phase };
+    const request = { start, target, waitsForSearch: this.#place === 'HOST', phase: this.#phases.phase };
     uploadParameters(queue, this.#buffers, this.#mesh, this.#settings, this.#edges, request);
   }
 
@@ -319,9 +319,9 @@ export class GpuScene implements Scene {
     this.#phases.resume(encoder, state, control);
   }
 
-  #openPhase(encoder: GPUCommandEncoder, { x: start }: StepInput): void {
+  #openPhase(encoder: GPUCommandEncoder, { x: start, y: target }: StepInput): void {
     this.#phases.open(encoder, this.#control, () => {
-      this.#uploadParameters(start);
+      this.#uploadParameters(start, target);
       this.#writeControl({ ...this.#control, state: STATE.RUNNING });
     });
   }

@@ -28,7 +28,8 @@ export const PARAMETERS = new Struct('Parameters', {
   hasDistances: ['u32', '1 = parts have their own δ: one a vertex, behind the positions in `start`.'],
   leastDelta: ['f32', 'The smallest of these δ.'],
   mostDelta: ['f32', 'The largest of these δ.'],
-  hasPullBack: ['u32', '1 = the pull-back follows when Algorithm 1 has ended, or its kinematic vertices have arrived.'],
+  hasPullBack: ['u32', '1 = the pull-back follows when Algorithm 1 has ended.'],
+  hasEarlyPullBack: ['u32', '1 = also when its kinematic vertices have arrived: targets are not scattered.'],
   isAiming: ['u32', '1 = contacts are those of the pull-back: w of pairNormal is their aim, not δ_p.'],
   movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
 });

@@ -11,7 +11,8 @@ import {
 } from '../../src/solver/constants.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import { offsetsByVertex } from '../../src/solver/part-offsets.js';
-import type { PullBackSettings, Settings } from '../../src/solver/settings.js';
+import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
+import type { Settings } from '../../src/solver/settings.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
@@ -61,7 +62,7 @@ function inOwnMemory(array: Float32Array): Float32Array<ArrayBuffer> {
 /**
  * Uploads the parameter block of a request, and the δ of each vertex where parts have one of their own.
  *
- * @param start float32[3·V], for the largest coordinate X
+ * @param start float32[3·V], for the largest coordinate X; with `target` for the plan of the pull-back
  * @param waitsForSearch whether the run pauses for each search
  */
 export function uploadParameters(
@@ -70,12 +71,18 @@ export function uploadParameters(
   mesh: CollisionMesh,
   settings: Settings,
   edges: EdgePlan,
-  request: { readonly start: Float32Array; readonly waitsForSearch: boolean; readonly phase: Phase },
+  request: {
+    readonly start: Float32Array;
+    readonly target: Float32Array;
+    readonly waitsForSearch: boolean;
+    readonly phase: Phase;
+  },
 ): void {
-  const { start, waitsForSearch, phase } = request;
+  const { start, target, waitsForSearch, phase } = request;
   const s = settings;
   const distances = distancesByVertex(mesh, settings);
   if (distances) queue.writeBuffer(buffers.start, POSITION_BYTES * mesh.vertexCount, Float32Array.from(distances));
+  const plan = planPullBack(mesh, s, start, target);
   const packed = PARAMETERS.pack({
     vertexCount: mesh.vertexCount,
     edgeCount: edges.count,
@@ -98,15 +105,16 @@ export function uploadParameters(
     hasDistances: distances ? 1 : 0,
     leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
     mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
-    hasPullBack: s.pullBack ? 1 : 0,
+    hasPullBack: plan ? 1 : 0,
     isAiming: phase === PHASE.ADVANCE ? 0 : 1,
+    hasEarlyPullBack: plan?.isEarly ? 1 : 0,
     movesAll: phase === PHASE.SHORTEN ? 1 : 0,
   });
   queue.writeBuffer(buffers.parameters, 0, packed);
-  if (!s.pullBack || phase === PHASE.ADVANCE) return;
+  if (!plan || phase === PHASE.ADVANCE) return;
   const offsets = offsetsByVertex(mesh, s);
   const hasOffsets = offsets !== undefined;
-  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, s.pullBack, { edges, phase, hasOffsets }));
+  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, plan, { edges, phase, hasOffsets }));
   if (offsets) queue.writeBuffer(buffers.named('offsets'), 0, Float32Array.from(offsets));
 }
 
@@ -118,15 +126,15 @@ export function sweepsOf({ sweeps, pullBack }: Settings, phase: Phase): number {
 
 /** The parameter block of a phase of the pull-back. */
 export function packPullBack(
-  { delta, leap, reach }: Settings,
-  { tau, minGain, offset }: PullBackSettings,
+  { delta }: Pick<Settings, 'delta'>,
+  { tau, longest, minGain, offset }: PullBackPlan,
   { edges, phase, hasOffsets }: { readonly edges: EdgePlan; readonly phase: Phase; readonly hasOffsets: boolean },
 ): ArrayBuffer {
   const isShortening = phase === PHASE.SHORTEN;
   return PULL_BACK.pack({
     phase,
     tau,
-    longest: leap > 0 ? leap : reach,
+    longest,
     minGain,
     offsetShare: offset,
     // Each of the last steps begins anew.

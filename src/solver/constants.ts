@@ -71,6 +71,9 @@ export const MIN_SINE = 0.15;
 /** Volume form: a triangle whose doubled area is below this share of its longer side squared uses the gap form. */
 export const MIN_AREA_SHARE = 1e-6;
 
+/** Sweeps of a step between two looks at whether the caller wants to stop. */
+export const SWEEPS_PER_STOP_CHECK = 16;
+
 // Progress
 
 /** A vertex that a pair holds to a smaller α than this … */
@@ -98,6 +101,20 @@ export const FALLEN_SHARE = 0.01;
 export const TRAVEL = WINDOW / 4;
 
 // Pull-back
+
+/**
+ * Targets are scattered where the motions of the ends of more than this share of the edges differ by so many leaps (three median
+ * edges by default): the pull-back follows Algorithm 1 (scattered-targets.ts). A fold or a mesh that is turned inside out stays
+ * below, at two edges.
+ */
+export const SCATTERED_LEAPS = 1.5;
+export const SCATTERED_SHARE = 0.5;
+
+/** The longest motion of its steps then, over δ: contacts leave room for about a δ, on either side. */
+export const SCATTERED_MOTION = 2;
+
+/** And the factor on the gain that its steps must make: by default it ends where three in a row gain less than 4 %. */
+export const SCATTERED_MIN_GAIN = 4;
 
 /** A vertex that no row has pushed for this many steps goes for its whole target. */
 export const FREE_STEPS = 8;

@@ -229,6 +229,14 @@ export function crossedWaistband(): SceneBuilder {
   return scene;
 }
 
+/** A sheet of n × n quads whose vertices go to random places within `spread` edges of its middle, on each axis. */
+export function scatteredSheet(n: number, spread: number, random: Random): SceneBuilder {
+  const scene = new SceneBuilder();
+  const draw = (): number => random.between(-spread, spread) / n;
+  scene.sheet(n, (u, v) => ({ at: [u - 0.5, v - 0.5, 0], to: [draw(), draw(), draw()] }));
+  return scene;
+}
+
 /** A triangle's edge rises into another triangle through a side whose part it ignores; the third corner is in a third part. */
 export function edgeIntoSeam(): SceneBuilder {
   const scene = new SceneBuilder();

@@ -12,6 +12,7 @@ import { packPullBack } from '../../gpu/step/request.js';
 import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { PairSet } from '../../src/solver/cpu/pair-set.js';
+import { planPullBack } from '../../src/solver/scattered-targets.js';
 import type { Settings } from '../../src/solver/settings.js';
 
 export interface StageInput {
@@ -111,6 +112,7 @@ export class StageBench {
         isPlanar: s.forward === 'PLANAR' ? 1 : 0,
         isVolume: s.contact === 'VOLUME' ? 1 : 0,
         hasBoxes: s.guard === 'BOXES' ? 1 : 0,
+        hasEarlyPullBack: 1,
         // Any number of contacts may go through the wide rounds, so that both ways can be compared.
         tailRows: 0,
       }),
@@ -147,12 +149,14 @@ export class StageBench {
    * @param offsets float32[2·V] contact offset and δ by vertex, where parts have their own
    */
   beginPullBack({ settings, mesh, y }: StageInput, phase: Exclude<Phase, 0>, offsets?: Float32Array): void {
-    if (!settings.pullBack) throw new Error('These settings have no pull-back.');
+    // Targets that are where the vertices stand are not scattered.
+    const plan = planPullBack(mesh, settings, y, y);
+    if (!plan) throw new Error('These settings have no pull-back.');
     const { queue } = this.#memory.device;
     queue.writeBuffer(
       this.#buffers.named('pullBack'),
       0,
-      packPullBack(settings, settings.pullBack, { edges: this.edges, phase, hasOffsets: offsets !== undefined }),
+      packPullBack(settings, plan, { edges: this.edges, phase, hasOffsets: offsets !== undefined }),
     );
     if (offsets) this.write('offsets', offsets);
     this.run((pass) => this.pullBack.open(pass, phase, mesh.vertexCount));

@@ -81,8 +81,8 @@ fn decide() {
   control.wantsSearch = wanted;
 
   let limited = select(RUNNING, AT_STEP_LIMIT, steps >= parameters.stepLimit);
-  // The pull-back brings dynamic vertices nearer than further steps would, once what is prescribed has arrived.
-  let hasArrived = parameters.hasPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
+  // The pull-back brings dynamic vertices nearer than further steps would, once what is prescribed has arrived, unless targets are scattered.
+  let hasArrived = parameters.hasEarlyPullBack == 1u && atomicLoad(&control.lateCount) == 0u;
   let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone || hasArrived);
   let isHandedOver = isRunning && handedOver(ended);
   control.phase = select(control.phase, PHASE_PULL, isHandedOver);
@@ -111,7 +111,7 @@ fn open() {
   let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
   control.wantsSearch = search;
   let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
-  let isHandedOver = parameters.hasPullBack == 1u && unfinished > 0u && atomicLoad(&control.lateCount) == 0u;
+  let isHandedOver = parameters.hasEarlyPullBack == 1u && unfinished > 0u && atomicLoad(&control.lateCount) == 0u;
   control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
   control.ended = select(0u, CONVERGED, isHandedOver);
   let ended = select(limited, CONVERGED, unfinished == 0u);

@@ -2,8 +2,8 @@
 // the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
 // statuses:
 //
-//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, unless it gains anything and a vertex
-//             comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, MAX_HELD_STEPS in any case, as STALLED;
+//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, unless the phase began early
+//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, MAX_HELD_STEPS in any case, as STALLED;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it.
 //   SHORTEN   follows where edges of the best state are above their limits: up to MAX_SHORTENING_STEPS steps, while each
 //             takes MIN_SHORTENING_GAIN off the excess.
@@ -104,7 +104,7 @@ fn decidePull() {
   control.bests += select(0u, 1u, isBest);
 
   let isHeld = atomicLoad(&control.heldCount) > 0u;
-  let isRich = gain >= pullBack.minGain || (isBest && atomicLoad(&control.isLeaping) == 1u);
+  let isRich = gain >= pullBack.minGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
   let isSettled = poor >= MAX_POOR_STEPS && !isHeld;

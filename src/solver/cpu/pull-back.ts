@@ -16,7 +16,8 @@ import {
   WARM_CONTACTS,
   WARM_EDGES,
 } from '../constants.js';
-import type { PullBackSettings, Settings } from '../settings.js';
+import type { PullBackPlan } from '../scattered-targets.js';
+import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
@@ -78,7 +79,7 @@ export interface PullBackOutcome {
 export class PullBack {
   readonly #mesh: CollisionMesh;
   readonly #settings: Settings;
-  readonly #plan: PullBackSettings;
+  readonly #plan: PullBackPlan;
   readonly #stages: Stages;
   readonly #proximity: Proximity;
   readonly #edges: EdgeLimits | undefined;
@@ -113,7 +114,7 @@ export class PullBack {
   constructor(
     mesh: CollisionMesh,
     settings: Settings,
-    plan: PullBackSettings,
+    plan: PullBackPlan,
     stages: Stages,
     proximity: Proximity,
     deltas: { readonly distances: Float32Array | undefined; readonly min: number },
@@ -208,7 +209,7 @@ export class PullBack {
         this.#keep(run);
       }
       clock.lap('forward');
-      if (gain >= this.#plan.minGain || (gain > 0 && this.#isLeaping(run))) {
+      if (gain >= this.#plan.minGain || (gain > 0 && this.#plan.isEarly && this.#isLeaping(run))) {
         poorSteps = 0;
         continue;
       }
@@ -278,8 +279,7 @@ export class PullBack {
   /** y ← x + t (y* − x), no longer than a leap. */
   #rebuild({ x, y, target }: PullBackRun): void {
     const { inverseMasses } = this.#mesh;
-    const { leap, reach } = this.#settings;
-    const longest = leap > 0 ? leap : reach;
+    const { longest } = this.#plan;
     for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
       const isFree = inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
       let t = isFree ? 1 : this.#plan.tau;
@@ -322,8 +322,7 @@ export class PullBack {
 
   /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap. */
   #isLeaping({ x, target }: PullBackRun): boolean {
-    const { leap, reach } = this.#settings;
-    const least = LEAP_PROGRESS * (leap > 0 ? leap : reach);
+    const least = LEAP_PROGRESS * this.#plan.longest;
     return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
   }
 

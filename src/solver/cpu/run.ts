@@ -1,5 +1,6 @@
 import type { MovedBefore } from '../before-steps.js';
 import type { PullBackFigures, StepInput } from '../engine.js';
+import type { PullBackPlan } from '../scattered-targets.js';
 import type { Stages } from './stages.js';
 import type { TimeLeft } from './time-left.js';
 
@@ -24,6 +25,8 @@ export interface Run extends TimeLeft {
   next: NextSearch;
   /** what moved before the first step */
   readonly moved: MovedBefore;
+  /** undefined = Algorithm 1 alone */
+  readonly plan: PullBackPlan | undefined;
   /** l, those pieces included */
   steps: number;
   /** undefined = the phase did not run */

@@ -1,11 +1,13 @@
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { BeforeSteps } from '../before-steps.js';
+import { SWEEPS_PER_STOP_CHECK } from '../constants.js';
 import type { Resolution, StepInput } from '../engine.js';
 import { countPairs } from '../pair-report.js';
 import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import type { SavedScene } from '../saved-scene.js';
-import { type PullBackSettings, type Settings, servesBoth } from '../settings.js';
+import { type PullBackPlan, planPullBack } from '../scattered-targets.js';
+import { type Settings, servesBoth } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
 import { FORWARD_RULES } from './bound.js';
@@ -20,9 +22,6 @@ import { pulseOfSearch } from './shorten-once.js';
 import { Stages } from './stages.js';
 import { mayOnlySearch, timeLeftOf } from './time-left.js';
 import type { Workspace } from './workspace.js';
-
-/** Sweeps of a step between two calls of `shouldStop`. */
-const SWEEPS_PER_STOP_CHECK = 16;
 
 /**
  * Algorithm 1 on one mesh: alternating backward and forward steps over a proximity set that is searched rarely and kept
@@ -119,7 +118,7 @@ export class TwoWay {
     const run = this.#begin(input, stages);
     const status = this.#advance(run);
     if (status === 'CONVERGED' || status === 'STALLED') this.#arrive(run);
-    return this.#report(run, this.#settings.pullBack ? this.#pullBack(run, this.#settings.pullBack, status) : status);
+    return this.#report(run, run.plan ? this.#pullBack(run, run.plan, status) : status);
   }
 
   /** Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */
@@ -181,23 +180,24 @@ export class TwoWay {
     slide.begin();
     clock.lap('backward');
     const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
+    const plan = planPullBack(this.#mesh, this.#settings, x, target);
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
-    return { input, stages, x, y, moved, isReused, ...time, next, ...counts };
+    return { input, stages, x, y, moved, plan, isReused, ...time, next, ...counts };
   }
 
   /** The status of a run that takes no further step; undefined = it takes one. */
-  #statusBeforeStep({ input, stages, moved, steps, next }: Run): Status | undefined {
+  #statusBeforeStep({ input, stages, moved, plan, steps, next }: Run): Status | undefined {
     if (moved.isGivenUp) return 'DEADLINE';
-    const { epsilon, stepLimit, pullBack } = this.#settings;
+    const { epsilon, stepLimit } = this.#settings;
     if (stages.residuals.largest < epsilon) return 'CONVERGED';
-    // The pull-back brings the dynamic vertices nearer than further steps would, once what is prescribed has arrived.
-    if (pullBack && stages.residuals.haveArrived(this.#mesh.kinematic, epsilon)) return 'CONVERGED';
+    // The pull-back brings dynamic vertices nearer than further steps would, unless their targets are scattered.
+    if (plan?.isEarly && stages.residuals.haveArrived(this.#mesh.kinematic, epsilon)) return 'CONVERGED';
     if (steps >= stepLimit) return 'STEP_LIMIT';
     return input.shouldStop?.() && !mayOnlySearch(input, steps, next.isDue) ? 'DEADLINE' : undefined;
   }
 
   /** From the state in which Algorithm 1 has ended, unless time or steps have. @param ended how */
-  #pullBack(run: Run, plan: PullBackSettings, ended: Status): Status {
+  #pullBack(run: Run, plan: PullBackPlan, ended: Status): Status {
     if (ended !== 'CONVERGED' && ended !== 'STALLED') return ended;
     const { input, stages, next, steps: stepsBefore } = run;
     const before = run.x.slice();

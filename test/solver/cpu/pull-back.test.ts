@@ -4,7 +4,7 @@ import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
 import { examplePair, randomPullBack, rmsOf, stretchOf } from '../../support/nearness.js';
 import { seeded } from '../../support/random.js';
-import { CASES, randomScene, stackSwap } from '../cases.js';
+import { CASES, randomScene, scatteredSheet, stackSwap } from '../cases.js';
 
 t.setTimeout(120_000);
 
@@ -70,6 +70,22 @@ t.test('random scenes with wild targets stay free of intersections at every step
     t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
     t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
   }
+});
+
+t.test('where targets are scattered it follows Algorithm 1, and comes nearer in at most as many steps', async (t) => {
+  const { mesh, start, target } = scatteredSheet(12, 4, seeded(20261122)).build();
+  const fast = await resolveJudged(engine, mesh, start, target, { quality: 'FAST' });
+  const balanced = await resolveJudged(engine, mesh, start, target, { quality: 'BALANCED' });
+  t.equal(balanced.intersections + balanced.collisions, 0, 'safe');
+  const { steps, pullBack } = balanced.resolution;
+  t.same(pullBack?.before, fast.resolution.positions, 'it begins with the answer of FAST');
+  t.equal(steps - (pullBack?.steps ?? 0), fast.resolution.steps);
+  t.ok(steps <= 2 * fast.resolution.steps, `${steps} steps, FAST ${fast.resolution.steps}`);
+  const [near, far] = [rmsOf(balanced, target), rmsOf(fast, target)];
+  t.ok(near < far, `rms ${near}, FAST ${far}`);
+  // It draws in what Algorithm 1 has left too long.
+  t.ok(stretchOf(fast, target) > 1.5, `FAST: stretch ${stretchOf(fast, target)}`);
+  t.ok(stretchOf(balanced, target) <= 1.1 * (1 + 1e-4), `stretch ${stretchOf(balanced, target)}`);
 });
 
 t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {

@@ -1,0 +1,77 @@
+import type { CollisionMesh } from '../mesh/types.js';
+import { SCATTERED_LEAPS, SCATTERED_MIN_GAIN, SCATTERED_MOTION, SCATTERED_SHARE } from './constants.js';
+import type { PullBackSettings, Settings } from './settings.js';
+
+/** The pull-back of one request: the settings, fitted to its targets. */
+export interface PullBackPlan extends PullBackSettings {
+  /**
+   * It begins once the kinematic vertices have arrived, and goes on while a vertex travels to a far target; otherwise it begins
+   * where Algorithm 1 ends, and its merit alone decides.
+   */
+  readonly isEarly: boolean;
+  /** longest motion of a step, engine units */
+  readonly longest: number;
+}
+
+/**
+ * Where targets are scattered (areTargetsScattered) the pull-back follows Algorithm 1 instead of taking its place.
+ *
+ * A step of the pull-back rebuilds y from y*, so vertices that are in each other's way push each other back in every step, and
+ * as their motions have nothing in common, none of them travels. In Algorithm 1 y keeps the pushes, so one of them gives way.
+ * A mesh whose parts travel far as a whole gains nothing by that: the pull-back brings it as near in fewer steps.
+ *
+ * What follows then is a tangle in which nothing has a leap's room, so steps are short: their boxes hold few pairs, and σ is met
+ * sooner, because ends that are torn apart stretch their edge less before the sweeps draw them together. And it ends early:
+ * the vertices creep past each other for as long as they may, and what a step gains falls while it costs more and more pairs.
+ *
+ * @param x float32[3·V] engine units, as the first step finds it
+ * @param target float32[3·V] y*
+ * @returns undefined = Algorithm 1 alone
+ */
+export function planPullBack(
+  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'inverseMasses'>,
+  { pullBack, leap, reach, delta }: Pick<Settings, 'pullBack' | 'leap' | 'reach' | 'delta'>,
+  x: Float32Array,
+  target: Float32Array,
+): PullBackPlan | undefined {
+  if (!pullBack) return undefined;
+  const longest = leap > 0 ? leap : reach;
+  if (!areTargetsScattered(mesh, x, target, longest)) return { ...pullBack, isEarly: true, longest };
+  return {
+    ...pullBack,
+    minGain: SCATTERED_MIN_GAIN * pullBack.minGain,
+    isEarly: false,
+    longest: Math.min(longest, SCATTERED_MOTION * delta),
+  };
+}
+
+/**
+ * Whether targets tear neighbours apart or throw them together: the motions d = y* − x of the two ends of most edges differ by
+ * more than SCATTERED_LEAPS leaps. Edges that cannot move do not count.
+ *
+ * @param leap the longest motion of a step, engine units
+ */
+function areTargetsScattered(
+  { edges, innerEdges, inverseMasses }: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'inverseMasses'>,
+  x: Float32Array,
+  target: Float32Array,
+  leap: number,
+): boolean {
+  const least = SCATTERED_LEAPS * leap;
+  let count = 0;
+  let scattered = 0;
+  for (const ends of [edges, innerEdges]) {
+    for (let e = 0; e < ends.length; e += 2) {
+      const i = ends[e];
+      const j = ends[e + 1];
+      if (inverseMasses[i] === 0 && inverseMasses[j] === 0) continue;
+      let squared = 0;
+      for (let c = 0; c < 3; c++) {
+        squared += (target[3 * i + c] - x[3 * i + c] - (target[3 * j + c] - x[3 * j + c])) ** 2;
+      }
+      count++;
+      if (Math.sqrt(squared) > least) scattered++;
+    }
+  }
+  return scattered > SCATTERED_SHARE * count;
+}
