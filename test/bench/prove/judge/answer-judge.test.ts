@@ -30,6 +30,7 @@ const report: WireReport = {
   overlongEdges: '0',
   maxStretch: 1,
   ignoredPairCount: '0',
+  intersectingPairCount: '0',
   verification: { performed: 'STATE', intersections: '0', fellBack: false },
   resolved: {
     activationDistance: 0.1,
