@@ -310,7 +310,7 @@ export class Proximity {
    * Continues the search that the last request gave up, with its boxes: those pairs that it has found are in P. Boxes say what a
    * search covers, so its result serves every x and y that they serve, whenever it is completed.
    *
-   * @returns false if there is none, or its trees or boxes do not serve; everything must then be searched
+   * @returns false if there is none, or its boxes do not serve; everything must then be searched
    */
   #resume(x: Float32Array, y: Float32Array, pulse?: () => void): boolean {
     const unfinished = this.#unfinished;
@@ -352,13 +352,14 @@ export class Proximity {
     return this.#find(x, { ...of, cursor: new SearchCursor() }, pulse);
   }
 
-  /** From the cursor on, with the present boxes and masks. Returns false if P exceeded its budget, or the cursor is void. */
+  /** From the cursor on, with the present boxes and masks. Returns false if P exceeded its budget. */
   #find(x: Float32Array, search: UnfinishedSearch, pulse?: () => void): boolean {
     const { guard, searchRadiusMax, delta } = this.#settings;
     const cutoff = guard === 'RADIUS' ? searchRadiusMax : delta;
     const { budget, cursor } = search;
     try {
-      return this.#search.search(this.boxes, x, cutoff, this.#rules, budget, this.pairs, pulse, cursor);
+      this.#search.search(this.boxes, x, cutoff, this.#rules, budget, this.pairs, pulse, cursor);
+      return true;
     } catch (thrown) {
       if (thrown instanceof StepAbandoned && guard === 'BOXES') this.#unfinished = search;
       if (!(thrown instanceof PairBudgetExceeded)) throw thrown;

@@ -50,10 +50,8 @@ class ElementTree {
 export class SearchCursor {
   /** index into PAIR_KINDS */
   kind = 0;
-  /** first leaf of the next run */
+  /** first leaf of the next run. Equal boxes and masks give equal trees, so it counts in trees that are built anew as well */
   leaf = 0;
-  /** the trees are built; leaves count in these trees only */
-  hasTrees = false;
 }
 
 /** A search that was given up, and where. */
@@ -130,11 +128,6 @@ export class SearchTrees {
     return true;
   }
 
-  /** Whether no vertex has another box than in the last search; after {@link compare} has found the trees to be of this search. */
-  areCurrent(vertexCount: number): boolean {
-    return !this.isChanged.subarray(0, vertexCount).includes(1);
-  }
-
   /** The trees are built from these boxes. */
   settle({ box, growth }: TrustBoxes, search: number): void {
     if (this.seen.length < box.length) this.seen = new Float32Array(box.length);
@@ -163,8 +156,8 @@ export class ProximitySearch {
    * @param rules with the same `distances` in every search
    * @param cutoff pairs that stay further apart than this anywhere in their boxes are excluded; engine units
    * @param pulse called at short intervals; may throw
-   * @param cursor where to begin; where `pulse` throws it says how far the search has come, and P holds what comes before
-   * @returns false = the cursor is void, because another search has used the trees since
+   * @param cursor where to begin, with the boxes and masks of the search that moved it; where `pulse` throws it says how far the
+   *   search has come, and P holds what comes before
    * @throws PairBudgetExceeded, and what `pulse` throws, with P in an undefined state
    */
   search(
@@ -176,18 +169,16 @@ export class ProximitySearch {
     pairs: PairSet,
     pulse?: () => void,
     cursor = new SearchCursor(),
-  ): boolean {
+  ): void {
     const { triangles, edges, rodStart, particles, contactVertices } = this.#mesh;
     const trees = this.#trees;
     const isUpdate = trees.compare(boxes, this.#id);
-    if (cursor.hasTrees && !(isUpdate && trees.areCurrent(boxes.box.length / 6))) return false;
     this.#renew(trees.vertices, contactVertices, 1, boxes, rules, isUpdate, rules.border?.contactVertices);
     this.#renew(trees.triangles, triangles, 3, boxes, rules, isUpdate);
     pulse?.();
     this.#renew(trees.edges, edges, 2, boxes, rules, isUpdate, rules.border?.edges);
     this.#renew(trees.particles, particles, 1, boxes, rules, isUpdate);
     trees.settle(boxes, this.#id);
-    cursor.hasTrees = true;
     const elements: Readonly<Record<ElementSet, WalkedElements>> = {
       contactVertices: { ...trees.vertices.walked, size: 1, first: 0 },
       triangles: { ...trees.triangles.walked, size: 3, first: 0 },
@@ -202,7 +193,6 @@ export class ProximitySearch {
       const other = elements[b];
       if (other.first < other.tree.count) pairUp(cursor, elements[a], other, input, pairs, trees.found);
     }
-    return true;
   }
 
   /**
