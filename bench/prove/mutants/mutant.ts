@@ -18,7 +18,7 @@ export interface Mutant extends Plant {
   /** as callers have it: the service verifies; without it the judge is alone with the engine */
   readonly isVerified?: boolean;
   readonly mode?: Mode;
-  /** how the scenes are sent: what differs from float64 numbers as the scene has them */
+  /** how the scenes are sent: what differs from float64 numbers as the scene has them, under quality FAST */
   readonly sent?: Partial<Variation>;
 }
 
