@@ -12,8 +12,11 @@ import { PLAIN } from '../scenes/variation.js';
 import { ServerProcess } from '../server.js';
 import { assert } from './tools.js';
 
-/** bytes of the device: less than the sessions hold together, so that one parks another, and more than any holds */
-const DEVICE_BYTES = { cpu: 130_000, webgpu: 800_000 };
+/**
+ * bytes of the device: less than the sessions hold together, so that one parks another, and enough for a step of any beside the
+ * others at work
+ */
+const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_100_000 };
 /** s */
 const IDLE_TIMEOUT = 0.3;
 /** ms: every other wait is longer than a session lives */
