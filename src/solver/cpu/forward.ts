@@ -70,6 +70,8 @@ export class Forward {
   readonly alphaGuard: Float32Array;
   /** int32[V] the pair that bounded the vertex last, −1 = none */
   readonly limiter: Int32Array;
+  /** revision of the P that `limiter` refers to; 0 = no step has been made, or the last one was given up */
+  limitedIn = 0;
   /** pairs without a certificate: their vertices were frozen */
   touching = 0;
   /** largest |x' − x| of the step, rounded up */
@@ -105,12 +107,14 @@ export class Forward {
   }
 
   advance(input: ForwardInput): void {
+    this.limitedIn = 0;
     this.#guard(input);
     this.#bound(input);
     input.limitFurther?.(this.alpha);
     this.#write(input);
     this.#check(input);
     this.#commit(input);
+    this.limitedIn = input.pairs.revision;
   }
 
   /** The bound of α that pairs outside P require: the trust box, or the radius in which P is complete. */

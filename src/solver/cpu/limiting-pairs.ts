@@ -5,17 +5,16 @@ import type { Residuals } from './motion.js';
 import type { PairSet } from './pair-set.js';
 
 /**
- * A few pairs that limit the vertices with the largest residuals; distances in engine units.
- *
- * @param count pairs that may be named: 0 where P is not the one that the last step was bounded by
+ * A few pairs that limited the vertices with the largest residuals in the last step; distances in engine units. None where that
+ * step was given up or P is another by now, whose pairs have no distances yet.
  */
 export function describeLimiting(
   { r }: Residuals,
-  { limiter }: Forward,
+  { limiter, limitedIn }: Forward,
   epsilon: number,
-  { kind, vertex, distance, normal }: PairSet,
-  count: number,
+  { revision, count, kind, vertex, distance, normal }: PairSet,
 ): readonly ElementPair[] {
+  if (limitedIn !== revision) return [];
   return findLimitingPairs(r, (i) => limiter[i], epsilon, count).map((p) =>
     describePair(kind[p], vertex.subarray(4 * p, 4 * p + 4), distance[p], normal.subarray(3 * p, 3 * p + 3)),
   );

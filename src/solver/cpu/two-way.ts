@@ -323,6 +323,7 @@ export class TwoWay {
     // PAPER is Algorithm 1 to the letter.
     if (guard === 'RADIUS' || !this.#proximity.isValid || run.steps >= stepLimit || input.shouldStop?.()) return;
     if (aimAtPrescribed(x, y, input.y, this.#mesh.kinematic, residuals.r, epsilon) === 0) return;
+    const { limitedIn } = forward;
     const limiter = forward.limiter.slice();
     this.#step++;
     try {
@@ -336,6 +337,7 @@ export class TwoWay {
     } finally {
       // What holds the others is told as before.
       forward.limiter.set(limiter);
+      forward.limitedIn = limitedIn;
     }
   }
 
@@ -379,8 +381,6 @@ export class TwoWay {
     const { residuals, forward, clock } = run.stages;
     const { pairs, isValid } = this.#proximity;
     const { activeContacts, colours, pullBack } = run;
-    // What an unfinished search has found says nothing of the pairs that held the last step.
-    const count = isValid ? pairs.count : 0;
     return {
       status,
       positions: run.x.slice(),
@@ -392,7 +392,7 @@ export class TwoWay {
       unfinishedVertices: residuals.unfinished,
       pairs: { ...countPairs((kind) => (isValid ? pairs.byKind[kind] : 0)), activeContacts, colours },
       touchingPairs: forward.touching,
-      limitingPairs: describeLimiting(residuals, forward, this.#settings.epsilon, pairs, count),
+      limitingPairs: describeLimiting(residuals, forward, this.#settings.epsilon, pairs),
       timings: clock.timings,
       ...(pullBack ? { pullBack } : {}),
     };
