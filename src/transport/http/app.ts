@@ -20,6 +20,7 @@ import { operationRoutes } from './operation-routes.js';
 import type { HttpOptions } from './options.js';
 import { paths } from './paths.js';
 import { continueAfterChecks } from './preflight.js';
+import { closeQueuedAnswers } from './queued-answers.js';
 import { requestLog } from './request-log.js';
 
 /** Builds the HTTP server, which does not listen yet: first the plugins in the order in which a request meets them, then the routes. */
@@ -45,6 +46,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   brokenRequests.watch(app);
   if (options.onServerError) app.server.on('error', options.onServerError);
   if (options.connections) guardHttp(app.server, 'http', options.connections, refuseConnection);
+  closeQueuedAnswers(app.server);
   await app.register(identity);
   await app.register(requestLog, options);
   await app.register(errors, options);
