@@ -17,11 +17,12 @@ import { inspect } from 'node:util';
 import { Parser } from 'tap-parser';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const TEST_FOLDER = join(root, 'dist', 'test');
+/** Where compiled tests are; the second is of a package of its own. */
+const TEST_FOLDERS = [join(root, 'dist', 'test'), join(root, 'dist', 'examples', 'solver', 'test')];
 /** Files at once that compute: one a core on a small machine. */
 const COMPUTING_LANES = 2;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
-const WAITING = /^(bench|cli|clients|conformance|rough|server|transport)\b/;
+const WAITING = /^(examples\/solver\/test\/scenes|bench|cli|clients|conformance|rough|server|transport)\b/;
 /** The slowest file takes seconds; two minutes leave room for a machine that is busy otherwise. */
 const FILE_LIMIT_MS = 120_000;
 /** On SIGTERM tap prints what was still running; then the process is killed. */
@@ -32,15 +33,21 @@ const MAX_STDERR_SHOWN = 8_000;
 
 const print = (text) => process.stdout.write(`${text}\n`);
 
-const findTests = (words) => {
-  const files = existsSync(TEST_FOLDER)
-    ? readdirSync(TEST_FOLDER, { recursive: true, withFileTypes: true })
+const listTests = (folder) =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile() && entry.name.endsWith('.test.js'))
         .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
         .sort()
     : [];
-  const nameOf = (file) => relative(TEST_FOLDER, file).split(sep).join('/');
-  return files
+
+const findTests = (words) => {
+  const nameOf = (file) =>
+    relative(join(root, 'dist'), file)
+      .split(sep)
+      .join('/')
+      .replace(/^test\//, '');
+  return TEST_FOLDERS.flatMap(listTests)
     .map((file) => ({ file, name: nameOf(file).replace(/\.test\.js$/, '') }))
     .filter(({ name }) => (words.length === 0 ? true : words.some((word) => `test/${name}.test.ts`.includes(word))));
 };

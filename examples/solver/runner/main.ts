@@ -1,0 +1,64 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServerProcess } from '../../../bench/prove/server.js';
+import { SCENES } from '../scenes/index.js';
+import { FrameCache } from './cache.js';
+import { modelOf, play } from './play.js';
+import { Progress } from './progress.js';
+import type { Played } from './records.js';
+import { HELP, readSettings, type Settings, UsageError } from './settings.js';
+import { makeTable } from './table.js';
+
+/** Milliseconds of no consequence between a signal and the end of the step that runs: then everything is saved. */
+let isInterrupted = false;
+
+async function playAll(settings: Settings): Promise<void> {
+  const server = settings.server === undefined ? await ServerProcess.start({ engine: settings.engine }) : undefined;
+  const interrupt = (): void => {
+    isInterrupted = true;
+  };
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  const played: Played[] = [];
+  try {
+    for (const name of settings.scenes) {
+      if (isInterrupted) break;
+      played.push(await playOne(name, settings, settings.server ?? server!.grpcAddress));
+    }
+  } finally {
+    await server?.stop();
+  }
+  const table = makeTable(played);
+  writeFileSync(join(settings.out, `table-${settings.size}.md`), table);
+  process.stdout.write(`\n${table}`);
+}
+
+async function playOne(name: string, settings: Settings, address: string): Promise<Played> {
+  const { size, frames, parameters, isJudged } = settings;
+  const scene = SCENES.get(name)!(size);
+  const model = modelOf(scene);
+  const folder = join(settings.out, `${name}-${size}`);
+  if (settings.again) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const cache = new FrameCache(folder, model);
+  const progress = new Progress(`${name}, ${size}`);
+  return play(scene, {
+    ...{ address, size, frames, parameters, isJudged, cache, model },
+    onStep: (record, of) => {
+      progress.show(record, of);
+      return !isInterrupted;
+    },
+  }).finally(() => progress.end());
+}
+
+try {
+  const settings = readSettings(process.argv.slice(2));
+  if (settings.action === 'help') process.stdout.write(HELP);
+  else if (settings.action === 'list') {
+    for (const [name, make] of SCENES) process.stdout.write(`${name.padEnd(18)}${make('small').sentence}\n`);
+  } else await playAll(settings);
+} catch (error) {
+  const text =
+    error instanceof UsageError ? `${error.message}\n\n${HELP}` : `${error instanceof Error ? error.stack : error}`;
+  process.stderr.write(`${text}\n`);
+  process.exitCode = error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,132 @@
+import type { Scene, Size } from '../scenes/types.js';
+import { assemble } from '../src/bodies.js';
+import { ElasticElements } from '../src/elements.js';
+import { Integrator, type StepResult, startOf } from '../src/integrator.js';
+import type { Model } from '../src/model.js';
+import { energiesOf } from '../src/momentum.js';
+import { type Parameters, Service } from '../src/service.js';
+import type { FrameCache } from './cache.js';
+import { makeJudge } from './judge.js';
+import type { Played, StepRecord } from './records.js';
+
+/** Repulsion reaches so many activation distances; the service's answers list pairs that far by default. */
+const REPULSION_REACH = 2;
+/** 1/s²: under gravity a layer is pressed half a millimetre into the repulsion */
+const REPULSION_STIFFNESS = 2e4;
+const SOLVER = { tolerance: 1e-3, maxSolverIterations: 200 };
+
+export interface PlayOptions {
+  /** host:port of the gRPC door */
+  readonly address: string;
+  readonly size: Size;
+  /** time steps at most */
+  readonly frames: number;
+  /** over those of the scene */
+  readonly parameters: Parameters;
+  readonly isJudged: boolean;
+  readonly cache: FrameCache;
+  readonly model: Model;
+  /** called after every step; false ends the scene early */
+  readonly onStep: (record: StepRecord, of: number) => boolean;
+}
+
+/** The answer of the service intersects: the one thing that must never happen. */
+export class IntersectionError extends Error {}
+
+/** Plays a scene, from where the cache ends. @throws IntersectionError */
+export async function play(scene: Scene, options: PlayOptions): Promise<Played> {
+  const { address, size, frames, cache, model, isJudged, onStep } = options;
+  const before = cache.open();
+  const records = before?.records ?? [];
+  let state = before?.saved ?? startOf(model);
+  let adapter = '';
+  const last = Math.min(frames, scene.frames);
+  if (state.frame < last) {
+    const service = await Service.open(address, model, state.x, { ...scene.parameters, ...options.parameters });
+    try {
+      const integrator = new Integrator(model, service, {
+        timeStep: scene.timeStep,
+        iterations: scene.iterations ?? 1,
+        ...SOLVER,
+        repulsionDistance: REPULSION_REACH * service.parameter('activationDistance'),
+        repulsionStiffness: scene.repulsionStiffness ?? REPULSION_STIFFNESS,
+        contactOffset: service.parameter('contactOffset'),
+        ...(scene.friction ? { friction: scene.friction } : {}),
+      });
+      const judge = isJudged ? makeJudge(model) : undefined;
+      while (state.frame < last) {
+        const result = await integrator.step(state);
+        state = result.state;
+        adapter = result.iterations[0]!.report.engine;
+        const record = recordOf(model, result, judge?.(state.x));
+        records.push(record);
+        cache.append(record, state);
+        if (record.intersections) {
+          throw new IntersectionError(
+            `Frame ${record.frame} of ${scene.name} has ${record.intersections} intersections.`,
+          );
+        }
+        if (!onStep(record, last)) break;
+      }
+    } finally {
+      await service.close();
+    }
+  }
+  return { scene, size, vertices: model.vertexCount, elements: describeElements(model), adapter, records };
+}
+
+export const modelOf = (scene: Scene): Model => assemble(scene.bodies, scene.gravity);
+
+function recordOf(model: Model, { state, iterations }: StepResult, intersections: number | undefined): StepRecord {
+  const total = (value: (iteration: (typeof iterations)[number]) => number): number =>
+    iterations.reduce((sum, iteration) => sum + value(iteration), 0);
+  const { report, contacts, impulses, solverResidual } = iterations.at(-1)!;
+  const strain = strainOf(model, state.x);
+  return {
+    frame: state.frame,
+    statuses: iterations.map((iteration) => iteration.report.status),
+    steps: total((iteration) => iteration.report.steps),
+    pullBackSteps: total((iteration) => iteration.report.pullBack?.steps ?? 0),
+    searches: total((iteration) => iteration.report.searches),
+    reused: total((iteration) => Number(iteration.report.proximitySetReused)) / iterations.length,
+    residual: report.residual,
+    distanceRms: report.distanceToTargetRms,
+    distanceMax: report.distanceToTargetMax,
+    stretch: report.maxStretch,
+    overlongEdges: report.overlongEdges,
+    ...(strain ? { strain } : {}),
+    ...(report.minDistance === undefined ? {} : { minDistance: report.minDistance }),
+    contacts,
+    unreachedKinematic: report.unreachedKinematic,
+    cost: total(({ report: { timings } }) => timings.total! - timings.queue!) / 1e6,
+    serviceTime: total(({ serviceMs }) => serviceMs) / 1e3,
+    dynamicsTime: total(({ dynamicsMs }) => dynamicsMs) / 1e3,
+    solverIterations: total((iteration) => iteration.solverIterations),
+    solverResidual,
+    impulses,
+    drift: impulses.total > 0 ? Math.hypot(...impulses.linear) / impulses.total : 0,
+    energies: energiesOf(model, state.x, state.velocity),
+    ...(intersections === undefined ? {} : { intersections }),
+    warnings: [...new Set(iterations.flatMap((iteration) => iteration.report.warnings.map(({ code }) => code)))],
+  };
+}
+
+function strainOf(model: Model, x: Float64Array): [number, number] | undefined {
+  const elastic = model.forces.filter((force) => force instanceof ElasticElements);
+  if (elastic.length === 0) return undefined;
+  const all = elastic.map((force) => force.stretches(x));
+  return [Math.min(...all.map(({ least }) => least)), Math.max(...all.map(({ most }) => most))];
+}
+
+function describeElements({ mesh }: Model): string {
+  const counts: [number, string][] = [
+    [mesh.tetrahedra.length / 4, 'tetrahedra'],
+    [mesh.triangles.length / 3, 'triangles'],
+    [mesh.segments.length / 2, 'segments'],
+    [mesh.particles.length, 'particles'],
+  ];
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, name]) => `${count} ${name}`)
+    .join(', ');
+}

@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import { SCENES } from '../scenes/index.js';
+import { SIZES, type Size } from '../scenes/types.js';
+import type { Parameters } from '../src/service.js';
+
+export const HELP = `npm run scenes -- [options]
+
+  --scene A,B      scenes to play, by name (default: all)
+  --size S         small (default), quarter or full
+  --frames N       time steps of each at most
+  --parameters J   parameters of the sessions as JSON, over those of the scenes
+  --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
+  --server H:P     gRPC address of a running service (default: one is started)
+  --engine E       of the service that is started: cpu (default) or webgpu
+  --out FOLDER     default: out/scenes
+  --again          forget what was saved, and begin anew
+  --no-judge       do not test every frame for intersections here
+  --pictures N     pictures in a strip of each scene (default 5; 0 = none)
+  --ply            write every frame as a PLY file too
+  --list           list the scenes
+  --help
+
+A run that was interrupted goes on where it was.
+`;
+
+export interface Settings {
+  readonly scenes: readonly string[];
+  readonly size: Size;
+  readonly frames: number;
+  readonly parameters: Parameters;
+  readonly server: string | undefined;
+  readonly engine: 'cpu' | 'webgpu';
+  readonly out: string;
+  readonly again: boolean;
+  readonly isJudged: boolean;
+  readonly pictures: number;
+  readonly ply: boolean;
+  readonly action: 'play' | 'list' | 'help';
+}
+
+export class UsageError extends Error {}
+
+/** @throws UsageError */
+export function readSettings(args: readonly string[]): Settings {
+  const { values } = parse(args);
+  const scenes = values.scene?.split(',') ?? [...SCENES.keys()];
+  const unknown = scenes.find((name) => !SCENES.has(name));
+  if (unknown !== undefined) {
+    throw new UsageError(`No scene is named ${unknown}. The scenes are ${[...SCENES.keys()].join(', ')}.`);
+  }
+  return {
+    scenes,
+    size: oneOf('--size', values.size ?? 'small', SIZES),
+    frames: values.frames === undefined ? Number.POSITIVE_INFINITY : count('--frames', values.frames),
+    parameters: { ...readParameters(values.parameters), ...(values.quality ? { quality: values.quality } : {}) },
+    server: values.server,
+    engine: oneOf('--engine', values.engine ?? 'cpu', ['cpu', 'webgpu'] as const),
+    out: values.out ?? 'out/scenes',
+    again: values.again ?? false,
+    isJudged: !values['no-judge'],
+    pictures: count('--pictures', values.pictures ?? '5'),
+    ply: values.ply ?? false,
+    action: values.help ? 'help' : values.list ? 'list' : 'play',
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        scene: { type: 'string' },
+        size: { type: 'string' },
+        frames: { type: 'string' },
+        parameters: { type: 'string' },
+        quality: { type: 'string' },
+        server: { type: 'string' },
+        engine: { type: 'string' },
+        out: { type: 'string' },
+        again: { type: 'boolean' },
+        'no-judge': { type: 'boolean' },
+        pictures: { type: 'string' },
+        ply: { type: 'boolean' },
+        list: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function oneOf<T extends string>(option: string, value: string, allowed: readonly T[]): T {
+  const found = allowed.find((each) => each === value);
+  if (found === undefined) throw new UsageError(`${option} is one of ${allowed.join(', ')}, not ${value}.`);
+  return found;
+}
+
+function count(option: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new UsageError(`${option} is a whole number, not ${text}.`);
+  return value;
+}
+
+function readParameters(text: string | undefined): Parameters {
+  if (text === undefined) return {};
+  try {
+    return JSON.parse(text) as Parameters;
+  } catch {
+    throw new UsageError(`--parameters is not JSON: ${text}`);
+  }
+}

@@ -1,0 +1,100 @@
+/** A symmetric positive definite operator on float64[3·V]. */
+export interface LinearOperator {
+  multiply(v: Float64Array, out: Float64Array): void;
+  /** float64[9·V]: its diagonal blocks */
+  diagonalBlocks(): Float64Array;
+}
+
+export interface SolveSettings {
+  /** the residual's preconditioned norm, against that of the right-hand side */
+  readonly tolerance: number;
+  readonly maxIterations: number;
+}
+
+export interface SolveResult {
+  readonly iterations: number;
+  /** as measured, against that of the right-hand side */
+  readonly residual: number;
+}
+
+/**
+ * Preconditioned conjugate gradients with a block-Jacobi preconditioner: solves A·p = b for the free vertices; the others
+ * keep p = 0.
+ *
+ * @param isFree uint8[V]
+ * @param p starts as a guess, ends as the solution
+ */
+export function conjugateGradients(
+  operator: LinearOperator,
+  b: Float64Array,
+  isFree: Uint8Array,
+  p: Float64Array,
+  { tolerance, maxIterations }: SolveSettings,
+): SolveResult {
+  const n = b.length;
+  const inverse = invertBlocks(operator.diagonalBlocks(), isFree);
+  const [r, z, d, q] = [0, 0, 0, 0].map(() => new Float64Array(n)) as [Float64Array, ...Float64Array[]];
+  precondition(inverse, b, z!);
+  const scale = dot(b, z!);
+  if (scale === 0) {
+    p.fill(0);
+    return { iterations: 0, residual: 0 };
+  }
+  for (let i = 0; i < n; i++) if (!isFree[Math.floor(i / 3)]) p[i] = 0;
+  operator.multiply(p, q!);
+  for (let i = 0; i < n; i++) r[i] = isFree[Math.floor(i / 3)] ? b[i]! - q![i]! : 0;
+  precondition(inverse, r, z!);
+  d!.set(z!);
+  let rz = dot(r, z!);
+  let iterations = 0;
+  while (iterations < maxIterations && rz > tolerance * tolerance * scale) {
+    operator.multiply(d!, q!);
+    const curvature = dot(d!, q!);
+    if (!(curvature > 0)) break; // rounding: the direction has no length left
+    const alpha = rz / curvature;
+    for (let i = 0; i < n; i++) {
+      p[i]! += alpha * d![i]!;
+      r[i]! -= alpha * q![i]!;
+    }
+    precondition(inverse, r, z!);
+    const next = dot(r, z!);
+    const beta = next / rz;
+    for (let i = 0; i < n; i++) d![i] = z![i]! + beta * d![i]!;
+    rz = next;
+    iterations++;
+  }
+  return { iterations, residual: Math.sqrt(Math.max(0, rz) / scale) };
+}
+
+function dot(a: Float64Array, b: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!;
+  return sum;
+}
+
+/** z = inverse · r, block by block; zero where a vertex is not free, because its block is. */
+function precondition(inverse: Float64Array, r: Float64Array, z: Float64Array): void {
+  for (let i = 0, b = 0; i < r.length; i += 3, b += 9) {
+    const [x, y, w] = [r[i]!, r[i + 1]!, r[i + 2]!];
+    z[i] = inverse[b]! * x + inverse[b + 1]! * y + inverse[b + 2]! * w;
+    z[i + 1] = inverse[b + 3]! * x + inverse[b + 4]! * y + inverse[b + 5]! * w;
+    z[i + 2] = inverse[b + 6]! * x + inverse[b + 7]! * y + inverse[b + 8]! * w;
+  }
+}
+
+/** The inverse of every symmetric positive definite block, by cofactors; zero for a vertex that is not free. */
+function invertBlocks(blocks: Float64Array, isFree: Uint8Array): Float64Array {
+  const out = new Float64Array(blocks.length);
+  for (let v = 0; v < isFree.length; v++) {
+    if (!isFree[v]) continue;
+    const m = 9 * v;
+    const [a, b, c, d, e, f] = [0, 1, 2, 4, 5, 8].map((k) => blocks[m + k]!) as [number, ...number[]];
+    const A = d! * f! - e! * e!;
+    const B = c! * e! - b! * f!;
+    const C = b! * e! - c! * d!;
+    const determinant = a * A + b! * B + c! * C;
+    const inverse = [A, B, C, B, a * f! - c! * c!, b! * c! - a * e!, C, b! * c! - a * e!, a * d! - b! * b!];
+    for (let k = 0; k < 9; k++) out[m + k] = inverse[k]! / determinant;
+  }
+  return out;
+}

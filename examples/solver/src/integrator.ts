@@ -1,0 +1,130 @@
+import { type Contacts, NO_CONTACTS } from './contacts.js';
+import { Dynamics } from './dynamics.js';
+import { Friction, type FrictionSettings } from './friction.js';
+import type { Model } from './model.js';
+import { contactImpulses, type Impulses } from './momentum.js';
+import { Repulsion } from './repulsion.js';
+import type { Answer, Report } from './service.js';
+
+/** What the integrator needs of the service: a {@link Service}, or a stand-in of a test. */
+export interface CollisionHandler {
+  step(y: Float64Array, contactDistance: number): Promise<Answer>;
+}
+
+export interface IntegratorSettings {
+  /** h, s */
+  readonly timeStep: number;
+  /** Newton iterations of a time step; the service is called after each */
+  readonly iterations: number;
+  /** of the linear solves */
+  readonly tolerance: number;
+  readonly maxSolverIterations: number;
+  /** pairs nearer than this push each other away, m */
+  readonly repulsionDistance: number;
+  /** see {@link RepulsionSettings}, 1/s² */
+  readonly repulsionStiffness: number;
+  readonly friction?: FrictionSettings;
+  /** gap below which a pair of a target counts as penetrating, m: what the service aims for */
+  readonly contactOffset: number;
+}
+
+/** Everything that the next time step depends on. */
+export interface State {
+  /** time steps done */
+  readonly frame: number;
+  /** float64[3·V], m */
+  readonly x: Float64Array;
+  /** float64[3·V], m/s */
+  readonly velocity: Float64Array;
+  /** of the last answer */
+  readonly contacts: Contacts;
+}
+
+export const startOf = (model: Model): State => ({
+  frame: 0,
+  x: Float64Array.from(Float32Array.from(model.start)),
+  velocity: model.startVelocity.slice(),
+  contacts: NO_CONTACTS,
+});
+
+/** What a Newton iteration took. */
+export interface IterationRecord {
+  readonly report: Report;
+  /** of the linear solve */
+  readonly solverIterations: number;
+  readonly solverResidual: number;
+  readonly contacts: number;
+  /** dynamics and friction, and the call of the service, ms */
+  readonly dynamicsMs: number;
+  readonly serviceMs: number;
+  readonly impulses: Impulses;
+}
+
+export interface StepResult {
+  readonly state: State;
+  readonly iterations: readonly IterationRecord[];
+}
+
+/**
+ * Implicit Euler, step and project: every Newton iteration computes a target without collisions (x[k] → y[k + 1]) and lets
+ * the service move towards it (x[k] → x[k + 1]). The velocity is what came of it: v = (x[K] − xₜ) / h.
+ */
+export class Integrator {
+  readonly #model: Model;
+  readonly #dynamics: Dynamics;
+  readonly #handler: CollisionHandler;
+  readonly #settings: IntegratorSettings;
+
+  constructor(model: Model, handler: CollisionHandler, settings: IntegratorSettings) {
+    this.#model = model;
+    const { tolerance, maxSolverIterations: maxIterations } = settings;
+    this.#dynamics = new Dynamics(model, { tolerance, maxIterations });
+    this.#handler = handler;
+    this.#settings = settings;
+  }
+
+  async step(state: State): Promise<StepResult> {
+    const { timeStep, iterations, repulsionDistance } = this.#settings;
+    const frame = state.frame + 1;
+    const prescribed = state.x.slice();
+    this.#model.prescribe(frame * timeStep, prescribed);
+    const records: IterationRecord[] = [];
+    let { x, contacts } = state;
+    for (let k = 0; k < iterations; k++) {
+      const began = performance.now();
+      const { y, solverIterations, solverResidual } = this.#target(state, x, contacts, prescribed);
+      const asked = performance.now();
+      const answer = await this.#handler.step(y, repulsionDistance);
+      records.push({
+        report: answer.report,
+        solverIterations,
+        solverResidual,
+        contacts: answer.contacts.count,
+        dynamicsMs: asked - began,
+        serviceMs: performance.now() - asked,
+        impulses: contactImpulses(this.#model, y, answer.positions, timeStep),
+      });
+      ({ positions: x, contacts } = answer);
+    }
+    const velocity = x.map((value, i) => (value - state.x[i]!) / timeStep);
+    return { state: { frame, x, velocity, contacts }, iterations: records };
+  }
+
+  #target(state: State, x: Float64Array, contacts: Contacts, prescribed: Float64Array) {
+    const { timeStep, friction, contactOffset: offset } = this.#settings;
+    const { repulsionDistance: distance, repulsionStiffness: stiffness } = this.#settings;
+    const { x: previous, velocity } = state;
+    const { inverseMasses } = this.#model;
+    const repulsion = new Repulsion(contacts, x, inverseMasses, { distance, stiffness });
+    const solve = this.#dynamics.expandAt({ x, previous, velocity, prescribed, timeStep });
+    const free = solve([repulsion]);
+    if (!friction) return { y: free.y, solverIterations: free.solve.iterations, solverResidual: free.solve.residual };
+    const estimate = { contacts, previous, y: free.y, inverseMasses, offset, repulsion, timeStep };
+    const slowed = solve([repulsion, new Friction(estimate, friction)], free.y);
+    return {
+      y: slowed.y,
+      solverIterations: free.solve.iterations + slowed.solve.iterations,
+      solverResidual: slowed.solve.residual,
+    };
+  }
+}

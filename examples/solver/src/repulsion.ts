@@ -1,0 +1,86 @@
+import type { ContactTerm } from './contact-term.js';
+import { type Contacts, gapOf, massOf, spread } from './contacts.js';
+
+export interface RepulsionSettings {
+  /** nearer than this, pairs push each other away, m */
+  readonly distance: number;
+  /**
+   * Stiffness over the mass that a contact moves, 1/s²: independent of how fine a mesh is. A layer that rests under gravity
+   * g is pressed g / stiffness into the distance.
+   */
+  readonly stiffness: number;
+}
+
+/**
+ * The quadratic repulsion between proximity pairs of the last answer: ½ k (distance − gap)² wherever the gap is smaller than
+ * the distance. It keeps most pairs from meeting, so that fewer contacts are left for the service.
+ *
+ * Normals and nearest points are those of the answer, constant during a step, so the energy is exactly quadratic.
+ */
+export class Repulsion implements ContactTerm {
+  readonly #contacts: Contacts;
+  readonly #distance: number;
+  /** float64[C], N/m; 0 where the pair is not near enough */
+  readonly #stiffness: Float64Array;
+
+  /** @param x float64[3·V], the state that decides which pairs push */
+  constructor(contacts: Contacts, x: Float64Array, inverseMasses: Float64Array, settings: RepulsionSettings) {
+    this.#contacts = contacts;
+    this.#distance = settings.distance;
+    this.#stiffness = new Float64Array(contacts.count);
+    for (let c = 0; c < contacts.count; c++) {
+      if (gapOf(contacts, c, x) >= settings.distance) continue;
+      this.#stiffness[c] = settings.stiffness * massOf(contacts, c, inverseMasses);
+    }
+  }
+
+  /** Joules. */
+  energy(x: Float64Array): number {
+    let total = 0;
+    for (let c = 0; c < this.#contacts.count; c++) {
+      total += (this.#stiffness[c]! * (this.#distance - gapOf(this.#contacts, c, x)) ** 2) / 2;
+    }
+    return total;
+  }
+
+  /** The push of a contact, N: positive away from each other. */
+  forceOf(c: number, x: Float64Array): number {
+    return this.#stiffness[c]! * (this.#distance - gapOf(this.#contacts, c, x));
+  }
+
+  addGradient(x: Float64Array, gradient: Float64Array): void {
+    for (let c = 0; c < this.#contacts.count; c++) {
+      if (this.#stiffness[c]! > 0) this.#spread(c, -this.forceOf(c, x), gradient);
+    }
+  }
+
+  /** out += second derivative · v: every contact adds k (w⊗n)(w⊗n)ᵀ. */
+  addProduct(v: Float64Array, out: Float64Array): void {
+    for (let c = 0; c < this.#contacts.count; c++) {
+      const stiffness = this.#stiffness[c]!;
+      if (stiffness > 0) this.#spread(c, stiffness * gapOf(this.#contacts, c, v), out);
+    }
+  }
+
+  /** @param blocks float64[9·V] */
+  addDiagonal(blocks: Float64Array): void {
+    const { count, vertices, weights, normals } = this.#contacts;
+    for (let c = 0; c < count; c++) {
+      const stiffness = this.#stiffness[c]!;
+      if (stiffness === 0) continue;
+      for (let k = 4 * c; k < 4 * c + 4; k++) {
+        const a = stiffness * weights[k]! ** 2;
+        const at = 9 * vertices[k]!;
+        for (let i = 0; i < 3; i++) {
+          for (let j = 0; j < 3; j++) blocks[at + 3 * i + j]! += a * normals[3 * c + i]! * normals[3 * c + j]!;
+        }
+      }
+    }
+  }
+
+  #spread(c: number, size: number, out: Float64Array): void {
+    const { normals } = this.#contacts;
+    const n = 3 * c;
+    spread(this.#contacts, c, [size * normals[n]!, size * normals[n + 1]!, size * normals[n + 2]!], out);
+  }
+}

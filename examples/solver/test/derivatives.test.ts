@@ -1,0 +1,154 @@
+import t from 'tap';
+import { findHinges, QuadraticBending } from '../src/bending.js';
+import { BlockMatrix } from '../src/block-matrix.js';
+import type { ContactTerm } from '../src/contact-term.js';
+import type { Contacts } from '../src/contacts.js';
+import { ElasticElements } from '../src/elements.js';
+import type { Force } from '../src/force.js';
+import { Friction } from '../src/friction.js';
+import { CoRotational, lameOfMembrane, lameOfSolid, StVenantKirchhoff } from '../src/materials.js';
+import { Repulsion } from '../src/repulsion.js';
+import { Springs } from '../src/springs.js';
+import { difference, dot, makeRandom, perturb, randomVector, turn } from './support.js';
+
+const seed = Date.now() % 1_000_000;
+const random = makeRandom(seed);
+
+/** Two triangles with a common edge, and a tetrahedron: vertices 0 to 3. */
+const rest = Float64Array.of(0, 0, 0, 0.1, 0.01, 0, 0.03, 0.09, 0.01, 0.02, 0.03, 0.08);
+const triangles = Uint32Array.of(0, 1, 2, 1, 0, 3);
+const tetrahedron = Uint32Array.of(0, 1, 2, 3);
+const membrane = lameOfMembrane(400, 0.3);
+const solid = lameOfSolid(1e5, 0.4);
+
+const FORCES: readonly (readonly [string, Force])[] = [
+  ['co-rotational triangles', new ElasticElements(2, triangles, rest, new CoRotational(membrane))],
+  ['StVK triangles', new ElasticElements(2, triangles, rest, new StVenantKirchhoff(membrane))],
+  ['StVK tetrahedra', new ElasticElements(3, tetrahedron, rest, new StVenantKirchhoff(solid))],
+  ['co-rotational tetrahedra', new ElasticElements(3, tetrahedron, rest, new CoRotational(solid))],
+  ['quadratic bending', new QuadraticBending(findHinges(triangles), rest, 1e-4)],
+  ['springs', new Springs(Uint32Array.of(0, 1, 1, 2, 2, 3), rest, 50)],
+];
+
+const gradientOf = (force: Force, x: Float64Array): Float64Array => {
+  const gradient = new Float64Array(x.length);
+  new BlockMatrix(x.length / 3, [force]).fill([force], x, gradient);
+  return gradient;
+};
+
+const productOf = (force: Force, x: Float64Array, v: Float64Array): Float64Array => {
+  const matrix = new BlockMatrix(x.length / 3, [force]);
+  matrix.fill([force], x, new Float64Array(x.length));
+  const out = new Float64Array(x.length);
+  matrix.multiply(v, out);
+  return out;
+};
+
+/** m; central differences of second order: the error is the square of this against an edge of 0.1 */
+const STEP = 1e-6;
+const TOLERANCE = 1e-5;
+
+for (const [name, force] of FORCES) {
+  t.test(`${name}: the gradient is the derivative of the energy (seed ${seed})`, async (t) => {
+    for (let trial = 0; trial < 20; trial++) {
+      const x = perturb(turn(rest, random), 0.02, random);
+      const v = randomVector(x.length, random);
+      const expected = difference((y) => [force.energy(y)], x, v, STEP)[0]!;
+      const found = dot(gradientOf(force, x), v);
+      const scale = Math.hypot(...gradientOf(force, x)) * Math.hypot(...v);
+      t.ok(Math.abs(found - expected) <= TOLERANCE * scale, `${found} against ${expected}`);
+    }
+  });
+
+  t.test(`${name}: where stretched, the second derivative is exact (seed ${seed})`, async (t) => {
+    for (let trial = 0; trial < 20; trial++) {
+      // Under tension no eigenvalue is negative, so that projection changes nothing.
+      const x = perturb(
+        turn(rest, random).map((value) => 1.4 * value),
+        0.002,
+        random,
+      );
+      const v = randomVector(x.length, random);
+      const expected = difference((y) => gradientOf(force, y), x, v, STEP);
+      const found = productOf(force, x, v);
+      t.ok(Math.hypot(...found.map((value, i) => value - expected[i]!)) <= TOLERANCE * Math.hypot(...expected));
+    }
+  });
+
+  t.test(`${name}: the second derivative is never negative, and symmetric (seed ${seed})`, async (t) => {
+    for (let trial = 0; trial < 50; trial++) {
+      const x = perturb(
+        rest.map((value) => (0.2 + random()) * value),
+        0.03,
+        random,
+      );
+      const [v, w] = [randomVector(x.length, random), randomVector(x.length, random)];
+      const [hv, hw] = [productOf(force, x, v), productOf(force, x, w)];
+      const scale = Math.hypot(...hv) * Math.hypot(...w);
+      t.ok(dot(hv, v) >= -1e-12 * Math.hypot(...hv) * Math.hypot(...v));
+      t.ok(Math.abs(dot(hv, w) - dot(hw, v)) <= 1e-10 * (scale + 1e-12), 'symmetric');
+    }
+  });
+
+  t.test(`${name}: rigid motions cost nothing (seed ${seed})`, async (t) => {
+    const moved = turn(rest, random).map((value, i) => value + [0.3, -2, 5][i % 3]!);
+    const stretched = rest.map((value) => 1.1 * value);
+    // Bending of the flat shape is zero, but this rest shape is bent: it has the same energy in every place.
+    const own = name === 'quadratic bending' ? force.energy(rest) : 0;
+    t.ok(Math.abs(force.energy(moved) - own) < 1e-9 * Math.max(force.energy(stretched), own));
+  });
+}
+
+/** Vertex 0 against triangle 1 2 3, then edge 0 1 against edge 2 3. */
+const contacts: Contacts = {
+  count: 2,
+  vertices: Uint32Array.of(0, 1, 2, 3, 0, 1, 2, 3),
+  weights: Float64Array.of(1, -0.2, -0.3, -0.5, 0.4, 0.6, -0.1, -0.9),
+  normals: Float64Array.of(0.6, 0, 0.8, 0, -1, 0),
+};
+const inverseMasses = Float64Array.of(10, 20, 0, 30);
+const previous = rest.map((value) => value + 0.001);
+const repulsion = new Repulsion(contacts, rest, inverseMasses, { distance: 0.3, stiffness: 2e4 });
+const friction = new Friction(
+  { contacts, previous, y: rest, inverseMasses, offset: 0.2, repulsion, timeStep: 0.01 },
+  { static: 0.5, kinetic: 0.3 },
+);
+
+for (const [name, term] of [
+  ['repulsion', repulsion],
+  ['friction', friction],
+] as const satisfies readonly (readonly [string, ContactTerm])[]) {
+  t.test(`${name}: gradient, product and diagonal agree with the energy (seed ${seed})`, async (t) => {
+    const gradient = (x: Float64Array): Float64Array => {
+      const out = new Float64Array(x.length);
+      term.addGradient(x, out);
+      return out;
+    };
+    const product = (v: Float64Array): Float64Array => {
+      const out = new Float64Array(v.length);
+      term.addProduct(v, out);
+      return out;
+    };
+    const x = perturb(rest, 0.01, random);
+    const v = randomVector(x.length, random);
+    t.ok(term.energy(x) > 0);
+    const slope = difference((y) => [term.energy(y)], x, v, STEP)[0]!;
+    t.ok(Math.abs(dot(gradient(x), v) - slope) <= TOLERANCE * Math.hypot(...gradient(x)) * Math.hypot(...v));
+    const expected = difference(gradient, x, v, STEP);
+    t.ok(Math.hypot(...product(v).map((value, i) => value - expected[i]!)) <= TOLERANCE * Math.hypot(...expected));
+    t.ok(dot(product(v), v) >= 0);
+    const blocks = new Float64Array(9 * 4);
+    term.addDiagonal(blocks);
+    for (let i = 0; i < 12; i++) {
+      const unit = new Float64Array(12);
+      unit[i] = 1;
+      const own = product(unit)[i]!;
+      t.ok(Math.abs(blocks[9 * Math.floor(i / 3) + 4 * (i % 3)]! - own) <= 1e-9 * Math.abs(own) + 1e-12);
+    }
+    // Equal and opposite: nothing is added to the momentum of all vertices.
+    for (let c = 0; c < 3; c++) {
+      const sum = gradient(x).reduce((total, value, i) => total + (i % 3 === c ? value : 0), 0);
+      t.ok(Math.abs(sum) <= 1e-9 * Math.hypot(...gradient(x)));
+    }
+  });
+}
