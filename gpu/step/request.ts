@@ -127,7 +127,7 @@ export function sweepsOf({ sweeps, pullBack }: Settings, phase: Phase): number {
 /** The parameter block of a phase of the pull-back. */
 export function packPullBack(
   { delta }: Pick<Settings, 'delta'>,
-  { tau, longest, minGain, offset }: PullBackPlan,
+  { tau, longest, minGain, cheapPairs, offset }: PullBackPlan,
   { edges, phase, hasOffsets }: { readonly edges: EdgePlan; readonly phase: Phase; readonly hasOffsets: boolean },
 ): ArrayBuffer {
   const isShortening = phase === PHASE.SHORTEN;
@@ -136,6 +136,7 @@ export function packPullBack(
     tau,
     longest,
     minGain,
+    cheapPairs,
     offsetShare: offset,
     // Each of the last steps begins anew.
     warmEdges: isShortening ? 0 : WARM_EDGES,

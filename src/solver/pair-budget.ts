@@ -50,6 +50,14 @@ export function comfortablePairs(contactVertexCount: number, limit: number): num
   return Math.min(limit, Math.max(MIN_COMFORTABLE_PAIRS, PAIRS_PER_VERTEX * contactVertexCount));
 }
 
+/**
+ * Pairs up to which a step of the pull-back counts as cheap: twice what is comfortable, whatever memory there is. Only a mesh that is
+ * drawn together to a heap has more, for there even boxes without a leap meet; the time of a step grows with them.
+ */
+export function cheapPairsOf(contactVertexCount: number): number {
+  return 2 * comfortablePairs(contactVertexCount, MOST_PAIRS);
+}
+
 /** The next shorter leap, engine units; 0 follows on δ. */
 export function shorterLeap(leap: number, delta: number): number {
   return leap > delta ? leap / 2 : 0;

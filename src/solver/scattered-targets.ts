@@ -1,5 +1,6 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { SCATTERED_LEAPS, SCATTERED_MIN_GAIN, SCATTERED_MOTION, SCATTERED_SHARE } from './constants.js';
+import { cheapPairsOf } from './pair-budget.js';
 import type { PullBackSettings, Settings } from './settings.js';
 
 /** The pull-back of one request: the settings, fitted to its targets. */
@@ -11,6 +12,8 @@ export interface PullBackPlan extends PullBackSettings {
   readonly isEarly: boolean;
   /** longest motion of a step, engine units */
   readonly longest: number;
+  /** pairs of P up to which a step is as cheap as most: with k times as many it must gain k times as much (pair-budget.ts) */
+  readonly cheapPairs: number;
 }
 
 /**
@@ -29,19 +32,21 @@ export interface PullBackPlan extends PullBackSettings {
  * @returns undefined = Algorithm 1 alone
  */
 export function planPullBack(
-  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'inverseMasses'>,
+  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'inverseMasses' | 'contactVertices'>,
   { pullBack, leap, reach, delta }: Pick<Settings, 'pullBack' | 'leap' | 'reach' | 'delta'>,
   x: Float32Array,
   target: Float32Array,
 ): PullBackPlan | undefined {
   if (!pullBack) return undefined;
   const longest = leap > 0 ? leap : reach;
-  if (!areTargetsScattered(mesh, x, target, longest)) return { ...pullBack, isEarly: true, longest };
+  const cheapPairs = cheapPairsOf(mesh.contactVertices.length);
+  if (!areTargetsScattered(mesh, x, target, longest)) return { ...pullBack, isEarly: true, longest, cheapPairs };
   return {
     ...pullBack,
     minGain: SCATTERED_MIN_GAIN * pullBack.minGain,
     isEarly: false,
     longest: Math.min(longest, SCATTERED_MOTION * delta),
+    cheapPairs,
   };
 }
 

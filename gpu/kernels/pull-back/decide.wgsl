@@ -2,8 +2,8 @@
 // the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
 // statuses:
 //
-//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, unless the phase began early
-//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, MAX_HELD_STEPS in any case, as STALLED;
+//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain times what it costs (pull-back/cost.wgsl), unless the phase began early
+//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, MAX_HELD_STEPS in any case, as STALLED, or already these in a heap;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it.
 //   SHORTEN   follows where edges of the best state are above their limits: up to MAX_SHORTENING_STEPS steps, while each
 //             takes MIN_SHORTENING_GAIN off the excess.
@@ -11,7 +11,7 @@
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
 // In: sums (their total), edgeColours. In and out: control. Out: stepArguments, candidateArguments. Mirrors PullBack.#pull and #shortenEdges
-// (src/solver/cpu/pull-back.ts).
+// (src/solver/cpu/pull-back.ts), and PoorSteps (poor-steps.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
@@ -21,6 +21,7 @@
 @group(0) @binding(5) var<storage, read> sums: array<vec4f>;
 @group(0) @binding(6) var<uniform> pullBack: PullBack;
 // #include "control/arguments.wgsl"
+// #include "pull-back/cost.wgsl"
 
 fn meritOf(parts: vec2f) -> f32 {
   return parts.x + EXCESS_WEIGHT * parts.y;
@@ -70,7 +71,7 @@ fn awaitSearch() {
   let wanted = atomicLoad(&control.wantedCount);
   let loses = f32(atomicLoad(&control.boxLoss)) > BOX_LOSS * LOSS_PARTS * f32(wanted);
   let isFew = f32(wanted) <= PARTIAL_SHARE * f32(parameters.vertexCount);
-  let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), control.wantsSearch != SEARCH_NONE || loses);
+  let search = select(SEARCH_NONE, select(SEARCH_ALL, SEARCH_PART, isFew), control.wantsSearch != SEARCH_NONE || (loses && costOfStep() == 1.0));
   control.wantsSearch = select(control.wantsSearch, search, hasSwept);
   control.state = pausedForSearch(control.state, control.wantsSearch);
   writeArguments();
@@ -104,20 +105,22 @@ fn decidePull() {
   control.bests += select(0u, 1u, isBest);
 
   let isHeld = atomicLoad(&control.heldCount) > 0u;
-  let isRich = gain >= pullBack.minGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
+  let cost = costOfStep();
+  let isRich = gain >= cost * pullBack.minGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
+  let mostPoor = select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
   let isSettled = poor >= MAX_POOR_STEPS && !isHeld;
-  let pulled = select(select(RUNNING, STALLED, poor >= MAX_HELD_STEPS), CONVERGED, isSettled || !(left > 0.0));
+  let pulled = select(select(RUNNING, STALLED, poor >= mostPoor), CONVERGED, isSettled || !(left > 0.0));
 
   let shortenings = control.shortenings + select(one, 0u, isPull);
   control.shortenings = shortenings;
   let isShort = gain < MIN_SHORTENING_GAIN || shortenings >= MAX_SHORTENING_STEPS || !(left > 0.0);
   let shortened = select(RUNNING, control.ending, isShort);
 
-  // What its box holds may gain something in a new one; where edges are shortened, at once.
+  // What its box holds may gain something in a new one, if that can be larger; where edges are shortened, at once.
   let isDue = isSearchDue();
-  let isAsked = isDue || (isHeld && (!isPull || poor > 0u));
+  let isAsked = isDue || (isHeld && (!isPull || (poor > 0u && cost == 1.0)));
   control.clearsStopped = select(control.clearsStopped, select(0u, 1u, isDue), isRunning);
   // For awaitSearch, after the sweeps: for which vertices is known only then.
   control.wantsSearch = select(control.wantsSearch, select(SEARCH_NONE, SEARCH_PART, isAsked), isRunning);

@@ -17,6 +17,7 @@
 @group(0) @binding(7) var<storage, read> goal: array<f32>;
 @group(0) @binding(8) var<uniform> pullBack: PullBack;
 @group(0) @binding(9) var<storage, read_write> shortfalls: array<f32>;
+// #include "pull-back/cost.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settleStep(
@@ -40,7 +41,7 @@ fn settleStep(
     rest[c] = goal[3u * i + c] - x[3u * i + c];
   }
   let farAway = pull[i].farAway;
-  if (farAway > 0.0 && farAway - lengthOf(rest) >= LEAP_PROGRESS * pullBack.longest) {
+  if (farAway > 0.0 && farAway - lengthOf(rest) >= costOfStep() * LEAP_PROGRESS * pullBack.longest) {
     atomicStore(&control.isLeaping, 1u);
   }
   if (isMoving) {

@@ -22,6 +22,9 @@ export interface BoundArrays extends PairArrays {
   readonly moving: Uint8Array;
   /** float32[V] bound of α that holds for pairs outside P */
   readonly alphaGuard: Float32Array;
+  /** float32[V] α, and int32[V] the limiting pairs, with which the pass begins: what slots after the first start from */
+  readonly most: Float32Array;
+  readonly limitedBy: Int32Array;
   /** float32[slots·V] α as this slot has bounded it; {@link FROZEN} = a touching pair has the vertex */
   readonly alphas: Float32Array;
   /** int32[slots·V] the pair that this slot bounded it by, −1 = none */
@@ -36,8 +39,12 @@ export interface BoundArrays extends PairArrays {
   readonly counts: Int32Array;
 }
 
+/** Pairs of a pass: all, those whose geometry is current, and the others, whose lists follow those of the current ones. */
+export const PASS = { ALL: 0, CURRENT: 1, OTHERS: 2 } as const;
+
 export interface BoundNumbers {
   readonly step: number;
+  readonly pass: (typeof PASS)[keyof typeof PASS];
   /** index into {@link RULES} */
   readonly rule: number;
   readonly gamma: number;
@@ -67,19 +74,21 @@ export const FROZEN = -1;
 export const BOUND = defineStage(import.meta.url, 'bound', boundPairs);
 
 function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to: number, slot: number): void {
-  const { active, alphaGuard, alphas, limiters, runs, counts, bounded, stamp, gap, error } = arrays;
-  const { step, floor, run } = numbers;
-  const base = slot * alphaGuard.length;
+  const { active, most, limitedBy, alphas, limiters, runs, counts, bounded, stamp, gap, error } = arrays;
+  const { step, pass, floor, run } = numbers;
+  const base = slot * most.length;
   if (slot > 0 && runs[slot] !== run) {
-    alphas.set(alphaGuard, base);
-    limiters.fill(-1, base, base + alphaGuard.length);
+    alphas.set(most, base);
+    limiters.set(limitedBy, base);
     runs[slot] = run;
   }
   const { bound, isAlongNormal } = RULES[numbers.rule];
-  let kept = from;
-  let touching = 0;
+  const chunk = from / BOUND_CHUNK;
+  let kept = pass === PASS.OTHERS ? from + counts[2 * chunk] : from;
+  let touching = pass === PASS.OTHERS ? counts[2 * chunk + 1] : 0;
   for (let n = from; n < to; n++) {
     const p = active[n];
+    if (pass !== PASS.ALL && (stamp[p] === step) !== (pass === PASS.CURRENT)) continue;
     if (stamp[p] !== step) {
       if (isAlongNormal && staysApart(arrays, p, numbers.skipMargin)) continue;
       measurePair(arrays, p, arrays.x, step);
@@ -94,8 +103,8 @@ function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to
     bounded[kept] = p;
     storeLimits(arrays.limits, kept++, floor, gap[p], room, share);
   }
-  counts[2 * (from / BOUND_CHUNK)] = kept - from;
-  counts[2 * (from / BOUND_CHUNK) + 1] = touching;
+  counts[2 * chunk] = kept - from;
+  counts[2 * chunk + 1] = touching;
 }
 
 /** α and limiter of every slot become those of slot 0. @param slots that may have taken part */
@@ -118,13 +127,14 @@ export function mergeSlots({ alphaGuard, alphas, limiters, runs }: BoundArrays, 
 
 /**
  * Whether a pair can be skipped (docs/method.md, S11). If along its last normal min_a h − max_b h stays above δ for every α
- * in [0, α_guard], the pair can neither bound nor violate anything. Heights are linear in α, so both ends suffice. A
+ * up to that with which the pass begins, the pair can neither bound nor violate anything: α only falls from there. Heights are
+ * linear in α, so both ends suffice. A
  * skipped pair is not checked either, and x' is rounded at its own coordinates, which may lie far beyond those that the
  * floor covers: δ/2 and the rounding of two vertices there must remain. Within nine times the coordinates that the floor
  * covers this is less than δ.
  */
 function staysApart(arrays: BoundArrays, p: number, margin: number): boolean {
-  const { x, y, vertex, normal, alphaGuard } = arrays;
+  const { x, y, vertex, normal, most } = arrays;
   const kind = arrays.kind[p];
   const nx = normal[3 * p];
   const ny = normal[3 * p + 1];
@@ -136,7 +146,7 @@ function staysApart(arrays: BoundArrays, p: number, margin: number): boolean {
   const oz = x[o + 2];
   // The first corner is the origin of the heights, so only its motion counts.
   const motion0 = nx * (y[o] - ox) + ny * (y[o + 1] - oy) + nz * (y[o + 2] - oz);
-  const to0 = heightAfter(0, alphaGuard[vertex[q]], motion0);
+  const to0 = heightAfter(0, most[vertex[q]], motion0);
   let lo = to0 < 0 ? to0 : 0;
   let hi = Number.NEGATIVE_INFINITY;
   const sideA = SIDE_A[kind];
@@ -149,7 +159,7 @@ function staysApart(arrays: BoundArrays, p: number, margin: number): boolean {
     const pz = x[k + 2];
     const from = nx * (px - ox) + ny * (py - oy) + nz * (pz - oz);
     const motion = nx * (y[k] - px) + ny * (y[k + 1] - py) + nz * (y[k + 2] - pz);
-    const to = heightAfter(from, alphaGuard[v], motion);
+    const to = heightAfter(from, most[v], motion);
     if (s < sideA) {
       if (from < lo) lo = from;
       if (to < lo) lo = to;

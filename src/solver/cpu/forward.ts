@@ -1,6 +1,15 @@
 import type { ForwardRule } from '../../contract/parameters.js';
 import { team } from '../../threads/here.js';
-import { BOUND, BOUND_CHUNK, type BoundArrays, indexOfRule, marginToSkip, mergeSlots } from './bound.js';
+import {
+  BOUND,
+  BOUND_CHUNK,
+  type BoundArrays,
+  FORWARD_RULES,
+  indexOfRule,
+  marginToSkip,
+  mergeSlots,
+  PASS,
+} from './bound.js';
 import { boxBound, isInBox } from './boxes.js';
 import { CHECK, type CheckArrays, NO_PAIR } from './check.js';
 import { distanceAt, ROUND_UP } from './motion.js';
@@ -43,6 +52,12 @@ const BOUND_COST = 80;
 const CHECK_COST = 20;
 
 /**
+ * Pairs a vertex above which they are bounded in two passes. Between layers there are about 37; lists get longer where boxes cover
+ * more than contacts grant, and most of their pairs then stay apart under the α that the near ones leave.
+ */
+const LONG_LIST = 48;
+
+/**
  * The forward step (Eqs. 14–17; docs/method.md, S2, S4 and S5): how far each vertex may follow its motion m_i = y_i − x_i
  * without continuous collision detection.
  *
@@ -77,6 +92,9 @@ export class Forward {
   /** largest |x' − x| of the step, rounded up */
   largestMove = 0;
 
+  /** float32[V] and int32[V] α and the limiting pairs that the second pass begins with */
+  readonly #most: Float32Array;
+  readonly #limitedBy: Int32Array;
   readonly #next: Float32Array;
   // Of the stages, see there:
   readonly #alphas: Float32Array;
@@ -100,6 +118,8 @@ export class Forward {
     this.alpha = this.#alphas.subarray(0, vertexCount).fill(0);
     this.limiter = this.#limiters.subarray(0, vertexCount).fill(-1);
     this.alphaGuard = scratch.float32('alpha of the guard', vertexCount).fill(0);
+    this.#most = scratch.float32('alpha before the pass', vertexCount);
+    this.#limitedBy = scratch.int32('limiter before the pass', vertexCount);
     this.#failed = scratch.int32('violated pairs', vertexCount);
     this.#failures = scratch.int32('violations', 1);
     this.#next = scratch.float32('next', 3 * vertexCount);
@@ -145,15 +165,34 @@ export class Forward {
     const { x, y, moving, pairs, active, activeCount, step, rule, gamma, floor, pulse } = input;
     this.#reserve(activeCount);
     const { kind, vertex, normal, delta, stamp, weight, distance, gap, error } = pairs;
-    const arrays: BoundArrays = {
+    const arrays = {
       ...{ kind, vertex, normal, delta, stamp, weight, distance, gap, error, x, y, active, moving },
       ...{ alphaGuard: this.alphaGuard, alphas: this.#alphas, limiters: this.#limiters, runs: this.#runs },
-      ...{ bounded: this.#bounded, limits: this.#limits, counts: this.#counts },
+      ...{ bounded: this.#bounded, limits: this.#limits, counts: this.#counts, limitedBy: this.#limitedBy },
     };
-    const run = ++this.#run;
-    const numbers = { step, rule: indexOfRule(rule), gamma, floor, skipMargin: this.#skipMargin, run };
-    team.run({ stage: BOUND, arrays, numbers, count: activeCount, chunk: BOUND_CHUNK, cost: BOUND_COST, pulse });
-    mergeSlots(arrays, run, this.#slots);
+    const numbers = { step, rule: indexOfRule(rule), gamma, floor, skipMargin: this.#skipMargin };
+    const run = (pass: (typeof PASS)[keyof typeof PASS], most: Float32Array): void => {
+      const inPass: BoundArrays = { ...arrays, most };
+      const id = ++this.#run;
+      const count = { count: activeCount, chunk: BOUND_CHUNK };
+      team.run({
+        stage: BOUND,
+        arrays: inPass,
+        numbers: { ...numbers, pass, run: id },
+        ...count,
+        cost: BOUND_COST,
+        pulse,
+      });
+      mergeSlots(inPass, id, this.#slots);
+    };
+    this.#limitedBy.fill(-1);
+    if (FORWARD_RULES[rule].isAlongNormal && activeCount > LONG_LIST * moving.length) {
+      // The pairs that the backward step has measured are near: what they leave of α lets most others be skipped.
+      run(PASS.CURRENT, this.alphaGuard);
+      this.#most.set(this.alpha);
+      this.#limitedBy.set(this.limiter);
+      run(PASS.OTHERS, this.#most);
+    } else run(PASS.ALL, this.alphaGuard);
     this.touching = 0;
     for (let c = 0; c * BOUND_CHUNK < activeCount; c++) this.touching += this.#counts[2 * c + 1];
   }

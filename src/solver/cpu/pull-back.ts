@@ -3,8 +3,6 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import {
   FREE_STEPS,
   LEAP_PROGRESS,
-  MAX_HELD_STEPS,
-  MAX_POOR_STEPS,
   MAX_SHORTENING_STEPS,
   MIN_SHORTENING_GAIN,
   PULL_BACK_REACH,
@@ -25,6 +23,7 @@ import { type Aims, aimsOf } from './contact-aims.js';
 import { EdgeLimits } from './edge-limits.js';
 import { Merit } from './merit.js';
 import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
+import { costOfStep, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
 import { Shortfalls } from './shortfalls.js';
 import type { Stages } from './stages.js';
@@ -190,7 +189,7 @@ export class PullBack {
     const { delta } = this.#settings;
     let best = this.#merit.of(x, target, undefined);
     let isFirst = true;
-    let poorSteps = 0;
+    const poorSteps = new PoorSteps(this.#plan);
     while (best > 0) {
       const step = run.nextStep();
       if (typeof step !== 'number') return step;
@@ -209,16 +208,11 @@ export class PullBack {
         this.#keep(run);
       }
       clock.lap('forward');
-      if (gain >= this.#plan.minGain || (gain > 0 && this.#plan.isEarly && this.#isLeaping(run))) {
-        poorSteps = 0;
-        continue;
-      }
-      poorSteps++;
       const isHeld = this.#held.includes(1);
-      if (poorSteps >= MAX_POOR_STEPS && !isHeld) return 'CONVERGED';
-      if (poorSteps >= MAX_HELD_STEPS) return 'STALLED';
-      // What its box holds may gain something in a new one.
-      if (isHeld) this.#isSearchDue = true;
+      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping: this.#isLeaping(run), isHeld });
+      if (ended) return ended;
+      // What its box holds may gain something in a new one, if that can be larger.
+      if (isHeld && poorSteps.hasAny && this.#cost === 1) this.#isSearchDue = true;
     }
     return 'CONVERGED';
   }
@@ -320,9 +314,13 @@ export class PullBack {
     clock.lap('backward');
   }
 
-  /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap. */
+  get #cost(): number {
+    return costOfStep(this.#proximity.pairs.count, this.#plan);
+  }
+
+  /** Whether a vertex that its leap limits has come nearer to its target by a good part of the leap, for what the step costs. */
   #isLeaping({ x, target }: PullBackRun): boolean {
-    const least = LEAP_PROGRESS * this.#plan.longest;
+    const least = this.#cost * LEAP_PROGRESS * this.#plan.longest;
     return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
   }
 
@@ -346,7 +344,9 @@ export class PullBack {
     restShortMotions(x, y, run.target, inverseMasses, rest);
     if (!this.#isTight) this.#proximity.tighten(x, y);
     this.#isTight = true;
-    if (this.#isSearchDue || losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted)) this.#search(run);
+    const loses = losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted);
+    // In a heap contacts take more than the boxes, which even a search would leave small.
+    if (this.#isSearchDue || (loses && this.#cost === 1)) this.#search(run);
     const { pairs, boxes, radius } = this.#proximity;
     const movingCount = markMoving(x, y, moving);
     active.gather(pairs, moving, movingCount);

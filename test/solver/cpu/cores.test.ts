@@ -35,6 +35,8 @@ const CASES: readonly (readonly [string, number, ParametersInput])[] = [
   ['layers', 1800, { quality: 'FAST' }],
   ['layers', 1800, { quality: 'BALANCED' }],
   ['layers', 800, { preset: 'PAPER', quality: 'FAST', stepLimit: 3 }],
+  // Lists so long that they are bounded in two passes.
+  ['layers', 800, { quality: 'FAST', activationDistance: 0.003, stepLimit: 3 }],
   ['sleeve', 2000, { quality: 'FAST' }],
   ['sand', 2200, { quality: 'FAST' }],
 ];
