@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
 import { FrameCache } from './cache.js';
+import { writeOutputs } from './outputs.js';
 import { modelOf, play } from './play.js';
 import { Progress } from './progress.js';
 import type { Played } from './records.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { makeTable } from './table.js';
 
-/** Milliseconds of no consequence between a signal and the end of the step that runs: then everything is saved. */
+/** Set by a signal: the step that runs is finished and saved first. */
 let isInterrupted = false;
 
 async function playAll(settings: Settings): Promise<void> {
@@ -41,13 +42,15 @@ async function playOne(name: string, settings: Settings, address: string): Promi
   mkdirSync(folder, { recursive: true });
   const cache = new FrameCache(folder, model);
   const progress = new Progress(`${name}, ${size}`);
-  return play(scene, {
+  const played = await play(scene, {
     ...{ address, size, frames, parameters, isJudged, cache, model },
     onStep: (record, of) => {
       progress.show(record, of);
       return !isInterrupted;
     },
   }).finally(() => progress.end());
+  writeOutputs(played, model, cache, settings);
+  return played;
 }
 
 try {

@@ -39,7 +39,6 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
   const before = cache.open();
   const records = before?.records ?? [];
   let state = before?.saved ?? startOf(model);
-  let adapter = '';
   const last = Math.min(frames, scene.frames);
   if (state.frame < last) {
     const service = await Service.open(address, model, state.x, { ...scene.parameters, ...options.parameters });
@@ -57,7 +56,6 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
       while (state.frame < last) {
         const result = await integrator.step(state);
         state = result.state;
-        adapter = result.iterations[0]!.report.engine;
         const record = recordOf(model, result, judge?.(state.x));
         records.push(record);
         cache.append(record, state);
@@ -72,8 +70,18 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
       await service.close();
     }
   }
-  return { scene, size, vertices: model.vertexCount, elements: describeElements(model), adapter, records };
+  return {
+    scene,
+    size,
+    vertices: model.vertexCount,
+    elements: describeElements(model),
+    adapter: adaptersOf(records),
+    records,
+  };
 }
+
+const adaptersOf = (records: readonly StepRecord[]): string =>
+  [...new Set(records.map(({ engine }) => engine))].join(', ');
 
 export const modelOf = (scene: Scene): Model => assemble(scene.bodies, scene.gravity);
 
@@ -84,6 +92,7 @@ function recordOf(model: Model, { state, iterations }: StepResult, intersections
   const strain = strainOf(model, state.x);
   return {
     frame: state.frame,
+    engine: report.engine,
     statuses: iterations.map((iteration) => iteration.report.status),
     steps: total((iteration) => iteration.report.steps),
     pullBackSteps: total((iteration) => iteration.report.pullBack?.steps ?? 0),

@@ -5,6 +5,8 @@ import type { Energies, Impulses } from '../src/momentum.js';
 /** What one time step took and brought; one line of `steps.jsonl`. Lengths in m, times in s. */
 export interface StepRecord {
   readonly frame: number;
+  /** of the service, with its adapter */
+  readonly engine: string;
   /** of the service's answers, one a Newton iteration */
   readonly statuses: readonly string[];
   /** steps of the two-way method, of all iterations together */

@@ -55,5 +55,5 @@ export function makeTable(scenes: readonly Played[]): string {
   });
   const lines = [HEADINGS, HEADINGS.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
   const adapters = [...new Set(scenes.map(({ adapter }) => adapter).filter(Boolean))];
-  return `${lines.join('\n')}\n\nPaper: GeForce GTX 2080 Ti. Ours: ${adapters.join(', ') || 'as saved'}.\n`;
+  return `${lines.join('\n')}\n\nPaper: GeForce GTX 2080 Ti. Ours: ${adapters.join(', ')}.\n`;
 }

@@ -1,8 +1,31 @@
+import { blade } from './blade.js';
+import { cone } from './cone.js';
+import { dress } from './dress.js';
 import { FUNNELS } from './funnel.js';
+import { hair } from './hair.js';
+import { mats } from './mats.js';
+import { needle } from './needle.js';
+import { reefKnot } from './reef-knot.js';
 import { rotatingSphere } from './rotating-sphere.js';
+import { sand } from './sand.js';
+import { SPINS } from './spinning-patch.js';
+import { twistingTube } from './twisting-tube.js';
 import type { MakeScene } from './types.js';
 
+const ALL: readonly MakeScene[] = [
+  rotatingSphere,
+  ...FUNNELS,
+  needle,
+  twistingTube,
+  reefKnot,
+  mats,
+  hair,
+  sand,
+  ...SPINS,
+  cone,
+  dress,
+  blade,
+];
+
 /** Every scene by its name, in the order in which they are played. */
-export const SCENES: ReadonlyMap<string, MakeScene> = new Map(
-  [rotatingSphere, ...FUNNELS].map((make) => [make('small').name, make]),
-);
+export const SCENES: ReadonlyMap<string, MakeScene> = new Map(ALL.map((make) => [make('small').name, make]));

@@ -1,0 +1,65 @@
+import type { Strands } from '../src/bodies.js';
+import { bySize } from './shapes.js';
+import type { MakeScene } from './types.js';
+
+const LENGTH = 0.3;
+const SPACING = 0.004;
+/** rad of the lower ends, s of the twist and of the way back */
+const TWIST = 4 * Math.PI;
+const TWISTING = 2;
+
+const STRAND: Strands = { kind: 'strands', density: 1e-3, stretching: 20, bending: 1 };
+
+/** A tress is twisted at its lower end, and loosened again (Fig. 3c, 3d). */
+export const hair: MakeScene = (size) => {
+  const rings = bySize(size, { small: 2, quarter: 9, full: 18 });
+  const perStrand = bySize(size, { small: 21, quarter: 61, full: 61 });
+  const roots: [number, number][] = [];
+  for (let i = -rings; i <= rings; i++) {
+    for (let j = -rings; j <= rings; j++) {
+      const [x, y] = [SPACING * (i + j / 2), (SPACING * j * Math.sqrt(3)) / 2];
+      if (Math.hypot(x, y) < SPACING * (rings + 0.1)) roots.push([x, y]);
+    }
+  }
+  const positions = new Float64Array(3 * roots.length * perStrand);
+  const segments: number[] = [];
+  roots.forEach(([x, y], strand) => {
+    for (let k = 0; k < perStrand; k++) {
+      const id = strand * perStrand + k;
+      positions.set([x, y, -(LENGTH * k) / (perStrand - 1)], 3 * id);
+      if (k > 0) segments.push(id - 1, id);
+    }
+  });
+  return {
+    name: 'hair',
+    sentence: 'A tress is twisted at its lower end and loosened again.',
+    paper: {
+      name: 'Hair (Fig. 3c)',
+      size: '63K, 62k edg.',
+      averageSteps: 16,
+      maximumSteps: 503,
+      averageCost: 0.252,
+      maximumCost: 15.821,
+    },
+    timeStep: 1 / 100,
+    frames: 400,
+    friction: { static: 0.2, kinetic: 0.2 },
+    bodies: [
+      {
+        name: 'tress',
+        geometry: { positions, segments: Uint32Array.from(segments) },
+        material: STRAND,
+        pins: roots.flatMap((_, strand) => [strand * perStrand, (strand + 1) * perStrand - 1]),
+        motion: ([x, y, z], time) => {
+          if (z === 0) return [x, y, z];
+          // A twisted tress is shorter: its end rises with the square of the angle.
+          const share = 1 - Math.abs(1 - Math.min(time / TWISTING, 2));
+          const angle = TWIST * share;
+          const [c, s] = [Math.cos(angle), Math.sin(angle)];
+          return [c * x - s * y, s * x + c * y, z + 0.05 * share * share];
+        },
+      },
+    ],
+    view: [-0.5, 1, -0.1],
+  };
+};

@@ -1,0 +1,86 @@
+import type { Body, Cloth, Vec } from '../src/bodies.js';
+import { bySize, sweep } from './shapes.js';
+import type { MakeScene } from './types.js';
+
+/** m: radius of a rope */
+const ROPE = 0.008;
+/** m: half the distance of the two legs of a rope, and of its bight; where the bight begins; how far ropes pass each other */
+const LEGS = 0.016;
+const BIGHT = 0.045;
+const FLARE = 0.06;
+const RISE = 0.014;
+/** m: x of the ends */
+const REACH = 0.4;
+/** m/s and s of the pull at the four ends */
+const PULL = 0.06;
+const PULLING = 2;
+
+const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
+
+/** 0 below −1, 1 above 1, smooth between. */
+const ease = (t: number): number => {
+  const s = Math.min(1, Math.max(0, (t + 1) / 2));
+  return s * s * (3 - 2 * s);
+};
+
+/**
+ * The centre line of the rope whose legs lie at x < 0 and whose bight lies at x > 0. It passes above the other rope, which is
+ * its mirror image in x and z, at the two ends of the knot, and below it in the middle, where both widen: so each bight goes
+ * around both legs of the other rope.
+ */
+function centreLine(): Vec[] {
+  const height = (x: number): number => RISE * (2 * ease((Math.abs(x) - 0.5 * FLARE) / (0.35 * FLARE)) - 1);
+  const width = (x: number): number => LEGS + (BIGHT - LEGS) * ease(x / (0.6 * FLARE));
+  const leg: Vec[] = [];
+  for (let i = 0; i <= 240; i++) {
+    const x = -REACH + ((REACH + FLARE) * i) / 240;
+    leg.push([x, width(x), height(x)]);
+  }
+  const bight: Vec[] = [];
+  for (let i = 1; i < 48; i++) {
+    const angle = Math.PI * (0.5 - i / 48);
+    const x = FLARE + BIGHT * Math.cos(angle);
+    bight.push([x, BIGHT * Math.sin(angle), height(x)]);
+  }
+  const back = leg.map(([x, y, z]): Vec => [x, -y, z]).reverse();
+  return [...leg, ...bight, ...back];
+}
+
+/** Two ropes are pulled together to a reef knot (Fig. 1, below). */
+export const reefKnot: MakeScene = (size) => {
+  const around = bySize(size, { small: 6, quarter: 12, full: 24 });
+  const line = centreLine();
+  const rope = (side: 1 | -1): Body => {
+    const geometry = sweep(
+      line.map(([x, y, z]): Vec => [side * x, side * y, side * z]),
+      ROPE,
+      around,
+    );
+    const count = geometry.positions.length / 3;
+    return {
+      name: side === 1 ? 'left rope' : 'right rope',
+      geometry,
+      material: SILK,
+      pins: [...Array(around).keys()].flatMap((k) => [k, count - 1 - k]),
+      motion: ([x, y, z], time) => [x - side * PULL * Math.min(time, PULLING), y, z],
+    };
+  };
+  return {
+    name: 'reef-knot',
+    sentence: 'Two ropes are pulled together to a reef knot.',
+    paper: {
+      name: 'Reef knot (Fig. 1e)',
+      size: '37K, 71K',
+      averageSteps: 7,
+      maximumSteps: 23,
+      averageCost: 0.024,
+      maximumCost: 0.097,
+    },
+    timeStep: 1 / 100,
+    frames: 250,
+    gravity: [0, 0, 0],
+    friction: { static: 0.3, kinetic: 0.3 },
+    bodies: [rope(1), rope(-1)],
+    view: [-0.2, 0.6, -1],
+  };
+};
