@@ -1,5 +1,6 @@
 import { SCENES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
+import type { Quality } from '../../src/contract/parameters.js';
 import type { Priority } from '../../src/contract/requests.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 
@@ -16,11 +17,15 @@ export interface Cloth {
 /** How far each layer moves towards the other one's place: far enough for them to meet, not so far that they change places. */
 const MEET = 0.5;
 
-/** Two layers of cloth of about so many vertices together. */
-export function makeCloth(vertices: number): Cloth {
+/**
+ * Two layers of cloth of about so many vertices together.
+ *
+ * @param share of the way to the other layer's place that each layer goes and comes back
+ */
+export function makeCloth(vertices: number, share = MEET): Cloth {
   const scene = SCENES.layers!(vertices);
   const start = Float32Array.from(scene.start);
-  const meeting = start.map((from, i) => from + MEET * (scene.target[i]! - from));
+  const meeting = start.map((from, i) => from + share * (scene.target[i]! - from));
   return {
     vertices: scene.vertexCount,
     triangles: scene.triangles.length / 3,
@@ -39,8 +44,13 @@ export function makeSwap(vertices: number): { readonly cloth: Cloth; readonly ta
 
 const positions = (data: Float32Array): object => ({ data, scalar: 'FLOAT32' });
 
-export const createMessage = ({ mesh, start }: Cloth): Uint8Array =>
-  encodeMessage('CreateSessionRequest', { mesh, start: positions(start) });
+/** @param quality of the session; undefined = the server's default */
+export const createMessage = ({ mesh, start }: Cloth, quality?: Quality): Uint8Array =>
+  encodeMessage('CreateSessionRequest', {
+    mesh,
+    start: positions(start),
+    ...(quality === undefined ? {} : { parameters: { quality } }),
+  });
 
 export interface StepTerms {
   /** seconds; what is later is refused (FAIL) */

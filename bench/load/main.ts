@@ -9,7 +9,9 @@ import { fairness } from './scenarios/fairness.js';
 import { mixed } from './scenarios/mixed.js';
 import { overhead } from './scenarios/overhead.js';
 import { preemption } from './scenarios/preemption.js';
+import { resting } from './scenarios/resting.js';
 import { sweep } from './scenarios/sweep.js';
+import { versus } from './scenarios/versus.js';
 import { HELP, type LoadSettings, readSettings, type Scenario, UsageError } from './settings.js';
 import { formatTable } from './table.js';
 
@@ -19,6 +21,8 @@ const RUNS: Readonly<Record<Scenario, (input: ScenarioInput) => Promise<Scenario
   fairness,
   mixed,
   preemption,
+  versus,
+  resting,
 };
 
 const tell = (line: string): void => {

@@ -1,3 +1,4 @@
+import type { Quality } from '../../src/contract/parameters.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { type Cloth, createMessage } from './cloth.js';
@@ -7,9 +8,14 @@ import { GrpcClient } from './grpc-client.js';
 const OPEN_AT_ONCE = 8;
 
 /** Opens sessions over one cloth. @returns their ids @throws Error with the code where one is refused */
-export async function openSessions(grpcAddress: string, cloth: Cloth, count: number): Promise<string[]> {
+export async function openSessions(
+  grpcAddress: string,
+  cloth: Cloth,
+  count: number,
+  quality?: Quality,
+): Promise<string[]> {
   const client = new GrpcClient(grpcAddress);
-  const message = createMessage(cloth);
+  const message = createMessage(cloth, quality);
   const ids: string[] = [];
   const open = async (): Promise<void> => {
     while (ids.length < count) {

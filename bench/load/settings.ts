@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
+import type { Quality } from '../../src/contract/parameters.js';
 
-export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed', 'preemption'] as const;
+export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed', 'preemption', 'versus', 'resting'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export const DOORS = ['http', 'unary', 'stream'] as const;
 export type DoorName = (typeof DOORS)[number];
+
+const QUALITIES = ['FAST', 'BALANCED', 'FINE'] as const satisfies readonly Quality[];
 
 export interface LoadSettings {
   readonly scenarios: readonly Scenario[];
@@ -22,6 +25,14 @@ export interface LoadSettings {
   readonly triangles: number;
   /** BATCH resolves at a time of the preemption scenario */
   readonly resolves: number;
+  /** folder with the src/cli/main.js of another build, for versus and resting; undefined = only this one */
+  readonly against: string | undefined;
+  /** of this build's sessions in versus and resting; the other build keeps its default */
+  readonly quality: readonly Quality[];
+  /** percent of the way between its two layers that the cloth of versus moves in a step */
+  readonly motion: number;
+  /** how often each build is measured in versus and resting, in turn */
+  readonly rounds: number;
   readonly out: string | undefined;
 }
 
@@ -37,16 +48,26 @@ Starts the real service in a process of its own on loopback and puts load on its
                         mixed     64 small sessions alone and beside a resolve of a million triangles, at an easy pace and flat out
                         preemption  INTERACTIVE steps of small sessions alone and beside BATCH resolves without end, each just small
                                   enough for an ordinary lane
+                        versus    steps of sessions through every door, in turn by this build and by another one (--against), with
+                                  the processor time that the service takes
+                        resting   steps of one session in which nothing moves, in turn by this build and by another one
   --engine NAME       cpu or webgpu (default cpu)
-  --vertices N        of each session's cloth (default 2000, 70000, 5000, 500 and 32 in this order of scenarios)
+  --vertices N        of each session's cloth (default 2000, 70000, 5000, 500, 32, 968 and
+                      70000 in this order of scenarios)
   --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed, 4 for
-                      preemption)
+                      preemption, 16 for versus)
   --concurrency LIST  connections, or calls at a time (default 1,4,16; sweep only)
   --door LIST         ${DOORS.join(', ')} (default all)
   --seconds N         of each measurement (default 5; fairness, mixed and preemption take four times as long)
   --deadline N        seconds that a step may take in the flood of fairness (default 10)
   --triangles N       of the large resolve in mixed (default 1000000)
   --resolves N        BATCH resolves at a time in preemption (default 4)
+  --against FOLDER    another build, measured in turn with this one in versus and resting: the folder with its src/cli/main.js
+  --quality LIST      FAST, BALANCED, FINE: of this build's sessions in versus and resting (default FAST); the other build
+                      keeps its default
+  --motion N          percent of the way between its layers that the cloth of versus moves in a step (default 2: a frame of a
+                      simulation; 50: the layers meet)
+  --rounds N          how often each build is measured in versus and resting (default 3)
   --out FILE          where the JSON goes (default bench/results/DATE-load-ENGINE.json); "" for nowhere
   --help
 `;
@@ -69,6 +90,10 @@ export function readSettings(args: readonly string[]): LoadSettings | 'HELP' {
     deadline: count('deadline', values.deadline ?? '10'),
     triangles: count('triangles', values.triangles ?? '1000000'),
     resolves: count('resolves', values.resolves ?? '4'),
+    against: values.against,
+    quality: listOf('quality', values.quality ?? 'FAST', QUALITIES),
+    motion: count('motion', values.motion ?? '2'),
+    rounds: count('rounds', values.rounds ?? '3'),
     out: values.out,
   };
 }
@@ -89,6 +114,10 @@ function parse(args: readonly string[]) {
         deadline: text,
         triangles: text,
         resolves: text,
+        against: text,
+        quality: text,
+        motion: text,
+        rounds: text,
         out: text,
         help: { type: 'boolean' },
       },

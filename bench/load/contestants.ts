@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import type { Quality } from '../../src/contract/parameters.js';
+import { ServerProcess } from '../prove/server.js';
+import type { ScenarioInput } from './scenario.js';
+
+/** A build of the service whose steps are measured, with the quality of its sessions. */
+export interface Contestant {
+  readonly name: string;
+  readonly server: ServerProcess;
+  /** undefined = the default of the server: an older build may know no other one */
+  readonly quality: Quality | undefined;
+}
+
+/**
+ * Starts the other build, if one is named, and hands both to `measure`: they live side by side, so that they can be measured
+ * in turn and what else the machine does falls on both.
+ */
+export async function withContestants<T>(
+  { settings, server }: ScenarioInput,
+  measure: (contestants: readonly Contestant[]) => Promise<T>,
+): Promise<T> {
+  const { against, engine, quality: qualities } = settings;
+  const own = qualities.map((quality) => ({ name: `this build, ${quality}`, server, quality }));
+  if (against === undefined) return measure(own);
+  const other = await ServerProcess.start({ engine, build: against });
+  try {
+    return await measure([{ name: 'other build', server: other, quality: undefined }, ...own]);
+  } finally {
+    await other.stop();
+  }
+}
+
+/** Ticks of the processor time in /proc, a second. */
+const TICKS = 100;
+
+/** Processor time that a process has taken, user and system, of all its threads, ms; undefined where there is no /proc. */
+export function processorMs(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name of the program, in brackets, may contain anything; the third field follows it.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS;
+  } catch {
+    return undefined;
+  }
+}
+
+export const median = (values: readonly number[]): number =>
+  Float64Array.from(values).sort()[values.length >> 1] ?? Number.NaN;

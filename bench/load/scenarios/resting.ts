@@ -1,0 +1,65 @@
+import { makeCloth, stepMessage } from '../cloth.js';
+import { median, withContestants } from '../contestants.js';
+import { GrpcClient, readStep, timingsOf } from '../grpc-client.js';
+import type { ScenarioInput, ScenarioResult } from '../scenario.js';
+import { openSessions } from '../sessions.js';
+import type { Row } from '../table.js';
+
+/** Resting steps of a build in each round. */
+const STEPS = 5;
+/** A resting step may take this share of what it takes the other build. */
+const BAR = 1 / 4;
+
+/** Steps of one large session whose target is the state that it has: nothing moves, and nothing should have to be tested. */
+export async function resting(input: ScenarioInput): Promise<ScenarioResult> {
+  const { settings, tell } = input;
+  const { rounds, vertices = 70_000 } = settings;
+  const cloth = makeCloth(vertices);
+  const taken = new Map<string, { total: number; verify: number }[]>();
+  await withContestants(input, async (contestants) => {
+    const players = [];
+    for (const { name, server, quality } of contestants) {
+      tell(`opening a session of ${cloth.vertices} vertices, ${name} …`);
+      const [id] = await openSessions(server.grpcAddress, cloth, 1, quality);
+      const client = new GrpcClient(server.grpcAddress);
+      const step = async () => {
+        const { code, bytes } = await client.call('Step', stepMessage(id!, cloth.start), id);
+        if (code !== 'OK') throw new Error(`A step was refused: ${code}.`);
+        const timings = timingsOf(readStep(bytes!))!;
+        return { total: timings.total! / 1000, verify: timings.verify! / 1000 };
+      };
+      // The first step searches for the pairs that the others find.
+      await step();
+      players.push({ name, client, step });
+      taken.set(name, []);
+    }
+    for (let round = 0; round < rounds; round++) {
+      for (const { name, step } of players) {
+        for (let n = 0; n < STEPS; n++) taken.get(name)!.push(await step());
+      }
+    }
+    for (const { client } of players) client.close();
+  });
+  const totals = [...taken].map(([name, steps]) => ({ name, total: median(steps.map(({ total }) => total)) }));
+  const other = totals.find(({ name }) => name === 'other build');
+  const rows: Row[] = [...taken].map(([name, steps]) => ({
+    run: name,
+    'total ms': median(steps.map(({ total }) => total)),
+    'verify ms': median(steps.map(({ verify }) => verify)),
+    share: other ? median(steps.map(({ total }) => total)) / other.total : Number.NaN,
+  }));
+  return {
+    scenario: 'resting',
+    tables: [{ heading: `Resting steps of ${cloth.vertices} vertices, medians of ${rounds * STEPS}`, rows }],
+    verdicts: other
+      ? totals
+          .filter((one) => one !== other)
+          .map(({ name, total }) => ({
+            bar: `a resting step of ${name} takes at most ${100 * BAR} % of the other build's`,
+            isMet: total <= BAR * other.total,
+            measured: `${total.toFixed(1)} to ${other.total.toFixed(1)} ms: ${((100 * total) / other.total).toFixed(1)} %`,
+          }))
+      : [],
+    details: { vertices: cloth.vertices, triangles: cloth.triangles, taken: Object.fromEntries(taken) },
+  };
+}
