@@ -42,7 +42,11 @@ interface ComputedAnswer {
  */
 export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: StepHost): Promise<ComputedAnswer> {
   const { context, deadline, stopwatch } = job;
-  const rules = { ...prepared.rules, checkpoint: job.duringGrace('while the answer was verified') };
+  const rules = {
+    ...prepared.rules,
+    checkpoint: job.duringGrace('while the answer was verified'),
+    hasTimeToPrepare: () => deadline.hasTimeToPrepare(),
+  };
   const step: PreparedStep = { ...prepared, rules };
   const { mesh, parameters, images, contactDistance, costs } = step;
   const { verifier, now, engine, onState } = context;
@@ -143,6 +147,7 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   costs.noteRun(resolution.searches, search / 1000, resolution.steps, (geometry + backward + forward + pieces) / 1000);
   if (chosen.isCutShort && chosen.wasTested) costs.noteCheckCutShort(check / 1000);
   else if (chosen.wasTested && step.memory.wasWhole) costs.noteCheck(check / 1000);
+  else if (chosen.wasTested && step.memory.wasListed) costs.noteLightCheck(check / 1000);
   if (measured) costs.noteDistances(distances / 1000);
   costs.noteFinish(finish / 1000);
   const hadPairs = resolution.proximitySetReused || resolution.searches > 0;

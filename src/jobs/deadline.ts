@@ -67,6 +67,12 @@ export class Deadline {
     return this.now() + this.costs.distances < this.endsAt;
   }
 
+  /** Whether a test may take {@link PREPARING} times as long as usual. */
+  hasTimeToPrepare(): boolean {
+    const { check, finish, distances } = this.costs;
+    return this.now() + PREPARING * (check + distances) + finish < this.endsAt;
+  }
+
   /** As {@link refuseIfOver}, but only under FAIL: under RETURN_SAFE there is a safe state to return. */
   refuseIfOverAndHard(where: string): void {
     if (this.isHard) this.refuseIfOver(where);
@@ -111,6 +117,9 @@ export class Deadline {
 
 /** How much later than its budget an answer may be whose test takes longer than before, as a share of the budget. */
 const GRACE = 1 / 8;
+
+/** A test that also makes a list for the next ones (verify/clearance.ts) takes up to so many times as long. */
+const PREPARING = 6;
 
 /** Share of the time left that may be kept back for everything, the optional smallest distance included. */
 const LARGEST_COMFORT = 1 / 2;

@@ -46,6 +46,7 @@ class Estimate {
  */
 export class StepCosts {
   readonly #check = new Estimate();
+  readonly #lightCheck = new Estimate();
   readonly #finish = new Estimate();
   readonly #distances = new Estimate();
   readonly #search = new Estimate();
@@ -56,10 +57,12 @@ export class StepCosts {
   /**
    * @param moving share of the vertices that may move. A test leaves out what rests (verify/memory.ts): up to half of the
    *   vertices it takes that share of a whole test at most, and as much again where they are scattered.
+   * @param isListed a list of near pairs should serve the test (verify/clearance.ts)
    */
-  answerFor(moving: number): AnswerCosts {
+  answerFor(moving: number, isListed = false): AnswerCosts {
     const whole = this.#check.value ?? 0;
-    const check = Math.min(1, 2 * moving) * whole;
+    const partial = Math.min(1, 2 * moving) * whole;
+    const check = isListed ? Math.min(partial, this.#lightCheck.value ?? partial) : partial;
     return {
       check,
       finish: this.#finish.value ?? FINISH_PER_CHECK * whole,
@@ -78,6 +81,11 @@ export class StepCosts {
   /** An exact test in which nothing was known before. */
   noteCheck(milliseconds: number): void {
     this.#check.note(milliseconds);
+  }
+
+  /** One that a list has served. */
+  noteLightCheck(milliseconds: number): void {
+    this.#lightCheck.note(milliseconds);
   }
 
   /** A test that the budget has ended takes at least as long. */
@@ -106,6 +114,7 @@ export class StepCosts {
   /** The budget of a step was kept back without a step. */
   relax(): void {
     this.#check.relax();
+    this.#lightCheck.relax();
     this.#finish.relax();
   }
 }

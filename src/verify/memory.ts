@@ -1,5 +1,6 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import { type Calm, type Clearance, ClearancePlan, COMPARED } from './clearance.js';
 import type { Relation } from './elements.js';
 import type { PairCode } from './pair-kinds.js';
 
@@ -53,14 +54,50 @@ export class VerifierMemory {
   meetings: KnownMeetings | undefined;
   distances: KnownDistances | undefined;
 
+  /** of a state that a test of states, and a search for the smallest distance, has examined some time ago */
+  meetingClearance: Clearance | undefined;
+  distanceClearance: Clearance | undefined;
+  readonly meetingPlan = new ClearancePlan();
+  readonly distancePlan = new ClearancePlan();
+
+  /** usual motions between the last states that were tested, the newest last, the unit of the states */
+  readonly motions: number[] = [];
+
   /** whether the last test of a state examined everything, because too little was known */
   wasWhole = true;
+
+  /** how far calm vertices had moved in the last test that a list has served; undefined = none has served the last test */
+  #listedMotion: number | undefined;
 
   constructor(readonly mesh: CollisionMesh) {}
 
   /** What it keeps; the mesh is not its own. */
   get kept(): readonly unknown[] {
-    return [this.meetings, this.distances];
+    return [this.meetings, this.distances, this.meetingClearance, this.distanceClearance];
+  }
+
+  /** whether a list has served the last test */
+  get wasListed(): boolean {
+    return this.#listedMotion !== undefined;
+  }
+
+  /** Whether a list should serve the next test, if that state moves as the last one did. */
+  get expectsList(): boolean {
+    const clearance = this.meetingClearance;
+    if (!clearance || this.#listedMotion === undefined) return false;
+    return this.#listedMotion + Math.max(...this.motions) < clearance.within / 2;
+  }
+
+  /** @param calm undefined = no list has served this test */
+  noteTest(isWhole: boolean, calm: Calm | undefined): void {
+    this.wasWhole = isWhole;
+    this.#listedMotion = calm?.most;
+  }
+
+  /** @param motion of {@link usualMotion} between the state that is tested and the one before */
+  noteMotion(motion: number): void {
+    this.motions.push(motion);
+    if (this.motions.length > COMPARED) this.motions.shift();
   }
 }
 

@@ -1,11 +1,14 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { Reach } from './box-join.js';
+import { type Clearance, findCalm, ListMaker, MOST_RESTLESS, measureMotion, reachOf } from './clearance.js';
 import { ClosestPoints } from './closest.js';
 import { findDistances, REACH_SLACK } from './distance.js';
 import { checkRules, collectElements, distanceRelations, gather, type Relation, readPositions } from './elements.js';
 import { compareStates, isPairResting, type KnownDistances, type NearPair, type VerifierMemory } from './memory.js';
+import type { PairCode } from './pair-kinds.js';
 import { PairSearch, skipsKinematic } from './pair-search.js';
+import { LARGEST_PROVEN } from './separation.js';
 import type { PairRules } from './types.js';
 
 /** Pairs that are remembered: where the nearest one moves apart, the next nearest takes its place. */
@@ -21,6 +24,9 @@ const REMEMBERED = 4;
  *
  * Many have moved: nothing is known about most pairs, but the remembered pairs are pairs of this state too, so none of the
  * smallest distances is above theirs now. A search within this reach visits few neighbours.
+ *
+ * All have moved a little: the nearest of the pairs that are listed (clearance.ts) is the nearest of all if those that are not
+ * listed are farther apart.
  *
  * @param positions [3·V] in any unit
  * @param closerThan ≥ 0, same unit
@@ -41,10 +47,16 @@ export function findMinDistance(
   checkRules(rules);
   const search = new NearSearch(mesh, readPositions(mesh, positions, 'positions'), rules);
   const known = memory.distances?.skipsKinematic === search.skips ? memory.distances : undefined;
-  const updated = (known && search.update(known, closerThan)) ?? search.searchAll(known, closerThan);
+  const listed = search.among(memory.distanceClearance, closerThan);
+  if (listed !== undefined) {
+    memory.distancePlan.noteServed();
+    return listed <= closerThan ? listed : undefined;
+  }
+  const updated = known && search.update(known, closerThan);
+  const found = updated ?? search.searchAll(known, closerThan, memory, positions);
   const skipsKinematic = search.skips;
-  memory.distances = updated === known ? known : { ...updated, x: positions.slice(), skipsKinematic };
-  const [first] = updated.nearest;
+  memory.distances = found === known ? known : { ...found, x: positions.slice(), skipsKinematic };
+  const [first] = found.nearest;
   return first && first.distance <= closerThan ? first.distance : undefined;
 }
 
@@ -82,14 +94,59 @@ class NearSearch {
     return isEnough(updated) ? updated : undefined;
   }
 
-  searchAll(known: KnownDistances | undefined, closerThan: number): Nearest {
+  searchAll(
+    known: KnownDistances | undefined,
+    closerThan: number,
+    memory: VerifierMemory,
+    positions: Positions,
+  ): Nearest {
     const now = known?.nearest.map(({ code, i, j }) => this.#measure(this.#relationOf(code), i, j)) ?? [];
-    return this.#search(now.length === 0 ? closerThan : Math.min(closerThan, Math.max(...now)));
+    const within = now.length === 0 ? closerThan : Math.min(closerThan, Math.max(...now));
+    const isHurried = this.#rules.hasTimeToPrepare?.() === false;
+    const room = isHurried ? undefined : memory.distancePlan.begin(memory.motions, this.#mesh, this.#x);
+    if (room === undefined || within + room.room > LARGEST_PROVEN) return this.#search(within);
+    const list = new ListMaker(this.#relations, within, room);
+    const found = this.#search(within, undefined, list);
+    const made = list.finish(positions.slice(), !this.skips);
+    memory.distancePlan.noteMade(made !== undefined);
+    memory.distanceClearance = made;
+    return found;
   }
 
-  /** The nearest pairs within a distance, except those of two resting elements. */
-  #search(within: number, resting?: Uint8Array): Nearest {
-    const reach: Reach = { gap: within * REACH_SLACK };
+  /**
+   * The smallest distance by the listed pairs, and by a search for those with a vertex that is not calm.
+   *
+   * @returns some number above `closerThan` = no pair is that near; undefined = the list does not tell
+   */
+  among(clearance: Clearance | undefined, closerThan: number): number | undefined {
+    if (!clearance || clearance.hasKinematic === this.skips) return undefined;
+    const lengths = measureMotion(this.#x, clearance.x);
+    const { codes, pairs, gaps } = clearance.list;
+    const { marks, moved, most } = findCalm(lengths, clearance, 0);
+    let least = Infinity;
+    const reach = reachOf({ marks, moved, most });
+    for (let n = 0; n < codes.length; n++) {
+      // Of calm elements no later pair is nearer; the others are searched for.
+      const limit = Math.min(least, closerThan);
+      if (gaps[n] - reach > limit) break;
+      const code = codes[n] as PairCode;
+      gather(this.#x, this.#relationOf(code), pairs[2 * n], pairs[2 * n + 1], this.#points);
+      if (this.#closest.findWithin(code, this.#points, limit)) least = this.#closest.distance;
+    }
+    const within = Math.min(least, closerThan);
+    const calm = findCalm(lengths, clearance, within);
+    if (calm.moved > MOST_RESTLESS * marks.length) return undefined;
+    if (calm.moved === 0) return least;
+    return Math.min(least, this.#search(within, calm.marks).nearest[0]?.distance ?? Infinity);
+  }
+
+  /**
+   * The nearest pairs within a distance, except those of two resting elements.
+   *
+   * @param list collects all pairs within a larger distance
+   */
+  #search(within: number, resting?: Uint8Array, list?: ListMaker): Nearest {
+    const reach: Reach = { gap: (list?.width ?? within) * REACH_SLACK };
     const visited = new PairSearch(this.#mesh, this.#rules.checkpoint);
     const nearest: NearPair[] = [];
     let beyond = within;
@@ -99,6 +156,10 @@ class NearSearch {
       gather(this.#x, relation, i, j, this.#points);
       if (!this.#closest.findWithin(code, this.#points, reach.gap)) return;
       const { distance } = this.#closest;
+      if (list && !list.isGivenUp) {
+        list.add(code, i, j, distance);
+        reach.gap = (list.isGivenUp ? beyond : list.width) * REACH_SLACK;
+      }
       if (distance > beyond) return;
       nearest.push({ code, i, j, distance });
       nearest.sort(byDistance);
@@ -106,7 +167,7 @@ class NearSearch {
       if (nearest.length < REMEMBERED) return;
       // Only nearer pairs matter from here on: the search narrows as it goes.
       beyond = nearest[REMEMBERED - 1].distance;
-      reach.gap = Math.min(reach.gap, beyond * REACH_SLACK);
+      if (!list || list.isGivenUp) reach.gap = Math.min(reach.gap, beyond * REACH_SLACK);
     };
     visited.forEach([this.#x], this.#relations, reach, this.skips, visit, resting);
     return { beyond, nearest };

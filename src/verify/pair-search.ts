@@ -1,6 +1,7 @@
 import type { CollisionMesh } from '../mesh/types.js';
 import { spanStates } from './bounds.js';
 import { ALL_KINEMATIC, ALL_RESTING, joinLeaves, pairLeaves, type Reach } from './box-join.js';
+import type { PairList } from './clearance.js';
 import { type ElementSet, EXCLUDED, KINEMATIC, PairFilter, type Relation } from './elements.js';
 import { type LeafElements, openMeshTree, placeElements } from './mesh-tree.js';
 import { canSieve, fitsSieve, type Sieve, type SieveResult, sieve } from './sieve.js';
@@ -112,6 +113,18 @@ export class PairSearch {
       return elements;
     };
     return { tree, boxes, place };
+  }
+
+  /** Visits the first pairs of a list, whatever their boxes. @param count how many */
+  forEachListed(relations: readonly Relation[], { codes, pairs }: PairList, count: number, visit: VisitPair): void {
+    const byCode = new Map(relations.map((relation) => [relation.code as number, relation]));
+    for (let n = 0; n < count; n++) {
+      this.count();
+      const relation = byCode.get(codes[n])!;
+      const [i, j] = [pairs[2 * n], pairs[2 * n + 1]];
+      const status = this.filter.classifyApart(relation.a, i, relation.b, j);
+      if (status !== EXCLUDED) visit(relation, i, j, status === KINEMATIC);
+    }
   }
 
   /** Visits given pairs. @param pairs uint32[3·n] code of a relation, element of a, element of b; codes that are absent are passed over */

@@ -1,11 +1,23 @@
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import {
+  type Calm,
+  countWithin,
+  findCalm,
+  ListMaker,
+  MOST_RESTLESS,
+  measureMotion,
+  type Room,
+  reachOf,
+  usualMotion,
+} from './clearance.js';
 import { checkRules, collectElements, idsOf, type Relation, readPositions, stateRelations } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
 import { isExcluded } from './excluded.js';
-import { compareStates, isPairResting, type KnownMeetings, type VerifierMemory } from './memory.js';
+import { type Comparison, compareStates, isPairResting, type KnownMeetings, type VerifierMemory } from './memory.js';
 import { compareFindings, EDGE_TRIANGLE, type Finding, FirstFindings, toElementPair } from './pair-kinds.js';
 import { PairSearch, skipsKinematic, type VisitPair } from './pair-search.js';
+import { Separation } from './separation.js';
 import type { PairRules, StateFindings } from './types.js';
 
 /**
@@ -27,15 +39,26 @@ export function findIntersections(
   return testState(mesh, positions, rules, undefined, memory);
 }
 
-/** Whether few vertices of the state have moved since the one that is remembered, so that {@link findIntersections} is quick. */
+/** Whether so little has changed since the states that are remembered that {@link findIntersections} is quick. */
 export function isMostlyKnown(
   mesh: CollisionMesh,
   positions: Positions,
   rules: PairRules,
   memory?: VerifierMemory,
 ): boolean {
-  const known = memory && usable(memory, mesh, rules);
-  return known !== undefined && compareStates(readPositions(mesh, positions, 'positions'), known.x).isWorthwhile;
+  if (!memory) return false;
+  const x = readPositions(mesh, positions, 'positions');
+  const known = usable(memory, mesh, rules);
+  if (known && compareStates(x, known.x).isWorthwhile) return true;
+  return findCalmOf(memory, mesh, x, rules) !== undefined;
+}
+
+/** The calm vertices, where a list of the memory serves this test. */
+function findCalmOf(memory: VerifierMemory, of: CollisionMesh, x: Float64Array, rules: PairRules): Calm | undefined {
+  const clearance = memory.meetingClearance;
+  if (!clearance || memory.mesh !== of || !(clearance.hasKinematic || passesOverKinematic(rules))) return undefined;
+  const calm = findCalm(measureMotion(x, clearance.x), clearance, 0);
+  return calm.moved <= MOST_RESTLESS * calm.marks.length ? calm : undefined;
 }
 
 /** Pairs of kinematic elements that no test looked for are not known; they matter unless these rules skip them too. */
@@ -79,22 +102,73 @@ export function testState(
     pairsTested++;
     decide(relation, i, j, isKinematic);
   };
-  const known = memory && !doubtful ? usable(memory, mesh, rules) : undefined;
+  const held = doubtful || memory?.mesh !== mesh ? undefined : memory;
+  const known = held && usable(held, mesh, rules);
   const since = known && compareStates(x, known.x);
-  if (known && since?.isWorthwhile) {
+  if (known && since && since.moved > 0) held?.noteMotion(usualMotion(measureMotion(x, known.x)));
+  const calm = held && since?.moved !== 0 ? findCalmOf(held, mesh, x, rules) : undefined;
+  let served: Calm | undefined;
+  if (known && since?.isWorthwhile && !isCalmer(calm, since)) {
     const { resting, moved } = since;
     search.forEachOfCodes(relations, known.pairs, (relation, i, j, isKinematic) => {
       if (isPairResting(resting, relation, i, j)) verdict.add(relation, i, j, isKinematic);
     });
     if (moved > 0) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count, resting);
+  } else if (held && calm) {
+    const { marks, moved } = calm;
+    held.meetingPlan.noteServed();
+    served = calm;
+    const { list } = held.meetingClearance!;
+    search.forEachListed(relations, list, countWithin(list, reachOf(calm)), (relation, i, j, isKinematic) => {
+      if (moved === 0 || isPairResting(marks, relation, i, j)) count(relation, i, j, isKinematic);
+    });
+    if (moved > 0) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count, marks);
   } else {
-    const sifted = search.sift([x], unfiltered, 0, { kind: 'MEET', skipsKinematic: passesOver }, decide);
+    const room = rules.hasTimeToPrepare?.() === false ? undefined : held?.meetingPlan.begin(held.motions, mesh, x);
+    const sifted =
+      room === undefined
+        ? search.sift([x], unfiltered, 0, { kind: 'MEET', skipsKinematic: passesOver }, decide)
+        : undefined;
     pairsTested += sifted?.pairsTested ?? 0;
-    if (!sifted) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count);
+    if (held && room !== undefined) searchListing(search, x, relations, room, held, positions, passesOver, count);
+    else if (!sifted) search.forEach([x], unfiltered, { gap: 0 }, passesOver, count);
   }
-  if (memory) memory.wasWhole = since?.isWorthwhile !== true;
+  memory?.noteTest(since?.isWorthwhile !== true && !calm, served);
   if (memory?.mesh === mesh && since?.moved !== 0) memory.meetings = verdict.toMemory(positions);
   return { ...verdict.findings, pairsTested, doubtfulPairs: meeting.doubtfulPairs };
+}
+
+/** Whether a list leaves fewer vertices to search for than rest does. */
+const isCalmer = (calm: Calm | undefined, { moved }: Comparison): boolean => calm !== undefined && calm.moved < moved;
+
+/** Searches everything as far as `room`, and remembers the pairs that are not certainly farther apart; visits all that may meet. */
+function searchListing(
+  search: PairSearch,
+  x: Float64Array,
+  relations: readonly Relation[],
+  room: Room,
+  memory: VerifierMemory,
+  positions: Positions,
+  passesOver: boolean,
+  visit: VisitPair,
+): void {
+  const list = new ListMaker(relations, 0, room);
+  const separation = new Separation(x);
+  const reach = { gap: list.width };
+  search.forEach([x], relations, reach, passesOver, (relation, i, j, isKinematic) => {
+    if (isKinematic && passesOver) return;
+    const { code, a, b } = relation;
+    if (!list.isGivenUp) {
+      const gap = separation.gapOf(a.vertices, a.size * i, a.size, b.vertices, b.size * j, b.size, list.width);
+      list.add(code, i, j, Math.max(0, gap));
+      reach.gap = list.isGivenUp ? 0 : list.width;
+      if (gap > 0) return;
+    }
+    visit(relation, i, j, isKinematic);
+  });
+  const made = list.finish(positions.slice(), !passesOver);
+  memory.meetingPlan.noteMade(made !== undefined);
+  memory.meetingClearance = made;
 }
 
 /** More pairs with a common point than this are not remembered. */

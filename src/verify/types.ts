@@ -14,6 +14,8 @@ export interface PairRules {
    * Called about every millisecond while pairs are searched. What it throws ends the test. It does not affect the findings.
    */
   readonly checkpoint?: (() => void) | undefined;
+  /** Whether there is time to do some times the work now, so that later tests have less. It does not affect the findings. Default true */
+  readonly hasTimeToPrepare?: (() => boolean) | undefined;
 }
 
 export interface StateFindings {
