@@ -4,8 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
 import { ServerProcess } from '../prove/server.js';
+import { MemoryGroup } from './memory-group.js';
 import { readServed, type ScenarioInput, type ScenarioResult, type Served } from './scenario.js';
 import { fairness } from './scenarios/fairness.js';
+import { floods } from './scenarios/floods.js';
 import { mixed } from './scenarios/mixed.js';
 import { overhead } from './scenarios/overhead.js';
 import { preemption } from './scenarios/preemption.js';
@@ -23,6 +25,7 @@ const RUNS: Readonly<Record<Scenario, (input: ScenarioInput) => Promise<Scenario
   preemption,
   versus,
   resting,
+  floods,
 };
 
 const tell = (line: string): void => {
@@ -36,18 +39,27 @@ async function runScenario(scenario: Scenario, settings: LoadSettings): Promise<
     const answer = readServed(line);
     if (answer) served.push(answer);
   };
-  const server = await ServerProcess.start({ engine: settings.engine, onLine });
+  const group = scenario === 'floods' ? MemoryGroup.create(settings.memory * 2 ** 20) : undefined;
+  const launcher = group?.launcher ?? [];
+  const server = await ServerProcess.start({ engine: settings.engine, onLine, launcher }).catch(async (thrown) => {
+    await group?.remove();
+    throw thrown;
+  });
+  const end = async (stop: Promise<void>): Promise<void> => {
+    await stop;
+    await group?.remove();
+  };
   const giveUp = (signal: NodeJS.Signals): void => {
-    void server.kill().then(() => process.exit(128 + constants.signals[signal]));
+    void end(server.kill()).then(() => process.exit(128 + constants.signals[signal]));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, giveUp);
   try {
     const info = (await (await fetch(`${server.address}/v1`)).json()) as { engines: { name: string }[] };
-    const result = await RUNS[scenario]({ settings, server, served, tell });
+    const result = await RUNS[scenario]({ settings, server, served, tell, group });
     return { ...result, engine: info.engines[0]?.name ?? settings.engine };
   } finally {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, giveUp);
-    await server.stop();
+    await end(server.stop());
   }
 }
 

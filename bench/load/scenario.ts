@@ -1,4 +1,5 @@
 import type { ServerProcess } from '../prove/server.js';
+import type { MemoryGroup } from './memory-group.js';
 import type { LoadSettings } from './settings.js';
 import type { Row } from './table.js';
 
@@ -8,6 +9,8 @@ export interface ScenarioInput {
   /** every answer so far, as the service saw it; grows while it works */
   readonly served: readonly Served[];
   readonly tell: (line: string) => void;
+  /** what limits the memory of the service; undefined = nothing does */
+  readonly group?: MemoryGroup | undefined;
 }
 
 /** One requirement of the service, and whether it is met. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { Quality } from '../../src/contract/parameters.js';
 
-export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed', 'preemption', 'versus', 'resting'] as const;
+export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed', 'preemption', 'versus', 'resting', 'floods'] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export const DOORS = ['http', 'unary', 'stream'] as const;
@@ -33,6 +33,8 @@ export interface LoadSettings {
   readonly motion: number;
   /** how often each build is measured in versus and resting, in turn */
   readonly rounds: number;
+  /** of the service's process in the floods scenario, MiB */
+  readonly memory: number;
   readonly out: string | undefined;
 }
 
@@ -51,9 +53,11 @@ Starts the real service in a process of its own on loopback and puts load on its
                         versus    steps of sessions through every door, in turn by this build and by another one (--against), with
                                   the processor time that the service takes
                         resting   steps of one session in which nothing moves, in turn by this build and by another one
+                        floods    bodies that never end and meshes whose elements pair all with all, against a process in a
+                                  control group with little memory (Linux; needs the right to make one)
   --engine NAME       cpu or webgpu (default cpu)
-  --vertices N        of each session's cloth (default 2000, 70000, 5000, 500, 32, 968 and
-                      70000 in this order of scenarios)
+  --vertices N        of each session's cloth (default 2000, 70000, 5000, 500, 32, 968, 70000
+                      and 32 in this order of scenarios)
   --sessions LIST     numbers of sessions (default 1,8 for sweep, 64 for fairness and mixed, 4 for
                       preemption, 16 for versus)
   --concurrency LIST  connections, or calls at a time (default 1,4,16; sweep only)
@@ -68,6 +72,7 @@ Starts the real service in a process of its own on loopback and puts load on its
   --motion N          percent of the way between its layers that the cloth of versus moves in a step (default 2: a frame of a
                       simulation; 50: the layers meet)
   --rounds N          how often each build is measured in versus and resting (default 3)
+  --memory N          MiB of the service's process in floods (default 4096)
   --out FILE          where the JSON goes (default bench/results/DATE-load-ENGINE.json); "" for nowhere
   --help
 `;
@@ -94,6 +99,7 @@ export function readSettings(args: readonly string[]): LoadSettings | 'HELP' {
     quality: listOf('quality', values.quality ?? 'FAST', QUALITIES),
     motion: count('motion', values.motion ?? '2'),
     rounds: count('rounds', values.rounds ?? '3'),
+    memory: count('memory', values.memory ?? '4096'),
     out: values.out,
   };
 }
@@ -118,6 +124,7 @@ function parse(args: readonly string[]) {
         quality: text,
         motion: text,
         rounds: text,
+        memory: text,
         out: text,
         help: { type: 'boolean' },
       },

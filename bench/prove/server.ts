@@ -11,6 +11,8 @@ export interface ServerSettings {
   /** folder of the build to start: src/cli/main.js in it; this very build when absent */
   readonly build?: string | undefined;
   readonly environment?: Readonly<Record<string, string>>;
+  /** command line that becomes the service's, with the service's appended */
+  readonly launcher?: readonly string[];
   /** called with every line that it logs */
   readonly onLine?: (line: string) => void;
 }
@@ -57,7 +59,9 @@ export class ServerProcess {
   /** Resolves when the service accepts requests. @throws Error with its log when it ends before */
   static async start(settings: ServerSettings): Promise<ServerProcess> {
     const main = join(settings.build ?? fileURLToPath(new URL('../../', import.meta.url)), 'src', 'cli', 'main.js');
-    const child = spawn(process.execPath, ['--import', ORPHAN_GUARD, main, 'serve'], {
+    const own = [process.execPath, '--import', ORPHAN_GUARD, main, 'serve'];
+    const [command, ...args] = [...(settings.launcher ?? []), ...own] as [string, ...string[]];
+    const child = spawn(command, args, {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         ...process.env,

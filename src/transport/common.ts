@@ -6,6 +6,7 @@ import type { BrowserGuard } from './browser-guard.js';
 import type { ArrivalTimes } from './intake/arrival.js';
 import type { BodyLedger } from './intake/body-ledger.js';
 import type { ConnectionCap } from './intake/connection-cap.js';
+import type { DiscardLimits } from './intake/discarding.js';
 import type { ServiceState } from './service-state.js';
 
 /** What the HTTP and the gRPC server have in common. */
@@ -22,6 +23,8 @@ export interface TransportOptions {
   readonly onServerError?: ((error: Error) => void) | undefined;
   /** Default: ARRIVAL_TIMES of src/transport/intake. Tests shorten them. */
   readonly arrivalTimes?: ArrivalTimes;
+  /** Default: DISCARD_LIMITS of src/transport/intake. Tests lower them. */
+  readonly discardLimits?: DiscardLimits;
   /** ms without progress after which an answer that nobody reads is given up; default ANSWER_STALL_MS. Tests shorten it. */
   readonly answerStallMs?: number;
   readonly log: Logger;

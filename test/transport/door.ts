@@ -29,7 +29,7 @@ export async function openDoor(
   maxMessageBytes = 65536,
   maxJsonBytes?: number,
   json: HttpOptions['json'] = {},
-  intake: Partial<Pick<HttpOptions, 'bodies' | 'arrivalTimes' | 'answerStallMs'>> = {},
+  intake: Partial<Pick<HttpOptions, 'bodies' | 'arrivalTimes' | 'answerStallMs' | 'discardLimits'>> = {},
 ) {
   const operations = new FakeOperations();
   const state = new ServiceState();

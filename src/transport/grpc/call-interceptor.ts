@@ -48,9 +48,8 @@ export class CallInterceptor {
   }
 
   #track(call: ServerInterceptingCallInterface): ServerInterceptingCall {
-    const meter = this.#meter(call, FOREIGN_MESSAGE_BYTES, undefined, (thrown) =>
-      statusOf(IntersticeError.from(thrown), requestIdOf(undefined)),
-    );
+    const toStatus = (thrown: unknown) => statusOf(IntersticeError.from(thrown), requestIdOf(undefined));
+    const meter = this.#meter(call, { maxMessageBytes: FOREIGN_MESSAGE_BYTES, toStatus });
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
         try {
@@ -77,16 +76,13 @@ export class CallInterceptor {
 
   /**
    * Charges the messages of a call to the ledger, and refuses those without room.
-   * @param caller undefined until the metadata have arrived, and where there are no keys
    * @returns undefined if the library is too different
    */
   #meter(
     call: ServerInterceptingCallInterface,
-    maxMessageBytes: number,
-    caller: (() => Caller | undefined) | undefined,
-    toStatus: (refusal: unknown) => StatusObject,
+    { maxMessageBytes, toStatus, caller, answersRefusals = false }: Metering,
   ): MessageMeter | undefined {
-    const { bodies, arrivalTimes, log } = this.options;
+    const { bodies, arrivalTimes, discardLimits, log } = this.options;
     const internals = internalsOf(call);
     if (!internals) {
       if (this.#warnsOfLibrary) {
@@ -101,7 +97,7 @@ export class CallInterceptor {
     const { remoteAddress } = call.getConnectionInfo();
     const meter = new MessageMeter(
       internals.stream,
-      { bodies, arrivalTimes, maxMessageBytes },
+      { bodies, arrivalTimes, maxMessageBytes, answersRefusals, discardBytes: discardLimits?.bytes },
       () => clientName(caller?.(), remoteAddress),
       (reason) => call.sendStatus(toStatus(reason)),
     );
@@ -122,12 +118,12 @@ export class CallInterceptor {
     let endPreflight = () => {};
     let stopWaiting = () => {};
     addDetails(call, maxMessageBytes, () => callState);
-    const meter = this.#meter(
-      call,
+    const meter = this.#meter(call, {
       maxMessageBytes,
-      () => callState?.caller,
-      (refusal) => callState!.refuse(refusal),
-    );
+      caller: () => callState?.caller,
+      toStatus: (refusal) => callState!.refuse(refusal),
+      answersRefusals: isStream,
+    });
     const listener: ServerListener = {
       onReceiveMetadata: (metadata, next) => {
         callState = new CallState(metadata, path);
@@ -182,6 +178,16 @@ export class CallInterceptor {
     };
     return isStream ? new GatedCall(call, responder, () => callState) : new ServerInterceptingCall(call, responder);
   }
+}
+
+/** How the messages of a call are charged. */
+interface Metering {
+  readonly maxMessageBytes: number;
+  readonly toStatus: (refusal: unknown) => StatusObject;
+  /** its result is undefined until the metadata have arrived, and where there are no keys */
+  readonly caller?: () => Caller | undefined;
+  /** see MeterOptions */
+  readonly answersRefusals?: boolean;
 }
 
 /** Largest message of health and reflection, which need no key: a name is all that they are asked. */

@@ -1,8 +1,9 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { constants } from 'node:http2';
-import type { IntersticeError } from '../../contract/errors.js';
+import { IntersticeError } from '../../contract/errors.js';
 import { Arrival, type ArrivalTimes } from '../intake/arrival.js';
-import type { BodyLedger } from '../intake/body-ledger.js';
+import { type BodyAccount, BodyLedger } from '../intake/body-ledger.js';
+import { DISCARD_LIMITS } from '../intake/discarding.js';
 
 /** Bytes in front of a message: whether it is compressed, and its length (big endian). */
 const PREFIX_BYTES = 5;
@@ -18,6 +19,13 @@ export interface MeterOptions {
   readonly arrivalTimes?: ArrivalTimes | undefined;
   /** Messages beyond it are left to the library, which refuses them when it reads their length. */
   readonly maxMessageBytes: number;
+  /**
+   * Whether a message without room is answered like any other, so that the call goes on: its bytes are dropped, and an empty
+   * message takes its place. Messages beyond `discardBytes` end the call even so.
+   */
+  readonly answersRefusals?: boolean;
+  /** Bytes that are still received and dropped after a refusal; default {@link DISCARD_LIMITS}. */
+  readonly discardBytes?: number | undefined;
 }
 
 /** One message, from its prefix on. */
@@ -25,7 +33,12 @@ interface Message {
   readonly arrival: Arrival;
   /** bytes that have not arrived */
   missing: number;
+  /** it was refused, and its bytes are dropped */
+  readonly isDropped: boolean;
 }
+
+/** The prefix of a message of no bytes. */
+const EMPTY_MESSAGE = Buffer.alloc(PREFIX_BYTES);
 
 /**
  * Charges the messages of a call to the ledger as soon as their length is known, before the library collects them. It sees the
@@ -38,10 +51,15 @@ export class MessageMeter {
   private current: Message | undefined;
   /** Those whose bytes are in memory, the oldest first. */
   private readonly messages: Message[] = [];
-  /** Index in {@link messages} of the next message that is unpacked. */
+  /** How many messages of this call have begun, were unpacked, and are no longer needed. */
+  private begun = 0;
   private unpacked = 0;
+  private released = 0;
+  /** Why messages were dropped, by their place in the call, from 0. */
+  private readonly refusals = new Map<number, IntersticeError>();
   /** Whether further bytes are dropped. */
   private isStopped = false;
+  private droppedBytes = 0;
 
   /**
    * @param client whose share of the ledger the messages take; may change until the first byte
@@ -56,9 +74,11 @@ export class MessageMeter {
     const push = stream.push;
     stream.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
       if (chunk === null) return push.call(stream, chunk, encoding);
-      // What arrives after the end is dropped, and the client may send on.
-      if (!this.isStopped) this.receive(chunk);
-      return this.isStopped || push.call(stream, chunk, encoding);
+      let wantsMore = true;
+      if (this.isStopped) this.droppedBytes += chunk.byteLength;
+      else for (const piece of this.receive(chunk)) wantsMore = push.call(stream, piece, encoding);
+      // The client may send on until it has read its status. Then the window closes: Node stops to ask for more.
+      return this.isStopped ? this.droppedBytes <= this.discardBytes : wantsMore;
     };
     stream.once('close', () => this.release());
   }
@@ -77,13 +97,37 @@ export class MessageMeter {
   releaseOldest(): void {
     const oldest = this.messages.shift();
     oldest?.arrival.account.release();
-    this.unpacked = Math.max(0, this.unpacked - 1);
+    this.released++;
   }
 
-  /** @returns charges the next compressed message with what it has unpacked to so far @throws QUEUE_FULL */
-  unpackNext(): (bytes: number) => void {
-    const account = this.messages[this.unpacked++]?.arrival.account;
-    return (bytes) => account?.growTo(bytes);
+  /** The account of the oldest message whose bytes are in memory; undefined once the call has ended. */
+  get oldestAccount(): BodyAccount | undefined {
+    return this.messages[0]?.arrival.account;
+  }
+
+  /** Why there is no room for a message, if it was dropped. @param place in the call, from 0 */
+  refusalOf(place: number): IntersticeError | undefined {
+    const refusal = this.refusals.get(place);
+    this.refusals.delete(place);
+    return refusal;
+  }
+
+  /**
+   * The next message is about to be unpacked.
+   * @returns `charge`: with what it has unpacked to so far; throws QUEUE_FULL. `drop`: notes that refusal as the answer to the
+   *   message; false if it has to end the call
+   */
+  unpackNext(): { charge: (bytes: number) => void; drop: (refusal: unknown) => boolean } {
+    const place = this.unpacked++;
+    const account = this.messages[place - this.released]?.arrival.account;
+    return {
+      charge: (bytes) => account?.growTo(bytes),
+      drop: (refusal) => {
+        if (!this.options.answersRefusals || !(refusal instanceof IntersticeError)) return false;
+        this.refusals.set(place, refusal);
+        return true;
+      },
+    };
   }
 
   /**
@@ -103,12 +147,19 @@ export class MessageMeter {
     for (const { arrival } of this.messages.splice(0)) arrival.account.release();
   }
 
-  private receive(chunk: Buffer): void {
+  private get discardBytes(): number {
+    return this.options.discardBytes ?? DISCARD_LIMITS.bytes;
+  }
+
+  /** @returns what the library gets of the bytes */
+  private receive(chunk: Buffer): readonly Buffer[] {
+    const pieces: Buffer[] = [];
     try {
-      this.scan(chunk);
+      this.scan(chunk, pieces);
     } catch (reason) {
       this.stop(reason as IntersticeError);
     }
+    return pieces;
   }
 
   private stop(reason: IntersticeError): void {
@@ -118,17 +169,19 @@ export class MessageMeter {
     process.nextTick(this.refuse, reason);
   }
 
-  private scan(chunk: Buffer): void {
+  private scan(chunk: Buffer, pieces: Buffer[]): void {
     for (let at = 0; at < chunk.byteLength; ) {
       if (!this.current) {
         const taken = Math.min(PREFIX_BYTES - this.prefixLength, chunk.byteLength - at);
         chunk.copy(this.prefix, this.prefixLength, at, at + taken);
         this.prefixLength += taken;
         at += taken;
-        if (this.prefixLength === PREFIX_BYTES) this.begin(this.prefix.readUInt32BE(1));
+        // A prefix is passed on as a whole, because another one may have to take its place.
+        if (this.prefixLength === PREFIX_BYTES) pieces.push(this.begin(this.prefix.readUInt32BE(1)));
         continue;
       }
       const taken = Math.min(this.current.missing, chunk.byteLength - at);
+      if (!this.current.isDropped) pieces.push(chunk.subarray(at, at + taken));
       at += taken;
       this.current.missing -= taken;
       this.current.arrival.receive(taken);
@@ -136,18 +189,26 @@ export class MessageMeter {
     }
   }
 
-  private begin(bytes: number): void {
-    const { bodies, arrivalTimes, maxMessageBytes } = this.options;
-    const account = bodies.open(this.client());
-    const arrival = new Arrival(account, arrivalTimes);
-    this.current = { arrival, missing: bytes };
-    this.messages.push(this.current);
-    if (bytes === 0) {
-      this.complete();
-      return;
+  /** @returns the prefix of what the library gets in place of the message @throws QUEUE_FULL if the call cannot go on */
+  private begin(bytes: number): Buffer {
+    const { arrivalTimes, maxMessageBytes } = this.options;
+    const place = this.begun++;
+    const account = this.options.bodies.open(this.client());
+    let refusal: IntersticeError | undefined;
+    try {
+      if (bytes <= maxMessageBytes) account.growTo(bytes);
+    } catch (thrown) {
+      refusal = thrown as IntersticeError;
     }
-    arrival.start((reason) => this.stop(reason));
-    if (bytes <= maxMessageBytes) account.growTo(bytes);
+    // What is dropped takes no memory, but must not take for ever either.
+    const arrival = new Arrival(refusal ? UNLIMITED.open('') : account, arrivalTimes);
+    this.current = { arrival, missing: bytes, isDropped: refusal !== undefined };
+    this.messages.push(this.current);
+    if (refusal && (!this.options.answersRefusals || bytes > this.discardBytes)) throw refusal;
+    if (refusal) this.refusals.set(place, refusal);
+    if (bytes === 0) this.complete();
+    else arrival.start((reason) => this.stop(reason));
+    return refusal ? EMPTY_MESSAGE : Buffer.from(this.prefix);
   }
 
   private complete(): void {
@@ -156,3 +217,6 @@ export class MessageMeter {
     this.prefixLength = 0;
   }
 }
+
+/** Of bytes that are not kept. */
+const UNLIMITED = new BodyLedger(0);

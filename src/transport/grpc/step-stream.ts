@@ -86,6 +86,8 @@ class StepStream {
   async #start(bytes: Uint8Array, sequence: number, receivedAt: number): Promise<StepAnswer> {
     const { operations, state } = this.options;
     state.refuseIfDraining();
+    const refusal = this.callState.meter?.refusalOf(sequence);
+    if (refusal) throw refusal;
     const message = decodeMessage('StepRequest', bytes, true);
     const earlierId = this.#sessionId;
     this.#sessionId ??= text(message.sessionId);

@@ -21,15 +21,18 @@ export function unpackWithin(
 ): void {
   const unpackOther = call.decompressMessage.bind(call);
   call.decompressMessage = (message, encoding) => {
-    const charge = meter.unpackNext();
+    const { charge, drop } = meter.unpackNext();
     if (encoding !== 'gzip' && encoding !== 'deflate') return unpackOther(message, encoding);
     return unpack(message.subarray(PREFIX_BYTES), encoding, (bytes) => {
       if (bytes > maxMessageBytes) throw largerThan(maxMessageBytes);
       try {
         charge(bytes);
       } catch (refusal) {
-        throw toStatus(refusal);
+        throw drop(refusal) ? DROPPED : toStatus(refusal);
       }
+    }).catch((thrown: unknown) => {
+      if (thrown === DROPPED) return Buffer.alloc(0);
+      throw thrown;
     });
   };
 }
@@ -51,6 +54,9 @@ async function unpack(packed: Buffer, encoding: 'gzip' | 'deflate', check: (byte
   }
   return Buffer.concat(pieces, bytes);
 }
+
+/** The message is refused in its answer. */
+const DROPPED = {};
 
 /** As the library puts it. */
 const BROKEN = { code: status.INTERNAL, details: 'Failed to decompress message' };

@@ -21,6 +21,7 @@ import type { HttpOptions } from './options.js';
 import { paths } from './paths.js';
 import { continueAfterChecks } from './preflight.js';
 import { closeQueuedAnswers } from './queued-answers.js';
+import { refusedBodies } from './refused-bodies.js';
 import { requestLog } from './request-log.js';
 
 /** Builds the HTTP server, which does not listen yet: first the plugins in the order in which a request meets them, then the routes. */
@@ -56,6 +57,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(paths, options);
   await app.register(bodies, options);
   await app.register(answerStall, options);
+  await app.register(refusedBodies, options);
   await app.register(continueAfterChecks);
   await app.register(mediaTypes, options);
   await app.register(jsonBody, options);

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import type { StepAnswer } from '../../../src/contract/sessions.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
+import { DISCARD_LIMITS } from '../../../src/transport/intake/discarding.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { fakeReport } from '../fake-operations.js';
 import { callRaw, deferred, openGrpc, readDetails, TestStream } from './door.js';
@@ -13,10 +14,11 @@ const MiB = 1 << 20;
 const RESOLVE = `/${SERVICE}/Resolve`;
 
 /** A door whose ledger holds 8 MiB, and a connection of bare HTTP/2 to it. */
-async function open(t: Test, stallMs = 300_000, answerStallMs = 300_000) {
+async function open(t: Test, stallMs = 300_000, answerStallMs = 300_000, discardBytes = DISCARD_LIMITS.bytes) {
   const bodies = new BodyLedger(8 * MiB);
   const arrivalTimes = { stallMs, uploadMs: 300_000 };
-  const door = await openGrpc(t, { bodies, arrivalTimes, answerStallMs, maxMessageBytes: 64 * MiB });
+  const discardLimits = { ...DISCARD_LIMITS, bytes: discardBytes };
+  const door = await openGrpc(t, { bodies, arrivalTimes, answerStallMs, discardLimits, maxMessageBytes: 64 * MiB });
   // A client of Node stores no headers of answers while 10 MB, by default, wait to be written.
   const session = connect(`http://127.0.0.1:${door.port}`, { maxSessionMemory: 1000 });
   t.teardown(() => session.destroy());
@@ -229,4 +231,78 @@ t.test('a stream whose client does not read its answers is reset, an idle one is
   t.equal((await idle.until(2)).length, 2);
   idle.call.end();
   t.equal(await idle.ended, undefined);
+});
+
+t.test('a step without room is refused in its stream, which goes on', async (t) => {
+  const { client, bodies, session } = await open(t);
+  const other = begin(session);
+  other.stream.write(prefix(4 * MiB));
+  await until(() => bodies.bytes === 4 * MiB);
+  const stream = new TestStream(client);
+  const step = (vertices: number) => ({ sessionId: 'f'.repeat(32), target: { data: new Float32Array(3 * vertices) } });
+  stream.send(step(1));
+  await stream.until(1);
+  stream.send(step(300_000));
+  stream.send(step(1));
+  const messages = await stream.until(3);
+  t.match(messages[1], {
+    sequence: 1n,
+    error: { code: 'QUEUE_FULL', retryable: true, message: /body of 3600044 bytes/ },
+  });
+  t.match(messages[2], { sequence: 2n, response: {} });
+  other.stream.close();
+  await until(() => bodies.bytes === 0);
+  stream.send(step(300_000));
+  t.match((await stream.until(4))[3], { sequence: 3n, response: {} });
+  stream.call.end();
+  t.equal(await stream.ended, undefined);
+});
+
+t.test('a packed step that unpacks beyond the room is refused in its stream as well', async (t) => {
+  const { session, bodies } = await open(t);
+  const other = begin(session);
+  other.stream.write(prefix(3 * MiB));
+  await until(() => bodies.bytes === 3 * MiB);
+  const packed = gzipSync(Buffer.alloc(32 * MiB));
+  const { stream, refusal } = begin(session, `/${SERVICE}/StepStream`, { 'grpc-encoding': 'gzip' });
+  const answered = new Promise<Buffer>((resolve) => stream.on('data', resolve));
+  stream.write(Buffer.concat([prefix(packed.byteLength, true), packed]));
+  t.match((await answered).toString('latin1'), /QUEUE_FULL/);
+  await until(() => bodies.bytes === 3 * MiB);
+  stream.end();
+  t.match(await refusal, { status: 0 });
+  other.stream.close();
+});
+
+t.test('a step too large to be dropped ends its stream', async (t) => {
+  const { session, bodies } = await open(t, 300_000, 300_000, 2 * MiB);
+  const other = begin(session);
+  other.stream.write(prefix(4 * MiB));
+  await until(() => bodies.bytes === 4 * MiB);
+  const { stream, refusal } = begin(session, `/${SERVICE}/StepStream`);
+  stream.write(prefix(3 * MiB));
+  t.match(await refusal, { code: 'QUEUE_FULL' });
+  other.stream.close();
+});
+
+t.test('what a refused call may still send is bounded', async (t) => {
+  const { session, bodies } = await open(t, 300_000, 300_000, 2 * MiB);
+  const other = begin(session);
+  other.stream.write(prefix(4 * MiB));
+  await until(() => bodies.bytes === 4 * MiB);
+  const { stream, refusal, closed } = begin(session);
+  let sent = 0;
+  const sendOn = () => {
+    sent += MiB;
+    stream.write(Buffer.alloc(MiB), (error) => {
+      if (!error && sent < 60 * MiB) sendOn();
+    });
+  };
+  stream.write(prefix(60 * MiB));
+  sendOn();
+  t.match(await refusal, { code: 'QUEUE_FULL' });
+  await closed;
+  // The window of a call is 8 MiB, and Node takes some of it before it is told to stop.
+  t.ok(sent <= 2 * MiB + 2 * 8 * MiB, `${sent} bytes were taken`);
+  other.stream.close();
 });

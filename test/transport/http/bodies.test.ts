@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { BodyLedger } from '../../../src/transport/intake/body-ledger.js';
+import { DISCARD_LIMITS } from '../../../src/transport/intake/discarding.js';
 import { openDoor } from '../door.js';
 import { fakeReport } from '../fake-operations.js';
 import { arraysRequest } from '../fixtures.js';
@@ -8,9 +9,15 @@ import { arraysRequest } from '../fixtures.js';
 const MiB = 1 << 20;
 const TIMES = { stallMs: 300_000, uploadMs: 300_000 };
 
-async function listen(t: Test, capacity: number, arrivalTimes = TIMES, answerStallMs = 300_000) {
+async function listen(
+  t: Test,
+  capacity: number,
+  arrivalTimes = TIMES,
+  answerStallMs = 300_000,
+  discardLimits = DISCARD_LIMITS,
+) {
   const bodies = new BodyLedger(capacity);
-  const door = await openDoor(t, 64 * MiB, undefined, {}, { bodies, arrivalTimes, answerStallMs });
+  const door = await openDoor(t, 64 * MiB, undefined, {}, { bodies, arrivalTimes, answerStallMs, discardLimits });
   await door.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = door.app.server.address() as { port: number };
   /** A connection that has sent these words and remembers what it hears. */
@@ -87,11 +94,11 @@ t.test('a chunked body is charged with what has come, and refused on its way', a
   t.match(await second.heard('"retryAfter"'), /^HTTP\/1\.1 429 [\s\S]*"code":"QUEUE_FULL"/);
   await until(() => bodies.bytes === 3 * MiB);
   t.equal((await post()).status, 200);
-  // The rest of the refused body is read and discarded, and the connection serves the next request.
-  const { socket } = second;
+  // The rest of the refused body is read and discarded, and then the connection ends: nobody knew how long the body would be.
+  const { socket, heard, closed } = second;
+  t.match(await heard('"retryAfter"'), /\r\nconnection: close\r\n/i);
   for (const word of [...chunk(2 * MiB), '0\r\n\r\n']) socket.write(word);
-  socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n');
-  t.match(await second.heard('{"status":"ok"}'), /HTTP\/1\.1 200 /);
+  await closed;
   first.socket.destroy();
   await until(() => bodies.bytes === 0);
 });
@@ -209,4 +216,47 @@ t.test('a client that does not read its answer is disconnected', async (t) => {
   await state.idle();
   socket.resume();
   await closed;
+});
+
+t.test('what a refused body may still send is bounded, and its client can read why', async (t) => {
+  const limits = { bytes: 4 * MiB, ms: 300 };
+  const { talk, app, bodies } = await listen(t, 8 * MiB, TIMES, 300_000, limits);
+  const first = talk(announced(4 * MiB));
+  await until(() => bodies.bytes === 4 * MiB);
+  const received: Socket[] = [];
+  app.server.on('connection', (socket: Socket) => received.push(socket));
+  for (const [name, begin, piece] of [
+    ['announced', announced(60 * MiB), [new Uint8Array(MiB)]],
+    ['chunked', CHUNKED, chunk(MiB)],
+    ['of no path', announced(60 * MiB).replace('/v1/resolve', '/nowhere'), [new Uint8Array(MiB)]],
+  ] as const) {
+    const { socket, heard, closed } = talk(begin);
+    for (let sent = 0; sent < 60; sent++) for (const word of piece) socket.write(word);
+    t.match(await heard('"requestId"'), /^HTTP\/1\.1 4\d\d [\s\S]*\r\nconnection: close\r\n/i, name);
+    await closed;
+    const { bytesRead } = received.at(-1)!;
+    // A chunked body is charged up to its share before it is refused.
+    t.ok(bytesRead < 4 * MiB + limits.bytes + MiB, `${name}: ${bytesRead} bytes were received`);
+  }
+  first.socket.destroy();
+  await until(() => bodies.bytes === 0);
+});
+
+t.test('the connection of a small refused body goes on, unless the body never comes', async (t) => {
+  const { talk, bodies } = await listen(t, 8 * MiB, TIMES, 300_000, { bytes: 4 * MiB, ms: 300 });
+  const first = talk(announced(4 * MiB));
+  await until(() => bodies.bytes === 4 * MiB);
+  const second = talk(announced(3.5 * MiB));
+  const refusal = await second.heard('"retryAfter"');
+  t.notMatch(refusal, /\r\nconnection: close\r\n/i);
+  second.socket.write(new Uint8Array(3.5 * MiB));
+  second.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n');
+  t.match(await second.heard('{"status":"ok"}'), /HTTP\/1\.1 200 /);
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  second.socket.write('GET /v1 HTTP/1.1\r\nhost: x\r\n\r\n');
+  t.match(await second.heard('"algorithmVersion"'), /HTTP\/1\.1 200 /, 'the limit of time is over with the body');
+  const third = talk(announced(3.5 * MiB));
+  await third.heard('"retryAfter"');
+  await third.closed;
+  first.socket.destroy();
 });
