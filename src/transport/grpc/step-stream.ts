@@ -3,6 +3,7 @@ import { type ErrorCode, IntersticeError } from '../../contract/errors.js';
 import type { Progress } from '../../contract/report.js';
 import type { StepAnswer } from '../../contract/sessions.js';
 import { logFault } from '../../observe/log.js';
+import { answerBytes } from '../answer-bytes.js';
 import { encodeStamped } from '../answer-timing.js';
 import { ANSWER_STALL_MS } from '../intake/arrival.js';
 import { fromError, fromStepAnswer } from '../messages/answers.js';
@@ -114,7 +115,10 @@ class StepStream {
     let isFinal = false;
     let bytes: Uint8Array;
     try {
-      bytes = encodeAnswer(sequence, await step, received);
+      const answer = await step;
+      const { meter, signal } = this.callState;
+      await meter?.oldestAccount?.growToAnswer(answerBytes(answer, 'binary'), signal);
+      bytes = encodeAnswer(sequence, answer, received);
     } catch (thrown) {
       const requestId = this.#requestId(sequence);
       logFault(this.options.log, requestId, thrown);

@@ -1,13 +1,13 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
-import type { CallContext } from '../../contract/call-context.js';
 import { OPERATION_NAMES, OPERATIONS } from '../../contract/operation-table.js';
 import { invoke, type OperationName, type Operations } from '../../contract/operations.js';
 import { type Logger, logFault } from '../../observe/log.js';
+import { answerBytes } from '../answer-bytes.js';
 import { encodeStamped, hasReport } from '../answer-timing.js';
 import { CONVERTERS } from '../messages/converters.js';
 import { decodeMessage } from '../protobuf/decode.js';
 import { encodeMessage } from '../protobuf/encode.js';
-import { callStateOf } from './call-state.js';
+import { type CallState, callStateOf } from './call-state.js';
 import { identify } from './status.js';
 
 /** The handlers of all unary methods, by the names of the methods. */
@@ -18,7 +18,7 @@ export function unaryCalls(
   return Object.fromEntries(
     OPERATION_NAMES.map((name) => [
       OPERATIONS[name].grpcMethod,
-      unaryCall((bytes, context) => answer(operations, name, bytes, context), log),
+      unaryCall((bytes, state) => answer(operations, name, bytes, state), log),
     ]),
   );
 }
@@ -28,25 +28,26 @@ async function answer<K extends OperationName>(
   operations: Operations,
   name: K,
   bytes: Uint8Array,
-  context: CallContext,
+  { context, meter, signal }: CallState,
 ): Promise<Uint8Array> {
   const { request, response } = OPERATIONS[name];
   const input = CONVERTERS[name].toRequest(decodeMessage(request, bytes, true));
   const answer = await invoke(operations, name, input, context);
   const message = CONVERTERS[name].fromAnswer(answer);
+  await meter?.oldestAccount?.growToAnswer(answerBytes(message as object, 'binary'), signal);
   return hasReport(answer)
     ? encodeStamped(response, message as { report: object }, answer, context.receivedAt ?? performance.now())
     : encodeMessage(response, message);
 }
 
-type Handle = (bytes: Uint8Array, context: CallContext) => Promise<Uint8Array>;
+type Handle = (bytes: Uint8Array, state: CallState) => Promise<Uint8Array>;
 
 /** Responds exactly once, with an answer or an error. */
 function unaryCall(handle: Handle, log: Logger): handleUnaryCall<Uint8Array, Uint8Array> {
   return async (call, respond) => {
     const state = callStateOf(call.metadata);
     try {
-      const bytes = await handle(call.request, state.context);
+      const bytes = await handle(call.request, state);
       state.bytesOut += bytes.byteLength;
       call.sendMetadata(identify(state.requestId));
       respond(null, bytes);

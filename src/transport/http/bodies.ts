@@ -1,18 +1,32 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { IntersticeError } from '../../contract/errors.js';
 import { Arrival } from '../intake/arrival.js';
+import type { BodyAccount } from '../intake/body-ledger.js';
 import { clientName } from '../intake/client-name.js';
+import { signalOf } from './call-context.js';
 import { bodyLimitOf, tooLargeBody } from './errors.js';
 import type { HttpOptions } from './options.js';
 
 /** The bodies of requests: charged to the ledger before they are kept, and read into memory of their own. */
 
 const arrivals = new WeakMap<IncomingMessage, Arrival>();
+const accounts = new WeakMap<IncomingMessage, BodyAccount>();
 
 /** The arrival of the request's body; undefined for a request without a body. */
 export const arrivalOf = (request: FastifyRequest): Arrival | undefined => arrivals.get(request.raw);
+
+/**
+ * Waits until there is room for the answer to a request; it is released with the answer. The body is no longer needed by then.
+ * @param bytes of the encoded answer
+ * @throws QUEUE_FULL if there is none for a while
+ */
+export async function roomForAnswer(reply: FastifyReply, bytes: number): Promise<void> {
+  const { request } = reply;
+  request.body = undefined;
+  await accounts.get(request.raw)?.growToAnswer(bytes, signalOf(reply));
+}
 
 /**
  * Refuses a body for which there is no room, or that exceeds its limit, before it is read and before `expect: 100-continue` is
@@ -22,11 +36,12 @@ export const bodies = fp<HttpOptions>(
   async (app, options) => {
     app.addHook('preParsing', async (request, reply) => {
       const { raw } = request;
-      if (!hasBody(raw)) return;
       const announced = Number(raw.headers['content-length'] ?? 0);
-      if (announced > bodyLimitOf(raw.headers, options)) throw tooLargeBody(raw.headers, options);
+      if (hasBody(raw) && announced > bodyLimitOf(raw.headers, options)) throw tooLargeBody(raw.headers, options);
       const account = options.bodies.open(clientName(request.caller, raw.socket.remoteAddress));
+      accounts.set(raw, account);
       reply.raw.once('close', () => account.release());
+      if (!hasBody(raw)) return;
       account.growTo(announced);
       arrivals.set(raw, new Arrival(account, options.arrivalTimes));
     });

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { answerBytes } from '../answer-bytes.js';
 import { type ReportedAnswer, stampTimings } from '../answer-timing.js';
 import { bulkBytes, encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
 import { JsonCoder } from '../json/coder.js';
@@ -10,7 +11,7 @@ import type { WireMessage } from '../messages/wire-message.js';
 import { decodeMessage } from '../protobuf/decode.js';
 import { encodeReported } from '../protobuf/encode.js';
 import { serverTiming } from './answer-headers.js';
-import { arrivalOf, readBody } from './bodies.js';
+import { arrivalOf, readBody, roomForAnswer } from './bodies.js';
 import { signalOf } from './call-context.js';
 import {
   bodyType,
@@ -114,6 +115,7 @@ export async function sendMessage(
   type: MessageType,
 ): Promise<void> {
   const isJson = type === 'application/json';
+  await roomForAnswer(reply, answerBytes(message, isJson ? 'base64' : 'binary'));
   const body = await (isJson ? encodeJsonInSlices(name, message) : encodeMessageInSlices(name, message));
   reply.type(isJson ? JSON_TYPE : type).send(body);
 }
@@ -138,6 +140,8 @@ export async function sendReported(
   { type, arrays, answered }: AnswerFormat,
 ): Promise<void> {
   const { request } = reply;
+  const encoding = type !== 'application/json' ? 'binary' : arrays ? 'numbers' : 'base64';
+  await roomForAnswer(reply, answerBytes(message, encoding));
   const stamp = () => {
     const times = { received: request.receivedAt, answered, encoded: performance.now() };
     reply.header('server-timing', serverTiming(stampTimings(answer, times)));

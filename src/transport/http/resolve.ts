@@ -9,6 +9,7 @@ import { fromResolveAnswer } from '../messages/answers.js';
 import { withSet } from '../messages/fields.js';
 import { toResolveRequest } from '../messages/requests.js';
 import { reportHeader, serverTiming } from './answer-headers.js';
+import { roomForAnswer } from './bodies.js';
 import { withBudgetHeaders } from './budget-headers.js';
 import { type FormLimits, joinMeshes, readForm, withKinematic } from './form.js';
 import {
@@ -97,8 +98,16 @@ function refuseInclude(): never {
 const LOST_HEADER = 'interstice-dropped';
 
 /** Sends the resolved mesh in the format of the first start file, and writes it while it is sent. */
-function sendFile(reply: FastifyReply, answer: ResolveAnswer, start: MeshFile, type: string, answered: number): void {
+async function sendFile(
+  reply: FastifyReply,
+  answer: ResolveAnswer,
+  start: MeshFile,
+  type: string,
+  answered: number,
+): Promise<void> {
   const { positions } = answer;
+  // The text is written while it is sent, so only what it is written from waits.
+  await roomForAnswer(reply, positions.byteLength);
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const chunks = writeMesh({ ...start, positions, scalar }, start.format);
   const lost = attributesLost(start, start.format);

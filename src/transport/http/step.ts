@@ -10,6 +10,7 @@ import { readBulk, writeBulk } from '../messages/bulk.js';
 import { toParameters, withSet } from '../messages/fields.js';
 import { toStepRequest } from '../messages/requests.js';
 import { reportHeader, serverTiming } from './answer-headers.js';
+import { roomForAnswer } from './bodies.js';
 import { withBudgetHeaders } from './budget-headers.js';
 import {
   bodyType,
@@ -101,7 +102,8 @@ function readOverride(header: string | string[] | undefined) {
 }
 
 /** Sends bare positions, with the report in a header. */
-function sendBare(reply: FastifyReply, answer: StepAnswer, answered: number): void {
+async function sendBare(reply: FastifyReply, answer: StepAnswer, answered: number): Promise<void> {
+  await roomForAnswer(reply, answer.positions.byteLength);
   const bytes = writeBulk(answer.positions);
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const times = { received: reply.request.receivedAt, answered, encoded: performance.now() };

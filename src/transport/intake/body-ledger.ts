@@ -3,7 +3,8 @@ import { IntersticeError } from '../../contract/errors.js';
 /**
  * The memory of request bodies, over both doors: one account for every body that arrives, waits or is computed. A body is
  * charged with what its head promises or, where the head says nothing, with what has arrived, before that memory is used, and
- * released when its request is answered or its connection ends; time plays no part.
+ * released when its request is answered or its connection ends; time plays no part. An encoded answer that waits for its reader
+ * takes the place of its body: the account is charged with the larger of the two.
  *
  * Let C be the capacity. With b bytes charged in all, a body may grow by d to s bytes
  *
@@ -20,6 +21,8 @@ export class BodyLedger {
   /** bytes of the bodies above {@link SMALL_BODY_BYTES}, by client */
   private readonly largeByClient = new Map<string, number>();
   private largeTotal = 0;
+  /** Answers for which there is no room yet, in the order in which they were ready; each tries once more. */
+  private readonly waiting = new Set<() => void>();
 
   /**
    * @param maxBytes the capacity C; 0 = no limit
@@ -28,6 +31,8 @@ export class BodyLedger {
   constructor(
     readonly maxBytes: number,
     private readonly onRefused: (reason: BodyRefusal) => void = () => {},
+    /** ms that an answer waits for room beside the answers that others do not read */
+    readonly answerWaitMs = 20_000,
   ) {}
 
   /** Bytes that are charged now. */
@@ -42,39 +47,51 @@ export class BodyLedger {
 
   /** For {@link BodyAccount}. @param client of the body @param from its bytes so far @throws QUEUE_FULL */
   charge(client: string, from: number, to: number): void {
-    if (to > from) this.admit(client, from, to);
+    if (to > from) {
+      const reason = this.objectionTo(client, from, to);
+      if (reason) throw this.refusal(reason, `a body of ${to} bytes`);
+    }
     this.total += to - from;
     const large = largePart(to) - largePart(from);
-    if (large === 0) return;
-    this.largeTotal += large;
-    const own = this.largeOf(client) + large;
-    if (own > 0) this.largeByClient.set(client, own);
-    else this.largeByClient.delete(client);
+    if (large !== 0) {
+      this.largeTotal += large;
+      const own = this.largeOf(client) + large;
+      if (own > 0) this.largeByClient.set(client, own);
+      else this.largeByClient.delete(client);
+    }
+    if (to < from) for (const retry of [...this.waiting]) retry();
   }
 
-  private admit(client: string, from: number, to: number): void {
+  /** For {@link BodyAccount}. Calls back whenever something was released. @returns ends that */
+  onRelease(retry: () => void): () => void {
+    this.waiting.add(retry);
+    return () => this.waiting.delete(retry);
+  }
+
+  /** For {@link BodyAccount}. @returns why a body may not grow; undefined if it may */
+  objectionTo(client: string, from: number, to: number): BodyRefusal | undefined {
     const { maxBytes, total } = this;
-    if (maxBytes === 0) return;
+    if (maxBytes === 0) return undefined;
     const after = total + to - from;
     if (to <= SMALL_BODY_BYTES) {
       const small = total - this.largeTotal + to - from;
-      if (after > maxBytes && small > maxBytes / 8 && total > from) this.refuse('capacity', to);
-      return;
+      return after > maxBytes && small > maxBytes / 8 && total > from ? 'capacity' : undefined;
     }
-    if (this.largeTotal === largePart(from)) return;
-    if (after > maxBytes - maxBytes / 8) this.refuse('capacity', to);
+    if (this.largeTotal === largePart(from)) return undefined;
+    if (after > maxBytes - maxBytes / 8) return 'capacity';
     const others = this.largeOf(client) - largePart(from);
-    if (others > 0 && others + to > maxBytes / 2) this.refuse('share', to);
+    return others > 0 && others + to > maxBytes / 2 ? 'share' : undefined;
   }
 
-  private refuse(reason: BodyRefusal, demand: number): never {
+  /** For {@link BodyAccount}. @param what a body or an answer, with its size */
+  refusal(reason: BodyRefusal, what: string, hint = BODY_HINT): IntersticeError {
     this.onRefused(reason);
     const taken =
       reason === 'capacity'
         ? `${this.total} of ${this.maxBytes} bytes for the bodies of all requests are taken`
         : `this client already holds its share, half of the ${this.maxBytes} bytes for the bodies of all requests`;
-    throw new IntersticeError('QUEUE_FULL', `There is no room for a body of ${demand} bytes: ${taken}.`, {
-      hint: 'Retry after the stated time, with fewer large requests at once. The operator can raise INTERSTICE_MAX_BODY_BYTES.',
+    return new IntersticeError('QUEUE_FULL', `There is no room for ${what}: ${taken}.`, {
+      hint,
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }
@@ -83,6 +100,11 @@ export class BodyLedger {
     return this.largeByClient.get(client) ?? 0;
   }
 }
+
+const BODY_HINT =
+  'Retry after the stated time, with fewer large requests at once. The operator can raise INTERSTICE_MAX_BODY_BYTES.';
+const ANSWER_HINT =
+  'Read earlier answers, then send the request again: a step with a number of its own (frame) gets its stored answer. The operator can raise INTERSTICE_MAX_BODY_BYTES.';
 
 /** Whether all bodies together are too many, or those of one client. A fixed set, because it is a label of a metric. */
 export type BodyRefusal = 'capacity' | 'share';
@@ -117,6 +139,40 @@ export class BodyAccount {
     if (bytes <= this.held || this.isReleased) return;
     this.ledger.charge(this.client, this.held, bytes);
     this.held = bytes;
+  }
+
+  /**
+   * Charges the answer in place of the body. It waits while there is no room, because its work is done.
+   *
+   * @param bytes of the encoded answer
+   * @param signal aborted when nobody wants the answer any more: the wait ends
+   * @throws QUEUE_FULL after {@link BodyLedger.answerWaitMs}; the charge is unchanged then
+   */
+  async growToAnswer(bytes: number, signal: AbortSignal): Promise<void> {
+    const { ledger, client } = this;
+    const objection = () =>
+      bytes <= this.held || this.isReleased ? undefined : ledger.objectionTo(client, this.held, bytes);
+    if (objection() && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          stopWaiting();
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const timer = setTimeout(end, ledger.answerWaitMs);
+        // The room is taken at once: another one may wait for it too.
+        const stopWaiting = ledger.onRelease(() => {
+          if (objection()) return;
+          this.growTo(bytes);
+          end();
+        });
+        signal.addEventListener('abort', end);
+      });
+    }
+    const reason = objection();
+    if (!reason) this.growTo(bytes);
+    else if (!signal.aborted) throw ledger.refusal(reason, `an answer of ${bytes} bytes`, ANSWER_HINT);
   }
 
   /** Gives everything back; the account cannot grow again. Further calls do nothing. */

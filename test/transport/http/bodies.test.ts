@@ -260,3 +260,29 @@ t.test('the connection of a small refused body goes on, unless the body never co
   await third.closed;
   first.socket.destroy();
 });
+
+t.test('an answer that is not read takes room, and the next one waits for it', async (t) => {
+  const { operations, bodies, talk, app } = await listen(t, 8 * MiB);
+  const id = 'f'.repeat(32);
+  let answered = 0;
+  operations.onStep = async () => {
+    answered++;
+    return { frame: 1n, positions: new Float32Array(8 * MiB), report: fakeReport(), isReplay: false };
+  };
+  const step = `POST /v1/sessions/${id}/steps HTTP/1.1\r\nhost: x\r\ncontent-type: application/octet-stream\r\ncontent-length: 0\r\n\r\n`;
+  const readers = [1, 2, 3].map(() => {
+    const { socket, closed } = talk();
+    socket.pause();
+    socket.write(step);
+    return { socket, closed };
+  });
+  await until(() => answered === 3);
+  await until(() => bodies.bytes > 0);
+  // More than sockets take; one answer of any size may always go.
+  t.equal(bodies.bytes, 32 * MiB, 'the others wait');
+  const small = await app.inject('/v1');
+  t.equal(small.statusCode, 200);
+  for (const { socket } of readers) socket.resume();
+  await until(() => bodies.bytes === 0);
+  for (const { socket } of readers) t.equal(socket.destroyed, false, 'answered in full');
+});

@@ -98,6 +98,52 @@ t.test('without a limit everything is counted and nothing refused', async (t) =>
   t.equal(ledger.bytes, 1e11);
 });
 
+t.test('an answer takes the place of its body, and waits for room', async (t) => {
+  const ledger = new BodyLedger(8 * MiB, () => {}, 60_000);
+  const { signal } = new AbortController();
+  const reader = ledger.open('a');
+  reader.growTo(MiB);
+  await reader.growToAnswer(0.5 * MiB, signal);
+  t.equal(ledger.bytes, MiB, 'the larger of the two');
+  await reader.growToAnswer(3 * MiB, signal);
+  t.equal(ledger.bytes, 3 * MiB);
+  const next = ledger.open('a');
+  const third = ledger.open('a');
+  const order: string[] = [];
+  const grown = [
+    next.growToAnswer(3 * MiB, signal).then(() => order.push('next')),
+    third.growToAnswer(2 * MiB, signal).then(() => order.push('third')),
+  ];
+  await Promise.resolve();
+  t.equal(ledger.bytes, 3 * MiB);
+  reader.release();
+  await grown[0];
+  t.same(order, ['next']);
+  t.equal(ledger.bytes, 3 * MiB, 'the room of one is not given to two');
+  next.release();
+  await grown[1];
+  t.equal(ledger.bytes, 2 * MiB);
+});
+
+t.test('an answer that finds no room is refused in the end, and one that nobody wants waits no longer', async (t) => {
+  const refused: string[] = [];
+  const ledger = new BodyLedger(8 * MiB, (reason) => refused.push(reason), 10);
+  const { signal } = new AbortController();
+  ledger.open('a').growTo(3 * MiB);
+  await t.rejects(ledger.open('a').growToAnswer(2 * MiB, signal), {
+    code: 'QUEUE_FULL',
+    retryable: true,
+    message: /an answer of 2097152 bytes/,
+    hint: /stored answer/,
+  });
+  t.same(refused, ['share']);
+  const left = new AbortController();
+  const waiting = ledger.open('a').growToAnswer(2 * MiB, left.signal);
+  left.abort();
+  await waiting;
+  t.equal(ledger.bytes, 3 * MiB);
+});
+
 t.test('in any order of arrivals the bound holds, and all that is released is gone', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
