@@ -1,7 +1,16 @@
 import { parseArgs } from 'node:util';
 import type { Quality } from '../../src/contract/parameters.js';
 
-export const SCENARIOS = ['sweep', 'overhead', 'fairness', 'mixed', 'preemption', 'versus', 'resting', 'floods'] as const;
+export const SCENARIOS = [
+  'sweep',
+  'overhead',
+  'fairness',
+  'mixed',
+  'preemption',
+  'versus',
+  'resting',
+  'floods',
+] as const;
 export type Scenario = (typeof SCENARIOS)[number];
 
 export const DOORS = ['http', 'unary', 'stream'] as const;
