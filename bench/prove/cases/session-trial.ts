@@ -45,7 +45,8 @@ export interface SessionTerms {
   readonly surface: Surface;
   readonly start: Positions;
   readonly target: Positions;
-  readonly parameters: ParametersInput;
+  /** @param opening the state that a session is opened with: defaults, and what is a share of them, follow from it */
+  readonly parametersFrom: (opening: Positions) => ParametersInput;
   readonly frames: number;
   /** ms of performance.now() after which no further frame is begun */
   readonly until: number;
@@ -77,7 +78,11 @@ export async function trySession(terms: SessionTerms, judge: Judge): Promise<voi
 }
 
 /** Where sessions are parked for each other there is no room while all of them compute: a step that is refused for it is sent again. */
-async function openSession({ door, mesh, parameters, longestWait }: SessionTerms, start: Positions): Promise<Opened> {
+async function openSession(
+  { door, mesh, parametersFrom, longestWait }: SessionTerms,
+  start: Positions,
+): Promise<Opened> {
+  const parameters = parametersFrom(start);
   const until = performance.now() + (longestWait > 0 ? RETRY_FOR : 0);
   for (;;) {
     const created = await door.createSession(mesh, start, parameters);

@@ -83,12 +83,15 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   // An exact scene must not be scaled.
   const variation = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
   const { start, target } = vary(scene, variation, random);
-  const asked = parametersOf(variation, defaultDelta(readSurface(scene.mesh), start));
-  const parameters: ParametersInput = bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
+  const whole = readSurface(scene.mesh);
+  const parametersFrom = (opening: Positions): ParametersInput => {
+    const asked = parametersOf(variation, defaultDelta(whole, opening));
+    return bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
+  };
   const isPlain = prove.mode === 'RESOLVE' && !variation.hasPartDistances && !variation.isIgnoringParts;
   const mesh = isPlain ? scene.mesh : withParts(scene.mesh, variation, random);
   const tally = new Tally();
-  const trial = new Trial(prove, scene, mesh, bench, parameters, tally);
+  const trial = new Trial(prove, scene, mesh, bench, parametersFrom, parametersFrom(start), tally);
   if (prove.mode === 'RESOLVE') await trial.resolve(start, target);
   else if (prove.mode === 'TURNS') await trial.sessionsByTurns(start, target, prove.seed);
   else await trial.session(start, target, random);
@@ -109,6 +112,8 @@ class Trial implements Judge {
     scene: ProveScene,
     private readonly mesh: MeshInput,
     private readonly bench: Bench,
+    private readonly parametersFrom: (opening: Positions) => ParametersInput,
+    /** from the start */
     private readonly parameters: ParametersInput,
     private readonly tally: Tally,
   ) {
@@ -140,14 +145,14 @@ class Trial implements Judge {
   }
 
   async session(start: Positions, target: Positions, random: Random): Promise<void> {
-    const { bench, parameters, mesh, prove } = this;
+    const { bench, parametersFrom, mesh, prove } = this;
     const { mode } = prove;
     const isRough = mode === 'ROUGH_SESSION';
     const isWhole = mode === 'WHOLE_SESSION' || isRough;
     const until = isWhole ? Number.POSITIVE_INFINITY : bench.until;
     const frames = isWhole ? WHOLE_FRAMES[mode] : framesOf(mode, bench);
     const longestWait = bench.longestWait ?? 0;
-    const sent = { door: this.#door, mesh, surface: this.#surface, start, target, parameters };
+    const sent = { door: this.#door, mesh, surface: this.#surface, start, target, parametersFrom };
     await trySession({ ...sent, frames, until, random, isRough, longestWait }, this);
     if (mode === 'WHOLE_SESSION' && this.tally.reused === 0)
       this.find('proximity sets are used again', `in none of ${this.tally.answers} answers of one session`);
