@@ -81,11 +81,12 @@ export type SearchMode = (typeof SEARCH_MODE)[keyof typeof SEARCH_MODE];
 /**
  * Places of the indirect dispatches in stepArguments, three words each, which `decide` writes: one workgroup; a thread per
  * vertex; a thread per pair; a whole search; a thread per edge; the groups of a sum; a thread per vertex where the state is the
- * best so far; then one for each wide colour of edges. STEP_SLOT_ONE and so on in WGSL.
+ * best so far; a thread per pair where multipliers outlive the search before; then one for each wide colour of edges. STEP_SLOT_ONE
+ * and so on in WGSL.
  */
 export const STEP_SLOT = {
   ...{ ONE: 0, VERTICES: 1, PAIRS: 2, SEARCH: 3 },
-  ...{ EDGES: 4, SUMS: 5, BEST: 6, FIRST_EDGES: 7 },
+  ...{ EDGES: 4, SUMS: 5, BEST: 6, CARRIED: 7, FIRST_EDGES: 8 },
 } as const;
 
 /** Workgroups of a sum over vertices or edges, at most; each leaves one part (pull-back/sums.wgsl). */

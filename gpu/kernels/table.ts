@@ -77,6 +77,8 @@ export const KERNELS = {
   openShortening: { file: 'pull-back/decide', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
   clearAims: { file: 'pull-back/shortfalls', mirrors: 'cpu/pull-back PullBack.run' },
   findShortfalls: { file: 'pull-back/shortfalls', mirrors: 'cpu/shortfalls findShort' },
+  gatherMultipliers: { file: 'pull-back/carry-multipliers', mirrors: 'cpu/pair-set PairSet.keepOnly' },
+  settleMultipliers: { file: 'pull-back/carry-multipliers', mirrors: 'cpu/pair-set PairSet.keepOnly' },
   rebuild: { file: 'pull-back/rebuild', mirrors: 'cpu/pull-back PullBack.#rebuild' },
   holdStill: { file: 'pull-back/rebuild', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
   takeMultipliers: { file: 'pull-back/multipliers', mirrors: 'cpu/warm-contacts WarmContacts.begin' },

@@ -86,7 +86,7 @@ export class BatchRecorder {
     search: DeviceSearch | undefined,
     continuesStep: boolean,
   ): void {
-    this.#recordEach(encoder, count, search, continuesStep, (enter, isContinued) => {
+    this.#recordEach(encoder, count, search, continuesStep, undefined, (enter, isContinued) => {
       this.#recorder.step(enter, shape, isContinued);
     });
   }
@@ -105,7 +105,8 @@ export class BatchRecorder {
     { hasAim, continuesStep }: { readonly hasAim: boolean; readonly continuesStep: boolean },
   ): void {
     let isAimed = hasAim;
-    this.#recordEach(encoder, count, search, continuesStep, (enter, isContinued) => {
+    const afterSearch = (pass: GPUComputePassEncoder): void => this.#pullBack.afterSearch(pass);
+    this.#recordEach(encoder, count, search, continuesStep, afterSearch, (enter, isContinued) => {
       this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued });
       isAimed = true;
     });
@@ -116,6 +117,7 @@ export class BatchRecorder {
     count: number,
     search: DeviceSearch | undefined,
     continuesStep: boolean,
+    afterSearch: ((pass: GPUComputePassEncoder) => void) | undefined,
     recordStep: (enter: (stage: Stage) => GPUComputePassEncoder, isContinued: boolean) => void,
   ): void {
     const passes = new PassSequence(encoder, this.#clock);
@@ -126,6 +128,7 @@ export class BatchRecorder {
         const pass = passes.enter('search');
         search.record(pass);
         this.#recorder.afterSearch(pass);
+        afterSearch?.(pass);
       }
       recordStep((stage) => passes.enter(stage), isContinued);
       this.dispatchesPerStep = this.#dispatcher.dispatches - before + (search?.dispatches ?? 0);

@@ -59,6 +59,12 @@ export class PullBackRecorder {
     this.#dispatcher.direct(pass, 'awaitSearch', 1);
   }
 
+  /** After a search, and what it tells the steps: the multipliers of the contacts follow their pairs. */
+  afterSearch(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.indirect(pass, 'gatherMultipliers', STEP_SLOT.CARRIED);
+    this.#dispatcher.indirect(pass, 'settleMultipliers', STEP_SLOT.CARRIED);
+  }
+
   /** @param enter gives the pass of the stage that begins */
   step(enter: (stage: Stage) => GPUComputePassEncoder, shape: PullBackShape, parts: PullBackParts): void {
     if (parts.hasAim && !parts.isContinued) {

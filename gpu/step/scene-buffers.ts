@@ -41,6 +41,7 @@ export const LARGEST_CANDIDATE_BYTES = Math.max(...Object.values(CANDIDATE_BYTES
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   goal: 'target',
   limits: 'candidates',
+  carried: 'candidates',
   bounds: 'contacts',
   listed: 'contacts',
 };

@@ -133,6 +133,7 @@ export class StageBench {
     write(STEP_SLOT.ONE, [1, 1, 1]);
     write(STEP_SLOT.VERTICES, foldThreads(mesh.vertexCount));
     write(STEP_SLOT.PAIRS, foldThreads(pairs.count));
+    write(STEP_SLOT.CARRIED, foldThreads(pairs.count));
     write(STEP_SLOT.EDGES, foldThreads(this.edges.count));
     write(STEP_SLOT.SUMS, foldGroups(Math.min(SUM_GROUPS, groupsFor(Math.max(mesh.vertexCount, this.edges.count)))));
     for (let c = 0; c < this.edges.wideColours; c++) {

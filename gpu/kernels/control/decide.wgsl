@@ -129,7 +129,8 @@ fn arm() {
 
 @compute @workgroup_size(1)
 fn afterSearch() {
-  let isOn = control.state == RUNNING && control.wantsSearch != SEARCH_NONE;
+  let wanted = control.wantsSearch;
+  let isOn = control.state == RUNNING && wanted != SEARCH_NONE;
   let demand = control.pairDemand;
   let hasRoom = demand <= control.pairCapacity;
   let isTaken = isOn && hasRoom;
@@ -137,11 +138,14 @@ fn afterSearch() {
   control.pairCount = select(control.pairCount, demand, isTaken);
   control.wantsSearch = select(control.wantsSearch, SEARCH_NONE, isTaken);
   control.searches += select(0u, 1u, isTaken);
-  // Multipliers are kept by pair, and the pairs are others now.
-  control.keptAt = select(control.keptAt, 0u, isTaken);
+  // Multipliers are kept by pair. A search of a part takes them along (pull-back/carry-multipliers.wgsl); after one of everything the
+  // pairs are others.
+  let isCarried = isTaken && wanted == SEARCH_PART && control.keptAt > 0u;
+  control.keptAt = select(control.keptAt, 0u, isTaken && !isCarried);
   control.radius = select(control.radius, parameters.radiusMax, isTaken && parameters.hasBoxes == 0u);
   // Without a search these are the sizes that were written when the step was opened.
   writeArguments();
+  writeSlot(STEP_SLOT_CARRIED, foldThreads(control.pairCount).xy * select(0u, 1u, isCarried));
 }
 
 // More candidates than there is room for: this step has not moved x yet and does not. Once there is room it continues from here,

@@ -64,7 +64,8 @@ fn weigh(
     let distance = sqrt(square);
     let bestDistance = sqrt(bestSquare);
     let both = distance + bestDistance;
-    let further = select(0.0, loss / max(both, 1e-30), both > 0.0);
+    // The root of a float32 that is not 0 is far above the smallest divisor that WGSL allows, 2^−126.
+    let further = loss / select(1.0, both, both > 0.0);
     let shorter = short - bestShort;
     let more = 2.0 * (further * short + bestDistance * shorter) + shorter * (short + bestShort);
     if (w > 0.0) {

@@ -1,7 +1,7 @@
 // The multipliers of the contact rows of a step of the pull-back, one thread a row. `takeMultipliers`: they begin with a share of
-// those that the step before has kept. `keepMultipliers`: λ of each row, for the next step. What
-// a pair keeps counts only with the clock of that step, so nothing has to be cleared: a search moves pairs to other places, and
-// then no multiplier counts (control.keptAt = 0).
+// those that the step before has kept. `keepMultipliers`: λ of each row, for the next step. What a pair keeps counts only with the
+// clock of that step, so nothing has to be cleared. A search of a part takes multipliers along (pull-back/carry-multipliers.wgsl);
+// after one of everything none counts (control.keptAt = 0).
 //
 // In: contacts (row), control. In and out: candidates, kept. Mirrors WarmContacts.begin and end
 // (src/solver/cpu/warm-contacts.ts).

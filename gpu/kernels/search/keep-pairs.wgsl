@@ -1,11 +1,14 @@
 // Taking over pairs of the old P in a partial search (mirrors PairSet.keepOnly in src/solver/cpu/pair-set.ts): markKept marks
 // those all of whose vertices keep their boxes; after the prefix sum gatherKept copies them, in order, to where steps keep
 // what they compute (nothing of it is valid during a search), and settlePairs copies them back to the front of P and
-// clears the geometry of every pair, old and new.
+// clears the geometry of every pair, old and new. Where a distance was, a pair that is taken over has its origin, its old place in P
+// plus 1, and a new one 0: what steps keep by pair follows it (pull-back/carry-multipliers.wgsl). No step reads a distance before it
+// has measured one.
 //
 // All copies go through u32: a float32 load may change bits that are no number.
 //
-// In: control, mask of the vertices, the pair buffers. Out: offsets (markKept), the pair buffers. One thread a pair.
+// In: control, mask of the vertices, the pair buffers. Out: offsets (markKept), the pair buffers, pairDistance = origins. One thread a
+// pair.
 // #include "common/dispatch.wgsl"
 
 @group(0) @binding(0) var<uniform> control: SearchControl;
@@ -17,15 +20,17 @@
 @group(0) @binding(3) var<storage, read_write> pairInfo: array<u32>;
 // f32[4P] normal and delta_p, as bits
 @group(0) @binding(4) var<storage, read_write> pairNormal: array<vec4u>;
-// f32[P] of the steps, which none of them needs during a search; here room for pairInfo
+// f32[P] of the steps, which none of them needs during a search; here the origins
 @group(0) @binding(5) var<storage, read_write> pairDistance: array<u32>;
-// Memory of the steps (common/pair.wgsl) as well; here room for pairVertex, pairNormal
+// Memory of the steps (common/pair.wgsl) as well; here room for pairVertex with pairInfo, and for pairNormal
 @group(0) @binding(6) var<storage, read_write> keptVertex: array<vec4u>;
 @group(0) @binding(7) var<storage, read_write> keptNormal: array<vec4u>;
 // u32[V]
 @group(0) @binding(8) var<storage, read> mask: array<u32>;
 
-// of pairInfo, as in common/pair.wgsl
+// The kind of a pair travels in the top bits of its first vertex, which every pair has: with 12 bytes a vertex no buffer holds 2^30.
+const KIND_ABOVE: u32 = 30u;
+const VERTEX_BELOW: u32 = 0x3fffffffu;
 
 fn isKept(v: i32) -> bool {
   return v < 0 || (mask[max(v, 0)] & KEPT) != 0u;
@@ -56,9 +61,10 @@ fn gatherKept(
     return;
   }
   let to = offsets[p];
-  keptVertex[to] = vec4u(pairVertex[p]);
+  let ids = vec4u(pairVertex[p]);
+  keptVertex[to] = vec4u(ids.x | ((pairInfo[p] & KIND_MASK) << KIND_ABOVE), ids.yzw);
   keptNormal[to] = pairNormal[p];
-  pairDistance[to] = pairInfo[p];
+  pairDistance[to] = p + 1u;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -71,11 +77,13 @@ fn settlePairs(
   if (p >= control.demand) {
     return;
   }
-  if (p < control.kept) {
-    pairVertex[p] = vec4i(keptVertex[p]);
-    pairNormal[p] = keptNormal[p];
-    // Without the stamp: of the geometry nothing is current.
-    pairInfo[p] = pairDistance[p] & KIND_MASK;
+  if (p >= control.kept) {
+    pairDistance[p] = 0u;
+    return;
   }
-  pairDistance[p] = 0u;
+  let ids = keptVertex[p];
+  pairVertex[p] = vec4i(vec4u(ids.x & VERTEX_BELOW, ids.yzw));
+  pairNormal[p] = keptNormal[p];
+  // Without the stamp: of the geometry nothing is current.
+  pairInfo[p] = ids.x >> KIND_ABOVE;
 }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
-import { SEARCH_MODE } from '../../../gpu/kernels/constants.js';
+import { KIND_MASK, SEARCH_MODE } from '../../../gpu/kernels/constants.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
 import { PairSet } from '../../../src/solver/cpu/pair-set.js';
@@ -239,8 +239,13 @@ if (device) {
     const find = (cut: number): string[] => keysOf(searchOnCpu(mesh, x, after, settings, cut));
     compare(t, fresh, find(0.05 - CUT_ROUNDING), find(0.05 + CUT_ROUNDING));
     t.equal(new Set(keys).size, keys.length, 'no pair is both kept and found');
+    t.strictSame(
+      [...after.distance],
+      Array.from({ length: after.count }, (_, p) => (p < kept ? survivors[p] + 1 : 0)),
+      'every pair says where it was',
+    );
     t.ok(
-      after.distance.every((word) => word === 0),
+      after.info.every((word) => word <= KIND_MASK),
       'no geometry is current',
     );
   });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { PHASE, SUM_GROUPS } from '../../../gpu/kernels/constants.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
-import { EXCESS_WEIGHT, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
+import { EXCESS_WEIGHT, KEPT, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
 import { AcceleratedSweeps } from '../../../src/solver/cpu/accelerated-sweeps.js';
 import { measurePair } from '../../../src/solver/cpu/certificate.js';
 import { aimOf } from '../../../src/solver/cpu/contact-aims.js';
@@ -170,6 +170,52 @@ else {
       },
     );
   }
+
+  t.test('multipliers outlive a search of a part with their pairs', async (t) => {
+    const random = seeded();
+    t.comment(`seed ${random.seed}`);
+    const settings = makeSettings({ delta: 0.2, sigma: 0, pullBack: PLAN });
+    const { mesh, x, y } = looseScene(random, { elements: 220, side: 6, travel: 1, kinematic: 0.15, still: 0.2 });
+    const proximity = new Proximity(mesh, settings);
+    proximity.renew(x, y);
+    const { pairs } = proximity;
+    const input = { mesh, settings, x, y, pairs, box: proximity.boxes.box, clock: CLOCK };
+    const bench = new StageBench(gpu.memory, gpu.kernels, input);
+    const { count } = pairs;
+    // A third of the pairs were rows of the last step; others were of an earlier one, and their multipliers count no more.
+    const keptWords = new Float32Array(2 * count);
+    const clocks = new Uint32Array(keptWords.buffer);
+    for (let p = 0; p < count; p++) {
+      const isRow = random() < 1 / 3;
+      const lambda = Math.fround(random());
+      pairs.lambda[p] = isRow ? lambda : 0;
+      keptWords[2 * p] = lambda;
+      clocks[2 * p + 1] = isRow ? CLOCK : CLOCK - 1;
+    }
+    const mask = Uint8Array.from({ length: mesh.vertexCount }, () => (random() < 0.8 ? KEPT : 0));
+    const isTaken = (p: number): boolean =>
+      [...pairs.vertex.subarray(4 * p, 4 * p + 4)].every((v) => v < 0 || mask[v] === KEPT);
+    const origins = Array.from({ length: count }, (_, p) => p).filter(isTaken);
+    pairs.keepOnly(mask, KEPT);
+    t.equal(pairs.count, origins.length);
+    t.ok(origins.length > 20 && origins.length < count - 20, `${origins.length} of ${count} pairs are kept`);
+    // What the search leaves where distances were (search/keep-pairs.wgsl); then come pairs that it has found.
+    const found = 7;
+    const expected = [...pairs.lambda.subarray(0, pairs.count), ...new Array<number>(found).fill(0)];
+    const words = Uint32Array.from({ length: count }, (_, p) => (p < origins.length ? origins[p] + 1 : 0));
+    bench.write('kept', keptWords);
+    bench.write('pairDistance', new Float32Array(words.buffer));
+    await bench.writeControl({ keptAt: CLOCK, pairCount: expected.length });
+    bench.run((pass) => bench.pullBack.afterSearch(pass));
+    const kept = await bench.floats('kept');
+    bench.close();
+    const stamps = new Uint32Array(kept.buffer);
+    t.ok(expected.some((lambda) => lambda > 0));
+    for (const [p, lambda] of expected.entries()) {
+      if (kept[2 * p] !== lambda) t.fail(`pair ${p} has ${kept[2 * p]}, the reference ${lambda}`);
+      if (stamps[2 * p + 1] !== CLOCK) t.fail(`pair ${p} counts as of step ${stamps[2 * p + 1]}`);
+    }
+  });
 
   t.test('hold-back: α of the reference, never above its bound, and no edge past its limit', async (t) => {
     const random = seeded();
