@@ -180,6 +180,15 @@ export const PARAMETER_FLAGS: { readonly [K in keyof Parameters]: ParameterFlag 
     defaultText: 'δ / 8',
     range: '≥ 0 and ≤ δ',
   },
+  method: {
+    kind: 'choice',
+    choices: ['TWO_WAY', 'VOLUME_IMPULSES'],
+    description:
+      'two_way, or volume_impulses, which conserve momentum and look at nothing but collisions (preset tuned, CPU engine)',
+    unit: '',
+    defaultText: 'two_way',
+    range: '',
+  },
 };
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

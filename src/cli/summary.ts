@@ -1,5 +1,5 @@
 import type { Warning } from '../contract/errors.js';
-import type { Fidelity, PullBackReport, Report, Status } from '../contract/report.js';
+import type { Fidelity, ImpulseReport, PullBackReport, Report, Status } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 
 /** Pairs shown of each list; the JSON report contains all of them. */
@@ -83,6 +83,13 @@ function describePullBack({ steps, before, after }: PullBackReport): string {
   return `${formatPlural(steps, 'step')}; rms ${rms}, max ${max}, overlong edges ${overlong}`;
 }
 
+/** What impulses have done: "3 rounds, up to 812 volumes, 15 Newton iterations; all of the motion was made" */
+function describeImpulses({ rounds, volumes, newtonIterations, motionShare }: ImpulseReport): string {
+  const motion = motionShare === 1 ? 'all' : `${formatNumber(100 * motionShare)} %`;
+  const work = `${formatPlural(rounds, 'round')}, up to ${formatPlural(volumes, 'volume')}, ${formatPlural(newtonIterations, 'Newton iteration')}`;
+  return `${work}; ${motion} of the motion was made`;
+}
+
 /** The run as a few lines of text; every length is in the unit of the mesh. */
 export function summariseRun(report: Report, facts: RunFacts): string {
   const rows: Row[] = [['to target', describeDistance(report, facts.vertexCount)]];
@@ -103,6 +110,7 @@ export function summariseRun(report: Report, facts: RunFacts): string {
     rows.push(['overlong', describeOverlong(report)]);
   }
   if (report.pullBack) rows.push(['pull-back', describePullBack(report.pullBack)]);
+  if (report.impulses) rows.push(['impulses', describeImpulses(report.impulses)]);
   if (report.touchingPairs > 0)
     rows.push(['touching', `${formatPlural(report.touchingPairs, 'pair')} too close to move`]);
   if (report.status !== 'CONVERGED') {

@@ -13,6 +13,9 @@ export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS';
 /** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, with the sweeps and the patience of each. */
 export type Quality = 'FAST' | 'BALANCED' | 'FINE';
 
+/** TWO_WAY: two-way collision handling. VOLUME_IMPULSES: volume preserving impulses, which conserve momentum. */
+export type MethodName = 'TWO_WAY' | 'VOLUME_IMPULSES';
+
 /** Parameters of the solver with every field set. Names as in the contract's Parameters message; lengths in the caller's unit. */
 export interface Parameters {
   readonly preset: Preset;
@@ -48,6 +51,7 @@ export interface Parameters {
    * has, up to o. Not reached where edge limits or other contacts leave no room, and up to δ/50 less is taken for reached.
    */
   readonly contactOffset: number;
+  readonly method: MethodName;
 }
 
 /** Parameters that a caller sets; absent = default of the preset. */

@@ -90,6 +90,21 @@ export interface PullBackReport {
   readonly after: Fidelity;
 }
 
+/** How the method VOLUME_IMPULSES came to its answer. */
+export interface ImpulseReport {
+  /** Share of the motion that was made: 1 unless collisions remained, or the budget ended. */
+  readonly motionShare: number;
+  /** Searches for colliding pairs. */
+  readonly rounds: number;
+  readonly newtonIterations: number;
+  /** Of conjugate gradients. */
+  readonly solverIterations: number;
+  /** Collision tetrahedra at once, at most. */
+  readonly volumes: number;
+  /** Pairs that still collided when the method gave up. */
+  readonly remainingPairs: number;
+}
+
 /** How an answer came about. Lengths are in the caller's unit. */
 export interface Report {
   readonly status: Status;
@@ -116,6 +131,8 @@ export interface Report {
   readonly worstEdge?: StretchedEdge;
   /** Absent if the phase did not run. */
   readonly pullBack?: PullBackReport;
+  /** Present under the method VOLUME_IMPULSES. */
+  readonly impulses?: ImpulseReport;
   /** absent: no time budget */
   readonly budget?: BudgetReport;
   /** Longest edge relative to its length in the target. */

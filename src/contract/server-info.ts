@@ -1,5 +1,5 @@
 import type { MeshLimits } from './mesh.js';
-import type { ParametersInput, Quality } from './parameters.js';
+import type { MethodName, ParametersInput, Quality } from './parameters.js';
 
 /** Upper bounds of one server. */
 export interface Limits extends MeshLimits {
@@ -24,6 +24,8 @@ export interface EngineDescription {
   readonly maxBufferBytes: number;
   /** The qualities that it has; absent = FAST only. */
   readonly qualities?: readonly Quality[];
+  /** The methods that it has; absent = TWO_WAY only. */
+  readonly methods?: readonly MethodName[];
 }
 
 export interface ServerInfo {

@@ -1,6 +1,8 @@
 import { IntersticeError } from '../contract/errors.js';
+import type { MethodName } from '../contract/parameters.js';
 import { createCpuEngine } from '../solver/cpu/engine.js';
 import type { Engine } from '../solver/engine.js';
+import { createVolumeImpulsesEngine } from '../solver/volume-impulses/engine.js';
 
 export interface EngineOptions {
   readonly engine: EngineChoice;
@@ -22,9 +24,14 @@ interface EngineEntry {
   readonly closesFirst: boolean;
 }
 
+/** The methods that the CPU engine has beside the two-way one. A new method is a folder of its own and one entry here. */
+const OTHER_METHODS = {
+  VOLUME_IMPULSES: createVolumeImpulsesEngine,
+} as const satisfies Readonly<Record<Exclude<MethodName, 'TWO_WAY'>, () => Engine>>;
+
 /**
- * All engines that the settings can name. A new engine, or a second method behind the same {@link Engine} contract, is a
- * folder of its own and one entry here.
+ * All engines that the settings can name. A new engine behind the {@link Engine} contract is a folder of its own and one
+ * entry here.
  *
  * Dawn aborts the process if a thread ends while one of its promises waits for a device, so engines on WebGPU close first.
  */
@@ -65,7 +72,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
 }
 
 function openCpu({ adapter, maxPairBytes }: EngineOptions): Engine {
-  if (adapter === undefined) return createCpuEngine({ maxPairBytes });
+  if (adapter === undefined) return withOtherMethods(createCpuEngine({ maxPairBytes }));
   throw new IntersticeError('INVALID_PARAMETER', 'An adapter is set, but the engine cpu uses none; leave it unset.');
 }
 
@@ -81,8 +88,23 @@ async function openWebGpu(options: EngineOptions): Promise<Engine> {
 async function openAuto(options: EngineOptions): Promise<Engine> {
   const { engine, reason } = await tryWebGpu(options, false);
   if (engine) return engine;
-  const cpu = createCpuEngine({ maxPairBytes: options.maxPairBytes });
-  return { ...cpu, description: { ...cpu.description, adapter: `${cpu.description.adapter} (auto: ${reason})` } };
+  const adapter = (name: string) => `${name} (auto: ${reason})`;
+  return withOtherMethods(createCpuEngine({ maxPairBytes: options.maxPairBytes }), adapter);
+}
+
+/** An engine that opens each scene by the method of its parameters. */
+function withOtherMethods(twoWay: Engine, nameOf = (adapter: string): string => adapter): Engine {
+  const { description } = twoWay;
+  const others = new Map<MethodName, Engine>();
+  for (const [name, create] of Object.entries(OTHER_METHODS)) others.set(name as MethodName, create());
+  return {
+    ...twoWay,
+    description: { ...description, adapter: nameOf(description.adapter), methods: ['TWO_WAY', ...others.keys()] },
+    get sharedBytes() {
+      return twoWay.sharedBytes ?? 0;
+    },
+    open: (mesh, parameters, ...rest) => (others.get(parameters.method) ?? twoWay).open(mesh, parameters, ...rest),
+  };
 }
 
 async function tryWebGpu(options: EngineOptions, allowSoftware: boolean) {

@@ -50,15 +50,17 @@ export function describePullBack(
 /** Edges that are longer than the caller allows are an answer's worst flaw to the eye, so they are named. */
 export function warnOfOverlong(
   { count, worst, worstIndex }: OverlongEdges,
-  { stretchLimit, quality }: Parameters,
+  { stretchLimit, quality, method }: Parameters,
 ): Warning[] {
   if (!worst) return [];
   const { a, b, stretch } = worst;
   const edges = count === 1 ? '1 edge is' : `${count} edges are`;
   const remedy =
-    quality === 'FAST'
-      ? 'Qualities BALANCED and FINE keep edges within the limit where the path allows it.'
-      : 'Contacts on the way allow no more: choose a target that is easier to reach, a larger limit, or smaller steps.';
+    method === 'VOLUME_IMPULSES'
+      ? 'Volume preserving impulses do not look at lengths; method TWO_WAY does.'
+      : quality === 'FAST'
+        ? 'Qualities BALANCED and FINE keep edges within the limit where the path allows it.'
+        : 'Contacts on the way allow no more: choose a target that is easier to reach, a larger limit, or smaller steps.';
   return [
     {
       code: 'OVERLONG_EDGES',

@@ -11,6 +11,7 @@ import type { StateFindings } from '../verify/types.js';
 import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
 import { describeExcluded, describeIntersecting } from './ignored-pairs.js';
 import type { PreparedStep } from './prepare-step.js';
+import { warnOfRemaining } from './remaining-collisions.js';
 import { warnOfScale } from './target-scale.js';
 import type { Verifier } from './verifier.js';
 
@@ -63,6 +64,7 @@ export function buildReport(
     overlongEdges: overlong.count,
     ...(overlong.worst ? { worstEdge: overlong.worst } : {}),
     ...(resolution.pullBack ? { pullBack: describePullBack(step, resolution.pullBack, fidelity) } : {}),
+    ...(resolution.impulses ? { impulses: resolution.impulses } : {}),
     ...(minDistance === undefined ? {} : { minDistance }),
     pairs: resolution.pairs,
     touchingPairs: resolution.touchingPairs,
@@ -82,6 +84,7 @@ export function buildReport(
       ...intersecting.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
       ...warnOfOverlong(overlong, parameters),
+      ...warnOfRemaining(resolution),
       ...result.warnings,
     ],
     sessionRebuilt: result.isRebuilt,

@@ -303,7 +303,8 @@ export class ResidentScene {
     const units = { scale: frame.scale, floor };
     await this.#reopen(engine, mesh, frame);
     const before = this.#setup;
-    if (this.#scene && before && (before.mesh !== mesh || before.frame !== frame)) this.discard();
+    const isOther = before?.mesh !== mesh || before.frame !== frame || before.parameters.method !== parameters.method;
+    if (this.#scene && before && isOther) this.discard();
     if (!this.#scene) {
       this.#scene = await engine.open(mesh, parameters, units);
     } else if (before && (before.floor !== floor || !isSame(before.parameters, parameters))) {

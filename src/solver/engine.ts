@@ -31,6 +31,24 @@ export interface TwoWayFigures {
   readonly timings: StageTimings;
   /** absent where the phase did not run */
   readonly pullBack?: PullBackFigures;
+  /** present where the method VOLUME_IMPULSES has computed the answer */
+  readonly impulses?: ImpulseFigures;
+}
+
+/** What a resolve by volume preserving impulses tells of itself. Its pairs are those of the round with the most volumes. */
+export interface ImpulseFigures {
+  /** share of the motion that was made; 1 = all of it */
+  readonly motionShare: number;
+  /** searches for colliding pairs, N of Table 1, over all pieces and those that were given up */
+  readonly rounds: number;
+  /** solves of Eq. 4 */
+  readonly newtonIterations: number;
+  /** of conjugate gradients, over all solves */
+  readonly solverIterations: number;
+  /** collision tetrahedra of a round, at most */
+  readonly volumes: number;
+  /** pairs that still collided when the method gave up; 0 = it did not */
+  readonly remainingPairs: number;
 }
 
 /** What a resolve tells of its pull-back. */

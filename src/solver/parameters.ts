@@ -1,9 +1,10 @@
 import type { ElementRef } from '../contract/elements.js';
 import type { Warning } from '../contract/errors.js';
 import { IntersticeError } from '../contract/errors.js';
-import type { Parameters, ParametersInput, Preset, Quality } from '../contract/parameters.js';
+import type { MethodName, Parameters, ParametersInput, Preset, Quality } from '../contract/parameters.js';
 import type { EngineDescription } from '../contract/server-info.js';
 import type { MeshMeasures } from '../mesh/types.js';
+import { checkMethod, warnOfForeign } from './methods.js';
 
 /** The one home of defaults and ranges. Lengths follow from δ and the mesh; everything else is here. */
 const COMMON = {
@@ -16,6 +17,7 @@ const COMMON = {
   onIntersectingStart: 'REJECT',
   kinematicPairs: 'SKIP',
   quality: 'BALANCED',
+  method: 'TWO_WAY',
 } as const;
 
 const PRESETS = {
@@ -49,7 +51,7 @@ export const MAX_SWEEPS = 1000;
 
 export interface ParameterRules {
   /** The engine that the parameters are for: a quality that it does not have is refused. Absent = an engine with all. */
-  readonly engine?: { readonly description: Pick<EngineDescription, 'name' | 'qualities'> };
+  readonly engine?: { readonly description: Pick<EngineDescription, 'name' | 'qualities' | 'methods'> };
   /** verify NONE is refused without it */
   readonly allowUnverified?: boolean;
 }
@@ -75,7 +77,7 @@ export function resolveParameters(
   checkEnums(input);
   const preset: Preset = input.preset ?? 'TUNED';
   const set = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as ParametersInput;
-  const scalars = { ...PRESETS[preset], quality: defaultQuality(preset, rules), ...set };
+  const scalars = { ...PRESETS[preset], quality: defaultQuality(preset, input.method, rules), ...set };
   checkScalars(scalars);
 
   const longest = longestLengthOf(measures);
@@ -117,6 +119,7 @@ export function resolveParameters(
     contactOffset: offsetOf(input, activationDistance),
   };
   if (preset === 'TUNED') refusePaperOnly(input, parameters);
+  checkMethod(parameters, rules);
   checkQuality(parameters, rules);
   if (parameters.verify === 'NONE' && !rules.allowUnverified) {
     throw new IntersticeError('PERMISSION_DENIED', 'verify NONE is not allowed on this server.', {
@@ -125,7 +128,14 @@ export function resolveParameters(
   }
   return {
     parameters,
-    warnings: [...warnOfScale(parameters, measures), ...warnOfUnused(input, parameters, defaultLeap)],
+    warnings: [
+      ...warnOfScale(parameters, measures),
+      ...warnOfUnused(input, parameters, defaultLeap),
+      ...warnOfForeign(input, parameters, () => {
+        const { method } = parameters;
+        return resolveParameters({ method, activationDistance, verify: 'STATE' }, measures, rules).parameters;
+      }),
+    ],
   };
 }
 
@@ -135,8 +145,9 @@ function offsetOf(input: ParametersInput, delta: number): number {
   return refuse('contactOffset', offset, `at least 0 and at most activationDistance (${delta})`);
 }
 
-/** That of the preset where the engine has it, else FAST, which every engine has. */
-function defaultQuality(preset: Preset, { engine }: ParameterRules): Quality {
+/** That of the preset where method and engine have it, else FAST, which all have. */
+function defaultQuality(preset: Preset, method: MethodName | undefined, { engine }: ParameterRules): Quality {
+  if (method === 'VOLUME_IMPULSES') return 'FAST';
   const { quality } = PRESETS[preset];
   return !engine || engine.description.qualities?.includes(quality) ? quality : 'FAST';
 }
@@ -200,6 +211,7 @@ const ENUMS = {
   onIntersectingStart: ['REJECT', 'IGNORE_PAIRS'],
   kinematicPairs: ['SKIP', 'PROTECT'],
   quality: ['FAST', 'BALANCED', 'FINE'],
+  method: ['TWO_WAY', 'VOLUME_IMPULSES'],
 } as const satisfies { [K in keyof Parameters]?: readonly Parameters[K][] };
 
 function checkEnums(input: ParametersInput): void {

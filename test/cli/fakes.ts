@@ -51,6 +51,7 @@ export const sampleParameters: Parameters = {
   onIntersectingStart: 'REJECT',
   kinematicPairs: 'SKIP',
   quality: 'FAST',
+  method: 'TWO_WAY',
   contactOffset: 0.00025,
 };
 

@@ -46,6 +46,7 @@ t.test('preset TUNED is the default, and follows the mesh', async (t) => {
     onIntersectingStart: 'REJECT',
     kinematicPairs: 'SKIP',
     quality: 'BALANCED',
+    method: 'TWO_WAY',
     contactOffset: 0.125,
   });
 });
@@ -174,4 +175,14 @@ t.test('a quality needs preset TUNED and an engine that has it, and an offset li
   for (const contactOffset of [-1e-9, Number.NaN, 1.01]) {
     t.throws(() => attempt({ contactOffset }), { code: 'INVALID_PARAMETER', message: /contactOffset/ });
   }
+});
+
+t.test('a method needs an engine that has it', async (t) => {
+  const attempt = (input: ParametersInput, rules = {}) => resolveParameters(input, MEASURES, rules).parameters;
+  const cpu = { engine: { description: { name: 'cpu', methods: ['TWO_WAY', 'VOLUME_IMPULSES'] as const } } };
+  const webgpu = { engine: { description: { name: 'webgpu: x' } } };
+  t.match(attempt({}, webgpu), { method: 'TWO_WAY' });
+  t.match(attempt({ method: 'VOLUME_IMPULSES' }, cpu), { method: 'VOLUME_IMPULSES', quality: 'FAST' });
+  t.throws(() => attempt({ method: 'VOLUME_IMPULSES' }, webgpu), { code: 'UNIMPLEMENTED', message: /webgpu: x/ });
+  t.throws(() => attempt({ method: 'GAUSS_SEIDEL' } as never), { code: 'INVALID_PARAMETER', message: /TWO_WAY/ });
 });

@@ -77,6 +77,7 @@ export function fakeReport(): Report {
       onIntersectingStart: 'REJECT',
       kinematicPairs: 'SKIP',
       quality: 'FAST',
+      method: 'TWO_WAY',
       contactOffset: 0.00025,
     },
     warnings: [{ code: 'UNUSED_VERTICES', message: 'One vertex is in no element.', count: 1 }],

@@ -128,7 +128,7 @@ _COUNTS = frozenset(
     "vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount pairsTested doubtfulPairs "
     "intersections ignoredPairCount intersectingPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
     "maxBufferBytes maxVertices maxElements maxMessageBytes maxDeviceBytes edges triangles segments particles "
-    "tetrahedra overlongEdges".split())
+    "tetrahedra overlongEdges newtonIterations solverIterations volumes remainingPairs".split())
 
 
 def with_counts(value):

@@ -1,0 +1,63 @@
+import type { Warning } from '../contract/errors.js';
+import { IntersticeError } from '../contract/errors.js';
+import type { Parameters, ParametersInput } from '../contract/parameters.js';
+import type { EngineDescription } from '../contract/server-info.js';
+
+/**
+ * What the method of a request allows of its other parameters. Volume preserving impulses read activationDistance (for the
+ * floor), residualTolerance, stepLimit, verify, onIntersectingStart and kinematicPairs; those of the preset PAPER are refused, and
+ * the rest have no effect.
+ */
+
+/** Parameters that only the two-way method reads. */
+const TWO_WAY_ONLY = [
+  'reach',
+  'leap',
+  'stretchLimit',
+  'damping',
+  'sweepsPerStep',
+  'metresPerUnit',
+  'forward',
+  'contact',
+  'quality',
+  'contactOffset',
+] as const satisfies readonly (keyof Parameters)[];
+
+/**
+ * @throws INVALID_PARAMETER for VOLUME_IMPULSES with the preset of another paper; UNIMPLEMENTED where the engine lacks the method
+ */
+export function checkMethod(
+  { method, preset }: Pick<Parameters, 'method' | 'preset'>,
+  { engine }: { readonly engine?: { readonly description: Pick<EngineDescription, 'name' | 'methods'> } },
+): void {
+  if (method === 'TWO_WAY') return;
+  if (preset === 'PAPER') {
+    throw new IntersticeError(
+      'INVALID_PARAMETER',
+      `method is ${method}; preset PAPER is the two-way method as its paper has it. Leave preset unset.`,
+    );
+  }
+  if (!engine || engine.description.methods?.includes(method)) return;
+  throw new IntersticeError('UNIMPLEMENTED', `The engine ${engine.description.name} has no method ${method}.`, {
+    hint: 'Use method TWO_WAY, or a server with the CPU engine (interstice serve --engine cpu).',
+  });
+}
+
+/**
+ * Names what was set and has no effect. What a report says was in use passes in silence, so that it can be sent back.
+ *
+ * @param usual the parameters of a request that sets none of these
+ */
+export function warnOfForeign(input: ParametersInput, { method }: Parameters, usual: () => Parameters): Warning[] {
+  if (method === 'TWO_WAY') return [];
+  const set = TWO_WAY_ONLY.filter((name) => input[name] !== undefined);
+  if (set.length === 0) return [];
+  const without = usual();
+  return set
+    .filter((name) => input[name] !== without[name])
+    .map((name) => ({
+      code: 'PARAMETER_WITHOUT_EFFECT',
+      message: `${name} has no effect under method ${method}.`,
+      count: 1,
+    }));
+}

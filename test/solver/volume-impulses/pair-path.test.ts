@@ -1,0 +1,68 @@
+import t from 'tap';
+import { EE, VT } from '../../../src/solver/pair-kinds.js';
+import { PairPath } from '../../../src/solver/volume-impulses/pair-path.js';
+import { pathMeets } from '../../../src/verify/path.js';
+import { placePair, SHAPES } from '../../support/pair-shapes.js';
+import { seeded } from '../../support/random.js';
+
+const FLOOR = 1e-3;
+const TRIANGLE = [0, 0, 0, 1, 0, 0, 0, 1, 0];
+const EDGE = [0, 0, 0, 1, 0, 0];
+const path = new PairPath();
+const meets = (kind: number, from: readonly number[], to: readonly number[], floor = FLOOR) =>
+  path.meets(kind, Float32Array.from(from), Float32Array.from(to), 0, 1, 2, 3, floor);
+
+t.test('what a pair does is told', async (t) => {
+  const vertex = (from: readonly number[], to: readonly number[]) =>
+    meets(VT, [...from, ...TRIANGLE], [...to, ...TRIANGLE]);
+  t.ok(vertex([0.2, 0.2, 0.1], [0.2, 0.2, -0.1]), 'through the triangle');
+  t.ok(vertex([0.2, 0.2, 0.1], [0.2, 0.2, 0]), 'onto the triangle');
+  t.ok(vertex([0.2, 0.2, 0.1], [0.2, 0.2, 0.4 * FLOOR]), 'nearer than half of the floor');
+  t.notOk(vertex([0.2, 0.2, 0.1], [0.2, 0.2, 0.6 * FLOOR]), 'to more than half of the floor');
+  t.notOk(vertex([0.2, 0.2, 0.1], [0.2, 0.2, 1]), 'away');
+  t.notOk(vertex([2, 2, 0.1], [2, 2, -0.1]), 'past the triangle');
+  t.notOk(vertex([-0.5, 0.2, -0.1], [0.1, 0.2, 0.5]), 'past its side');
+  t.ok(vertex([0.2, -0.1, 0.1], [0.2, 0.3, -0.3]), 'through the plane within it');
+  t.notOk(vertex([0.2, 0.2, 0.3 * FLOOR], [0.2, 0.2, 0.31 * FLOOR]), 'closer than the floor, not approaching');
+  t.ok(vertex([0.2, 0.2, 0.3 * FLOOR], [0.2, 0.2, 0.29 * FLOOR]), 'closer than the floor, approaching');
+  const edge = (from: readonly number[], to: readonly number[]) => meets(EE, [...from, ...EDGE], [...to, ...EDGE]);
+  t.ok(edge([0.5, -1, 0.1, 0.5, 1, 0.1], [0.5, -1, -0.1, 0.5, 1, -0.1]), 'two edges cross');
+  t.notOk(edge([2.5, -1, 0.1, 2.5, 1, 0.1], [2.5, -1, -0.1, 2.5, 1, -0.1]), 'beyond its end');
+  t.ok(edge([0, 0, 0.1, 1, 0, 0.1], [0, 0, -0.1, 1, 0, -0.1]), 'parallel, through each other');
+  t.notOk(edge([0, 0, 0.1, 1, 0, 0.1], [0, 0.5, 0.1, 1, 0.5, 0.1]), 'parallel, sideways');
+});
+
+t.test('a pair that moves as one never meets, one that began together and moves does', async (t) => {
+  const from = [0.25, 0.25, 0, ...TRIANGLE];
+  t.notOk(
+    meets(
+      VT,
+      from,
+      from.map((value) => value + 8),
+    ),
+  );
+  t.ok(meets(VT, from, [0.25, 0.25, 1, ...TRIANGLE]), 'nothing parts them at the start');
+});
+
+t.test('what is let through never meets, by the test of the verifier, and keeps its gap', async (t) => {
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
+  const counts = { free: 0, meeting: 0, missed: 0 };
+  for (let n = 0; n < 20_000; n++) {
+    const kind = n % 2 === 0 ? VT : EE;
+    const start = placePair(random, kind, SHAPES[random.int(SHAPES.length)]);
+    const end =
+      random() < 0.5
+        ? placePair(random, kind, SHAPES[random.int(SHAPES.length)])
+        : Float32Array.from(start, (value) => value + random.between(-0.3, 0.3));
+    const floor = 10 ** random.between(-6, -1);
+    const name = kind === VT ? 'VERTEX_TRIANGLE' : 'EDGE_EDGE';
+    const isFree = !path.meets(kind, start, end, 0, 1, 2, 3, floor);
+    const impact = pathMeets(name, Float64Array.from(start), Float64Array.from(end));
+    const isRigid = [3, 6, 9].every((k) => [0, 1, 2].every((c) => start[k + c] - start[c] === end[k + c] - end[c]));
+    if (isFree && impact !== undefined && !isRigid) counts.missed++;
+    counts[isFree ? 'free' : 'meeting']++;
+  }
+  t.equal(counts.missed, 0, 'meetings that were let through');
+  t.ok(counts.free > 4000 && counts.meeting > 1000, JSON.stringify(counts));
+});
