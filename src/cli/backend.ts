@@ -14,6 +14,8 @@ export interface Backend extends Pick<Operations, 'resolve' | 'close'> {
 /** Where a command runs. An unset field takes the environment's setting, then the default. */
 export interface BackendChoice {
   readonly server?: string;
+  /** of the service's API key; unset: the variable INTERSTICE_API_KEY */
+  readonly apiKeyFile?: string;
   readonly engine?: string;
   readonly threads?: number;
 }

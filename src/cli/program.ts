@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import type { KinematicPairs } from '../contract/parameters.js';
 import type { OnBudget } from '../contract/requests.js';
 import { packageVersion } from '../paths.js';
-import type { CliContext } from './backend.js';
+import type { BackendChoice, CliContext } from './backend.js';
 import type { CheckFlags } from './commands/check.js';
 import type { KeyFlags } from './commands/key.js';
 import type { ResolveFlags } from './commands/resolve.js';
@@ -38,6 +38,10 @@ const placeOptions = (): Option[] => [
     'requests at the same time (default: INTERSTICE_THREADS, or 1, which suffices for one run; INTERSTICE_CORES limits its threads)',
   ).argParser(parseCount),
   new Option('--server <URL>', 'use a running service instead, for example http://127.0.0.1:8080'),
+  new Option(
+    '--api-key-file <FILE>',
+    'with --server: the file with the API key of the service (default: the variable INTERSTICE_API_KEY)',
+  ),
 ];
 
 const outputOptions = (what: string): Option[] => [
@@ -155,8 +159,11 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
   });
 }
 
-function refuseEngineFlags(values: { server?: string; engine?: string; threads?: number }, command: string): void {
-  if (values.server === undefined) return;
+function refuseEngineFlags(values: BackendChoice, command: string): void {
+  if (values.server === undefined) {
+    if (values.apiKeyFile !== undefined) throw new UsageError('--api-key-file needs --server.', command);
+    return;
+  }
   const flag = values.engine !== undefined ? '--engine' : values.threads !== undefined ? '--threads' : undefined;
   if (flag !== undefined) {
     throw new UsageError(`${flag} cannot be used with --server: the service has its own setting.`, command);

@@ -23,18 +23,19 @@ const CONNECT_TIMEOUT_MS = 5000;
  * The meshes travel as JSON with base64 arrays: bit for bit both ways, and the answer carries the whole report. (The
  * answer to a multipart upload has room only for the report's numbers, in a header, and none for pairs and warnings.)
  *
+ * @param apiKey undefined for a service without keys
  * @throws UsageError if the address is not a URL
  */
-export function createRemote(address: string): Backend {
+export function createRemote(address: string, apiKey?: string): Backend {
   const base = parseServerUrl(address);
   return {
     async resolve(request, context) {
-      const answer = await call(base, 'resolve', request, context?.signal);
+      const answer = await call({ base, apiKey }, 'resolve', request, context?.signal);
       const { positions, report } = answer as { positions: { data: Positions }; report: Report };
       return { positions: positions.data, report };
     },
     async check(request, context) {
-      return (await call(base, 'check', request, context?.signal)) as CheckAnswer;
+      return (await call({ base, apiKey }, 'check', request, context?.signal)) as CheckAnswer;
     },
     close: () => Promise.resolve(),
   };
@@ -42,14 +43,14 @@ export function createRemote(address: string): Backend {
 
 /** Calls an operation that is a POST to a fixed path, as its row of the operation table says. */
 async function call(
-  base: URL,
+  { base, apiKey }: { readonly base: URL; readonly apiKey: string | undefined },
   name: OperationName,
   request: object,
   signal: AbortSignal | undefined,
 ): Promise<unknown> {
   const row = OPERATIONS[name];
   const json = encodeJson(row.request, toMessage(row.request, request), { arrays: false });
-  return decodeAnswer(row.response, await postJson(new URL(row.httpPath.slice(1), base), json, signal));
+  return decodeAnswer(row.response, await postJson(new URL(row.httpPath.slice(1), base), json, signal, { apiKey }));
 }
 
 /** A request as its protobuf message: positions carry their scalar, and seconds become a duration. */
@@ -82,6 +83,12 @@ export function parseServerUrl(text: string): URL {
   return url;
 }
 
+export interface PostOptions {
+  readonly apiKey?: string | undefined;
+  /** ms; default {@link CONNECT_TIMEOUT_MS} */
+  readonly connectTimeoutMs?: number;
+}
+
 /**
  * Posts JSON and returns the parsed answer.
  *
@@ -94,13 +101,13 @@ export async function postJson(
   url: URL,
   body: object,
   signal: AbortSignal | undefined,
-  connectTimeoutMs = CONNECT_TIMEOUT_MS,
+  options: PostOptions = {},
 ): Promise<unknown> {
   const payload = Buffer.from(JSON.stringify(body));
   let response: IncomingMessage;
   let text: string;
   try {
-    response = await send(url, payload, signal, connectTimeoutMs);
+    response = await send(url, payload, signal, options);
     text = await readText(response);
   } catch (cause) {
     if (signal?.aborted === true) throw new IntersticeError('CANCELLED', 'The request was cancelled.', { cause });
@@ -117,12 +124,13 @@ function send(
   url: URL,
   payload: Buffer,
   signal: AbortSignal | undefined,
-  connectTimeoutMs: number,
+  { apiKey, connectTimeoutMs = CONNECT_TIMEOUT_MS }: PostOptions,
 ): Promise<IncomingMessage> {
   const headers = {
     'content-type': 'application/json',
     'content-length': payload.byteLength,
     accept: 'application/json, application/problem+json',
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
   const isEncrypted = url.protocol === 'https:';
   const open = isEncrypted ? httpsRequest : httpRequest;

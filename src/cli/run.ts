@@ -41,7 +41,8 @@ function endOfCommander(error: CommanderError, argv: readonly string[], cli: Cli
 export async function openBackend(choice: BackendChoice, terminal: Terminal): Promise<Backend> {
   if (choice.server !== undefined) {
     const { createRemote } = await import('./remote.js');
-    return createRemote(choice.server);
+    const { readApiKey } = await import('./api-key.js');
+    return createRemote(choice.server, readApiKey(choice.apiKeyFile, terminal.env));
   }
   const { openLocal } = await import('./local.js');
   return openLocal(choice, terminal.env, terminal.err);

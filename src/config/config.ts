@@ -67,6 +67,7 @@ export interface Config {
 
 /** Variables that tests, benchmarks and the command line read. */
 const OTHER_VARIABLES = new Set([
+  'INTERSTICE_API_KEY',
   'INTERSTICE_DATA',
   'INTERSTICE_REQUIRE_GPU',
   'INTERSTICE_REQUIRE_BROWSER',

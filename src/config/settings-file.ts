@@ -66,6 +66,7 @@ function fromJson(content: string, problems: string[]): Entry[] {
     problems.push(`the file begins like JSON but is not valid JSON (${(error as Error).message}).`);
     return [];
   }
+  for (const name of repeatedNames(content)) problems.push(`its object: ${name} is set twice.`);
   return Object.entries(parsed as object).flatMap(([name, value]): Entry[] => {
     const place = 'its object';
     if (typeof value === 'boolean') return [{ name, value: value ? '1' : '0', place }];
@@ -73,4 +74,12 @@ function fromJson(content: string, problems: string[]): Entry[] {
     problems.push(`${place}: ${name} must be a string, a number, true or false.`);
     return [];
   });
+}
+
+/** JSON.parse keeps the last of several members with one name. @param content a valid object without objects in it */
+function repeatedNames(content: string): ReadonlySet<string> {
+  const names = [...content.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?/g)].flatMap(([, text = '', colon]): string[] =>
+    colon === undefined ? [] : [JSON.parse(text) as string],
+  );
+  return new Set(names.filter((name, index) => names.indexOf(name) < index));
 }

@@ -86,6 +86,7 @@ t.test('mistakes on the command line end with 2 and say where the help is', asyn
     [['resolve', 'a.obj', 'b.obj', '--trace', 'a.obj'], /is not a folder/],
     [['resolve', 'a.obj', 'b.obj', '--server', 'http://h', '--trace', 't'], /--trace cannot be used with --server/],
     [['resolve', 'a.obj', 'b.obj', '--server', 'http://h', '--threads', '2'], /--threads cannot be used with --server/],
+    [['resolve', 'a.obj', 'b.obj', '--api-key-file', 'a.obj'], /--api-key-file needs --server/],
     [['resolve', 'a.obj', 'b.obj', '--server', 'here'], /--server needs a URL/],
     [['check', 'a.obj', '--server', 'http://h', '--engine', 'cpu'], /--engine cannot be used with --server/],
     [['check'], /missing required argument 'MESH'[\s\S]*See interstice check --help/],

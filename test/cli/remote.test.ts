@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import t, { type Test } from 'tap';
+import { readApiKey } from '../../src/cli/api-key.js';
 import { createRemote, parseServerUrl, postJson } from '../../src/cli/remote.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CheckRequest, ResolveRequest } from '../../src/contract/requests.js';
@@ -140,7 +141,7 @@ t.test('a service that is not there', async (t) => {
   await once(silent, 'listening');
   t.teardown(() => silent.close());
   const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`);
-  await t.rejects(postJson(url, {}, undefined, 20), {
+  await t.rejects(postJson(url, {}, undefined, { connectTimeoutMs: 20 }), {
     code: 'UNREACHABLE',
     message: /no connection after 0.02 s/,
   });
@@ -164,4 +165,23 @@ t.test('an address must be a URL of HTTP', async (t) => {
     t.throws(() => parseServerUrl(text), { name: 'UsageError', message: /--server needs a URL/ }, text);
   }
   t.equal(parseServerUrl('https://host/a').href, 'https://host/a/');
+});
+
+t.test('a key comes from a file or the environment, and goes into a header', async (t) => {
+  const file = `${t.testdir({ key: ' secret-1\n', empty: '\n', two: 'a b\n' })}`;
+  t.equal(readApiKey(undefined, {}), undefined);
+  t.equal(readApiKey(undefined, { INTERSTICE_API_KEY: '' }), undefined);
+  t.equal(readApiKey(undefined, { INTERSTICE_API_KEY: 'other' }), 'other');
+  t.equal(readApiKey(`${file}/key`, { INTERSTICE_API_KEY: 'other' }), 'secret-1');
+  t.throws(() => readApiKey(`${file}/none`, {}), /Cannot read .*none \(ENOENT\)/);
+  for (const name of ['empty', 'two'])
+    t.throws(() => readApiKey(`${file}/${name}`, {}), { message: /^[^\n]*one API key and nothing else\.$/ });
+  const seen: unknown[] = [];
+  const url = await serve(t, ({ headers }, _body, response) => {
+    seen.push(headers.authorization);
+    answerJson(response, { code: 'UNAUTHENTICATED', message: 'no' }, 401);
+  });
+  await t.rejects(createRemote(url, 'secret-1').resolve(request), { code: 'UNAUTHENTICATED' });
+  await t.rejects(createRemote(url).resolve(request), { code: 'UNAUTHENTICATED' });
+  t.same(seen, ['Bearer secret-1', undefined]);
 });

@@ -25,6 +25,7 @@ t.test('every unusable line or value is a problem', async (t) => {
     ['export INTERSTICE_A=1', [/line 1: expected NAME=value/]],
     ['INTERSTICE_A=1\nPATH=/bin', [/line 2: there is no setting PATH/]],
     ['INTERSTICE_A=1\nINTERSTICE_A=1', [/line 2: INTERSTICE_A is set twice/]],
+    ['{"INTERSTICE_A": 1, "INTERSTICE_B": "INTERSTICE_A", "INTERSTICE_\\u0041": 2}', [/INTERSTICE_A is set twice/]],
     ['{"INTERSTICE_A": 1', [/begins like JSON but is not valid JSON/]],
     [
       '{"INTERSTICE_A": null, "INTERSTICE_B": [1], "X": 1}',

@@ -23,6 +23,9 @@ const MAX_AGE_SECONDS = 7200;
 /**
  * Checks host and origin of every request before its body is read, and answers the pages of allowed origins as CORS requires.
  * The preliminary request of a browser (OPTIONS) carries no key, so it is answered before authentication.
+ *
+ * @fastify/cors does not replace this: it grants, but refuses no page, so the guard would have to decide about origins a second
+ * time, and it does not answer for private networks.
  */
 export const browsers = fp<{ readonly guard?: BrowserGuard | undefined }>(
   async (app, { guard }) => {
