@@ -84,6 +84,9 @@ OBJ has no tetrahedra: \`solid/request.json\` shows how a solid with its tetrahe
 
 \`npm run examples\` regenerates these files, byte for byte (\`scenes/\` defines them; the benchmark runs larger versions of
 the same scenes), and \`npm run pictures\` draws \`docs/pictures/\` from real answers.
+
+\`solver/\` is a deformable-body solver that calls the service for every time step, with the scenes of the paper:
+[its page](solver/README.md).
 `;
 
 /** Every generated file of this folder, as path in examples/ → contents. */

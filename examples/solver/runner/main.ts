@@ -23,7 +23,11 @@ async function playAll(settings: Settings): Promise<void> {
   try {
     for (const name of settings.scenes) {
       if (isInterrupted) break;
-      played.push(await playOne(name, settings, settings.server ?? server!.grpcAddress));
+      const scene = await playOne(name, settings, settings.server ?? server!.grpcAddress).catch((error: unknown) => {
+        // A signal to the whole process group ends the service too: what is saved is complete all the same.
+        if (!isInterrupted) throw error;
+      });
+      if (scene) played.push(scene);
     }
   } finally {
     await server?.stop();

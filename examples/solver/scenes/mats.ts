@@ -20,7 +20,7 @@ export const mats: MakeScene = (size) => {
       geometry: movedBy(turnedBy(makeBlock([n, n, layers], [SIDE, SIDE, THICKNESS]), 0.7 * i), [
         0.06 * Math.cos(2.4 * i),
         0.06 * Math.sin(2.4 * i),
-        0.3 + DROP * i,
+        0.05 + DROP * i,
       ]),
       material: RUBBER,
     }),
