@@ -344,6 +344,7 @@ export class PullBack {
     restShortMotions(x, y, run.target, inverseMasses, rest);
     if (!this.#isTight) this.#proximity.tighten(x, y);
     this.#isTight = true;
+    // Always asked: a search renews the boxes of what wants to move in this step, whoever wanted it.
     const loses = losesToBoxes(this.#proximity.boxes.box, x, y, watch.wanted);
     // In a heap contacts take more than the boxes, which even a search would leave small.
     if (this.#isSearchDue || (loses && this.#cost === 1)) this.#search(run);
