@@ -4,6 +4,7 @@ import type { Timings } from '../contract/report.js';
 import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import { algorithmVersion } from '../paths.js';
 import type { EnginePositions, Resolution, StepInput } from '../solver/engine.js';
+import type { VerifierMemory } from '../verify/memory.js';
 import type { StateFindings } from '../verify/types.js';
 import { describeBudget, sumOf, warnOfBudget } from './budget-report.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
@@ -11,6 +12,7 @@ import type { JobRun } from './job-run.js';
 import type { PreparedStep } from './prepare-step.js';
 import { buildReport, measureMinDistance, progressUnknown } from './report.js';
 import { type ChosenAnswer, chooseAnswer, pathScopeOf, StateTrail } from './state-trail.js';
+import type { StepCosts } from './step-costs.js';
 import { engineTargetOf, warnOfEarlierState } from './target.js';
 
 /** What differs between a resolve and a step of a session. */
@@ -145,9 +147,7 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   timings.total = job.sinceReceived();
   const { search, geometry, backward, forward } = resolution.timings;
   costs.noteRun(resolution.searches, search / 1000, resolution.steps, (geometry + backward + forward + pieces) / 1000);
-  if (chosen.isCutShort && chosen.wasTested) costs.noteCheckCutShort(check / 1000);
-  else if (chosen.wasTested && step.memory.wasWhole) costs.noteCheck(check / 1000);
-  else if (chosen.wasTested && step.memory.wasListed) costs.noteLightCheck(check / 1000);
+  if (chosen.wasTested) noteCheck(costs, step.memory, check / 1000, chosen.isCutShort);
   if (measured) costs.noteDistances(distances / 1000);
   costs.noteFinish(finish / 1000);
   const hadPairs = resolution.proximitySetReused || resolution.searches > 0;
@@ -162,6 +162,16 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     engine: chosen.state.engine,
     findings: chosen.findings,
   };
+}
+
+/** @param check of the answer, ms */
+function noteCheck(costs: StepCosts, memory: VerifierMemory, check: number, isCutShort: boolean): void {
+  if (isCutShort) {
+    costs.noteCheckCutShort(check);
+    // What was expected to be quick was not, and the next test is not expected to be.
+    memory.noteTest(true, undefined);
+  } else if (memory.wasWhole) costs.noteCheck(check);
+  else costs.noteLightCheck(check);
 }
 
 /** If the answer is an earlier state than the engine's last, the engine's status and residuals do not describe it. */

@@ -207,7 +207,7 @@ export async function checkSceneStart(
     const milliseconds = job.lapChecks() / 1000;
     if (scene.memory.wasWhole) scene.costs.noteCheck(milliseconds);
   }
-  job.deadline.keepBack(scene.costs.answerFor(shareOfMovable(mesh, images), scene.memory.expectsList));
+  job.deadline.keepBack(scene.costs.answerFor(shareOfMovable(mesh, images), scene.memory.expectsLittle));
   // Under REJECT every pair that no longer intersects is included again, however close it still is. The engine does not know
   // such a pair to be disjoint.
   const areIncludedAgain = policy === 'REJECT' && scene.state.excluded !== undefined;

@@ -57,12 +57,12 @@ export class StepCosts {
   /**
    * @param moving share of the vertices that may move. A test leaves out what rests (verify/memory.ts): up to half of the
    *   vertices it takes that share of a whole test at most, and as much again where they are scattered.
-   * @param isListed a list of near pairs should serve the test (verify/clearance.ts)
+   * @param isLight the test should leave out as much as the last one did (verify/memory.ts)
    */
-  answerFor(moving: number, isListed = false): AnswerCosts {
+  answerFor(moving: number, isLight = false): AnswerCosts {
     const whole = this.#check.value ?? 0;
     const partial = Math.min(1, 2 * moving) * whole;
-    const check = isListed ? Math.min(partial, this.#lightCheck.value ?? partial) : partial;
+    const check = isLight ? Math.min(partial, this.#lightCheck.value ?? partial) : partial;
     return {
       check,
       finish: this.#finish.value ?? FINISH_PER_CHECK * whole,
@@ -83,7 +83,7 @@ export class StepCosts {
     this.#check.note(milliseconds);
   }
 
-  /** One that a list has served. */
+  /** One that left out most pairs. */
   noteLightCheck(milliseconds: number): void {
     this.#lightCheck.note(milliseconds);
   }

@@ -76,16 +76,14 @@ export class VerifierMemory {
     return [this.meetings, this.distances, this.meetingClearance, this.distanceClearance];
   }
 
-  /** whether a list has served the last test */
-  get wasListed(): boolean {
-    return this.#listedMotion !== undefined;
-  }
-
-  /** Whether a list should serve the next test, if that state moves as the last one did. */
-  get expectsList(): boolean {
-    const clearance = this.meetingClearance;
-    if (!clearance || this.#listedMotion === undefined) return false;
-    return this.#listedMotion + Math.max(...this.motions) < clearance.within / 2;
+  /**
+   * Whether the next test should leave out most pairs, as the last one did. Where a list has served it, the list has to outlive
+   * another motion like the last ones.
+   */
+  get expectsLittle(): boolean {
+    if (this.wasWhole || this.#listedMotion === undefined) return !this.wasWhole;
+    const { within = 0 } = this.meetingClearance ?? {};
+    return this.#listedMotion + Math.max(0, ...this.motions) < within / 2;
   }
 
   /** @param calm undefined = no list has served this test */
