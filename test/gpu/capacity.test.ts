@@ -1,8 +1,8 @@
 import t from 'tap';
-import { IntersticeError } from '../../src/contract/errors.js';
 import type { Scene } from '../../src/solver/engine.js';
 import { stackSwap } from '../solver/cases.js';
-import { openTestEngine } from '../support/gpu.js';
+import { openSpecialEngine, openTestEngine } from '../support/gpu.js';
+import { refusalOf } from '../support/job.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
 
@@ -14,29 +14,12 @@ t.teardown(() => engine?.close());
 
 const bytesOf = (array: Float32Array): Buffer => Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
-const refusalOf = async (work: Promise<unknown>): Promise<IntersticeError> => {
-  const thrown = await work.then(
-    () => new Error('nothing was thrown'),
-    (error: unknown) => error,
-  );
-  if (thrown instanceof IntersticeError) return thrown;
-  throw thrown;
-};
-
-/** Opens an engine on the adapter that is known to exist. */
-const openSpecial = async (special: NonNullable<Parameters<typeof openTestEngine>[1]>) => {
-  const { engine } = await openTestEngine(undefined, special);
-  if (!engine) throw new Error('the adapter opened once but not twice');
-  t.teardown(() => engine.close());
-  return engine;
-};
-
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
   t.test('A scene with little room grows to its demand and gives the same bytes.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
-    const tight = await openSpecial({ firstPairs: 1 });
-    const ample = await openSpecial({ firstPairs: 1 << 17 });
+    const tight = await openSpecialEngine(t, { firstPairs: 1 });
+    const ample = await openSpecialEngine(t, { firstPairs: 1 << 17 });
     const small = await openCase(tight, mesh, start, target);
     const large = await openCase(ample, mesh, start, target);
     const before = small.scene.bytes;
@@ -53,7 +36,7 @@ else {
 
   t.test('Every intermediate state is safe while the room grows.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
-    const judged = await resolveJudged(await openSpecial({ firstPairs: 1 }), mesh, start, target);
+    const judged = await resolveJudged(await openSpecialEngine(t, { firstPairs: 1 }), mesh, start, target);
     t.equal(judged.resolution.status, 'CONVERGED');
     t.equal(judged.intersections + judged.collisions, 0);
   });
@@ -63,8 +46,8 @@ else {
     async (t) => {
       const { mesh, start, target } = stackSwap(8).build();
       for (const search of ['DEVICE', 'HOST'] as const) {
-        const tight = await openSpecial({ firstCandidates: 1, search });
-        const ample = await openSpecial({ firstCandidates: 1 << 14, search });
+        const tight = await openSpecialEngine(t, { firstCandidates: 1, search });
+        const ample = await openSpecialEngine(t, { firstCandidates: 1 << 14, search });
         const small = await openCase(tight, mesh, start, target);
         const large = await openCase(ample, mesh, start, target);
         const [grown, roomy] = [await small.resolve(), await large.resolve()];
@@ -91,7 +74,7 @@ else {
     'While there is no room for candidates nothing moves: every intermediate state is safe, and none is missing.',
     async (t) => {
       const { mesh, start, target } = stackSwap(6).build();
-      const judged = await resolveJudged(await openSpecial({ firstCandidates: 1 }), mesh, start, target);
+      const judged = await resolveJudged(await openSpecialEngine(t, { firstCandidates: 1 }), mesh, start, target);
       t.equal(judged.resolution.status, 'CONVERGED');
       t.equal(judged.intersections + judged.collisions, 0);
     },
@@ -101,7 +84,7 @@ else {
     const { mesh, start, target } = stackSwap(6).build();
     // P fits; all of it is close when the layers are this thick, which takes four times the room.
     const largestBinding = 98_304;
-    const narrow = await openSpecial({ firstPairs: 16, firstCandidates: 1, largestBinding });
+    const narrow = await openSpecialEngine(t, { firstPairs: 16, firstCandidates: 1, largestBinding });
     const { scene, resolve } = await openCase(narrow, mesh, start, target, { activationDistance: 0.015 });
     const refusal = await refusalOf(resolve());
     t.equal(refusal.code, 'TOO_LARGE');
@@ -123,7 +106,7 @@ else {
       const expected = await probe.resolve();
       probe.scene.close();
       const limit = Math.floor(1.5 * needed);
-      const limited = await openSpecial({ maxDeviceBytes: limit });
+      const limited = await openSpecialEngine(t, { maxDeviceBytes: limit });
       const first = await openCase(limited, mesh, start, target);
       t.equal((await first.resolve()).status, 'CONVERGED');
       const refusal = await refusalOf(openCase(limited, mesh, start, target).then(({ resolve }) => resolve()));
@@ -140,7 +123,7 @@ else {
   t.test('An opening that fails half way frees everything.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     for (const limit of [100_000]) {
-      const limited = await openSpecial({ maxDeviceBytes: limit });
+      const limited = await openSpecialEngine(t, { maxDeviceBytes: limit });
       const refusal = await refusalOf(openCase(limited, mesh, start, target));
       t.equal(refusal.code, 'OUT_OF_DEVICE_MEMORY');
       t.equal(limited.memoryBudget.total, 0, `with ${limit} bytes`);
@@ -155,7 +138,7 @@ else {
     const needed = roomy.scene.bytes;
     roomy.scene.close();
     // A margin of a quarter: the two scenes at their smallest fit, one with all its pairs and one without do not.
-    const limited = await openSpecial({ firstPairs: 1, maxDeviceBytes: Math.floor(1.25 * needed) });
+    const limited = await openSpecialEngine(t, { firstPairs: 1, maxDeviceBytes: Math.floor(1.25 * needed) });
     const crowd: Scene[] = [];
     const late = await openCase(limited, mesh, start, target);
     for (;;) {
@@ -176,7 +159,7 @@ else {
   t.test('Pairs beyond what one binding holds are refused with demand and capacity.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const largestBinding = 65_536;
-    const narrow = await openSpecial({ firstPairs: 16, largestBinding });
+    const narrow = await openSpecialEngine(t, { firstPairs: 16, largestBinding });
     const { scene, resolve } = await openCase(narrow, mesh, start, target, { activationDistance: 0.02 });
     const refusal = await refusalOf(resolve());
     t.equal(refusal.code, 'TOO_LARGE');
@@ -190,7 +173,7 @@ else {
 
   t.test('A mesh whose own buffers exceed a binding is refused at opening.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
-    const narrow = await openSpecial({ firstPairs: 1, largestBinding: 512 });
+    const narrow = await openSpecialEngine(t, { firstPairs: 1, largestBinding: 512 });
     const refusal = await refusalOf(openCase(narrow, mesh, start, target));
     t.equal(refusal.code, 'TOO_LARGE');
     t.match(refusal.message, /needs \d+ bytes in one buffer; this device allows 512/);

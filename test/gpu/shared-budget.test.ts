@@ -1,9 +1,9 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { BYTES_PER_PAIR } from '../../src/solver/pair-budget.js';
 import { ByteAccount } from '../../src/threads/account.js';
 import { here } from '../../src/threads/here.js';
 import { stackSwap } from '../solver/cases.js';
-import { openTestEngine } from '../support/gpu.js';
+import { openSpecialEngine, openTestEngine } from '../support/gpu.js';
 import { refusalOf } from '../support/job.js';
 import { openCase } from '../support/open-case.js';
 
@@ -13,19 +13,12 @@ t.setTimeout(180_000);
 const { engine, options } = await openTestEngine();
 await engine?.close();
 
-async function open(t: Test, special: NonNullable<Parameters<typeof openTestEngine>[1]>) {
-  const { engine } = await openTestEngine(undefined, special);
-  if (!engine) throw new Error('the adapter opened once but not twice');
-  t.teardown(() => engine.close());
-  return engine;
-}
-
 if (!engine) t.test('the GPU engine', options, async () => undefined);
 else {
   t.test('Pairs beyond the bytes of a request are refused as on the CPU.', async (t) => {
     const { mesh, start, target } = stackSwap(6).build();
     const limit = 500;
-    const engine = await open(t, { firstPairs: 16, maxPairBytes: limit * BYTES_PER_PAIR });
+    const engine = await openSpecialEngine(t, { firstPairs: 16, maxPairBytes: limit * BYTES_PER_PAIR });
     const { scene, x, resolve } = await openCase(engine, mesh, start, target, { activationDistance: 0.02 });
     const refusal = await refusalOf(resolve());
     t.equal(refusal.code, 'TOO_LARGE');
@@ -37,7 +30,7 @@ else {
 
   t.test('Engines of several threads share one limit, work in progress included.', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
-    const alone = await open(t, { firstPairs: 1 });
+    const alone = await openSpecialEngine(t, { firstPairs: 1 });
     const opened = await openCase(alone, mesh, start, target);
     const atFirst = opened.scene.bytes;
     await opened.resolve();
@@ -49,7 +42,7 @@ else {
     t.teardown(() => {
       here.device = undefined;
     });
-    const [one, two] = [await open(t, { firstPairs: 1 }), await open(t, { firstPairs: 1 })];
+    const [one, two] = [await openSpecialEngine(t, { firstPairs: 1 }), await openSpecialEngine(t, { firstPairs: 1 })];
     const first = await openCase(one, mesh, start, target);
     const second = await openCase(two, mesh, start, target);
     await first.resolve();

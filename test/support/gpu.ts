@@ -1,3 +1,4 @@
+import type { Test } from 'tap';
 import { openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
@@ -57,4 +58,15 @@ export async function openTestDevice(): Promise<{
     gpu: { memory: new DeviceMemory(device, new MemoryBudget()), kernels, close: () => opened.close() },
     options: {},
   };
+}
+
+/** Opens an engine with less room, or other manners, on the adapter that is known to exist. The test closes it when it ends. */
+export async function openSpecialEngine(
+  t: Pick<Test, 'teardown'>,
+  special: NonNullable<Parameters<typeof openTestEngine>[1]>,
+): Promise<GpuEngine> {
+  const { engine } = await openTestEngine(undefined, special);
+  if (!engine) throw new Error('the adapter opened once but not twice');
+  t.teardown(() => engine.close());
+  return engine;
 }

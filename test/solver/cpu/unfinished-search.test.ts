@@ -1,32 +1,9 @@
 import t from 'tap';
-import type { Quality } from '../../../src/contract/parameters.js';
-import { buildMesh } from '../../../src/mesh/build.js';
-import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
-import type { Engine, Resolution, Scene, StepInput } from '../../../src/solver/engine.js';
-import { resolveParameters } from '../../../src/solver/parameters.js';
-import { stackSwap } from '../cases.js';
+import type { Resolution, Scene, StepInput } from '../../../src/solver/engine.js';
+import { pinnedStack } from '../../support/pinned-stack.js';
 
-const builder = stackSwap(40);
-const { mesh: input } = builder.build();
-// A pinned corner of each layer keeps them from moving rigidly before the first step.
-const corners = [0, input.vertexCount - 1];
-for (const corner of corners) input.kinematic![corner] = 1;
-const SCALE = 64;
-const image = (positions: ArrayLike<number>) => Float32Array.from(positions, (value) => value * SCALE);
-const x = image(builder.start);
-const y = image(builder.target);
-for (const corner of corners) y.set(x.subarray(3 * corner, 3 * corner + 3), 3 * corner);
-const mesh = buildMesh(input);
-
-async function open(quality: Quality = 'FAST', engine: Engine = createCpuEngine()): Promise<Scene> {
-  const { parameters } = resolveParameters(
-    { stepLimit: 6, quality },
-    measureMesh(mesh, Float32Array.from(builder.start)),
-  );
-  const units = { scale: SCALE, floor: parameters.activationDistance * 0.01 * SCALE };
-  return engine.open(mesh, parameters, units);
-}
+const { x, y, open } = pinnedStack(40);
 
 /** No time for a step, and for a search as many questions as given. */
 function briefly(questions: number): Partial<StepInput> {
