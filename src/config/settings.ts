@@ -243,7 +243,7 @@ export const SETTINGS = {
     Math.min(4 * GiB, Math.floor(memoryBytes() / 4)),
     [MiB, MAX_BYTES],
     'bytes',
-    'Memory that the pairs of one request may take, with their candidates and contacts: 176 bytes a pair, 24 million pairs at most; a request that needs more is refused as too large.',
+    'Memory that the pairs of one request may take, with their candidates and contacts: 192 bytes a pair, 24 million pairs at most; a request that needs more is refused as too large.',
   ),
   maxWorkBytes: number(
     'INTERSTICE_MAX_WORK_BYTES',

@@ -43,7 +43,7 @@ export class Bvh {
   count = 0;
 
   /** uint32[N] Morton code of each primitive, in the caller's numbering, and the grid that it counts cells of */
-  #code = new Uint32Array(0);
+  #code: Uint32Array = new Uint32Array(0);
   #grid: Grid = { x: 0, y: 0, z: 0, cells: 0 };
 
   get bytes(): number {
@@ -54,7 +54,7 @@ export class Bvh {
 
   /** Gives the memory back; the tree must be built anew. */
   free(): void {
-    release(this.order, this.box, this.mask, this.node, this.nodeMask);
+    release(this.order, this.box, this.mask, this.node, this.nodeMask, this.#code);
     this.order = new Uint32Array(0);
     this.box = new Float32Array(0);
     this.mask = new Uint8Array(0);
@@ -78,7 +78,8 @@ export class Bvh {
       this.order = allocate(Uint32Array, count);
       this.box = allocate(Float32Array, 6 * count);
       this.mask = allocate(Uint8Array, count);
-      this.#code = new Uint32Array(count);
+      release(this.#code);
+      this.#code = allocate(Uint32Array, count);
     }
     if (this.nodeMask.length < 2 * this.leaves) {
       release(this.node, this.nodeMask);
@@ -86,7 +87,8 @@ export class Bvh {
       this.nodeMask = allocate(Uint8Array, 2 * this.leaves);
     }
     this.#grid = gridOf(count, box);
-    for (let i = 0; i < count; i++) this.#code[i] = mortonCode(box, i, this.#grid);
+    const arrays = { box, code: this.#code };
+    team.run({ stage: CODES, arrays, numbers: { ...this.#grid }, count, chunk: CODE_CHUNK, cost: CODE_COST });
     sortByCode(count, this.#code, this.order);
     this.#fill(box, mask);
   }
@@ -174,6 +176,21 @@ interface LeafArrays {
   readonly mask: Uint8Array;
   readonly node: Float32Array;
   readonly nodeMask: Uint8Array;
+}
+
+interface CodeArrays {
+  readonly box: Float32Array;
+  readonly code: Uint32Array;
+}
+
+/** Primitives of a chunk, and nanoseconds of one. */
+const CODE_CHUNK = 4096;
+const CODE_COST = 15;
+
+const CODES = defineStage(import.meta.url, 'codes', computeCodes);
+
+function computeCodes({ box, code }: CodeArrays, grid: Grid, from: number, to: number): void {
+  for (let i = from; i < to; i++) code[i] = mortonCode(box, i, grid);
 }
 
 const LEAVES_PER_CHUNK = 256;

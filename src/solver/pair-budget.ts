@@ -20,11 +20,11 @@ const MOST_PAIRS = 24_000_000;
 
 /**
  * Bytes of a request for each pair of its proximity set at most: on the CPU 44 of the pair and its normal (29, and spare room for
- * half as many), 60 of its geometry, 28 of the search that found it, 21 of the lists of active and incident pairs, 21 of what it is as a
+ * half as many), 60 of its geometry, 28 of the search that found it, 21 of the lists of active and incident pairs, 37 of what it is as a
  * candidate and in the forward step. Beside them rows take 164 bytes for each contact, of which a vertex has 24 at most. A device
  * takes less than 100 bytes a pair, and counts every buffer against its own limit.
  */
-export const BYTES_PER_PAIR = 176;
+export const BYTES_PER_PAIR = 192;
 
 /** Pairs that a scene may hold. @param bytes that the pairs of one request may take; undefined or 0 = as many as the engine can count */
 export function pairLimit(bytes: number | undefined): number {

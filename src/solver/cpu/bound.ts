@@ -90,7 +90,7 @@ function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to
     const p = active[n];
     if (pass !== PASS.ALL && (stamp[p] === step) !== (pass === PASS.CURRENT)) continue;
     if (stamp[p] !== step) {
-      if (isAlongNormal && staysApart(arrays, p, numbers.skipMargin)) continue;
+      if (isAlongNormal && staysApart(arrays, p, numbers)) continue;
       measurePair(arrays, p, arrays.x, step);
     } else measureAlongNormal(arrays, p, arrays.x);
     if (!(gap[p] > 2 * error[p])) {
@@ -98,10 +98,10 @@ function boundPairs(arrays: BoundArrays, numbers: BoundNumbers, from: number, to
       touching++;
       continue;
     }
-    const room = f(Math.max(0, gap[p] - floor));
-    const share = bound(arrays, numbers, p, room, base);
+    allowance.room = f(Math.max(0, gap[p] - floor));
+    bound(arrays, numbers, p, base);
     bounded[kept] = p;
-    storeLimits(arrays.limits, kept++, floor, gap[p], room, share);
+    storeLimits(arrays, numbers, kept++, p);
   }
   counts[2 * chunk] = kept - from;
   counts[2 * chunk + 1] = touching;
@@ -133,7 +133,7 @@ export function mergeSlots({ alphaGuard, alphas, limiters, runs }: BoundArrays, 
  * floor covers: δ/2 and the rounding of two vertices there must remain. Within nine times the coordinates that the floor
  * covers this is less than δ.
  */
-function staysApart(arrays: BoundArrays, p: number, margin: number): boolean {
+function staysApart(arrays: BoundArrays, p: number, { skipMargin: margin }: BoundNumbers): boolean {
   const { x, y, vertex, normal, most } = arrays;
   const kind = arrays.kind[p];
   const nx = normal[3 * p];
@@ -181,17 +181,21 @@ function freeze({ kind, vertex, alphas, limiters }: BoundArrays, p: number, base
   }
 }
 
-/** Stores the half-spaces that the check enforces. */
-function storeLimits(limits: Float32Array, n: number, floor: number, gap: number, room: number, share: number): void {
-  const reserve = f(Math.max(0, Math.min(gap, floor) - 0.5 * floor) / 2);
+/** Of the pair at hand: max(0, g − floor), and s_a. Numbers handed from function to function would be objects on the heap. */
+const allowance = { room: 0.5, share: 0.5 };
+
+/** Stores the half-spaces of pair p that the check enforces. */
+function storeLimits({ limits, gap }: BoundArrays, { floor }: BoundNumbers, n: number, p: number): void {
+  const { room, share } = allowance;
+  const reserve = f(Math.max(0, Math.min(gap[p], floor) - 0.5 * floor) / 2);
   limits[3 * n] = f(heights.lo - f(f(share * room) + reserve));
   limits[3 * n + 1] = f(heights.hi + f(f(f(1 - share) * room) + reserve));
   limits[3 * n + 2] = heights.error;
 }
 
 interface Rule {
-  /** Lowers α of the vertices of pair p. @param room max(0, g − floor) @param base of the slot @returns s_a */
-  readonly bound: (arrays: BoundArrays, numbers: BoundNumbers, p: number, room: number, base: number) => number;
+  /** Lowers α of the vertices of pair p, which has this room in `allowance`, and sets s_a there. @param base of the slot */
+  readonly bound: (arrays: BoundArrays, numbers: BoundNumbers, p: number, base: number) => void;
   /** Whether the rule bounds only the component along the normal: then far pairs can be skipped, and stuck vertices slide. */
   readonly isAlongNormal: boolean;
 }
@@ -212,7 +216,8 @@ export function indexOfRule(rule: ForwardRule): number {
 const approaches = new Float32Array(4);
 
 /** The planar rule; reads `heights` of the pair. */
-function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, room: number, base: number): number {
+function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
+  const { room } = allowance;
   const { x, y, vertex, normal, alphas, alphaGuard, limiters } = arrays;
   const kind = arrays.kind[p];
   const sideA = SIDE_A[kind];
@@ -251,11 +256,12 @@ function boundPlanar(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, ro
       limiters[base + v] = p;
     }
   }
-  return share;
+  allowance.share = share;
 }
 
 /** The isotropic rule, Eqs. 15–17 with the floor. */
-function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, room: number, base: number): number {
+function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number, base: number): void {
+  const { room } = allowance;
   const { x, y, kind, vertex, moving, alphas, limiters } = arrays;
   for (let s = 4 * p; s < 4 * p + CORNERS[kind[p]]; s++) {
     const v = vertex[s];
@@ -267,7 +273,7 @@ function boundIsotropic(arrays: BoundArrays, { gamma }: BoundNumbers, p: number,
       limiters[base + v] = p;
     }
   }
-  return 0.5;
+  allowance.share = 0.5;
 }
 
 /** How far apart a pair must stay to be skipped: δ, or δ/2 and the rounding of two vertices at the farthest coordinate. */

@@ -29,7 +29,10 @@ export const heights = { h1: 0, h2: 0, h3: 0, lo: 0, hi: 0, gap: 0, error: 0 };
 
 const f = Math.fround;
 
-/** Fills `heights` for the pair (kind, v0..v3) at positions x. */
+/** A direction that is measured before it becomes a pair's normal. */
+const candidate = new Float32Array(3);
+
+/** Fills `heights` for the pair (kind, v0..v3) at positions x, along a vector of float32 numbers. */
 export function measureHeights(
   x: Float32Array,
   kind: number,
@@ -41,6 +44,29 @@ export function measureHeights(
   ny: number,
   nz: number,
 ): void {
+  candidate[0] = nx;
+  candidate[1] = ny;
+  candidate[2] = nz;
+  measureAlong(x, kind, v0, v1, v2, v3, candidate, 0);
+}
+
+/**
+ * {@link measureHeights} along the vector from `at` on in `normals`. The measurement of every pair calls this one: numbers handed
+ * to a function of this size are objects on the heap, integers and arrays are not.
+ */
+function measureAlong(
+  x: Float32Array,
+  kind: number,
+  v0: number,
+  v1: number,
+  v2: number,
+  v3: number,
+  normals: Float32Array,
+  at: number,
+): void {
+  const nx = normals[at];
+  const ny = normals[at + 1];
+  const nz = normals[at + 2];
   const ox = x[3 * v0];
   const oy = x[3 * v0 + 1];
   const oz = x[3 * v0 + 2];
@@ -165,20 +191,9 @@ export function heightError(sum: number): number {
 
 /** Fills `heights` for pair p of P along its stored normal. */
 export function measureAlongNormal(pairs: PairArrays, p: number, x: Float32Array): void {
-  const { vertex, normal } = pairs;
+  const { kind, vertex, normal } = pairs;
   const q = 4 * p;
-  const n = 3 * p;
-  measureHeights(
-    x,
-    pairs.kind[p],
-    vertex[q],
-    vertex[q + 1],
-    vertex[q + 2],
-    vertex[q + 3],
-    normal[n],
-    normal[n + 1],
-    normal[n + 2],
-  );
+  measureAlong(x, kind[p], vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], normal, 3 * p);
 }
 
 /** Fills `closest` for pair p of P at positions x. */
@@ -209,12 +224,15 @@ export function measurePair(pairs: PairArrays, p: number, x: Float32Array, step:
   if (distance > 0) {
     const kind = pairs.kind[p];
     const { vertex, normal } = pairs;
-    const { x: nx, y: ny, z: nz } = closestDirection(distance);
-    measureHeights(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], nx, ny, nz);
+    // (p − q)/d
+    candidate[0] = closest.x / distance;
+    candidate[1] = closest.y / distance;
+    candidate[2] = closest.z / distance;
+    measureAlong(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], candidate, 0);
     if (heights.gap >= TRUSTED_SHARE * distance && heights.gap > 2 * heights.error) {
-      normal[3 * p] = nx;
-      normal[3 * p + 1] = ny;
-      normal[3 * p + 2] = nz;
+      normal[3 * p] = candidate[0];
+      normal[3 * p + 1] = candidate[1];
+      normal[3 * p + 2] = candidate[2];
       pairs.gap[p] = Math.min(heights.gap, pairs.distance[p]);
       pairs.error[p] = heights.error;
       return;
@@ -223,15 +241,12 @@ export function measurePair(pairs: PairArrays, p: number, x: Float32Array, step:
   chooseNormal(pairs, p, x, distance);
 }
 
-/** The rare case of measurePair: tries every candidate in a fixed order and keeps the normal with the largest g − 2e. */
+/** The rare case of measurePair, with the first candidate in `candidate`: tries every one in a fixed order and keeps the normal with the largest g − 2e. */
 function chooseNormal(pairs: PairArrays, p: number, x: Float32Array, distance: number): void {
   const kind = pairs.kind[p];
   const [v0, v1, v2, v3] = pairs.vertex.subarray(4 * p, 4 * p + 4);
   const candidates: number[][] = [];
-  if (distance > 0) {
-    const { x: nx, y: ny, z: nz } = closestDirection(distance);
-    candidates.push([nx, ny, nz]);
-  }
+  if (distance > 0) candidates.push([...candidate]);
   const plane = planeNormal(x, kind, [v0, v1, v2, v3]);
   if (plane) candidates.push(plane, [-plane[0], -plane[1], -plane[2]]);
   const last = [...pairs.normal.subarray(3 * p, 3 * p + 3)];
@@ -249,16 +264,6 @@ function chooseNormal(pairs: PairArrays, p: number, x: Float32Array, distance: n
   pairs.normal.set(best, 3 * p);
   pairs.gap[p] = Math.min(heights.gap, pairs.distance[p]);
   pairs.error[p] = heights.error;
-}
-
-const direction = { x: 0, y: 0, z: 0 };
-
-/** (p − q)/d of the points in `closest`, d > 0. */
-function closestDirection(distance: number): Readonly<typeof direction> {
-  direction.x = f(closest.x / distance);
-  direction.y = f(closest.y / distance);
-  direction.z = f(closest.z / distance);
-  return direction;
 }
 
 /** Unit normal of the plane that the pair's elements span: of the triangle (VT), parallel to both edges (EE). */

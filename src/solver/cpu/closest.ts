@@ -19,20 +19,29 @@ export const closest = {
   squared: 0,
 };
 
-function setClosest(w0: number, w1: number, w2: number, w3: number, x: number, y: number, z: number): void {
-  closest.w0 = w0;
-  closest.w1 = w1;
-  closest.w2 = w2;
-  closest.w3 = w3;
-  closest.x = x;
-  closest.y = y;
-  closest.z = z;
-  closest.squared = x * x + y * y + z * z;
+/*
+ * Every pair of every step comes by here. So `closest` is written in place, and numbers are not handed on to functions, which may
+ * not be inlined: each would be an object on the heap.
+ */
+
+/** The point of side b is vertex i, the one of a slot, and that of side a is vertex a. */
+function setToVertices(x: Float32Array, a: number, i: number, slot: number): void {
+  const dx = x[3 * a] - x[3 * i];
+  const dy = x[3 * a + 1] - x[3 * i + 1];
+  const dz = x[3 * a + 2] - x[3 * i + 2];
+  closest.w0 = 1;
+  closest.w1 = slot === 1 ? 1 : 0;
+  closest.w2 = slot === 2 ? 1 : 0;
+  closest.w3 = slot === 3 ? 1 : 0;
+  closest.x = dx;
+  closest.y = dy;
+  closest.z = dz;
+  closest.squared = dx * dx + dy * dy + dz * dz;
 }
 
 /** Vertex a against vertex i (slots 0 and 1). */
 export function closestVertexVertex(x: Float32Array, a: number, i: number): void {
-  setClosest(1, 1, 0, 0, x[3 * a] - x[3 * i], x[3 * a + 1] - x[3 * i + 1], x[3 * a + 2] - x[3 * i + 2]);
+  setToVertices(x, a, i, 1);
 }
 
 /** Vertex a against segment i j (slots 0, then 1 and 2). */
@@ -47,8 +56,21 @@ export function closestVertexEdge(x: Float32Array, a: number, i: number, j: numb
   const pu = px * ux + py * uy + pz * uz;
   const t = pu <= 0 ? 0 : pu >= uu ? 1 : pu / uu;
   // For t = 1 the difference to vertex j is exact, whereas px − ux rounds.
-  if (t === 1) setClosest(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
-  else setClosest(1, 1 - t, t, 0, px - t * ux, py - t * uy, pz - t * uz);
+  if (t === 1) {
+    setToVertices(x, a, j, 2);
+    return;
+  }
+  const dx = px - t * ux;
+  const dy = py - t * uy;
+  const dz = pz - t * uz;
+  closest.w0 = 1;
+  closest.w1 = 1 - t;
+  closest.w2 = t;
+  closest.w3 = 0;
+  closest.x = dx;
+  closest.y = dy;
+  closest.z = dz;
+  closest.squared = dx * dx + dy * dy + dz * dz;
 }
 
 /** Vertex a against triangle i j k, by the Voronoi regions of the triangle (Ericson, Real-Time Collision Detection 5.1.5). */
@@ -65,7 +87,7 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   const d1 = ux * px + uy * py + uz * pz;
   const d2 = vx * px + vy * py + vz * pz;
   if (d1 <= 0 && d2 <= 0) {
-    setClosest(1, 1, 0, 0, px, py, pz);
+    setToVertices(x, a, i, 1);
     return;
   }
   const uu = ux * ux + uy * uy + uz * uz;
@@ -74,13 +96,13 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   const d3 = d1 - uu;
   const d4 = d2 - uv;
   if (d3 >= 0 && d4 <= d3) {
-    setClosest(1, 0, 1, 0, x[3 * a] - x[3 * j], x[3 * a + 1] - x[3 * j + 1], x[3 * a + 2] - x[3 * j + 2]);
+    setToVertices(x, a, j, 2);
     return;
   }
   const d5 = d1 - uv;
   const d6 = d2 - vv;
   if (d6 >= 0 && d5 <= d6) {
-    setClosest(1, 0, 0, 1, x[3 * a] - x[3 * k], x[3 * a + 1] - x[3 * k + 1], x[3 * a + 2] - x[3 * k + 2]);
+    setToVertices(x, a, k, 3);
     return;
   }
   // Barycentric numerators from one cross product each keep their sign on slivers better than differences of products.
@@ -94,7 +116,17 @@ export function closestVertexTriangle(x: Float32Array, a: number, i: number, j: 
   // A thin triangle's boundary is as close as its interior, and better conditioned.
   if (nn > THIN * uu * vv && bi > 0 && bj > 0 && bk > 0) {
     const s = (nx * px + ny * py + nz * pz) / nn;
-    setClosest(1, 1 - bj / nn - bk / nn, bj / nn, bk / nn, s * nx, s * ny, s * nz);
+    const dx = s * nx;
+    const dy = s * ny;
+    const dz = s * nz;
+    closest.w0 = 1;
+    closest.w1 = 1 - bj / nn - bk / nn;
+    closest.w2 = bj / nn;
+    closest.w3 = bk / nn;
+    closest.x = dx;
+    closest.y = dy;
+    closest.z = dz;
+    closest.squared = dx * dx + dy * dy + dz * dz;
     return;
   }
   closestOnBoundary(x, a, i, j, k);
@@ -155,44 +187,50 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
     if (s > 0 && s < 1 && t > 0 && t < 1) {
       const uu = ux * ux + uy * uy + uz * uz;
       const vv = vx * vx + vy * vy + vz * vz;
-      if (nn < THIN * uu * vv) {
-        closestOfEnds(x, a, b, c, d, ux, uy, uz, vx, vy, vz, wx, wy, wz);
-        // The difference of the points, unlike that of the planes, cannot be too small.
-        const px = wx + s * ux - t * vx;
-        const py = wy + s * uy - t * vy;
-        const pz = wz + s * uz - t * vz;
-        if (px * px + py * py + pz * pz < closest.squared) setClosest(1 - s, s, 1 - t, t, px, py, pz);
-        return;
-      }
       const h = (nx * wx + ny * wy + nz * wz) / nn;
-      setClosest(1 - s, s, 1 - t, t, h * nx, h * ny, h * nz);
+      let dx = h * nx;
+      let dy = h * ny;
+      let dz = h * nz;
+      if (nn < THIN * uu * vv) {
+        closestOfEnds(x, a, b, c, d);
+        // The difference of the points, unlike that of the planes, cannot be too small.
+        dx = wx + s * ux - t * vx;
+        dy = wy + s * uy - t * vy;
+        dz = wz + s * uz - t * vz;
+        if (!(dx * dx + dy * dy + dz * dz < closest.squared)) return;
+      }
+      closest.w0 = 1 - s;
+      closest.w1 = s;
+      closest.w2 = 1 - t;
+      closest.w3 = t;
+      closest.x = dx;
+      closest.y = dy;
+      closest.z = dz;
+      closest.squared = dx * dx + dy * dy + dz * dz;
       return;
     }
   }
-  closestOfEnds(x, a, b, c, d, ux, uy, uz, vx, vy, vz, wx, wy, wz);
+  closestOfEnds(x, a, b, c, d);
 }
 
 /**
- * Best of the four end points against the other segment, chosen by the squared distance as a quadratic in (s, t); the
- * difference itself is then computed from the chosen end point, which preserves its digits. u = b − a, v = d − c and
- * w = a − c come from the caller.
+ * Best of the four end points against the other segment, chosen by the squared distance as a quadratic in (s, t),
+ *
+ *   |w + s u − t v|² = ww + s (s uu + 2 uw) + t (t vv − 2 vw) − 2 s t uv,   u = b − a, v = d − c, w = a − c;
+ *
+ * the difference itself is then computed from the chosen end point, which preserves its digits. It takes vertices only: numbers
+ * that are passed to a function of this size would each be an object on the heap.
  */
-function closestOfEnds(
-  x: Float32Array,
-  a: number,
-  b: number,
-  c: number,
-  d: number,
-  ux: number,
-  uy: number,
-  uz: number,
-  vx: number,
-  vy: number,
-  vz: number,
-  wx: number,
-  wy: number,
-  wz: number,
-): void {
+function closestOfEnds(x: Float32Array, a: number, b: number, c: number, d: number): void {
+  const ux = x[3 * b] - x[3 * a];
+  const uy = x[3 * b + 1] - x[3 * a + 1];
+  const uz = x[3 * b + 2] - x[3 * a + 2];
+  const vx = x[3 * d] - x[3 * c];
+  const vy = x[3 * d + 1] - x[3 * c + 1];
+  const vz = x[3 * d + 2] - x[3 * c + 2];
+  const wx = x[3 * a] - x[3 * c];
+  const wy = x[3 * a + 1] - x[3 * c + 1];
+  const wz = x[3 * a + 2] - x[3 * c + 2];
   const uu = ux * ux + uy * uy + uz * uz;
   const vv = vx * vx + vy * vy + vz * vz;
   const uv = ux * vx + uy * vy + uz * vz;
@@ -203,26 +241,36 @@ function closestOfEnds(
   const t1 = clampQuotient(vw + uv, vv);
   const s0 = clampQuotient(-uw, uu);
   const s1 = clampQuotient(uv - uw, uu);
-  const squared = (s: number, t: number): number => ww + s * (s * uu + 2 * uw) + t * (t * vv - 2 * vw) - 2 * s * t * uv;
   let end = 0;
-  let best = squared(0, t0);
-  const second = squared(1, t1);
+  // a, b, c and d
+  let best = ww + t0 * (t0 * vv - 2 * vw);
+  const second = ww + (uu + 2 * uw) + t1 * (t1 * vv - 2 * vw) - 2 * t1 * uv;
   if (second < best) {
     best = second;
     end = 1;
   }
-  const third = squared(s0, 0);
+  const third = ww + s0 * (s0 * uu + 2 * uw);
   if (third < best) {
     best = third;
     end = 2;
   }
-  if (squared(s1, 1) < best) end = 3;
-  const onA = end < 2;
-  if (onA) closestVertexEdge(x, end === 0 ? a : b, c, d);
-  else closestVertexEdge(x, end === 2 ? c : d, a, b);
-  const { w1, w2 } = closest;
-  if (onA) setClosest(1 - end, end, w1, w2, closest.x, closest.y, closest.z);
-  else setClosest(w1, w2, 3 - end, end - 2, -closest.x, -closest.y, -closest.z);
+  if (ww + s1 * (s1 * uu + 2 * uw) + (vv - 2 * vw) - 2 * s1 * uv < best) end = 3;
+  if (end < 2) {
+    closestVertexEdge(x, end === 0 ? a : b, c, d);
+    closest.w3 = closest.w2;
+    closest.w2 = closest.w1;
+    closest.w0 = 1 - end;
+    closest.w1 = end;
+  } else {
+    closestVertexEdge(x, end === 2 ? c : d, a, b);
+    closest.w0 = closest.w1;
+    closest.w1 = closest.w2;
+    closest.w2 = 3 - end;
+    closest.w3 = end - 2;
+    closest.x = -closest.x;
+    closest.y = -closest.y;
+    closest.z = -closest.z;
+  }
 }
 
 /** Fills `closest` at positions x; vertex ids in slot order, unused ones ignored. */

@@ -145,9 +145,9 @@ export class EdgeLimits {
         const a = this.#ends[2 * n];
         const b = this.#ends[2 * n + 1];
         if (alpha[a] === alpha[b]) continue;
-        const [ahead, behind] = alpha[a] > alpha[b] ? [a, b] : [b, a];
+        const ahead = alpha[a] > alpha[b] ? a : b;
         if (this.#inverseMass[ahead] === 0) continue;
-        if (shorten(x, y, alpha, ahead, behind, this.#limit[n])) isShortened = true;
+        if (shorten(x, y, alpha, ahead, a + b - ahead, this.#limit, n)) isShortened = true;
       }
       if (!isShortened) return;
     }
@@ -203,7 +203,16 @@ export class EdgeLimits {
 }
 
 /** With e = x_i − x_j − α_j D_j the length grows past its limit at the larger root of |e + α D_i|² = limit². */
-function shorten(x: Float32Array, y: Float32Array, alpha: Float32Array, i: number, j: number, limit: number): boolean {
+function shorten(
+  x: Float32Array,
+  y: Float32Array,
+  alpha: Float32Array,
+  i: number,
+  j: number,
+  limits: Float32Array,
+  n: number,
+): boolean {
+  const limit = limits[n];
   const held = alpha[j];
   let ee = 0;
   let ed = 0;

@@ -207,20 +207,20 @@ export class PairSet {
     const { vertex, count } = this;
     const isKept = allocate(Uint8Array, count);
     team.run({ stage: MARK, arrays: { vertex, mask, isKept }, numbers: { bit }, count, chunk: 8192, cost: MARK_COST });
-    this.retain((p) => isKept[p] === 1);
+    this.retain(isKept);
     release(isKept);
   }
 
-  /** Drops the pairs for which `isKept` is false; the others keep their order, normal, δ_p and multiplier. */
-  retain(isKept: (p: number) => boolean): void {
-    const { kind, vertex, normal, delta, lambda, byKind } = this;
+  /** Drops the pairs without a mark; the others keep their order, normal, δ_p and multiplier. @param isKept uint8[count] 0 or 1 */
+  retain(isKept: Uint8Array): void {
+    const { kind, vertex, normal, delta, lambda, byKind, count } = this;
     this.revision = ++lastRevision;
     byKind.fill(0);
     let to = 0;
     // Pairs are dropped in few places: what lies between them moves as a block.
     let from = 0;
-    for (let p = 0; p <= this.count; p++) {
-      if (p < this.count && isKept(p)) {
+    for (let p = 0; p <= count; p++) {
+      if (p < count && isKept[p] === 1) {
         byKind[kind[p]]++;
         continue;
       }

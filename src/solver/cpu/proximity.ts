@@ -4,18 +4,18 @@ import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
 import { eitherOf, findKinematicBorder, ignoredParts, isSameList, type PairPredicate } from '../exclusion-rules.js';
 import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '../pair-budget.js';
-import { distancesByVertex, pairActivationDistance, smallestDistance } from '../part-distances.js';
+import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import { carryBoxes, carryNormals, isWithinGroup } from '../rigid/carry.js';
 import type { RigidMotions } from '../rigid/move-rigidly.js';
 import { PLACEMENT_ERROR } from '../rigid/twist.js';
 import type { SavedProximity } from '../saved-scene.js';
 import type { Settings } from '../settings.js';
 import { StepAbandoned } from '../step-abandoned.js';
-import { separationOfBoxes } from './box-separation.js';
 import { fillTrustBoxes, isInBox, shrinkTrustBoxes, type TrustBoxes } from './boxes.js';
 import { distanceAt, isFew, isSameAt, ROUND_UP } from './motion.js';
 import { PairSet } from './pair-set.js';
 import { type PairRules, ProximitySearch, SearchCursor, type UnfinishedSearch } from './search.js';
+import { dropApart } from './tighten.js';
 import { PairBudgetExceeded } from './walk.js';
 import { Workspace } from './workspace.js';
 
@@ -235,7 +235,9 @@ export class Proximity {
     const least = smallestDistance(this.#rules.distances, delta);
     if (this.#worn > MAX_WORN_SHARE * least || !carryBoxes(boxes.box, before, after, motions, off)) return;
     carryNormals(pairs, motions);
-    pairs.retain((p) => isWithinGroup(pairs, p, label));
+    const isKept = new Uint8Array(pairs.count);
+    for (let p = 0; p < isKept.length; p++) isKept[p] = isWithinGroup(pairs, p, label) ? 1 : 0;
+    pairs.retain(isKept);
     for (let v = 0; v < label.length; v++) {
       const isPassive = this.#mesh.kinematic[v] !== 0 && this.#settings.skipKinematicPairs;
       this.#mask[v] = (isPassive ? PASSIVE : 0) | (GROUP_BIT << label[v]);
@@ -261,17 +263,7 @@ export class Proximity {
    */
   tighten(x: Float32Array, y: Float32Array): void {
     shrinkTrustBoxes(this.boxes, x, y, this.#reach);
-    const { box } = this.boxes;
-    const { kind, vertex, normal } = this.pairs;
-    const { distances } = this.#rules;
-    const { delta } = this.#settings;
-    this.pairs.retain((p) => {
-      const q = 4 * p;
-      const [v0, v1, v2, v3] = [vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3]];
-      const cutoff = distances ? pairActivationDistance(distances, kind[p], v0, v1, v2, v3) : delta;
-      const [nx, ny, nz] = [normal[3 * p], normal[3 * p + 1], normal[3 * p + 2]];
-      return !(separationOfBoxes(box, x, kind[p], v0, v1, v2, v3, nx, ny, nz) > cutoff);
-    });
+    dropApart(this.pairs, this.boxes.box, x, this.#settings.delta, this.#rules.distances);
   }
 
   /**

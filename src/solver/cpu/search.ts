@@ -1,10 +1,13 @@
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
+import { team } from '../../threads/here.js';
 import { Bvh } from '../bvh.js';
 import { PASSIVE } from '../constants.js';
 import type { KinematicBorder, PairPredicate } from '../exclusion-rules.js';
 import { type ElementSet, PAIR_KINDS } from '../pair-kinds.js';
 import type { TrustBoxes } from './boxes.js';
+import { HULL_CHUNK, HULL_COST, HULLS } from './hulls.js';
+import { closeGaps } from './lists.js';
 import type { PairSet } from './pair-set.js';
 import { FoundPairs, pairUp, type WalkedElements } from './walk.js';
 
@@ -76,9 +79,10 @@ export class SearchTrees {
   /** float32[6·V] the boxes that the trees were built from */
   seen = new Float32Array(0);
   /** uint8[V] 1 = the vertex has another box than in the last search */
-  isChanged = new Uint8Array(0);
-  /** uint32[n] scratch: elements with a changed corner */
-  changed = new Uint32Array(0);
+  isChanged: Uint8Array = new Uint8Array(0);
+  /** uint32[n] elements with a changed corner, and int32[chunks] how many of each chunk (hulls.ts) */
+  changed: Uint32Array = new Uint32Array(0);
+  counts: Int32Array = new Int32Array(0);
   /** the search that built the trees, 0 = none; no reference, which would keep its mesh alive */
   #search = 0;
   #growth = 0;
@@ -86,7 +90,9 @@ export class SearchTrees {
   get bytes(): number {
     const { vertices, triangles, edges, particles, seen, isChanged, changed } = this;
     const ofTrees = vertices.bytes + triangles.bytes + edges.bytes + particles.bytes;
-    return ofTrees + this.found.bytes + seen.byteLength + isChanged.byteLength + changed.byteLength;
+    return (
+      ofTrees + this.found.bytes + seen.byteLength + isChanged.byteLength + changed.byteLength + this.counts.byteLength
+    );
   }
 
   free(): void {
@@ -98,8 +104,18 @@ export class SearchTrees {
     this.particles = new ElementTree();
     this.seen = new Float32Array(0);
     this.#search = 0;
+    release(this.isChanged, this.changed, this.counts);
     this.isChanged = new Uint8Array(0);
     this.changed = new Uint32Array(0);
+    this.counts = new Int32Array(0);
+  }
+
+  /** Makes room for the changed ones of so many elements. */
+  reserve(elements: number): void {
+    if (this.changed.length >= elements) return;
+    release(this.changed, this.counts);
+    this.changed = allocate(Uint32Array, elements);
+    this.counts = allocate(Int32Array, Math.ceil(elements / HULL_CHUNK));
   }
 
   /**
@@ -113,7 +129,10 @@ export class SearchTrees {
     this.#search = 0;
     if (!isSame) return false;
     const vertexCount = box.length / 6;
-    if (this.isChanged.length < vertexCount) this.isChanged = new Uint8Array(vertexCount);
+    if (this.isChanged.length < vertexCount) {
+      release(this.isChanged);
+      this.isChanged = allocate(Uint8Array, vertexCount);
+    }
     const { seen, isChanged } = this;
     for (let i = 0, q = 0; i < vertexCount; i++, q += 6) {
       const isKept =
@@ -209,28 +228,10 @@ export class ProximitySearch {
     border?: Uint8Array,
   ): void {
     const count = corner.length / size;
-    const trees = this.#trees;
     if (of.mask.length < count) {
       release(of.box, of.mask);
       of.box = allocate(Float32Array, 6 * count);
       of.mask = allocate(Uint8Array, count);
-    }
-    if (trees.changed.length < count) trees.changed = new Uint32Array(count);
-    const { isChanged, changed } = trees;
-    let changedCount = 0;
-    for (let e = 0; e < count; e++) {
-      const first = corner[size * e];
-      let bits = mask[first];
-      let isOther = !isUpdate || isChanged[first] === 1;
-      for (let s = 1; s < size; s++) {
-        const v = corner[size * e + s];
-        bits &= mask[v];
-        if (isUpdate && isChanged[v] === 1) isOther = true;
-      }
-      of.mask[e] = border?.[e] === 1 ? bits & ~PASSIVE : bits;
-      if (!isOther) continue;
-      changed[changedCount++] = e;
-      fillHull(of.box, e, corner, size, boxes, distances);
     }
     if (!isUpdate) {
       if (of.corners.length < corner.length) {
@@ -239,43 +240,17 @@ export class ProximitySearch {
       }
       of.corners.set(corner);
     }
-    if (isUpdate) of.tree.update(of.box, of.mask, changed, changedCount);
+    const trees = this.#trees;
+    trees.reserve(count);
+    const { changed, counts } = trees;
+    const arrays = {
+      ...{ corners: of.corners, ofVertex: boxes.box, maskOfVertex: mask, distances: distances ?? new Float32Array(0) },
+      ...{ isChanged: isUpdate ? trees.isChanged : new Uint8Array(0), box: of.box, mask: of.mask, changed, counts },
+    };
+    const numbers = { size, growth: boxes.growth };
+    team.run({ stage: HULLS, arrays, numbers, count, chunk: HULL_CHUNK, cost: HULL_COST });
+    if (border) for (let e = 0; e < count; e++) if (border[e] === 1) of.mask[e] &= ~PASSIVE;
+    if (isUpdate) of.tree.update(of.box, of.mask, changed, closeGaps(changed, counts, count, HULL_CHUNK));
     else of.tree.build(count, of.box, of.mask);
   }
-}
-
-/** The hull of the corners' boxes, grown. */
-function fillHull(
-  out: Float32Array,
-  e: number,
-  corner: Uint32Array,
-  size: number,
-  { box, growth }: TrustBoxes,
-  distances: Float32Array | undefined,
-): void {
-  let q = 6 * corner[size * e];
-  let lx = box[q];
-  let ly = box[q + 1];
-  let lz = box[q + 2];
-  let hx = box[q + 3];
-  let hy = box[q + 4];
-  let hz = box[q + 5];
-  let grow = distances ? distances[corner[size * e]] / 2 : growth;
-  for (let s = 1; s < size; s++) {
-    const v = corner[size * e + s];
-    if (distances) grow = Math.max(grow, distances[v] / 2);
-    q = 6 * v;
-    if (box[q] < lx) lx = box[q];
-    if (box[q + 1] < ly) ly = box[q + 1];
-    if (box[q + 2] < lz) lz = box[q + 2];
-    if (box[q + 3] > hx) hx = box[q + 3];
-    if (box[q + 4] > hy) hy = box[q + 4];
-    if (box[q + 5] > hz) hz = box[q + 5];
-  }
-  out[6 * e] = lx - grow;
-  out[6 * e + 1] = ly - grow;
-  out[6 * e + 2] = lz - grow;
-  out[6 * e + 3] = hx + grow;
-  out[6 * e + 4] = hy + grow;
-  out[6 * e + 5] = hz + grow;
 }

@@ -6,7 +6,7 @@ import { LEAF_SIZE } from '../constants.js';
 import type { PairPredicate } from '../exclusion-rules.js';
 import { CORNERS } from '../pair-kinds.js';
 import { pairActivationDistance } from '../part-distances.js';
-import { separationOfBoxes } from './box-separation.js';
+import { apartAlong, areBoxesApart } from './box-separation.js';
 import { CLOSEST_POINTS, closest } from './closest.js';
 import type { PairSet } from './pair-set.js';
 
@@ -203,20 +203,18 @@ function offer(walk: Walk, kind: number, v0: number, v1: number, v2: number, v3:
   if (ignores?.(kind, v0, v1, v2, v3)) return;
   CLOSEST_POINTS[kind](x, v0, v1, v2, v3);
   const d = Math.sqrt(closest.squared);
-  if (d === 0) {
-    keep(walk, v0, v1, v2, v3, 0, 0, 0);
-    return;
-  }
-  const nx = closest.x / d;
-  const ny = closest.y / d;
-  const nz = closest.z / d;
+  const isApart = d > 0;
+  apartAlong.x = isApart ? closest.x / d : 0;
+  apartAlong.y = isApart ? closest.y / d : 0;
+  apartAlong.z = isApart ? closest.z / d : 0;
   const { cutoff: common, hasDistances } = walk.numbers;
-  const cutoff = hasDistances === 1 ? pairActivationDistance(distances, kind, v0, v1, v2, v3) : common;
-  if (d > cutoff && separationOfBoxes(box, x, kind, v0, v1, v2, v3, nx, ny, nz) > cutoff) return;
-  keep(walk, v0, v1, v2, v3, nx, ny, nz);
+  apartAlong.by = hasDistances === 1 ? pairActivationDistance(distances, kind, v0, v1, v2, v3) : common;
+  if (isApart && d > apartAlong.by && areBoxesApart(box, x, kind, v0, v1, v2, v3)) return;
+  keep(walk, v0, v1, v2, v3);
 }
 
-function keep(walk: Walk, v0: number, v1: number, v2: number, v3: number, nx: number, ny: number, nz: number): void {
+/** Takes a candidate with the normal in `apartAlong`. */
+function keep(walk: Walk, v0: number, v1: number, v2: number, v3: number): void {
   if (walk.count === BLOCK_PAIRS) openBlock(walk);
   if (walk.isOver) return;
   const { vertices, normals } = walk.arrays;
@@ -225,9 +223,9 @@ function keep(walk: Walk, v0: number, v1: number, v2: number, v3: number, nx: nu
   vertices[4 * p + 1] = v1;
   vertices[4 * p + 2] = v2;
   vertices[4 * p + 3] = v3;
-  normals[3 * p] = nx;
-  normals[3 * p + 1] = ny;
-  normals[3 * p + 2] = nz;
+  normals[3 * p] = apartAlong.x;
+  normals[3 * p + 1] = apartAlong.y;
+  normals[3 * p + 2] = apartAlong.z;
 }
 
 function openBlock(walk: Walk): void {

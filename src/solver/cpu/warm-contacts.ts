@@ -18,9 +18,14 @@ export class WarmContacts {
   #lambda: Float32Array = new Float32Array(0);
   #last: Float32Array = new Float32Array(0);
   #value: Float32Array = new Float32Array(0);
-  /** int32[4·n], float32[12·n] and float32[n] as in {@link Contacts} */
+  /**
+   * int32[4·n] where the coordinates of the vertices begin, float32[12·n] their Jacobians and float32[4·n] their inverse masses. A
+   * slot that is not used stands for another vertex of its row, with a Jacobian and a mass of 0: it adds nothing, and needs no test.
+   */
   #corner: Int32Array = new Int32Array(0);
   #jacobian: Float32Array = new Float32Array(0);
+  #weight: Float32Array = new Float32Array(0);
+  /** float32[n] as in {@link Contacts} */
   #stiffness: Float32Array = new Float32Array(0);
   /** uint32[n] rows that act, ascending */
   #active: Uint32Array = new Uint32Array(0);
@@ -50,20 +55,36 @@ export class WarmContacts {
     this.#value = scratch.float32('warm values', count);
     this.#corner = scratch.int32('warm corners', 4 * count);
     this.#jacobian = scratch.float32('warm jacobians', 12 * count);
+    this.#weight = scratch.float32('warm inverse masses', 4 * count);
     this.#stiffness = scratch.float32('warm stiffness', count);
     this.#active = scratch.uint32('contacts that act', count);
     for (let r = 0; r < count; r++) {
       const lambda = share * pairs.lambda[pairOf[r]];
       if (lambda !== 0) move(y, corner, jacobian, r, lambda, this.#inverseMass);
     }
+    const [toCorner, toJacobian, toWeight, inverseMass] = [
+      this.#corner,
+      this.#jacobian,
+      this.#weight,
+      this.#inverseMass,
+    ];
+    const { order } = colouring;
     for (let n = 0; n < count; n++) {
-      const r = colouring.order[n];
-      const p = pairOf[r];
+      const r = order[n];
       this.#value[n] = value[r];
-      this.#lambda[n] = share * pairs.lambda[p];
+      this.#lambda[n] = share * pairs.lambda[pairOf[r]];
       this.#stiffness[n] = stiffness[r];
-      for (let s = 0; s < 4; s++) this.#corner[4 * n + s] = corner[4 * r + s];
-      for (let s = 0; s < 12; s++) this.#jacobian[12 * n + s] = jacobian[12 * r + s];
+      let used = -1;
+      for (let s = 3; s >= 0; s--) if (corner[4 * r + s] >= 0) used = corner[4 * r + s];
+      for (let s = 0; s < 4; s++) {
+        const v = corner[4 * r + s];
+        toCorner[4 * n + s] = 3 * (v >= 0 ? v : used);
+        toWeight[4 * n + s] = v >= 0 ? inverseMass[v] : 0;
+        const [to, from] = [12 * n + 3 * s, 12 * r + 3 * s];
+        toJacobian[to] = v >= 0 ? jacobian[from] : 0;
+        toJacobian[to + 1] = v >= 0 ? jacobian[from + 1] : 0;
+        toJacobian[to + 2] = v >= 0 ? jacobian[from + 2] : 0;
+      }
     }
     this.#last.set(this.#lambda);
   }
@@ -76,19 +97,54 @@ export class WarmContacts {
   }
 
   /**
-   * One projected Gauss-Seidel sweep over y, colour by colour (Eq. 9).
+   * One projected Gauss-Seidel sweep over y, colour by colour (Eq. 9). A row acts if it pushes, has pushed, or is near its offset.
    *
    * @param isComplete look at every row, and settle which ones act until the next complete sweep
    */
   sweep(x: Float32Array, y: Float32Array, isComplete: boolean, delta: number): void {
-    if (!isComplete) {
-      for (let a = 0; a < this.#activeCount; a++) this.#project(x, y, this.#active[a], delta);
-      return;
+    const lambda = this.#lambda;
+    const value = this.#value;
+    const corner = this.#corner;
+    const j = this.#jacobian;
+    const weight = this.#weight;
+    const active = this.#active;
+    const near = NEAR_CONTACT * delta;
+    const rows = isComplete ? this.#contacts.count : this.#activeCount;
+    let acting = 0;
+    for (let a = 0; a < rows; a++) {
+      const r = isComplete ? a : active[a];
+      const c = 4 * r;
+      const q = 12 * r;
+      const k0 = corner[c];
+      const k1 = corner[c + 1];
+      const k2 = corner[c + 2];
+      const k3 = corner[c + 3];
+      let s = value[r];
+      s += j[q] * (y[k0] - x[k0]) + j[q + 1] * (y[k0 + 1] - x[k0 + 1]) + j[q + 2] * (y[k0 + 2] - x[k0 + 2]);
+      s += j[q + 3] * (y[k1] - x[k1]) + j[q + 4] * (y[k1 + 1] - x[k1 + 1]) + j[q + 5] * (y[k1 + 2] - x[k1 + 2]);
+      s += j[q + 6] * (y[k2] - x[k2]) + j[q + 7] * (y[k2 + 1] - x[k2 + 1]) + j[q + 8] * (y[k2 + 2] - x[k2 + 2]);
+      s += j[q + 9] * (y[k3] - x[k3]) + j[q + 10] * (y[k3 + 1] - x[k3 + 1]) + j[q + 11] * (y[k3 + 2] - x[k3 + 2]);
+      const old = lambda[r];
+      if (s >= 0 && old === 0) {
+        if (isComplete && s < near) active[acting++] = r;
+        continue;
+      }
+      if (isComplete) active[acting++] = r;
+      const next = Math.max(0, old - s / this.#stiffness[r]);
+      if (next === old) continue;
+      lambda[r] = next;
+      const by = next - old;
+      for (let slot = 0; slot < 4; slot++) {
+        const push = weight[c + slot] * by;
+        if (push === 0) continue;
+        const k = corner[c + slot];
+        const at = q + 3 * slot;
+        y[k] += push * j[at];
+        y[k + 1] += push * j[at + 1];
+        y[k + 2] += push * j[at + 2];
+      }
     }
-    this.#activeCount = 0;
-    for (let r = 0; r < this.#contacts.count; r++) {
-      if (this.#project(x, y, r, delta)) this.#active[this.#activeCount++] = r;
-    }
+    if (isComplete) this.#activeCount = acting;
   }
 
   /** λ ← λ + β (λ − λ_last), for the rows that act; a negative λ is projected by the next sweep. */
@@ -107,30 +163,8 @@ export class WarmContacts {
   forEachActiveVertex(visit: (v: number) => void): void {
     const corner = this.#corner;
     for (let a = 0; a < this.#activeCount; a++) {
-      for (let s = 4 * this.#active[a], end = s + 4; s < end; s++) if (corner[s] >= 0) visit(corner[s]);
+      for (let s = 4 * this.#active[a], end = s + 4; s < end; s++) visit(corner[s] / 3);
     }
-  }
-
-  /** @returns whether the row acts: it pushes, has pushed, or is near its offset */
-  #project(x: Float32Array, y: Float32Array, r: number, delta: number): boolean {
-    const corner = this.#corner;
-    const jacobian = this.#jacobian;
-    let s = this.#value[r];
-    for (let slot = 0; slot < 4; slot++) {
-      const v = corner[4 * r + slot];
-      if (v < 0) continue;
-      const q = 12 * r + 3 * slot;
-      s +=
-        jacobian[q] * (y[3 * v] - x[3 * v]) +
-        jacobian[q + 1] * (y[3 * v + 1] - x[3 * v + 1]) +
-        jacobian[q + 2] * (y[3 * v + 2] - x[3 * v + 2]);
-    }
-    const old = this.#lambda[r];
-    if (s >= 0 && old === 0) return s < NEAR_CONTACT * delta;
-    const next = Math.max(0, old - s / this.#stiffness[r]);
-    this.#lambda[r] = next;
-    if (next !== old) move(y, corner, jacobian, r, next - old, this.#inverseMass);
-    return true;
   }
 }
 

@@ -277,7 +277,7 @@ t.test(
     contacts.assemble(pairs, list, count, x, 1, () => calls++);
     t.ok(contacts.count <= (CONTACTS_PER_VERTEX * points) / 2 && contacts.count > points, `${contacts.count} rows`);
     t.ok(
-      scratch.bytes <= 20 * count + (108 + 100 * CONTACTS_PER_VERTEX) * points,
+      scratch.bytes <= 36 * count + (108 + 100 * CONTACTS_PER_VERTEX) * points,
       `${scratch.bytes} bytes, ${count} pairs`,
     );
     t.ok(calls >= count / 4096, `${calls} calls of the pulse`);

@@ -4,9 +4,13 @@ import type { ParametersInput } from '../../../src/contract/parameters.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import { measureMesh } from '../../../src/mesh/measure.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
+import { PairSet } from '../../../src/solver/cpu/pair-set.js';
+import { ProximitySearch } from '../../../src/solver/cpu/search.js';
+import { dropApart } from '../../../src/solver/cpu/tighten.js';
 import type { Resolution } from '../../../src/solver/engine.js';
 import { CoordinateFrame, floorOf } from '../../../src/solver/frame.js';
 import { resolveParameters } from '../../../src/solver/parameters.js';
+import { allocate } from '../../../src/threads/arrays.js';
 import { team } from '../../../src/threads/here.js';
 import { withCores } from '../../support/helpers.js';
 
@@ -50,6 +54,53 @@ t.test('answers have the same bytes for any number of cores', async (t) => {
       for (const [n, of] of CASES.entries()) {
         t.same(await resolveTwice(...of), alone[n], `${of[0]}, ${JSON.stringify(of[2])}, ${cores} cores`);
       }
+      t.ok(team.helpedChunks > before, 'helpers took part');
+    });
+  }
+});
+
+/** A search of a mesh whose trees are worth sharing, one after some boxes have moved, and what is left in smaller boxes. */
+function searchLarge(): number[][] {
+  const { vertexCount, triangles, segments, particles, start } = SCENES.layers!(12_000);
+  const mesh = buildMesh({ vertexCount, triangles, segments, particles, kinematic: new Uint8Array(vertexCount) });
+  const x = allocate(Float32Array, start.length);
+  x.set(start);
+  const { medianEdge } = measureMesh(mesh, Float64Array.from(start));
+  const box = allocate(Float32Array, 2 * x.length);
+  const grow = (v: number, by: number): void => {
+    for (let c = 0; c < 3; c++) {
+      box[6 * v + c] = x[3 * v + c]! - by;
+      box[6 * v + 3 + c] = x[3 * v + c]! + by;
+    }
+  };
+  const delta = medianEdge / 10;
+  const rules = { mask: allocate(Uint8Array, vertexCount).fill(0), isIgnored: undefined };
+  const boxes = { box, growth: delta / 2 };
+  const search = new ProximitySearch(mesh);
+  const pairs = new PairSet();
+  pairs.acquire();
+  const found: number[][] = [];
+  const note = (): void => void found.push([...pairs.vertex.subarray(0, 4 * pairs.count)]);
+  for (const every of [1, 7]) {
+    for (let v = 0; v < vertexCount; v += every) grow(v, every === 1 ? medianEdge / 4 : medianEdge / 3);
+    pairs.clear();
+    search.search(boxes, x, delta, rules, 1e7, pairs);
+    note();
+  }
+  for (let v = 0; v < vertexCount; v++) grow(v, medianEdge / 5);
+  dropApart(pairs, box, x, delta);
+  note();
+  return found;
+}
+
+t.test('trees of many elements are built, renewed and left alike by any number of cores', async (t) => {
+  const alone = searchLarge();
+  t.comment(alone.map(({ length }) => length / 4).join());
+  t.ok(alone.every(({ length }) => length > 0) && alone[2]!.length < alone[1]!.length, 'pairs are found, and dropped');
+  for (const cores of [2, 3]) {
+    await withCores(cores, async () => {
+      const before = team.helpedChunks;
+      t.strictSame(searchLarge(), alone, `${cores} cores`);
       t.ok(team.helpedChunks > before, 'helpers took part');
     });
   }
