@@ -91,17 +91,19 @@ export const SUBTLE_MUTANTS: readonly Mutant[] = [
       {
         file: CERTIFICATE,
         function: 'closestDirection',
-        instead: (original: (distance: number) => { x: number; y: number; z: number }, distance: number) => {
-          const { x, y, z } = original(distance);
-          return { x: Math.fround(x + 2e-3), y: Math.fround(y - 2e-3), z };
+        instead: (original: (out: Float32Array, distance: number) => void, out: Float32Array, distance: number) => {
+          original(out, distance);
+          out[0] = out[0]! + 2e-3;
+          out[1] = out[1]! - 2e-3;
         },
       },
       // No normal is left from the search.
       {
         file: 'src/solver/cpu/walk.js',
-        function: 'keep',
-        instead: (original: (walk: unknown, ...of: number[]) => void, walk: unknown, ...of: number[]) =>
-          original(walk, ...of.slice(0, 4), 0, 0, 0),
+        function: 'keepNormal',
+        instead: (_: unknown, normals: Float32Array, p: number) => {
+          normals.fill(0, 3 * p, 3 * p + 3);
+        },
       },
     ],
     scenes: ['longRods'],

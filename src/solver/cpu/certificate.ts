@@ -224,10 +224,7 @@ export function measurePair(pairs: PairArrays, p: number, x: Float32Array, step:
   if (distance > 0) {
     const kind = pairs.kind[p];
     const { vertex, normal } = pairs;
-    // (p − q)/d
-    candidate[0] = closest.x / distance;
-    candidate[1] = closest.y / distance;
-    candidate[2] = closest.z / distance;
+    closestDirection(candidate, distance);
     measureAlong(x, kind, vertex[q], vertex[q + 1], vertex[q + 2], vertex[q + 3], candidate, 0);
     if (heights.gap >= TRUSTED_SHARE * distance && heights.gap > 2 * heights.error) {
       normal[3 * p] = candidate[0];
@@ -264,6 +261,13 @@ function chooseNormal(pairs: PairArrays, p: number, x: Float32Array, distance: n
   pairs.normal.set(best, 3 * p);
   pairs.gap[p] = Math.min(heights.gap, pairs.distance[p]);
   pairs.error[p] = heights.error;
+}
+
+/** (p − q)/d of the points in `closest`, d > 0. */
+function closestDirection(out: Float32Array, distance: number): void {
+  out[0] = closest.x / distance;
+  out[1] = closest.y / distance;
+  out[2] = closest.z / distance;
 }
 
 /** Unit normal of the plane that the pair's elements span: of the triangle (VT), parallel to both edges (EE). */

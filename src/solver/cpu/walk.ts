@@ -223,6 +223,10 @@ function keep(walk: Walk, v0: number, v1: number, v2: number, v3: number): void 
   vertices[4 * p + 1] = v1;
   vertices[4 * p + 2] = v2;
   vertices[4 * p + 3] = v3;
+  keepNormal(normals, p);
+}
+
+function keepNormal(normals: Float32Array, p: number): void {
   normals[3 * p] = apartAlong.x;
   normals[3 * p + 1] = apartAlong.y;
   normals[3 * p + 2] = apartAlong.z;
