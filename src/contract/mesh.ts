@@ -14,6 +14,22 @@ export interface PartInput {
   readonly activationDistance?: number;
   /** Contact offset of this part, from 0 to its δ, in the caller's unit; absent = the same share of its δ as in the parameters. */
   readonly contactOffset?: number;
+  /** s_min and s_max of the elements of this part; absent = those of the mesh. */
+  readonly strainMin?: number;
+  readonly strainMax?: number;
+}
+
+/**
+ * Limits of the principal strains of triangles and tetrahedra: the singular values of their deformation gradients, lengths
+ * relative to those at rest.
+ */
+export interface StrainLimitsInput {
+  /** [3·V] the rest shape of every element, in the caller's unit. */
+  readonly rest: Positions;
+  /** 0 ≤ s_min ≤ 1; absent or 0 = none. */
+  readonly min?: number;
+  /** s_max ≥ 1; absent = none. */
+  readonly max?: number;
 }
 
 /** Every array is optional; a mesh needs at least one element. */
@@ -34,6 +50,8 @@ export interface MeshInput {
   readonly parts?: readonly PartInput[];
   /** uint32[2·n], indices into parts: pairs of parts that are never constrained, bounded or verified. */
   readonly ignoredPartPairs?: Uint32Array;
+  /** Absent = strains have no limits. */
+  readonly strainLimits?: StrainLimitsInput;
 }
 
 export interface MeshLimits {

@@ -1,4 +1,4 @@
-import type { ElementPair } from './elements.js';
+import type { ElementPair, ElementRef } from './elements.js';
 import type { Warning } from './errors.js';
 import type { Parameters, VerifyLevel } from './parameters.js';
 
@@ -58,6 +58,20 @@ export interface StretchedEdge {
   readonly a: number;
   readonly b: number;
   readonly stretch: number;
+}
+
+/** Principal strains of the elements with strain limits and a dynamic corner: singular values of their deformation gradients. */
+export interface StrainReport {
+  /** Elements out of their limits by more than a tolerance of 0.001, and rounding. */
+  readonly violated: number;
+  /** Tetrahedra that are turned inside out against their rest shape, whatever their limits. */
+  readonly inverted: number;
+  /** The smallest strain; negative for a tetrahedron that is turned inside out. */
+  readonly min: number;
+  /** The largest. */
+  readonly max: number;
+  /** The element farthest out of its limits, its strain and its limit; absent if none is. */
+  readonly worst?: { readonly element: ElementRef; readonly strain: number; readonly limit: number };
 }
 
 /** How near a state is to the target; the fields have the meaning of those of {@link Report}. */
@@ -129,6 +143,8 @@ export interface Report {
   readonly overlongEdges: number;
   /** The worst of the overlong edges; absent if there is none. */
   readonly worstEdge?: StretchedEdge;
+  /** Absent if the mesh has no strain limits. */
+  readonly strain?: StrainReport;
   /** Absent if the phase did not run. */
   readonly pullBack?: PullBackReport;
   /** Present under the method VOLUME_IMPULSES. */

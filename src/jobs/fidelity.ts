@@ -28,7 +28,8 @@ export function measureAnswer(step: PreparedStep, positions: Positions, isListed
   });
   const maxStretch = measureStretch(mesh, positions, target, scale, differences);
   const sigma = parameters.stretchLimit;
-  const overlong = findOverlongEdges(mesh, positions, target, { sigma, maxStretch, frame });
+  const isStrainLimited = mesh.strain !== undefined && parameters.quality !== 'FAST';
+  const overlong = findOverlongEdges(mesh, positions, target, { sigma, maxStretch, frame, isStrainLimited });
   const fidelity = {
     distanceToTargetRms: differences.rms,
     distanceToTargetMax: differences.max,

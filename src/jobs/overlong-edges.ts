@@ -1,5 +1,6 @@
 import type { Positions } from '../contract/mesh.js';
 import type { StretchedEdge } from '../contract/report.js';
+import { edgesWithLimit } from '../mesh/limited-edges.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 
@@ -38,6 +39,7 @@ export interface OverlongEdges {
  * more than rounding.
  *
  * @param sigma σ; 0 = there is no limit
+ * @param isStrainLimited strain limits take the place of those of edges (limited-edges.ts)
  * @param maxStretch of the answer by measureStretch: if that is within the limit, no edge needs a look
  */
 export function findOverlongEdges(
@@ -48,13 +50,19 @@ export function findOverlongEdges(
     sigma,
     maxStretch,
     frame,
-  }: { readonly sigma: number; readonly maxStretch: number; readonly frame: CoordinateFrame },
+    isStrainLimited = false,
+  }: {
+    readonly sigma: number;
+    readonly maxStretch: number;
+    readonly frame: CoordinateFrame;
+    readonly isStrainLimited?: boolean;
+  },
 ): OverlongEdges {
   if (sigma === 0 || maxStretch <= sigma) return { count: 0, worst: undefined, worstIndex: 0 };
   let count = 0;
   let worst: StretchedEdge | undefined;
   let worstIndex = 0;
-  for (const edges of [mesh.edges, mesh.innerEdges]) {
+  for (const edges of isStrainLimited ? edgesWithLimit(mesh) : [mesh.edges, mesh.innerEdges]) {
     for (let e = 0; e < edges.length; e += 2) {
       const a = edges[e]!;
       const b = edges[e + 1]!;

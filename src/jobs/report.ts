@@ -12,6 +12,7 @@ import { describePullBack, measureAnswer, warnOfOverlong } from './fidelity.js';
 import { describeExcluded, describeIntersecting } from './ignored-pairs.js';
 import type { PreparedStep } from './prepare-step.js';
 import { warnOfRemaining } from './remaining-collisions.js';
+import { findStrainedElements, warnOfStrained } from './strained-elements.js';
 import { warnOfScale } from './target-scale.js';
 import type { Verifier } from './verifier.js';
 
@@ -46,6 +47,7 @@ export function buildReport(
   const { resolution, answer, verification, minDistance } = result;
   const { differences, maxStretch, overlong, fidelity } = measureAnswer(step, answer, isPerVertex);
   const progress = verification.fellBack ? progressUnknown(answer, target) : resolution;
+  const strain = findStrainedElements(mesh, answer, frame);
   const ignored = describeExcluded(mesh, step.rules.excluded);
   const intersecting = describeIntersecting(result.findings);
   const report: Report = {
@@ -63,6 +65,7 @@ export function buildReport(
     maxStretch,
     overlongEdges: overlong.count,
     ...(overlong.worst ? { worstEdge: overlong.worst } : {}),
+    ...(strain ? { strain } : {}),
     ...(resolution.pullBack ? { pullBack: describePullBack(step, resolution.pullBack, fidelity) } : {}),
     ...(resolution.impulses ? { impulses: resolution.impulses } : {}),
     ...(minDistance === undefined ? {} : { minDistance }),
@@ -85,6 +88,7 @@ export function buildReport(
       ...unreachedWarning(differences.unreachedKinematic),
       ...warnOfOverlong(overlong, parameters),
       ...warnOfRemaining(resolution),
+      ...warnOfStrained(strain, parameters.quality),
       ...result.warnings,
     ],
     sessionRebuilt: result.isRebuilt,

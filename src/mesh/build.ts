@@ -3,6 +3,7 @@ import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 import { addBoundaryFaces, collectEdges, countComponents } from './connectivity.js';
 import { copyElements } from './elements.js';
 import { checkSizes } from './limits.js';
+import { readStrainShapes } from './strain.js';
 import type { CollisionMesh } from './types.js';
 import {
   assignParts,
@@ -36,6 +37,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
   if (input.kinematic) checkFlags(input.kinematic);
   const kinematic = readKinematic(input);
   const partOfVertex = assignParts(parts, vertexCount);
+  const strain = readStrainShapes(input, sentTriangles, tetrahedra);
 
   const triangles = addBoundaryFaces(sentTriangles, tetrahedra, vertexCount);
   const { edges, rodStart, innerEdges } = collectEdges(triangles, segments, tetrahedra, vertexCount);
@@ -67,6 +69,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
     })),
     partOfVertex,
     ignoredPartPairs,
+    ...(strain ? { strain } : {}),
     sent: {
       triangles: sentTriangles.length / 3,
       segments: segments.length / 2,

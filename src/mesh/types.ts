@@ -1,4 +1,5 @@
 import type { Warning } from '../contract/errors.js';
+import type { StrainShapes } from './strain.js';
 
 export interface Part {
   readonly name: string;
@@ -36,6 +37,8 @@ export interface CollisionMesh {
   readonly partOfVertex: Int32Array;
   /** uint32[2·n] as sent, lower index first */
   readonly ignoredPartPairs: Uint32Array;
+  /** absent = strains have no limits */
+  readonly strain?: StrainShapes;
   /** counts of what the caller sent, for summaries */
   readonly sent: {
     readonly triangles: number;

@@ -181,6 +181,23 @@ export const NEAR_LIMIT = 0.95;
 /** Passes over the edges in which a step may still be shortened; what they leave too long, the next step sees. */
 export const HOLD_BACK_PASSES = 20;
 
+// Strain limits
+
+/** A strain below this share of the length at rest: the element has no rotation of its own. */
+export const FLATTEST_STRAIN = 1e-3;
+
+/** The sweeps of a step go on while a strain is farther out of its limits than this … */
+export const SWEPT_STRAIN = 5e-3;
+
+/** … for at most so many rounds of the sweeps of a step, and so many without a new low of the excess, by this factor. */
+export const STRAIN_SWEEPS = { rounds: 32, patience: 4, gain: 0.9 } as const;
+
+/** The strain that neighbours of an element may get in a step because one of them is held. */
+export const HELD_STRAIN = 0.05;
+
+/** The last steps narrow the range of strains by at most this share of it, at either end. */
+export const MAX_STRAIN_SLACK = 0.125;
+
 // Report
 
 /** A report names the pairs that limit at most this many vertices, those with the largest residuals. */

@@ -1,10 +1,10 @@
 import { COMPLETE_EVERY, MAX_MOMENTUM } from '../constants.js';
-import type { EdgeLimits } from './edge-limits.js';
+import type { ShapeLimits } from './shape-limits.js';
 import type { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
 
 /**
- * Projected Gauss-Seidel sweeps over edge limits and contacts, extrapolated (Nesterov). y is linear in the multipliers, so
+ * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in the multipliers, so
  * y, c and λ are extrapolated alike: z ← z + β (z − z_last) after each sweep but the last, β = min(0.9, k/(k + 3)), and
  * k = 0 where the momentum points away from where the sweep went: ⟨y_from − y, y − y_last⟩ > 0, y_from the point that the
  * sweep began with. Without that restart the iteration diverges.
@@ -33,17 +33,21 @@ export class AcceleratedSweeps {
   }
 
   /**
-   * Edge limits first, contacts last in every sweep.
+   * Limits of edges and strains first, contacts last in every sweep.
    *
    * @param x float32[3·V] state of the contact rows
    * @param y float32[3·V] moved
    * @param options.slack shortens every edge limit, engine units
+   * @param options.sweeps how many, and how many more each time that the limits want more
    * @param options.pulse called between sweeps; may throw, and y is then undefined
    */
   run(
     x: Float32Array,
     y: Float32Array,
-    edges: EdgeLimits | undefined,
+    limits:
+      | (Pick<ShapeLimits, 'sweep' | 'extrapolate' | 'forEachActiveVertex'> &
+          Partial<Pick<ShapeLimits, 'wantsMoreSweeps'>>)
+      | undefined,
     contacts: WarmContacts | undefined,
     options: {
       readonly sweeps: number;
@@ -57,22 +61,26 @@ export class AcceleratedSweeps {
     this.#isTouched.fill(0);
     this.#count = 0;
     const touch = (v: number): void => this.#touch(v);
-    for (let n = 0, k = 0; n < sweeps; n++, k++) {
+    let end = sweeps;
+    for (let n = 0, k = 0; n < end; n++, k++) {
       if (n > 0) pulse?.();
       this.#store(y);
       const isComplete = n % COMPLETE_EVERY === 0;
-      edges?.sweep(y, isComplete, slack);
+      limits?.sweep(y, isComplete, slack);
       contacts?.sweep(x, y, isComplete, delta);
       if (isComplete) {
-        edges?.forEachActiveVertex(touch);
+        limits?.forEachActiveVertex(touch);
         contacts?.forEachActiveVertex(touch);
       }
       // The last one is not extrapolated: its y satisfies the rows as well as they can be.
-      if (n === sweeps - 1) break;
+      if (n === end - 1) {
+        if (!limits?.wantsMoreSweeps?.(y, end / sweeps)) break;
+        end += sweeps;
+      }
       if (this.#turns(y)) k = 0;
       const beta = Math.min(MAX_MOMENTUM, k / (k + 3));
       this.#extrapolate(y, beta);
-      edges?.extrapolate(beta);
+      limits?.extrapolate(beta);
       contacts?.extrapolate(beta);
     }
   }

@@ -29,8 +29,16 @@ export class EdgeLimits {
   /**
    * @param ends uint32[2·n], in sweep order
    * @param sigma σ > 1
+   * @param hasLimit whether the edge of these ends has a limit; absent = all have
    */
-  constructor(ends: Uint32Array, inverseMass: Float32Array, target: Float32Array, sigma: number, scratch: Scratch) {
+  constructor(
+    ends: Uint32Array,
+    inverseMass: Float32Array,
+    target: Float32Array,
+    sigma: number,
+    scratch: Scratch,
+    hasLimit?: (a: number, b: number) => boolean,
+  ) {
     const count = ends.length / 2;
     this.#ends = ends;
     this.#inverseMass = inverseMass;
@@ -40,7 +48,8 @@ export class EdgeLimits {
     this.#active = scratch.uint32('edge limits that act', count);
     for (let n = 0; n < count; n++) {
       const length = Math.sqrt(this.#squaredLength(target, n));
-      this.#limit[n] = length > 0 ? sigma * length : -1;
+      const isLimited = length > 0 && (hasLimit?.(ends[2 * n], ends[2 * n + 1]) ?? true);
+      this.#limit[n] = isLimited ? sigma * length : -1;
     }
   }
 

@@ -1,6 +1,6 @@
 import { EXCESS_WEIGHT, SHORTFALL_WEIGHT } from '../constants.js';
-import type { EdgeLimits } from './edge-limits.js';
 import type { PairSet } from './pair-set.js';
+import type { ShapeLimits } from './shape-limits.js';
 import type { Shortfalls } from './shortfalls.js';
 
 /**
@@ -8,6 +8,7 @@ import type { Shortfalls } from './shortfalls.js';
  *
  *   Φ = Σ m_i (|x_i − y*_i| + SHORTFALL_WEIGHT s_i)² + EXCESS_WEIGHT Σ max(0, |x_i − x_j| − σ L*_ij)²
  *
+ * and in the last sum strains past their limits, as lengths (StrainLimits.excess);
  * with s_i = max(0, aim_p − d_p) over the contacts p of vertex i (contact-aims.ts).
  *
  * Shortfall and distance are lengths of the same vertex, so that the exchange needs no scale of its own. To open a contact by
@@ -18,12 +19,12 @@ import type { Shortfalls } from './shortfalls.js';
  */
 export class Merit {
   readonly #inverseMass: Float32Array;
-  readonly #edges: EdgeLimits | undefined;
+  readonly #limits: Pick<ShapeLimits, 'excess'> | undefined;
   readonly #shortfalls: Shortfalls;
 
-  constructor(inverseMass: Float32Array, edges: EdgeLimits | undefined, shortfalls: Shortfalls) {
+  constructor(inverseMass: Float32Array, limits: Pick<ShapeLimits, 'excess'> | undefined, shortfalls: Shortfalls) {
     this.#inverseMass = inverseMass;
-    this.#edges = edges;
+    this.#limits = limits;
     this.#shortfalls = shortfalls;
   }
 
@@ -42,6 +43,6 @@ export class Merit {
       const squared = dx * dx + dy * dy + dz * dz;
       sum += (short[i] > 0 ? (Math.sqrt(squared) + SHORTFALL_WEIGHT * short[i]) ** 2 : squared) / w[i];
     }
-    return this.#edges ? sum + EXCESS_WEIGHT * this.#edges.excess(x) : sum;
+    return this.#limits ? sum + EXCESS_WEIGHT * this.#limits.excess(x) : sum;
   }
 }

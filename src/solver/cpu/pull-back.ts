@@ -20,11 +20,11 @@ import { StepAbandoned } from '../step-abandoned.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { type Aims, aimsOf } from './contact-aims.js';
-import { EdgeLimits } from './edge-limits.js';
 import { Merit } from './merit.js';
 import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import { costOfStep, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
+import { ShapeLimits } from './shape-limits.js';
 import { Shortfalls } from './shortfalls.js';
 import type { Stages } from './stages.js';
 import { WarmContacts } from './warm-contacts.js';
@@ -81,7 +81,7 @@ export class PullBack {
   readonly #plan: PullBackPlan;
   readonly #stages: Stages;
   readonly #proximity: Proximity;
-  readonly #edges: EdgeLimits | undefined;
+  readonly #limits: ShapeLimits | undefined;
   readonly #contacts: WarmContacts;
   readonly #aims: Aims;
   readonly #merit: Merit;
@@ -129,13 +129,13 @@ export class PullBack {
     this.#proximity = proximity;
     this.#distances = deltas.distances;
     this.#minDelta = deltas.min;
-    this.#edges = ends && new EdgeLimits(ends, inverseMasses, target, settings.sigma, scratch);
+    this.#limits = ShapeLimits.of(mesh, settings, ends, target, scratch);
     this.#contacts = new WarmContacts(stages.contacts, inverseMasses, scratch);
     this.#aims = aimsOf(mesh, settings, plan, scratch);
     const { delta } = settings;
     const { distances } = deltas;
     const shortfalls = new Shortfalls(vertexCount, { delta, distances }, this.#aims, start, scratch);
-    this.#merit = new Merit(inverseMasses, this.#edges, shortfalls);
+    this.#merit = new Merit(inverseMasses, this.#limits, shortfalls);
     this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
     this.#unpushed = scratch.uint8('steps without a push', vertexCount).fill(FREE_STEPS);
     this.#wants = scratch.uint8('wants to move', vertexCount);
@@ -226,12 +226,12 @@ export class PullBack {
     const { x, y } = run;
     const { clock, moving, watch } = this.#stages;
     const { delta } = this.#settings;
-    if (!this.#edges) return undefined;
+    if (!this.#limits) return undefined;
     x.set(this.#best);
     this.#unshown = [];
     moving.fill(0);
     const options = { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta };
-    let excess = this.#edges.excess(x);
+    let excess = this.#limits.excess(x);
     for (let n = 0; n < MAX_SHORTENING_STEPS && excess > 0; n++) {
       const step = run.nextStep();
       if (typeof step !== 'number') return step;
@@ -239,11 +239,11 @@ export class PullBack {
       // The boxes may have been renewed since the best state.
       if (n === 0 && this.#proximity.markOutside(x, watch.wanted)) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
-      this.#sweepRows(run, step, this.#markPulled(run, this.#edges, options), options);
+      this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), options);
       this.#forward(run, step, SHORTENING_REST * delta);
       // Few vertices move, each a little: a box that held one of them is worth a new one at once.
       if (this.#held.includes(1)) this.#isSearchDue = true;
-      const left = this.#edges.excess(x);
+      const left = this.#limits.excess(x);
       const gain = (excess - left) / excess;
       if (gain > 0) {
         excess = left;
@@ -259,36 +259,37 @@ export class PullBack {
    * Marks as moving what the edges that are too long pull by themselves, their neighbours, and what moved in the last step: the
    * contacts of these are in their way.
    */
-  #markPulled({ x, y }: PullBackRun, edges: EdgeLimits, options: { sweeps: number; slack: number }): number {
+  #markPulled({ x, y }: PullBackRun, limits: ShapeLimits, options: { sweeps: number; slack: number }): number {
     const { moving } = this.#stages;
-    edges.reset();
-    this.#sweeps.run(x, y, edges, undefined, { ...options, delta: this.#settings.delta });
+    limits.reset();
+    this.#sweeps.run(x, y, limits, undefined, { ...options, delta: this.#settings.delta });
     for (let i = 0, k = 0; i < moving.length; i++, k += 3) if (!isSameAt(x, y, k)) moving[i] = 1;
-    edges.spread(moving);
-    edges.reset();
+    limits.spread(moving);
+    limits.reset();
     y.set(x);
     return moving.reduce((count, moves) => count + moves, 0);
   }
 
   /** y ← x + t (y* − x), no longer than a leap. */
-  #rebuild({ x, y, target }: PullBackRun): void {
-    const { inverseMasses } = this.#mesh;
-    const { longest } = this.#plan;
-    for (let i = 0, k = 0; i < inverseMasses.length; i++, k += 3) {
-      const isFree = inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
-      let t = isFree ? 1 : this.#plan.tau;
-      const dx = target[k] - x[k];
-      const dy = target[k + 1] - x[k + 1];
-      const dz = target[k + 2] - x[k + 2];
-      const travel = t * Math.sqrt(dx * dx + dy * dy + dz * dz);
-      this.#farAway[i] = travel > longest ? travel / t : 0;
-      if (travel > longest) t *= longest / travel;
-      const isWhole = t === 1;
-      y[k] = isWhole ? target[k] : x[k] + t * dx;
-      y[k + 1] = isWhole ? target[k + 1] : x[k + 1] + t * dy;
-      y[k + 2] = isWhole ? target[k + 2] : x[k + 2] + t * dz;
+  #rebuild(run: PullBackRun): void {
+    const { x, y, target } = run;
+    const limits = this.#limits;
+    limits?.settlePaces((v) => this.#paceOf(run, v));
+    for (let i = 0, k = 0; i < this.#wants.length; i++, k += 3) {
+      const t = limits?.paceOf(i) ?? this.#paceOf(run, i);
+      for (let c = k; c < k + 3; c++) y[c] = t === 1 ? target[c] : x[c] + t * (target[c] - x[c]);
     }
     this.#rebuilt.set(y);
+  }
+
+  /** t of a vertex by itself. */
+  #paceOf({ x, target }: PullBackRun, i: number): number {
+    const { longest } = this.#plan;
+    const isFree = this.#mesh.inverseMasses[i] === 0 || this.#unpushed[i] === FREE_STEPS;
+    const t = isFree ? 1 : this.#plan.tau;
+    const travel = t * distanceAt(x, target, 3 * i);
+    this.#farAway[i] = travel > longest ? travel / t : 0;
+    return travel > longest ? t * (longest / travel) : t;
   }
 
   /** y ← y projected onto edge limits and contacts, both linearised at x; contacts of what is marked as moving. */
@@ -306,9 +307,10 @@ export class PullBack {
     clock.lap('geometry');
     contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
     this.#contacts.begin(pairs, y, WARM_CONTACTS);
-    this.#edges?.begin(y, WARM_EDGES);
-    this.#sweeps.run(x, y, this.#edges, this.#contacts, { ...options, delta, pulse });
+    this.#limits?.begin(x, y, WARM_EDGES);
+    this.#sweeps.run(x, y, this.#limits, this.#contacts, { ...options, delta, pulse });
     this.#contacts.end(pairs);
+    this.#limits?.end(x, y, this.#plan.longest);
     stayWhereOverflown(x, y);
     onRows(contacts.count, contacts.colouring.colours);
     clock.lap('backward');
@@ -351,14 +353,14 @@ export class PullBack {
     const { pairs, boxes, radius } = this.#proximity;
     const movingCount = markMoving(x, y, moving);
     active.gather(pairs, moving, movingCount);
-    const edges = this.#edges;
+    const limits = this.#limits;
     forward.advance({
       ...{ x, y, pairs, moving, step, rule, gamma, floor, radius, pulse },
       active: active.list,
       activeCount: active.count,
       delta: this.#minDelta,
       box: boxes.box,
-      limitFurther: edges && ((alpha) => edges.holdBack(x, y, alpha)),
+      limitFurther: limits && ((alpha) => limits.holdBack(x, y, alpha)),
     });
     const { alpha, alphaGuard } = forward;
     for (let i = 0; i < moving.length; i++) {
