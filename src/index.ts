@@ -7,7 +7,7 @@ export type { CallContext } from './contract/call-context.js';
 export type { ElementPair, ElementRef, PairKind } from './contract/elements.js';
 export type { Warning } from './contract/errors.js';
 export { ERRORS, type ErrorCode, type ErrorDetails, type ErrorKind, IntersticeError } from './contract/errors.js';
-export type { MeshInput, PartInput, Positions } from './contract/mesh.js';
+export type { MeshInput, PartInput, Positions, StrainLimitsInput } from './contract/mesh.js';
 export type { Operations } from './contract/operations.js';
 export type {
   ContactForm,

@@ -16,6 +16,37 @@ export interface InputFlags {
   readonly options?: string;
 }
 
+/** Flags of strain limits, of `resolve` alone. */
+export interface StrainFlags {
+  /** path of a mesh with the same vertices */
+  readonly rest?: string;
+  readonly strainMin?: number;
+  readonly strainMax?: number;
+}
+
+/**
+ * The mesh with the strain limits that flags set.
+ *
+ * @throws UsageError for limits without a rest shape, or a rest shape without limits
+ */
+export async function withStrainLimits(
+  mesh: MeshInput,
+  file: MeshFile,
+  { rest: path, strainMin: min, strainMax: max }: StrainFlags,
+): Promise<MeshInput> {
+  const hasLimits = min !== undefined || max !== undefined;
+  if (path === undefined) {
+    if (hasLimits)
+      throw new UsageError('--strain-min and --strain-max need --rest FILE, the shape at rest.', 'resolve');
+    return mesh;
+  }
+  if (!hasLimits) throw new UsageError('--rest needs --strain-min, --strain-max or both.', 'resolve');
+  const rest = await naming(path, () => readMeshFile(path));
+  await naming(path, async () => assertSameTopology(file, rest));
+  const limits = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+  return { ...mesh, strainLimits: { rest: rest.positions, ...limits } };
+}
+
 /** What both commands read: a mesh with its kinematic vertices and, if named, a second state of it. */
 export interface Inputs {
   readonly file: MeshFile;

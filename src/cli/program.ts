@@ -18,6 +18,7 @@ const KINEMATIC_PAIRS: readonly KinematicPairs[] = ['SKIP', 'PROTECT'];
 const heading = {
   output: 'Output:',
   kinematic: 'Kinematic vertices:',
+  strain: 'Strain limits (qualities balanced and fine, engine cpu):',
   place: 'Where it runs:',
   parameters: 'Parameters (lengths in the unit of the mesh; they take precedence over the options file):',
 };
@@ -98,6 +99,17 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     ),
   ]);
   addTo(command, heading.kinematic, kinematicOptions());
+  addTo(command, heading.strain, [
+    new Option('--rest <FILE>', 'OBJ or PLY with the same vertices: the shape at rest of every triangle'),
+    new Option(
+      '--strain-min <S>',
+      'smallest principal strain, a length relative to that at rest (default: none; range: 0 to 1)',
+    ).argParser(parseNumber),
+    new Option(
+      '--strain-max <S>',
+      'largest principal strain (default: none; range: ≥ 1); strain limits take the place of --stretch-limit',
+    ).argParser(parseNumber),
+  ]);
   addTo(command, heading.place, [
     ...placeOptions(),
     new Option('--time-budget <SECONDS>', 'stop early enough to answer within this time (default: none)').argParser(

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { ERRORS, type ErrorCode, IntersticeError } from '../contract/errors.js';
-import type { Positions } from '../contract/mesh.js';
+import type { MeshInput, Positions } from '../contract/mesh.js';
 import { OPERATIONS } from '../contract/operation-table.js';
 import type { OperationName } from '../contract/operations.js';
 import type { Report } from '../contract/report.js';
@@ -63,9 +63,17 @@ function toMessage(typeName: string, request: object): object {
     }
     const value = values[jsonName];
     const isPositions = kind.of === 'message' && kind.type === 'Positions' && value !== undefined;
+    if (jsonName === 'mesh' && value !== undefined) return [jsonName, meshMessage(value as MeshInput)];
     return [jsonName, isPositions ? positionsMessage(value as Positions) : value];
   });
   return Object.fromEntries(fields);
+}
+
+function meshMessage(mesh: MeshInput): object {
+  const { strainLimits } = mesh;
+  return strainLimits
+    ? { ...mesh, strainLimits: { ...strainLimits, rest: positionsMessage(strainLimits.rest) } }
+    : mesh;
 }
 
 const positionsMessage = (positions: Positions): object => ({

@@ -1,5 +1,5 @@
 import type { Warning } from '../contract/errors.js';
-import type { Fidelity, ImpulseReport, PullBackReport, Report, Status } from '../contract/report.js';
+import type { Fidelity, ImpulseReport, PullBackReport, Report, Status, StrainReport } from '../contract/report.js';
 import { formatCount, formatNumber, formatPairs, formatPlural, formatRows, formatSeconds } from './format.js';
 
 /** Pairs shown of each list; the JSON report contains all of them. */
@@ -74,6 +74,14 @@ function describeOverlong({ overlongEdges, worstEdge, resolved }: Report): strin
   return `${edges} longer than σ = ${formatNumber(resolved.stretchLimit)} × the length in the target${worst}`;
 }
 
+/** "0.991 to 1.009; 2 elements out of their limits, the worst, triangle 7, 1.2 where 1.01 is allowed" */
+function describeStrain({ violated, min, max, worst }: StrainReport): string {
+  const range = `${formatNumber(min)} to ${formatNumber(max)} × the lengths at rest`;
+  if (!worst) return range;
+  const { element, strain, limit } = worst;
+  return `${range}; ${formatPlural(violated, 'element')} out of the limits, the worst, ${element.kind} ${element.index}, ${formatNumber(strain)} where ${formatNumber(limit)} is allowed`;
+}
+
 /** What the pull-back has gained: "19 steps; rms 0.0069 → 0.0049, max 0.02 → 0.015, 362 → 0 overlong edges" */
 function describePullBack({ steps, before, after }: PullBackReport): string {
   const from = (text: (f: Fidelity) => string) => `${text(before)} → ${text(after)}`;
@@ -109,6 +117,7 @@ export function summariseRun(report: Report, facts: RunFacts): string {
   if (report.overlongEdges > 0) {
     rows.push(['overlong', describeOverlong(report)]);
   }
+  if (report.strain) rows.push(['strains', describeStrain(report.strain)]);
   if (report.pullBack) rows.push(['pull-back', describePullBack(report.pullBack)]);
   if (report.impulses) rows.push(['impulses', describeImpulses(report.impulses)]);
   if (report.touchingPairs > 0)

@@ -44,9 +44,12 @@ export const positionsToJson = (positions: Positions | undefined) =>
   positions && { data: toBase64(positions), scalar: scalarOf(positions).toUpperCase() };
 
 export function meshToJson(mesh: Mesh): object {
-  return Object.fromEntries(
-    Object.entries(mesh).map(([name, value]) => [name, ArrayBuffer.isView(value) ? toBase64(value) : value]),
+  const { strainLimits, ...arrays } = mesh;
+  const limits = strainLimits && { ...strainLimits, rest: positionsToJson(strainLimits.rest) };
+  const fields = Object.fromEntries(
+    Object.entries(arrays).map(([name, value]) => [name, ArrayBuffer.isView(value) ? toBase64(value) : value]),
   );
+  return limits ? { ...fields, strainLimits: limits } : fields;
 }
 
 const durationToJson = (seconds: number | undefined) => (seconds === undefined ? undefined : `${seconds.toFixed(9)}s`);
@@ -80,7 +83,7 @@ export function checkToJson({ pathEnd, reportPairsCloserThan, maxPairs, kinemati
 const COUNTS = new Set(
   [
     ...['vertexTriangle', 'edgeEdge', 'vertexEdge', 'vertexVertex', 'activeContacts', 'touchingPairs', 'pairCount'],
-    ...['overlongEdges'],
+    ...['overlongEdges', 'violated', 'inverted'],
     ...['pairsTested', 'doubtfulPairs', 'intersections', 'ignoredPairCount', 'count', 'index', 'frame', 'deviceBytes'],
     ...['intersectionCount', 'kinematicIntersectionCount', 'maxBufferBytes', 'maxVertices', 'maxElements'],
     ...['maxMessageBytes', 'maxDeviceBytes', 'edges', 'triangles', 'segments', 'particles', 'tetrahedra'],

@@ -26,6 +26,8 @@ export interface EngineDescription {
   readonly qualities?: readonly Quality[];
   /** The methods that it has; absent = TWO_WAY only. */
   readonly methods?: readonly MethodName[];
+  /** Whether its pull-back keeps strain limits; absent = it does not, and meshes with such limits are refused. */
+  readonly strainLimits?: boolean;
 }
 
 export interface ServerInfo {

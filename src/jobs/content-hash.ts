@@ -5,12 +5,13 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
  * Identifies what a session was opened with: sha256, 64 lower-case hexadecimal digits, over these fields in this order,
  * without absent ones:
  *
- *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, start
+ *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, strainRest, strainLimits, start
  *
  * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by its
  * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of the list of `[name, firstVertex, vertexCount,
  * kinematic]`, kinematic being true or false, followed by activationDistance where it is set, or by activationDistance (null
- * where it is not) and contactOffset where that is set. Each length precedes its
+ * where it is not) and contactOffset where that is set; where a part has strain limits, by [strainMin, strainMax], null where one
+ * is not set. strainLimits is the JSON of [min, max], null where one is not set. Each length precedes its
  * bytes, so no two inputs give the same stream.
  */
 export function hashContent(mesh: MeshInput, start: Positions): string {
@@ -33,11 +34,26 @@ export function hashContent(mesh: MeshInput, start: Positions): string {
     const parts = mesh.parts.map((part) => {
       const { name, firstVertex, vertexCount, kinematic = false, activationDistance: delta, contactOffset } = part;
       const lengths = contactOffset === undefined ? [delta] : [delta ?? null, contactOffset];
-      return [name, firstVertex, vertexCount, kinematic, ...lengths.filter((length) => length !== undefined)];
+      const { strainMin, strainMax } = part;
+      const hasStrains = strainMin !== undefined || strainMax !== undefined;
+      const strains = hasStrains ? [[strainMin ?? null, strainMax ?? null]] : [];
+      return [
+        name,
+        firstVertex,
+        vertexCount,
+        kinematic,
+        ...lengths.filter((length) => length !== undefined),
+        ...strains,
+      ];
     });
     add('parts', 'json', Buffer.from(JSON.stringify(parts)));
   }
   addArray('ignoredPartPairs', mesh.ignoredPartPairs);
+  if (mesh.strainLimits) {
+    const { rest, min = null, max = null } = mesh.strainLimits;
+    addArray('strainRest', rest);
+    add('strainLimits', 'json', Buffer.from(JSON.stringify([min, max])));
+  }
   addArray('start', start);
   return hash.digest('hex');
 }

@@ -10,6 +10,7 @@ import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import { checkPartOffsets } from '../solver/part-offsets.js';
 import { findResting } from '../solver/resting.js';
+import { checkStrainLimits } from '../solver/strain/check.js';
 import type { VerifierMemory } from '../verify/memory.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
 import type { JobRun } from './job-run.js';
@@ -121,6 +122,7 @@ export function settleParameters(
   const { parameters, warnings } = resolveParameters(requested, measures, job.context);
   const partWarnings = checkPartDistances(mesh, parameters, measures);
   checkPartOffsets(mesh, parameters, job.context.engine);
+  checkStrainLimits(mesh, parameters, job.context.engine);
   const { activationDistance, kinematicPairs } = parameters;
   // Before these checks end no state is known to be safe: if the budget ends first, there is nothing to return.
   const checkpoint = job.during('while the start was checked');

@@ -9,13 +9,13 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { type InputFlags, type Inputs, readInputs } from '../inputs.js';
+import { type InputFlags, type Inputs, readInputs, type StrainFlags, withStrainLimits } from '../inputs.js';
 import { assertWritable, prepareTraceFolder, writeAtomically } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
 
-export interface ResolveFlags extends InputFlags, BackendChoice {
+export interface ResolveFlags extends InputFlags, StrainFlags, BackendChoice {
   readonly parameters: ParametersInput;
   readonly output?: string;
   readonly trace?: string;
@@ -29,7 +29,8 @@ export interface ResolveFlags extends InputFlags, BackendChoice {
 export async function runResolve(start: string, target: string, flags: ResolveFlags, cli: CliContext): Promise<number> {
   refuseConflicts(flags);
   if (flags.output !== undefined) await assertOutput(flags.output, [start, target]);
-  const inputs = await readInputs('resolve', start, target, flags);
+  const read = await readInputs('resolve', start, target, flags);
+  const inputs = { ...read, mesh: await withStrainLimits(read.mesh, read.file, flags) };
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
   const request = toRequest(inputs, flags);
   if (flags.quiet !== true) noteScale(request, cli);

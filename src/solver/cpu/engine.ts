@@ -22,6 +22,7 @@ export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine
     software: true,
     maxBufferBytes: 2 ** 32 - 1,
     qualities: ['FAST', 'BALANCED', 'FINE'],
+    strainLimits: true,
   };
   // A resolve is one synchronous call, so no two scenes use the workspace at once.
   const workspace = new Workspace(pairLimit(maxPairBytes));

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../../contract/errors.js';
-import type { MeshInput, PartInput, Positions } from '../../contract/mesh.js';
+import type { MeshInput, PartInput, Positions, StrainLimitsInput } from '../../contract/mesh.js';
 import type { KinematicPairs, ParametersInput } from '../../contract/parameters.js';
 import type { IncludeInput, OnBudget, Priority } from '../../contract/requests.js';
 import { readBulk } from './bulk.js';
@@ -38,12 +38,26 @@ export function toMesh(mesh: WireMessage): MeshInput {
     ...(kinematic ? { kinematic } : {}),
     ...(parts.length > 0 ? { parts: parts.map(toPart) } : {}),
     ...uints('ignoredPartPairs'),
+    ...(mesh.strainLimits ? { strainLimits: toStrainLimits(mesh.strainLimits as WireMessage) } : {}),
+  };
+}
+
+function toStrainLimits(limits: WireMessage): StrainLimitsInput {
+  const rest = required(limits.rest, 'mesh.strainLimits.rest');
+  const min = number(limits.min);
+  const max = number(limits.max);
+  return {
+    rest: toPositions(rest, 'mesh.strainLimits.rest'),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
   };
 }
 
 function toPart(part: WireMessage): PartInput {
   const activationDistance = number(part.activationDistance);
   const contactOffset = number(part.contactOffset);
+  const strainMin = number(part.strainMin);
+  const strainMax = number(part.strainMax);
   return {
     name: (part.name as string | undefined) ?? '',
     firstVertex: number(part.firstVertex) ?? 0,
@@ -51,6 +65,8 @@ function toPart(part: WireMessage): PartInput {
     ...(part.kinematic === true ? { kinematic: true } : {}),
     ...(activationDistance === undefined ? {} : { activationDistance }),
     ...(contactOffset === undefined ? {} : { contactOffset }),
+    ...(strainMin === undefined ? {} : { strainMin }),
+    ...(strainMax === undefined ? {} : { strainMax }),
   };
 }
 
