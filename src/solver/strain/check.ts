@@ -4,20 +4,20 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { Engine } from '../engine.js';
 
 /**
- * @throws UNIMPLEMENTED where the request depends on strain limits and the engine has none. Under FAST no engine keeps them;
+ * @throws UNIMPLEMENTED where the request depends on strain limits and the engine, or the method, has none. Under FAST no engine keeps them;
  *   the report measures them.
  */
 export function checkStrainLimits(
   { strain }: Pick<CollisionMesh, 'strain'>,
-  { quality }: Pick<Parameters, 'quality'>,
+  { quality, method }: Pick<Parameters, 'quality' | 'method'>,
   { description }: Pick<Engine, 'description'>,
 ): void {
-  if (!strain || quality === 'FAST' || description.strainLimits === true) return;
+  if (!strain || quality === 'FAST' || (description.strainLimits === true && method === 'TWO_WAY')) return;
   throw new IntersticeError(
     'UNIMPLEMENTED',
-    `The engine ${description.name} has no strain limits, and mesh.strainLimits is set.`,
+    `mesh.strainLimits is set, and the engine ${description.name} has no strain limits under the method ${method}.`,
     {
-      hint: 'Leave it unset, use quality FAST, which only measures strains, or use a server with the CPU engine (interstice serve --engine cpu).',
+      hint: 'Leave it unset, use quality FAST, which only measures strains, or use the method TWO_WAY on a server with the CPU engine (interstice serve --engine cpu).',
     },
   );
 }
