@@ -13,7 +13,7 @@ const RISE = 0.014;
 const REACH = 0.4;
 /** m/s and s of the pull at the four ends */
 const PULL = 0.06;
-const PULLING = 2;
+const PULLING = 1.3;
 
 const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
 
@@ -77,7 +77,7 @@ export const reefKnot: MakeScene = (size) => {
       maximumCost: 0.097,
     },
     timeStep: 1 / 100,
-    frames: 250,
+    frames: 180,
     gravity: [0, 0, 0],
     friction: { static: 0.3, kinetic: 0.3 },
     bodies: [rope(1), rope(-1)],

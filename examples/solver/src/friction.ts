@@ -24,7 +24,7 @@ export interface FrictionInput {
   readonly timeStep: number;
 }
 
-/** Slip of a pair that sticks, as a share of the slip that its friction would stop: keeps its drag finite. */
+/** The share of its slip that a pair keeps which sticks: makes its drag finite. */
 const CREEP = 0.01;
 
 /**
@@ -33,9 +33,9 @@ const CREEP = 0.01;
  * So it is N = f + m p / h², and Coulomb's law bounds the friction by μ N.
  *
  * The tangential motion u of the two points during the step would end by the force m |u| / h² if their neighbours did not pull
- * them on. Where μ_static N is enough for that, the pair sticks, else it slides with μ = μ_kinetic. Friction is then a drag
- * c u with c = μ N / |u|, and the target is computed once more with it: ½ c |u|² joins the energy. As the drag makes u smaller,
- * the force stays below μ N. (To change y directly, vertex by vertex, would stretch the elements next to it: in a drape over a
+ * them on. Friction is a drag c u, and the target is computed once more with it: ½ c |u|² joins the energy. Where μ_static N is
+ * enough to end the motion, the pair sticks: c = m / (h² creep), which leaves it the share `creep` of u. Else it slides with
+ * c = μ_kinetic N / |u|; as the drag makes u smaller, the force stays below μ_kinetic N. (To change y directly, vertex by vertex, would stretch the elements next to it: in a drape over a
  * sphere that stored more energy than the fall had set free.)
  */
 export class Friction implements ContactTerm {
@@ -54,9 +54,9 @@ export class Friction implements ContactTerm {
     for (let c = 0; c < contacts.count; c++) {
       if (loads[c] === 0) continue;
       const slip = Math.hypot(...tangentOf(contacts, c, motion));
-      const stopped = (sticking * loads[c]! * timeStep ** 2) / massOf(contacts, c, inverseMasses);
-      this.#drags[c] =
-        slip <= stopped ? (sticking * loads[c]!) / Math.max(slip, CREEP * stopped) : (kinetic * loads[c]!) / slip;
+      const mass = massOf(contacts, c, inverseMasses);
+      const isSticking = slip <= (sticking * loads[c]! * timeStep ** 2) / mass;
+      this.#drags[c] = isSticking ? mass / (timeStep ** 2 * CREEP) : (kinetic * loads[c]!) / slip;
     }
   }
 
