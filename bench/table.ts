@@ -64,7 +64,7 @@ export function formatTable(measurements: readonly Measurement[]): string {
 export function alignTable(rows: readonly (readonly string[])[]): string {
   const [headings] = rows;
   const widths = headings.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const isText = (column: number) => ['scene', 'engine', 'quality', 'status'].includes(headings[column]);
+  const isText = (column: number) => ['scene', 'engine', 'quality', 'method', 'status'].includes(headings[column]);
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join(' | ')} |`;
   const rule = `|${widths.map((width, i) => (isText(i) ? '-'.repeat(width + 2) : `${'-'.repeat(width + 1)}:`)).join('|')}|`;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Quality } from '../../src/contract/parameters.js';
+import type { MethodName, Quality } from '../../src/contract/parameters.js';
 import { makeCases, type ProveCase } from './cases/cases.js';
 import { type Bench, type Outcome, tryCase } from './cases/try-case.js';
 import { openDoors } from './doors/doors.js';
@@ -73,8 +73,8 @@ export async function runCampaign(
       isUnverified: false,
     };
     const real = findRealScenes(settings.data);
-    const qualities = await qualitiesOf(server);
-    for (const prove of makeCases(settings.seed, Object.keys(real), qualities)) {
+    const { qualities, methods } = await describeEngine(server);
+    for (const prove of makeCases(settings.seed, Object.keys(real), qualities, methods)) {
       if (performance.now() > bench.until || prove.id.startsWith(`${MAX_CASES}-`) || run.cases === settings.cases)
         break;
       if (settings.only.length > 0 && !settings.only.some((word) => prove.id.includes(word))) continue;
@@ -92,11 +92,16 @@ export async function runCampaign(
   return { ...run, seconds: (performance.now() - started) / 1000 };
 }
 
-/** The qualities of the engine, as the service tells any caller. */
-async function qualitiesOf({ address }: ServerProcess): Promise<readonly Quality[]> {
+/** Qualities and methods of the engine, as the service tells any caller. */
+async function describeEngine({ address }: ServerProcess): Promise<EngineChoices> {
   const response = await fetch(`${address}/v1`);
-  const { engines } = (await response.json()) as { readonly engines: readonly { readonly qualities: Quality[] }[] };
-  return engines[0].qualities;
+  const { engines } = (await response.json()) as { readonly engines: readonly EngineChoices[] };
+  return engines[0];
+}
+
+interface EngineChoices {
+  readonly qualities: readonly Quality[];
+  readonly methods?: readonly MethodName[];
 }
 
 /** More than any campaign gets through; it ends a search for an id that does not exist. */

@@ -1,4 +1,4 @@
-import type { Quality } from '../../../src/contract/parameters.js';
+import type { MethodName, Quality } from '../../../src/contract/parameters.js';
 import { DOORS, type DoorName } from '../doors/doors.js';
 import { GENERATED, TANGLED } from '../scenes/generated.js';
 import { Random } from '../scenes/random.js';
@@ -52,6 +52,8 @@ const NAMED_QUALITY_SHARE = 0.7;
 const OWN_OFFSET_SHARE = 0.4;
 /** Contact offsets in δ, up to the largest that is accepted. */
 const OFFSET_SHARES = [0, 0.05, 0.5, 0.9];
+/** Share of the cases under TUNED that ask for volume preserving impulses, where the engine has them. */
+const IMPULSES_SHARE = 0.12;
 /** Share of plain cases: ordinary numbers make the engine move most. */
 const PLAIN_SHARE = 0.35;
 
@@ -59,12 +61,14 @@ const PLAIN_SHARE = 0.35;
  * An endless list of cases. Scenes, engines' inputs and corners take turns, so that a short campaign has a little of
  * everything; the rest is drawn from the seed.
  *
+ * @param methods that the engine has
  * @param qualities that the engine has; cases of two engines with one seed differ in nothing else
  */
 export function* makeCases(
   seed: number,
   realScenes: readonly string[],
   qualities: readonly Quality[],
+  methods: readonly MethodName[] = [],
 ): Generator<ProveCase> {
   yield* wholeSessions(seed);
   const generated = Object.keys(GENERATED);
@@ -92,7 +96,7 @@ export function* makeCases(
       extreme: isPlain ? 'NONE' : random.pick(isReal ? ORDINARY : EXTREMES),
       corner: isPlain ? 'DEFAULT' : corners[n % corners.length],
     };
-    const special = withQuality(withSpecials(variation, scene, random), qualities, random);
+    const special = withMethod(withQuality(withSpecials(variation, scene, random), qualities, random), methods, random);
     yield { id: `${n}-${scene}`, scene, seed: caseSeed, mode, door, variation: special };
   }
 }
@@ -115,6 +119,12 @@ function withSpecials(variation: Variation, scene: string, random: Random): Vari
       ? { isIgnoring: true }
       : {}),
   };
+}
+
+/** Drawn last, so that the other cases are those of an engine without the method. */
+function withMethod(variation: Variation, methods: readonly MethodName[], random: Random): Variation {
+  const isAsked = random.next() < IMPULSES_SHARE && methods.includes('VOLUME_IMPULSES');
+  return isAsked && variation.preset === 'TUNED' ? { ...variation, method: 'VOLUME_IMPULSES' } : variation;
 }
 
 /** PAPER has no quality but one, and no contacts that aim for an offset. */

@@ -81,7 +81,8 @@ class Tally {
 export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench): Promise<Outcome> {
   const random = new Random(prove.seed ^ 0x5bd1e995);
   // An exact scene must not be scaled.
-  const variation = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
+  const placed = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
+  const variation = hasVolumes(scene.mesh) ? placed : { ...placed, method: 'TWO_WAY' as const };
   const { start, target } = vary(scene, variation, random);
   const whole = readSurface(scene.mesh);
   const parametersFrom = (opening: Positions): ParametersInput => {
@@ -96,6 +97,12 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   else if (prove.mode === 'TURNS') await trial.sessionsByTurns(start, target, prove.seed);
   else await trial.session(start, target, random);
   return tally;
+}
+
+/** Whether every pair of elements has four vertices, as volume preserving impulses need it. */
+function hasVolumes({ particles, segments }: MeshInput): boolean {
+  const count = particles?.length ?? 0;
+  return count === 0 || (count === 1 && (segments?.length ?? 0) === 0);
 }
 
 class Trial implements Judge {

@@ -4,6 +4,7 @@ import type { CollisionMesh } from '../../../src/mesh/types.js';
 import type { StateToMap } from '../../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
 import { FLIGHT_MUTANTS } from './flight-mutants.js';
+import { IMPULSE_MUTANTS } from './impulse-mutants.js';
 import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { RIGID_MUTANTS } from './rigid-mutants.js';
@@ -327,6 +328,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...SUBTLE_MUTANTS,
   ...FLIGHT_MUTANTS,
   ...RIGID_MUTANTS,
+  ...IMPULSE_MUTANTS,
   ...CONTRACT_MUTANTS,
   ...PULL_BACK_MUTANTS,
 ];

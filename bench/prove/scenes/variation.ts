@@ -1,5 +1,5 @@
 import type { MeshInput } from '../../../src/contract/mesh.js';
-import type { ParametersInput, Quality } from '../../../src/contract/parameters.js';
+import type { MethodName, ParametersInput, Quality } from '../../../src/contract/parameters.js';
 import type { ProveScene } from './builder.js';
 import type { Random } from './random.js';
 
@@ -22,6 +22,8 @@ export interface Variation {
   readonly isIgnoringParts?: true;
   /** absent = the service's default */
   readonly quality?: Quality;
+  /** absent = the service's default */
+  readonly method?: MethodName;
   /** contact offset in δ; absent = the service's default */
   readonly offsetShare?: number;
   /** IGNORE_PAIRS: pairs that intersect in the start are excluded */
@@ -82,13 +84,14 @@ const TUNED_ONLY: readonly string[] = ['reach', 'leap'];
  * @returns the parameters of a request, lengths in the caller's unit
  */
 export function parametersOf(variation: Variation, delta: number): ParametersInput {
-  const { preset, corner, scale, isIgnoring, quality, offsetShare } = variation;
+  const { preset, corner, scale, isIgnoring, quality, offsetShare, method } = variation;
   const chosen: Record<string, unknown> = { ...CORNERS[corner] };
   for (const name of LENGTHS) {
     if (typeof chosen[name] === 'number') chosen[name] = (chosen[name] as number) * scale;
     if (preset === 'PAPER' && TUNED_ONLY.includes(name)) delete chosen[name];
   }
   if (quality) chosen.quality = quality;
+  if (method) chosen.method = method;
   const widest = (chosen.activationDistance as number | undefined) ?? delta;
   if (offsetShare !== undefined) chosen.contactOffset = offsetShare * widest;
   if (isIgnoring) chosen.onIntersectingStart = 'IGNORE_PAIRS';

@@ -1,12 +1,13 @@
 import { MOST_CORRECTION, NEWTON_ITERATIONS, RELAXATION } from './constants.js';
 import { PressureSolver } from './pressure-solver.js';
+import type { CollisionResponse } from './volume-impulses.js';
 import type { Volumes } from './volumes.js';
 import { Zones } from './zones.js';
 
 /** The inner loop of Table 1: Newton's iterations on V(x_*) = V_goal (Eq. 2) with the pairs held fixed. */
-export class Newton {
-  readonly solver: PressureSolver;
-  readonly zones: Zones;
+export class Newton implements CollisionResponse {
+  readonly #solver: PressureSolver;
+  readonly #zones: Zones;
   readonly #inverseMasses: Float32Array;
   /** float64[zones] */
   #share = new Float64Array(0);
@@ -16,8 +17,16 @@ export class Newton {
   /** @param inverseMasses float32[V], 0 = kinematic */
   constructor(inverseMasses: Float32Array) {
     this.#inverseMasses = inverseMasses;
-    this.solver = new PressureSolver(inverseMasses);
-    this.zones = new Zones(inverseMasses.length);
+    this.#solver = new PressureSolver(inverseMasses);
+    this.#zones = new Zones(inverseMasses.length);
+  }
+
+  get members(): readonly number[] {
+    return this.#zones.members;
+  }
+
+  get solverIterations(): number {
+    return this.#solver.iterations;
   }
 
   /**
@@ -26,7 +35,8 @@ export class Newton {
    * @param pulse called at short intervals; may throw
    */
   solve(volumes: Volumes, x: Float32Array, candidate: Float64Array, pulse: () => void): void {
-    const { zones, solver } = this;
+    const zones = this.#zones;
+    const solver = this.#solver;
     zones.build(volumes, x, this.#inverseMasses);
     for (let j = 0; j < NEWTON_ITERATIONS; j++) {
       volumes.evaluate(candidate);
@@ -49,7 +59,7 @@ export class Newton {
    * longer than what moves, kinematic vertices included. One share for a zone keeps its momentum.
    */
   #limit(volumes: Volumes, x: Float32Array, candidate: Float64Array, delta: Float64Array): void {
-    const { zones } = this;
+    const zones = this.#zones;
     const way = new Float64Array(zones.count);
     const correction = new Float64Array(zones.count);
     for (let n = 0; n < volumes.count; n++) {

@@ -13,6 +13,22 @@ import { MovingPairs } from './moving-pairs.js';
 import { Newton } from './newton.js';
 import { Volumes } from './volumes.js';
 
+/** What changes the candidate of a piece between two searches. */
+export interface CollisionResponse {
+  /**
+   * @param volumes the colliding pairs
+   * @param x float32[3·V] x^n
+   * @param candidate float64[3·V] x_*; corrected in place
+   * @param pulse called at short intervals; may throw
+   */
+  solve(volumes: Volumes, x: Float32Array, candidate: Float64Array, pulse: () => void): void;
+  /** vertices that the last solve may have moved */
+  readonly members: readonly number[];
+  /** so far */
+  readonly iterations: number;
+  readonly solverIterations: number;
+}
+
 /**
  * One resolve by volume preserving impulses (docs/method.md, Volume preserving impulses).
  *
@@ -26,7 +42,7 @@ export class VolumeImpulses {
   readonly #settings: Settings;
   readonly #input: StepInput;
   readonly #pulse: () => void;
-  readonly #newton: Newton;
+  readonly #response: CollisionResponse;
   readonly #moving: MovingPairs;
   readonly #pairs: CollidingPairs;
   readonly #volumes = new Volumes();
@@ -46,12 +62,17 @@ export class VolumeImpulses {
   #mostVolumes = 0;
   #counts = { ...countPairs(() => 0), activeContacts: 0, colours: 0 };
 
-  constructor(mesh: CollisionMesh, settings: Settings, input: StepInput) {
+  constructor(
+    mesh: CollisionMesh,
+    settings: Settings,
+    input: StepInput,
+    response: CollisionResponse = new Newton(mesh.inverseMasses),
+  ) {
     this.#mesh = mesh;
     this.#settings = settings;
     this.#input = input;
     this.#pulse = timeLeftOf(input).pulse;
-    this.#newton = new Newton(mesh.inverseMasses);
+    this.#response = response;
     this.#moving = new MovingPairs(mesh, { skipsKinematic: settings.skipKinematicPairs, excluded: input.excluded });
     this.#pairs = new CollidingPairs(this.#moving, mesh.contactVertices.length, settings.floor);
     this.#x = input.x.slice();
@@ -78,7 +99,7 @@ export class VolumeImpulses {
   #advance(): Status {
     const { onState, onProgress, shouldStop } = this.#input;
     let length = 1;
-    while (this.#share < 1) {
+    while (1 - this.#share >= this.#settings.epsilon) {
       if (this.#pieces >= this.#settings.stepLimit) return 'STEP_LIMIT';
       if (shouldStop?.()) return 'DEADLINE';
       if (!this.#tryPiece(length)) {
@@ -119,8 +140,8 @@ export class VolumeImpulses {
       if (round === MOST_ROUNDS) return false;
       if (round >= PATIENCE && volumes.count > counts[round - PATIENCE] / 2) return false;
       this.#pairs.raiseGoals(volumes, candidate);
-      this.#newton.solve(volumes, this.#x, candidate, this.#pulse);
-      for (const v of this.#newton.zones.members) deflected.add(v);
+      this.#response.solve(volumes, this.#x, candidate, this.#pulse);
+      for (const v of this.#response.members) deflected.add(v);
     }
     return false;
   }
@@ -156,7 +177,8 @@ export class VolumeImpulses {
   }
 
   #unfinished(): number {
-    return this.#share < 1 ? this.#residuals().reduce((sum, r) => sum + (r > 0 ? 1 : 0), 0) : 0;
+    if (1 - this.#share < this.#settings.epsilon) return 0;
+    return this.#residuals().reduce((sum, r) => sum + (r > 0 ? 1 : 0), 0);
   }
 
   /** r: the share of its motion that a vertex has not been granted, the same for all that have one. */
@@ -175,8 +197,8 @@ export class VolumeImpulses {
     const impulses: ImpulseFigures = {
       motionShare: this.#share,
       rounds: this.#rounds,
-      newtonIterations: this.#newton.iterations,
-      solverIterations: this.#newton.solver.iterations,
+      newtonIterations: this.#response.iterations,
+      solverIterations: this.#response.solverIterations,
       volumes: this.#mostVolumes,
       remainingPairs: remaining,
     };

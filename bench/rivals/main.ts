@@ -1,0 +1,115 @@
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import { buildMesh } from '../../src/mesh/build.js';
+import { measureMesh } from '../../src/mesh/measure.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { createCpuEngine } from '../../src/solver/cpu/engine.js';
+import type { EngineUnits, Resolution, StepInput } from '../../src/solver/engine.js';
+import { CoordinateFrame, floorOf } from '../../src/solver/frame.js';
+import { resolveParameters } from '../../src/solver/parameters.js';
+import { toSettings } from '../../src/solver/settings.js';
+import { VolumeImpulses } from '../../src/solver/volume-impulses/volume-impulses.js';
+import { testPath } from '../../src/verify/path.js';
+import { alignTable } from '../table.js';
+import { GaussSeidel } from './gauss-seidel.js';
+import { SCENES } from './scenes.js';
+
+/**
+ * What other methods make of the same start and target: the two-way method, volume preserving impulses, and the Gauss-Seidel
+ * impulses that their paper compares itself with, in the same loop of searches and pieces.
+ *
+ *   npm run rivals -- [SECONDS for each resolve, default 20] [WORD of the scene's name]
+ */
+interface Rival {
+  readonly name: string;
+  readonly parameters: ParametersInput;
+  run(mesh: CollisionMesh, parameters: Resolved, units: EngineUnits, step: StepInput): Promise<Resolution>;
+}
+
+type Resolved = ReturnType<typeof resolveParameters>['parameters'];
+
+const twoWay: Rival['run'] = async (mesh, parameters, units, step) =>
+  (await createCpuEngine().open(mesh, parameters, units)).resolve(step);
+
+const RIVALS: readonly Rival[] = [
+  { name: 'two-way, FAST', parameters: { quality: 'FAST' }, run: twoWay },
+  { name: 'two-way, BALANCED', parameters: {}, run: twoWay },
+  {
+    name: 'volume impulses',
+    parameters: { method: 'VOLUME_IMPULSES' },
+    run: async (mesh, parameters, units, step) => new VolumeImpulses(mesh, toSettings(parameters, units), step).run(),
+  },
+  {
+    name: 'Gauss-Seidel impulses',
+    parameters: { method: 'VOLUME_IMPULSES' },
+    run: async (mesh, parameters, units, step) =>
+      new VolumeImpulses(mesh, toSettings(parameters, units), step, new GaussSeidel(mesh.inverseMasses)).run(),
+  },
+];
+
+const HEADINGS = [
+  ...['scene', 'method', 'status', 'motion made', 'pieces', 'searches', 'rms to target', 'longest edge'],
+  ...['momentum', 'ms'],
+];
+
+/**
+ * rms distance to the target in median edges, the longest edge over its length in the target, and how much of the momentum that
+ * collisions exchanged was lost: |Σ m (x' − y)| / Σ m |x' − y| over dynamic vertices.
+ */
+function measureAnswer(mesh: CollisionMesh, x: Float32Array, y: Float32Array, edge: number) {
+  let [squares, exchanged, dynamic, stretch] = [0, 0, 0, 0];
+  const change = [0, 0, 0];
+  for (let v = 0; v < mesh.vertexCount; v++) {
+    if (mesh.inverseMasses[v] === 0) continue;
+    const d = [0, 1, 2].map((c) => x[3 * v + c] - y[3 * v + c]);
+    for (let c = 0; c < 3; c++) change[c] += d[c] / mesh.inverseMasses[v];
+    exchanged += Math.hypot(...d) / mesh.inverseMasses[v];
+    squares += Math.hypot(...d) ** 2;
+    dynamic++;
+  }
+  const lengthOf = (of: Float32Array, e: number) =>
+    Math.hypot(...[0, 1, 2].map((c) => of[3 * mesh.edges[e] + c] - of[3 * mesh.edges[e + 1] + c]));
+  for (let e = 0; e < mesh.edges.length; e += 2) {
+    const rest = lengthOf(y, e);
+    if (rest > 0) stretch = Math.max(stretch, lengthOf(x, e) / rest);
+  }
+  const rms = Math.sqrt(squares / Math.max(1, dynamic)) / edge;
+  return { rms, stretch, momentum: exchanged > 0 ? Math.hypot(...change) / exchanged : 0 };
+}
+
+async function main(): Promise<void> {
+  const seconds = Number(process.argv[2] ?? 20);
+  const word = process.argv[3] ?? '';
+  const rows: string[][] = [];
+  for (const { name, make } of SCENES) {
+    if (!name.includes(word)) continue;
+    const { mesh: input, start, target } = make();
+    const mesh = buildMesh(input);
+    const measures = measureMesh(mesh, start);
+    const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
+    const [x, y] = [frame.toEngine(start), frame.toEngine(target)];
+    for (const rival of RIVALS) {
+      const { parameters } = resolveParameters(rival.parameters, measures);
+      const units = { scale: frame.scale, floor: floorOf(parameters.activationDistance, frame, 'FLOAT64') };
+      const states: Float32Array[] = [x];
+      const began = performance.now();
+      const timeLeft = () => 1000 * seconds - (performance.now() - began);
+      const step = { x, y, timeLeft, onState: (state: Float32Array) => void states.push(state.slice()) };
+      const processor = process.cpuUsage();
+      const { status, positions, steps, searches, impulses } = await rival.run(mesh, parameters, units, step);
+      const { user } = process.cpuUsage(processor);
+      const rules = { kinematicPairs: 'SKIP', maxPairs: 1 } as const;
+      const hits = states.slice(1).filter((state, k) => !testPath(mesh, states[k], state, rules).pathFree).length;
+      if (hits > 0) throw new Error(`${rival.name} collides on ${hits} pieces of ${name}.`);
+      const { rms, stretch, momentum } = measureAnswer(mesh, positions, y, measures.medianEdge * frame.scale);
+      rows.push([
+        ...[name, rival.name, status, impulses ? `${(100 * impulses.motionShare).toFixed(1)} %` : ''],
+        ...[String(steps), String(searches), rms.toFixed(3), stretch.toFixed(2)],
+        ...[momentum.toExponential(0), (user / 1000).toFixed(0)],
+      ]);
+      process.stderr.write(`${rows.at(-1)?.join(' | ')}\n`);
+    }
+  }
+  process.stdout.write(`${alignTable([HEADINGS, ...rows])}\n`);
+}
+
+await main();
