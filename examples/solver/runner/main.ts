@@ -6,7 +6,7 @@ import { FrameCache } from './cache.js';
 import { writeOutputs } from './outputs.js';
 import { modelOf, play } from './play.js';
 import { Progress } from './progress.js';
-import type { Played } from './records.js';
+import type { Played, StepRecord } from './records.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
 import { makeTable } from './table.js';
 
@@ -23,11 +23,7 @@ async function playAll(settings: Settings): Promise<void> {
   try {
     for (const name of settings.scenes) {
       if (isInterrupted) break;
-      const scene = await playOne(name, settings, settings.server ?? server!.grpcAddress).catch((error: unknown) => {
-        // A signal to the whole process group ends the service too: what is saved is complete all the same.
-        if (!isInterrupted) throw error;
-      });
-      if (scene) played.push(scene);
+      played.push(await playOne(name, settings, settings.server ?? server!.grpcAddress));
     }
   } finally {
     await server?.stop();
@@ -46,13 +42,18 @@ async function playOne(name: string, settings: Settings, address: string): Promi
   mkdirSync(folder, { recursive: true });
   const cache = new FrameCache(folder, model);
   const progress = new Progress(`${name}, ${size}`);
-  const played = await play(scene, {
-    ...{ address, size, frames, parameters, isJudged, cache, model },
-    onStep: (record, of) => {
-      progress.show(record, of);
-      return !isInterrupted;
-    },
-  }).finally(() => progress.end());
+  const onStep = (record: StepRecord, of: number): boolean => {
+    progress.show(record, of);
+    return !isInterrupted;
+  };
+  const options = { address, size, frames, parameters, isJudged, cache, model, onStep };
+  const played = await play(scene, options)
+    .catch((error: unknown) => {
+      // A signal to the whole process group ends the service too: what was saved is complete all the same.
+      if (!isInterrupted) throw error;
+      return play(scene, { ...options, frames: 0 });
+    })
+    .finally(() => progress.end());
   writeOutputs(played, model, cache, settings);
   return played;
 }

@@ -72,6 +72,8 @@ export const dress: MakeScene = (size) => {
     timeStep: 1 / 100,
     frames: 400,
     friction: { static: 0.2, kinetic: 0.2 },
+    // Much less than the space between two layers, at every size of the scene.
+    parameters: { activationDistance: 0.002 },
     bodies: [...layers, { name: 'body', geometry: makeRevolution(outline, around), material: OBSTACLE, motion: dance }],
     view: [-0.3, 1, -0.2],
   };

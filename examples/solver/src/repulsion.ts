@@ -15,6 +15,9 @@ export interface RepulsionSettings {
  * The quadratic repulsion between proximity pairs of the last answer: ½ k (distance − gap)² wherever the gap is smaller than
  * the distance. It keeps most pairs from meeting, so that fewer contacts are left for the service.
  *
+ * One place of a layer is in many pairs at once. A pair's stiffness is divided by the sum of the weights that its busiest
+ * vertex has in all near pairs, so that all pairs of a vertex together push as one would.
+ *
  * Normals and nearest points are those of the answer, constant during a step, so the energy is exactly quadratic.
  */
 export class Repulsion implements ContactTerm {
@@ -28,9 +31,17 @@ export class Repulsion implements ContactTerm {
     this.#contacts = contacts;
     this.#distance = settings.distance;
     this.#stiffness = new Float64Array(contacts.count);
+    const isNear = (c: number): boolean => gapOf(contacts, c, x) < settings.distance;
+    const { vertices, weights } = contacts;
+    const shares = new Float64Array(inverseMasses.length);
+    for (let k = 0; k < 4 * contacts.count; k++) {
+      if (isNear(Math.floor(k / 4))) shares[vertices[k]!]! += Math.abs(weights[k]!);
+    }
     for (let c = 0; c < contacts.count; c++) {
-      if (gapOf(contacts, c, x) >= settings.distance) continue;
-      this.#stiffness[c] = settings.stiffness * massOf(contacts, c, inverseMasses);
+      if (!isNear(c)) continue;
+      let most = 1;
+      for (let k = 4 * c; k < 4 * c + 4; k++) if (weights[k] !== 0) most = Math.max(most, shares[vertices[k]!]!);
+      this.#stiffness[c] = (settings.stiffness * massOf(contacts, c, inverseMasses)) / most;
     }
   }
 
