@@ -49,9 +49,18 @@ t.test('every field arrives under its name', async (t) => {
       kinematic: [0, 0, 0, 1, 0],
       parts: [
         { name: 'a', vertexCount: 2 },
-        { name: 'b', firstVertex: 2, vertexCount: 3, kinematic: true, activationDistance: 0.125, contactOffset: 0 },
+        {
+          name: 'b',
+          firstVertex: 2,
+          vertexCount: 3,
+          kinematic: true,
+          activationDistance: 0.125,
+          contactOffset: 0,
+          strainMax: 2,
+        },
       ],
       ignoredPartPairs: [0, 1],
+      strainLimits: { rest: { data: [1, 2, 3], scalar: 'FLOAT64' }, min: 0.5 },
     },
     start: { data: [1, 2, 3], scalar: 'FLOAT64' },
     parameters: { preset: 'PAPER', stepLimit: 9, damping: 0.5, kinematicPairs: 'PROTECT' },
@@ -70,9 +79,18 @@ t.test('every field arrives under its name', async (t) => {
     kinematic: Uint8Array.of(0, 0, 0, 1, 0),
     parts: [
       { name: 'a', firstVertex: 0, vertexCount: 2 },
-      { name: 'b', firstVertex: 2, vertexCount: 3, kinematic: true, activationDistance: 0.125, contactOffset: 0 },
+      {
+        name: 'b',
+        firstVertex: 2,
+        vertexCount: 3,
+        kinematic: true,
+        activationDistance: 0.125,
+        contactOffset: 0,
+        strainMax: 2,
+      },
     ],
     ignoredPartPairs: Uint32Array.of(0, 1),
+    strainLimits: { rest: Float64Array.of(1, 2, 3), min: 0.5 },
   });
   t.strictSame(request.start, Float64Array.of(1, 2, 3));
   t.strictSame(request.parameters, { preset: 'PAPER', damping: 0.5, stepLimit: 9, kinematicPairs: 'PROTECT' });
