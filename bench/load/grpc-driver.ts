@@ -12,6 +12,8 @@ export interface GrpcLoad extends StepTerms {
   readonly sessions: readonly string[];
   readonly cloth: Cloth;
   readonly seconds: number;
+  /** ends the run after so many steps of each loop or stream, however long they take; absent = after `seconds` */
+  readonly steps?: number | undefined;
 }
 
 /** What a polite client waits before it asks again where it was refused; without it a refusal costs more than a step. */
@@ -30,15 +32,15 @@ export interface UnaryLoad extends GrpcLoad {
  * evenly, and a call that had to wait for the one before it has waited since it was due.
  */
 export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
-  const { address, sessions, cloth, seconds, concurrency, period } = load;
+  const { address, sessions, cloth, concurrency, period, steps = Number.POSITIVE_INFINITY } = load;
   const samples: Sample[] = [];
   const clients = openClients(address, concurrency);
   const start = performance.now();
-  const end = start + seconds * 1000;
+  const end = endOf(load, start);
   const loop = async (index: number): Promise<void> => {
     const mine = shareOf(sessions, concurrency, index);
     const client = clients[index % clients.length]!;
-    for (let turn = 0; ; turn++) {
+    for (let turn = 0; turn < steps; turn++) {
       const due = period === undefined ? performance.now() : start + period * (turn + index / concurrency);
       if (due >= end || performance.now() >= end) return;
       if (due > performance.now()) await wait(due - performance.now());
@@ -60,7 +62,7 @@ export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
 /** A stream for each session, with so many steps sent and not yet answered. */
 export async function runStreams(load: GrpcLoad & { readonly window: number }): Promise<Sample[]> {
   const clients = openClients(load.address, load.sessions.length);
-  const end = performance.now() + load.seconds * 1000;
+  const end = endOf(load, performance.now());
   const runs = load.sessions.map((_, session) => runStream(load, session, clients[session % clients.length]!, end));
   const samples = (await Promise.all(runs)).flat();
   for (const client of clients) client.close();
@@ -78,7 +80,7 @@ function runStream(
   const sent: number[] = [];
   const stream = client.openStream();
   const send = (): void => {
-    if (performance.now() >= end) {
+    if (performance.now() >= end || sent.length === load.steps) {
       if (sent.length === samples.length) stream.end();
       return;
     }
@@ -98,6 +100,10 @@ function runStream(
     for (let i = 0; i < load.window; i++) send();
   });
 }
+
+/** ms at which no further step is sent. */
+const endOf = ({ seconds, steps }: GrpcLoad, start: number): number =>
+  steps === undefined ? start + seconds * 1000 : Number.POSITIVE_INFINITY;
 
 const openClients = (address: string, loops: number): GrpcClient[] =>
   Array.from({ length: Math.ceil(loops / LOOPS_A_CONNECTION) }, () => new GrpcClient(address));

@@ -9,20 +9,23 @@ export interface HttpLoad {
   readonly cloth: Cloth;
   readonly connections: number;
   readonly seconds: number;
+  /** ends the run after so many steps of each connection, however long they take; absent = after `seconds` */
+  readonly steps?: number | undefined;
 }
 
 /**
  * Steps as bare positions, each connection with one request at a time, over its share of the sessions in turn. With more
  * connections than sessions several share one, whose steps then wait for each other.
  */
-export async function runHttp({ address, sessions, cloth, connections, seconds }: HttpLoad): Promise<Sample[]> {
+export async function runHttp(load: HttpLoad): Promise<Sample[]> {
+  const { address, sessions, cloth, connections, seconds, steps } = load;
   const samples: Sample[] = [];
   const bodies = cloth.targets.map(asBuffer);
   let opened = 0;
   await autocannon({
     url: address,
     connections,
-    duration: seconds,
+    ...(steps === undefined ? { duration: seconds } : { amount: steps * connections }),
     timeout: seconds + PATIENCE_SECONDS,
     setupClient: (client) => {
       const mine = shareOf(sessions, connections, opened++);

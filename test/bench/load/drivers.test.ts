@@ -83,7 +83,7 @@ t.test('each driver makes steps of each session, with the time of every stage', 
   const cloth = makeCloth(50);
   const sessions = await openSessions(server.grpcAddress, cloth, 2);
   t.equal((await readHoldings(server)).sessions, 2);
-  const load = { sessions, cloth, seconds: 1 };
+  const load = { sessions, cloth, seconds: 1, steps: 4 };
   const runs = {
     http: await runHttp({ ...load, address: server.address, connections: 2 }),
     unary: await runUnary({ ...load, address: server.grpcAddress, concurrency: 4 }),
@@ -91,6 +91,7 @@ t.test('each driver makes steps of each session, with the time of every stage', 
   };
   for (const [door, samples] of Object.entries(runs)) {
     const summary = summarise(samples, 1);
+    t.equal(samples.length, door === 'unary' ? 16 : 8, `${door}: four steps of each worker`);
     t.same(summary.refused, {}, `${door}: nothing is refused`);
     t.same([...new Set(samples.map(({ session }) => session))].sort(), [0, 1], `${door}: both sessions`);
     t.ok(
@@ -99,7 +100,13 @@ t.test('each driver makes steps of each session, with the time of every stage', 
     );
     t.ok(summary.split.compute > 0 && summary.split.verify > 0, `${door}: compute and verify are not nothing`);
   }
-  const paced = await runUnary({ ...load, address: server.grpcAddress, concurrency: 2, period: 250 });
+  const paced = await runUnary({
+    ...load,
+    address: server.grpcAddress,
+    concurrency: 2,
+    period: 250,
+    steps: undefined,
+  });
   t.ok(paced.length >= 2 && paced.length <= 8, `${paced.length} calls: no loop makes more than its four turns`);
   const stopper = new AbortController();
   const client = new GrpcClient(server.grpcAddress);
