@@ -1,8 +1,10 @@
+import type { Calm } from '../../../src/verify/clearance.js';
 import { MEETING, type Mutant, noBound, noCheck, TUNNEL } from './mutant.js';
 
 const MEETING_TEST = 'src/verify/exact-meeting.js';
+const CLEARANCE = 'src/verify/clearance.js';
 
-/** Faults in the exact test of states. */
+/** Faults in the exact test of states, and in what it remembers of them. */
 export const VERIFIER_MUTANTS: readonly Mutant[] = [
   {
     name: 'blind-verifier',
@@ -53,5 +55,41 @@ export const VERIFIER_MUTANTS: readonly Mutant[] = [
     scenes: ['sandInABag', 'layers'],
     caughtBy: [MEETING, TUNNEL],
     isVerified: true,
+  },
+  {
+    name: 'forgotten-list',
+    description: 'of the pairs that were near when the list was made none is tested among what has moved little',
+    faults: [{ file: CLEARANCE, function: 'countWithin', instead: () => 0 }, noBound, ...noCheck],
+    scenes: ['layers', 'sandInABag', 'matryoshka'],
+    caughtBy: [MEETING, TUNNEL],
+    isVerified: true,
+    mode: 'SESSION',
+  },
+  {
+    name: 'restless-calm',
+    description: 'what has moved by twice the distance that a list covers counts as calm, where only half of it is',
+    faults: [
+      {
+        file: CLEARANCE,
+        function: 'findCalm',
+        instead: (
+          original: (lengths: Float64Array, ...of: unknown[]) => Calm,
+          lengths: Float64Array,
+          ...of: unknown[]
+        ) => {
+          const calm = original(
+            lengths.map((length) => length / 4),
+            ...of,
+          );
+          return { ...calm, most: 4 * calm.most };
+        },
+      },
+      noBound,
+      ...noCheck,
+    ],
+    scenes: ['layers', 'sandInABag', 'matryoshka'],
+    caughtBy: [MEETING, TUNNEL],
+    isVerified: true,
+    mode: 'SESSION',
   },
 ];
