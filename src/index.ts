@@ -37,7 +37,7 @@ export type {
   ResolveAnswer,
   ResolveRequest,
 } from './contract/requests.js';
-export type { EngineDescription, Limits, ServerInfo } from './contract/server-info.js';
+export type { EngineDescription, Limits, MemoryLimits, ServerInfo } from './contract/server-info.js';
 export * from './mesh/files/index.js';
 export { algorithmVersion, packageVersion } from './paths.js';
 export { createOperations, type OperationsOptions } from './session/operations.js';

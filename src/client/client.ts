@@ -43,11 +43,15 @@ export class Client {
 
   /** Tests whether this state, or the straight path to `pathEnd`, intersects. */
   check(mesh: Mesh, positions: Positions, options: CheckOptions = {}): Promise<CheckAnswer> {
-    const { signal } = options;
-    const question = { mesh: meshToJson(mesh), positions: positionsToJson(positions), ...checkToJson(options) };
-    const body = JSON.stringify(question);
-    const attempt = () => this.#connection.requestJson('/v1/check', { body, signal }) as Promise<CheckAnswer>;
-    return withRetries(attempt, { policy: this.#connection.retry, signal });
+    const { signal, timeBudgetSeconds: budget } = options;
+    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
+    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
+    const attempt = () => {
+      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+      const body = JSON.stringify({ ...subject, ...checkToJson(options, left) });
+      return this.#connection.requestJson('/v1/check', { body, signal }) as Promise<CheckAnswer>;
+    };
+    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
   }
 
   /** Engines, limits and defaults of the server. */

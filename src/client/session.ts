@@ -78,14 +78,17 @@ export class Session {
 
   /** Tests the last answer, or other positions of this mesh, for intersections. @throws ServiceError */
   check(options: SessionCheckOptions = {}): Promise<CheckAnswer> {
-    return this.#enqueue(() =>
-      this.#withSession(options.signal, undefined, (sessionId) => {
+    return this.#enqueue(() => {
+      const { signal, timeBudgetSeconds: budget } = options;
+      const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
+      return this.#withSession(signal, endsAt, (sessionId) => {
+        const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
         const positions = positionsToJson(options.positions);
-        const body = JSON.stringify({ sessionId, positions, ...checkToJson(options) });
-        const request = { headers: this.#routing, body, signal: options.signal };
+        const body = JSON.stringify({ sessionId, positions, ...checkToJson(options, left) });
+        const request = { headers: this.#routing, body, signal };
         return this.#connection.requestJson('/v1/check', request) as Promise<CheckAnswer>;
-      }),
-    );
+      });
+    });
   }
 
   /** Ends the session. Returns false if the server was unavailable and ends it by its idle timeout. @throws ServiceError */

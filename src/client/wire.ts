@@ -75,8 +75,10 @@ export function workToJson(target: Positions, options: StepOptions, budgetSecond
   return { target: positionsToJson(target), start: positionsToJson(start), include, onBudget, priority, timeBudget };
 }
 
-export function checkToJson({ pathEnd, reportPairsCloserThan, maxPairs, kinematicPairs }: CheckOptions): object {
-  return { pathEnd: positionsToJson(pathEnd), reportPairsCloserThan, maxPairs, kinematicPairs };
+export function checkToJson(options: CheckOptions, budgetSeconds: number | undefined): object {
+  const { pathEnd, reportPairsCloserThan, maxPairs, kinematicPairs } = options;
+  const timeBudget = durationToJson(budgetSeconds);
+  return { pathEnd: positionsToJson(pathEnd), reportPairsCloserThan, maxPairs, kinematicPairs, timeBudget };
 }
 
 /** The uint64 fields of the contract, which JSON writes as text: each is a count below 2^53. */
@@ -86,7 +88,17 @@ const COUNTS = new Set(
     ...['overlongEdges', 'violated', 'inverted'],
     ...['pairsTested', 'doubtfulPairs', 'intersections', 'ignoredPairCount', 'count', 'index', 'frame', 'deviceBytes'],
     ...['intersectionCount', 'kinematicIntersectionCount', 'maxBufferBytes', 'maxVertices', 'maxElements'],
-    ...['maxMessageBytes', 'maxDeviceBytes', 'edges', 'triangles', 'segments', 'particles', 'tetrahedra'],
+    ...[
+      'maxMessageBytes',
+      'maxDeviceBytes',
+      'maxPairsPerRequest',
+      'maxWorkBytes',
+      'edges',
+      'triangles',
+      'segments',
+      'particles',
+      'tetrahedra',
+    ],
   ].values(),
 );
 

@@ -209,7 +209,7 @@ export const SETTINGS = {
     'INTERSTICE_DEFAULT_TIME_BUDGET_SECONDS',
     600,
     [0, 86_400],
-    'Time budget of resolves and steps that ask for none, at most the longest; what is reached by then is the answer. 0 = none.',
+    'Time budget of requests that ask for none, at most the longest. Of a resolve or a step, what is reached by then is the answer; a check or the creation of a session is refused. 0 = none.',
   ),
   maxSessions: number(
     'INTERSTICE_MAX_SESSIONS',

@@ -56,6 +56,8 @@ export interface CheckQuestion {
   /** Largest number of pairs in each list; default 64. Counts are always complete. */
   readonly maxPairs?: number;
   readonly kinematicPairs?: KinematicPairs;
+  /** From receipt, queue included; absent = default of the server. */
+  readonly timeBudgetSeconds?: number;
 }
 
 /** A check of a mesh that the request contains. */

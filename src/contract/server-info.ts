@@ -11,8 +11,16 @@ export interface Limits extends MeshLimits {
   /** Requests that may wait. */
   readonly maxQueue: number;
   readonly maxTimeBudgetSeconds: number;
-  /** Of resolves and steps that ask for none; absent = none. */
+  /** Of requests that ask for none; absent = none. */
   readonly defaultTimeBudgetSeconds?: number;
+}
+
+/** What requests may take while they are computed. */
+export interface MemoryLimits {
+  /** Pairs that the proximity set of one resolve or step may have. */
+  readonly maxPairsPerRequest: number;
+  /** Host memory that all requests together compute on; 0 = no limit. */
+  readonly maxWorkBytes: number;
 }
 
 export interface EngineDescription {
@@ -34,7 +42,7 @@ export interface ServerInfo {
   readonly version: string;
   readonly algorithmVersion: string;
   readonly engines: readonly EngineDescription[];
-  readonly limits: Limits;
+  readonly limits: Limits & MemoryLimits;
   /** Parameters of a request that sets none. */
   readonly defaults: ParametersInput;
   /** Capabilities of this build, e.g. "resolve", "check", "http". A missing capability answers UNIMPLEMENTED. */

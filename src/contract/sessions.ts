@@ -22,6 +22,8 @@ export interface CreateSessionRequest {
   readonly idleTimeoutSeconds?: number;
   /** The same key from the same tenant returns the same session. */
   readonly idempotencyKey?: string;
+  /** From receipt, queue included; absent = default of the server. At its end there is no session. */
+  readonly timeBudgetSeconds?: number;
 }
 
 export interface MeshSummary {

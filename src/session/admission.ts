@@ -22,6 +22,7 @@ export function admitResolve(request: ResolveRequest, limits: Limits): void {
 export function admitCheck(request: MeshCheckRequest, limits: Limits): void {
   admitMesh(request.mesh, limits);
   admitBytes(request, limits);
+  admitBudget(request.timeBudgetSeconds, limits);
 }
 
 export function admitCreation(request: CreateSessionRequest, limits: Limits): void {
@@ -30,6 +31,7 @@ export function admitCreation(request: CreateSessionRequest, limits: Limits): vo
   admitName('label', request.label);
   admitName('idempotencyKey', request.idempotencyKey);
   admitIdleTimeout(request.idleTimeoutSeconds);
+  admitBudget(request.timeBudgetSeconds, limits);
 }
 
 export function admitUpdate(request: UpdateSessionRequest): void {
@@ -44,6 +46,7 @@ export function admitStep(request: StepRequest, limits: Limits): void {
 
 export function admitSessionCheck(request: SessionCheckRequest, limits: Limits): void {
   admitBytes(request, limits);
+  admitBudget(request.timeBudgetSeconds, limits);
 }
 
 function admitName(name: string, value = ''): void {

@@ -20,9 +20,11 @@ import { monotonicMs } from '../jobs/clock.js';
 import { type EngineSource, engineSourceOf } from '../jobs/engines.js';
 import { Scheduler } from '../lanes/scheduler.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
+import { pairLimit } from '../solver/pair-budget.js';
 import { defaultsOf } from '../solver/parameters.js';
 import { admitCheck } from './admission.js';
-import { type Call, claimOf, realClock, type SessionClock, startCall } from './call.js';
+import { type Call, realClock, type SessionClock, startCall } from './call.js';
+import { check } from './check.js';
 import { FindingsRecorder } from './findings.js';
 import { type Log, Observation } from './observation.js';
 import { QueuedSteps } from './pending-work.js';
@@ -181,7 +183,7 @@ export class ScheduledOperations implements MeasuredOperations {
     return this.run('check', context, (call) => {
       if ('sessionId' in request) return this.sessions.check(request, call);
       admitCheck(request, this.options.limits);
-      return this.scheduler.check(request, { signal: call.context.signal, claim: claimOf(call) });
+      return check(request, call, { ...this.resolveServices, scheduler: this.scheduler });
     });
   }
 
@@ -215,7 +217,11 @@ export class ScheduledOperations implements MeasuredOperations {
       version: packageVersion,
       algorithmVersion,
       engines: [this.engine],
-      limits,
+      limits: {
+        ...limits,
+        maxPairsPerRequest: pairLimit(this.options.maxPairBytes),
+        maxWorkBytes: this.options.maxWorkBytes ?? 0,
+      },
       defaults: defaultsOf('TUNED'),
       features: [...FEATURES, ...features],
     };

@@ -16,6 +16,7 @@ import type {
 import type { Scheduler } from '../lanes/scheduler.js';
 import { admitCreation, admitSessionCheck, admitStep, admitUpdate } from './admission.js';
 import { type Call, claimOf, expiryOf, withBudget } from './call.js';
+import { check as checkMesh } from './check.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { IdleWatch } from './idle-watch.js';
 import { ownCopy } from './payload.js';
@@ -104,7 +105,8 @@ export class Sessions {
       return known.describe();
     }
     const work = known ?? this.startCreation(request, call);
-    return (await work.join(call)).value.describe();
+    const { timeBudgetSeconds } = withBudget(request, this.options.limits);
+    return (await work.join({ ...call, expiresAt: expiryOf(call, timeBudgetSeconds) })).value.describe();
   }
 
   get(id: string, { tenant }: Call): SessionInfo {
@@ -148,8 +150,7 @@ export class Sessions {
     try {
       // The session keeps its mesh and state in any case; only sent positions are kept for the time of waiting.
       const waitingBytes = positions?.buffer.byteLength ?? 0;
-      const hooks = { signal: call.context.signal, claim: claimOf(call), waitingBytes };
-      return await this.options.scheduler.check(subject, hooks);
+      return await checkMesh(subject, call, this.options, waitingBytes);
     } finally {
       this.endWork(session);
     }

@@ -51,7 +51,10 @@ t.test('against the real service', async (t) => {
     t.match(await client.check(MESH, START, { pathEnd: lowered(0.2) }), { intersectionFree: true, pathFree: false });
     t.match(await client.info(), {
       algorithmVersion: String,
-      limits: { maxVertices: Number, maxTimeBudgetSeconds: 600, defaultTimeBudgetSeconds: 600 },
+      limits: {
+        ...{ maxVertices: Number, maxTimeBudgetSeconds: 600, defaultTimeBudgetSeconds: 600 },
+        ...{ maxPairsPerRequest: Number, maxWorkBytes: Number },
+      },
     });
     t.equal(await session.close(), true);
     const last = service.seen.at(-1);

@@ -61,14 +61,15 @@ export interface StepJob {
 
 /**
  * A scheduler that computes nothing: the answer of a step is half way between its start and its target, so that the order of
- * steps shows. With `isManual` the test ends steps and openings; a cancel ends them as with the real scheduler.
+ * steps shows. With `isManual` the test ends steps and openings, with `holdsChecks` checks; a cancel ends them as with the real scheduler.
  */
 export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   isManual = false;
+  holdsChecks = false;
   readonly steps: StepJob[] = [];
   readonly opens: { readonly task: OpenTask; readonly hooks: ScheduleHooks; finish(): void; fail(r: unknown): void }[] =
     [];
-  readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks }[] = [];
+  readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks; fail(r: unknown): void }[] = [];
   readonly preflights: JobPreflight[] = [];
   readonly parked: number[] = [];
   /** what is kept of each parked session */
@@ -95,9 +96,13 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
     return { positions: request.target.slice(), report: freshReport() };
   }
 
-  async check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
-    this.checks.push({ request, hooks });
-    return fakeCheckAnswer();
+  check(request: MeshCheckRequest, hooks: ScheduleHooks): Promise<CheckAnswer> {
+    return this.defer(
+      hooks,
+      fakeCheckAnswer(),
+      (end) => this.checks.push({ request, hooks, ...end }),
+      this.holdsChecks,
+    );
   }
 
   open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
@@ -148,17 +153,22 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   }
 
   async close(): Promise<void> {
-    for (const job of [...this.steps, ...this.opens]) {
+    for (const job of [...this.steps, ...this.opens, ...this.checks]) {
       job.fail(draining());
     }
   }
 
-  private defer<T>(hooks: ScheduleHooks, answer: T, note: (end: Pick<StepJob, 'finish' | 'fail'>) => void): Promise<T> {
+  private defer<T>(
+    hooks: ScheduleHooks,
+    answer: T,
+    note: (end: Pick<StepJob, 'finish' | 'fail'>) => void,
+    isHeld = this.isManual,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const cancel = () => reject(cancelled());
       hooks.signal?.addEventListener('abort', cancel, { once: true });
       note({ finish: () => resolve(answer), fail: reject });
-      if (!this.isManual) resolve(answer);
+      if (!isHeld) resolve(answer);
     });
   }
 }

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import type { Operations } from '../../src/contract/operations.js';
 import { packageVersion } from '../../src/paths.js';
 import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
+import { BYTES_PER_PAIR } from '../../src/solver/pair-budget.js';
 import { LIMITS, refusalOf, rods, spike } from '../support/job.js';
 
 const module = new URL('../support/fake-engine.js', import.meta.url).href;
@@ -37,10 +38,17 @@ t.test('with the real engine: ready, resolve, check, info', async (t) => {
   t.match(operations.info(), {
     version: packageVersion,
     engines: [{ name: 'cpu' }],
-    limits: LIMITS,
+    limits: { ...LIMITS, maxPairsPerRequest: 24_000_000, maxWorkBytes: 0 },
     defaults: { preset: 'TUNED', verify: 'STATE' },
     features: ['resolve', 'check', 'sessions', /./, /./, /./, /./, /./, /./, 'of-a-door'],
   });
+});
+
+t.test('the limits of memory are those that requests are refused by', async (t) => {
+  const operations = await operationsOf(t, { maxPairBytes: 2 ** 20, maxWorkBytes: 2 ** 30 });
+  const { maxPairsPerRequest, maxWorkBytes } = operations.info().limits;
+  t.equal(maxPairsPerRequest, Math.floor(2 ** 20 / BYTES_PER_PAIR));
+  t.equal(maxWorkBytes, 2 ** 30);
 });
 
 t.test('with the real engine: the same request, the same bytes, on any thread', async (t) => {

@@ -111,6 +111,8 @@ export function fakeInfo(): ServerInfo {
       maxQueue: 4,
       maxTimeBudgetSeconds: 1.5,
       defaultTimeBudgetSeconds: 0.5,
+      maxPairsPerRequest: 1_000_000,
+      maxWorkBytes: 2 ** 33,
     },
     defaults: { preset: 'TUNED', damping: 0.9 },
     features: ['resolve', 'check'],

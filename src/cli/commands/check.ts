@@ -65,6 +65,7 @@ function toRequest(inputs: Inputs, flags: CheckFlags): MeshCheckRequest {
     ...(reportPairsCloserThan === undefined ? {} : { reportPairsCloserThan }),
     ...(maxPairs === undefined ? {} : { maxPairs }),
     ...(kinematicPairs === undefined ? {} : { kinematicPairs }),
+    ...(options.timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds: options.timeBudgetSeconds }),
   };
 }
 

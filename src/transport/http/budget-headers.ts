@@ -26,12 +26,20 @@ export function withBudgetHeaders<T extends Budget>(request: FastifyRequest, bod
   };
 }
 
-/** Refuses the headers for operations without a time budget, where they would have no effect. */
+/** Refuses the headers for operations that do not read them. */
 export function refuseBudgetHeaders(request: FastifyRequest): void {
-  for (const name of [BUDGET_HEADER, ON_BUDGET_HEADER]) {
-    if (request.headers[name] === undefined) continue;
-    throw new IntersticeError('INVALID_PARAMETER', `This operation does not support the header ${name}.`);
-  }
+  refuseHeader(request, BUDGET_HEADER);
+  refuseOnBudgetHeader(request);
+}
+
+/** Refuses the header for operations that have nothing to return when their time budget ends. */
+export function refuseOnBudgetHeader(request: FastifyRequest): void {
+  refuseHeader(request, ON_BUDGET_HEADER);
+}
+
+function refuseHeader(request: FastifyRequest, name: string): void {
+  if (request.headers[name] === undefined) return;
+  throw new IntersticeError('INVALID_PARAMETER', `This operation does not support the header ${name}.`);
 }
 
 function readMilliseconds(header: string | string[] | undefined): number | undefined {

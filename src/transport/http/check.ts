@@ -4,7 +4,7 @@ import { fromOptions } from '../json/options.js';
 import { withSet } from '../messages/fields.js';
 import { toCheckRequest } from '../messages/requests.js';
 import { serverTiming } from './answer-headers.js';
-import { refuseBudgetHeaders } from './budget-headers.js';
+import { refuseOnBudgetHeader, withBudgetHeaders } from './budget-headers.js';
 import { type FormLimits, joinMeshes, readForm, withKinematic } from './form.js';
 import { bodyType, chooseType, FORM_TYPES, MESSAGE_TYPES, ownTypeFirst, refuseQuery } from './media-types.js';
 import { readMessage, sendMessage } from './message-body.js';
@@ -18,18 +18,18 @@ export function checkRoute(limits: FormLimits): RouteParts<'check'> {
   return {
     checkHead: (request) => {
       refuseQuery(request);
-      refuseBudgetHeaders(request);
+      refuseOnBudgetHeader(request);
       chooseType(request, ownTypeFirst(bodyType(request, FORM_TYPES), MESSAGE_TYPES));
     },
     read: async (request, reply) => {
       const own = bodyType(request, FORM_TYPES);
-      const input =
+      const asked =
         own === 'multipart/form-data'
           ? await readAsForm(request, reply, limits)
           : toCheckRequest(readMessage(request).message);
       const decoded = performance.now();
       return {
-        input,
+        input: withBudgetHeaders(request, asked),
         respond: (reply, answer, answered) => {
           const { receivedAt } = request;
           const timings = { decode: (decoded - receivedAt) * 1000, total: (answered - receivedAt) * 1000 };
@@ -48,12 +48,15 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
     target: 'pathEnd',
     isTargetRequired: false,
   });
-  const { kinematic, reportPairsCloserThan, maxPairs, kinematicPairs } = fromOptions(form.options(), {
-    vertexCount: start.vertexCount,
-    parts,
-    operation: 'check',
-    path: 'options',
-  });
+  const { kinematic, reportPairsCloserThan, maxPairs, kinematicPairs, timeBudgetSeconds } = fromOptions(
+    form.options(),
+    {
+      vertexCount: start.vertexCount,
+      parts,
+      operation: 'check',
+      path: 'options',
+    },
+  );
   return withSet<MeshCheckRequest>({
     mesh: withKinematic(start, kinematic),
     positions: start.positions,
@@ -61,5 +64,6 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
     reportPairsCloserThan,
     maxPairs,
     kinematicPairs,
+    timeBudgetSeconds,
   });
 }

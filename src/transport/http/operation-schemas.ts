@@ -52,8 +52,12 @@ const form = (properties: Schema, required: readonly string[]): Schema => ({
 
 const files: Schema = { type: 'array', items: binary };
 
-const budgetHeaders: Schema = {
+const timeBudgetHeader: Schema = {
   'interstice-time-budget-ms': { type: 'number', description: 'Time budget in milliseconds, counted from receipt.' },
+};
+
+const budgetHeaders: Schema = {
+  ...timeBudgetHeader,
   'interstice-on-budget': { type: 'string', enum: ['RETURN_SAFE', 'FAIL'] },
 };
 
@@ -112,6 +116,7 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
     answer: 'The intersections and close pairs that were found.',
     description:
       'A message about a mesh or about a session, or a form with one or more `mesh` files (`start` means the same), optionally as many `pathEnd` files (`target` means the same), and `options`.',
+    headers: object(timeBudgetHeader),
     bodyContent: form({ mesh: files, pathEnd: files }, ['mesh']),
     answerHeaders: timingHeader,
     errors: ['SESSION_NOT_FOUND'],

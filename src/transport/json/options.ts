@@ -43,7 +43,7 @@ interface OptionsMessage extends WireMessage {
   readonly maxPairs?: number;
 }
 
-const ONLY_RESOLVE = ['parameters', 'include', 'timeBudget', 'onBudget', 'priority'];
+const ONLY_RESOLVE = ['parameters', 'include', 'onBudget', 'priority'];
 const ONLY_CHECK = ['reportPairsCloserThan', 'maxPairs', 'kinematicPairs'];
 
 /**

@@ -54,6 +54,7 @@ export function toCheckRequest(message: WireMessage): CheckRequest {
     reportPairsCloserThan: number(message.reportPairsCloserThan),
     maxPairs: number(message.maxPairs),
     kinematicPairs: toKinematicPairs(message.kinematicPairs, 'kinematicPairs'),
+    timeBudgetSeconds: toSeconds(message.timeBudget),
   });
   const sessionId = text(message.sessionId);
   if (sessionId !== undefined) {
@@ -84,6 +85,7 @@ export function toCreateSessionRequest(message: WireMessage): CreateSessionReque
     label: text(message.label),
     idleTimeoutSeconds: toSeconds(message.idleTimeout),
     idempotencyKey: text(message.idempotencyKey),
+    timeBudgetSeconds: toSeconds(message.timeBudget),
   });
 }
 

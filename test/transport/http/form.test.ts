@@ -184,11 +184,19 @@ t.test('a form that is broken, or beyond the limit', async (t) => {
 t.test('a check of files', async (t) => {
   const { send, operations } = await openForms(t);
   const mesh = { ...startPart, name: 'mesh' };
-  const wanted = options({ kinematicFrom: 2, maxPairs: 1, reportPairsCloserThan: 0.5, kinematicPairs: 'PROTECT' });
+  const wanted = options({
+    kinematicFrom: 2,
+    maxPairs: 1,
+    reportPairsCloserThan: 0.5,
+    kinematicPairs: 'PROTECT',
+    timeBudget: '2s',
+  });
   const state = await send([mesh, wanted], {}, '/v1/check');
   t.equal(state.statusCode, 200, state.body);
   t.match(state.json(), { intersectionFree: false, intersectionCount: '1' });
-  t.match(operations.checks[0]?.request, { maxPairs: 1, reportPairsCloserThan: 0.5, kinematicPairs: 'PROTECT' });
+  t.match(operations.checks[0]?.request, {
+    ...{ maxPairs: 1, reportPairsCloserThan: 0.5, kinematicPairs: 'PROTECT', timeBudgetSeconds: 2 },
+  });
   const [asked] = operations.checks;
   t.same(asked && 'mesh' in asked.request && asked.request.mesh.kinematic, Uint8Array.of(0, 0, 1));
   t.equal(asked?.request.pathEnd, undefined);

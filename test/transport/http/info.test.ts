@@ -10,7 +10,10 @@ t.test('GET /v1', async (t) => {
   t.match(answer.json(), {
     version: '0.1.0',
     engines: [{ name: 'cpu', software: true, maxBufferBytes: '0' }],
-    limits: { maxVertices: '1000', maxQueue: 4, maxTimeBudget: '1.500s', defaultTimeBudget: '0.500s' },
+    limits: {
+      ...{ maxVertices: '1000', maxQueue: 4, maxTimeBudget: '1.500s', defaultTimeBudget: '0.500s' },
+      ...{ maxPairsPerRequest: '1000000', maxWorkBytes: '8589934592' },
+    },
     defaults: { preset: 'TUNED', damping: 0.9 },
     features: ['resolve', 'check'],
   });

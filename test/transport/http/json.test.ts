@@ -95,10 +95,19 @@ t.test('the time budget of headers and of the body', async (t) => {
     t.match((await send({ 'interstice-time-budget-ms': bad })).json(), { code: 'INVALID_PARAMETER' }, bad);
   }
   t.match((await send({ 'interstice-on-budget': 'MAYBE' })).json(), { code: 'INVALID_PARAMETER' });
-  t.match((await send(headers, {}, '/v1/check')).json(), {
+  const { mesh, start } = arraysRequest();
+  const check = (own: Record<string, string>, over = {}) =>
+    app.inject({ method: 'POST', url: '/v1/check', headers: own, payload: { mesh, positions: start, ...over } });
+  t.match((await check(headers)).json(), {
     code: 'INVALID_PARAMETER',
-    message: /does not support the header/,
+    message: /does not support the header interstice-on-budget/,
   });
+  const ofCheck = { 'interstice-time-budget-ms': '250' };
+  for (const [own, over] of [[ofCheck], [{}, { timeBudget: '0.25s' }], [ofCheck, { timeBudget: '0.25s' }]] as const) {
+    t.equal((await check(own ?? {}, over)).statusCode, 200);
+    t.equal(operations.checks.at(-1)?.request.timeBudgetSeconds, 0.25);
+  }
+  t.match((await check(ofCheck, { timeBudget: '1s' })).json(), { code: 'INVALID_PARAMETER', message: /header/ });
 });
 
 t.test('what is there when the decoder refuses', async (t) => {

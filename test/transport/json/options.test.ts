@@ -78,6 +78,8 @@ t.test('what means nothing here is refused by its name', async (t) => {
     refusal({ parameters: {} }, { operation: 'check' }),
     /INVALID_PARAMETER: parameters is not an option of a check/,
   );
+  t.match(refusal({ onBudget: 'FAIL' }, { operation: 'check' }), /onBudget is not an option of a check/);
+  t.equal(refusal({ timeBudget: '1s' }, { operation: 'check' }), 'accepted');
   t.match(refusal({ include: { progress: true } }), /INVALID_PARAMETER: include\.progress/);
   t.match(refusal({ priority: 'SOON' }), /INVALID_PARAMETER: priority/);
   t.equal(refusal({ priority: 'BATCH' }), 'accepted');
