@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
-import { CASES, randomScene } from '../solver/cases.js';
+import { CASES } from '../solver/cases.js';
 import { openTestEngine } from '../support/gpu.js';
 import { resolveJudged } from '../support/judged-resolve.js';
 import { openCase } from '../support/open-case.js';
-import { seeded } from '../support/random.js';
+import { expectRandomRunsSafe, randomAlgorithm1 } from '../support/random-runs.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(120_000);
@@ -56,28 +56,7 @@ else {
     }
   });
 
-  t.test('Random scenes with extreme targets stay free of intersections at every step.', async (t) => {
-    const random = seeded();
-    t.comment(`seed ${random.seed}`);
-    for (let round = 0; round < 12; round++) {
-      const scene = randomScene(random).build();
-      const parameters = {
-        preset: random() < 0.25 ? 'PAPER' : 'TUNED',
-        forward: random() < 0.25 ? 'ISOTROPIC' : 'PLANAR',
-        contact: random() < 0.5 ? 'VOLUME' : 'GAP',
-        stepLimit: 25,
-        activationDistance: [1e-3, 1e-2, 0.1][random.int(3)],
-        damping: [0.5, 0.9, 0.999][random.int(3)],
-      } as const;
-      const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, parameters).catch((error) => {
-        // The scenes are random: starts that touch are no cases.
-        if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
-        throw error;
-      });
-      if (!judged) continue;
-      t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
-      t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
-      t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
-    }
-  });
+  t.test('Random scenes with extreme targets stay free of intersections at every step.', (t) =>
+    expectRandomRunsSafe(t, engine, 12, (random) => randomAlgorithm1(random, 25)),
+  );
 }

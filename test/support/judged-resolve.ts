@@ -21,6 +21,13 @@ export interface Judged {
   readonly collisions: number;
 }
 
+/** A case whose start is none: elements of it meet. */
+export class CaseIntersects extends Error {
+  constructor() {
+    super('The case starts with intersections.');
+  }
+}
+
 const RULES = { kinematicPairs: 'SKIP', maxPairs: 4 } as const;
 
 /**
@@ -43,7 +50,7 @@ export async function resolveJudged(
   const scene = await engine.open(mesh, parameters, { scale: frame.scale, floor });
   const x = frame.toEngine(start);
   const y = frame.toEngine(target);
-  if (findIntersections(mesh, x, RULES).intersectionCount > 0) throw new Error('The case starts with intersections.');
+  if (findIntersections(mesh, x, RULES).intersectionCount > 0) throw new CaseIntersects();
   let previous = Float64Array.from(x);
   let intersections = 0;
   let collisions = 0;

@@ -16,6 +16,12 @@ export function rmsOf({ mesh, positions }: Judged, target: Float64Array): number
   return Math.sqrt(sum / count);
 }
 
+/**
+ * What {@link stretchOf} may exceed a stretch limit by, as a share: the limit holds for float32 positions of the engine, relative to
+ * lengths of the target as the caller sends it.
+ */
+export const STRETCH_ROUNDING = 1e-4;
+
 /** The largest length of an edge with a dynamic vertex, relative to its length in the target. */
 export function stretchOf({ mesh, positions }: Judged, target: Float64Array): number {
   const length = (x: Float64Array, i: number, j: number) =>

@@ -1,12 +1,12 @@
 import t from 'tap';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
 import type { Engine, Resolution } from '../../../src/solver/engine.js';
-import { randomScene, stackSwap } from '../../solver/cases.js';
+import { stackSwap } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
-import { examplePair, randomPullBack, rmsOf } from '../../support/nearness.js';
+import { examplePair, randomPullBack } from '../../support/nearness.js';
 import { openCase } from '../../support/open-case.js';
-import { seeded } from '../../support/random.js';
+import { expectNearerWithMoreSteps, expectRandomRunsSafe } from '../../support/random-runs.js';
 
 // A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
 t.setTimeout(180_000);
@@ -19,25 +19,9 @@ const isSame = (a: Float32Array, b: Float32Array): boolean =>
 
 if (!engine) t.test('the pull-back of the GPU engine: its runs', options, async () => undefined);
 else {
-  t.test('random scenes with wild targets stay free of intersections at every step', async (t) => {
-    const random = seeded();
-    t.comment(`seed ${random.seed}`);
-    for (let round = 0; round < 12; round++) {
-      const scene = randomScene(random).build();
-      const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, {
-        ...randomPullBack(random),
-        stepLimit: 20,
-      }).catch((error) => {
-        // Scattered by chance, some starts do touch: those are no cases.
-        if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
-        throw error;
-      });
-      if (!judged) continue;
-      t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
-      t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
-      t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
-    }
-  });
+  t.test('random scenes with wild targets stay free of intersections at every step', (t) =>
+    expectRandomRunsSafe(t, engine, 12, (random) => ({ ...randomPullBack(random), stepLimit: 20 })),
+  );
 
   t.test('stopping after any state leaves a safe one and status DEADLINE', async (t) => {
     const { mesh, start, target } = stackSwap(8).build();
@@ -57,21 +41,7 @@ else {
     t.ok(stopped >= 2, `${stopped} runs were stopped`);
   });
 
-  t.test('the step limit ends it with the best state so far', async (t) => {
-    const { mesh, start, target } = stackSwap(10).build();
-    let last = Number.POSITIVE_INFINITY;
-    for (const stepLimit of [1, 2, 4, 8]) {
-      const judged = await resolveJudged(engine, mesh, start, target, {
-        quality: 'BALANCED',
-        stretchLimit: 0,
-        stepLimit,
-      });
-      t.ok(judged.resolution.steps <= stepLimit, `${judged.resolution.steps} steps of ${stepLimit}`);
-      const rms = rmsOf(judged, target);
-      t.ok(rms <= last * (1 + 1e-6), `${stepLimit} steps: rms ${rms}, with fewer ${last}`);
-      last = rms;
-    }
-  });
+  t.test('the step limit ends it with the best state so far', (t) => expectNearerWithMoreSteps(t, engine));
 
   t.test('a request that wants nothing answers its start without a step', async (t) => {
     const { mesh, start } = stackSwap(4).build();

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { resolveJudged } from '../../support/judged-resolve.js';
-import { seeded } from '../../support/random.js';
-import { CASES, randomScene, stackSwap } from '../cases.js';
+import { expectRandomRunsSafe, randomAlgorithm1 } from '../../support/random-runs.js';
+import { CASES, stackSwap } from '../cases.js';
 
 const engine = createCpuEngine();
 
@@ -59,31 +59,9 @@ t.test('the paper preset stagnates on the stack and says so', async (t) => {
   t.equal(intersections, 0);
 });
 
-t.test('random scenes with wild targets stay free of intersections at every step', async (t) => {
-  const random = seeded();
-  t.comment(`seed ${random.seed}`);
-  for (let round = 0; round < 60; round++) {
-    const scene = randomScene(random).build();
-    const parameters = {
-      preset: random() < 0.25 ? 'PAPER' : 'TUNED',
-      forward: random() < 0.25 ? 'ISOTROPIC' : 'PLANAR',
-      contact: random() < 0.5 ? 'VOLUME' : 'GAP',
-      kinematicPairs: 'SKIP',
-      stepLimit: 40,
-      activationDistance: [1e-3, 1e-2, 0.1][random.int(3)],
-      damping: [0.5, 0.9, 0.999][random.int(3)],
-    } as const;
-    const judged = await resolveJudged(engine, scene.mesh, scene.start, scene.target, parameters).catch((error) => {
-      // Scattered by chance, some starts do touch: those are no cases.
-      if (error instanceof Error && error.message.includes('starts with intersections')) return undefined;
-      throw error;
-    });
-    if (!judged) continue;
-    t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
-    t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
-    t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
-  }
-});
+t.test('random scenes with wild targets stay free of intersections at every step', (t) =>
+  expectRandomRunsSafe(t, engine, 60, (random) => randomAlgorithm1(random, 40)),
+);
 
 t.test('stopping after any step leaves a safe state and status DEADLINE', async (t) => {
   const { mesh, start, target } = stackSwap(8).build();

@@ -1,0 +1,59 @@
+import type { Test } from 'tap';
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import type { Engine } from '../../src/solver/engine.js';
+import { randomScene, stackSwap } from '../solver/cases.js';
+import { CaseIntersects, resolveJudged } from './judged-resolve.js';
+import { rmsOf } from './nearness.js';
+import { type Random, seeded } from './random.js';
+
+/** Random scenes, each resolved once: no state intersects, no piece of the path collides, and every number is finite. */
+export async function expectRandomRunsSafe(
+  t: Test,
+  engine: Engine,
+  rounds: number,
+  parametersOf: (random: Random) => ParametersInput,
+): Promise<void> {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  for (let round = 0; round < rounds; round++) {
+    const { mesh, start, target } = randomScene(random).build();
+    const judged = await resolveJudged(engine, mesh, start, target, parametersOf(random)).catch((error) => {
+      // Scattered by chance, some starts do touch: those are no cases.
+      if (error instanceof CaseIntersects) return undefined;
+      throw error;
+    });
+    if (!judged) continue;
+    t.equal(judged.intersections, 0, `round ${round}: no state intersects`);
+    t.equal(judged.collisions, 0, `round ${round}: no piece collides`);
+    t.ok(judged.positions.every(Number.isFinite), `round ${round}: finite`);
+  }
+}
+
+/** Parameters of Algorithm 1 at random. */
+export function randomAlgorithm1(random: Random, stepLimit: number): ParametersInput {
+  return {
+    preset: random() < 0.25 ? 'PAPER' : 'TUNED',
+    forward: random() < 0.25 ? 'ISOTROPIC' : 'PLANAR',
+    contact: random() < 0.5 ? 'VOLUME' : 'GAP',
+    stepLimit,
+    activationDistance: [1e-3, 1e-2, 0.1][random.int(3)],
+    damping: [0.5, 0.9, 0.999][random.int(3)],
+  };
+}
+
+/** How much farther an answer of more steps may lie, as a share: positions are float32, and the merit that is compared is a sum of them. */
+const MERIT_ROUNDING = 1e-6;
+
+/** A pull-back that the step limit ends answers the best state so far: more steps never take it farther away. */
+export async function expectNearerWithMoreSteps(t: Test, engine: Engine): Promise<void> {
+  const { mesh, start, target } = stackSwap(10).build();
+  let last = Number.POSITIVE_INFINITY;
+  for (const stepLimit of [1, 2, 4, 8]) {
+    const parameters = { quality: 'BALANCED', stretchLimit: 0, stepLimit } as const;
+    const judged = await resolveJudged(engine, mesh, start, target, parameters);
+    t.ok(judged.resolution.steps <= stepLimit, `${judged.resolution.steps} steps of ${stepLimit}`);
+    const rms = rmsOf(judged, target);
+    t.ok(rms <= last * (1 + MERIT_ROUNDING), `${stepLimit} steps: rms ${rms}, with fewer ${last}`);
+    last = rms;
+  }
+}
