@@ -15,6 +15,7 @@ ${exitCodes}
 Examples:
   interstice resolve start.obj target.obj -o answer.obj
   interstice check answer.obj
+  interstice flow body.obj --offset 0.01 -o thicker.obj
   interstice serve
 
 For the help of one command, run: interstice resolve --help
@@ -54,6 +55,23 @@ ${exitCodes}
 Examples:
   interstice check answer.obj
   interstice check start.obj target.obj --closer-than 0.001 --json`;
+
+export const FLOW_DESCRIPTION =
+  'Moves a closed surface along its normals without letting it pass through itself: outwards for a positive distance, inwards for a negative one. MESH is OBJ or PLY and free of intersections, every length is in the unit of the file. Each step asks for its share of the distance along the area-weighted normals of the state reached so far, and a session of the service goes as far as contacts allow; parts that meet stop each other. Outwards is away from the volume that the surface encloses, however its triangles are oriented.';
+
+export const FLOW_EXTRA = `
+With exit codes 0 and 4 the answer is free of intersections. The summary tells how far
+the vertices came along their normals: parts that met came less far than asked.
+
+Exit codes:
+${exitCodes}
+
+Examples:
+  Thicken a body by 1 cm:
+    interstice flow body.obj --offset 0.01 -o thicker.obj
+  Shrink it in 40 steps, smoothed on the way, on a running service:
+    interstice flow body.obj --offset -0.02 --steps 40 --smoothing 0.1 \\
+      --server http://127.0.0.1:8080 -o thinner.obj`;
 
 export const SERVE_DESCRIPTION =
   'Starts the service and prints its addresses and an example command. Ctrl-C finishes the running requests and stops; a second Ctrl-C stops at once. Each option can also be set in the environment, or in the file that --config names.';

@@ -100,6 +100,14 @@ export async function openLocal(choice: BackendChoice, environment: Environment,
   return {
     resolve: (request, context) => operations.resolve(request, context),
     check: (request, context) => operations.check(request, context),
+    async openSession(request, signal) {
+      const context = signal ? { signal } : {};
+      const { id: sessionId } = await operations.createSession(request, context);
+      return {
+        step: (target) => operations.step({ sessionId, target }, context),
+        close: () => operations.deleteSession(sessionId),
+      };
+    },
     async close() {
       await operations.close();
       for (const note of notes) err.write(note);

@@ -4,6 +4,7 @@ import type { OnBudget } from '../contract/requests.js';
 import { packageVersion } from '../paths.js';
 import type { BackendChoice, CliContext } from './backend.js';
 import type { CheckFlags } from './commands/check.js';
+import type { FlowFlags } from './commands/flow.js';
 import type { KeyFlags } from './commands/key.js';
 import type { ResolveFlags } from './commands/resolve.js';
 import { UsageError } from './exit-codes.js';
@@ -73,6 +74,7 @@ export function buildProgram(cli: CliContext, done: (code: number) => void): Com
   // Subcommands created by command() inherit exitOverride, the output and the settings of the help.
   addResolve(program, cli, done);
   addCheck(program, cli, done);
+  addFlow(program, cli, done);
   addServe(program, cli, done);
   addKey(program, cli, done);
   addBench(program, done);
@@ -168,6 +170,40 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
     refuseEngineFlags(values, 'check');
     const { runCheck } = await import('./commands/check.js');
     done(await runCheck(mesh, pathEnd, values, cli));
+  });
+}
+
+function addFlow(program: Command, cli: CliContext, done: (code: number) => void): void {
+  const command = program
+    .command('flow')
+    .summary('move a closed surface along its normals without intersections')
+    .description(help.FLOW_DESCRIPTION)
+    .argument('<MESH>', 'OBJ or PLY; a closed surface, free of intersections')
+    .addHelpText('after', help.FLOW_EXTRA)
+    .addOption(
+      new Option('--offset <DISTANCE>', 'how far, in the unit of the mesh; > 0 outwards, < 0 inwards')
+        .argParser(parseNumber)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--steps <N>', 'number of steps (default: steps of half a median edge at most)').argParser(parseCount),
+    )
+    .addOption(
+      new Option(
+        '--smoothing <X>',
+        'α, 0 to 1: intensity of three rounds of smoothing in every step (default: 0)',
+      ).argParser(parseNumber),
+    );
+  addTo(command, heading.output, [
+    new Option('-o, --output <FILE>', 'write the answer to FILE, .obj or .ply; the input is never overwritten'),
+    ...outputOptions('the result'),
+  ]);
+  addTo(command, heading.place, placeOptions());
+  addParameterFlags(command, heading.parameters.replace('; they take precedence over the options file', ''));
+  command.action(async (mesh: string, values: FlowFlags) => {
+    refuseEngineFlags(values, 'flow');
+    const { runFlow } = await import('./commands/flow.js');
+    done(await runFlow(mesh, { ...values, parameters: pickParameters({ ...values }) }, cli));
   });
 }
 

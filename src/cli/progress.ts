@@ -49,6 +49,9 @@ export function renderProgress(progress: Progress, bounds: RunBounds, elapsedMs:
   return line.slice(0, Math.max(0, columns - 1));
 }
 
+const waitingText = (text: string) => (elapsedMs: number, columns: number) =>
+  `${text}  ${formatSeconds(elapsedMs / 1000)}`.slice(0, Math.max(0, columns - 1));
+
 /** One line of a terminal, drawn in place. Writes nothing if the output is not a terminal. */
 export class StatusLine {
   private readonly startedAt: number;
@@ -64,8 +67,7 @@ export class StatusLine {
     private readonly isWanted = true,
   ) {
     this.startedAt = now();
-    this.text = (elapsedMs, columns) =>
-      `${waiting}  ${formatSeconds(elapsedMs / 1000)}`.slice(0, Math.max(0, columns - 1));
+    this.text = waitingText(waiting);
   }
 
   /** Updates the elapsed time while no progress is reported. */
@@ -76,6 +78,12 @@ export class StatusLine {
 
   show(progress: Progress, bounds: RunBounds): void {
     this.text = (elapsedMs, columns) => renderProgress(progress, bounds, elapsedMs, columns);
+    this.draw();
+  }
+
+  /** Replaces the text in front of the elapsed time. */
+  say(text: string): void {
+    this.text = waitingText(text);
     this.draw();
   }
 

@@ -12,6 +12,7 @@ import { secondsToDuration } from '../transport/messages/wire-message.js';
 import type { Backend } from './backend.js';
 import { UsageError } from './exit-codes.js';
 import { decodeAnswer } from './remote-decode.js';
+import { openRemoteSession } from './remote-session.js';
 import { UnreachableError } from './unreachable.js';
 
 /** Time for a connection, ms: an address behind which nothing answers would otherwise be tried for minutes. */
@@ -27,30 +28,44 @@ const CONNECT_TIMEOUT_MS = 5000;
  * @throws UsageError if the address is not a URL
  */
 export function createRemote(address: string, apiKey?: string): Backend {
-  const base = parseServerUrl(address);
+  const service = { base: parseServerUrl(address), apiKey };
   return {
     async resolve(request, context) {
-      const answer = await call({ base, apiKey }, 'resolve', request, context?.signal);
+      const answer = await callService(service, 'resolve', request, { signal: context?.signal });
       const { positions, report } = answer as { positions: { data: Positions }; report: Report };
       return { positions: positions.data, report };
     },
     async check(request, context) {
-      return (await call({ base, apiKey }, 'check', request, context?.signal)) as CheckAnswer;
+      return (await callService(service, 'check', request, { signal: context?.signal })) as CheckAnswer;
     },
+    openSession: (request, signal) => openRemoteSession(service, request, signal),
     close: () => Promise.resolve(),
   };
 }
 
-/** Calls an operation that is a POST to a fixed path, as its row of the operation table says. */
-async function call(
-  { base, apiKey }: { readonly base: URL; readonly apiKey: string | undefined },
+export interface ServiceAddress {
+  readonly base: URL;
+  readonly apiKey: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Calls an operation as its row of the operation table says.
+ *
+ * @param options.id of the session, for the operations on one
+ * @returns the message that the row names as its response
+ */
+export async function callService(
+  { base, apiKey, headers }: ServiceAddress,
   name: OperationName,
   request: object,
-  signal: AbortSignal | undefined,
+  { signal, id = '' }: { readonly signal: AbortSignal | undefined; readonly id?: string },
 ): Promise<unknown> {
-  const row = OPERATIONS[name];
-  const json = encodeJson(row.request, toMessage(row.request, request), { arrays: false });
-  return decodeAnswer(row.response, await postJson(new URL(row.httpPath.slice(1), base), json, signal, { apiKey }));
+  const { request: message, response, httpMethod, httpPath } = OPERATIONS[name];
+  const url = new URL(httpPath.slice(1).replace(':id', encodeURIComponent(id)), base);
+  if (httpMethod === 'DELETE') return sendJson(url, undefined, signal, { apiKey, headers, method: httpMethod });
+  const json = encodeJson(message, toMessage(message, request), { arrays: false });
+  return decodeAnswer(response, await sendJson(url, json, signal, { apiKey, headers }));
 }
 
 /** A request as its protobuf message: positions carry their scalar, and seconds become a duration. */
@@ -91,27 +106,31 @@ export function parseServerUrl(text: string): URL {
   return url;
 }
 
-export interface PostOptions {
+export interface SendOptions {
+  /** default POST */
+  readonly method?: 'POST' | 'DELETE';
   readonly apiKey?: string | undefined;
+  /** besides those of the format and the key */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** ms; default {@link CONNECT_TIMEOUT_MS} */
   readonly connectTimeoutMs?: number;
 }
 
 /**
- * Posts JSON and returns the parsed answer.
+ * Sends JSON, or a request without a body, and returns the parsed answer; {} if the service has none to give (204).
  *
  * Uses node:http, not fetch: fetch fails if an answer takes longer than five minutes to begin, and a large resolve on a CPU
  * may take longer. Only the caller's --time-budget limits the time.
  *
  * @throws the service's refusal as IntersticeError; CANCELLED if `signal` aborts; UnreachableError if there is no answer
  */
-export async function postJson(
+export async function sendJson(
   url: URL,
-  body: object,
+  body: object | undefined,
   signal: AbortSignal | undefined,
-  options: PostOptions = {},
+  options: SendOptions = {},
 ): Promise<unknown> {
-  const payload = Buffer.from(JSON.stringify(body));
+  const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   let response: IncomingMessage;
   let text: string;
   try {
@@ -122,6 +141,7 @@ export async function postJson(
     throw new UnreachableError(url.origin, cause);
   }
   const status = response.statusCode ?? 0;
+  if (status === 204) return {};
   const json = parseJson(text);
   if (status < 200 || status > 299) throw refusalOf(url, status, json);
   if (json === undefined) throw notThisService(url, status, response.headers['content-type'] ?? 'no content type');
@@ -130,20 +150,20 @@ export async function postJson(
 
 function send(
   url: URL,
-  payload: Buffer,
+  payload: Buffer | undefined,
   signal: AbortSignal | undefined,
-  { apiKey, connectTimeoutMs = CONNECT_TIMEOUT_MS }: PostOptions,
+  { method = 'POST', apiKey, headers: more, connectTimeoutMs = CONNECT_TIMEOUT_MS }: SendOptions,
 ): Promise<IncomingMessage> {
   const headers = {
-    'content-type': 'application/json',
-    'content-length': payload.byteLength,
+    ...more,
+    ...(payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': payload.byteLength }),
     accept: 'application/json, application/problem+json',
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
   const isEncrypted = url.protocol === 'https:';
   const open = isEncrypted ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const outgoing = open(url, { method: 'POST', headers, ...(signal ? { signal } : {}) }, resolve);
+    const outgoing = open(url, { method, headers, ...(signal ? { signal } : {}) }, resolve);
     outgoing.on('error', reject);
     outgoing.on('socket', (socket) => {
       const late = () => outgoing.destroy(new Error(`no connection after ${connectTimeoutMs / 1000} s`));

@@ -31,7 +31,7 @@ function endOfCommander(error: CommanderError, argv: readonly string[], cli: Cli
   if (error.exitCode === 0) return EXIT.OK;
   // `interstice` alone prints the help page itself; after any other mistake a line names the page.
   if (error.code !== 'commander.help') {
-    const command = argv.find((word) => ['resolve', 'check', 'serve', 'key', 'bench'].includes(word));
+    const command = argv.find((word) => ['resolve', 'check', 'flow', 'serve', 'key', 'bench'].includes(word));
     cli.terminal.err.write(`See interstice ${command === undefined ? '' : `${command} `}--help.\n`);
   }
   return EXIT.USAGE;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createSilent } from 'node:net';
 import t, { type Test } from 'tap';
 import { readApiKey } from '../../src/cli/api-key.js';
-import { createRemote, parseServerUrl, postJson } from '../../src/cli/remote.js';
+import { createRemote, parseServerUrl, sendJson } from '../../src/cli/remote.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import type { CheckRequest, ResolveRequest } from '../../src/contract/requests.js';
 import { decodeJson } from '../../src/transport/json/decode.js';
@@ -141,7 +141,7 @@ t.test('a service that is not there', async (t) => {
   await once(silent, 'listening');
   t.teardown(() => silent.close());
   const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`);
-  await t.rejects(postJson(url, {}, undefined, { connectTimeoutMs: 20 }), {
+  await t.rejects(sendJson(url, {}, undefined, { connectTimeoutMs: 20 }), {
     code: 'UNREACHABLE',
     message: /no connection after 0.02 s/,
   });

@@ -1,7 +1,6 @@
 import type { ParametersInput } from '../../contract/parameters.js';
 import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
 import { warnOfScale } from '../../jobs/target-scale.js';
-import { attributesLost, formatOf, type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import { algorithmVersion, packageVersion } from '../../paths.js';
 import { TraceWriter } from '../../session/trace.js';
 import { defaultsOf } from '../../solver/parameters.js';
@@ -10,7 +9,8 @@ import type { BackendChoice, CliContext } from '../backend.js';
 import { exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
 import { type InputFlags, type Inputs, readInputs, type StrainFlags, withStrainLimits } from '../inputs.js';
-import { assertWritable, prepareTraceFolder, writeAtomically } from '../outputs.js';
+import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
+import { prepareTraceFolder } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
@@ -28,7 +28,7 @@ export interface ResolveFlags extends InputFlags, StrainFlags, BackendChoice {
 /** `interstice resolve START TARGET`; returns the exit code. */
 export async function runResolve(start: string, target: string, flags: ResolveFlags, cli: CliContext): Promise<number> {
   refuseConflicts(flags);
-  if (flags.output !== undefined) await assertOutput(flags.output, [start, target]);
+  if (flags.output !== undefined) await assertMeshOutput(flags.output, [start, target], 'resolve');
   const read = await readInputs('resolve', start, target, flags);
   const inputs = { ...read, mesh: await withStrainLimits(read.mesh, read.file, flags) };
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
@@ -36,10 +36,7 @@ export async function runResolve(start: string, target: string, flags: ResolveFl
   if (flags.quiet !== true) noteScale(request, cli);
   const { answer, trace } = await resolve(request, inputs, flags, cli);
   if (flags.output !== undefined) {
-    await writeAnswer(flags.output, inputs.file, answer);
-    const lost = attributesLost(inputs.file, formatOf(flags.output));
-    if (lost.length > 0)
-      cli.terminal.err.write(`warning: ${flags.output} does not hold ${lost.join(', ')} of ${start}.\n`);
+    await writeMeshAnswer(flags.output, start, inputs.file, answer.positions, cli.terminal);
   }
   trace?.finish(describeTrace(start, target, request, inputs, answer));
   if (flags.json === true) {
@@ -87,15 +84,6 @@ function refuseConflicts(flags: ResolveFlags): void {
       'resolve',
     );
   }
-}
-
-async function assertOutput(path: string, inputs: readonly string[]): Promise<void> {
-  try {
-    formatOf(path);
-  } catch {
-    throw new UsageError(`The format of ${path} is unknown; the name must end in .obj or .ply.`, 'resolve');
-  }
-  await assertWritable(path, inputs);
 }
 
 function toRequest(inputs: Inputs, flags: ResolveFlags): ResolveRequest {
@@ -161,13 +149,6 @@ function boundsOf(parameters: ParametersInput): RunBounds {
     residualTolerance: parameters.residualTolerance ?? defaults.residualTolerance ?? Number.MIN_VALUE,
     stepLimit: parameters.stepLimit ?? defaults.stepLimit ?? Number.MAX_SAFE_INTEGER,
   };
-}
-
-/** Writes the elements of the start at the exact positions of the answer, in the format that the output's name selects. */
-async function writeAnswer(path: string, start: MeshFile, answer: ResolveAnswer): Promise<void> {
-  const scalar = answer.positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
-  const format = formatOf(path);
-  await writeAtomically(path, writeMesh({ ...start, format, scalar, positions: answer.positions }, format));
 }
 
 function describeTrace(

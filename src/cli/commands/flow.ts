@@ -1,0 +1,188 @@
+import { IntersticeError } from '../../contract/errors.js';
+import type { ParametersInput } from '../../contract/parameters.js';
+import { distanceOf, medianLength } from '../../mesh/lengths.js';
+import { encodeJson } from '../../transport/json/encode.js';
+import type { BackendChoice, CliContext } from '../backend.js';
+import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
+import { assertClosedSurface, enclosedVolume } from '../flow/closed-surface.js';
+import { type FlowResult, type FlowSettings, flow } from '../flow/normal-flow.js';
+import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
+import { type Inputs, naming, readInputs } from '../inputs.js';
+import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
+import { StatusLine } from '../progress.js';
+import { withInterrupt } from '../terminal.js';
+
+export interface FlowFlags extends BackendChoice {
+  readonly parameters: ParametersInput;
+  readonly offset: number;
+  readonly steps?: number;
+  readonly smoothing?: number;
+  readonly output?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Without --steps no step asks for more than this part of the median edge: normals turn as the surface bends. */
+const STRIDE_PER_EDGE = 0.5;
+/** A distance that needs more steps by itself is more often a wrong unit than a wish. */
+const MAX_DEFAULT_STEPS = 1000;
+
+/** `interstice flow MESH --offset DISTANCE`; returns the exit code. */
+export async function runFlow(path: string, flags: FlowFlags, cli: CliContext): Promise<number> {
+  refuseValues(flags);
+  if (flags.output !== undefined) await assertMeshOutput(flags.output, [path], 'flow');
+  const inputs = await readInputs('resolve', path, undefined, {});
+  const settings = await naming(path, async () => settingsFor(inputs, flags));
+  const result = await run(path, inputs, settings, flags, cli);
+  if (flags.output !== undefined)
+    await writeMeshAnswer(flags.output, path, inputs.file, result.positions, cli.terminal);
+  const summary = summarise(result, inputs.file.triangles, settings, flags.offset);
+  if (flags.json === true) cli.terminal.out.write(`${JSON.stringify(toJson(summary, result), null, 2)}\n`);
+  else if (flags.quiet !== true) cli.terminal.out.write(`${describeFlow(path, summary, flags.output)}\n`);
+  return exitCodeOf(result);
+}
+
+/** That of the last step, unless an earlier one did not converge. */
+function exitCodeOf({ reports }: FlowResult): number {
+  const last = exitCodeOfReport(reports.at(-1)!);
+  return last === EXIT.OK ? Math.max(...reports.map(exitCodeOfReport)) : last;
+}
+
+function refuseValues({ offset, steps, smoothing = 0 }: FlowFlags): void {
+  if (offset === 0) throw new UsageError('--offset must not be 0.', 'flow');
+  if (steps === 0) throw new UsageError('--steps must be 1 or more.', 'flow');
+  if (smoothing < 0 || smoothing > 1) throw new UsageError('--smoothing must be 0 to 1.', 'flow');
+}
+
+/** @throws INVALID_MESH for a surface without an inside, UsageError for a distance that needs its steps named */
+function settingsFor({ file }: Inputs, flags: FlowFlags): FlowSettings {
+  const { triangles, positions, vertexCount } = file;
+  assertClosedSurface(triangles, vertexCount);
+  const volume = enclosedVolume(triangles, positions);
+  if (volume === 0) throw new IntersticeError('INVALID_MESH', 'The surface encloses no volume; it has no outside.');
+  // Twice every edge of a closed surface; the median is the same.
+  const edges = Float64Array.from(triangles, (vertex, corner) =>
+    distanceOf(positions, vertex, triangles[corner - (corner % 3) + ((corner + 1) % 3)]!),
+  );
+  const steps = flags.steps ?? Math.ceil(Math.abs(flags.offset) / (STRIDE_PER_EDGE * medianLength(edges)));
+  if (flags.steps === undefined && !(steps <= MAX_DEFAULT_STEPS)) {
+    throw new UsageError(
+      `--offset ${flags.offset} is over ${MAX_DEFAULT_STEPS} steps of half a median edge: is it in the unit of the mesh? If so, name --steps.`,
+      'flow',
+    );
+  }
+  return { distance: Math.sign(volume) * flags.offset, steps, smoothing: flags.smoothing ?? 0 };
+}
+
+function run(
+  path: string,
+  { file, mesh }: Inputs,
+  settings: FlowSettings,
+  flags: FlowFlags,
+  cli: CliContext,
+): Promise<FlowResult> {
+  return withInterrupt(async (signal) => {
+    const waiting = `${path}, ${formatPlural(file.vertexCount, 'vertex', 'vertices')}`;
+    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
+    try {
+      const backend = await cli.openBackend(flags);
+      try {
+        const request = { mesh, start: file.positions, parameters: flags.parameters, label: 'flow' };
+        const session = await backend.openSession(request, signal);
+        try {
+          const surface = { triangles: file.triangles, start: file.positions };
+          return await flow(session, surface, settings, (step) => line.say(`step ${step} of ${settings.steps}`));
+        } finally {
+          await session.close();
+        }
+      } finally {
+        await backend.close();
+      }
+    } finally {
+      line.clear();
+    }
+  });
+}
+
+/** What came of a flow; lengths in the unit of the mesh, offsets with the sign of the one that was asked for. */
+export interface FlowSummary {
+  readonly offset: number;
+  readonly steps: number;
+  readonly smoothing: number;
+  readonly meanOffset: number;
+  /** of the vertex that came least far */
+  readonly leastOffset: number;
+  readonly leastOffsetVertex: number;
+  /** vertices that came less than half as far as asked */
+  readonly heldVertices: number;
+  /** vertices of triangles; means and counts are over these */
+  readonly surfaceVertices: number;
+  /** smallest distance of two elements after any step; absent if nothing ever was within reach */
+  readonly minDistance?: number;
+  /** steps that ended otherwise than converged */
+  readonly unconvergedSteps: number;
+  readonly seconds: number;
+}
+
+/** @param triangles uint32[3·T]: vertices without triangles have no normal and do not count */
+export function summarise(
+  { reached, reports }: FlowResult,
+  triangles: Uint32Array,
+  settings: FlowSettings,
+  offset: number,
+): FlowSummary {
+  const sign = Math.sign(offset);
+  const surface = new Set(triangles);
+  let least = triangles[0]!;
+  let sum = 0;
+  let heldVertices = 0;
+  for (const vertex of surface) {
+    const distance = reached[vertex]!;
+    sum += distance;
+    if (distance < reached[least]!) least = vertex;
+    if (distance < Math.abs(offset) / 2) heldVertices++;
+  }
+  const gaps = reports.flatMap(({ minDistance }) => minDistance ?? []);
+  return {
+    offset,
+    steps: settings.steps,
+    smoothing: settings.smoothing,
+    meanOffset: (sign * sum) / surface.size,
+    leastOffset: sign * reached[least]!,
+    leastOffsetVertex: least,
+    heldVertices,
+    surfaceVertices: surface.size,
+    ...(gaps.length === 0 ? {} : { minDistance: Math.min(...gaps) }),
+    unconvergedSteps: reports.filter(({ status }) => status !== 'CONVERGED').length,
+    seconds: reports.reduce((total, { timings }) => total + timings.total / 1e6, 0),
+  };
+}
+
+const toJson = (summary: FlowSummary, { reports }: FlowResult): object => ({
+  ...summary,
+  lastReport: encodeJson('Report', reports.at(-1)!, { arrays: true }),
+});
+
+/** The result as a few lines of text. */
+export function describeFlow(path: string, summary: FlowSummary, writtenTo: string | undefined): string {
+  const { offset, meanOffset, leastOffset, leastOffsetVertex, heldVertices, surfaceVertices, minDistance } = summary;
+  const direction = offset > 0 ? 'outwards' : 'inwards';
+  const held = `${formatCount(heldVertices)} of ${formatPlural(surfaceVertices, 'vertex', 'vertices')}`;
+  const rows: [string, string][] = [
+    [
+      'reached',
+      `mean ${formatNumber(meanOffset)}, least ${formatNumber(leastOffset)} (vertex ${leastOffsetVertex}) of ${formatNumber(offset)} in the unit of the mesh`,
+    ],
+    ['held back', `${held} came less than half as far`],
+    [
+      'smallest gap',
+      minDistance === undefined ? 'nothing within reach' : `${formatNumber(minDistance)} in the unit of the mesh`,
+    ],
+  ];
+  if (summary.unconvergedSteps > 0) {
+    rows.push(['unfinished', `${formatPlural(summary.unconvergedSteps, 'step')} ended before they had converged`]);
+  }
+  rows.push(['written', writtenTo ?? 'nothing; name a file with -o FILE to keep the answer']);
+  const steps = formatPlural(summary.steps, 'step');
+  return [`${path}: moved ${direction} in ${steps}, ${formatSeconds(summary.seconds)}`, ...formatRows(rows)].join('\n');
+}

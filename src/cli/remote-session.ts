@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import type { Positions } from '../contract/mesh.js';
+import type { Report } from '../contract/report.js';
+import type { CreateSessionRequest } from '../contract/sessions.js';
+import type { BackendSession } from './backend.js';
+import { callService, type ServiceAddress } from './remote.js';
+
+/** A session of a running service. Its id is kept in every path, and a routing key in a header, for services behind a proxy. */
+export async function openRemoteSession(
+  service: ServiceAddress,
+  request: CreateSessionRequest,
+  signal: AbortSignal | undefined,
+): Promise<BackendSession> {
+  const address = { ...service, headers: { 'x-session-id': randomUUID() } };
+  const { id } = (await callService(address, 'createSession', request, { signal })) as { id: string };
+  return {
+    async step(target) {
+      const answer = await callService(address, 'step', { target }, { signal, id });
+      const { positions, report } = answer as { positions: { data: Positions }; report: Report };
+      return { positions: positions.data, report };
+    },
+    async close() {
+      // Of a session that cannot be deleted the service disposes by its idle timeout; what it has answered stays true.
+      await callService(address, 'deleteSession', {}, { signal: undefined, id }).catch(() => undefined);
+    },
+  };
+}
