@@ -10,7 +10,9 @@ import { toSettings } from '../../src/solver/settings.js';
 import { VolumeImpulses } from '../../src/solver/volume-impulses/volume-impulses.js';
 import { testPath } from '../../src/verify/path.js';
 import { alignTable } from '../table.js';
+import { runAblations } from './ablations/run.js';
 import { GaussSeidel } from './gauss-seidel.js';
+import { measureAnswer } from './measure-answer.js';
 import { SCENES } from './scenes.js';
 
 /**
@@ -18,6 +20,11 @@ import { SCENES } from './scenes.js';
  * impulses that their paper compares itself with, in the same loop of searches and pieces.
  *
  *   npm run rivals -- [SECONDS for each resolve, default 20] [WORD of the scene's name]
+ *
+ * With --ablations: what becomes of Algorithm 1 when one of its stages is replaced, as the paper compares them, and plots of
+ * residual and cost over the steps in FOLDER.
+ *
+ *   npm run rivals -- --ablations [SECONDS, default 20] [WORD, '' = all scenes] [FOLDER]
  */
 interface Rival {
   readonly name: string;
@@ -50,31 +57,6 @@ const HEADINGS = [
   ...['scene', 'method', 'status', 'motion made', 'pieces', 'searches', 'rms to target', 'longest edge'],
   ...['momentum', 'ms'],
 ];
-
-/**
- * rms distance to the target in median edges, the longest edge over its length in the target, and how much of the momentum that
- * collisions exchanged was lost: |Σ m (x' − y)| / Σ m |x' − y| over dynamic vertices.
- */
-function measureAnswer(mesh: CollisionMesh, x: Float32Array, y: Float32Array, edge: number) {
-  let [squares, exchanged, dynamic, stretch] = [0, 0, 0, 0];
-  const change = [0, 0, 0];
-  for (let v = 0; v < mesh.vertexCount; v++) {
-    if (mesh.inverseMasses[v] === 0) continue;
-    const d = [0, 1, 2].map((c) => x[3 * v + c] - y[3 * v + c]);
-    for (let c = 0; c < 3; c++) change[c] += d[c] / mesh.inverseMasses[v];
-    exchanged += Math.hypot(...d) / mesh.inverseMasses[v];
-    squares += Math.hypot(...d) ** 2;
-    dynamic++;
-  }
-  const lengthOf = (of: Float32Array, e: number) =>
-    Math.hypot(...[0, 1, 2].map((c) => of[3 * mesh.edges[e] + c] - of[3 * mesh.edges[e + 1] + c]));
-  for (let e = 0; e < mesh.edges.length; e += 2) {
-    const rest = lengthOf(y, e);
-    if (rest > 0) stretch = Math.max(stretch, lengthOf(x, e) / rest);
-  }
-  const rms = Math.sqrt(squares / Math.max(1, dynamic)) / edge;
-  return { rms, stretch, momentum: exchanged > 0 ? Math.hypot(...change) / exchanged : 0 };
-}
 
 async function main(): Promise<void> {
   const seconds = Number(process.argv[2] ?? 20);
@@ -112,4 +94,6 @@ async function main(): Promise<void> {
   process.stdout.write(`${alignTable([HEADINGS, ...rows])}\n`);
 }
 
-await main();
+const [first, seconds, word, folder] = process.argv.slice(2);
+if (first === '--ablations') runAblations(Number(seconds ?? 20), word ?? '', folder);
+else await main();

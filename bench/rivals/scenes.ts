@@ -3,7 +3,8 @@ import { EXAMPLES } from '../../examples/scenes/index.js';
 import type { MeshInput } from '../../src/contract/mesh.js';
 import type { ResolveRequest } from '../../src/contract/requests.js';
 
-type Pair = Pick<ResolveRequest, 'mesh' | 'start' | 'target'>;
+/** A mesh, its start and its target. */
+export type Pair = Pick<ResolveRequest, 'mesh' | 'start' | 'target'>;
 
 interface RivalScene {
   readonly name: string;
@@ -52,9 +53,8 @@ function spheres(n: number): Pair {
 }
 
 /** Wavy drapes one above the other, turned against each other, each of which falls by a share of the gap more than the one below. */
-function drapes(layers: number, n: number, fall: number): Pair {
+function drapes(layers: number, n: number, fall: number, gap = 0.02): Pair {
   const points = new Points();
-  const gap = 0.02;
   for (let layer = 0; layer < layers; layer++) {
     const angle = 0.37 * layer;
     const id = (i: number, j: number): number => layer * (n + 1) ** 2 + i * (n + 1) + j;
@@ -94,4 +94,15 @@ export const SCENES: readonly RivalScene[] = [
   { name: 'drapes, 8 layers, faster', make: () => drapes(8, 16, 2) },
   example('hair', 0.1),
   ...['hair', 'layers', 'spike', 'sleeve', 'solid'].map((name) => example(name, 1)),
+];
+
+/**
+ * Layers in contact, all of which are to come to lie in the lowest one; layers that fall onto each other; a tenth of the motion of each
+ * example, about a time step's; and the whole motion of two.
+ */
+export const ABLATION_SCENES: readonly RivalScene[] = [
+  { name: 'drapes, resting', make: () => drapes(3, 16, 1, 0.004) },
+  { name: 'drapes, 5 layers', make: () => drapes(5, 12, 1.2) },
+  ...Object.keys(EXAMPLES).map((name) => example(name, 0.1)),
+  ...['layers', 'spike'].map((name) => example(name, 1)),
 ];
