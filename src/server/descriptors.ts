@@ -22,8 +22,8 @@ export interface DescriptorOptions {
 }
 
 /**
- * Watches for a shortage of descriptors, of which Node does not tell: at the limit the system library below it accepts and
- * closes new connections without a word. The limits on connections leave room, so a shortage has other reasons.
+ * Watches for a shortage of descriptors, which Node does not report: at the limit the system library below it accepts and closes
+ * new connections silently. The limits on connections leave room, so a shortage has other reasons.
  */
 export class DescriptorWatch {
   private isShort = false;
@@ -53,7 +53,7 @@ export class DescriptorWatch {
     try {
       this.update((await list()).length);
     } catch (thrown) {
-      // To list them takes one more. Where there is no such list, nothing is known.
+      // Listing them takes a descriptor itself. Any other failure means that this system has no such list.
       if (isExhaustion((thrown as NodeJS.ErrnoException).code)) this.update(Number.POSITIVE_INFINITY);
     }
   }

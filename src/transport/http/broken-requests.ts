@@ -7,7 +7,7 @@ import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { problemOf } from './errors.js';
 import { PROBLEM_TYPE } from './media-types.js';
 
-/** Answers bytes that are no valid HTTP request. They reach no route, so the answer is written to the socket. */
+/** Answers bytes that are not a valid HTTP request. They reach no route, so the answer is written to the socket. */
 export class BrokenRequests {
   private readonly pending = new PendingRequests();
 
@@ -72,9 +72,9 @@ function answerBrokenRequest(thrown: Error & { code?: string }, socket: Socket):
   socket.end(asText(bareRefusal(malformed(reasonOf(thrown.code)))));
 }
 
-/** Answers a connection for which there is no place, before it has asked for anything, and closes it at once. */
+/** Answers a connection beyond the limits before it has sent a request, and closes it at once. */
 export function refuseConnection(socket: Socket): void {
-  const error = new IntersticeError('QUEUE_FULL', 'This server has no place for another connection.', {
+  const error = new IntersticeError('QUEUE_FULL', 'This server cannot accept another connection now.', {
     hint: 'Retry after the stated time. Use few connections, and keep them open.',
     retryAfterSeconds: 1,
   });
@@ -93,7 +93,7 @@ function asText({ status, headers, body }: ReturnType<typeof bareRefusal>): stri
 
 function reasonOf(code: string | undefined): string {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return `The request was not complete after ${UPLOAD_TIMEOUT_MS / 1000} s.`;
-  return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too long.' : 'This is no valid HTTP request.';
+  return code === 'HPE_HEADER_OVERFLOW' ? 'The headers are too long.' : 'This is not a valid HTTP request.';
 }
 
 /** Refuses any Expect header except 100-continue. Node would answer 417 without a problem document. */

@@ -6,8 +6,8 @@ import type { HttpOptions } from './options.js';
 
 /**
  * Bounds what is received of a body whose request is answered before it has arrived: a refusal, as a rule. The rest is dropped, so
- * that a client that is still writing reads its answer and not a reset. What an announced body may have in all fits into the
- * limits or it does not; if it does, the connection goes on with the next request, otherwise it ends (`connection: close`).
+ * that a client that is still writing reads its answer and not a reset. An
+ * announced body that fits into the limits leaves the connection open for the next request; otherwise it ends (`connection: close`).
  */
 export const refusedBodies = fp<HttpOptions>(
   async (app, { discardLimits = DISCARD_LIMITS }) => {

@@ -44,7 +44,7 @@ export class Arrival {
     this.account.growTo(this.receivedBytes);
     const { uploadMs } = this.times;
     if (performance.now() - this.startedAt > uploadMs)
-      throw lateBody(`it is longer under way than ${uploadMs / 1000} s`);
+      throw lateBody(`its upload has taken longer than ${uploadMs / 1000} s`);
   }
 
   /** The body is complete, or given up. */
@@ -55,6 +55,6 @@ export class Arrival {
 }
 
 const lateBody = (reason: string): IntersticeError =>
-  new IntersticeError('MALFORMED_BODY', `The body is not complete, and ${reason}.`, {
+  new IntersticeError('MALFORMED_BODY', `The body is incomplete: ${reason}.`, {
     hint: 'Send the whole body without a pause; prepare it before the request begins.',
   });

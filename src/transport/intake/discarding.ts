@@ -1,6 +1,6 @@
 /**
  * What is received of a refused body. A client that writes its whole body before it reads would be reset, and might not learn
- * why, if the connection were closed at once; but nobody may send for ever what nobody wants.
+ * why, if the connection were closed at once; so the rest is received, but only up to a limit.
  */
 export interface DiscardLimits {
   /** bytes that are still received, and dropped */

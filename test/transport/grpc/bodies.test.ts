@@ -173,7 +173,7 @@ t.test('a message that stalls is given up', async (t) => {
   const { session, bodies, state } = await open(t, 50);
   const call = begin(session);
   call.stream.write(prefix(MiB));
-  t.match(await call.refusal, { code: 'MALFORMED_BODY', message: /not complete, and no byte has arrived for 0\.05 s/ });
+  t.match(await call.refusal, { code: 'MALFORMED_BODY', message: /incomplete: no byte has arrived for 0\.05 s/ });
   await call.closed;
   await until(() => bodies.bytes === 0);
   await state.idle();
