@@ -2,6 +2,7 @@ import { Client } from '../doors/json-door.js';
 import type { ProveScene } from '../scenes/builder.js';
 import { Random } from '../scenes/random.js';
 import { ServerProcess } from '../server.js';
+import { bodiesBeyondMemory } from './body-flood.js';
 import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
 import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
 import { parkedAndExpired } from './parked-sessions.js';
@@ -28,6 +29,10 @@ const FAILURES: readonly Failure[] = [
   { name: 'the server is killed between and during resolves', run: killedBetweenResolves },
   { name: 'the server is killed between any two frames of a session', run: killedBetweenFrames },
   { name: 'an answered frame is sent again', run: sentAgain },
+  {
+    name: 'more bodies are promised than there is memory for',
+    run: (engine, random) => bodiesBeyondMemory(engine, random),
+  },
   {
     name: 'sessions are parked and expire, and their clients hang up and ask wrongly',
     run: parkedAndExpired,

@@ -6,7 +6,8 @@ import type { ProveScene } from '../scenes/builder.js';
 import { GENERATED } from '../scenes/generated.js';
 import type { Random } from '../scenes/random.js';
 
-class Broken extends Error {}
+/** A promise of the service is broken; any other error is one of the campaign. */
+export class Broken extends Error {}
 
 export function assert(isTrue: boolean, complaint: string): asserts isTrue {
   if (!isTrue) throw new Broken(complaint);

@@ -1,4 +1,5 @@
 import type { Mode } from '../cases/cases.js';
+import type { Random } from '../scenes/random.js';
 import type { Variation } from '../scenes/variation.js';
 import type { Fault } from './fault.js';
 import type { Plant } from './planting.js';
@@ -13,8 +14,10 @@ export interface Mutant extends Plant {
   readonly engine?: 'webgpu';
   /** scenes that show it, smallest first; each is tried with several seeds until one is caught */
   readonly scenes: readonly string[];
-  /** promises, one of which must be reported broken */
+  /** promises, one of which must be reported broken; of a failure, words of its complaint */
   readonly caughtBy: readonly string[];
+  /** shows it in place of scenes: a failure that the build has to withstand. @throws Broken where it does not */
+  readonly failure?: (engine: 'cpu' | 'webgpu', random: Random, build: string) => Promise<string>;
   /** as callers have it: the service verifies; without it the judge is alone with the engine */
   readonly isVerified?: boolean;
   readonly mode?: Mode;

@@ -5,6 +5,7 @@ import type { StateToMap } from '../../../src/solver/frame.js';
 import { CONTRACT_MUTANTS } from './contract-mutants.js';
 import { FLIGHT_MUTANTS } from './flight-mutants.js';
 import { IMPULSE_MUTANTS } from './impulse-mutants.js';
+import { INTAKE_MUTANTS } from './intake-mutants.js';
 import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { RIGID_MUTANTS } from './rigid-mutants.js';
@@ -331,4 +332,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...IMPULSE_MUTANTS,
   ...CONTRACT_MUTANTS,
   ...PULL_BACK_MUTANTS,
+  ...INTAKE_MUTANTS,
 ];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ProveCase } from '../cases/cases.js';
 import { tryCase } from '../cases/try-case.js';
 import { openDoors } from '../doors/doors.js';
+import { Broken } from '../failures/tools.js';
 import { GENERATED } from '../scenes/generated.js';
 import { Random } from '../scenes/random.js';
 import { PLAIN } from '../scenes/variation.js';
@@ -71,6 +72,7 @@ async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
   const wrong = misfits(planted);
   if (wrong.length > 0) return { result: 'MISFIT', by: wrong.join('; '), cases: 0 };
   const build = await plant(planted);
+  if (mutant.failure) return tryFailure(mutant, mutant.failure, build, seed).finally(() => removePlant(build));
   const traceFolder = mkdtempSync(join(tmpdir(), 'interstice-prove-'));
   // One thread, so that sessions which take turns share it.
   const environment = { INTERSTICE_ALLOW_UNVERIFIED: '1', INTERSTICE_TRACE: traceFolder, INTERSTICE_THREADS: '1' };
@@ -106,6 +108,21 @@ async function tryMutant(mutant: Mutant, seed: number): Promise<Verdict> {
   } finally {
     await removePlant(build);
     rmSync(traceFolder, { recursive: true, force: true });
+  }
+}
+
+async function tryFailure(
+  mutant: Mutant,
+  failure: NonNullable<Mutant['failure']>,
+  build: string,
+  seed: number,
+): Promise<Verdict> {
+  try {
+    const held = await failure(mutant.engine ?? 'cpu', new Random(seed), build);
+    return { result: 'MISSED', by: held, cases: 1 };
+  } catch (thrown) {
+    if (!(thrown instanceof Broken) || !mutant.caughtBy.some((words) => thrown.message.includes(words))) throw thrown;
+    return { result: 'CAUGHT', by: thrown.message, cases: 1 };
   }
 }
 
