@@ -201,7 +201,8 @@ t.test('a service that is restarted between two steps', async (t) => {
 t.test('what the package promises of its clients', async (t) => {
   const entry = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8')).exports['./client'];
   t.same(entry, { types: './dist/src/client/index.d.ts', default: './dist/src/client/index.js' });
-  for (const name of ['typescript/falling-cloth.mjs', 'python/falling_cloth.py', 'cpp/falling_cloth.cpp']) {
+  const examples = ['typescript/falling-cloth.mjs', 'typescript/normal-flow.mjs', 'python/falling_cloth.py'];
+  for (const name of [...examples, 'cpp/falling_cloth.cpp']) {
     const lines = readFileSync(join(projectRoot, 'clients', name), 'utf8')
       .trimEnd()
       .split('\n').length;
