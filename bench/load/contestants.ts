@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Quality } from '../../src/contract/parameters.js';
 import { ServerProcess } from '../prove/server.js';
 import type { ScenarioInput } from './scenario.js';
@@ -44,6 +44,31 @@ export function processorMs(pid: number): number | undefined {
     return undefined;
   }
 }
+
+/**
+ * How long the threads of a process have been ready and waited for a core, ms, over all of them; undefined where /proc does
+ * not say. Beside the processor time it tells a machine with other work from a service that waits for itself.
+ */
+export function waitingMs(pid: number): number | undefined {
+  try {
+    let nanoseconds = 0;
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+      // Time on a core, time waiting for one (both ns), and how often it got one.
+      const [, waited] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
+      nanoseconds += Number(waited);
+    }
+    return nanoseconds / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Rates by round, one over the other. Turns of one round are neighbours in time, so most of what else the machine does falls on
+ * both; medians over all rounds may compare a busy minute with a quiet one.
+ */
+export const ratiosByRound = (own: readonly number[], other: readonly number[]): number[] =>
+  own.map((rate, round) => rate / other[round]!);
 
 export const median = (values: readonly number[]): number =>
   Float64Array.from(values).sort()[values.length >> 1] ?? Number.NaN;

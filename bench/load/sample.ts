@@ -69,6 +69,13 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)]!;
 }
 
+/** Accepted samples of each of so many sessions: one that starves has far fewer than the others. */
+export function acceptedBySession(samples: readonly Sample[], sessions: number): number[] {
+  const counts = new Array<number>(sessions).fill(0);
+  for (const { session, code } of samples) if (code === 'OK') counts[session]!++;
+  return counts;
+}
+
 export interface Summary {
   readonly accepted: number;
   /** accepted ones a second */

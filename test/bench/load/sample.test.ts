@@ -1,5 +1,13 @@
 import t from 'tap';
-import { overheadOf, percentile, type Sample, splitOf, summarise } from '../../../bench/load/sample.js';
+import { median, ratiosByRound } from '../../../bench/load/contestants.js';
+import {
+  acceptedBySession,
+  overheadOf,
+  percentile,
+  type Sample,
+  splitOf,
+  summarise,
+} from '../../../bench/load/sample.js';
 import { figuresOf } from '../../../bench/load/scenarios/overhead-lines.js';
 import { formatTable } from '../../../bench/load/table.js';
 
@@ -49,6 +57,20 @@ t.test('refusals count apart and slow no percentile of what was accepted', async
   const summary = summarise([accepted(50), accepted(60), ...refused], 2);
   t.match(summary, { accepted: 2, throughput: 1, p50: 50, p99: 60, refused: { QUEUE_FULL: 2 }, refusedP99: 1000 });
   t.equal(summary.split.queue, 1);
+});
+
+t.test('a session that starves is seen, and refusals are no steps', async (t) => {
+  const samples = [accepted(5, 0), accepted(5, 2), accepted(5, 2), { session: 1, ms: 1, code: 'QUEUE_FULL' }];
+  t.same(acceptedBySession(samples, 4), [1, 0, 2, 0]);
+});
+
+t.test('a machine that is busy for some rounds does not decide between two contestants', async (t) => {
+  // 1.1 times as fast in every round; the medians of the two say the opposite once a turn of one is disturbed.
+  const other = [100, 20, 200];
+  t.ok(Math.abs(median(ratiosByRound([110, 22, 220], other)) - 1.1) < 1e-12);
+  const disturbed = [60, 22, 220];
+  t.ok(median(disturbed) < median(other));
+  t.ok(median(ratiosByRound(disturbed, other)) > 1);
 });
 
 t.test('the overhead of a step is compared with both echoes', async (t) => {
