@@ -9,9 +9,11 @@ const INK = '#3e444e';
 const LINE = '#b0321c';
 const PAPER = '#2b6cb0';
 
-interface Chart {
+export interface Chart {
   readonly title: string;
   readonly values: readonly number[];
+  /** of another method, frame by frame; drawn in another colour */
+  readonly others?: readonly number[];
   /** the paper's average; drawn as a dashed line */
   readonly average?: number;
   readonly isLogarithmic: boolean;
@@ -27,8 +29,12 @@ export function makePlot({ scene, size, adapter, records }: Played): string {
     { title: 'cost, s', values: column(({ cost }) => cost), isLogarithmic: true, ...from(paper?.averageCost) },
     { title: 'drift of momentum', values: column(({ drift }) => drift), isLogarithmic: true },
   ];
+  return drawCharts(`${scene.name}, ${size}: ${records.length} frames, ${adapter}`, charts);
+}
+
+/** Charts below each other, as SVG. */
+export function drawCharts(heading: string, charts: readonly Chart[]): string {
   const height = TOP + charts.length * (HEIGHT + GAP);
-  const heading = `${scene.name}, ${size}: ${records.length} frames, ${adapter}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="${INK}">`,
     `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
@@ -40,8 +46,8 @@ export function makePlot({ scene, size, adapter, records }: Played): string {
 
 const from = (average: number | undefined) => (average === undefined ? {} : { average });
 
-function drawChart({ title, values, average, isLogarithmic }: Chart, top: number): string {
-  const shown = average === undefined ? values : [...values, average];
+function drawChart({ title, values, others = [], average, isLogarithmic }: Chart, top: number): string {
+  const shown = [...values, ...others, ...(average === undefined ? [] : [average])];
   const positive = shown.filter((value) => value > 0);
   const high = positive.reduce((a, b) => Math.max(a, b), 0) || 1;
   const low = isLogarithmic ? positive.reduce((a, b) => Math.min(a, b), high) / 1.5 : 0;
@@ -51,7 +57,8 @@ function drawChart({ title, values, average, isLogarithmic }: Chart, top: number
   };
   const y = (value: number): string => (top + HEIGHT * (1 - share(value))).toFixed(1);
   const x = (i: number): string => (LEFT + ((WIDTH - LEFT - 20) * i) / Math.max(1, values.length - 1)).toFixed(1);
-  const path = values.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(value)}`).join('');
+  const pathOf = (line: readonly number[]): string =>
+    line.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(value)}`).join('');
   const marks = isLogarithmic ? [low * 1.5, Math.sqrt(low * 1.5 * high), high] : [0, high / 2, high];
   const right = WIDTH - 20;
   return [
@@ -61,7 +68,8 @@ function drawChart({ title, values, average, isLogarithmic }: Chart, top: number
         `<path d="M${LEFT} ${y(value)}H${right}" stroke="#e2e5ea"/><text x="${LEFT - 6}" y="${y(value)}" dy="4" text-anchor="end">${Number(value.toPrecision(3))}</text>`,
     ),
     average === undefined ? '' : `<path d="M${LEFT} ${y(average)}H${right}" stroke="${PAPER}" stroke-dasharray="6 4"/>`,
-    `<path d="${path}" fill="none" stroke="${LINE}" stroke-width="1.2"/>`,
+    others.length === 0 ? '' : `<path d="${pathOf(others)}" fill="none" stroke="${PAPER}" stroke-width="1.2"/>`,
+    `<path d="${pathOf(values)}" fill="none" stroke="${LINE}" stroke-width="1.2"/>`,
     `<text x="${right}" y="${top + HEIGHT + 16}" text-anchor="end">frame ${values.length}</text>`,
   ].join('\n');
 }

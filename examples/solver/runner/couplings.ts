@@ -1,0 +1,157 @@
+import { startOf } from '../src/integrator.js';
+import { type Coupling, IsometricIntegrator, type IsometricRecord } from '../src/isometric/integrator.js';
+import { makeShell, type ShellScene } from '../src/isometric/shell.js';
+import { Service } from '../src/service.js';
+import { makeJudge } from './judge.js';
+import { drawCharts } from './plot.js';
+
+const COUPLINGS: readonly Coupling[] = ['staggered', 'simultaneous'];
+const PROJECTION = { tolerance: 1e-3, maxIterations: 400, maxNewtonIterations: 4 };
+const MAX_CALLS = 3;
+/** D of contacts, against the diagonal of B·M⁻¹·Bᵀ: normal, and tangential, which yields to all others (3.30) */
+const SOFTNESS = { softness: 1e-3, tangentialSoftness: 1e-2 };
+/** Answers list pairs that are nearer than so many activation distances. */
+const REACH = 2;
+
+/** What a coupling brought in a scene; times in s, energies in J. */
+export interface CouplingRow {
+  readonly scene: string;
+  readonly coupling: Coupling;
+  readonly nodes: number;
+  readonly frames: number;
+  readonly engine: string;
+  /** over the frames, of distances between red nodes and of edges of the base mesh */
+  readonly maxStrain: number;
+  readonly meanStrain: number;
+  readonly maxEdgeStrain: number;
+  readonly maxBendingEnergy: number;
+  readonly meanBendingEnergy: number;
+  /** sum over the frames of | B(t) − B(t − h) |: how it oscillates */
+  readonly bendingVariation: number;
+  readonly seconds: number;
+  readonly serviceSeconds: number;
+  readonly calls: number;
+  readonly iterations: number;
+  /** of the judge, over all frames */
+  readonly intersections: number;
+}
+
+export interface Compared {
+  readonly scene: ShellScene;
+  readonly records: Readonly<Record<Coupling, readonly IsometricRecord[]>>;
+  readonly rows: readonly CouplingRow[];
+}
+
+/** Plays a scene with both couplings; every frame is judged. @param tell what is going on, a line */
+export async function playBoth(
+  scene: ShellScene,
+  address: string,
+  frames: number,
+  tell: (line: string) => void,
+): Promise<Compared> {
+  const records: Record<Coupling, IsometricRecord[]> = { staggered: [], simultaneous: [] };
+  const rows: CouplingRow[] = [];
+  for (const coupling of COUPLINGS) {
+    const shell = makeShell(scene);
+    const { model } = shell;
+    const judge = makeJudge(model);
+    const service = await Service.open(address, model, startOf(model).x, {});
+    let intersections = 0;
+    try {
+      const integrator = new IsometricIntegrator(shell, service, {
+        ...{ coupling, timeStep: scene.timeStep, maxCalls: MAX_CALLS, strainTolerance: scene.strainTolerance },
+        projection: PROJECTION,
+        contact: { gap: service.parameter('contactOffset'), ...SOFTNESS, friction: scene.friction ?? 0 },
+        contactDistance: REACH * service.parameter('activationDistance'),
+      });
+      let state = startOf(model);
+      while (state.frame < Math.min(frames, scene.frames)) {
+        const result = await integrator.step(state);
+        state = result.state;
+        records[coupling].push(result.record);
+        intersections += judge(state.x);
+        if (state.frame % 20 === 0) tell(`${scene.name}, ${coupling}: frame ${state.frame}`);
+      }
+    } finally {
+      await service.close();
+    }
+    const nodes = shell.mesh.blackCount + shell.mesh.redCount;
+    rows.push(rowOf(scene, coupling, nodes, records[coupling], intersections));
+  }
+  return { scene, records, rows };
+}
+
+function rowOf(
+  { name }: ShellScene,
+  coupling: Coupling,
+  nodes: number,
+  records: readonly IsometricRecord[],
+  intersections: number,
+): CouplingRow {
+  const column = (value: (record: IsometricRecord) => number): number[] => records.map(value);
+  const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
+  const most = (values: readonly number[]): number => values.reduce((a, b) => Math.max(a, b), 0);
+  const energies = column(({ bendingEnergy }) => bendingEnergy);
+  return {
+    scene: name,
+    coupling,
+    nodes,
+    frames: records.length,
+    engine: records[0]?.report.engine ?? '',
+    maxStrain: most(column(({ strain }) => strain)),
+    meanStrain: sum(column(({ strain }) => strain)) / records.length,
+    maxEdgeStrain: most(column(({ edgeStrain }) => edgeStrain)),
+    maxBendingEnergy: most(energies),
+    meanBendingEnergy: sum(energies) / records.length,
+    bendingVariation: sum(energies.slice(1).map((value, i) => Math.abs(value - energies[i]!))),
+    seconds: sum(column(({ projectionMs, serviceMs }) => projectionMs + serviceMs)) / 1e3,
+    serviceSeconds: sum(column(({ serviceMs }) => serviceMs)) / 1e3,
+    calls: sum(column(({ calls }) => calls)),
+    iterations: sum(column((record) => record.iterations)),
+    intersections,
+  };
+}
+
+/** Figs. 4.2 to 4.4 of the thesis, one above the other, as SVG. */
+export function plotComparison({ scene, records }: Compared): string {
+  const series = (value: (record: IsometricRecord) => number) => ({
+    values: records.simultaneous.map(value),
+    others: records.staggered.map(value),
+  });
+  return drawCharts(`${scene.name}: simultaneous (red), staggered (blue)`, [
+    { title: 'maximum strain', isLogarithmic: true, ...series(({ strain }) => strain) },
+    { title: 'bending energy, J', isLogarithmic: false, ...series(({ bendingEnergy }) => bendingEnergy) },
+    {
+      title: 'time, s',
+      isLogarithmic: false,
+      ...series(({ projectionMs, serviceMs }) => (projectionMs + serviceMs) / 1e3),
+    },
+  ]);
+}
+
+const short = (value: number): string => (value === 0 ? '0' : Number(value.toPrecision(3)).toString());
+
+const COLUMNS: readonly (readonly [string, (row: CouplingRow) => string])[] = [
+  ['scene', ({ scene, nodes }) => `${scene}, ${nodes} nodes`],
+  ['coupling', ({ coupling }) => coupling],
+  ['frames', ({ frames }) => String(frames)],
+  ['strain: mean (maximum)', ({ meanStrain, maxStrain }) => `${short(meanStrain)} (${short(maxStrain)})`],
+  [
+    'bending energy, J: mean (maximum)',
+    ({ meanBendingEnergy, maxBendingEnergy }) => `${short(meanBendingEnergy)} (${short(maxBendingEnergy)})`,
+  ],
+  ['its variation, J', ({ bendingVariation }) => short(bendingVariation)],
+  ['time, s (of the service)', ({ seconds, serviceSeconds }) => `${short(seconds)} (${short(serviceSeconds)})`],
+  ['calls', ({ calls }) => String(calls)],
+  ['Gauss-Newton', ({ iterations }) => String(iterations)],
+  ['intersections', ({ intersections }) => String(intersections)],
+];
+
+export function makeComparison(all: readonly Compared[]): string {
+  const lines = [
+    COLUMNS.map(([heading]) => heading),
+    COLUMNS.map(() => '---'),
+    ...all.flatMap(({ rows }) => rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))),
+  ];
+  return `${lines.map((line) => `| ${line.join(' | ')} |`).join('\n')}\n`;
+}

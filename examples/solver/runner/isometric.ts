@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ServerProcess } from '../../../bench/prove/server.js';
+import { BUMPY_SHELLS } from '../scenes/bumpy-shell.js';
+import { sphereDrape } from '../scenes/sphere-drape.js';
+import { SIZES, type Size } from '../scenes/types.js';
+import { type Compared, makeComparison, playBoth, plotComparison } from './couplings.js';
+
+/** Compares simultaneous and staggered collisions of isometric shells. */
+const HELP = `node dist/examples/solver/runner/isometric.js [options]
+
+Plays the isometric shells with collisions inside the Newton loop and after it; prints a table, and writes plots and a result.
+
+  --scene NAME     one scene; default: all
+  --size SIZE      small (default), quarter or full
+  --frames N       time steps at most
+  --out FOLDER     default out/isometric
+  --server ADDRESS gRPC address of a running service; default: one is started, on the CPU engine
+`;
+
+const { values } = parseArgs({
+  options: {
+    scene: { type: 'string' },
+    size: { type: 'string', default: 'small' },
+    frames: { type: 'string', default: '1000000' },
+    out: { type: 'string', default: 'out/isometric' },
+    server: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+async function compare(size: Size, frames: number): Promise<void> {
+  const scenes = [sphereDrape, ...BUMPY_SHELLS].map((make) => make(size));
+  const chosen = scenes.filter(({ name }) => values.scene === undefined || name === values.scene);
+  if (chosen.length === 0) throw new Error(`--scene is one of ${scenes.map(({ name }) => name).join(', ')}.`);
+  const server = values.server === undefined ? await ServerProcess.start({ engine: 'cpu' }) : undefined;
+  mkdirSync(values.out, { recursive: true });
+  const all: Compared[] = [];
+  try {
+    for (const scene of chosen) {
+      const compared = await playBoth(scene, values.server ?? server!.grpcAddress, frames, (line) =>
+        process.stderr.write(`${line}\n`),
+      );
+      all.push(compared);
+      writeFileSync(join(values.out, `${scene.name}-${size}.svg`), plotComparison(compared));
+      writeFileSync(
+        join(values.out, `couplings-${size}.json`),
+        `${JSON.stringify(
+          all.flatMap(({ rows }) => rows),
+          null,
+          1,
+        )}\n`,
+      );
+    }
+  } finally {
+    await server?.stop();
+  }
+  process.stdout.write(makeComparison(all));
+}
+
+const size = SIZES.find((name) => name === values.size);
+const frames = Number(values.frames);
+if (values.help) process.stdout.write(HELP);
+else if (size === undefined || !(frames >= 1)) {
+  process.stderr.write(HELP);
+  process.exitCode = 2;
+} else await compare(size, frames);
