@@ -24,7 +24,7 @@ import { SCENES } from './scenes.js';
  * With --ablations: what becomes of Algorithm 1 when one of its stages is replaced, as the paper compares them, and plots of
  * residual and cost over the steps in FOLDER.
  *
- *   npm run rivals -- --ablations [SECONDS, default 20] [WORD, '' = all scenes] [FOLDER]
+ *   npm run rivals -- --ablations [STEPS of each run, default 64] [WORD, '' = all scenes] [FOLDER]
  */
 interface Rival {
   readonly name: string;
@@ -94,6 +94,6 @@ async function main(): Promise<void> {
   process.stdout.write(`${alignTable([HEADINGS, ...rows])}\n`);
 }
 
-const [first, seconds, word, folder] = process.argv.slice(2);
-if (first === '--ablations') runAblations(Number(seconds ?? 20), word ?? '', folder);
+const [first, stepLimit, word, folder] = process.argv.slice(2);
+if (first === '--ablations') runAblations(Number(stepLimit ?? 64), word ?? '', folder);
 else await main();

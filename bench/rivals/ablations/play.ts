@@ -48,19 +48,18 @@ export function prepare({ mesh: input, start, target }: Pair, variant: Variant) 
   return { mesh, parameters, units, settings, edge, x: frame.toEngine(start), y: frame.toEngine(target) };
 }
 
-/** @param seconds wall-clock time after which the run ends */
-export function play(pair: Pair, variant: Variant, seconds: number): Played {
+/** @param stepLimit L: runs end after a number of steps and not of seconds, so that all but their cost is the same again */
+export function play(pair: Pair, variant: Variant, stepLimit: number): Played {
   const { mesh, settings, edge, x, y } = prepare(pair, variant);
   const states: Float32Array[] = [x];
   const records: StepRecord[] = [];
-  const ends = performance.now() + 1000 * seconds;
   const began = process.cpuUsage();
   let since = began;
   const run = new Algorithm1(
     mesh,
-    settings,
+    { ...settings, stepLimit },
     {
-      ...{ x, y, timeLeft: () => ends - performance.now() },
+      ...{ x, y },
       onState: (state) => void states.push(state.slice()),
       onProgress: ({ residual, unfinishedVertices: unfinished }) => {
         records.push({ residual, unfinished, cost: process.cpuUsage(since).user / 1000 });

@@ -41,11 +41,11 @@ function plot(heading: string, runs: readonly Played[]): string {
 /**
  * Every variant of every group in every scene: the table on standard output, a plot of each group in `folder`.
  *
- * @param seconds of wall-clock time for each run
+ * @param stepLimit of each run
  * @param word of the scene's name
  * @param folder for the plots; undefined = none
  */
-export function runAblations(seconds: number, word: string, folder: string | undefined): void {
+export function runAblations(stepLimit: number, word: string, folder: string | undefined): void {
   const rows: string[][] = [];
   const note = (scene: string, played: Played): Played => {
     rows.push(cellsOf(scene, played));
@@ -57,10 +57,10 @@ export function runAblations(seconds: number, word: string, folder: string | und
     if (!name.includes(word)) continue;
     const pair = make();
     // The first run pays for the compiler.
-    play(pair, PAPER, seconds);
-    const paper = note(name, play(pair, PAPER, seconds));
+    play(pair, PAPER, stepLimit);
+    const paper = note(name, play(pair, PAPER, stepLimit));
     for (const group of GROUPS) {
-      const runs = [paper, ...group.variants.map((variant) => note(name, play(pair, variant, seconds)))];
+      const runs = [paper, ...group.variants.map((variant) => note(name, play(pair, variant, stepLimit)))];
       if (!folder) continue;
       const file = `ablation-${group.file}-${name.replaceAll(/\W+/g, '-')}.svg`;
       writeFileSync(join(folder, file), plot(`${group.name}: ${name}`, runs));
