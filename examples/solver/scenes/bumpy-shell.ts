@@ -5,7 +5,7 @@ import { bySize, makeGrid, makeSphere, movedBy, placed } from './shapes.js';
 import type { Size } from './types.js';
 
 /** Height above the floor, m */
-const LIFT = 0.31;
+const LIFT = 0.25;
 /** Direction, height and width of limbs on a ball of radius 1: legs, arms, ears, a snout and a tail. */
 const LIMBS: readonly (readonly [Vec, number, number])[] = [
   [[0.45, 0, -1], 0.9, 0.35],
