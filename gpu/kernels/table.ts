@@ -20,7 +20,7 @@ export const KERNELS = {
   // Search: trust boxes, the proximity set, prefix sums.
   planSearch: { file: 'search/plan' },
   fillTrustBoxes: { file: 'search/trust-boxes', mirrors: 'cpu/boxes fillTrustBoxes' },
-  boxElements: { file: 'search/element-boxes', mirrors: 'cpu/search fillHull' },
+  boxElements: { file: 'search/element-boxes', mirrors: 'cpu/hulls fillHulls' },
   refitLeaves: { file: 'search/refit', mirrors: 'bvh fillLeaves' },
   refitNodes: { file: 'search/refit', mirrors: 'bvh Bvh.#refit' },
   markKept: { file: 'search/keep-pairs', mirrors: 'cpu/pair-set PairSet.keepOnly' },
@@ -42,7 +42,7 @@ export const KERNELS = {
   offsets: { file: 'backward/contacts-offsets' },
   fill: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts selectContacts' },
   selectUnique: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts dropDuplicates' },
-  rank: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts keepClosest' },
+  rank: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts markFarther' },
   contactRows: { file: 'backward/contacts-rows', equations: '9-12', mirrors: 'cpu/contacts Contacts.#addRow' },
   listRows: { file: 'backward/contacts-links' },
   linkRows: { file: 'backward/contacts-links' },

@@ -45,6 +45,10 @@ export interface PairCounts {
 export interface Verification {
   /** The tests that were really performed. */
   readonly performed: VerifyLevel;
+  /**
+   * Without those that are known to be apart from states that were tested before. What is remembered of these depends on time budgets
+   * and on parking; findings do not.
+   */
   readonly pairsTested: number;
   readonly doubtfulPairs: number;
   /** Of the positions that were sent, without ignored pairs: always 0. Those are counted by {@link Report.intersectingPairCount}. */

@@ -1,5 +1,5 @@
-// Boxes and mask bits of all elements that are queries or leaves of a tree, in leaf order (mirrors fillHull
-// in src/solver/cpu/search.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
+// Boxes and mask bits of all elements that are queries or leaves of a tree, in leaf order (mirrors fillHulls
+// in src/solver/cpu/hulls.ts): the hull of the vertices' trust boxes, grown on every side; the bits that all vertices have,
 // less PASSIVE under SKIP where the element is at the border of a kinematic region (src/solver/exclusion-rules.ts).
 //
 // In: control (growth), topology (three vertices a slot, repeated where an element has fewer), box, mask of the vertices.

@@ -236,10 +236,16 @@ t.test('random scenes are safe whatever becomes of them', async (t) => {
       activationDistance: 0.05,
     });
     if (intersections + collisions > 0) t.fail(`scene ${n}: ${intersections} intersections, ${collisions} collisions`);
+    // Chance decides how many are resolved; an end that is none of these two would be a mistake.
+    t.ok(['CONVERGED', 'STALLED'].includes(resolution.status), `scene ${n}: ${resolution.status}`);
+    t.equal(
+      resolution.status === 'CONVERGED',
+      resolution.impulses!.motionShare === 1,
+      `scene ${n}: the share says the same`,
+    );
     ends[resolution.status] = (ends[resolution.status] ?? 0) + 1;
   }
   t.comment(JSON.stringify(ends));
-  t.ok(ends.CONVERGED > 0, 'some are resolved');
 });
 
 t.test('equal requests get equal bytes', async (t) => {
