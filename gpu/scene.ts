@@ -281,7 +281,14 @@ export class GpuScene implements Scene {
         encoder = this.#newEncoder();
         if (count > 0 && inFlight.length < maxInFlight) continue;
       }
-      const state = await this.#readStatus(inFlight.shift()!, input, states, timings);
+      let state = await this.#readStatus(inFlight.shift()!, input, states, timings);
+      if (!isStopped && this.#phases.isArrivalDue(this.#control, this.#settings) && !shouldStop()) {
+        discardAll();
+        this.#batches.recordArrival(encoder);
+        const batch = this.#batches.submit(encoder, 1, input.onState !== undefined);
+        encoder = this.#newEncoder();
+        state = await this.#readStatus(batch, input, states, timings);
+      }
       if (isStopped || isFinal(state)) {
         discardAll();
         return isStopped;
@@ -356,7 +363,7 @@ export class GpuScene implements Scene {
     if (state === STATE.NEEDS_ROOM) this.#hasPairs = false;
     else if (searches > before.searches) this.#hasPairs = true;
     if (steps > before.steps) {
-      if (x) states.add(new Float32Array(x), before, this.#control);
+      if (x) states.add(new Float32Array(x), this.#phases.phase, this.#control.bests > before.bests);
       input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
     }
     return state;

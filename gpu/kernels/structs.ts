@@ -88,6 +88,8 @@ export const CONTROL = new Struct('Control', {
   momentum: ['f32', 'β of the extrapolation that precedes the coming sweep.'],
   momentumSteps: ['u32', 'k, sweeps since its last restart.'],
   firstTail: ['u32', 'First colour of edges that one workgroup sweeps, where only edges that act are swept.'],
+  short: ['u32', 'Kinematic vertices that had used up their motion after the last step and were not on their targets.'],
+  stateBefore: ['u32', 'State to which the run returns after the last step of kinematic vertices.'],
   mostContacts: ['u32', 'Largest number of contacts in a step of this request.'],
   mostRounds: ['u32', 'Largest number of rounds of a sweep in this request.'],
   residualBits: ['atomic<u32>', 'From here to readyCount: collected during a step; `decide` reads and clears them.'],
@@ -115,6 +117,7 @@ export const CONTROL = new Struct('Control', {
   sweepsDone: ['u32', 'Sweeps of this step.'],
   invalidCount: ['atomic<u32>', 'Vertices for which P and the boxes are not valid.'],
   lateCount: ['atomic<u32>', 'Unfinished kinematic vertices; a step clears it.'],
+  shortCount: ['atomic<u32>', 'Kinematic vertices with r < ε that are not on their targets; a step clears it.'],
   movingCount: ['atomic<u32>', 'Vertices that a step of the pull-back wanted to move; a step clears it.'],
   heldCount: ['atomic<u32>', 'Those that their trust boxes held; a step clears it.'],
   boxLoss: [

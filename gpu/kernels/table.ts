@@ -56,6 +56,9 @@ export const KERNELS = {
   write: { file: 'forward/write', equations: '14', mirrors: 'cpu/forward Forward.#write' },
   check: { file: 'forward/check', mirrors: 'cpu/check checkPairs' },
   commit: { file: 'forward/commit', equations: '17', mirrors: 'cpu/forward Forward.#commit' },
+  aimPrescribed: { file: 'forward/arrive', mirrors: 'cpu/arrive aimAtPrescribed' },
+  keepWhole: { file: 'forward/arrive', mirrors: 'cpu/arrive allOrNothing' },
+  settleArrived: { file: 'forward/arrive', mirrors: 'cpu/arrive settleArrived' },
   // Control: what one kernel tells the next, and what ends a run.
   begin: { file: 'control/begin', mirrors: 'cpu/motion Residuals.begin' },
   open: { file: 'control/decide', mirrors: 'cpu/proximity Proximity.isValidFor' },
@@ -68,6 +71,8 @@ export const KERNELS = {
   concern: { file: 'control/mark-relevant', mirrors: 'cpu/progress-watch ProgressWatch.#markRelevant' },
   watch: { file: 'control/watch-progress', mirrors: 'cpu/progress-watch ProgressWatch.wantsSearch' },
   decide: { file: 'control/decide', mirrors: 'cpu/progress-watch ProgressWatch.judge' },
+  openArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
+  closeArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
   countKinds: { file: 'control/pairs-reset' },
   // Pull-back: what its steps have beside, or in place of, those of Algorithm 1.
   beginPull: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.run' },

@@ -112,6 +112,13 @@ export class BatchRecorder {
     });
   }
 
+  /** Records the last step of kinematic vertices. */
+  recordArrival(encoder: GPUCommandEncoder): void {
+    const passes = new PassSequence(encoder, this.#clock);
+    this.#recorder.arrive(passes.enter('forward'));
+    passes.end();
+  }
+
   #recordEach(
     encoder: GPUCommandEncoder,
     count: number,

@@ -50,6 +50,18 @@ export class Phases {
   }
 
   /**
+   * Algorithm 1 has converged or stalled, and kinematic vertices that have used up their motion are to take one more step.
+   *
+   * @param control the control block in which it has ended
+   */
+  isArrivalDue({ state, phase, steps, short }: ControlBlock, { guard, stepLimit }: Settings): boolean {
+    // PAPER, the preset with the guard RADIUS, is Algorithm 1 to the letter.
+    if (this.#phase !== PHASE.ADVANCE || guard === 'RADIUS' || short === 0 || steps >= stepLimit) return false;
+    const isHandedOver = state === STATE.NEEDS_PHASE && phase === PHASE.PULL;
+    return isHandedOver || state === STATE.CONVERGED || state === STATE.STALLED;
+  }
+
+  /**
    * The run goes over to the phase that it has asked for; records its beginning.
    *
    * @param upload brings parameters and control block of the new phase to the device

@@ -153,6 +153,17 @@ export class StepRecorder {
     this.#dispatcher.indirect(pass, 'commit', STEP_SLOT.VERTICES);
   }
 
+  /** The last step of kinematic vertices that have used up their motion, when Algorithm 1 has ended (TwoWay.#arrive). */
+  arrive(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.direct(pass, 'openArrival', 1);
+    this.#dispatcher.indirect(pass, 'aimPrescribed', STEP_SLOT.VERTICES);
+    this.bound(pass);
+    this.#dispatcher.indirect(pass, 'keepWhole', STEP_SLOT.VERTICES);
+    this.commit(pass);
+    this.#dispatcher.indirect(pass, 'settleArrived', STEP_SLOT.VERTICES);
+    this.#dispatcher.direct(pass, 'closeArrival', 1);
+  }
+
   /** Counts what the decision that closes a step rests on. */
   watch(pass: GPUComputePassEncoder): void {
     this.#dispatcher.indirect(pass, 'concern', STEP_SLOT.VERTICES);

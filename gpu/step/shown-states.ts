@@ -1,5 +1,4 @@
-import { PHASE } from '../kernels/constants.js';
-import type { ControlBlock } from './answer.js';
+import { PHASE, type Phase } from '../kernels/constants.js';
 
 /**
  * Which states of a run are part of its answer's path. Algorithm 1 ends with its last state; the pull-back with its best one,
@@ -16,15 +15,16 @@ export class ShownStates {
   /**
    * A step has reached this state.
    *
-   * @param before the control block when the step began, and after it
+   * @param phase of the step
+   * @param isBest the state is the best so far
    */
-  add(x: Float32Array, before: ControlBlock, after: ControlBlock): void {
-    if (before.phase === PHASE.ADVANCE) {
+  add(x: Float32Array, phase: Phase, isBest: boolean): void {
+    if (phase === PHASE.ADVANCE) {
       this.#show(x);
       return;
     }
     this.#waiting.push(x);
-    if (after.bests === before.bests) return;
+    if (!isBest) return;
     for (const state of this.#waiting) this.#show(state);
     this.#waiting = [];
   }

@@ -174,6 +174,10 @@ export class StageBench {
     this.#memory.device.queue.writeBuffer(this.#buffers.named(name), 0, Float32Array.from(content));
   }
 
+  writeWords(name: BufferName, content: Uint32Array): void {
+    this.#memory.device.queue.writeBuffer(this.#buffers.named(name), 0, Uint32Array.from(content));
+  }
+
   writeY(y: Float32Array): void {
     this.#memory.device.queue.writeBuffer(this.#buffers.y, 0, Float32Array.from(y));
   }

@@ -40,6 +40,7 @@ fn clearCounters() {
   atomicStore(&control.wantedCount, 0u);
   atomicStore(&control.hasMoved, 0u);
   atomicStore(&control.lateCount, 0u);
+  atomicStore(&control.shortCount, 0u);
   atomicStore(&control.movingCount, 0u);
   atomicStore(&control.heldCount, 0u);
   atomicStore(&control.boxLoss, 0u);

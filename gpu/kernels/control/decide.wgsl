@@ -52,6 +52,7 @@ fn decide() {
   control.residual = select(control.residual, residual, isRunning);
   control.unfinished = select(control.unfinished, atomicLoad(&control.unfinishedCount), isRunning);
   control.touching = select(control.touching, atomicLoad(&control.touchingCount), isRunning);
+  control.short = select(control.short, atomicLoad(&control.shortCount), isRunning);
   control.mostContacts = max(control.mostContacts, select(0u, atomicLoad(&control.rowCount), isRunning));
 
   // A search: by the re-search rule (guard BOXES), or when D(l) < Dmin (guard RADIUS).

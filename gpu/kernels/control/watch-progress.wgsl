@@ -1,8 +1,8 @@
 // Counts what decide.wgsl decides by, one thread a vertex: vertices that their trust boxes stop and for how long, that need a new
 // box, that are stuck at a pair; at the end of a window of steps, whether an unfinished vertex has travelled since its
-// beginning, and Σr.
+// beginning, and Σr; kinematic vertices that have used up their motion and are not on their targets.
 //
-// In: x, inverseMass, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
+// In: x, goal, inverseMass, vertexStep, progress.residual and .relevant. In and out: windowStart, progress.stopped and .stuck, control. Out: wanted.
 // Mirrors ProgressWatch.wantsSearch and judge, Slide.observe (src/solver/cpu/progress-watch.ts, slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -15,6 +15,7 @@
 @group(0) @binding(5) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(6) var<storage, read_write> wanted: array<u32>;
 @group(0) @binding(7) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(8) var<storage, read> goal: array<f32>;
 
 // Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
 const RESIDUAL_PARTS: f32 = 65536.0;
@@ -33,6 +34,15 @@ fn watch(
   let isUnfinished = progress[i].residual >= parameters.epsilon;
   if (isUnfinished && inverseMass[i] == 0.0) {
     atomicAdd(&control.lateCount, 1u);
+  }
+  if (!isUnfinished && inverseMass[i] == 0.0) {
+    var isShort = false;
+    for (var k = 3u * i; k < 3u * i + axes(); k++) {
+      isShort = isShort || x[k] != goal[k];
+    }
+    if (isShort) {
+      atomicAdd(&control.shortCount, 1u);
+    }
   }
   let guardAlpha = vertexStep[i].guard;
   let alpha = bitcast<f32>(vertexStep[i].alpha);

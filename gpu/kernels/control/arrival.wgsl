@@ -1,0 +1,33 @@
+// The last step of kinematic vertices (forward/arrive.wgsl), by one thread. `openArrival`: a run of Algorithm 1 that has ended is under
+// way again. `closeArrival`: it is as it was, one step on if a vertex has moved.
+//
+// Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
+//
+// In: edgeColours. In and out: control. Out: stepArguments, candidateArguments. Mirrors TwoWay.#arrive (src/solver/cpu/two-way.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read_write> stepArguments: array<u32>;
+@group(0) @binding(3) var<storage, read_write> candidateArguments: array<u32>;
+@group(0) @binding(4) var<storage, read> edgeColours: array<u32>;
+// #include "control/arguments.wgsl"
+
+@compute @workgroup_size(1)
+fn openArrival() {
+  control.stateBefore = control.state;
+  control.state = RUNNING;
+  clearCounters();
+  writeArguments();
+}
+
+@compute @workgroup_size(1)
+fn closeArrival() {
+  control.steps += select(0u, 1u, atomicLoad(&control.movingCount) > 0u);
+  control.clock += 1u;
+  control.residual = bitcast<f32>(atomicLoad(&control.residualBits));
+  control.unfinished = atomicLoad(&control.unfinishedCount);
+  control.short = 0u;
+  control.state = control.stateBefore;
+  clearCounters();
+  writeArguments();
+}

@@ -1,0 +1,59 @@
+import t from 'tap';
+import type { ParametersInput } from '../../src/contract/parameters.js';
+import { pinch } from '../solver/cases.js';
+import { openTestEngine } from '../support/gpu.js';
+import { type Judged, resolveJudged } from '../support/judged-resolve.js';
+
+// A software driver compiles every kernel on first use, which takes up to half a minute on a busy machine.
+t.setTimeout(120_000);
+
+const { engine, options } = await openTestEngine();
+t.teardown(() => engine?.close());
+
+const shortOf = ({ arrived, mesh }: Judged): number =>
+  arrived.filter((isThere, v) => !isThere && mesh.kinematic[v] === 1).length;
+
+if (!engine) t.test('the last step of kinematic vertices on the GPU engine', options, async () => undefined);
+else {
+  t.test('plates that close on a sheet as far as there is room stand on their targets, bit for bit', async (t) => {
+    for (const quality of ['FAST', 'BALANCED'] as const) {
+      for (const gap of [1e-3, 5e-4]) {
+        const { mesh, start, target } = pinch(gap).build();
+        const judged = await resolveJudged(engine, mesh, start, target, { quality });
+        const { status, residual, residuals } = judged.resolution;
+        t.equal(status, 'CONVERGED');
+        t.equal(judged.intersections + judged.collisions, 0, 'safe to its last piece');
+        t.equal(shortOf(judged), 0, `${quality}, ${gap}`);
+        t.equal(
+          residual,
+          residuals.reduce((most, r) => Math.max(most, r), 0),
+        );
+      }
+    }
+  });
+
+  t.test('the last step obeys the step limit and the caller', async (t) => {
+    const { mesh, start, target } = pinch(1e-3).build();
+    const run = (parameters: ParametersInput, stopAfter?: number) =>
+      resolveJudged(engine, mesh, start, target, { quality: 'FAST', ...parameters }, stopAfter);
+    const free = await run({});
+    const { steps } = free.resolution;
+    const limited = await run({ stepLimit: steps - 1 });
+    t.equal(limited.resolution.steps, steps - 1);
+    t.ok(shortOf(limited) > 0, `${shortOf(limited)} short without the last step`);
+    t.equal(limited.resolution.status, 'CONVERGED', 'their motion is used up all the same');
+    const stopped = await run({}, steps - 1);
+    t.equal(stopped.resolution.steps, steps - 1);
+    t.same(stopped.positions, limited.positions);
+  });
+
+  t.test('where there is no room, they stay, and what holds the others is told', async (t) => {
+    for (const gap of [-1e-3, 1e-4]) {
+      const { mesh, start, target } = pinch(gap).build();
+      const judged = await resolveJudged(engine, mesh, start, target, { quality: 'FAST', stepLimit: 120 });
+      t.equal(judged.intersections + judged.collisions, 0, `${gap}: safe`);
+      const { status, unfinishedVertices, limitingPairs } = judged.resolution;
+      if (status === 'STALLED' && unfinishedVertices > 0) t.ok(limitingPairs.length > 0, `${gap}: pairs are named`);
+    }
+  });
+}
