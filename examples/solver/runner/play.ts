@@ -11,8 +11,8 @@ import type { Played, StepRecord } from './records.js';
 
 /** Repulsion reaches so many activation distances; the service's answers list pairs that far by default. */
 const REPULSION_REACH = 2;
-/** 1/s²: under gravity a layer is pressed half a millimetre into the repulsion */
-const REPULSION_STIFFNESS = 2e4;
+/** 1/s²: under gravity a layer is pressed a tenth of a millimetre into the repulsion */
+const REPULSION_STIFFNESS = 1e5;
 const SOLVER = { tolerance: 1e-3, maxSolverIterations: 200 };
 
 export interface PlayOptions {

@@ -34,7 +34,7 @@ export interface Scene {
   /** Newton iterations of a time step; default 1 */
   readonly iterations?: number;
   readonly friction?: FrictionSettings;
-  /** see RepulsionSettings, 1/s²; default 2e4; 0 = none */
+  /** see RepulsionSettings, 1/s²; default 1e5; 0 = none */
   readonly repulsionStiffness?: number;
   /** of the session; what is absent has the server's default */
   readonly parameters?: Parameters;

@@ -15,8 +15,14 @@ export interface RepulsionSettings {
  * The quadratic repulsion between proximity pairs of the last answer: ½ k (distance − gap)² wherever the gap is smaller than
  * the distance. It keeps most pairs from meeting, so that fewer contacts are left for the service.
  *
- * One place of a layer is in many pairs at once. A pair's stiffness is divided by the sum of the weights that its busiest
- * vertex has in all near pairs, so that all pairs of a vertex together push as one would.
+ * One place of a layer is in many pairs at once. With the stiffness k = s m of a pair alone (s: the setting, m: the mass that the
+ * pair moves) and its weights w, of which |w| adds up to 2, the second derivative H of all pairs obeys
+ *
+ *     vᵀ H v ≤ Σ_c k_c (Σ_v |w_cv| |v_v|)² ≤ 2 Σ_v |v_v|² Σ_c k_c |w_cv|                       (Cauchy–Schwarz).
+ *
+ * = 2 s Σ_v m_v |v_v|² L_v with the load L_v = Σ_c m_c |w_cv| / m_v of a vertex. A pair's stiffness is divided by the largest load of
+ * its vertices where that exceeds 1, which leaves no load above 1: the pairs of a vertex together push as one does, H ≤ 2 s M,
+ * however fine one of two meshes is beside the other. Kinematic vertices weigh infinitely much and have no load.
  *
  * Normals and nearest points are those of the answer, constant during a step, so the energy is exactly quadratic.
  */
@@ -32,15 +38,19 @@ export class Repulsion implements ContactTerm {
     this.#distance = settings.distance;
     this.#stiffness = new Float64Array(contacts.count);
     const isNear = (c: number): boolean => gapOf(contacts, c, x) < settings.distance;
-    const { vertices, weights } = contacts;
-    const shares = new Float64Array(inverseMasses.length);
-    for (let k = 0; k < 4 * contacts.count; k++) {
-      if (isNear(Math.floor(k / 4))) shares[vertices[k]!]! += Math.abs(weights[k]!);
+    const { count, vertices, weights } = contacts;
+    const loads = new Float64Array(inverseMasses.length);
+    for (let c = 0; c < count; c++) {
+      if (!isNear(c)) continue;
+      const mass = massOf(contacts, c, inverseMasses);
+      for (let k = 4 * c; k < 4 * c + 4; k++) {
+        loads[vertices[k]!]! += mass * Math.abs(weights[k]!) * inverseMasses[vertices[k]!]!;
+      }
     }
-    for (let c = 0; c < contacts.count; c++) {
+    for (let c = 0; c < count; c++) {
       if (!isNear(c)) continue;
       let most = 1;
-      for (let k = 4 * c; k < 4 * c + 4; k++) if (weights[k] !== 0) most = Math.max(most, shares[vertices[k]!]!);
+      for (let k = 4 * c; k < 4 * c + 4; k++) if (weights[k] !== 0) most = Math.max(most, loads[vertices[k]!]!);
       this.#stiffness[c] = (settings.stiffness * massOf(contacts, c, inverseMasses)) / most;
     }
   }
