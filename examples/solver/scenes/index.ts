@@ -1,7 +1,9 @@
 import { blade } from './blade.js';
+import { bowKnot } from './bow-knot.js';
 import { cone } from './cone.js';
 import { dress } from './dress.js';
 import { FUNNELS } from './funnel.js';
+import { gown } from './gown.js';
 import { hair } from './hair.js';
 import { mats } from './mats.js';
 import { needle } from './needle.js';
@@ -17,6 +19,7 @@ const ALL: readonly MakeScene[] = [
   ...FUNNELS,
   needle,
   twistingTube,
+  bowKnot,
   reefKnot,
   mats,
   hair,
@@ -24,6 +27,7 @@ const ALL: readonly MakeScene[] = [
   ...SPINS,
   cone,
   dress,
+  gown,
   blade,
 ];
 

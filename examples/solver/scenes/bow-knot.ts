@@ -1,0 +1,136 @@
+import type { Body, Cloth, Vec } from '../src/bodies.js';
+import { bySize, resample, sweep } from './shapes.js';
+import type { MakeScene } from './types.js';
+
+/** m: radius of a rope */
+const ROPE = 0.008;
+/** m: half the distance of the two legs of a rope, and of its bight; where the bight begins; how far ropes pass each other */
+const LEGS = 0.024;
+const BIGHT = 0.09;
+const FLARE = 0.06;
+const RISE = 0.014;
+/** m: between a rope and its own tail, which lies beside it through the knot */
+const BESIDE = 0.018;
+/** m: x of the held end; where the loop begins; how long and wide it is */
+const REACH = 0.4;
+const NECK = 0.16;
+const LOOP = { length: 0.25, width: 0.24 };
+/** m, rad: x where the tail leaves the knot, how long it is from there, the radius in which it bends up, and how steep it ends */
+const TAIL = { from: FLARE - 0.01, length: 0.17, bend: 0.025, slope: Math.PI / 3 };
+/** m/s and s of the pull at the held ends and at the tips of the loops */
+const PULL = 0.06;
+const PULLING = 1.8;
+
+const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
+
+/** 0 below −1, 1 above 1, smooth between. */
+const ease = (t: number): number => {
+  const s = Math.min(1, Math.max(0, (t + 1) / 2));
+  return s * s * (3 - 2 * s);
+};
+
+/** m: height of a strand, above the other rope outside the middle and below it within; half the width of its bight there */
+const height = (x: number): number => RISE * (2 * ease((Math.abs(x) - 0.5 * FLARE) / (0.35 * FLARE)) - 1);
+const width = (x: number): number => LEGS + (BIGHT - LEGS) * ease(x / FLARE);
+
+/** Points of a strand between two values of x, on the side y < 0 or y > 0. */
+const strand = (from: number, to: number, side: 1 | -1): Vec[] =>
+  Array.from({ length: 121 }, (_, i): Vec => {
+    const x = from + ((to - from) * i) / 120;
+    return [x, side * width(x), height(x)];
+  });
+
+/** A line beside one that runs to greater x, on its left as seen from above. */
+const beside = (line: readonly Vec[]): Vec[] =>
+  line.map(([x, y], i): Vec => {
+    const [from, to] = [line[Math.max(i - 1, 0)]!, line[Math.min(i + 1, line.length - 1)]!];
+    const [u, v] = [to[0] - from[0], to[1] - from[1]];
+    const scale = BESIDE / Math.hypot(u, v);
+    const left = x - v * scale;
+    return [left, y + u * scale, height(left)];
+  });
+
+/**
+ * The parts of the centre line of the rope whose held leg and loop lie at x < 0. A bow is a reef knot whose two free ends are
+ * turned back: from the held end the rope makes the bight of a reef knot (see `reef-knot`), goes on to the loop, and comes
+ * back beside itself through the bight of the other rope, which is the first one turned by half a turn about the y axis.
+ */
+function centreLine(): { toTip: Vec[]; fromTip: Vec[] } {
+  const bight: Vec[] = [];
+  for (let i = 1; i < 48; i++) {
+    const angle = Math.PI * (0.5 - i / 48);
+    const x = FLARE + BIGHT * Math.cos(angle);
+    bight.push([x, BIGHT * Math.sin(angle), height(x)]);
+  }
+  const returning = beside(strand(-NECK, TAIL.from, -1));
+  const leaves: Vec = [-NECK, -width(-NECK), RISE];
+  const returns = returning[0]!;
+  const aside = leaves[1] - LOOP.width;
+  const loop = Array.from({ length: 99 }, (_, i): Vec => {
+    const t = (i + 1) / 100;
+    const s = 1 - t;
+    const near = 5 * t * s ** 4 + 5 * s * t ** 4;
+    const far = 10 * t ** 2 * s ** 3 + 10 * s ** 2 * t ** 3;
+    const y =
+      (s ** 5 + 5 * t * s ** 4) * leaves[1] +
+      10 * t ** 2 * s ** 3 * aside +
+      (10 * s ** 2 * t ** 3 + 5 * s * t ** 4 + t ** 5) * returns[1];
+    return [-NECK - (near / 2 + 1.2 * far) * LOOP.length, y, RISE];
+  });
+  const [leave, inward, above] = returning.at(-1)!;
+  const tail = Array.from({ length: 60 }, (_, i): Vec => {
+    const s = (TAIL.length * (i + 1)) / 60;
+    const angle = Math.min(TAIL.slope, s / TAIL.bend);
+    const straight = s - TAIL.bend * angle;
+    return [
+      leave + TAIL.bend * Math.sin(angle) + straight * Math.cos(angle),
+      inward,
+      above + TAIL.bend * (1 - Math.cos(angle)) + straight * Math.sin(angle),
+    ];
+  });
+  const half = Math.floor(loop.length / 2);
+  return {
+    toTip: [...strand(-REACH, FLARE, 1), ...bight, ...strand(FLARE, -NECK, -1), ...loop.slice(0, half)],
+    fromTip: [...loop.slice(half), ...returning, ...tail],
+  };
+}
+
+/** Two ropes, each with a loop, are pulled together to a bow at their held ends and at their loops (Fig. 1, above). */
+export const bowKnot: MakeScene = (size) => {
+  const around = bySize(size, { small: 6, quarter: 15, full: 30 });
+  const { toTip, fromTip } = centreLine();
+  const spacing = (2 * Math.PI * ROPE) / around;
+  // `sweep` spaces its rings so, too: the tip of the loop is after as many of them as the line to it has.
+  const tip = resample(toTip, spacing).length - 1;
+  const rope = (side: 1 | -1): Body => ({
+    name: side === 1 ? 'left rope' : 'right rope',
+    geometry: sweep(
+      [...toTip, ...fromTip].map(([x, y, z]): Vec => [side * x, y, side * z]),
+      ROPE,
+      around,
+    ),
+    material: SILK,
+    pins: [...Array(around).keys()].flatMap((k) => [k, tip * around + k]),
+    motion: ([x, y, z], time) => [x - side * PULL * Math.min(time, PULLING), y, z],
+  });
+  return {
+    name: 'bow-knot',
+    sentence: 'Two ropes with loops are pulled together to a bow.',
+    paper: {
+      name: 'Bow knot (Fig. 1a)',
+      size: '71K, 142K',
+      averageSteps: 5.4,
+      maximumSteps: 17,
+      averageCost: 0.034,
+      maximumCost: 0.113,
+    },
+    timeStep: 1 / 100,
+    frames: 220,
+    gravity: [0, 0, 0],
+    friction: { static: 0.3, kinetic: 0.3 },
+    // Less than half the space between a rope and its tail.
+    parameters: { activationDistance: 0.001 },
+    bodies: [rope(1), rope(-1)],
+    view: [-0.2, 0.6, -1],
+  };
+};
