@@ -16,7 +16,7 @@ import { assert } from './tools.js';
  * bytes of the device: less than the sessions hold together, so that one parks another, and enough for a step of any beside the
  * others at work
  */
-const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_100_000 };
+const DEVICE_BYTES = { cpu: 130_000, webgpu: 1_600_000 };
 /** s */
 const IDLE_TIMEOUT = 0.3;
 /** ms: every other wait is longer than a session lives */
