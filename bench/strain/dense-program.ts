@@ -15,8 +15,15 @@ export interface DenseProgram {
   readonly most: number;
 }
 
+/** Duality gap, the square of the unit of the positions: the optimum is then known to its root, a thousandth of any tolerance here. */
 const GAP = 1e-9;
+/** Rotations that are taken of the solution, and the motion, unit of the positions, below which another would change nothing that is compared. */
 const ROTATIONS = 20;
+const SETTLED = 1e-7;
+/** Newton decrement, no unit: the barrier's value is then within half of it of its minimum. */
+const CENTRED = 1e-10;
+/** Share of a Newton step below which doubles tell no decrease apart. */
+const SHORTEST = 1e-12;
 
 /** @param target [3·V] y*; unit masses. @returns [3·V] */
 export function solveDense(program: DenseProgram, target: ArrayLike<number>): Float64Array {
@@ -35,7 +42,7 @@ export function solveDense(program: DenseProgram, target: ArrayLike<number>): Fl
     });
     y = next;
     for (const element of elements) element.frame = rotationOf(deform(element, y));
-    if (change < 1e-7) break;
+    if (change < SETTLED) break;
   }
   return y;
 }
@@ -141,13 +148,13 @@ function nearest(program: DenseProgram, elements: readonly Element[], start: Flo
       for (const element of elements) addBarrier(program, element, y, gradient, hessian);
       const direction = solve(hessian, gradient);
       const decrement = direction.reduce((sum, d, k) => sum + d * gradient[k]!, 0);
-      if (decrement < 1e-10) break;
+      if (decrement < CENTRED) break;
       const before = valueAt(program, elements, y, target, t);
       let share = 1;
       const moved = () => y.map((value, k) => value - share * direction[k]!);
-      while (share > 1e-12 && !(valueAt(program, elements, moved(), target, t) <= before - 0.1 * share * decrement))
+      while (share > SHORTEST && !(valueAt(program, elements, moved(), target, t) <= before - 0.1 * share * decrement))
         share /= 2;
-      if (share <= 1e-12) break;
+      if (share <= SHORTEST) break;
       y = moved();
     }
   }

@@ -1,14 +1,11 @@
-import type { Body, Cloth, Vec } from '../src/bodies.js';
+import type { Body, Vec } from '../src/bodies.js';
+import { ease, FLARE, heightAt, RISE, ROPE, SILK } from './rope.js';
 import { bySize, resample, sweep } from './shapes.js';
 import type { MakeScene } from './types.js';
 
-/** m: radius of a rope */
-const ROPE = 0.008;
-/** m: half the distance of the two legs of a rope, and of its bight; where the bight begins; how far ropes pass each other */
+/** m: half the distance of the two legs of a rope, and of its bight */
 const LEGS = 0.024;
 const BIGHT = 0.09;
-const FLARE = 0.06;
-const RISE = 0.014;
 /** m: between a rope and its own tail, which lies beside it through the knot */
 const BESIDE = 0.018;
 /** m: x of the held end; where the loop begins; how long and wide it is */
@@ -21,23 +18,14 @@ const TAIL = { from: FLARE - 0.01, length: 0.17, bend: 0.025, slope: Math.PI / 3
 const PULL = 0.06;
 const PULLING = 1.8;
 
-const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
-
-/** 0 below −1, 1 above 1, smooth between. */
-const ease = (t: number): number => {
-  const s = Math.min(1, Math.max(0, (t + 1) / 2));
-  return s * s * (3 - 2 * s);
-};
-
-/** m: height of a strand, above the other rope outside the middle and below it within; half the width of its bight there */
-const height = (x: number): number => RISE * (2 * ease((Math.abs(x) - 0.5 * FLARE) / (0.35 * FLARE)) - 1);
+/** m: half the width of a bight at x */
 const width = (x: number): number => LEGS + (BIGHT - LEGS) * ease(x / FLARE);
 
 /** Points of a strand between two values of x, on the side y < 0 or y > 0. */
 const strand = (from: number, to: number, side: 1 | -1): Vec[] =>
   Array.from({ length: 121 }, (_, i): Vec => {
     const x = from + ((to - from) * i) / 120;
-    return [x, side * width(x), height(x)];
+    return [x, side * width(x), heightAt(x)];
   });
 
 /** A line beside one that runs to greater x, on its left as seen from above. */
@@ -47,7 +35,7 @@ const beside = (line: readonly Vec[]): Vec[] =>
     const [u, v] = [to[0] - from[0], to[1] - from[1]];
     const scale = BESIDE / Math.hypot(u, v);
     const left = x - v * scale;
-    return [left, y + u * scale, height(left)];
+    return [left, y + u * scale, heightAt(left)];
   });
 
 /**
@@ -60,7 +48,7 @@ function centreLine(): { toTip: Vec[]; fromTip: Vec[] } {
   for (let i = 1; i < 48; i++) {
     const angle = Math.PI * (0.5 - i / 48);
     const x = FLARE + BIGHT * Math.cos(angle);
-    bight.push([x, BIGHT * Math.sin(angle), height(x)]);
+    bight.push([x, BIGHT * Math.sin(angle), heightAt(x)]);
   }
   const returning = beside(strand(-NECK, TAIL.from, -1));
   const leaves: Vec = [-NECK, -width(-NECK), RISE];

@@ -1,27 +1,16 @@
-import type { Body, Cloth, Vec } from '../src/bodies.js';
+import type { Body, Vec } from '../src/bodies.js';
+import { ease, FLARE, heightAt, ROPE, SILK } from './rope.js';
 import { bySize, sweep } from './shapes.js';
 import type { MakeScene } from './types.js';
 
-/** m: radius of a rope */
-const ROPE = 0.008;
-/** m: half the distance of the two legs of a rope, and of its bight; where the bight begins; how far ropes pass each other */
+/** m: half the distance of the two legs of a rope, and of its bight */
 const LEGS = 0.016;
 const BIGHT = 0.045;
-const FLARE = 0.06;
-const RISE = 0.014;
 /** m: x of the ends */
 const REACH = 0.4;
 /** m/s and s of the pull at the four ends */
 const PULL = 0.06;
 const PULLING = 1.3;
-
-const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
-
-/** 0 below −1, 1 above 1, smooth between. */
-const ease = (t: number): number => {
-  const s = Math.min(1, Math.max(0, (t + 1) / 2));
-  return s * s * (3 - 2 * s);
-};
 
 /**
  * The centre line of the rope whose legs lie at x < 0 and whose bight lies at x > 0. It passes above the other rope, which is
@@ -29,18 +18,17 @@ const ease = (t: number): number => {
  * around both legs of the other rope.
  */
 function centreLine(): Vec[] {
-  const height = (x: number): number => RISE * (2 * ease((Math.abs(x) - 0.5 * FLARE) / (0.35 * FLARE)) - 1);
   const width = (x: number): number => LEGS + (BIGHT - LEGS) * ease(x / (0.6 * FLARE));
   const leg: Vec[] = [];
   for (let i = 0; i <= 240; i++) {
     const x = -REACH + ((REACH + FLARE) * i) / 240;
-    leg.push([x, width(x), height(x)]);
+    leg.push([x, width(x), heightAt(x)]);
   }
   const bight: Vec[] = [];
   for (let i = 1; i < 48; i++) {
     const angle = Math.PI * (0.5 - i / 48);
     const x = FLARE + BIGHT * Math.cos(angle);
-    bight.push([x, BIGHT * Math.sin(angle), height(x)]);
+    bight.push([x, BIGHT * Math.sin(angle), heightAt(x)]);
   }
   const back = leg.map(([x, y, z]): Vec => [x, -y, z]).reverse();
   return [...leg, ...bight, ...back];

@@ -1,0 +1,19 @@
+import type { Cloth } from '../src/bodies.js';
+
+/** Of the tubes that are knotted. */
+export const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
+
+/** 0 below −1, 1 above 1, smooth between. */
+export const ease = (t: number): number => {
+  const s = Math.min(1, Math.max(0, (t + 1) / 2));
+  return s * s * (3 - 2 * s);
+};
+
+/** m: radius of a rope */
+export const ROPE = 0.008;
+/** m: where the bights of a knot begin, and how far its ropes pass each other */
+export const FLARE = 0.06;
+export const RISE = 0.014;
+
+/** m: height of a strand at x: above the other rope outside the middle of the knot, below it within. */
+export const heightAt = (x: number): number => RISE * (2 * ease((Math.abs(x) - 0.5 * FLARE) / (0.35 * FLARE)) - 1);
