@@ -1,7 +1,10 @@
+import type { JobInfo, JobPhase } from './long-jobs.js';
 import type { Positions } from './mesh.js';
 import type { PreflightOperation } from './operation-table.js';
+import type { StateOrigin } from './path.js';
 import type { Progress } from './report.js';
 import type { Priority } from './requests.js';
+import type { UntangleProgress } from './untangle.js';
 
 /** An authenticated caller. */
 export interface Caller {
@@ -13,9 +16,9 @@ export interface Caller {
 /**
  * Receives every state of a resolve's path. `at` is the index of the state in the path, 0 for the start. It grows by one with
  * each call, except after the solver has discarded states: then the replacement comes with the index of the first
- * discarded state, and that state and all later ones are void.
+ * discarded state, and that state and all later ones are void. `origin` is absent where a state is named again.
  */
-export type StateListener = (positions: Positions, at: number) => void;
+export type StateListener = (positions: Positions, at: number, origin?: StateOrigin) => void;
 
 /** What a transport knows about one call. */
 export interface CallContext {
@@ -31,7 +34,17 @@ export interface CallContext {
   readonly isHandedOver?: boolean;
   /** performance.now() at the first byte of the request; the time budget starts here. */
   readonly receivedAt?: number;
+  /** Called when the request begins to wait, with a function that counts the requests before it; again when it waits elsewhere. */
+  readonly onQueued?: (countAhead: () => number) => void;
+  /** Called when a thread begins with the request, at most once. */
+  readonly onStart?: () => void;
+  /** Called when a thread goes on to another phase of the request. */
+  readonly onPhase?: (phase: JobPhase) => void;
   readonly onProgress?: (progress: Progress) => void;
+  /** The same, of an untangling. */
+  readonly onUntangleProgress?: (progress: UntangleProgress) => void;
+  /** Receives the job that the call watches, at every change until it ends. */
+  readonly onJob?: (job: JobInfo) => void;
   /** Receives the states of the path in the scalar type of the answer, start first and answer last. */
   readonly onState?: StateListener;
 }

@@ -48,7 +48,7 @@ export const ERRORS = {
   INTERSECTING_START: kind(
     422,
     'FAILED_PRECONDITION',
-    'The start must be free of intersections. Separate the listed pairs and send the request again.',
+    'The start must be free of intersections. Separate the listed pairs, or call Untangle, and send the request again.',
   ),
   TOLERANCE_TOO_SMALL: kind(
     422,
@@ -62,6 +62,12 @@ export const ERRORS = {
     'This frame was already answered for a different payload. Use a new frame.',
   ),
   SESSION_NOT_FOUND: kind(404, 'NOT_FOUND', 'Create the session again from your mesh and your last answer.'),
+  JOB_NOT_FOUND: kind(
+    404,
+    'NOT_FOUND',
+    'Submit the job again. A job is gone after its keeping time, when it was deleted, and with the process that it ran in.',
+  ),
+  JOB_NOT_ENDED: kind(409, 'FAILED_PRECONDITION', 'Ask again, with a time to wait for its end.', true),
   NOT_FOUND: kind(404, 'NOT_FOUND', 'See /docs for the paths of this service.'),
   TOO_LARGE: kind(413, 'RESOURCE_EXHAUSTED', 'Stay below the stated limit, or raise it in the configuration.'),
   QUEUE_FULL: kind(429, 'RESOURCE_EXHAUSTED', 'Retry after the stated time.', true),
@@ -87,6 +93,23 @@ export const ERRORS = {
   CANCELLED: kind(499, 'CANCELLED', 'The caller disconnected; nothing was changed.'),
   DEVICE_LOST: kind(503, 'UNAVAILABLE', 'Retry; the device is being reopened.', true),
   DRAINING: kind(503, 'UNAVAILABLE', 'This server is shutting down. Connect to another one.', true),
+  STORE_UNAVAILABLE: kind(
+    503,
+    'UNAVAILABLE',
+    'The store of the sessions does not answer. Send the request again: a step with its frame is computed at most once.',
+    true,
+  ),
+  SESSION_MOVED: kind(
+    503,
+    'UNAVAILABLE',
+    'Other processes use this session at the same time. Send the request again, and one step of a session at a time.',
+    true,
+  ),
+  FRAME_LOST: kind(
+    409,
+    'FAILED_PRECONDITION',
+    'The service has lost frames of this session, those after `frame`. Send them again from there, or create the session again from your mesh and your last answer.',
+  ),
   OUT_OF_DEVICE_MEMORY: kind(
     503,
     'RESOURCE_EXHAUSTED',
@@ -118,6 +141,8 @@ export interface ErrorDetails {
   readonly pairs?: readonly ElementPair[];
   /** Number of all pairs at fault. */
   readonly pairCount?: number;
+  /** Last accepted frame of the session. */
+  readonly frame?: bigint;
   /** Seconds to wait before a retry. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
@@ -130,6 +155,7 @@ export class IntersticeError extends Error {
   readonly element: ElementRef | undefined;
   readonly pairs: readonly ElementPair[];
   readonly pairCount: number;
+  readonly frame: bigint | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -140,6 +166,7 @@ export class IntersticeError extends Error {
     this.element = details.element;
     this.pairs = details.pairs ?? [];
     this.pairCount = details.pairCount ?? this.pairs.length;
+    this.frame = details.frame;
     this.retryAfterSeconds = details.retryAfterSeconds;
   }
 
@@ -157,6 +184,7 @@ export class IntersticeError extends Error {
         ...(this.element ? { element: this.element } : {}),
         pairs: this.pairs,
         pairCount: this.pairCount,
+        ...(this.frame === undefined ? {} : { frame: this.frame }),
         ...(this.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: this.retryAfterSeconds }),
       },
     };

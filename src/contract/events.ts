@@ -19,7 +19,7 @@ export interface RequestEvent {
   readonly isReplay?: boolean;
 }
 
-export type SessionChange = 'created' | 'deleted' | 'expired' | 'parked' | 'resumed';
+export type SessionChange = 'created' | 'deleted' | 'expired' | 'parked' | 'resumed' | 'loaded' | 'moved';
 
 export interface SessionEvent {
   readonly type: 'session';
@@ -28,7 +28,8 @@ export interface SessionEvent {
 }
 
 /** The failed test: the exact test of a state, the test of a path segment, or the test for finite numbers. */
-export type FindingKind = 'STATE' | 'PATH' | 'NOT_FINITE';
+export const FINDING_KINDS = ['STATE', 'PATH', 'NOT_FINITE'] as const;
+export type FindingKind = (typeof FINDING_KINDS)[number];
 
 /** The verifier refused an answer of the engine; the answer was not sent. */
 export interface FindingEvent {
@@ -62,6 +63,12 @@ export interface OperationStats {
   readonly sharedBytes: number;
   /** Bytes of host memory for sessions: meshes, committed states, last requests and answers. */
   readonly hostBytes: number;
+  /** Jobs of SubmitJob that wait or run. */
+  readonly pendingJobs: number;
+  /** Those that have ended and are kept. */
+  readonly endedJobs: number;
+  /** Bytes of host memory for them: requests and results. */
+  readonly jobBytes: number;
   /** Bytes of the arrays that lanes compute on, those of resident proximity sets and recycled memory included. */
   readonly workBytes: number;
   /** Bytes of the buffers that lanes hold on the device. */

@@ -32,6 +32,19 @@ export interface StrainLimitsInput {
   readonly max?: number;
 }
 
+/**
+ * Lengths of edges at rest, in the caller's unit: stretchLimit, and what a report says of long edges, is relative to these where
+ * an edge has one, and else to its length in the target. 0 = the edge has no limit.
+ */
+export interface RestLengthsInput {
+  /** [3·V] the mesh at rest, which gives every edge its length; absent = only the edges below have one. */
+  readonly positions?: Positions;
+  /** uint32[2·n] ends of edges whose length is given here, whatever the positions say. */
+  readonly edges?: Uint32Array;
+  /** float32[n] ≥ 0 */
+  readonly lengths?: Float32Array;
+}
+
 /** Every array is optional; a mesh needs at least one element. */
 export interface MeshInput {
   readonly vertexCount: number;
@@ -52,6 +65,8 @@ export interface MeshInput {
   readonly ignoredPartPairs?: Uint32Array;
   /** Absent = strains have no limits. */
   readonly strainLimits?: StrainLimitsInput;
+  /** Absent = lengths are relative to those in the target. */
+  readonly restLengths?: RestLengthsInput;
 }
 
 export interface MeshLimits {

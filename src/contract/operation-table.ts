@@ -17,17 +17,29 @@ export interface OperationRow {
   /** Method of the gRPC service. */
   readonly grpcMethod: string;
   readonly httpMethod: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** `:id` stands for the id of the session. */
+  /** `:id` stands for the id of the session or job. */
   readonly httpPath: string;
   /** Status of a successful answer; 204 has no body. */
-  readonly httpStatus: 200 | 201 | 204;
+  readonly httpStatus: 200 | 201 | 202 | 204;
   readonly admission: Admission;
   /** Name of the span of a call; null if calls are neither traced nor measured. */
   readonly span: string | null;
+  /** The form of the operation that answers with several messages; absent if it has none. */
+  readonly stream?: AnswerStreamRow;
+}
+
+/** An answer of several messages: what is known while it is computed, and the answer last. */
+export interface AnswerStreamRow {
+  /** Name of the protobuf message of which the stream consists. */
+  readonly response: string;
+  /** Method of the gRPC service; absent if StepStream is that of the operation. */
+  readonly grpcMethod?: string;
 }
 
 const SESSIONS = '/v1/sessions';
 const SESSION = '/v1/sessions/:id';
+const JOBS = '/v1/jobs';
+const JOB = '/v1/jobs/:id';
 
 /**
  * One row for each operation. The transports, the API reference, tracing, metrics and the conformance tests are derived from
@@ -45,6 +57,7 @@ export const OPERATIONS = {
     httpStatus: 200,
     admission: 'count',
     span: 'interstice resolve',
+    stream: { response: 'ResolveStreamResponse', grpcMethod: 'ResolveStream' },
   },
   check: {
     summary: 'Does this state, or this straight path, intersect?',
@@ -56,6 +69,29 @@ export const OPERATIONS = {
     httpStatus: 200,
     admission: 'count',
     span: 'interstice check',
+  },
+  diagnose: {
+    summary: 'What is wrong with this mesh? Also of one that is refused.',
+    request: 'DiagnoseRequest',
+    response: 'DiagnoseResponse',
+    grpcMethod: 'Diagnose',
+    httpMethod: 'POST',
+    httpPath: '/v1/diagnose',
+    httpStatus: 200,
+    admission: 'count',
+    span: 'interstice diagnose',
+  },
+  untangle: {
+    summary: 'From a state that intersects to one that does not.',
+    request: 'UntangleRequest',
+    response: 'UntangleResponse',
+    grpcMethod: 'Untangle',
+    httpMethod: 'POST',
+    httpPath: '/v1/untangle',
+    httpStatus: 200,
+    admission: 'count',
+    span: 'interstice untangle',
+    stream: { response: 'UntangleStreamResponse', grpcMethod: 'UntangleStream' },
   },
   createSession: {
     summary: 'Create a session: a mesh and its state at frame 0.',
@@ -122,6 +158,74 @@ export const OPERATIONS = {
     httpStatus: 200,
     admission: 'count',
     span: 'interstice step',
+    stream: { response: 'StepStreamResponse' },
+  },
+  submitJob: {
+    summary: 'Submit a resolve, a step or an untangling as a job that no connection waits for.',
+    request: 'SubmitJobRequest',
+    response: 'Job',
+    grpcMethod: 'SubmitJob',
+    httpMethod: 'POST',
+    httpPath: JOBS,
+    httpStatus: 202,
+    admission: 'count',
+    span: 'interstice submitJob',
+  },
+  getJob: {
+    summary: 'Get one job: its state and progress, at its end if you wait for it.',
+    request: 'GetJobRequest',
+    response: 'Job',
+    grpcMethod: 'GetJob',
+    httpMethod: 'GET',
+    httpPath: JOB,
+    httpStatus: 200,
+    admission: 'none',
+    span: 'interstice getJob',
+  },
+  watchJob: {
+    summary: 'Follow one job: as it is now, at every change, and at its end.',
+    request: 'WatchJobRequest',
+    response: 'WatchJobResponse',
+    grpcMethod: 'WatchJob',
+    httpMethod: 'GET',
+    httpPath: `${JOB}/watch`,
+    httpStatus: 200,
+    admission: 'none',
+    span: 'interstice watchJob',
+    stream: { response: 'WatchJobResponse', grpcMethod: 'WatchJob' },
+  },
+  listJobs: {
+    summary: 'List your jobs, one page at a time.',
+    request: 'ListJobsRequest',
+    response: 'ListJobsResponse',
+    grpcMethod: 'ListJobs',
+    httpMethod: 'GET',
+    httpPath: JOBS,
+    httpStatus: 200,
+    admission: 'none',
+    span: 'interstice listJobs',
+  },
+  getJobResult: {
+    summary: 'Get the answer of a job, or the error that it ended with.',
+    request: 'GetJobResultRequest',
+    response: 'ResolveResponse',
+    grpcMethod: 'GetJobResult',
+    httpMethod: 'GET',
+    httpPath: `${JOB}/result`,
+    httpStatus: 200,
+    admission: 'none',
+    span: 'interstice getJobResult',
+  },
+  deleteJob: {
+    summary: 'Stop a job, if it has not ended, and forget it; a second call answers JOB_NOT_FOUND.',
+    request: 'DeleteJobRequest',
+    response: 'DeleteJobResponse',
+    grpcMethod: 'DeleteJob',
+    httpMethod: 'DELETE',
+    httpPath: JOB,
+    httpStatus: 204,
+    admission: 'none',
+    span: 'interstice deleteJob',
   },
   info: {
     summary: 'Describe this server: version, engines, limits, defaults and features.',
@@ -147,6 +251,10 @@ export type MeasuredOperation = {
 export type PreflightOperation = {
   [K in OperationName]: (typeof OPERATIONS)[K]['admission'] extends 'none' ? never : K;
 }[OperationName];
+
+/** Whether the operation asks about jobs that exist. */
+export const isAboutJobs = (name: OperationName): boolean =>
+  name !== 'submitJob' && OPERATIONS[name].httpPath.startsWith(JOBS);
 
 export const isMeasured = (name: OperationName): name is MeasuredOperation => OPERATIONS[name].span !== null;
 

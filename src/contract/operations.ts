@@ -1,4 +1,14 @@
 import type { CallContext, Preflight } from './call-context.js';
+import type { DiagnoseRequest, Diagnosis } from './diagnosis.js';
+import type {
+  JobInfo,
+  JobQuestion,
+  JobResult,
+  ListJobsAnswer,
+  ListJobsRequest,
+  SubmitJobRequest,
+  WatchJobRequest,
+} from './long-jobs.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from './requests.js';
 import type { ServerInfo } from './server-info.js';
 import type {
@@ -10,17 +20,28 @@ import type {
   StepRequest,
   UpdateSessionRequest,
 } from './sessions.js';
+import type { UntangleRequest } from './untangle.js';
+import type { UntangledState } from './untangle-answer.js';
 
 /** What the transports and the command line call. Every method throws only IntersticeError. */
 export interface Operations {
   resolve(request: ResolveRequest, context?: CallContext): Promise<ResolveAnswer>;
   check(request: CheckRequest, context?: CallContext): Promise<CheckAnswer>;
+  diagnose(request: DiagnoseRequest, context?: CallContext): Promise<Diagnosis>;
+  untangle(request: UntangleRequest, context?: CallContext): Promise<UntangledState>;
   createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo>;
   getSession(sessionId: string, context?: CallContext): Promise<SessionInfo>;
   listSessions(request: ListSessionsRequest, context?: CallContext): Promise<ListSessionsAnswer>;
   updateSession(request: UpdateSessionRequest, context?: CallContext): Promise<SessionInfo>;
   deleteSession(sessionId: string, context?: CallContext): Promise<void>;
   step(request: StepRequest, context?: CallContext): Promise<StepAnswer>;
+  submitJob(request: SubmitJobRequest, context?: CallContext): Promise<JobInfo>;
+  getJob(request: JobQuestion, context?: CallContext): Promise<JobInfo>;
+  /** Tells `context.onJob` of the job as it is and of every change. @returns the job as it has ended */
+  watchJob(request: WatchJobRequest, context?: CallContext): Promise<JobInfo>;
+  listJobs(request: ListJobsRequest, context?: CallContext): Promise<ListJobsAnswer>;
+  getJobResult(request: JobQuestion, context?: CallContext): Promise<JobResult>;
+  deleteJob(jobId: string, context?: CallContext): Promise<void>;
   info(): ServerInfo;
 
   /**
@@ -32,6 +53,8 @@ export interface Operations {
    * @throws DRAINING, SESSION_NOT_FOUND, QUEUE_FULL, QUOTA_EXCEEDED
    */
   preflight(preflight: Preflight, context?: CallContext): () => void;
+  /** Resolves when every job has failed, or has a result that was fetched. */
+  whenJobsSettled(): Promise<void>;
   /** Resolves when the service can take requests; rejects with the reason if it never will. */
   ready(): Promise<void>;
   /**
@@ -43,7 +66,7 @@ export interface Operations {
 }
 
 /** The operations that a caller can invoke. Each has a row in the table in operation-table.ts. */
-export type OperationName = Exclude<keyof Operations, 'preflight' | 'ready' | 'wrapUp' | 'close'>;
+export type OperationName = Exclude<keyof Operations, 'preflight' | 'whenJobsSettled' | 'ready' | 'wrapUp' | 'close'>;
 
 /** Request of an operation as plain data; undefined if it takes none. */
 export type RequestOf<K extends OperationName> = Parameters<Operations[K]>[0];

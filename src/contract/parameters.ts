@@ -8,7 +8,8 @@ export type KinematicPairs = 'SKIP' | 'PROTECT';
 
 export type VerifyLevel = 'NONE' | 'STATE' | 'PATH';
 
-export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS';
+/** UNTANGLE: of the creation of a session alone. */
+export type IntersectingStart = 'REJECT' | 'IGNORE_PAIRS' | 'UNTANGLE';
 
 /** FAST: Algorithm 1 alone. BALANCED and FINE add a pull-back, with the sweeps and the patience of each. */
 export type Quality = 'FAST' | 'BALANCED' | 'FINE';
@@ -47,7 +48,7 @@ export interface Parameters {
   readonly kinematicPairs: KinematicPairs;
   readonly quality: Quality;
   /**
-   * 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. A pair that is nearer in the start aims for δ/20 more than it
+   * 0 ≤ o ≤ δ: the gap that contacts of BALANCED and FINE aim for. A pair that is nearer in the start aims for δ/8 more than it
    * has, up to o. Not reached where edge limits or other contacts leave no room, and up to δ/50 less is taken for reached.
    */
   readonly contactOffset: number;

@@ -198,6 +198,8 @@ export interface Contacts {
   readonly normals: Float32Array;
   /** float32[C], in the caller's unit. */
   readonly distances: Float32Array;
+  /** float32[C] λ ≥ 0, in the caller's unit, for the mean mass; absent where the engine does not know them. */
+  readonly multipliers?: Float32Array;
 }
 
 export interface VertexReport {

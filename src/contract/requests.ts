@@ -1,6 +1,7 @@
 import type { ElementPair } from './elements.js';
 import type { MeshInput, Positions } from './mesh.js';
 import type { KinematicPairs, ParametersInput } from './parameters.js';
+import type { Path, Reasons } from './path.js';
 import type { Contacts, Report, VertexReport } from './report.js';
 
 /**
@@ -19,6 +20,10 @@ export interface IncludeInput {
   readonly vertices?: boolean;
   /** Default 2 δ. */
   readonly contactDistance?: number;
+  /** The states that the answer came by. */
+  readonly path?: boolean;
+  /** Per vertex, why it is where it is. */
+  readonly reasons?: boolean;
 }
 
 /** What every request that computes an answer can set. */
@@ -45,6 +50,8 @@ export interface ResolveAnswer {
   readonly report: Report;
   readonly contacts?: Contacts;
   readonly vertices?: VertexReport;
+  readonly path?: Path;
+  readonly reasons?: Reasons;
 }
 
 /** The tests that a check performs. */

@@ -3,6 +3,8 @@ import type { MeshInput, Positions } from './mesh.js';
 import type { Parameters, ParametersInput } from './parameters.js';
 import type { Report } from './report.js';
 import type { ComputeOptions, ResolveAnswer } from './requests.js';
+import type { UntangleOptions } from './untangle.js';
+import type { UntangledState } from './untangle-answer.js';
 
 /** Requests and answers of the operations on sessions, as plain data; conventions as in requests.ts. */
 
@@ -24,6 +26,8 @@ export interface CreateSessionRequest {
   readonly idempotencyKey?: string;
   /** From receipt, queue included; absent = default of the server. At its end there is no session. */
   readonly timeBudgetSeconds?: number;
+  /** With onIntersectingStart UNTANGLE alone. */
+  readonly untangle?: UntangleOptions;
 }
 
 export interface MeshSummary {
@@ -62,6 +66,8 @@ export interface SessionInfo {
   /** Bytes that the engine holds for the session; 0 while it is parked. */
   readonly deviceBytes: number;
   readonly lastReport?: Report;
+  /** Until the first step, of a session whose start was untangled: its positions are the state of frame 0. */
+  readonly untangle?: UntangledState;
 }
 
 export interface ListSessionsRequest {
@@ -94,6 +100,8 @@ export interface StepRequest extends ComputeOptions {
   readonly sessionId: string;
   /** Absent = last frame + 1; such a step is not safe to retry. */
   readonly frame?: bigint;
+  /** The last accepted frame as the caller knows it; a session that is at another one refuses the step. Absent = wherever it is. */
+  readonly afterFrame?: bigint;
   /** At most one of `target` and `partTargets`. With neither, the last target is kept; before the first step that is the start of frame 0. */
   readonly target?: Positions;
   /** Other parts keep their last target (the start of frame 0 if they never had one). If scalar types differ, all are float64. */

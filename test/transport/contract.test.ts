@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import t from 'tap';
-import { OPERATION_NAMES, OPERATIONS } from '../../src/contract/operation-table.js';
+import { OPERATION_NAMES, OPERATIONS, type OperationRow } from '../../src/contract/operation-table.js';
 import { projectRoot } from '../../src/paths.js';
 import { STREAM_METHOD } from '../../src/transport/grpc/service.js';
 
@@ -81,9 +81,10 @@ t.test('every kind of breach is found', async (t) => {
 t.test('the operation table has every method of the service, with its messages', async (t) => {
   const methods = { ...now.CollisionService };
   delete methods[STREAM_METHOD];
-  const rows = OPERATION_NAMES.map((name) => {
-    const { grpcMethod, request, response } = OPERATIONS[name];
-    return [grpcMethod, `${request} → ${response}`];
+  const rows = OPERATION_NAMES.flatMap((name) => {
+    const { grpcMethod, request, response, stream }: OperationRow = OPERATIONS[name];
+    const streamed = stream?.grpcMethod ? [[stream.grpcMethod, `${request} → stream ${stream.response}`]] : [];
+    return [[grpcMethod, `${request} → ${response}`], ...streamed];
   });
   t.same(Object.fromEntries(rows), methods);
 });
