@@ -3,6 +3,7 @@ import type { MeshInput, MeshLimits } from '../contract/mesh.js';
 import { addBoundaryFaces, collectEdges, countComponents } from './connectivity.js';
 import { copyElements } from './elements.js';
 import { checkSizes } from './limits.js';
+import { readRestLengths } from './rest-lengths.js';
 import { readStrainShapes } from './strain.js';
 import type { CollisionMesh } from './types.js';
 import {
@@ -22,7 +23,7 @@ import {
  * @param limits checked before anything of the requested size is allocated
  * @throws IntersticeError TOO_LARGE (demand and limit), SIZE_MISMATCH (lengths), INDEX_OUT_OF_RANGE (ids), NOT_FINITE
  *   (masses), INVALID_MESH (no vertices or elements, repeated vertices or elements, non-manifold solids, parts); the
- *   element at fault is named in the caller's numbering
+ *   lengths and shapes at rest, see there); the element at fault is named in the caller's numbering
  */
 export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh {
   checkSizes(input, limits);
@@ -41,6 +42,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
 
   const triangles = addBoundaryFaces(sentTriangles, tetrahedra, vertexCount);
   const { edges, rodStart, innerEdges } = collectEdges(triangles, segments, tetrahedra, vertexCount);
+  const restLengths = readRestLengths(input, edges, innerEdges);
   // Every contact triangle's vertex is on an edge, so edges and particles are all that can touch.
   const canTouch = mark(new Uint8Array(vertexCount), edges);
   const isUsed = mark(canTouch.slice(), tetrahedra);
@@ -70,6 +72,7 @@ export function buildMesh(input: MeshInput, limits?: MeshLimits): CollisionMesh 
     partOfVertex,
     ignoredPartPairs,
     ...(strain ? { strain } : {}),
+    ...(restLengths ? { restLengths } : {}),
     sent: {
       triangles: sentTriangles.length / 3,
       segments: segments.length / 2,

@@ -74,19 +74,10 @@ function refuseSharedFace(
   );
 }
 
-const TRIANGLE_EDGES = [
-  [0, 1],
-  [1, 2],
-  [2, 0],
-] as const;
-const TETRAHEDRON_EDGES = [
-  [0, 1],
-  [0, 2],
-  [0, 3],
-  [1, 2],
-  [1, 3],
-  [2, 3],
-] as const;
+/** Ends of an element's edges by local corner, two for each. */
+const TRIANGLE_EDGES = [0, 1, 1, 2, 2, 0];
+const SEGMENT_EDGES = [0, 1];
+const TETRAHEDRON_EDGES = [0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3];
 
 export interface MeshEdges {
   /** uint32[2·E] unique, lower id first: edges of triangles, then rods; each part ascending */
@@ -110,42 +101,85 @@ export function collectEdges(
   tetrahedra: Uint32Array,
   vertexCount: number,
 ): MeshEdges {
-  const sides = listPairs(triangles, 3, TRIANGLE_EDGES);
-  const triangleEdges = uniqueBeyond(new Uint32Array(0), sides, vertexCount);
-  const rods = uniqueBeyond(triangleEdges, segments, vertexCount);
+  const none = new Uint32Array(0);
+  const triangleEdges = uniqueBeyond(none, { elements: triangles, width: 3, ends: TRIANGLE_EDGES }, vertexCount);
+  const rods = uniqueBeyond(triangleEdges, { elements: segments, width: 2, ends: SEGMENT_EDGES }, vertexCount);
   const edges = joinArrays(triangleEdges, rods);
-  const innerEdges = uniqueBeyond(edges, listPairs(tetrahedra, 4, TETRAHEDRON_EDGES), vertexCount);
+  const innerEdges = uniqueBeyond(edges, { elements: tetrahedra, width: 4, ends: TETRAHEDRON_EDGES }, vertexCount);
   return { edges, rodStart: triangleEdges.length / 2, innerEdges };
 }
 
-/** uint32[2·m]: the given pairs of corners of each element. */
-function listPairs(elements: Uint32Array, width: number, corners: readonly (readonly [number, number])[]): Uint32Array {
-  const pairs = new Uint32Array((elements.length / width) * corners.length * 2);
-  let end = 0;
-  for (let start = 0; start < elements.length; start += width) {
-    for (const [a, b] of corners) {
-      pairs[end++] = elements[start + a]!;
-      pairs[end++] = elements[start + b]!;
-    }
-  }
-  return pairs;
+interface EdgeSource {
+  /** uint32[width·n] */
+  readonly elements: Uint32Array;
+  readonly width: number;
+  readonly ends: readonly number[];
 }
 
-/** uint32[2·n]: the pairs that are not in `known`, without duplicates, lower id first, ascending. */
-function uniqueBeyond(known: Uint32Array, pairs: Uint32Array, vertexCount: number): Uint32Array {
-  if (pairs.length === 0) return new Uint32Array(0);
-  const rows = ascendingRows(joinArrays(known, pairs), 2);
-  const order = sortRows(rows, 2, vertexCount);
-  const knownCount = known.length / 2;
-  const unique = new Uint32Array(pairs.length);
+/** Up to so many edges at their lower vertex are sorted by insertion; more by a sort that no order of theirs makes slow. */
+const FEW_EDGES = 32;
+
+/**
+ * uint32[2·n]: the edges of the elements that are not in `known`, without duplicates, lower id first, ascending. The edges
+ * are grouped by their lower end, which is one pass over them, and each group is sorted by the other end.
+ */
+function uniqueBeyond(known: Uint32Array, { elements, width, ends }: EdgeSource, vertexCount: number): Uint32Array {
+  if (elements.length === 0) return new Uint32Array(0);
+  const starts = new Uint32Array(vertexCount + 1);
+  for (let e = 0; e < known.length; e += 2) starts[known[e]! + 1]!++;
+  for (let n = 0; n < ends.length; n += 2) {
+    const p = ends[n]!;
+    const q = ends[n + 1]!;
+    for (let at = 0; at < elements.length; at += width) {
+      const a = elements[at + p]!;
+      const b = elements[at + q]!;
+      starts[(a < b ? a : b) + 1]!++;
+    }
+  }
+  for (let v = 0; v < vertexCount; v++) starts[v + 1]! += starts[v]!;
+  // An upper end twice, and one more if it is not known: a known one then comes before its repetitions. Ids are below 2^27.
+  const keys = new Uint32Array(starts[vertexCount]!);
+  const next = starts.slice();
+  for (let e = 0; e < known.length; e += 2) keys[next[known[e]!]!++] = 2 * known[e + 1]!;
+  for (let n = 0; n < ends.length; n += 2) {
+    const p = ends[n]!;
+    const q = ends[n + 1]!;
+    for (let at = 0; at < elements.length; at += width) {
+      const a = elements[at + p]!;
+      const b = elements[at + q]!;
+      keys[next[a < b ? a : b]!++] = 2 * (a < b ? b : a) + 1;
+    }
+  }
+  const unique = new Uint32Array(2 * (keys.length - known.length / 2));
   let end = 0;
-  forEachGroup(rows, 2, order, (from) => {
-    const first = order[from]!;
-    if (first < knownCount) return;
-    unique[end++] = rows[2 * first]!;
-    unique[end++] = rows[2 * first + 1]!;
-  });
+  for (let v = 0; v < vertexCount; v++) {
+    const from = starts[v]!;
+    const to = starts[v + 1]!;
+    sortRange(keys, from, to);
+    let last = -1;
+    for (let k = from; k < to; k++) {
+      const upper = keys[k]! >>> 1;
+      if (upper === last) continue;
+      last = upper;
+      if ((keys[k]! & 1) === 0) continue;
+      unique[end++] = v;
+      unique[end++] = upper;
+    }
+  }
   return unique.slice(0, end);
+}
+
+function sortRange(keys: Uint32Array, from: number, to: number): void {
+  if (to - from > FEW_EDGES) {
+    keys.subarray(from, to).sort();
+    return;
+  }
+  for (let i = from + 1; i < to; i++) {
+    const key = keys[i]!;
+    let j = i;
+    for (; j > from && keys[j - 1]! > key; j--) keys[j] = keys[j - 1]!;
+    keys[j] = key;
+  }
 }
 
 /**

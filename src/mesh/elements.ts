@@ -1,6 +1,6 @@
 import type { ElementRef } from '../contract/elements.js';
 import { IntersticeError } from '../contract/errors.js';
-import { ascendingRows, forEachGroup, sortRows } from './rows.js';
+import { ascendingRows, findRepeatedRow } from './rows.js';
 
 /** Kinds of elements and how many vertices each has. */
 export const ELEMENT_WIDTH = { triangle: 3, segment: 2, particle: 1, tetrahedron: 4 } as const;
@@ -71,17 +71,10 @@ function checkDuplicates(
   width: number,
   vertexCount: number,
 ): void {
-  const order = sortRows(rows, width, vertexCount);
   // The message names the first repetition in the caller's numbering.
-  let repeated = elements.length;
-  let original = 0;
-  forEachGroup(rows, width, order, (from, to) => {
-    if (to - from > 1 && order[from + 1]! < repeated) {
-      repeated = order[from + 1]!;
-      original = order[from]!;
-    }
-  });
-  if (repeated === elements.length) return;
+  const found = findRepeatedRow(rows, width, vertexCount);
+  if (!found) return;
+  const { repeated, original } = found;
   const element = refer(kind, elements, width, repeated);
   throw new IntersticeError(
     'INVALID_MESH',

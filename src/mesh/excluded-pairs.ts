@@ -1,4 +1,5 @@
 import type { ElementPair } from '../contract/elements.js';
+import type { LeftOutPairs } from './left-out-pairs.js';
 import type { CollisionMesh } from './types.js';
 
 /**
@@ -25,7 +26,7 @@ import type { CollisionMesh } from './types.js';
  * by the first point it is free on the whole path, and its safety does not depend on any excluded pair. By the same
  * argument, proximity pairs of rods and particles protect only themselves and the triangles that they belong to.
  */
-export class ExcludedPairs {
+export class ExcludedPairs implements LeftOutPairs {
   /** vertices of the excluded pairs; most queries end here, before they build a key */
   private readonly relevant = new Set<number>();
   private readonly keys = new Set<string>();
@@ -39,10 +40,11 @@ export class ExcludedPairs {
   }
 
   /** Are the same proximity pairs excluded? */
-  isSameAs(other: ExcludedPairs | undefined): boolean {
+  isSameAs(other: LeftOutPairs | undefined): boolean {
     if (this === other) return true;
-    if (this.keys.size !== (other?.keys.size ?? 0)) return false;
-    for (const key of this.keys) if (!other!.keys.has(key)) return false;
+    if (other === undefined) return this.keys.size === 0;
+    if (!(other instanceof ExcludedPairs) || this.keys.size !== other.keys.size) return false;
+    for (const key of this.keys) if (!other.keys.has(key)) return false;
     return true;
   }
 

@@ -1,23 +1,40 @@
 import type { CollisionMesh } from './types.js';
 
+/** Some edges of a mesh. */
+export interface EdgeList {
+  /** uint32[2·n] */
+  readonly ends: Uint32Array;
+  /** float64[n] their lengths at rest (rest-lengths.ts); undefined = the mesh has none */
+  readonly rest: Float64Array | undefined;
+}
+
+/** Contact edges, and edges inside solids. */
+export function allEdges(mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'restLengths'>): readonly EdgeList[] {
+  return [
+    { ends: mesh.edges, rest: mesh.restLengths?.edges },
+    { ends: mesh.innerEdges, rest: mesh.restLengths?.innerEdges },
+  ];
+}
+
 /**
- * The edges whose lengths in the target limit those in the answer. Edges of elements with strain limits are none of them: their
- * lengths follow from the strains, relative to the rest shape, and a target that is pressed would contradict them.
+ * The edges whose lengths are limited by themselves. Edges of elements with strain limits are none of them: their lengths
+ * follow from the strains, relative to the rest shape, and a target that is pressed would contradict them.
  *
- * @returns lists of uint32[2·n]; of a mesh with strain limits the rods, otherwise all edges
+ * @returns of a mesh with strain limits the rods, otherwise all edges
  */
 export function edgesWithLimit(
-  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'strain'>,
-): readonly Uint32Array[] {
-  return mesh.strain ? [mesh.edges.subarray(2 * mesh.rodStart)] : [mesh.edges, mesh.innerEdges];
+  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'strain' | 'restLengths'>,
+): readonly EdgeList[] {
+  if (!mesh.strain) return allEdges(mesh);
+  return [{ ends: mesh.edges.subarray(2 * mesh.rodStart), rest: mesh.restLengths?.edges.subarray(mesh.rodStart) }];
 }
 
 /** Whether an edge is among them, by its ends. @returns undefined = all are */
 export function limitOfEdges(
-  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'strain' | 'vertexCount'>,
+  mesh: Pick<CollisionMesh, 'edges' | 'innerEdges' | 'rodStart' | 'strain' | 'restLengths' | 'vertexCount'>,
 ): ((a: number, b: number) => boolean) | undefined {
   if (!mesh.strain) return undefined;
-  const rods = edgesWithLimit(mesh)[0]!;
+  const rods = edgesWithLimit(mesh)[0]!.ends;
   const known = new Set<number>();
   for (let e = 0; e < rods.length; e += 2) known.add(rods[e]! * mesh.vertexCount + rods[e + 1]!);
   return (a, b) => known.has(Math.min(a, b) * mesh.vertexCount + Math.max(a, b));

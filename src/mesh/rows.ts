@@ -9,6 +9,10 @@ const DIGIT_BITS = 11;
 /** A copy of `rows` (uint32[width·n]) with the ids of each row ascending: the row's identity, whatever its orientation. */
 export function ascendingRows(rows: Uint32Array, width: number): Uint32Array {
   const sorted = new Uint32Array(rows);
+  if (width === 3) {
+    sortTriples(sorted);
+    return sorted;
+  }
   for (let start = 0; start < sorted.length; start += width) {
     for (let i = start + 1; i < start + width; i++) {
       const value = sorted[i]!;
@@ -18,6 +22,95 @@ export function ascendingRows(rows: Uint32Array, width: number): Uint32Array {
     }
   }
   return sorted;
+}
+
+/** {@link ascendingRows} in place for the rows of which a mesh has most. */
+function sortTriples(rows: Uint32Array): void {
+  for (let start = 0; start < rows.length; start += 3) {
+    const a = rows[start]!;
+    const b = rows[start + 1]!;
+    const c = rows[start + 2]!;
+    const low = a < b ? a : b;
+    const high = a < b ? b : a;
+    rows[start] = c < low ? c : low;
+    rows[start + 1] = c < low ? low : c < high ? c : high;
+    rows[start + 2] = c < high ? high : c;
+  }
+}
+
+/** Up to so many rows with the same first id are compared with each other; more are sorted. */
+const FEW_ROWS = 24;
+
+/**
+ * The first row that repeats an earlier one, and the earliest that it repeats; undefined = all rows differ. Linear time
+ * where few rows begin with the same id; those of an id with many are sorted.
+ *
+ * @param rows uint32[width·n], each row ascending, values below `limit`
+ */
+export function findRepeatedRow(
+  rows: Uint32Array,
+  width: number,
+  limit: number,
+): { readonly repeated: number; readonly original: number } | undefined {
+  const { starts, members } = groupRows(rows, width, limit);
+  let repeated = rows.length;
+  let original = 0;
+  for (let id = 0; id < limit; id++) {
+    const from = starts[id]!;
+    const to = starts[id + 1]!;
+    if (to - from > FEW_ROWS) {
+      const found = findAmongMany(rows, width, limit, members.subarray(from, to));
+      if (found && found.repeated < repeated) ({ repeated, original } = found);
+      continue;
+    }
+    // Members ascend, so the first that is equal is the earliest.
+    for (let m = from + 1; m < to && members[m]! < repeated; m++) {
+      for (let n = from; n < m; n++) {
+        if (!isSameRow(rows, width, members[n]!, members[m]!)) continue;
+        repeated = members[m]!;
+        original = members[n]!;
+        break;
+      }
+    }
+  }
+  return repeated < rows.length ? { repeated, original } : undefined;
+}
+
+/** Rows by their first id: those of id v are members[starts[v]] to members[starts[v + 1] − 1], ascending. */
+function groupRows(
+  rows: Uint32Array,
+  width: number,
+  limit: number,
+): { readonly starts: Uint32Array; readonly members: Uint32Array } {
+  const starts = new Uint32Array(limit + 1);
+  for (let i = 0; i < rows.length; i += width) starts[rows[i]! + 1]!++;
+  for (let id = 0; id < limit; id++) starts[id + 1]! += starts[id]!;
+  const next = starts.slice();
+  const members = new Uint32Array(rows.length / width);
+  for (let row = 0, i = 0; i < rows.length; row++, i += width) members[next[rows[i]!]!++] = row;
+  return { starts, members };
+}
+
+function findAmongMany(
+  rows: Uint32Array,
+  width: number,
+  limit: number,
+  members: Uint32Array,
+): { readonly repeated: number; readonly original: number } | undefined {
+  const own = new Uint32Array(width * members.length);
+  for (let m = 0; m < members.length; m++) {
+    for (let i = 0; i < width; i++) own[width * m + i] = rows[width * members[m]! + i]!;
+  }
+  const order = sortRows(own, width, limit);
+  let repeated = members.length;
+  let original = 0;
+  forEachGroup(own, width, order, (from, to) => {
+    if (to - from > 1 && order[from + 1]! < repeated) {
+      repeated = order[from + 1]!;
+      original = order[from]!;
+    }
+  });
+  return repeated < members.length ? { repeated: members[repeated]!, original: members[original]! } : undefined;
 }
 
 /**

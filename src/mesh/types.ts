@@ -1,4 +1,5 @@
 import type { Warning } from '../contract/errors.js';
+import type { RestLengths } from './rest-lengths.js';
 import type { StrainShapes } from './strain.js';
 
 export interface Part {
@@ -39,6 +40,8 @@ export interface CollisionMesh {
   readonly ignoredPartPairs: Uint32Array;
   /** absent = strains have no limits */
   readonly strain?: StrainShapes;
+  /** absent = lengths of edges are limited relative to those in the target */
+  readonly restLengths?: RestLengths;
   /** counts of what the caller sent, for summaries */
   readonly sent: {
     readonly triangles: number;

@@ -225,6 +225,19 @@ t.test("the caller's arrays are neither changed nor kept", async (t) => {
   t.same([...mesh.kinematic], [0, 0, 0, 0, 1]);
 });
 
+t.test('edges ascend, also at a vertex with many', async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  const rim = Array.from({ length: 200 }, (_, k) => k + 1).sort(() => random() - 0.5);
+  const fan = rim.flatMap((a, k) => (k + 1 < rim.length ? [rim[k + 1]!, 0, a] : []));
+  const { edges } = buildMesh({ vertexCount: 201, triangles: Uint32Array.from(fan) });
+  t.equal(edges.length / 2, 200 + 199);
+  for (let e = 2; e < edges.length; e += 2) {
+    const isAscending = edges[e - 2]! < edges[e]! || (edges[e - 2] === edges[e] && edges[e - 1]! < edges[e + 1]!);
+    if (!isAscending || edges[e]! >= edges[e + 1]!) return t.fail(`edge ${e / 2} is out of order`);
+  }
+});
+
 t.test('random meshes against the plain definition', async (t) => {
   const random = seeded();
   t.comment(`seed ${random.seed}`);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ascendingRows, forEachGroup, joinArrays, sortRows } from '../../src/mesh/rows.js';
+import { ascendingRows, findRepeatedRow, forEachGroup, joinArrays, sortRows } from '../../src/mesh/rows.js';
 import { seeded } from '../support/random.js';
 
 t.test('ids of a row ascend, rows keep their places, the input stays', async (t) => {
@@ -35,6 +35,30 @@ t.test('groups are the sets of equal rows', async (t) => {
   const groups: number[][] = [];
   forEachGroup(rows, 2, order, (from, to) => groups.push([...order.subarray(from, to)]));
   t.same(groups, [[1], [3], [0, 2, 4]]);
+});
+
+t.test('the first repetition is found, with the earliest row that it repeats', async (t) => {
+  const random = seeded();
+  t.comment(`seed ${random.seed}`);
+  for (let n = 0; n < 200; n++) {
+    const width = 1 + random.int(4);
+    const limit = 1 + random.int(n % 2 === 0 ? 4 : 60);
+    // Many rows begin with id 0 now and then: those are sorted, not compared with each other.
+    const count = 1 + random.int(90);
+    const rows = ascendingRows(
+      Uint32Array.from({ length: width * count }, (_, i) => (i % width === 0 && n % 3 === 0 ? 0 : random.int(limit))),
+      width,
+    );
+    const seen = new Map<string, number>();
+    let expected: { repeated: number; original: number } | undefined;
+    for (let row = 0; row < count && !expected; row++) {
+      const key = rows.subarray(width * row, width * (row + 1)).join();
+      const original = seen.get(key);
+      if (original === undefined) seen.set(key, row);
+      else expected = { repeated: row, original };
+    }
+    t.same(findRepeatedRow(rows, width, limit), expected, `trial ${n}`);
+  }
 });
 
 t.test('joining', async (t) => {

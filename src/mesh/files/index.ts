@@ -1,6 +1,8 @@
 export { assertSameTopology, concatenate, toMeshInput, type VertexRange } from './combine.js';
+export { partsOfGroups } from './obj-groups.js';
+export { writeMesh } from './print.js';
 export { openReader, readMesh, readMeshFile } from './read.js';
 export { attributesLost } from './sources.js';
-export type { MeshFile, MeshFormat, MeshReader, PlyEncoding } from './types.js';
-export { formatOf, guessFormat } from './types.js';
-export { writeMesh, writeMeshFile } from './write.js';
+export type { FileFormat, MeshFile, MeshFormat, MeshReader, PlyEncoding } from './types.js';
+export { formatOf, guessFormat, splitMorph } from './types.js';
+export { writeMeshBytes, writeMeshFile } from './write.js';

@@ -1,7 +1,7 @@
 import { printFloat64 } from './numbers.js';
 import { type ObjSource, ObjSourceWriter, replayObj } from './obj-source.js';
 import { replayPly } from './ply-source.js';
-import type { MeshFile, MeshFormat, MeshSource } from './types.js';
+import type { FileFormat, MeshFile, MeshFormat, MeshSource } from './types.js';
 
 const isObj = (source: MeshSource): source is ObjSource => source.format === 'obj';
 
@@ -36,10 +36,11 @@ const MAX_NAME_LENGTH = 40;
  * Names of what the file holds besides the mesh and the format will not hold, in printable ASCII: `vt`, `usemtl`,
  * `vertex.nx`, `12 more`.
  */
-export function attributesLost(file: MeshFile, format: MeshFormat): readonly string[] {
-  const { sources = [] } = file;
-  if (replay(file, format)) return [];
-  const names = [...new Set(sources.flatMap((source) => source.names))];
+export function attributesLost(file: MeshFile, format: FileFormat): readonly string[] {
+  const { sources = [], gltf } = file;
+  if (gltf && format === 'gltf') return gltf.lostAsGltf;
+  if (format !== 'gltf' && replay(file, format)) return [];
+  const names = [...new Set([...sources.flatMap((source) => source.names), ...(gltf?.names ?? [])])];
   const shown = names.slice(0, MAX_NAMES).map((name) => name.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_NAME_LENGTH));
   return names.length > MAX_NAMES ? [...shown, `${names.length - MAX_NAMES} more`] : shown;
 }

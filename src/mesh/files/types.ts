@@ -1,14 +1,18 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { Positions } from '../../contract/mesh.js';
+import type { GltfSource } from '../gltf/source.js';
 import type { Scalar } from '../positions.js';
 import type { ObjSource } from './obj-source.js';
 import type { PlySource } from './ply-source.js';
 
 export type MeshFormat = 'obj' | 'ply';
+/** glTF is read and written as a whole, from and to files of this machine; the others as streams */
+export type FileFormat = MeshFormat | 'gltf';
 export type PlyEncoding = 'ascii' | 'binary_little_endian' | 'binary_big_endian';
 
 /** A mesh as its file has it, with vertex order, precision and polygons, so that it can be written back. */
 export interface MeshFile {
+  /** of a stream of this mesh; one from a glTF file, which is no stream, has `ply` */
   readonly format: MeshFormat;
   /** what the coordinates are: numbers of an OBJ are doubles, a PLY declares its own */
   readonly scalar: Scalar;
@@ -32,6 +36,8 @@ export interface MeshFile {
    * nothing of the kind. Vertices and elements are those of the fields above, so who changes these must drop it.
    */
   readonly sources?: readonly MeshSource[];
+  /** the glTF file that this was read from, whose other content an answer as glTF takes over */
+  readonly gltf?: GltfSource;
 }
 
 export type MeshSource = ObjSource | PlySource;
@@ -53,15 +59,29 @@ export function guessFormat(name: string): MeshFormat | undefined {
   return extension === undefined ? undefined : (extension.toLowerCase() as MeshFormat);
 }
 
+/** A glTF file, and the morph target that may follow its name: `shirt.glb#Smile`. */
+export function splitMorph(name: string): { readonly path: string; readonly morph: string | undefined } {
+  const [, path, morph] = /^(.*\.(?:glb|gltf))#(.+)$/is.exec(name) ?? [];
+  return path === undefined ? { path: name, morph: undefined } : { path, morph };
+}
+
+/** Formats of other programs, of which each has a writer for one that is read. */
+const FOREIGN = /\.(usd|usda|usdc|usdz|fbx|abc|dae|blend|3ds|stl|off)$/i;
+
 /**
- * As {@link guessFormat}, where only the name can tell the format.
+ * The format of a file, where only the name can tell it.
  *
  * @throws IntersticeError UNSUPPORTED_MEDIA_TYPE
  */
-export function formatOf(name: string): MeshFormat {
+export function formatOf(name: string): FileFormat {
   const format = guessFormat(name);
   if (format) return format;
-  throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', `${name} is neither an .obj nor a .ply file.`, {
-    hint: 'Name the file .obj or .ply, or convert it to one of these.',
+  if (/\.(glb|gltf)$/i.test(splitMorph(name).path)) return 'gltf';
+  const [, foreign] = FOREIGN.exec(name) ?? [];
+  const message = `${name} is no .obj, .ply, .glb or .gltf file.`;
+  throw new IntersticeError('UNSUPPORTED_MEDIA_TYPE', message, {
+    hint: foreign
+      ? `.${foreign.toLowerCase()} is not read. Export the mesh as .glb, .ply or .obj, which keep the order of its vertices.`
+      : 'Name the file by its format, or convert it to one of these.',
   });
 }

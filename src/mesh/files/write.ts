@@ -1,32 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { IntersticeError } from '../../contract/errors.js';
-import { checkPositions } from '../positions.js';
-import { printFloat32, printFloat64 } from './numbers.js';
-import { replay } from './sources.js';
-import { formatOf, type MeshFile, type MeshFormat } from './types.js';
-
-/**
- * Writes a mesh in chunks of about 64 KiB, as they are asked for. What is read back has the same vertices in the same
- * order, bit for bit, and the same elements. A file of the same format keeps what it holds besides the mesh (see
- * `attributesLost`) and its polylines; otherwise these come back as segments.
- *
- * @param format may differ from the file's own
- * @throws IntersticeError SIZE_MISMATCH or NOT_FINITE, before the first chunk
- */
-export function writeMesh(file: MeshFile, format: MeshFormat): Iterable<Uint8Array> {
-  checkPositions(file.positions, file.vertexCount, 'positions');
-  if (file.positions instanceof Float32Array !== (file.scalar === 'FLOAT32')) {
-    throw new IntersticeError(
-      'SIZE_MISMATCH',
-      `The positions of a ${file.scalar} mesh file are of the other precision.`,
-    );
-  }
-  const whole = replay(file, format);
-  if (whole) return 'text' in whole ? encodeText(whole.text) : whole.bytes;
-  return format === 'obj' ? printObj(file) : printPly(file);
-}
+import { writeMesh } from './print.js';
+import { type FileFormat, formatOf, type MeshFile } from './types.js';
 
 /**
  * Writes to the format that the path's ending names.
@@ -35,170 +11,17 @@ export function writeMesh(file: MeshFile, format: MeshFormat): Iterable<Uint8Arr
  *   pass through, and may leave a part of the file behind
  */
 export async function writeMeshFile(path: string, file: MeshFile): Promise<void> {
-  const chunks = writeMesh(file, formatOf(path));
+  const chunks = await writeMeshBytes(file, formatOf(path));
   await pipeline(Readable.from(chunks, { objectMode: false }), createWriteStream(path));
 }
 
-/** Numbers are doubles whatever the precision of the mesh: every float32 is one, exactly. */
-export function printObj(file: MeshFile): Iterable<Uint8Array> {
-  return encodeText(listStatements(file));
-}
-
-function* listStatements(file: MeshFile): Generator<string> {
-  const { positions, faceSizes, faceVertices, segments, particles } = file;
-  for (let i = 0; i < positions.length; i += 3) {
-    const [x, y, z] = [positions[i]!, positions[i + 1]!, positions[i + 2]!];
-    yield `v ${printFloat64(x)} ${printFloat64(y)} ${printFloat64(z)}\n`;
-  }
-  let corner = 0;
-  for (let face = 0; face < faceSizes.length; face++) {
-    const end = corner + faceSizes[face]!;
-    let statement = 'f';
-    for (; corner < end; corner++) statement += ` ${faceVertices[corner]! + 1}`;
-    yield `${statement}\n`;
-  }
-  for (let i = 0; i < segments.length; i += 2) yield `l ${segments[i]! + 1} ${segments[i + 1]! + 1}\n`;
-  for (let i = 0; i < particles.length; i++) yield `p ${particles[i]! + 1}\n`;
-}
-
-/** Polygons with more corners need a longer type for their length. */
-const MAX_SHORT_LIST = 255;
-/** Other programs expect signed indices; beyond their range only unsigned ones are left. */
-const MAX_SIGNED_INDEX = 2 ** 31 - 1;
-
-interface Layout {
-  readonly hasLongLists: boolean;
-  readonly hasUnsignedIds: boolean;
-  /** Where a reader would not guess the particles, an element of their own lists them; other programs skip it. */
-  readonly hasPoints: boolean;
-}
-
-export function* printPly(file: MeshFile): Generator<Uint8Array> {
-  const layout = {
-    hasLongLists: file.faceSizes.some((size) => size > MAX_SHORT_LIST),
-    hasUnsignedIds: file.vertexCount - 1 > MAX_SIGNED_INDEX,
-    hasPoints: !hasEvidentPoints(file),
-  };
-  yield Buffer.from(printHeader(file, layout), 'latin1');
-  if (file.plyEncoding === 'ascii') yield* encodeText(listLines(file));
-  else yield* encodeBody(file, layout);
-}
-
-/** A file without elements is read as a cloud of all its vertices, one with faces or edges as having no particles. */
-function hasEvidentPoints({ faceSizes, segments, particles, vertexCount }: MeshFile): boolean {
-  if (faceSizes.length > 0 || segments.length > 0) return particles.length === 0;
-  return particles.length === vertexCount && particles.every((vertex, i) => vertex === i);
-}
-
-function printHeader(file: MeshFile, { hasLongLists, hasUnsignedIds, hasPoints }: Layout): string {
-  const scalar = file.scalar === 'FLOAT32' ? 'float' : 'double';
-  const id = hasUnsignedIds ? 'uint' : 'int';
-  const lines = ['ply', `format ${file.plyEncoding ?? 'binary_little_endian'} 1.0`];
-  lines.push(`element vertex ${file.vertexCount}`, ...['x', 'y', 'z'].map((axis) => `property ${scalar} ${axis}`));
-  if (file.faceSizes.length > 0) {
-    lines.push(`element face ${file.faceSizes.length}`);
-    lines.push(`property list ${hasLongLists ? 'uint' : 'uchar'} ${id} vertex_indices`);
-  }
-  if (file.segments.length > 0) {
-    lines.push(`element edge ${file.segments.length / 2}`, `property ${id} vertex1`, `property ${id} vertex2`);
-  }
-  if (hasPoints) lines.push(`element point ${file.particles.length}`, `property ${id} vertex_index`);
-  return `${[...lines, 'end_header'].join('\n')}\n`;
-}
-
-function* listLines(file: MeshFile): Generator<string> {
-  const { positions, faceSizes, faceVertices, segments, particles } = file;
-  const print = file.scalar === 'FLOAT32' ? printFloat32 : printFloat64;
-  for (let i = 0; i < positions.length; i += 3) {
-    yield `${print(positions[i]!)} ${print(positions[i + 1]!)} ${print(positions[i + 2]!)}\n`;
-  }
-  let corner = 0;
-  for (let face = 0; face < faceSizes.length; face++) {
-    const size = faceSizes[face]!;
-    yield `${size} ${faceVertices.subarray(corner, corner + size).join(' ')}\n`;
-    corner += size;
-  }
-  for (let i = 0; i < segments.length; i += 2) yield `${segments[i]!} ${segments[i + 1]!}\n`;
-  if (hasEvidentPoints(file)) return;
-  for (let i = 0; i < particles.length; i++) yield `${particles[i]!}\n`;
-}
-
-function* encodeBody(file: MeshFile, { hasLongLists, hasPoints }: Layout): Generator<Uint8Array> {
-  const isLittle = file.plyEncoding !== 'binary_big_endian';
-  const { faceSizes, faceVertices, segments, particles } = file;
-  yield* encodePositions(file, isLittle);
-
-  const countBytes = hasLongLists ? 4 : 1;
-  let corner = 0;
-  yield* encodeRecords(
-    faceSizes.length,
-    (face) => countBytes + 4 * faceSizes[face]!,
-    (view, offset, face) => {
-      const size = faceSizes[face]!;
-      if (hasLongLists) view.setUint32(offset, size, isLittle);
-      else view.setUint8(offset, size);
-      for (let i = 0; i < size; i++) view.setUint32(offset + countBytes + 4 * i, faceVertices[corner++]!, isLittle);
-    },
-  );
-  const ids = hasPoints ? [segments, particles] : [segments];
-  for (const array of ids) {
-    const write = (view: DataView, offset: number, i: number): void => view.setUint32(offset, array[i]!, isLittle);
-    yield* encodeRecords(array.length, () => 4, write);
-  }
-}
-
-function encodePositions({ positions, scalar }: MeshFile, isLittle: boolean): Iterable<Uint8Array> {
-  return scalar === 'FLOAT32'
-    ? encodeRecords(
-        positions.length,
-        () => 4,
-        (view, offset, i) => view.setFloat32(offset, positions[i]!, isLittle),
-      )
-    : encodeRecords(
-        positions.length,
-        () => 8,
-        (view, offset, i) => view.setFloat64(offset, positions[i]!, isLittle),
-      );
-}
-
-/** What a writer hands over at a time, about. */
-export const CHUNK_BYTES = 2 ** 16;
-
-/** Joins pieces of ASCII text to chunks. */
-export function* encodeText(pieces: Iterable<string>): Generator<Uint8Array> {
-  let text = '';
-  for (const piece of pieces) {
-    text += piece;
-    if (text.length >= CHUNK_BYTES) {
-      yield Buffer.from(text, 'latin1');
-      text = '';
-    }
-  }
-  if (text !== '') yield Buffer.from(text, 'latin1');
-}
-
 /**
- * Joins binary records to chunks; a chunk that was handed over is its receiver's.
+ * As {@link writeMesh}, for every format: glTF comes in one piece, as a .glb file.
  *
- * @param sizeOf bytes of record i
- * @param write puts record i at the offset
+ * @throws IntersticeError as {@link writeMesh}; SIZE_MISMATCH for glTF in double precision, which it does not have
  */
-export function* encodeRecords(
-  count: number,
-  sizeOf: (index: number) => number,
-  write: (view: DataView, offset: number, index: number) => void,
-): Generator<Uint8Array> {
-  let view = new DataView(new ArrayBuffer(CHUNK_BYTES));
-  let length = 0;
-  for (let index = 0; index < count; index++) {
-    const size = sizeOf(index);
-    if (length + size > view.byteLength) {
-      if (length > 0) yield new Uint8Array(view.buffer, 0, length);
-      view = new DataView(new ArrayBuffer(Math.max(CHUNK_BYTES, size)));
-      length = 0;
-    }
-    write(view, length, index);
-    length += size;
-  }
-  if (length > 0) yield new Uint8Array(view.buffer, 0, length);
+export async function writeMeshBytes(file: MeshFile, format: FileFormat): Promise<Iterable<Uint8Array>> {
+  if (format !== 'gltf') return writeMesh(file, format);
+  const { writeGlb } = await import('../gltf/write.js');
+  return [await writeGlb(file)];
 }

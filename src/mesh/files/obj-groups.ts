@@ -1,0 +1,69 @@
+import type { PartInput } from '../../contract/mesh.js';
+import { Words } from './lines.js';
+import type { MeshFile } from './types.js';
+
+/** Statements that begin an object or a group. */
+const BEGINNINGS: ReadonlySet<string> = new Set(['o', 'g']);
+
+/**
+ * The objects and groups of an OBJ file as parts of its mesh: those to whose elements a range of vertices belongs that no other one uses. A vertex of
+ * no element belongs to the range before it, one before the first range to that.
+ *
+ * @returns parts that cover all vertices; undefined where names and ranges do not fit, or there is one name only
+ */
+export function partsOfGroups({ sources = [], vertexCount }: MeshFile): PartInput[] | undefined {
+  const names: string[] = [];
+  // uint32[V] 1 + index of the name, 0 = of no element
+  const nameOf = new Uint32Array(vertexCount);
+  let firstVertex = 0;
+  for (const source of sources) {
+    if (source.format !== 'obj') return undefined;
+    let vertex = firstVertex;
+    let current = 0;
+    for (const line of source.blocks.flatMap((block) => block.slice(0, -1).split('\n'))) {
+      const words = new Words(line);
+      const keyword = words.next();
+      if (keyword === 'v') vertex++;
+      else if (BEGINNINGS.has(keyword)) current = numberOf(names, words.next());
+      else if (keyword === 'f' || keyword === 'fo' || keyword === 'l' || keyword === 'p') {
+        for (let word = words.next(); word !== '' && !word.startsWith('#'); word = words.next()) {
+          const number = Number.parseInt(word, 10);
+          const id = number > 0 ? firstVertex + number - 1 : vertex + number;
+          if (current === 0 || !(id >= 0 && id < vertexCount)) return undefined;
+          if (nameOf[id] !== 0 && nameOf[id] !== current) return undefined;
+          nameOf[id] = current;
+        }
+      }
+    }
+    firstVertex += source.vertexCount;
+  }
+  return names.length > 1 && firstVertex === vertexCount ? rangesOf(names, nameOf) : undefined;
+}
+
+/** 1 + index of a name, which is added where it is new. An unnamed group has the name of the format. */
+function numberOf(names: string[], name: string): number {
+  const shown = name === '' ? 'default' : name;
+  const known = names.indexOf(shown);
+  return known >= 0 ? known + 1 : names.push(shown);
+}
+
+/** Every name must have one range. */
+function rangesOf(names: readonly string[], nameOf: Uint32Array): PartInput[] | undefined {
+  const first = nameOf.find((name) => name !== 0);
+  if (first === undefined) return undefined;
+  const parts: PartInput[] = [];
+  const seen = new Set<number>();
+  let current = 0;
+  for (let vertex = 0; vertex < nameOf.length; vertex++) {
+    const name = nameOf[vertex] || current || first;
+    if (name !== current) {
+      if (seen.has(name)) return undefined;
+      seen.add(name);
+      parts.push({ name: names[name - 1]!, firstVertex: vertex, vertexCount: 0 });
+      current = name;
+    }
+    const last = parts.at(-1)!;
+    parts[parts.length - 1] = { ...last, vertexCount: last.vertexCount + 1 };
+  }
+  return parts.length > 1 ? parts : undefined;
+}

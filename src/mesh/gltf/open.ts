@@ -1,0 +1,28 @@
+import { type Document, Logger, NodeIO } from '@gltf-transform/core';
+import { IntersticeError } from '../../contract/errors.js';
+import { assertSupported } from './extensions.js';
+
+/** Reads and writes files of this machine only: a URI of the network is refused by the library. */
+export const openIo = (): NodeIO => new NodeIO().setLogger(new Logger(Logger.Verbosity.SILENT));
+
+/**
+ * Opens a .glb or .gltf file with what it refers to.
+ *
+ * @returns the document, and the extensions of the file that it does not hold
+ * @throws IntersticeError UNIMPLEMENTED for an extension that the positions depend on, MALFORMED_BODY; what the file system
+ *   says about the file itself passes through
+ */
+export async function openDocument(path: string): Promise<{ document: Document; extensions: readonly string[] }> {
+  const io = openIo();
+  try {
+    const file = await io.readAsJSON(path);
+    const extensionsUsed = assertSupported(file.json);
+    return { document: await io.readJSON(file), extensions: extensionsUsed };
+  } catch (thrown) {
+    if (thrown instanceof IntersticeError) throw thrown;
+    const { code, path: missing } = thrown as NodeJS.ErrnoException;
+    if (code !== undefined && (missing === undefined || missing === path)) throw thrown;
+    const reason = code === undefined ? (thrown as Error).message : `it refers to ${missing}, which cannot be read`;
+    throw new IntersticeError('MALFORMED_BODY', `This is not a readable glTF file: ${reason}.`, { cause: thrown });
+  }
+}
