@@ -1,3 +1,4 @@
+import type { PathPhase } from '../contract/path.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { StepInput } from './engine.js';
 import { FreeFlight } from './flight/free-flight.js';
@@ -45,17 +46,16 @@ export class BeforeSteps {
   move(settings: Settings, input: StepInput, x: Float32Array, pulse: () => void): MovedBefore {
     const { y: target, excluded } = input;
     let pieces = 0;
-    const limits = {
-      mayContinue: () => pieces < settings.stepLimit && !input.shouldStop?.(),
-      onPiece: (state: Float32Array) => {
-        pieces++;
-        input.onState?.(state);
-      },
+    const mayContinue = () => pieces < settings.stepLimit && !input.shouldStop?.();
+    const tell = (phase: PathPhase) => (state: Float32Array) => {
+      pieces++;
+      input.onState?.(state, { phase, step: pieces });
     };
+    const run = { x, target, excluded, pulse, mayContinue };
     let rigid: RigidMotions | undefined;
     try {
-      rigid = this.#rigid.move(settings, { x, target, excluded, pulse, ...limits });
-      new FreeFlight(this.#mesh, settings, this.#pairLimit).fly({ x, target, excluded, pulse, ...limits });
+      rigid = this.#rigid.move(settings, { ...run, onPiece: tell('RIGID') });
+      new FreeFlight(this.#mesh, settings, this.#pairLimit).fly({ ...run, onPiece: tell('FLIGHT') });
     } catch (thrown) {
       if (!(thrown instanceof StepAbandoned)) throw thrown;
       return { pieces, isGivenUp: true, rigid };

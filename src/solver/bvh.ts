@@ -158,11 +158,16 @@ export class Bvh {
    * Calls back with every pair of positions (s here, t in `other`) whose boxes overlap (touching counts), less those
    * with a mask bit in common. With other === this every unordered pair of two different positions comes once, s < t.
    * Walks the other tree once per leaf of this one; the order is fixed by the two trees.
+   *
+   * @param visit must not begin another walk on this thread, of any trees: all walks write {@link overlaps}
    */
   forEachOverlap(other: Bvh, visit: (s: number, t: number) => void): void {
     if (this.count === 0 || other.count === 0) return;
     const ownLeaves = Math.ceil(this.count / LEAF_SIZE);
-    for (let own = 0; own < ownLeaves; own++) overlapLeaf(this, other, own, other === this, visit);
+    const visitAll = (count: number): void => {
+      for (let n = 0; n < 2 * count; n += 2) visit(overlaps[n], overlaps[n + 1]);
+    };
+    for (let own = 0; own < ownLeaves; own++) overlapLeaf(this, other, own, other === this, visitAll);
   }
 }
 
@@ -251,18 +256,16 @@ function fillLeaves(
   }
 }
 
+/** uint32[2·LEAF_SIZE²] the positions of the pairs of two leaves that overlap, in `a` and in `b`: the last ones that {@link overlapLeaf} told. */
+export const overlaps = new Uint32Array(2 * LEAF_SIZE * LEAF_SIZE);
+
 /**
  * {@link Bvh.forEachOverlap} for one leaf.
  *
  * @param leaf leaf of `a` @param isSelf whether the trees are the same
+ * @param visit is told how many {@link overlaps} there are, for one leaf of `b` after the other; it must not begin another walk before it has read them
  */
-export function overlapLeaf(
-  a: Tree,
-  b: Tree,
-  leaf: number,
-  isSelf: boolean,
-  visit: (s: number, t: number) => void,
-): void {
+export function overlapLeaf(a: Tree, b: Tree, leaf: number, isSelf: boolean, visit: (count: number) => void): void {
   const { node: tree, nodeMask: treeMask, leaves } = b;
   const depth = Math.clz32(leaves);
   const o = 6 * (a.leaves + leaf);
@@ -293,7 +296,8 @@ export function overlapLeaf(
         k <<= 1;
         continue;
       }
-      pairLeaves(a, leaf, b, k - leaves, isSelf, visit);
+      const count = pairLeaves(a, leaf, b, k - leaves, isSelf);
+      if (count > 0) visit(count);
     }
     k++;
     k >>= 31 - Math.clz32(k & -k);
@@ -303,14 +307,8 @@ export function overlapLeaf(
 /** Of the other leaf: what reaches into the own one. */
 const near = new Uint32Array(LEAF_SIZE);
 
-function pairLeaves(
-  a: Tree,
-  own: number,
-  other: Tree,
-  leaf: number,
-  isSelf: boolean,
-  visit: (s: number, t: number) => void,
-): void {
+/** Fills {@link overlaps}. @returns how many */
+function pairLeaves(a: Tree, own: number, other: Tree, leaf: number, isSelf: boolean): number {
   const { box, mask } = a;
   const { box: otherBox, mask: otherMask, node } = other;
   const end = Math.min(a.count, (own + 1) << LEAF_SHIFT);
@@ -332,7 +330,8 @@ function pairLeaves(
       near[nearCount++] = t;
     }
   }
-  if (nearCount === 0) return;
+  if (nearCount === 0) return 0;
+  let count = 0;
   const q = 6 * (other.leaves + leaf);
   for (let s = own << LEAF_SHIFT; s < end; s++) {
     const q0 = 6 * s;
@@ -358,16 +357,19 @@ function pairLeaves(
       if (isSameLeaf && t <= s) continue;
       const b = 6 * t;
       if (
+        (common & otherMask[t]) === 0 &&
         otherBox[b] <= hx &&
         otherBox[b + 3] >= lx &&
         otherBox[b + 1] <= hy &&
         otherBox[b + 4] >= ly &&
         otherBox[b + 2] <= hz &&
-        otherBox[b + 5] >= lz &&
-        (common & otherMask[t]) === 0
+        otherBox[b + 5] >= lz
       ) {
-        visit(s, t);
+        overlaps[count] = s;
+        overlaps[count + 1] = t;
+        count += 2;
       }
     }
   }
+  return count >> 1;
 }

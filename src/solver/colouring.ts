@@ -19,33 +19,64 @@ export interface Colouring {
 export function colourEdges(corner: Uint32Array, inverseMass: Float32Array): Colouring {
   const count = corner.length / 2;
   const colour = new Uint32Array(count);
-  // Colours used so far at each vertex, as a linked list: edge e is node 2e at its first vertex, 2e + 1 at its second.
-  const head = new Int32Array(inverseMass.length).fill(-1);
-  const next = new Int32Array(2 * count).fill(-1);
-  let usedBy = new Int32Array(64).fill(-1);
+  // Bit c: colour c is used at the vertex; colours from 32 on are in lists.
+  const used = new Uint32Array(inverseMass.length);
+  const beyond = new UsedColours(inverseMass.length);
   let colours = 0;
   for (let e = 0; e < count; e++) {
-    for (let s = 0; s < 2; s++) {
-      const v = corner[2 * e + s];
-      if (inverseMass[v] === 0) continue;
-      for (let node = head[v]; node >= 0; node = next[node]) usedBy[colour[node >> 1]] = e;
-    }
-    let free = 0;
-    while (usedBy[free] === e) free++;
+    const a = corner[2 * e];
+    const b = corner[2 * e + 1];
+    const isFreeA = inverseMass[a] === 0;
+    const isFreeB = inverseMass[b] === 0;
+    const taken = ((isFreeA ? 0 : used[a]) | (isFreeB ? 0 : used[b])) >>> 0;
+    // The lowest bit that is not set.
+    const free =
+      taken === ALL_USED
+        ? beyond.smallestFree(e, isFreeA ? -1 : a, isFreeB ? -1 : b)
+        : 31 - Math.clz32(~taken & (taken + 1));
     colour[e] = free;
     if (free + 1 > colours) colours = free + 1;
-    if (colours >= usedBy.length) {
-      const grown = new Int32Array(2 * usedBy.length).fill(-1);
-      grown.set(usedBy);
-      usedBy = grown;
-    }
-    for (let s = 0; s < 2; s++) {
-      const v = corner[2 * e + s];
-      next[2 * e + s] = head[v];
-      head[v] = 2 * e + s;
+    if (free < 32) {
+      used[a] |= 1 << free;
+      used[b] |= 1 << free;
+    } else {
+      beyond.add(free, a);
+      beyond.add(free, b);
     }
   }
   return gather(colour, colours, count);
+}
+
+const ALL_USED = 0xffffffff;
+
+/** Colours from 32 on by vertex, for the few vertices with more edges than that. */
+class UsedColours {
+  readonly #head: Int32Array;
+  #next: number[] = [];
+  #colour: number[] = [];
+  /** by colour: the edge that found it in use last */
+  #seenBy: number[] = [];
+
+  constructor(vertexCount: number) {
+    this.#head = new Int32Array(vertexCount).fill(-1);
+  }
+
+  add(colour: number, vertex: number): void {
+    this.#next.push(this.#head[vertex]);
+    this.#colour.push(colour);
+    this.#head[vertex] = this.#next.length - 1;
+  }
+
+  /** The smallest colour from 32 on that neither vertex uses; −1 = no vertex. */
+  smallestFree(edge: number, a: number, b: number): number {
+    for (const vertex of [a, b]) {
+      if (vertex < 0) continue;
+      for (let n = this.#head[vertex]; n >= 0; n = this.#next[n]) this.#seenBy[this.#colour[n]] = edge;
+    }
+    let free = 32;
+    while (this.#seenBy[free] === edge) free++;
+    return free;
+  }
 }
 
 /**

@@ -113,8 +113,8 @@ export const SCATTERED_SHARE = 0.5;
 /** The longest motion of its steps then, over δ: contacts leave room for about a δ, on either side. */
 export const SCATTERED_MOTION = 2;
 
-/** And the factor on the gain that its steps must make: by default it ends where three in a row gain less than 4 %. */
-export const SCATTERED_MIN_GAIN = 4;
+/** And the factor on the gain that its steps must make: by default it ends where three in a row gain less than 4.2 %. */
+export const SCATTERED_MIN_GAIN = 6;
 
 /** A vertex that no row has pushed for this many steps goes for its whole target. */
 export const FREE_STEPS = 8;
@@ -137,10 +137,11 @@ export const PULL_BACK_REACH = 0.8;
 
 /**
  * A contact of the pull-back aims at most this share of δ above its distance at the start of the request. δ is a tenth of an edge
- * by default: a start with tiny gaps moves by half a per cent of an edge, and is at the default offset after three requests. More than
- * the rest, or pairs that a little is missing from would never be made up for.
+ * by default: a start with tiny gaps moves by 1.25 % of an edge, and is at the default offset, δ/8, in the first request, so that the frames
+ * of a session do not come to lie farther from their targets as their contacts are brought back. More than the rest, or pairs that a little
+ * is missing from would never be made up for.
  */
-export const AIM_GROWTH = 0.05;
+export const AIM_GROWTH = 0.125;
 
 /** Weight of a vertex's contact shortfall against its distance to the target: as many layers as a pile may have (cpu/merit.ts). */
 export const SHORTFALL_WEIGHT = 8;
@@ -152,6 +153,15 @@ export const EXCESS_WEIGHT = 1000;
 export const MAX_POOR_STEPS = 3;
 
 /**
+ * So many where the edges of the state are so far over their limits that their part of the merit exceeds what a step must gain: it
+ * rises and falls from step to step by as much, because the sweeps of a step leave it, so a step says little.
+ */
+export const MAX_UNEVEN_STEPS = 8;
+
+/** The share of the merit that a step in a heap must gain at least, for each time that it costs as much as a cheap one. */
+export const HEAP_MIN_GAIN = 0.01;
+
+/**
  * A step is no poor one while a vertex that a leap limits comes nearer to its target by this share of the leap: one vertex
  * on its way counts for little in the merit of a large mesh. A crowd that only creeps towards far targets does not.
  */
@@ -160,14 +170,32 @@ export const LEAP_PROGRESS = 0.1;
 /** So many with vertices that are held in every new box end it as stalled. */
 export const MAX_HELD_STEPS = 8;
 
-/** The last steps, which only shorten edges: sweeps of each, their number, the gain below which they end, and their rest. */
+/** The last steps, which only shorten edges: sweeps of each, and their rest. */
 export const SHORTENING_SWEEPS = 64;
-export const MAX_SHORTENING_STEPS = 8;
-export const MIN_SHORTENING_GAIN = 0.1;
 export const SHORTENING_REST = 0.002;
+
+/**
+ * They go on while each takes this share off what is over the limits, or the larger one in a heap (cpu/poor-steps.ts), where steps are dear. A
+ * sheet that is drawn together by a third lies in its own way: planes between its elements grant a tenth of a motion, so that a step takes a
+ * tenth of the excess at first, and most of it at last.
+ */
+export const MIN_SHORTENING_GAIN = 0.02;
+export const HEAP_SHORTENING_GAIN = 0.1;
+
+/** So many of them at most wait for new boxes of strained elements. */
+export const MAX_DELAYED_STEPS = 8;
 
 /** Their limits are shorter by this share of δ, twice their rest, so that no edge rests just above its own. */
 export const SHORTENING_SLACK = 2 * SHORTENING_REST;
+
+/**
+ * Where a step is poor because of edges over their limits (MAX_UNEVEN_STEPS), sweeps go on in rounds from the next step on, while what
+ * they leave is more than this share of the merit; the steps that only shorten edges leave nothing, as long as they can.
+ */
+export const SWEPT_EXCESS = 0.01;
+
+/** Rounds of the sweeps of a step at most, and so many without a new low of the excess, by this factor. */
+export const MORE_SWEEPS = { rounds: 32, patience: 4, gain: 0.9 } as const;
 
 /** Every so many sweeps look at all rows; those between only at the ones that act. */
 export const COMPLETE_EVERY = 8;
@@ -186,11 +214,8 @@ export const HOLD_BACK_PASSES = 20;
 /** A strain below this share of the length at rest: the element has no rotation of its own. */
 export const FLATTEST_STRAIN = 1e-3;
 
-/** The sweeps of a step go on while a strain is farther out of its limits than this … */
+/** The sweeps of a step go on (MORE_SWEEPS) while a strain is farther out of its limits than this. */
 export const SWEPT_STRAIN = 5e-3;
-
-/** … for at most so many rounds of the sweeps of a step, and so many without a new low of the excess, by this factor. */
-export const STRAIN_SWEEPS = { rounds: 32, patience: 4, gain: 0.9 } as const;
 
 /** The strain that neighbours of an element may get in a step because one of them is held. */
 export const HELD_STRAIN = 0.05;

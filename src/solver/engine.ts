@@ -1,8 +1,9 @@
 import type { ElementPair } from '../contract/elements.js';
 import type { Parameters } from '../contract/parameters.js';
+import type { StateOrigin } from '../contract/path.js';
 import type { PairCounts, Progress, StageTimings, Status } from '../contract/report.js';
 import type { EngineDescription } from '../contract/server-info.js';
-import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { SavedScene } from './saved-scene.js';
 
@@ -33,6 +34,30 @@ export interface TwoWayFigures {
   readonly pullBack?: PullBackFigures;
   /** present where the method VOLUME_IMPULSES has computed the answer */
   readonly impulses?: ImpulseFigures;
+  /** present where they were asked for and the engine records them */
+  readonly holds?: EngineHolds;
+}
+
+/** Which pair held each vertex last. Pairs have their code in PAIR_KINDS and their vertex slots. */
+export interface EngineHolds {
+  /** int8[V]; −1 = no pair did */
+  readonly kinds: Int8Array;
+  /** int32[4·V], −1 where unused */
+  readonly vertices: Int32Array;
+  /** uint32[V] the step in which that pair held the vertex first, and no other since */
+  readonly since: Uint32Array;
+  /** of the last step of the pull-back towards the target; absent = there was none */
+  readonly pushes?: EnginePushes;
+}
+
+/** The pairs whose rows push, n of them. */
+export interface EnginePushes {
+  /** uint8[n] */
+  readonly kinds: Uint8Array;
+  /** int32[4·n] */
+  readonly vertices: Int32Array;
+  /** float32[n] λ > 0, engine units × mean mass */
+  readonly multipliers: Float32Array;
 }
 
 /** What a resolve by volume preserving impulses tells of itself. Its pairs are those of the round with the most volumes. */
@@ -85,7 +110,7 @@ export interface StepInput {
   /** the target; finite. The engine keeps no reference. */
   readonly y: EnginePositions;
   /** proximity pairs that this resolve neither constrains nor bounds nor checks; absent = none */
-  readonly excluded?: ExcludedPairs | undefined;
+  readonly excluded?: LeftOutPairs | undefined;
   /** asked between steps: true stops the resolve with status DEADLINE and a safe state */
   readonly shouldStop?: () => boolean;
   /**
@@ -99,8 +124,10 @@ export interface StepInput {
    */
   readonly searchTimeLeft?: () => number;
   readonly onProgress?: (progress: Progress) => void;
-  /** receives every accepted state after x, in order; the engine reuses the array */
-  readonly onState?: (x: EnginePositions) => void;
+  /** whether {@link TwoWayFigures.holds} are wanted */
+  readonly recordsHolds?: boolean;
+  /** receives every accepted state after x, in order; the engine reuses the array. `from`: what has led there */
+  readonly onState?: (x: EnginePositions, from?: StateOrigin) => void;
 }
 
 /** How engine units relate to the caller's, and how small a gap they can represent. */
@@ -127,6 +154,12 @@ export interface Scene<M extends Method = TwoWayMethod> {
    * closed and opened again searches anew.
    */
   save?(): SavedScene;
+  /**
+   * The same of a scene that lies on a device, which is read: this takes time, and no resolve may run meanwhile.
+   *
+   * @throws OUT_OF_DEVICE_MEMORY where there is no room for the copies, DEVICE_LOST
+   */
+  read?(): Promise<SavedScene>;
   close(): void;
 }
 
@@ -142,6 +175,10 @@ export interface Engine<M extends Method = TwoWayMethod> {
    * are refused.
    */
   readonly hasPartOffsets?: boolean;
+  /** Whether StepInput.excluded may follow from a rule. Without it, it must list its pairs (LeftOutPairs.proximityPairs). */
+  readonly leavesOutByRule?: boolean;
+  /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
+  readonly maxPairBytes?: number | undefined;
   /** Whether another engine of its kind takes seconds to open, or much memory of a device: few threads should have one. */
   readonly isCostlyToOpen?: boolean;
   /** bytes that all scenes share and that remain allocated between resolves; absent = none */

@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { CORNERS, PAIR_KINDS, SIDE_A } from './pair-kinds.js';
 
@@ -61,7 +61,9 @@ function computeBorder(mesh: CollisionMesh): KinematicBorder {
     // Few edges have two such ends; only those need a look-up.
     if (hasDynamicEdge[a] + hasDynamicEdge[b] === 2 && sides.has(a * vertexCount + b)) border[e] = 1;
   }
-  return { contactVertices: Uint8Array.from(contactVertices, (v) => hasDynamicEdge[v]), edges: border };
+  const contacts = new Uint8Array(contactVertices.length);
+  for (let n = 0; n < contacts.length; n++) contacts[n] = hasDynamicEdge[contactVertices[n]];
+  return { contactVertices: contacts, edges: border };
 }
 
 /** Kinematic sides of triangles with one dynamic corner, as (lower id)·V + higher id, which is below 2^53. */
@@ -143,7 +145,7 @@ export function ignoredParts(mesh: CollisionMesh): PairPredicate | undefined {
 /** Excludes what either excludes; undefined = nothing. */
 export function eitherOf(
   ofIgnoredParts: PairPredicate | undefined,
-  excluded: ExcludedPairs | undefined,
+  excluded: LeftOutPairs | undefined,
 ): PairPredicate | undefined {
   if (!excluded) return ofIgnoredParts;
   return (kind, v0, v1, v2, v3) =>
@@ -151,6 +153,6 @@ export function eitherOf(
 }
 
 /** Whether both exclude the same pairs. */
-export function isSameList(a: ExcludedPairs | undefined, b: ExcludedPairs | undefined): boolean {
+export function isSameList(a: LeftOutPairs | undefined, b: LeftOutPairs | undefined): boolean {
   return a ? a.isSameAs(b) : b === undefined || b.isSameAs(undefined);
 }

@@ -44,22 +44,104 @@ export function mortonCode(box: Float32Array, i: number, { x, y, z, cells }: Gri
   return spread(cx) | (spread(cy) << 1) | (spread(cz) << 2);
 }
 
-/** Stable radix sort of 0…count−1 by code: equal codes stay in index order. */
+/** From so many numbers on two digits of 15 bits are quicker to sort by than three of 10, whose counters are fewer to clear. */
+const MANY = 1 << 15;
+
+/** Stable radix sort of 0…count−1 by code: equal codes stay in index order. `code` stays as it is. */
 export function sortByCode(count: number, code: Uint32Array, order: Uint32Array): void {
-  let from = new Uint32Array(count);
-  let to = order;
-  for (let i = 0; i < count; i++) from[i] = i;
-  const bucket = new Uint32Array(1025);
-  for (let shift = 0; shift < 30; shift += 10) {
-    bucket.fill(0);
-    for (let i = 0; i < count; i++) bucket[((code[i] >>> shift) & GRID) + 1]++;
-    for (let b = 0; b < 1024; b++) bucket[b + 1] += bucket[b];
-    for (let s = 0; s < count; s++) to[bucket[(code[from[s]] >>> shift) & GRID]++] = from[s];
-    const swap = from;
-    from = to as Uint32Array<ArrayBuffer>;
+  const bits = count < MANY ? 10 : 15;
+  const mask = 2 ** bits - 1;
+  const places = new Uint32Array(mask + 1);
+  // The rest of a code travels with its index: a look-up by index would miss the caches.
+  let index = new Uint32Array(count);
+  let rest = code;
+  let to: Uint32Array = order;
+  for (let shift = 0; shift < 30; shift += bits) {
+    places.fill(0);
+    for (let s = 0; s < count; s++) places[rest[s] & mask]++;
+    let sum = 0;
+    for (let digit = 0; digit <= mask; digit++) {
+      const size = places[digit];
+      places[digit] = sum;
+      sum += size;
+    }
+    const isFirst = shift === 0;
+    const left = new Uint32Array(count);
+    for (let s = 0; s < count; s++) {
+      const place = places[rest[s] & mask]++;
+      to[place] = isFirst ? s : index[s];
+      left[place] = rest[s] >>> bits;
+    }
+    const swap = index;
+    index = to as Uint32Array<ArrayBuffer>;
     to = swap;
+    rest = left;
   }
-  if (from !== order) order.set(from);
+  if (index !== order) order.set(index);
+}
+
+/**
+ * The order (uint32[N]) of elements by the Morton code of their bounds, then by index: that of the leaves of a tree over them.
+ *
+ * @param vertices uint32[size·N] vertices of each element, one to three
+ * @param x float32[3·V]
+ */
+export function mortonOrder(vertices: Uint32Array, size: number, x: Float32Array): Uint32Array {
+  const count = vertices.length / size;
+  const code = new Uint32Array(count);
+  computeCodes(vertices, size, x, code);
+  const order = new Uint32Array(count);
+  sortByCode(count, code, order);
+  return order;
+}
+
+/** The codes that {@link mortonCode} gives for the boxes of the elements, without the boxes: those of a large mesh would fill memory. */
+function computeCodes(vertices: Uint32Array, size: number, x: Float32Array, code: Uint32Array): void {
+  const count = code.length;
+  const second = size > 1 ? 1 : 0;
+  let lx = Number.POSITIVE_INFINITY;
+  let ly = lx;
+  let lz = lx;
+  let hx = Number.NEGATIVE_INFINITY;
+  let hy = hx;
+  let hz = hx;
+  // First the bounds of the doubled centres, then the codes, which need them.
+  for (let e = 0, at = 0; e < count; e++, at += size) {
+    const a = 3 * vertices[at];
+    const b = 3 * vertices[at + second];
+    const c = 3 * vertices[at + size - 1];
+    const isTriangle = size === 3;
+    const sx = isTriangle ? sumOfBounds(x[a], x[b], x[c]) : x[a] + x[b];
+    const sy = isTriangle ? sumOfBounds(x[a + 1], x[b + 1], x[c + 1]) : x[a + 1] + x[b + 1];
+    const sz = isTriangle ? sumOfBounds(x[a + 2], x[b + 2], x[c + 2]) : x[a + 2] + x[b + 2];
+    if (sx < lx) lx = sx;
+    if (sx > hx) hx = sx;
+    if (sy < ly) ly = sy;
+    if (sy > hy) hy = sy;
+    if (sz < lz) lz = sz;
+    if (sz > hz) hz = sz;
+  }
+  const extent = Math.max(hx - lx, hy - ly, hz - lz);
+  const cells = extent > 0 ? GRID / extent : 0;
+  for (let e = 0, at = 0; e < count; e++, at += size) {
+    const a = 3 * vertices[at];
+    const b = 3 * vertices[at + second];
+    const c = 3 * vertices[at + size - 1];
+    const isTriangle = size === 3;
+    const sx = isTriangle ? sumOfBounds(x[a], x[b], x[c]) : x[a] + x[b];
+    const sy = isTriangle ? sumOfBounds(x[a + 1], x[b + 1], x[c + 1]) : x[a + 1] + x[b + 1];
+    const sz = isTriangle ? sumOfBounds(x[a + 2], x[b + 2], x[c + 2]) : x[a + 2] + x[b + 2];
+    // Not negative, and at most GRID: (extent (1 + u)) (GRID / extent) (1 + u)² is below GRID + 1.
+    const inX = SPREAD[((sx - lx) * cells) | 0];
+    const inY = SPREAD[((sy - ly) * cells) | 0];
+    const inZ = SPREAD[((sz - lz) * cells) | 0];
+    code[e] = inX | (inY << 1) | (inZ << 2);
+  }
+}
+
+/** The least and the largest of three, added. Without branches, which nothing could predict. */
+function sumOfBounds(a: number, b: number, c: number): number {
+  return Math.min(Math.min(a, b), c) + Math.max(Math.max(a, b), c);
 }
 
 /** Restores the order by code, then index, after the codes of `moved` have changed: the others are in order already. */
@@ -87,3 +169,6 @@ function spread(value: number): number {
   v = (v | (v << 4)) & 0x030c30c3;
   return (v | (v << 2)) & 0x09249249;
 }
+
+/** What {@link spread} gives for each cell of an axis. */
+const SPREAD = Uint32Array.from({ length: GRID + 1 }, (_, cell) => spread(cell));

@@ -1,6 +1,6 @@
 import type { PairKind } from '../contract/elements.js';
 import type { PairCounts } from '../contract/report.js';
-import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import { MIN_AREA_SHARE, MIN_SINE } from './constants.js';
 
 /** Elements that a search pairs up, as in CollisionMesh; `rods` are the edges from `rodStart` on. */
@@ -40,7 +40,7 @@ export interface PairKindEntry {
   /** undefined where the sides span no plane: only the closest points give a normal */
   readonly plane?: PairPlane;
   /** Whether a request excludes this pair. @param v vertex ids in slot order */
-  readonly isExcluded: (excluded: ExcludedPairs, v0: number, v1: number, v2: number, v3: number) => boolean;
+  readonly isExcluded: (excluded: LeftOutPairs, v0: number, v1: number, v2: number, v3: number) => boolean;
 }
 
 /** The kinds of proximity pair, in the order in which a search appends them to P; the index is the kind's code. */

@@ -12,8 +12,10 @@ export interface SavedScene {
   readonly units: EngineUnits;
   /** steps of all resolves so far: they seed the orders of sweeps */
   readonly step: number;
-  /** undefined = void, so that the next resolve searches */
+  /** of a scene on the host; undefined = void, so that the next resolve searches */
   readonly proximity: SavedProximity | undefined;
+  /** of a scene on a device, which has no other; undefined = no search has been prepared yet */
+  readonly device?: SavedDeviceScene | undefined;
 }
 
 /** P with its validity, as {@link Proximity} (cpu/proximity.ts) describes the fields. */
@@ -35,4 +37,29 @@ export interface SavedProximity {
   readonly worn: number;
   /** pairs whose exclusion the search knew of; undefined = none */
   readonly excluded: readonly ElementPair[] | undefined;
+}
+
+/** What a scene on a device goes on from, as its buffers hold it (gpu/step/scene-buffers.ts). */
+export interface SavedDeviceScene {
+  /** float32[3·V] engine units: the state that has fixed the order of its trees, and so the order of P */
+  readonly orderedAt: Float32Array;
+  /** room that the buffers had: a search or a step that finds more than fits goes on in another way */
+  readonly pairCapacity: number;
+  readonly candidateCapacity: number;
+  /** pairs whose exclusion the search knew of; undefined = none */
+  readonly excluded: readonly ElementPair[] | undefined;
+  /** P with its trust boxes; undefined = void */
+  readonly pairs:
+    | {
+        /** int32[4·n], uint32[n], float32[4·n], float32[n] */
+        readonly vertex: Int32Array;
+        readonly info: Uint32Array;
+        readonly normal: Float32Array;
+        readonly distance: Float32Array;
+        /** float32[6·V] */
+        readonly box: Float32Array;
+        /** D(l), under the guard RADIUS */
+        readonly radius: number;
+      }
+    | undefined;
 }

@@ -71,13 +71,14 @@ export function toSettings(parameters: Parameters, units: EngineUnits): Settings
 
 /**
  * FAST is Algorithm 1 alone. More sweeps and a later end come nearer to the constrained optimum and cost time in proportion.
- * τ only damps what contacts push: a smaller one takes more steps to the same place, and the phase ends before it. Measured
- * with npm run bench -- --suite fidelity; docs/measurements.md has what each quality reaches.
+ * τ only damps what contacts push: with a smaller one a net that hangs on few contacts swings less about its place, and takes more steps to
+ * it, so that it pays only where the phase ends late. Measured with npm run bench -- --suite fidelity; docs/measurements.md has what each
+ * quality reaches.
  */
 const QUALITIES: Readonly<Record<Quality, Omit<PullBackSettings, 'offset'> | undefined>> = {
   FAST: undefined,
-  BALANCED: { sweeps: 32, tau: 0.4, minGain: 0.01 },
-  FINE: { sweeps: 64, tau: 0.4, minGain: 0.005 },
+  BALANCED: { sweeps: 32, tau: 0.5, minGain: 0.007 },
+  FINE: { sweeps: 64, tau: 0.3, minGain: 0.001 },
 };
 
 function pullBackOf({ quality, contactOffset, activationDistance }: Parameters): PullBackSettings | undefined {

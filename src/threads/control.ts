@@ -52,6 +52,14 @@ export const CONTROL = {
   busy: 8,
   /** 1 = the thread asks no more */
   gone: 9,
+  /** 1 = chunks of the run wait for their turn, see {@link awaitTurn} */
+  ordered: 10,
+  /** chunks of an ordered run that have ended, whoever computed them; who waits for a turn waits on it */
+  ended: 11,
+  /** 1 = the rest of an ordered run is not computed */
+  abandoned: 12,
+  /** threads that sleep, or are about to, until `done` or `ended` changes: where there is none nobody is woken, which takes a lock */
+  sleepers: 13,
   /** one word a slot: 1 + chunk that the helper computes; 0 = none */
   held: 16,
   /** one word a slot: 1 + chunk that the helper gave back, unfinished */
@@ -89,6 +97,62 @@ export function claim(words: Int32Array): number {
       return (ticket - Atomics.load(words, CONTROL.base)) | 0;
     }
   }
+}
+
+/** Looks at a turn before a thread sleeps: some ten microseconds, more than most turns take. */
+const SPINS = 2000;
+
+/** Milliseconds between two looks of a thread that sleeps before its turn. */
+export const TURN_INTERVAL = 5;
+
+/**
+ * Waits until `before` chunks of an ordered run have ended.
+ *
+ * Chunk n needs the chunks before after[n], with after ascending and after[n] ≤ n. Chunks are claimed in ascending order, so each
+ * chunk that somebody waits for has been claimed, by a thread that computes it or waits for still earlier ones: the first chunk that has not ended waits
+ * for nobody. A number of chunks says which ones: where those from m on all need the ones before m, none of them has ended
+ * while fewer than m have, so the first m that end are the chunks before m.
+ *
+ * @param onSleep called after each sleep
+ * @returns false = the run is given up, and the chunk must not be computed
+ */
+export function awaitTurn(words: Int32Array, before: number, onSleep: () => void = () => {}): boolean {
+  for (let looks = 0; ; looks++) {
+    const ended = Atomics.load(words, CONTROL.ended);
+    if (ended >= before) return true;
+    if (Atomics.load(words, CONTROL.abandoned) === 1 || Atomics.load(words, CONTROL.gone) === 1) return false;
+    if (looks < SPINS) continue;
+    sleep(words, CONTROL.ended, ended, TURN_INTERVAL);
+    onSleep();
+  }
+}
+
+/**
+ * Sleeps until somebody has changed a counter, `done` or `ended`, by {@link raise}.
+ *
+ * Nobody sleeps through a change: this thread counts itself before it compares the counter, who changes it looks for sleepers
+ * afterwards, and atomic operations have one order. Either the sleeper is seen, or it sees the change.
+ *
+ * @param value that this thread has seen
+ * @param milliseconds at most
+ * @returns whether the counter has changed
+ */
+export function sleep(words: Int32Array, counter: number, value: number, milliseconds: number): boolean {
+  Atomics.add(words, CONTROL.sleepers, 1);
+  const outcome = Atomics.wait(words, counter, value, milliseconds);
+  Atomics.sub(words, CONTROL.sleepers, 1);
+  return outcome !== 'timed-out';
+}
+
+/** Counts one more, and wakes who sleeps until it changes. */
+export function raise(words: Int32Array, counter: number): void {
+  Atomics.add(words, counter, 1);
+  if (Atomics.load(words, CONTROL.sleepers) > 0) Atomics.notify(words, counter);
+}
+
+/** A chunk of an ordered run has ended. */
+export function endTurn(words: Int32Array): void {
+  raise(words, CONTROL.ended);
 }
 
 /** In place of a buffer: the array is empty. */

@@ -1,15 +1,19 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import {
+  awaitTurn,
   BOARD,
   CONTROL,
   type Control,
   claim,
+  endTurn,
   type HelperMessage,
   NO_BUFFER,
+  raise,
   type StageDefinition,
   VIEW_TYPES,
   viewControl,
 } from './control.js';
+import { argumentsOf, type KernelArguments } from './kernel-arguments.js';
 import { collectGarbage } from './memory.js';
 import type { HelperSetup, LaneMessage } from './pool.js';
 import { type AnyStage, findStage, type SharedView } from './stage.js';
@@ -87,8 +91,7 @@ function receive<T>(port: MessagePort): T | undefined {
 function help(asker: Asker): boolean {
   const { words } = asker.control;
   let last = -1;
-  let arrays: Record<string, SharedView> = {};
-  let numbers: Record<string, number> = {};
+  let current: KernelArguments | undefined;
   let hasWorked = false;
   // `base` is a ticket of the run alone: once it differs from `gaveUp`, that run has ended, and no claim can be of it.
   while (!isCrowded() && Atomics.load(words, CONTROL.base) !== asker.gaveUp) {
@@ -103,10 +106,19 @@ function help(asker: Asker): boolean {
     let isReturned = known?.stage === undefined;
     try {
       if (known?.stage) {
-        if (base !== last) [arrays, numbers] = readArguments(asker, known.definition);
+        if (base !== last || !current) {
+          current?.empty();
+          current = readArguments(asker, known.stage, known.definition);
+        }
         last = base;
+        const { arrays, numbers } = current;
         const from = n * words[CONTROL.chunk];
-        known.stage.kernel(arrays, numbers, from, Math.min(words[CONTROL.items], from + words[CONTROL.chunk]), slot);
+        const to = Math.min(words[CONTROL.items], from + words[CONTROL.chunk]);
+        const isOrdered = words[CONTROL.ordered] === 1;
+        if (!isOrdered || awaitTurn(words, arrays.after[n])) {
+          known.stage.kernel(arrays, numbers, from, to, slot);
+          if (isOrdered) endTurn(words);
+        }
       }
     } catch {
       // The thread that asks computes the chunk again, and learns what is wrong.
@@ -114,20 +126,18 @@ function help(asker: Asker): boolean {
     }
     if (isReturned) Atomics.store(words, CONTROL.returned + slot, n + 1);
     Atomics.store(words, CONTROL.held + slot, 0);
-    Atomics.add(words, CONTROL.done, 1);
-    Atomics.notify(words, CONTROL.done);
+    raise(words, CONTROL.done);
     if (isReturned) {
+      Atomics.notify(words, CONTROL.ended);
       asker.gaveUp = base;
       break;
     }
   }
+  current?.empty();
   return hasWorked;
 }
 
-function readArguments(
-  asker: Asker,
-  definition: StageDefinition,
-): [Record<string, SharedView>, Record<string, number>] {
+function readArguments(asker: Asker, stage: AnyStage, definition: StageDefinition): KernelArguments {
   const { arguments: args } = asker.control;
   const arrays: Record<string, SharedView> = {};
   const numbers: Record<string, number> = {};
@@ -139,7 +149,9 @@ function readArguments(
     at += 4;
   }
   for (const name of definition.numbers) numbers[name] = args[at++];
-  return [arrays, numbers];
+  const own = argumentsOf(stage, arrays, numbers);
+  own.fill(arrays, numbers);
+  return own;
 }
 
 function isCrowded(): boolean {

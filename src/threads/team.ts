@@ -1,16 +1,21 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import {
+  awaitTurn,
   BOARD,
   CONTROL,
   type Control,
   claim,
+  endTurn,
   type HelperMessage,
   MAX_ARGUMENTS,
   MAX_SLOTS,
   NO_BUFFER,
+  sleep,
+  TURN_INTERVAL,
   VIEW_TYPES,
   viewControl,
 } from './control.js';
+import { argumentsOf } from './kernel-arguments.js';
 import { SharedMemory } from './memory.js';
 import type { AnyStage, Arrays, Numbers, SharedView, Stage } from './stage.js';
 
@@ -63,7 +68,12 @@ export interface Work<A extends Arrays<A>, N extends Numbers<N>> {
   readonly chunk: number;
   /** nanoseconds an item, roughly: decides whether the run is worth sharing */
   readonly cost: number;
-  /** called by this thread between two of its chunks; what it throws ends the run and is thrown again */
+  /**
+   * `arrays.after`, for a run whose chunks have an order: chunk n begins when the chunks before after[n] have ended; ascending,
+   * and after[n] = after[m] for all m between after[n] and n
+   */
+  readonly after?: Uint32Array | undefined;
+  /** called by this thread before a shared run and before each of its own chunks; what it throws ends the run and is thrown again */
   readonly pulse?: (() => void) | undefined;
 }
 
@@ -136,7 +146,23 @@ export class Team {
    * @throws HelperLost; what a kernel or `pulse` throws. The results are then incomplete, and no thread writes any more, except
    *   after HelperLost: the memory of the run must then not be used again, and {@link memory} does not give it to anybody
    */
-  run<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>): void {
+  run<A extends Arrays<A>, N extends Numbers<N>>(asked: Work<A, N>): void {
+    const { stage, arrays, numbers } = asked;
+    const own = argumentsOf(stage as unknown as AnyStage, arrays, numbers);
+    // A pulse may begin a run of the same stage.
+    if (own.isInUse) {
+      this.#compute(asked);
+      return;
+    }
+    own.fill(arrays, numbers);
+    try {
+      this.#compute({ ...asked, arrays: own.arrays as unknown as A, numbers: own.numbers as unknown as N });
+    } finally {
+      own.empty();
+    }
+  }
+
+  #compute<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>): void {
     const { count, chunk, cost } = work;
     const chunks = Math.ceil(count / chunk);
     const isShared = chunks > 1 && !this.#isWorking && count * cost >= WORTH_SHARING && this.#hasHelpers(count * cost);
@@ -157,12 +183,16 @@ export class Team {
   }
 
   #share<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array, chunks: number): void {
+    // Helpers may claim every chunk: even then a run whose time is over does not begin.
+    work.pulse?.();
     const board = this.#board as Int32Array;
     const base = Atomics.load(words, CONTROL.next);
     const limit = (base + chunks) | 0;
     Atomics.store(words, CONTROL.done, 0);
     Atomics.store(words, CONTROL.base, base);
     for (let slot = 0; slot < MAX_SLOTS; slot++) Atomics.store(words, CONTROL.returned + slot, 0);
+    Atomics.store(words, CONTROL.ended, 0);
+    Atomics.store(words, CONTROL.abandoned, 0);
     Atomics.store(words, CONTROL.limit, limit);
     Atomics.add(board, BOARD.bell, 1);
     Atomics.notify(board, BOARD.bell, Math.min(chunks - 1, freeCores(board)));
@@ -172,38 +202,69 @@ export class Team {
       for (let n = claim(words); n >= 0; n = claim(words)) {
         own++;
         work.pulse?.();
-        computeChunk(work, n, 0);
+        this.#computeInTurn(work, words, n);
       }
     } catch (thrown) {
       // Nothing more can be claimed; what has been claimed ends before anybody touches its memory again.
       claimed = (Atomics.exchange(words, CONTROL.next, limit) - base) | 0;
-      this.#awaitHelpers(words, claimed - own);
+      Atomics.store(words, CONTROL.abandoned, 1);
+      Atomics.notify(words, CONTROL.ended);
+      if (!(thrown instanceof HelperLost)) this.#awaitHelpers(words, claimed - own);
       throw thrown;
     }
-    this.#awaitHelpers(words, claimed - own);
-    this.helpedChunks += claimed - own;
-    for (let slot = 1; slot < MAX_SLOTS; slot++) {
-      const returned = Atomics.load(words, CONTROL.returned + slot) - 1;
-      // Where the kernel threw, it throws here as well, on the thread that can tell its caller.
-      if (returned >= 0) computeChunk(work, returned, 0);
+    // Helpers may wait for a chunk that another one has returned.
+    try {
+      this.#awaitHelpers(words, claimed - own, work.after && (() => this.#computeReturned(work, words)));
+      this.helpedChunks += claimed - own;
+      this.#computeReturned(work, words);
+    } catch (thrown) {
+      Atomics.store(words, CONTROL.abandoned, 1);
+      Atomics.notify(words, CONTROL.ended);
+      if (!(thrown instanceof HelperLost)) this.#awaitHelpers(words, claimed - own);
+      throw thrown;
     }
   }
 
-  /** Waits until helpers have ended so many chunks. */
-  #awaitHelpers(words: Int32Array, chunks: number): void {
+  #computeInTurn<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array, n: number): void {
+    if (!work.after) {
+      computeChunk(work, n, 0);
+      return;
+    }
+    let looks = 0;
+    awaitTurn(words, work.after[n], () => {
+      this.#computeReturned(work, words);
+      if (++looks * TURN_INTERVAL >= MAX_IDLE_LOOKS * LOOK_INTERVAL || this.#hasLostHelper(words)) this.#lose();
+    });
+    computeChunk(work, n, 0);
+    endTurn(words);
+  }
+
+  /** Computes chunks that helpers gave back. Where the kernel threw, it throws here as well, on the thread that can tell its caller. */
+  #computeReturned<A extends Arrays<A>, N extends Numbers<N>>(work: Work<A, N>, words: Int32Array): void {
+    const returned: number[] = [];
+    for (let slot = 1; slot < MAX_SLOTS; slot++) {
+      const n = Atomics.exchange(words, CONTROL.returned + slot, 0) - 1;
+      if (n >= 0) returned.push(n);
+    }
+    for (const n of returned.sort((a, b) => a - b)) this.#computeInTurn(work, words, n);
+  }
+
+  /** Waits until helpers have ended so many chunks. @param onWake called whenever one has */
+  #awaitHelpers(words: Int32Array, chunks: number, onWake: () => void = () => {}): void {
     let looks = 0;
     for (;;) {
       const done = Atomics.load(words, CONTROL.done);
       if (done === chunks) return;
-      if (Atomics.wait(words, CONTROL.done, done, LOOK_INTERVAL) !== 'timed-out') {
-        looks = 0;
-        continue;
-      }
-      if (++looks < MAX_IDLE_LOOKS && !this.#hasLostHelper(words)) continue;
-      this.memory.abandon();
-      this.leave();
-      throw new HelperLost();
+      onWake();
+      if (sleep(words, CONTROL.done, done, LOOK_INTERVAL)) looks = 0;
+      else if (++looks >= MAX_IDLE_LOOKS || this.#hasLostHelper(words)) this.#lose();
     }
+  }
+
+  #lose(): never {
+    this.memory.abandon();
+    this.leave();
+    throw new HelperLost();
   }
 
   #hasLostHelper(words: Int32Array): boolean {
@@ -229,7 +290,8 @@ export class Team {
       this.#ports = answer.message.ports;
       Atomics.store(words, CONTROL.messages, 0);
     }
-    return this.#ports.length > 0 && freeCores(this.#board) > 0;
+    // A helper that has just ended a run counts as awake for a moment yet, and looks for another run before it sleeps.
+    return this.#ports.length > 0 && Atomics.load(this.#board, BOARD.cores) > Atomics.load(this.#board, BOARD.busy);
   }
 
   /** Writes what helpers need to know of a run. @returns undefined where an array is not in shared memory */
@@ -250,6 +312,7 @@ export class Team {
     words[CONTROL.definition] = definition;
     words[CONTROL.items] = work.count;
     words[CONTROL.chunk] = work.chunk;
+    words[CONTROL.ordered] = work.after ? 1 : 0;
     return words;
   }
 

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { AIM_GROWTH } from '../../src/solver/constants.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { type OffsetFrame, offsetFrames, type PressedPair, sheetsOnTable } from '../support/contact-gaps.js';
 import { examplePair } from '../support/nearness.js';
@@ -57,13 +58,13 @@ export function testContactOffset(t: Test, engine: Engine): void {
 
   t.test('a start with tiny gaps is brought to the offset little by little', async (t) => {
     // The sheet begins at 0.1 δ and its target is below the table.
-    const frames = await offsetFrames(engine, sheetsOnTable(1, 0.1 * DELTA, 0.05), askFor(0.25), 5);
+    const frames = await offsetFrames(engine, sheetsOnTable(1, 0.1 * DELTA, 0.05), askFor(0.5), 5);
     frames.forEach(({ median }, k) => {
-      // A twentieth of δ a request, and what a step leaves over because its motion would be too short.
-      t.ok(median <= Math.min(0.25, 0.1 + 0.05 * (k + 1)) + SLACK, `frame ${k + 1}: ${median} δ`);
+      // An eighth of δ a request, and what a step leaves over because its motion would be too short.
+      t.ok(median <= Math.min(0.5, 0.1 + AIM_GROWTH * (k + 1)) + SLACK, `frame ${k + 1}: ${median} δ`);
     });
     t.ok(frames[0].median >= 0.1, 'it is not pressed together either');
-    t.ok(frames[4].median >= REACHED * 0.25, `after five frames ${frames[4].median} δ`);
+    t.ok(frames[4].median >= REACHED * 0.5, `after five frames ${frames[4].median} δ`);
   });
 }
 

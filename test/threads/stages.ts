@@ -72,3 +72,41 @@ export const SLOW = defineStage(
     for (let n = Math.max(2, from); n < to; n++) done[n]++;
   },
 );
+
+/** Each chunk writes one more than the largest number of the chunks before its turn. */
+export const TURNS = defineStage(
+  import.meta.url,
+  'turns',
+  (
+    { after, levels, by }: { readonly after: Uint32Array; readonly levels: Int32Array; readonly by: Int32Array },
+    { bad, work }: { readonly bad: number; readonly work: number },
+    from,
+    to,
+    slot,
+  ) => {
+    for (let n = from; n < to; n++) {
+      if (n === bad) throw new RangeError(`chunk ${n}`);
+      let level = 0;
+      for (let m = 0; m < after[n]; m++) level = Math.max(level, levels[m] === 0 ? 1e6 : levels[m]);
+      for (let k = 0; k < work; k++) levels[n] = k & 1;
+      levels[n] = level + 1;
+      by[n] = slot;
+    }
+  },
+);
+
+/** The same, of which helpers compute nothing. */
+export const TURNS_UNHELPED = defineStage(
+  import.meta.url,
+  'turns unhelped',
+  (
+    { after, levels }: { readonly after: Uint32Array; readonly levels: Int32Array },
+    _: Readonly<Record<never, number>>,
+    from,
+    to,
+    slot,
+  ) => {
+    if (slot > 0) throw new Error('not here');
+    for (let n = from; n < to; n++) levels[n] = 1 + (after[n] > 0 ? levels[after[n] - 1]! : 0);
+  },
+);

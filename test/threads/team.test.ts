@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { HelperPool } from '../../src/threads/pool.js';
+import { defineStage } from '../../src/threads/stage.js';
 import { HelperLost, Team } from '../../src/threads/team.js';
-import { DEADLY, FAILING, SLOW, SQUARES, UNHELPED } from './stages.js';
+import { DEADLY, FAILING, SLOW, SQUARES, TURNS, TURNS_UNHELPED, UNHELPED } from './stages.js';
 
 const shared = (words: number) => new Int32Array(new SharedArrayBuffer(4 * words));
 const squares = (count: number) => ({ squares: new Float64Array(new SharedArrayBuffer(8 * count)), by: shared(count) });
@@ -91,18 +92,116 @@ t.test('what helpers cannot compute, the asking thread computes, all of it', asy
   }
 });
 
+/** Phases of 1 to 9 chunks. */
+function phases(count: number): { after: Uint32Array; levels: number[] } {
+  const after = new Uint32Array(new SharedArrayBuffer(4 * count));
+  const levels: number[] = [];
+  for (let n = 0, level = 1; n < count; level++) {
+    const first = n;
+    for (const end = Math.min(count, n + 1 + ((level * 7919) % 9)); n < end; n++) {
+      after[n] = first;
+      levels.push(level);
+    }
+  }
+  return { after, levels };
+}
+
+for (const cores of [1, 2, 4]) {
+  t.test(`${cores} cores: chunks of an ordered run begin when those before their turn have ended`, async (t) => {
+    const { team } = await openTeam(t, cores);
+    let hasHelped = false;
+    for (let round = 0; round < 100; round++) {
+      const count = 1 + ((round * 7919) % 400);
+      const { after, levels } = phases(count);
+      const arrays = { after, levels: shared(count), by: shared(count) };
+      const numbers = { bad: -1, work: 2000 };
+      team.run({ stage: TURNS, arrays, numbers, count, chunk: 1, cost: 1e6, after });
+      if (arrays.levels.some((level, n) => level !== levels[n])) t.fail(`round ${round}, ${count} chunks`);
+      hasHelped ||= arrays.by.some((slot) => slot > 0);
+    }
+    t.equal(hasHelped, cores > 1, 'helpers took part');
+  });
+}
+
+t.test('an ordered run ends by an error of a kernel or a pulse, and where helpers give chunks back', async (t) => {
+  const { team } = await openTeam(t, 3);
+  const count = 200;
+  const { after, levels } = phases(count);
+  const arrays = { after, levels: shared(count), by: shared(count) };
+  const work = { stage: TURNS, arrays, count, chunk: 1, cost: 1e6, after };
+  for (const bad of [0, 37, 199]) {
+    t.throws(() => team.run({ ...work, numbers: { bad, work: 2000 } }), {
+      name: 'RangeError',
+      message: `chunk ${bad}`,
+    });
+    const before = arrays.levels.slice();
+    await pause(20);
+    t.same(arrays.levels, before, 'nobody writes afterwards');
+  }
+  // How many chunks the asking thread gets is up to the scheduler of the machine; the pulse is called even if it gets none.
+  const pulse = () => {
+    throw new Error('no time left');
+  };
+  t.throws(() => team.run({ ...work, numbers: { bad: -1, work: 2000 }, pulse }), /no time left/);
+  for (let round = 0; round < 5; round++) {
+    const [alone, numbers] = [shared(count), {}];
+    team.run({ ...work, stage: TURNS_UNHELPED, arrays: { after, levels: alone }, numbers });
+    t.same([...alone], levels);
+  }
+  team.run({ ...work, numbers: { bad: -1, work: 100 } });
+  t.same([...arrays.levels], levels, 'the next run works');
+});
+
+t.test('a kernel gets the same two objects in every run, which hold nothing in between', async (t) => {
+  const team = new Team();
+  const seen: { readonly arrays: { readonly done: Int32Array }; readonly numbers: { readonly by: number } }[] = [];
+  const stage = defineStage(
+    import.meta.url,
+    'noting',
+    (arrays: { readonly done: Int32Array }, numbers: { readonly by: number }, from, to) => {
+      for (let n = from; n < to; n++) arrays.done[n] += numbers.by;
+      seen.push({ arrays, numbers });
+    },
+  );
+  const [outer, inner] = [new Int32Array(2), new Int32Array(2)];
+  const work = { stage, count: 2, chunk: 1, cost: 1 };
+  team.run({ ...work, arrays: { done: outer }, numbers: { by: 1 } });
+  t.equal(seen[0].arrays.done.length, 0);
+  let pulses = 0;
+  const pulse = () => {
+    if (++pulses === 2) team.run({ ...work, arrays: { done: inner }, numbers: { by: 7 } });
+  };
+  team.run({ ...work, arrays: { done: outer }, numbers: { by: 0.5 }, pulse });
+  t.same([...outer], [1, 1], 'a half is cut off');
+  t.same([...inner], [7, 7], 'a run within a run has objects of its own');
+  t.equal(seen.length, 6);
+  t.ok(
+    [seen[1], seen[2], seen[5]].every(
+      ({ arrays, numbers }) => arrays === seen[0].arrays && numbers === seen[0].numbers,
+    ),
+  );
+  t.equal(seen[0].arrays.done.length, 0);
+});
+
 t.test('a pulse that throws ends the run once claimed chunks are done', async (t) => {
   const { team } = await openTeam(t, 3);
   const arrays = squares(5000);
-  const numbers = { rounds: 1000 };
-  let pulses = 0;
-  const pulse = () => {
-    if (++pulses > 3) throw new Error('no time left');
+  const work = { stage: SQUARES, arrays, numbers: { rounds: 1000 }, count: 5000, chunk: 8, cost: 1e6 };
+  const late = () => {
+    throw new Error('no time left');
   };
-  t.throws(
-    () => team.run({ stage: SQUARES, arrays, numbers, count: 5000, chunk: 8, cost: 1e6, pulse }),
-    /no time left/,
-  );
+  t.throws(() => team.run({ ...work, pulse: late }), /no time left/);
+  t.ok(arrays.squares[4999] === 0, 'a run that is late from the start does not begin');
+
+  // The second call is the asking thread's first chunk; where helpers claim all of them, the run is asked for again.
+  const runUntilItThrows = () => {
+    for (let round = 0; round < 100; round++) {
+      arrays.squares.fill(0);
+      let pulses = 0;
+      team.run({ ...work, pulse: () => ++pulses === 2 && late() });
+    }
+  };
+  t.throws(runUntilItThrows, /no time left/);
   const before = arrays.squares.slice();
   await pause(30);
   t.same(arrays.squares, before, 'nobody writes afterwards');

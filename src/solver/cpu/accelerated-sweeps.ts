@@ -13,8 +13,9 @@ import type { Scratch } from './workspace.js';
  */
 export class AcceleratedSweeps {
   readonly #inverseMass: Float32Array;
-  /** float32[3·V] y before the first sweep; y after the sweep before; y that the sweep began with */
+  /** float32[3·V] y before the first sweep */
   readonly #first: Float32Array;
+  /** float32[3·count] of the touched vertices: y after the sweep before; y that the sweep began with */
   readonly #last: Float32Array;
   readonly #from: Float32Array;
   /** uint32[count] vertices of acting rows, and uint8[V] their marks */
@@ -39,6 +40,7 @@ export class AcceleratedSweeps {
    * @param y float32[3·V] moved
    * @param options.slack shortens every edge limit, engine units
    * @param options.sweeps how many, and how many more each time that the limits want more
+   * @param options.mostExcess squared engine units: what edges over their limits may add up to, or there are more sweeps; absent = anything
    * @param options.pulse called between sweeps; may throw, and y is then undefined
    */
   run(
@@ -53,10 +55,11 @@ export class AcceleratedSweeps {
       readonly sweeps: number;
       readonly delta: number;
       readonly slack: number;
+      readonly mostExcess?: number;
       readonly pulse?: (() => void) | undefined;
     },
   ): void {
-    const { sweeps, delta, slack, pulse } = options;
+    const { sweeps, delta, slack, mostExcess = Number.POSITIVE_INFINITY, pulse } = options;
     this.#first.set(y);
     this.#isTouched.fill(0);
     this.#count = 0;
@@ -64,7 +67,6 @@ export class AcceleratedSweeps {
     let end = sweeps;
     for (let n = 0, k = 0; n < end; n++, k++) {
       if (n > 0) pulse?.();
-      this.#store(y);
       const isComplete = n % COMPLETE_EVERY === 0;
       limits?.sweep(y, isComplete, slack);
       contacts?.sweep(x, y, isComplete, delta);
@@ -74,12 +76,15 @@ export class AcceleratedSweeps {
       }
       // The last one is not extrapolated: its y satisfies the rows as well as they can be.
       if (n === end - 1) {
-        if (!limits?.wantsMoreSweeps?.(y, end / sweeps)) break;
+        if (!limits?.wantsMoreSweeps?.(x, y, end / sweeps, mostExcess)) break;
         end += sweeps;
       }
-      if (this.#turns(y)) k = 0;
-      const beta = Math.min(MAX_MOMENTUM, k / (k + 3));
-      this.#extrapolate(y, beta);
+      let beta = momentumOf(k);
+      if (this.#extrapolate(y, beta)) {
+        this.#stay(y);
+        k = 0;
+        beta = 0;
+      }
       limits?.extrapolate(beta);
       contacts?.extrapolate(beta);
     }
@@ -88,38 +93,53 @@ export class AcceleratedSweeps {
   #touch(v: number): void {
     if (this.#isTouched[v] === 1 || this.#inverseMass[v] === 0) return;
     this.#isTouched[v] = 1;
+    const q = 3 * this.#count;
+    for (let c = 0; c < 3; c++) {
+      this.#last[q + c] = this.#first[3 * v + c];
+      this.#from[q + c] = this.#first[3 * v + c];
+    }
     this.#touched[this.#count++] = v;
-    for (let c = 3 * v; c < 3 * v + 3; c++) {
-      this.#last[c] = this.#first[c];
-      this.#from[c] = this.#first[c];
-    }
   }
 
-  #store(y: Float32Array): void {
-    for (let n = 0; n < this.#count; n++) {
-      const k = 3 * this.#touched[n];
-      this.#from[k] = y[k];
-      this.#from[k + 1] = y[k + 1];
-      this.#from[k + 2] = y[k + 2];
-    }
-  }
-
-  #turns(y: Float32Array): boolean {
+  /** y and what is kept of it, for the next sweep. @returns whether the momentum points away from where the sweep went */
+  #extrapolate(y: Float32Array, beta: number): boolean {
+    const touched = this.#touched;
+    const last = this.#last;
+    const from = this.#from;
+    const end = 3 * this.#count;
     let sum = 0;
-    for (let n = 0; n < this.#count; n++) {
-      for (let c = 3 * this.#touched[n], end = c + 3; c < end; c++)
-        sum += (this.#from[c] - y[c]) * (y[c] - this.#last[c]);
+    for (let n = 0, q = 0; q < end; n++, q += 3) {
+      const k = 3 * touched[n];
+      for (let c = 0; c < 3; c++) {
+        const now = y[k + c];
+        const by = now - last[q + c];
+        sum += (from[q + c] - now) * by;
+        const ahead = Math.fround(now + beta * by);
+        y[k + c] = ahead;
+        from[q + c] = ahead;
+        last[q + c] = now;
+      }
     }
     return sum > 0;
   }
 
-  #extrapolate(y: Float32Array, beta: number): void {
-    for (let n = 0; n < this.#count; n++) {
-      for (let c = 3 * this.#touched[n], end = c + 3; c < end; c++) {
-        const now = y[c];
-        y[c] = now + beta * (now - this.#last[c]);
-        this.#last[c] = now;
+  /** Takes the momentum back: z + β (z − z_last) with β = 0, which is z unless numbers have overflown. */
+  #stay(y: Float32Array): void {
+    const touched = this.#touched;
+    const last = this.#last;
+    const from = this.#from;
+    const end = 3 * this.#count;
+    for (let n = 0, q = 0; q < end; n++, q += 3) {
+      const k = 3 * touched[n];
+      for (let c = 0; c < 3; c++) {
+        const now = last[q + c];
+        y[k + c] = now + 0 * (y[k + c] - now);
+        from[q + c] = y[k + c];
       }
     }
   }
+}
+
+function momentumOf(k: number): number {
+  return Math.min(MAX_MOMENTUM, k / (k + 3));
 }

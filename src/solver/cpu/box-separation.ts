@@ -6,7 +6,8 @@ export const apartAlong = { x: 0, y: 0, z: 0, by: 0 };
 /**
  * Whether the trust boxes of a pair are separated along n by more than a distance, both in `apartAlong`: min over side a of
  * n·(box corner) − max over side b, in double. With float32 boxes its rounding is 2⁻²⁹ of the float32 one, and what it is compared
- * with (δ or Dmax) is far above either, so no margin is needed.
+ * with (δ or Dmax) is far above either, so no margin is needed. A height that is no number, 0 times an endless box, fails every
+ * comparison: such boxes are never apart.
  *
  * @param box float32[6·V] trust boxes
  * @param x float32[3·V] the pair's first vertex is the origin of the heights
@@ -20,37 +21,35 @@ export function areBoxesApart(
   v2: number,
   v3: number,
 ): boolean {
-  const corners = CORNERS[kind];
-  const { by } = apartAlong;
-  let lo = lowest(box, x, v0, v0);
+  const { x: nx, y: ny, z: nz, by } = apartAlong;
+  const ox = x[3 * v0];
+  const oy = x[3 * v0 + 1];
+  const oz = x[3 * v0 + 2];
+  // Where the least and the greatest of n·(c − o) over the corners c of a box have their coordinates.
+  const lx = nx > 0 ? 0 : 3;
+  const ly = ny > 0 ? 1 : 4;
+  const lz = nz > 0 ? 2 : 5;
+  const hx = nx < 0 ? 0 : 3;
+  const hy = ny < 0 ? 1 : 4;
+  const hz = nz < 0 ? 2 : 5;
+  let q = 6 * v0;
+  let lo = nx * (box[q + lx] - ox) + ny * (box[q + ly] - oy) + nz * (box[q + lz] - oz);
   let hi = Number.NEGATIVE_INFINITY;
-  if (SIDE_A[kind] === 1) hi = highest(box, x, v1, v0);
-  else lo = Math.min(lo, lowest(box, x, v1, v0));
+  q = 6 * v1;
+  if (SIDE_A[kind] === 1) hi = nx * (box[q + hx] - ox) + ny * (box[q + hy] - oy) + nz * (box[q + hz] - oz);
+  else {
+    lo = Math.min(lo, nx * (box[q + lx] - ox) + ny * (box[q + ly] - oy) + nz * (box[q + lz] - oz));
+  }
   // Further corners of side b only raise it.
   if (!(lo - hi > by)) return false;
-  if (corners > 2) hi = Math.max(hi, highest(box, x, v2, v0));
-  if (corners > 3) hi = Math.max(hi, highest(box, x, v3, v0));
-  return lo - hi > by;
-}
-
-/** min of n·(c − o) over the corners c of vertex v's box, o = x of the pair's first vertex. */
-function lowest(box: Float32Array, x: Float32Array, v: number, o: number): number {
-  const { x: nx, y: ny, z: nz } = apartAlong;
-  const q = 6 * v;
-  return (
-    nx * (box[nx > 0 ? q : q + 3] - x[3 * o]) +
-    ny * (box[ny > 0 ? q + 1 : q + 4] - x[3 * o + 1]) +
-    nz * (box[nz > 0 ? q + 2 : q + 5] - x[3 * o + 2])
-  );
-}
-
-/** max of n·(c − o) over the same corners. */
-function highest(box: Float32Array, x: Float32Array, v: number, o: number): number {
-  const { x: nx, y: ny, z: nz } = apartAlong;
-  const q = 6 * v;
-  return (
-    nx * (box[nx < 0 ? q : q + 3] - x[3 * o]) +
-    ny * (box[ny < 0 ? q + 1 : q + 4] - x[3 * o + 1]) +
-    nz * (box[nz < 0 ? q + 2 : q + 5] - x[3 * o + 2])
-  );
+  const corners = CORNERS[kind];
+  if (corners === 2) return true;
+  q = 6 * v2;
+  const third = nx * (box[q + hx] - ox) + ny * (box[q + hy] - oy) + nz * (box[q + hz] - oz);
+  if (!(third <= hi)) hi = third;
+  if (!(lo - hi > by)) return false;
+  if (corners === 3) return true;
+  q = 6 * v3;
+  const fourth = nx * (box[q + hx] - ox) + ny * (box[q + hy] - oy) + nz * (box[q + hz] - oz);
+  return lo - (fourth <= hi ? hi : fourth) > by;
 }

@@ -165,6 +165,12 @@ const THIN = 1e-10;
 /**
  * Segment a b against segment c d: the interior solution where there is one, else the best of the four end points
  * against the other segment, in a fixed order. For nearly parallel segments the closer of both counts.
+ *
+ * The end point is chosen by the squared distance as a quadratic in (s, t),
+ *
+ *   |w + s u − t v|² = ww + s (s uu + 2 uw) + t (t vv − 2 vw) − 2 s t uv,   u = b − a, v = d − c, w = a − c;
+ *
+ * the difference itself is then computed from the chosen end point, which preserves its digits.
  */
 export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number, d: number): void {
   const ux = x[3 * b] - x[3 * a];
@@ -180,59 +186,34 @@ export function closestEdgeEdge(x: Float32Array, a: number, b: number, c: number
   const ny = uz * vx - ux * vz;
   const nz = ux * vy - uy * vx;
   const nn = nx * nx + ny * ny + nz * nz;
-  if (nn > 0) {
-    // s = (v × w)·n / |n|², t = (u × w)·n / |n|²
-    const s = (nx * (vy * wz - vz * wy) + ny * (vz * wx - vx * wz) + nz * (vx * wy - vy * wx)) / nn;
-    const t = (nx * (uy * wz - uz * wy) + ny * (uz * wx - ux * wz) + nz * (ux * wy - uy * wx)) / nn;
-    if (s > 0 && s < 1 && t > 0 && t < 1) {
-      const uu = ux * ux + uy * uy + uz * uz;
-      const vv = vx * vx + vy * vy + vz * vz;
-      const h = (nx * wx + ny * wy + nz * wz) / nn;
-      let dx = h * nx;
-      let dy = h * ny;
-      let dz = h * nz;
-      if (nn < THIN * uu * vv) {
-        closestOfEnds(x, a, b, c, d);
-        // The difference of the points, unlike that of the planes, cannot be too small.
-        dx = wx + s * ux - t * vx;
-        dy = wy + s * uy - t * vy;
-        dz = wz + s * uz - t * vz;
-        if (!(dx * dx + dy * dy + dz * dz < closest.squared)) return;
-      }
-      closest.w0 = 1 - s;
-      closest.w1 = s;
-      closest.w2 = 1 - t;
-      closest.w3 = t;
-      closest.x = dx;
-      closest.y = dy;
-      closest.z = dz;
-      closest.squared = dx * dx + dy * dy + dz * dz;
-      return;
-    }
-  }
-  closestOfEnds(x, a, b, c, d);
-}
-
-/**
- * Best of the four end points against the other segment, chosen by the squared distance as a quadratic in (s, t),
- *
- *   |w + s u − t v|² = ww + s (s uu + 2 uw) + t (t vv − 2 vw) − 2 s t uv,   u = b − a, v = d − c, w = a − c;
- *
- * the difference itself is then computed from the chosen end point, which preserves its digits. It takes vertices only: numbers
- * that are passed to a function of this size would each be an object on the heap.
- */
-function closestOfEnds(x: Float32Array, a: number, b: number, c: number, d: number): void {
-  const ux = x[3 * b] - x[3 * a];
-  const uy = x[3 * b + 1] - x[3 * a + 1];
-  const uz = x[3 * b + 2] - x[3 * a + 2];
-  const vx = x[3 * d] - x[3 * c];
-  const vy = x[3 * d + 1] - x[3 * c + 1];
-  const vz = x[3 * d + 2] - x[3 * c + 2];
-  const wx = x[3 * a] - x[3 * c];
-  const wy = x[3 * a + 1] - x[3 * c + 1];
-  const wz = x[3 * a + 2] - x[3 * c + 2];
   const uu = ux * ux + uy * uy + uz * uz;
   const vv = vx * vx + vy * vy + vz * vz;
+  let isThin = false;
+  let s = 0;
+  let t = 0;
+  if (nn > 0) {
+    // s = (v × w)·n / |n|², t = (u × w)·n / |n|²
+    s = (nx * (vy * wz - vz * wy) + ny * (vz * wx - vx * wz) + nz * (vx * wy - vy * wx)) / nn;
+    t = (nx * (uy * wz - uz * wy) + ny * (uz * wx - ux * wz) + nz * (ux * wy - uy * wx)) / nn;
+    if (s > 0 && s < 1 && t > 0 && t < 1) {
+      isThin = nn < THIN * uu * vv;
+      if (!isThin) {
+        const h = (nx * wx + ny * wy + nz * wz) / nn;
+        const dx = h * nx;
+        const dy = h * ny;
+        const dz = h * nz;
+        closest.w0 = 1 - s;
+        closest.w1 = s;
+        closest.w2 = 1 - t;
+        closest.w3 = t;
+        closest.x = dx;
+        closest.y = dy;
+        closest.z = dz;
+        closest.squared = dx * dx + dy * dy + dz * dz;
+        return;
+      }
+    }
+  }
   const uv = ux * vx + uy * vy + uz * vz;
   const uw = ux * wx + uy * wy + uz * wz;
   const vw = vx * wx + vy * wy + vz * wz;
@@ -271,6 +252,21 @@ function closestOfEnds(x: Float32Array, a: number, b: number, c: number, d: numb
     closest.y = -closest.y;
     closest.z = -closest.z;
   }
+  if (!isThin) return;
+  // The difference of the points, unlike that of the planes, cannot be too small.
+  const dx = wx + s * ux - t * vx;
+  const dy = wy + s * uy - t * vy;
+  const dz = wz + s * uz - t * vz;
+  const squared = dx * dx + dy * dy + dz * dz;
+  if (!(squared < closest.squared)) return;
+  closest.w0 = 1 - s;
+  closest.w1 = s;
+  closest.w2 = 1 - t;
+  closest.w3 = t;
+  closest.x = dx;
+  closest.y = dy;
+  closest.z = dz;
+  closest.squared = squared;
 }
 
 /** Fills `closest` at positions x; vertex ids in slot order, unused ones ignored. */

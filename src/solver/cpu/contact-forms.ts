@@ -1,9 +1,11 @@
 import type { ContactForm } from '../../contract/parameters.js';
 import { PAIR_KINDS, SIDE_A } from '../pair-kinds.js';
-import type { PairSet } from './pair-set.js';
+import type { PairArrays } from './pair-set.js';
+
+type TermPairs = Pick<PairArrays, 'kind' | 'vertex' | 'weight' | 'distance'>;
 
 /** Adds what a contact form has beyond the gap form to the Jacobian of pair p: float32[12] from `at` on, slot by slot. */
-type ContactTerm = (pairs: PairSet, p: number, x: Float32Array, jacobian: Float32Array, at: number) => void;
+type ContactTerm = (pairs: TermPairs, p: number, x: Float32Array, jacobian: Float32Array, at: number) => void;
 
 /** The contact forms; undefined = the gap form alone. A new form is one entry and its kernels' function. */
 export const CONTACT_TERMS: Readonly<Record<ContactForm, ContactTerm | undefined>> = {
@@ -22,7 +24,7 @@ export const CONTACT_TERMS: Readonly<Record<ContactForm, ContactTerm | undefined
  *
  * The rows sum to zero over the vertices, so the constraint resists no translation.
  */
-export function addVolumeTerm(pairs: PairSet, p: number, x: Float32Array, jacobian: Float32Array, at: number): void {
+export function addVolumeTerm(pairs: TermPairs, p: number, x: Float32Array, jacobian: Float32Array, at: number): void {
   const w = pairs.weight;
   const v = pairs.vertex;
   const kind = pairs.kind[p];

@@ -1,7 +1,7 @@
 import type { ContactForm } from '../../contract/parameters.js';
+import { team } from '../../threads/here.js';
 import { type Colouring, colourContacts } from '../colouring.js';
-import { CORNERS, SIDE_A } from '../pair-kinds.js';
-import { CONTACT_TERMS } from './contact-forms.js';
+import { indexOfForm, ROWS, ROWS_CHUNK, ROWS_COST } from './contact-rows.js';
 import type { PairSet } from './pair-set.js';
 import { selectContacts } from './select-contacts.js';
 import { Scratch } from './workspace.js';
@@ -34,16 +34,18 @@ export class Contacts {
   /** int32[n] the pair of each row */
   pairOf: Int32Array = new Int32Array(0);
 
-  readonly #inverseMass: Float32Array;
-  readonly #addTerm: (typeof CONTACT_TERMS)[ContactForm];
+  /** float32[V] where stages can read it */
+  readonly inverseMass: Float32Array;
+  readonly #form: number;
   readonly #tally: Int32Array;
   readonly #scratch: Scratch;
 
   constructor(inverseMass: Float32Array, form: ContactForm, scratch = new Scratch()) {
-    this.#inverseMass = inverseMass;
+    this.inverseMass = scratch.float32('inverse masses', inverseMass.length);
+    this.inverseMass.set(inverseMass);
     this.#tally = scratch.int32('contact tally', inverseMass.length).fill(0);
     this.#scratch = scratch;
-    this.#addTerm = CONTACT_TERMS[form];
+    this.#form = indexOfForm(form);
   }
 
   /**
@@ -63,45 +65,54 @@ export class Contacts {
     pulse?: () => void,
   ): void {
     this.count = 0;
-    const kept = selectContacts(pairs, list, listLength, this.#inverseMass, this.#tally, this.#scratch, pulse);
+    const kept = selectContacts(pairs, list, listLength, this.inverseMass, this.#tally, this.#scratch, pulse);
     this.#reserve(kept.length);
-    for (let n = 0; n < kept.length; n++) this.#addRow(pairs, kept[n], x);
-    this.colouring = colourContacts(this.count, this.corner, this.#inverseMass, seed);
+    this.#fillRows(pairs, kept, x);
+    this.colouring = colourContacts(this.count, this.corner, this.inverseMass, seed);
     this.#lambda.fill(0, 0, this.count);
   }
 
-  #addRow(pairs: PairSet, p: number, x: Float32Array): void {
-    const row = this.count;
-    const { corner, jacobian } = this;
-    const kind = pairs.kind[p];
-    const corners = CORNERS[kind];
-    const sideA = SIDE_A[kind];
-    for (let s = 0; s < 4; s++) {
-      corner[4 * row + s] = -1;
-      const w = s < corners ? pairs.weight[4 * p + s] : 0;
-      const signed = s < sideA ? w : -w;
-      if (w > 0) corner[4 * row + s] = pairs.vertex[4 * p + s];
-      for (let c = 0; c < 3; c++) jacobian[12 * row + 3 * s + c] = signed * pairs.normal[3 * p + c];
+  /** The rows of the kept pairs, in their order; those that can move nothing are left out. */
+  #fillRows(pairs: PairSet, kept: Int32Array, x: Float32Array): void {
+    const { corner, jacobian, value, stiffness, pairOf } = this;
+    const { kind, vertex, normal, weight, distance, delta } = pairs;
+    const idle = this.#scratch.int32('idle contacts', 1).fill(0);
+    team.run({
+      stage: ROWS,
+      arrays: {
+        ...{ kind, vertex, normal, weight, distance, delta, kept, x, inverseMass: this.inverseMass },
+        ...{ corner, jacobian, value, stiffness, pairOf, idle },
+      },
+      numbers: { form: this.#form },
+      ...{ count: kept.length, chunk: ROWS_CHUNK, cost: ROWS_COST },
+    });
+    this.count = kept.length;
+    if (idle[0] > 0) this.#dropIdleRows();
+  }
+
+  #dropIdleRows(): void {
+    const { corner, jacobian, value, stiffness, pairOf } = this;
+    let to = 0;
+    for (let row = 0; row < this.count; row++) {
+      if (!(stiffness[row] > 0)) continue;
+      corner.copyWithin(4 * to, 4 * row, 4 * row + 4);
+      jacobian.copyWithin(12 * to, 12 * row, 12 * row + 12);
+      value[to] = value[row];
+      stiffness[to] = stiffness[row];
+      pairOf[to++] = pairOf[row];
     }
-    this.#addTerm?.(pairs, p, x, jacobian, 12 * row);
-    let stiffness = 0;
-    for (let s = 0; s < 4; s++) {
-      const v = corner[4 * row + s];
-      if (v < 0) continue;
-      const q = 12 * row + 3 * s;
-      stiffness += this.#inverseMass[v] * (jacobian[q] ** 2 + jacobian[q + 1] ** 2 + jacobian[q + 2] ** 2);
-    }
-    if (!(stiffness > 0)) return;
-    this.stiffness[row] = stiffness;
-    this.pairOf[row] = p;
-    this.value[row] = pairs.distance[p] - pairs.delta[p];
-    this.count++;
+    this.count = to;
+  }
+
+  /** λ of a row after the sweeps of Algorithm 1. */
+  multiplierOf(row: number): number {
+    return this.#lambda[row];
   }
 
   /** One projected Gauss-Seidel sweep over y, colour by colour: Δλ = max(0, λ − s/K) − λ, y_k += w_k J_k Δλ (Eq. 9). */
   sweep(x: Float32Array, y: Float32Array): void {
     const { corner, jacobian, value } = this;
-    const inverseMass = this.#inverseMass;
+    const { inverseMass } = this;
     const lambda = this.#lambda;
     const { order, colours, offsets } = this.colouring;
     for (let n = offsets[0]; n < offsets[colours]; n++) {

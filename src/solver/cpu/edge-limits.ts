@@ -1,18 +1,19 @@
 import { HOLD_BACK_PASSES, NEAR_LIMIT } from '../constants.js';
+import { SweepRounds } from './sweep-rounds.js';
 import type { Scratch } from './workspace.js';
 
 /** Relative; keeps a shortened step clear of the limit under the rounding of its square root. */
 const HOLD_BACK_ROUNDING = 2 ** -20;
 
 /**
- * Edge length limits of the pull-back as exact balls, |y_i − y_j| ≤ R = σ L*, with a vector multiplier c for each edge
+ * Edge length limits of the pull-back as exact balls, |y_i − y_j| ≤ R = σ L, L as in EdgeLengths, with a vector multiplier c for each edge
  * (Dykstra's projection):
  *
  *   W = w_i + w_j,  d = y_i − y_j + W c,  f = max(0, 1 − R/|d|) / W,  c' = f d,
  *   y_i ← y_i − w_i (c' − c),  y_j ← y_j + w_j (c' − c)
  *
  * so that y_i − y_j = d (1 − f W), of length min(|d|, R), afterwards. Nothing is linearised, and y is linear in c, which is
- * what lets a sweep be extrapolated. Edges without length in the target have no limit.
+ * what lets a sweep be extrapolated. Edges with L = 0 have no limit.
  */
 export class EdgeLimits {
   /** uint32[2·n] the edges' ends, in sweep order */
@@ -25,11 +26,13 @@ export class EdgeLimits {
   readonly #last: Float32Array;
   readonly #active: Uint32Array;
   #activeCount = 0;
+  readonly #rounds = new SweepRounds();
 
   /**
    * @param ends uint32[2·n], in sweep order
    * @param sigma σ > 1
    * @param hasLimit whether the edge of these ends has a limit; absent = all have
+   * @param lengthOf L of edge n by its length in the target, engine units; absent = that length
    */
   constructor(
     ends: Uint32Array,
@@ -38,6 +41,7 @@ export class EdgeLimits {
     sigma: number,
     scratch: Scratch,
     hasLimit?: (a: number, b: number) => boolean,
+    lengthOf?: (n: number, inTarget: number) => number,
   ) {
     const count = ends.length / 2;
     this.#ends = ends;
@@ -47,7 +51,8 @@ export class EdgeLimits {
     this.#last = scratch.float32('edge limit multipliers before', 3 * count);
     this.#active = scratch.uint32('edge limits that act', count);
     for (let n = 0; n < count; n++) {
-      const length = Math.sqrt(this.#squaredLength(target, n));
+      const inTarget = Math.sqrt(this.#squaredLength(target, n));
+      const length = lengthOf ? lengthOf(n, inTarget) : inTarget;
       const isLimited = length > 0 && (hasLimit?.(ends[2 * n], ends[2 * n + 1]) ?? true);
       this.#limit[n] = isLimited ? sigma * length : -1;
     }
@@ -63,7 +68,8 @@ export class EdgeLimits {
     const push = this.#push;
     const ends = this.#ends;
     const w = this.#inverseMass;
-    for (let n = 0, q = 0; n < this.#limit.length; n++, q += 3) {
+    const count = this.#limit.length;
+    for (let n = 0, q = 0; n < count; n++, q += 3) {
       if (push[q] === 0 && push[q + 1] === 0 && push[q + 2] === 0) continue;
       const i = ends[2 * n];
       const j = ends[2 * n + 1];
@@ -74,6 +80,7 @@ export class EdgeLimits {
       }
     }
     this.#last.set(push);
+    this.#rounds.begin();
   }
 
   /**
@@ -83,34 +90,49 @@ export class EdgeLimits {
    * @param slack shortens every limit, engine units
    */
   sweep(y: Float32Array, isComplete: boolean, slack: number): void {
-    if (!isComplete) {
-      for (let a = 0; a < this.#activeCount; a++) this.#project(y, this.#active[a], slack);
-      return;
-    }
-    this.#activeCount = 0;
-    for (let n = 0; n < this.#limit.length; n++) {
-      if (this.#project(y, n, slack)) this.#active[this.#activeCount++] = n;
-    }
+    const acting = this.#projectAll(y, isComplete, slack);
+    if (isComplete) this.#activeCount = acting;
+  }
+
+  /**
+   * Whether the sweeps of a step should go on: y is over its limits by more than it may be, and another round may bring it nearer to them.
+   *
+   * @param rounds so far, from 1
+   * @param most what is asked, as {@link excess}
+   */
+  wantsMore(y: Float32Array, rounds: number, most: number): boolean {
+    if (most === Number.POSITIVE_INFINITY) return false;
+    const excess = this.excess(y);
+    return this.#rounds.mayFall(excess, rounds) && excess > most;
   }
 
   /** c ← c + β (c − c_last), for the edges that act. */
   extrapolate(beta: number): void {
     const push = this.#push;
     const last = this.#last;
-    for (let a = 0; a < this.#activeCount; a++) {
-      for (let q = 3 * this.#active[a], end = q + 3; q < end; q++) {
-        const now = push[q];
-        push[q] = now + beta * (now - last[q]);
-        last[q] = now;
-      }
+    const active = this.#active;
+    const count = this.#activeCount;
+    for (let a = 0; a < count; a++) {
+      const q = 3 * active[a];
+      const x = push[q];
+      const y = push[q + 1];
+      const z = push[q + 2];
+      push[q] = x + beta * (x - last[q]);
+      push[q + 1] = y + beta * (y - last[q + 1]);
+      push[q + 2] = z + beta * (z - last[q + 2]);
+      last[q] = x;
+      last[q + 1] = y;
+      last[q + 2] = z;
     }
   }
 
   /** The ends of the edges that act. */
   forEachActiveVertex(visit: (v: number) => void): void {
+    const ends = this.#ends;
+    const active = this.#active;
     for (let a = 0; a < this.#activeCount; a++) {
-      visit(this.#ends[2 * this.#active[a]]);
-      visit(this.#ends[2 * this.#active[a] + 1]);
+      visit(ends[2 * active[a]]);
+      visit(ends[2 * active[a] + 1]);
     }
   }
 
@@ -128,11 +150,18 @@ export class EdgeLimits {
 
   /** Σ max(0, |x_i − x_j| − R)² over all edges. */
   excess(x: Float32Array): number {
+    const limits = this.#limit;
+    const ends = this.#ends;
     let sum = 0;
-    for (let n = 0; n < this.#limit.length; n++) {
-      const limit = this.#limit[n];
+    for (let n = 0; n < limits.length; n++) {
+      const limit = limits[n];
       if (limit < 0) continue;
-      const squared = this.#squaredLength(x, n);
+      const i = 3 * ends[2 * n];
+      const j = 3 * ends[2 * n + 1];
+      const dx = x[i] - x[j];
+      const dy = x[i + 1] - x[j + 1];
+      const dz = x[i + 2] - x[j + 2];
+      const squared = dx * dx + dy * dy + dz * dz;
       if (squared > limit * limit) sum += (Math.sqrt(squared) - limit) ** 2;
     }
     return sum;
@@ -145,60 +174,81 @@ export class EdgeLimits {
    * Safe: α only falls, and the half-spaces of the forward step are convex and hold x_i (docs/method.md, S4).
    */
   holdBack(x: Float32Array, y: Float32Array, alpha: Float32Array): void {
-    const count = this.#limit.length;
+    const limits = this.#limit;
+    const ends = this.#ends;
+    const w = this.#inverseMass;
+    const count = limits.length;
     for (let pass = 0; pass < HOLD_BACK_PASSES; pass++) {
       let isShortened = false;
       for (let k = 0; k < count; k++) {
         const n = pass % 2 === 0 ? k : count - 1 - k;
-        if (this.#limit[n] < 0) continue;
-        const a = this.#ends[2 * n];
-        const b = this.#ends[2 * n + 1];
-        if (alpha[a] === alpha[b]) continue;
+        const a = ends[2 * n];
+        const b = ends[2 * n + 1];
+        if (alpha[a] === alpha[b] || limits[n] < 0) continue;
         const ahead = alpha[a] > alpha[b] ? a : b;
-        if (this.#inverseMass[ahead] === 0) continue;
-        if (shorten(x, y, alpha, ahead, a + b - ahead, this.#limit, n)) isShortened = true;
+        if (w[ahead] === 0) continue;
+        if (shorten(x, y, alpha, ahead, a + b - ahead, limits, n)) isShortened = true;
       }
       if (!isShortened) return;
     }
   }
 
-  /** @returns whether the edge acts: it pushes, has been projected, or is near its limit */
-  #project(y: Float32Array, n: number, slack: number): boolean {
-    if (this.#limit[n] < 0) return false;
-    const limit = Math.max(0, this.#limit[n] - slack);
+  /**
+   * Projects every edge, or those that act, one after the other.
+   *
+   * @returns after a look at every edge, how many act: those that push, have been projected, or are near their limit
+   */
+  #projectAll(y: Float32Array, isComplete: boolean, slack: number): number {
+    const limits = this.#limit;
     const push = this.#push;
-    const q = 3 * n;
-    const i = this.#ends[2 * n];
-    const j = this.#ends[2 * n + 1];
-    const p = 3 * i;
-    const r = 3 * j;
-    const ex = y[p] - y[r];
-    const ey = y[p + 1] - y[r + 1];
-    const ez = y[p + 2] - y[r + 2];
-    const squared = ex * ex + ey * ey + ez * ez;
-    const isPushing = push[q] !== 0 || push[q + 1] !== 0 || push[q + 2] !== 0;
-    if (!isPushing && squared <= limit * limit) return squared > NEAR_LIMIT * NEAR_LIMIT * limit * limit;
-    const wi = this.#inverseMass[i];
-    const wj = this.#inverseMass[j];
-    const both = wi + wj;
-    const dx = ex + both * push[q];
-    const dy = ey + both * push[q + 1];
-    const dz = ez + both * push[q + 2];
-    const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
-    const f = length > limit ? (1 - limit / length) / both : 0;
-    const cx = f * dx - push[q];
-    const cy = f * dy - push[q + 1];
-    const cz = f * dz - push[q + 2];
-    push[q] += cx;
-    push[q + 1] += cy;
-    push[q + 2] += cz;
-    y[p] -= wi * cx;
-    y[p + 1] -= wi * cy;
-    y[p + 2] -= wi * cz;
-    y[r] += wj * cx;
-    y[r + 1] += wj * cy;
-    y[r + 2] += wj * cz;
-    return true;
+    const ends = this.#ends;
+    const w = this.#inverseMass;
+    const active = this.#active;
+    const count = isComplete ? limits.length : this.#activeCount;
+    let acting = 0;
+    for (let k = 0; k < count; k++) {
+      const n = isComplete ? k : active[k];
+      if (limits[n] < 0) continue;
+      const limit = Math.max(0, limits[n] - slack);
+      const q = 3 * n;
+      const i = ends[2 * n];
+      const j = ends[2 * n + 1];
+      const p = 3 * i;
+      const r = 3 * j;
+      const ex = y[p] - y[r];
+      const ey = y[p + 1] - y[r + 1];
+      const ez = y[p + 2] - y[r + 2];
+      const squared = ex * ex + ey * ey + ez * ez;
+      const px = push[q];
+      const py = push[q + 1];
+      const pz = push[q + 2];
+      if (squared <= limit * limit && px === 0 && py === 0 && pz === 0) {
+        if (isComplete && squared > NEAR_LIMIT * NEAR_LIMIT * limit * limit) active[acting++] = n;
+        continue;
+      }
+      if (isComplete) active[acting++] = n;
+      const wi = w[i];
+      const wj = w[j];
+      const both = wi + wj;
+      const dx = ex + both * px;
+      const dy = ey + both * py;
+      const dz = ez + both * pz;
+      const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
+      const f = length > limit ? (1 - limit / length) / both : 0;
+      const cx = f * dx - px;
+      const cy = f * dy - py;
+      const cz = f * dz - pz;
+      push[q] = px + cx;
+      push[q + 1] = py + cy;
+      push[q + 2] = pz + cz;
+      y[p] -= wi * cx;
+      y[p + 1] -= wi * cy;
+      y[p + 2] -= wi * cz;
+      y[r] += wj * cx;
+      y[r + 1] += wj * cy;
+      y[r + 2] += wj * cz;
+    }
+    return acting;
   }
 
   #squaredLength(x: Float32Array, n: number): number {

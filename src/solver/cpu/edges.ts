@@ -1,3 +1,5 @@
+import { movableEdges } from '../../mesh/movable-edges.js';
+import { ownLength } from '../../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { colourEdges } from '../colouring.js';
 import { Scratch } from './workspace.js';
@@ -5,25 +7,27 @@ import { Scratch } from './workspace.js';
 /**
  * Edge length constraints (Eq. 13), linearised at the target y* as in the paper, in units of length instead of ratios:
  *
- *   c = σ L* − u·(y_i − y_j) ≥ 0,   L* = |y*_i − y*_j|,   u = (y*_i − y*_j) / L*
+ *   c = σ L − u·(y_i − y_j) ≥ 0,   u = (y*_i − y*_j) / |y*_i − y*_j|
  *
- * They are soft: every step starts with λ = 0. Edges of two kinematic vertices and edges of zero length in the target have
- * no constraint.
+ * L is |y*_i − y*_j|, or the length of the edge at rest where it has one. They are soft: every step starts with λ = 0. Edges of two
+ * kinematic vertices and edges with L = 0 have no constraint; one without length in the target has u = 0, and none either.
  */
 export class EdgeLengths {
   readonly colours: number;
   readonly #inverseMass: Float32Array;
   /** uint32[2·n] vertices, in sweep order, of the contact edges and inner edges with a dynamic vertex */
   readonly ends: Uint32Array;
+  /** float64[n] lengths at rest, in sweep order, the caller's unit; undefined = all edges have those in the target */
+  readonly #rest: Float64Array | undefined;
   // Shared memory, valid during one request:
-  /** float32[4·n] u and σ L*, in sweep order; a negative limit marks an edge without constraint */
+  /** float32[4·n] u and σ L, in sweep order; a negative limit marks an edge without constraint */
   #row: Float32Array = new Float32Array(0);
   /** float32[n] λ, in sweep order */
   #lambda: Float32Array = new Float32Array(0);
 
   constructor(mesh: CollisionMesh) {
     this.#inverseMass = mesh.inverseMasses;
-    const corner = movableEdges(mesh);
+    const { ends: corner, rest } = movableEdges(mesh);
     const { colours, order } = colourEdges(corner, mesh.inverseMasses);
     this.colours = colours;
     this.ends = new Uint32Array(corner.length);
@@ -31,11 +35,28 @@ export class EdgeLengths {
       this.ends[2 * n] = corner[2 * e];
       this.ends[2 * n + 1] = corner[2 * e + 1];
     });
+    this.#rest = rest && Float64Array.from(order, (e) => rest[e]);
   }
 
   /** Bytes kept between requests. */
   get bytes(): number {
-    return this.ends.byteLength;
+    return this.ends.byteLength + (this.#rest?.byteLength ?? 0);
+  }
+
+  /** Whether edges have lengths at rest. */
+  get hasRest(): boolean {
+    return this.#rest !== undefined;
+  }
+
+  /**
+   * L of an edge.
+   *
+   * @param inTarget its length in the target, engine units
+   * @param scale engine units in one of the caller's
+   */
+  lengthOf(n: number, inTarget: number, scale: number): number {
+    const own = ownLength(this.#rest?.[n]);
+    return own === undefined ? inTarget : Math.fround(own * scale);
   }
 
   /** Ends a request: drops the references to shared memory. */
@@ -50,8 +71,9 @@ export class EdgeLengths {
    * @param target float32[3·V] y*
    * @param sigma σ > 1
    * @param scratch holds the rows until {@link release}
+   * @param scale engine units in one of the caller's; read where edges have lengths at rest
    */
-  linearise(target: Float32Array, sigma: number, scratch = new Scratch()): void {
+  linearise(target: Float32Array, sigma: number, scratch = new Scratch(), scale = 1): void {
     const ends = this.ends;
     const count = ends.length / 2;
     const row = scratch.float32('edge rows', 4 * count);
@@ -67,7 +89,8 @@ export class EdgeLengths {
       row[4 * n] = length > 0 ? dx / length : 0;
       row[4 * n + 1] = length > 0 ? dy / length : 0;
       row[4 * n + 2] = length > 0 ? dz / length : 0;
-      row[4 * n + 3] = length > 0 ? sigma * length : -1;
+      const reference = this.lengthOf(n, length, scale);
+      row[4 * n + 3] = reference > 0 ? sigma * reference : -1;
     }
   }
 
@@ -108,22 +131,4 @@ export class EdgeLengths {
       y[3 * j + 2] += wj * change * uz;
     }
   }
-}
-
-function movableEdges(mesh: CollisionMesh): Uint32Array {
-  const all = [mesh.edges, mesh.innerEdges];
-  const isMovable = (edges: Uint32Array, e: number): boolean =>
-    mesh.inverseMasses[edges[2 * e]] + mesh.inverseMasses[edges[2 * e + 1]] > 0;
-  let count = 0;
-  for (const edges of all) for (let e = 0; e < edges.length / 2; e++) if (isMovable(edges, e)) count++;
-  const corner = new Uint32Array(2 * count);
-  let n = 0;
-  for (const edges of all) {
-    for (let e = 0; e < edges.length / 2; e++) {
-      if (!isMovable(edges, e)) continue;
-      corner[n++] = edges[2 * e];
-      corner[n++] = edges[2 * e + 1];
-    }
-  }
-  return corner;
 }

@@ -31,6 +31,7 @@ export function createCpuEngine({ maxPairBytes }: CpuEngineOptions = {}): Engine
     description,
     hasCheapStates: true,
     hasPartOffsets: true,
+    leavesOutByRule: true,
     async open(mesh, parameters, units, saved): Promise<Scene> {
       const solver = new TwoWay(mesh, toSettings(parameters, units), workspace);
       if (saved) solver.restore(saved);

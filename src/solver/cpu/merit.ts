@@ -18,6 +18,8 @@ import type { Shortfalls } from './shortfalls.js';
  * own would give way to any target that lies deep enough.
  */
 export class Merit {
+  /** Share of the last Φ that comes from edges and strains over their limits. */
+  excess = 0;
   readonly #inverseMass: Float32Array;
   readonly #limits: Pick<ShapeLimits, 'excess'> | undefined;
   readonly #shortfalls: Shortfalls;
@@ -43,6 +45,8 @@ export class Merit {
       const squared = dx * dx + dy * dy + dz * dz;
       sum += (short[i] > 0 ? (Math.sqrt(squared) + SHORTFALL_WEIGHT * short[i]) ** 2 : squared) / w[i];
     }
-    return this.#limits ? sum + EXCESS_WEIGHT * this.#limits.excess(x) : sum;
+    const excess = this.#limits ? EXCESS_WEIGHT * this.#limits.excess(x) : 0;
+    this.excess = excess > 0 ? excess / (sum + excess) : 0;
+    return sum + excess;
   }
 }

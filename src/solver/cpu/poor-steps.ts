@@ -1,5 +1,12 @@
 import type { Status } from '../../contract/report.js';
-import { MAX_HELD_STEPS, MAX_POOR_STEPS } from '../constants.js';
+import {
+  EXCESS_WEIGHT,
+  HEAP_MIN_GAIN,
+  MAX_HELD_STEPS,
+  MAX_POOR_STEPS,
+  MAX_UNEVEN_STEPS,
+  SWEPT_EXCESS,
+} from '../constants.js';
 import type { PullBackPlan } from '../scattered-targets.js';
 
 /** One step of the pull-back, as its end depends on it. */
@@ -12,12 +19,22 @@ export interface Gained {
   readonly isLeaping: boolean;
   /** a trust box holds a vertex */
   readonly isHeld: boolean;
+  /** no vertex wanted to move: the next step would find the same */
+  readonly isStill: boolean;
+  /** share of Φ that comes from edges and strains over their limits */
+  readonly excess: number;
 }
 
 /**
- * Counts the steps in a row that gained too little, and says when they end the phase: less than minGain, times what the step cost
- * over a cheap one. Where a mesh is drawn together to a heap, thousands of pairs a vertex make a step a hundred times dearer,
- * and it gains less and less: the vertices creep into each other for as long as they may.
+ * Counts the steps in a row that gained too little, and says when they end the phase.
+ *
+ * Too little is less than minGain. Where a mesh is drawn together to a heap, thousands of pairs a vertex make a step a hundred times
+ * dearer, and it gains less and less: the vertices creep into each other for as long as they may. There a step must gain
+ * HEAP_MIN_GAIN times what it costs over a cheap one, if that is more.
+ *
+ * Three are enough where Φ falls evenly. Edges over their limits make it rise and fall: a step stretches some, the next one shortens
+ * them, and both may come nearer to y*. Where their part of Φ is larger than minGain, which is what is asked of a step, more are waited for,
+ * and sweeps go on until they leave less.
  */
 export class PoorSteps {
   readonly #plan: Pick<PullBackPlan, 'minGain' | 'isEarly'>;
@@ -27,21 +44,43 @@ export class PoorSteps {
     this.#plan = plan;
   }
 
+  /** one of them was poor because of edges over their limits */
+  #isThorough = false;
+
   /** Whether the last step was one of them. */
   get hasAny(): boolean {
     return this.#count > 0;
   }
 
+  /** What edges over their limits may add up to after the sweeps of a step, or these go on. @param best Φ of the best state */
+  mostExcess(best: number): number {
+    return this.#isThorough ? (SWEPT_EXCESS * best) / EXCESS_WEIGHT : Number.POSITIVE_INFINITY;
+  }
+
   /** @returns how the phase ends with this step; undefined = it goes on */
-  after({ gain, cost, isLeaping, isHeld }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
-    if (gain >= cost * this.#plan.minGain || (gain > 0 && this.#plan.isEarly && isLeaping)) {
+  after({
+    gain,
+    cost,
+    isLeaping,
+    isHeld,
+    isStill,
+    excess,
+  }: Gained): Extract<Status, 'CONVERGED' | 'STALLED'> | undefined {
+    const { minGain, isEarly } = this.#plan;
+    const isHeap = cost > 1;
+    const least = isHeap ? cost * Math.max(minGain, HEAP_MIN_GAIN) : minGain;
+    if (gain >= least || (gain > 0 && isEarly && isLeaping)) {
       this.#count = 0;
       return undefined;
     }
     this.#count++;
-    if (this.#count >= MAX_POOR_STEPS && !isHeld) return 'CONVERGED';
-    // New boxes may let what they hold gain something; in a heap they cannot be larger.
-    return this.#count >= (cost > 1 ? MAX_POOR_STEPS : MAX_HELD_STEPS) ? 'STALLED' : undefined;
+    const isUneven = excess > minGain && !isHeap;
+    this.#isThorough ||= isUneven;
+    if (isHeld) {
+      // New boxes may let what they hold gain something; in a heap they cannot be larger.
+      return this.#count >= (isHeap ? MAX_POOR_STEPS : MAX_HELD_STEPS) ? 'STALLED' : undefined;
+    }
+    return isStill || this.#count >= (isUneven ? MAX_UNEVEN_STEPS : MAX_POOR_STEPS) ? 'CONVERGED' : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
 import { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
 import { KEPT, PARTIAL_SHARE, PASSIVE } from '../constants.js';
@@ -43,7 +44,7 @@ export class Proximity {
   readonly #ignoredParts: PairPredicate | undefined;
   #rules: PairRules;
   /** pairs that the search excluded, besides those of ignored parts */
-  #excluded: ExcludedPairs | undefined;
+  #excluded: LeftOutPairs | undefined;
   /** uint8[V] PASSIVE | KEPT */
   readonly #mask: Uint8Array;
   /** state of the last search (guard RADIUS) */
@@ -90,9 +91,9 @@ export class Proximity {
     );
   }
 
-  /** Copies what later requests depend on; undefined = P is void. */
+  /** Copies what later requests depend on; undefined = P is void, or was searched under a rule, which cannot be copied. */
   save(): SavedProximity | undefined {
-    if (!this.isValid) return undefined;
+    if (!this.isValid || (this.#excluded && !this.#excluded.proximityPairs)) return undefined;
     return {
       ...this.pairs.save(),
       box: this.boxes.box.slice(),
@@ -120,7 +121,7 @@ export class Proximity {
     this.isValid = true;
   }
 
-  #exclude(excluded: ExcludedPairs | undefined): void {
+  #exclude(excluded: LeftOutPairs | undefined): void {
     this.#excluded = excluded;
     this.#rules = { ...this.#rules, isIgnored: eitherOf(this.#ignoredParts, excluded) };
   }
@@ -184,7 +185,7 @@ export class Proximity {
    * Restores the full leap and reach, which an earlier request may have shortened. Invalidates P when the excluded pairs
    * change: P holds pairs that must no longer bound, or lacks some that must.
    */
-  beginRequest(excluded?: ExcludedPairs): void {
+  beginRequest(excluded?: LeftOutPairs): void {
     if (!isSameList(this.#excluded, excluded)) {
       this.isValid = false;
       this.#unfinished = undefined;

@@ -1,9 +1,11 @@
+import type { PathPhase, StateOrigin } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import {
   FREE_STEPS,
+  HEAP_SHORTENING_GAIN,
   LEAP_PROGRESS,
-  MAX_SHORTENING_STEPS,
+  MAX_DELAYED_STEPS,
   MIN_SHORTENING_GAIN,
   PULL_BACK_REACH,
   PUSHED,
@@ -20,10 +22,13 @@ import { StepAbandoned } from '../step-abandoned.js';
 import { AcceleratedSweeps } from './accelerated-sweeps.js';
 import { losesToBoxes } from './box-loss.js';
 import { type Aims, aimsOf } from './contact-aims.js';
+import type { EdgeLengths } from './edges.js';
+import type { HoldRecord } from './hold-record.js';
 import { Merit } from './merit.js';
 import { distanceAt, isSameAt, markMoving, restShortMotions, stayWhereOverflown } from './motion.js';
 import { costOfStep, PoorSteps } from './poor-steps.js';
 import type { Proximity } from './proximity.js';
+import { countUnpushed } from './pushes.js';
 import { ShapeLimits } from './shape-limits.js';
 import { Shortfalls } from './shortfalls.js';
 import type { Stages } from './stages.js';
@@ -47,10 +52,12 @@ export interface PullBackRun {
   readonly nextStep: () => number | Extract<Status, 'STEP_LIMIT' | 'DEADLINE'>;
   /** Called often within a step; may throw to give the step up. */
   readonly pulse: () => void;
-  /** A step is over, in which this many vertices wanted to move. */
-  readonly onStep: (moving: number) => void;
+  /** A step is over, in which this many vertices wanted to move. @returns its number */
+  readonly onStep: (moving: number) => number;
   /** A state that the answer's path goes through. */
-  readonly onState: (x: Float32Array) => void;
+  readonly onState: (x: Float32Array, from: StateOrigin) => void;
+  /** undefined = nobody asked */
+  readonly holds: HoldRecord | undefined;
   /** Contacts and colours of the rows of a step. */
   readonly onRows: (contacts: number, colours: number) => void;
 }
@@ -70,7 +77,8 @@ export interface PullBackOutcome {
  *   y_i ← x_i + t (y*_i − x_i), no longer than a leap;  t = 1 for a vertex that was not pushed lately, else τ
  *
  * which is projected gradient descent on ½ ‖x − y*‖²_M with the constraints linearised at x. Contacts aim at their offset
- * (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too little; then a few steps only shorten edges that are still too long.
+ * (contact-aims.ts), not at δ_p. The best state by Φ (merit.ts) is kept, and the phase ends when Φ falls too little; then steps only shorten edges that are
+ * still too long, until none is or they hardly shorten any more.
  *
  * Safety is that of Algorithm 1: every step goes through the same bound, write, check and commit inside the trust boxes, and
  * the best state is one that was committed. A search comes after the sweeps, so that boxes hold the y that was pushed.
@@ -101,7 +109,8 @@ export class PullBack {
   /** float32[V] |y* − x| before the step for a vertex that its leap limits, 0 for the others */
   readonly #farAway: Float32Array;
   /** committed states since the best one */
-  #unshown: Float32Array[] = [];
+  #unshown: { readonly x: Float32Array; readonly from: StateOrigin }[] = [];
+  #phase: PathPhase = 'PULL_BACK';
   /** P is valid for x */
   #hasPairs = false;
   #isSearchDue = false;
@@ -109,7 +118,7 @@ export class PullBack {
   /** P holds only pairs that can meet within the reach of this phase */
   #isTight = false;
 
-  /** @param ends uint32[2·n] the edges with a limit, in sweep order; undefined = σ is off */
+  /** @param edges those with a limit, in sweep order; undefined = σ is off */
   constructor(
     mesh: CollisionMesh,
     settings: Settings,
@@ -117,7 +126,7 @@ export class PullBack {
     stages: Stages,
     proximity: Proximity,
     deltas: { readonly distances: Float32Array | undefined; readonly min: number },
-    ends: Uint32Array | undefined,
+    edges: EdgeLengths | undefined,
     { start, target }: Pick<PullBackRun, 'start' | 'target'>,
     scratch: Scratch,
   ) {
@@ -129,12 +138,11 @@ export class PullBack {
     this.#proximity = proximity;
     this.#distances = deltas.distances;
     this.#minDelta = deltas.min;
-    this.#limits = ShapeLimits.of(mesh, settings, ends, target, scratch);
-    this.#contacts = new WarmContacts(stages.contacts, inverseMasses, scratch);
+    this.#limits = ShapeLimits.of(mesh, settings, plan.longest, edges, target, scratch);
+    this.#contacts = new WarmContacts(stages.contacts, scratch);
     this.#aims = aimsOf(mesh, settings, plan, scratch);
-    const { delta } = settings;
-    const { distances } = deltas;
-    const shortfalls = new Shortfalls(vertexCount, { delta, distances }, this.#aims, start, scratch);
+    const own = { delta: settings.delta, distances: deltas.distances };
+    const shortfalls = new Shortfalls(vertexCount, own, this.#aims, start, scratch);
     this.#merit = new Merit(inverseMasses, this.#limits, shortfalls);
     this.#sweeps = new AcceleratedSweeps(inverseMasses, scratch);
     this.#unpushed = scratch.uint8('steps without a push', vertexCount).fill(FREE_STEPS);
@@ -175,7 +183,12 @@ export class PullBack {
   #end(run: PullBackRun): Status {
     try {
       const status = this.#pull(run);
-      return status === 'CONVERGED' || status === 'STALLED' ? (this.#shortenEdges(run) ?? status) : status;
+      if (status !== 'CONVERGED' && status !== 'STALLED') return status;
+      const held = this.#held.slice();
+      const ended = this.#shortenEdges(run) ?? status;
+      // What the phase stalled at is told, not what held the last steps.
+      this.#held.set(held);
+      return ended;
     } catch (thrown) {
       if (thrown instanceof StepAbandoned) return 'DEADLINE';
       throw thrown;
@@ -188,18 +201,17 @@ export class PullBack {
     const { clock, moving } = this.#stages;
     const { delta } = this.#settings;
     let best = this.#merit.of(x, target, undefined);
-    let isFirst = true;
     const poorSteps = new PoorSteps(this.#plan);
-    while (best > 0) {
+    for (let n = 0; best > 0; n++) {
       const step = run.nextStep();
       if (typeof step !== 'number') return step;
       this.#rebuild(run);
       // Without a valid P there are no contacts to sweep; any other search comes after the sweeps.
       if (!this.#hasPairs) this.#search(run);
-      if (isFirst) best = this.#merit.of(x, target, this.#proximity.pairs);
-      isFirst = false;
-      this.#sweepRows(run, step, markMoving(x, y, moving), { sweeps: this.#plan.sweeps, slack: 0 });
-      this.#observePushes(y, PUSHED * delta);
+      if (n === 0) best = this.#merit.of(x, target, this.#proximity.pairs);
+      const rows = { sweeps: this.#plan.sweeps, slack: 0, mostExcess: poorSteps.mostExcess(best) };
+      this.#sweepRows(run, step, markMoving(x, y, moving), rows);
+      countUnpushed(this.#rebuilt, y, PUSHED * delta, this.#unpushed);
       this.#forward(run, step, REST * delta);
       const merit = this.#merit.of(x, target, this.#proximity.pairs);
       const gain = (best - merit) / best;
@@ -208,8 +220,9 @@ export class PullBack {
         this.#keep(run);
       }
       clock.lap('forward');
-      const isHeld = this.#held.includes(1);
-      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping: this.#isLeaping(run), isHeld });
+      const { excess } = this.#merit;
+      const [isLeaping, isHeld, isStill] = [this.#isLeaping(run), this.#held.includes(1), !this.#wants.includes(1)];
+      const ended = poorSteps.after({ gain, cost: this.#cost, isLeaping, isHeld, isStill, excess });
       if (ended) return ended;
       // What its box holds may gain something in a new one, if that can be larger.
       if (isHeld && poorSteps.hasAny && this.#cost === 1) this.#isSearchDue = true;
@@ -229,17 +242,18 @@ export class PullBack {
     if (!this.#limits) return undefined;
     x.set(this.#best);
     this.#unshown = [];
+    this.#phase = 'SHORTENING';
     moving.fill(0);
     const options = { sweeps: SHORTENING_SWEEPS, slack: SHORTENING_SLACK * delta };
     let excess = this.#limits.excess(x);
-    for (let n = 0; n < MAX_SHORTENING_STEPS && excess > 0; n++) {
+    for (let n = 0; excess > 0; n++) {
       const step = run.nextStep();
       if (typeof step !== 'number') return step;
       y.set(x);
       // The boxes may have been renewed since the best state.
       if (n === 0 && this.#proximity.markOutside(x, watch.wanted)) this.#search(run);
       this.#contacts.reset(this.#proximity.pairs);
-      this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), options);
+      this.#sweepRows(run, step, this.#markPulled(run, this.#limits, options), { ...options, mostExcess: 0 });
       this.#forward(run, step, SHORTENING_REST * delta);
       // Few vertices move, each a little: a box that held one of them is worth a new one at once.
       if (this.#held.includes(1)) this.#isSearchDue = true;
@@ -250,7 +264,9 @@ export class PullBack {
         this.#keep(run);
       }
       clock.lap('forward');
-      if (gain < MIN_SHORTENING_GAIN) break;
+      // Strains suffer where a box held a corner, until it has a new one.
+      const isDelayed = n + 1 < MAX_DELAYED_STEPS && this.#limits.hasStrains && this.#held.includes(1);
+      if (gain < (this.#cost > 1 ? HEAP_SHORTENING_GAIN : MIN_SHORTENING_GAIN) && !isDelayed) break;
     }
     return undefined;
   }
@@ -294,10 +310,10 @@ export class PullBack {
 
   /** y ← y projected onto edge limits and contacts, both linearised at x; contacts of what is marked as moving. */
   #sweepRows(
-    { x, y, start, onRows, pulse }: PullBackRun,
+    { x, y, start, onRows, pulse, holds }: PullBackRun,
     step: number,
     movingCount: number,
-    options: { sweeps: number; slack: number },
+    options: { sweeps: number; slack: number; mostExcess: number },
   ): void {
     const { active, candidates, contacts, moving, clock } = this.#stages;
     const { pairs } = this.#proximity;
@@ -306,11 +322,13 @@ export class PullBack {
     candidates.find(pairs, active, x, start, step, delta, this.#distances, pulse, this.#aims);
     clock.lap('geometry');
     contacts.assemble(pairs, candidates.list, candidates.count, x, step, pulse);
+    this.#limits?.beginStrains(x, y);
     this.#contacts.begin(pairs, y, WARM_CONTACTS);
-    this.#limits?.begin(x, y, WARM_EDGES);
+    this.#limits?.beginEdges(y, WARM_EDGES);
     this.#sweeps.run(x, y, this.#limits, this.#contacts, { ...options, delta, pulse });
     this.#contacts.end(pairs);
-    this.#limits?.end(x, y, this.#plan.longest);
+    holds?.takePushes(pairs);
+    this.#limits?.end(x, y);
     stayWhereOverflown(x, y);
     onRows(contacts.count, contacts.colouring.colours);
     clock.lap('backward');
@@ -324,17 +342,6 @@ export class PullBack {
   #isLeaping({ x, target }: PullBackRun): boolean {
     const least = this.#cost * LEAP_PROGRESS * this.#plan.longest;
     return this.#farAway.some((distance, i) => distance > 0 && distance - distanceAt(x, target, 3 * i) >= least);
-  }
-
-  #observePushes(y: Float32Array, least: number): void {
-    const rebuilt = this.#rebuilt;
-    for (let i = 0, k = 0; i < this.#unpushed.length; i++, k += 3) {
-      const dx = y[k] - rebuilt[k];
-      const dy = y[k + 1] - rebuilt[k + 1];
-      const dz = y[k + 2] - rebuilt[k + 2];
-      const isPushed = dx * dx + dy * dy + dz * dz > least * least;
-      this.#unpushed[i] = isPushed ? 0 : Math.min(FREE_STEPS, this.#unpushed[i] + 1);
-    }
   }
 
   /** The forward step, after a search if one is due. Motions shorter than `rest` are not made. */
@@ -372,8 +379,9 @@ export class PullBack {
       this.#isSearchDue = true;
       this.#isSearchComplete = false;
     }
-    this.#unshown.push(x.slice());
-    run.onStep(movingCount);
+    const from = { phase: this.#phase, step: run.onStep(movingCount) };
+    this.#unshown.push({ x: x.slice(), from });
+    run.holds?.notePull(from.step, pairs, forward.limiter);
   }
 
   #search(run: PullBackRun): void {
@@ -385,9 +393,10 @@ export class PullBack {
   }
 
   /** x is the best state so far. The path to it is told now: states after the best are no part of the answer's path. */
-  #keep({ x, onState }: PullBackRun): void {
+  #keep({ x, onState, holds }: PullBackRun): void {
     this.#best.set(x);
-    for (const state of this.#unshown) onState(state);
+    if (this.#phase === 'PULL_BACK') holds?.keepPushes();
+    for (const { x: state, from } of this.#unshown) onState(state, from);
     this.#unshown = [];
   }
 }

@@ -1,6 +1,7 @@
 import type { MovedBefore } from '../before-steps.js';
 import type { PullBackFigures, StepInput } from '../engine.js';
 import type { PullBackPlan } from '../scattered-targets.js';
+import type { HoldRecord } from './hold-record.js';
 import type { Stages } from './stages.js';
 import type { TimeLeft } from './time-left.js';
 
@@ -31,6 +32,8 @@ export interface Run extends TimeLeft {
   steps: number;
   /** undefined = the phase did not run */
   pullBack?: PullBackFigures;
+  /** undefined = nobody asked */
+  readonly holds: HoldRecord | undefined;
   searches: number;
   /** the most in one backward step */
   activeContacts: number;

@@ -3,6 +3,7 @@ import type { CollisionMesh } from '../../mesh/types.js';
 import type { Settings } from '../settings.js';
 import { strainElementsOf } from '../strain/elements.js';
 import { EdgeLimits } from './edge-limits.js';
+import type { EdgeLengths } from './edges.js';
 import { StrainLimits } from './strain-limits.js';
 import type { Scratch } from './workspace.js';
 
@@ -17,31 +18,38 @@ export class ShapeLimits {
   }
 
   /**
-   * @param ends uint32[2·n] the edges with a limit, in sweep order; undefined = σ is off
+   * @param longest the longest motion of a step, engine units
+   * @param lengths the edges with a limit, in sweep order; undefined = σ is off
    * @returns undefined = there are none
    */
   static of(
     mesh: CollisionMesh,
     settings: Settings,
-    ends: Uint32Array | undefined,
+    longest: number,
+    lengths: EdgeLengths | undefined,
     target: Float32Array,
     scratch: Scratch,
   ): ShapeLimits | undefined {
     const { inverseMasses } = mesh;
-    const edges = ends && new EdgeLimits(ends, inverseMasses, target, settings.sigma, scratch, limitOfEdges(mesh));
+    const { sigma, scale } = settings;
+    const lengthOf = lengths?.hasRest
+      ? (n: number, inTarget: number): number => lengths.lengthOf(n, inTarget, scale)
+      : undefined;
+    const edges =
+      lengths && new EdgeLimits(lengths.ends, inverseMasses, target, sigma, scratch, limitOfEdges(mesh), lengthOf);
     const elements = strainElementsOf(mesh, settings.scale);
-    const strains = elements && new StrainLimits(elements, inverseMasses, scratch);
+    const strains = elements && new StrainLimits(elements, inverseMasses, longest, scratch);
     return edges || strains ? new ShapeLimits(edges, strains) : undefined;
   }
 
-  /** Settles the shares of the way to y* that vertices take (StrainLimits.settlePaces). @param paceOf the share of a vertex by itself */
+  /** Settles the shares of the way to y* that vertices take (ComponentShares.settlePaces). @param paceOf the share of a vertex by itself */
   settlePaces(paceOf: (v: number) => number): void {
-    this.#strains?.settlePaces(paceOf);
+    this.#strains?.shares.settlePaces(paceOf);
   }
 
   /** The share of a vertex in strained elements; undefined = it goes by itself. */
   paceOf(v: number): number | undefined {
-    return this.#strains?.paceOf(v);
+    return this.#strains?.shares.paceOf(v);
   }
 
   /** Multipliers 0. */
@@ -50,10 +58,14 @@ export class ShapeLimits {
     this.#strains?.reset();
   }
 
-  /** Begins the sweeps of a step with the multipliers of the last one. @param share of those of edges */
-  begin(x: Float32Array, y: Float32Array, share: number): void {
-    this.#edges?.begin(y, share);
+  /** Begins the sweeps of a step for strains, before any other row has moved y (StrainLimits.begin). */
+  beginStrains(x: Float32Array, y: Float32Array): void {
     this.#strains?.begin(x, y);
+  }
+
+  /** And for edges, with this share of the multipliers of the last step. */
+  beginEdges(y: Float32Array, share: number): void {
+    this.#edges?.begin(y, share);
   }
 
   sweep(y: Float32Array, isComplete: boolean, slack: number): void {
@@ -66,14 +78,20 @@ export class ShapeLimits {
     this.#strains?.extrapolate(beta);
   }
 
-  /** After the sweeps of a step (StrainLimits.shortenMotions). @param longest engine units */
-  end(x: Float32Array, y: Float32Array, longest: number): void {
-    this.#strains?.shortenMotions(x, y, longest);
+  /** After the sweeps of a step (ComponentShares.shortenMotions). */
+  end(x: Float32Array, y: Float32Array): void {
+    this.#strains?.shares.shortenMotions(x, y);
   }
 
-  /** Whether the sweeps of a step should go on (StrainLimits.wantsMoreSweeps). @param rounds how many rounds there were */
-  wantsMoreSweeps(y: Float32Array, rounds: number): boolean {
-    return this.#strains?.wantsMoreSweeps(y, rounds) ?? false;
+  /**
+   * Whether the sweeps of a step should go on: for strains (StrainLimits.wantsMoreSweeps), or else for edges (EdgeLimits.wantsMore).
+   *
+   * @param rounds how many rounds there were
+   * @param most what edges over their limits may add up to
+   */
+  wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean {
+    if (this.#strains?.wantsMoreSweeps(x, y, rounds)) return true;
+    return this.#edges?.wantsMore(y, rounds, most) ?? false;
   }
 
   forEachActiveVertex(visit: (v: number) => void): void {
@@ -85,6 +103,11 @@ export class ShapeLimits {
   spread(marks: Uint8Array): void {
     this.#edges?.spread(marks);
     this.#strains?.spread(marks);
+  }
+
+  /** Whether there are limits of strains. */
+  get hasStrains(): boolean {
+    return this.#strains !== undefined;
   }
 
   /** Sum of the squares of what exceeds a limit, squared engine units. */

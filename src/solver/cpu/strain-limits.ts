@@ -1,17 +1,11 @@
 import { NO_CORNER } from '../../mesh/strain.js';
-import {
-  FLATTEST_STRAIN,
-  HELD_STRAIN,
-  HOLD_BACK_PASSES,
-  MAX_STRAIN_SLACK,
-  NEAR_LIMIT,
-  STRAIN_SWEEPS,
-  SWEPT_STRAIN,
-} from '../constants.js';
-import { deformationGradient, gramMatrix, polarRotation, principalStrains } from '../strain/deformation.js';
+import { FLATTEST_STRAIN, HELD_STRAIN, HOLD_BACK_PASSES, MAX_STRAIN_SLACK, SWEPT_STRAIN } from '../constants.js';
+import { deformationGradient, polarRotation, principalStrains } from '../strain/deformation.js';
 import type { StrainElements } from '../strain/elements.js';
-import { symmetricEigen } from '../strain/symmetric-eigen.js';
+import { ComponentShares } from './component-shares.js';
 import { distanceAt } from './motion.js';
+import { boundShrink, boundStretch, TURN } from './strain-projections.js';
+import { SweepRounds } from './sweep-rounds.js';
 import type { Scratch } from './workspace.js';
 
 /**
@@ -29,9 +23,8 @@ import type { Scratch } from './workspace.js';
  *   Z = F + κ Λ,   Λ' = (Z − P(Z)) / κ,   κ ≥ ‖K‖,   P the nearest point of the set in the Frobenius norm
  *
  * is a proximal gradient step on the dual of min Σ m |y − y₀|² over one block; κ is its Lipschitz constant, so it never
- * overshoots, and where K = κ I (an equilateral element of equal masses) it is Dykstra's projection, as that of an edge. P is in closed form:
- * A clamps singular values, Z − P(Z) = Σ (1 − s_max/σ_i) Z v_i v_iᵀ over σ_i > s_max; B clamps eigenvalues d_i of
- * ½ (RᵀZ + ZᵀR), Z − P(Z) = −Σ (s_min − d_i) R v_i v_iᵀ over d_i < s_min.
+ * overshoots, and where K = κ I (an equilateral element of equal masses) it is Dykstra's projection, as that of an edge. P is in closed form
+ * (strain-projections.ts).
  *
  * A triangle has R with two columns, so B keeps it from turning over about any axis in the plane of R: F alone, 3×2, cannot
  * tell a triangle that is turned over. The paper adds an auxiliary vertex on the normal of the triangle for that.
@@ -48,22 +41,20 @@ export class StrainLimits {
   #activeCount = 0;
   /** of the last state whose excess was summed: the largest strain beyond a limit */
   #worst = 0;
-  #leastExcess = Number.POSITIVE_INFINITY;
-  #bestRound = 1;
-  /** by component: share of the way to y* that this step and the last one take, and float32[V] the paces of this step */
-  readonly #pace: Float64Array;
-  readonly #lastPace: Float64Array;
+  readonly #rounds = new SweepRounds();
+  /** what the vertices of a component have in common */
+  readonly shares: ComponentShares;
 
-  constructor(elements: StrainElements, inverseMass: Float32Array, scratch: Scratch) {
-    const { count, components } = elements;
+  /** @param longest the longest motion of a step, engine units */
+  constructor(elements: StrainElements, inverseMass: Float32Array, longest: number, scratch: Scratch) {
+    const { count } = elements;
+    this.shares = new ComponentShares(elements, inverseMass, longest, scratch);
     this.#elements = elements;
     this.#inverseMass = inverseMass;
     this.#push = scratch.float32('strain multipliers', 18 * count).fill(0);
     this.#last = scratch.float32('strain multipliers before', 18 * count);
     this.#frame = scratch.float32('strain frames', 9 * count).fill(0);
     this.#active = scratch.uint32('strain limits that act', count);
-    this.#pace = new Float64Array(components).fill(1);
-    this.#lastPace = new Float64Array(components).fill(1);
   }
 
   /** Λ = 0 */
@@ -72,43 +63,27 @@ export class StrainLimits {
   }
 
   /**
-   * One share of the way to y* for all vertices of a component, the least of theirs: where x = P(x + t (y* − x)) for one t, x is
-   * the point of the constraints that is nearest to y*; with shares of their own, vertices far from y* would count less.
-   *
-   * @param paceOf share of the way that a vertex would go by itself
-   */
-  settlePaces(paceOf: (v: number) => number): void {
-    const { componentOf } = this.#elements;
-    this.#lastPace.set(this.#pace);
-    this.#pace.fill(1);
-    for (let v = 0; v < componentOf.length; v++) {
-      const c = componentOf[v];
-      if (c !== NO_CORNER) this.#pace[c] = Math.min(this.#pace[c], paceOf(v));
-    }
-  }
-
-  /** The share of vertex v in this step; undefined = no element that moves contains it. */
-  paceOf(v: number): number | undefined {
-    const c = this.#elements.componentOf[v];
-    return c === NO_CORNER ? undefined : this.#pace[c];
-  }
-
-  /**
-   * Begins the sweeps of a step: y is moved by the multipliers of the last step, scaled as the way to y* is (where x rests, Λ is
-   * proportional to it), and each element gets its R: that of the moved y, which is about what the sweeps will find. Where that is
+   * Begins the sweeps of a step, before any other row has moved y: y is moved by the multipliers of the last step, each component's
+   * times its share (ComponentShares.ofMultipliers), and each element gets its R: that of the moved y, which is about what the sweeps will find. Where that is
    * flat, or a triangle whose normal is opposed to that of y before, the rotation of y before is taken, as the paper does; if
    * that is flat too, the last R, or that of x.
    */
   begin(x: Float32Array, y: Float32Array): void {
-    const { count, corners, gradients, componentOf } = this.#elements;
+    const { count, corners, gradients, componentOf, componentOfElement } = this.#elements;
     const before = y.slice();
     for (let e = 0; e < count; e++) {
       const p = 18 * e;
-      const c = this.#componentOf(e, componentOf);
-      const share = this.#pace[c] / this.#lastPace[c];
-      for (let k = p; k < p + 18; k++) this.#push[k] *= share;
       for (let k = 0; k < 9; k++) delta[k] = this.#push[p + k] + this.#push[p + 9 + k];
       this.#move(y, e, delta);
+    }
+    const share = this.shares.ofMultipliers(before, y);
+    for (let k = 0; k < y.length; k++) {
+      const c = componentOf[Math.floor(k / 3)];
+      if (c !== NO_CORNER && share[c] !== 1) y[k] = before[k] + share[c] * (y[k] - before[k]);
+    }
+    for (let e = 0; e < count; e++) {
+      const own = share[componentOfElement[e]];
+      for (let k = 18 * e; k < 18 * e + 18; k++) this.#push[k] *= own;
     }
     for (let e = 0; e < count; e++) {
       const triangle = corners[4 * e + 3] === NO_CORNER;
@@ -147,42 +122,16 @@ export class StrainLimits {
   }
 
   /**
-   * Shortens the motion of each component, by one share for all its vertices, until none is longer than `longest`: a strain at
-   * x + s (y − x) is no farther out of its limits than those of x and y (both sets of an element are convex), while vertices that stop
-   * one by one would tear their elements.
-   */
-  shortenMotions(x: Float32Array, y: Float32Array, longest: number): void {
-    const { componentOf, components } = this.#elements;
-    const farthest = new Float64Array(components);
-    for (let v = 0; v < componentOf.length; v++) {
-      const c = componentOf[v];
-      if (c !== NO_CORNER) farthest[c] = Math.max(farthest[c], distanceAt(x, y, 3 * v));
-    }
-    for (let v = 0; v < componentOf.length; v++) {
-      const c = componentOf[v];
-      if (c === NO_CORNER || farthest[c] <= longest) continue;
-      const share = longest / farthest[c];
-      for (let k = 3 * v; k < 3 * v + 3; k++) y[k] = x[k] + share * (y[k] - x[k]);
-    }
-  }
-
-  /**
    * Whether the sweeps of a step should go on: an element is out of its limits by more than {@link SWEPT_STRAIN}, and the sum of
-   * squares has reached a new low, by a tenth, in the last rounds. A sweep carries a pull by about one ring of elements, so that a
-   * mesh which is strained as a whole takes several times its width; what contacts forbid is given up.
+   * squares may still fall (SweepRounds). Where a component goes only a share s of its way (ComponentShares.shortenMotions), a strain of y
+   * counts s times: that is the most which it adds to x + s (y − x).
    *
    * @param rounds so far, from 1
    */
-  wantsMoreSweeps(y: Float32Array, rounds: number): boolean {
-    if (rounds === 1) this.#leastExcess = Number.POSITIVE_INFINITY;
-    const excess = this.excess(y);
-    if (excess < STRAIN_SWEEPS.gain * this.#leastExcess) {
-      this.#leastExcess = excess;
-      this.#bestRound = rounds;
-    }
-    return (
-      this.#worst > SWEPT_STRAIN && rounds < STRAIN_SWEEPS.rounds && rounds - this.#bestRound < STRAIN_SWEEPS.patience
-    );
+  wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number): boolean {
+    if (rounds === 1) this.#rounds.begin();
+    const mayFall = this.#rounds.mayFall(this.#sumExcess(y, this.shares.ofMotions(x, y)), rounds);
+    return mayFall && this.#worst > SWEPT_STRAIN;
   }
 
   /** Λ ← Λ + β (Λ − Λ_last), for the elements that act. */
@@ -221,15 +170,21 @@ export class StrainLimits {
 
   /** Σ (ℓ max(0, σ_max − s_max))² + (ℓ max(0, s_min − σ_min))² over all elements, squared engine units. */
   excess(x: Float32Array): number {
-    const { count, corners, gradients, limits } = this.#elements;
+    return this.#sumExcess(x, undefined);
+  }
+
+  /** @param share of each component, by which its strains beyond limits are multiplied; undefined = 1 */
+  #sumExcess(x: Float32Array, share: Float64Array | undefined): number {
+    const { count, corners, gradients, limits, componentOfElement } = this.#elements;
     let sum = 0;
     this.#worst = 0;
     for (let e = 0; e < count; e++) {
       deformationGradient(x, corners, gradients, e, f);
       const { least, most } = principalStrains(f, corners[4 * e + 3] === NO_CORNER);
       const q = 4 * e;
-      const over = Math.max(0, most - limits[q + 1]);
-      const under = limits[q] > 0 ? Math.max(0, limits[q] - least) : 0;
+      const s = share ? share[componentOfElement[e]] : 1;
+      const over = s * Math.max(0, most - limits[q + 1]);
+      const under = limits[q] > 0 ? s * Math.max(0, limits[q] - least) : 0;
       this.#worst = Math.max(this.#worst, over, under);
       sum += (over * over + under * under) * limits[q + 3] * limits[q + 3];
     }
@@ -264,13 +219,6 @@ export class StrainLimits {
     }
   }
 
-  #componentOf(e: number, componentOf: Uint32Array): number {
-    const { corners } = this.#elements;
-    let k = 4 * e;
-    while (componentOf[corners[k]] === NO_CORNER) k++;
-    return componentOf[corners[k]];
-  }
-
   /** @returns whether the element acts: it pushes, has pushed, or is near a limit */
   #project(y: Float32Array, e: number, slack: number): boolean {
     const { corners, gradients, limits } = this.#elements;
@@ -282,96 +230,20 @@ export class StrainLimits {
     deformationGradient(y, corners, gradients, e, f);
     let acts = false;
     if (most < Number.POSITIVE_INFINITY) {
-      acts = this.#projectUpper(y, e, most - short, kappa);
-      if (acts && least > 0) deformationGradient(y, corners, gradients, e, f);
+      const turn = boundStretch(f, this.#push, 18 * e, most - short, kappa, delta);
+      acts = turn !== TURN.IDLE;
+      if (turn === TURN.PUSHED) {
+        this.#move(y, e, delta);
+        if (least > 0) deformationGradient(y, corners, gradients, e, f);
+      }
     }
-    if (least > 0 && this.#projectLower(y, e, least + short, kappa)) acts = true;
+    if (least > 0) {
+      const isTriangle = corners[q + 3] === NO_CORNER;
+      const turn = boundShrink(f, this.#frame, 9 * e, isTriangle, this.#push, 18 * e + 9, least + short, kappa, delta);
+      if (turn === TURN.PUSHED) this.#move(y, e, delta);
+      acts ||= turn !== TURN.IDLE;
+    }
     return acts;
-  }
-
-  #projectUpper(y: Float32Array, e: number, most: number, kappa: number): boolean {
-    const p = 18 * e;
-    const push = this.#push;
-    let wasPushing = false;
-    for (let k = 0; k < 9; k++) {
-      if (push[p + k] !== 0) wasPushing = true;
-      z[k] = f[k] + kappa * push[p + k];
-    }
-    gramMatrix(z, gram);
-    const near = NEAR_LIMIT * most;
-    // The trace is the sum of the squares of all strains.
-    if (!wasPushing && gram[0] + gram[1] + gram[2] <= near * near) return false;
-    symmetricEigen(gram, values, vectors);
-    const largest = Math.max(values[0], values[1], values[2]);
-    if (!wasPushing && largest <= most * most) return largest > near * near;
-    for (let k = 0; k < 9; k++) delta[k] = -push[p + k];
-    for (let i = 0; i < 3; i++) {
-      if (values[i] <= most * most) continue;
-      const share = (1 - most / Math.sqrt(values[i])) / kappa;
-      const v = 3 * i;
-      for (let r = 0; r < 3; r++) {
-        const along = share * (z[r] * vectors[v] + z[3 + r] * vectors[v + 1] + z[6 + r] * vectors[v + 2]);
-        delta[r] += along * vectors[v];
-        delta[3 + r] += along * vectors[v + 1];
-        delta[6 + r] += along * vectors[v + 2];
-      }
-    }
-    for (let k = 0; k < 9; k++) push[p + k] += delta[k];
-    this.#move(y, e, delta);
-    return true;
-  }
-
-  #projectLower(y: Float32Array, e: number, least: number, kappa: number): boolean {
-    const p = 18 * e + 9;
-    const push = this.#push;
-    const frame = this.#frame;
-    const g = 9 * e;
-    let wasPushing = false;
-    for (let k = 0; k < 9; k++) {
-      if (push[p + k] !== 0) wasPushing = true;
-      z[k] = f[k] + kappa * push[p + k];
-    }
-    for (let i = 0; i < 3; i++) {
-      for (let j = 0; j < 3; j++) {
-        const a = g + 3 * i;
-        product[3 * i + j] = frame[a] * z[3 * j] + frame[a + 1] * z[3 * j + 1] + frame[a + 2] * z[3 * j + 2];
-      }
-    }
-    const near = least / NEAR_LIMIT;
-    gram[0] = product[0];
-    gram[1] = product[4];
-    gram[3] = (product[1] + product[3]) / 2;
-    // The third strain of a triangle has no limit: a number above all that do.
-    const isTriangle = this.#elements.corners[4 * e + 3] === NO_CORNER;
-    gram[2] = isTriangle ? Math.abs(gram[0]) + Math.abs(gram[1]) + 2 * Math.abs(gram[3]) + 2 * near : product[8];
-    gram[4] = isTriangle ? 0 : (product[2] + product[6]) / 2;
-    gram[5] = isTriangle ? 0 : (product[5] + product[7]) / 2;
-    // Gershgorin: no eigenvalue is less than this.
-    const off = Math.max(
-      Math.abs(gram[3]) + Math.abs(gram[4]),
-      Math.abs(gram[3]) + Math.abs(gram[5]),
-      Math.abs(gram[4]) + Math.abs(gram[5]),
-    );
-    if (!wasPushing && Math.min(gram[0], gram[1], gram[2]) - off > near) return false;
-    symmetricEigen(gram, values, vectors);
-    const smallest = Math.min(values[0], values[1], values[2]);
-    if (!wasPushing && smallest >= least) return smallest < near;
-    for (let k = 0; k < 9; k++) delta[k] = -push[p + k];
-    for (let i = 0; i < 3; i++) {
-      if (values[i] >= least) continue;
-      const share = (least - values[i]) / kappa;
-      const v = 3 * i;
-      for (let r = 0; r < 3; r++) {
-        const along =
-          share * (frame[g + r] * vectors[v] + frame[g + 3 + r] * vectors[v + 1] + frame[g + 6 + r] * vectors[v + 2]);
-        delta[r] -= along * vectors[v];
-        delta[3 + r] -= along * vectors[v + 1];
-        delta[6 + r] -= along * vectors[v + 2];
-      }
-    }
-    for (let k = 0; k < 9; k++) push[p + k] += delta[k];
-    this.#move(y, e, delta);
-    return true;
   }
 
   /** y_k ← y_k − w_k Δ b_k */
@@ -404,12 +276,7 @@ export class StrainLimits {
 
 // One thread, and nothing of one call is read in the next.
 const f = new Float64Array(9);
-const z = new Float64Array(9);
 const delta = new Float64Array(9);
-const product = new Float64Array(9);
-const gram = new Float64Array(6);
-const values = new Float64Array(3);
-const vectors = new Float64Array(9);
 const rotation = new Float64Array(9);
 const moved = new Float64Array(9);
 

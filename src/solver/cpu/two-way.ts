@@ -1,9 +1,9 @@
+import type { PathPhase } from '../../contract/path.js';
 import type { Status } from '../../contract/report.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { BeforeSteps } from '../before-steps.js';
 import { SWEEPS_PER_STOP_CHECK } from '../constants.js';
 import type { Resolution, StepInput } from '../engine.js';
-import { countPairs } from '../pair-report.js';
 import { distancesByVertex, smallestDistance } from '../part-distances.js';
 import type { SavedScene } from '../saved-scene.js';
 import { type PullBackPlan, planPullBack } from '../scattered-targets.js';
@@ -12,11 +12,12 @@ import { StepAbandoned } from '../step-abandoned.js';
 import { aimAtPrescribed, allOrNothing, settleArrived } from './arrive.js';
 import { FORWARD_RULES } from './bound.js';
 import { EdgeLengths } from './edges.js';
-import { describeLimiting } from './limiting-pairs.js';
+import { HoldRecord } from './hold-record.js';
 import { markMoving, restoreOverflow } from './motion.js';
 import type { Verdict } from './progress-watch.js';
 import { Proximity } from './proximity.js';
 import { PullBack } from './pull-back.js';
+import { toResolution } from './resolution.js';
 import { type NextSearch, noteRows, type Run } from './run.js';
 import { pulseOfSearch } from './shorten-once.js';
 import { Stages } from './stages.js';
@@ -118,7 +119,12 @@ export class TwoWay {
     const run = this.#begin(input, stages);
     const status = this.#advance(run);
     if (status === 'CONVERGED' || status === 'STALLED') this.#arrive(run);
-    return this.#report(run, run.plan ? this.#pullBack(run, run.plan, status) : status);
+    return toResolution(
+      run,
+      run.plan ? this.#pullBack(run, run.plan, status) : status,
+      this.#proximity,
+      this.#settings,
+    );
   }
 
   /** Algorithm 1, with x, y and r of step l in `run`. @returns how it ended */
@@ -139,6 +145,7 @@ export class TwoWay {
         stages.clock.lap(this.#proximity.isValid ? 'forward' : 'search');
         return 'DEADLINE';
       }
+      run.holds?.noteStep(run.steps + 1, this.#proximity.pairs, stages.contacts, stages.forward.limiter);
       this.#updateResiduals(run);
       run.next = this.#nextSearch(stages);
       this.#publish(run);
@@ -175,14 +182,15 @@ export class TwoWay {
     const isReused = isServed || isPartial;
     if (isReused) proximity.pairs.delta.fill(0, 0, proximity.pairs.count);
     clock.lap('search');
-    this.#edges?.linearise(target, this.#settings.sigma, scratch);
+    this.#edges?.linearise(target, this.#settings.sigma, scratch, this.#settings.scale);
     watch.begin(x, residuals.r);
     slide.begin();
     clock.lap('backward');
     const next = { isDue: !isServed, wanted: isPartial ? wanted : undefined };
     const plan = planPullBack(this.#mesh, this.#settings, x, target);
     const counts = { steps: moved.pieces, searches: 0, activeContacts: 0, colours: 0 };
-    return { input, stages, x, y, moved, plan, isReused, ...time, next, ...counts };
+    const holds = input.recordsHolds ? new HoldRecord(this.#mesh.vertexCount) : undefined;
+    return { input, stages, x, y, moved, plan, isReused, ...time, next, holds, ...counts };
   }
 
   /** The status of a run that takes no further step; undefined = it takes one. */
@@ -204,13 +212,13 @@ export class TwoWay {
     const { clock, residuals } = stages;
     const { stepLimit, epsilon } = this.#settings;
     const deltas = { distances: this.#distances, min: this.#minDelta };
-    const ends = this.#edges?.ends;
+    const edges = this.#edges;
     const { scratch } = this.#workspace;
     const proximity = this.#proximity;
     const ways = { start: input.x, target: input.y };
-    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, ends, ways, scratch);
+    const phase = new PullBack(this.#mesh, this.#settings, plan, stages, proximity, deltas, edges, ways, scratch);
     const { status, unsettled } = phase.run({
-      ...{ x: run.x, y: run.y, start: input.x, target: input.y, pulse: run.pulse },
+      ...{ x: run.x, y: run.y, start: input.x, target: input.y, pulse: run.pulse, holds: run.holds },
       isSearched: proximity.isValid && (!next.isDue || next.wanted !== undefined),
       search: (wanted) => {
         clock.restart();
@@ -224,15 +232,17 @@ export class TwoWay {
         return ++this.#step;
       },
       onRows: (contacts, colours) => noteRows(run, contacts, colours),
-      onState: (x) => input.onState?.(x),
+      onState: (x, from) => input.onState?.(x, from),
       onStep: (moving) => {
         run.steps++;
         input.onProgress?.({ steps: run.steps, residual: moving > 0 ? 1 : 0, unfinishedVertices: moving });
+        return run.steps;
       },
     });
     run.pullBack = { steps: run.steps - stepsBefore, before };
     residuals.settle(unsettled, this.#mesh.kinematic, epsilon);
-    return ended === 'CONVERGED' ? status : ended;
+    // Where Algorithm 1 stalled and left kinematic vertices short, nothing that the pull-back does makes that converge.
+    return status === 'CONVERGED' && residuals.unfinished > 0 ? 'STALLED' : status;
   }
 
   /** A step that begins with its search, for lack of a P, and is given up by then has not happened: its number is used again. */
@@ -331,7 +341,7 @@ export class TwoWay {
       if (forward.largestMove === 0) return;
       settleArrived(residuals, stages.moving, forward.alpha);
       run.steps++;
-      this.#publish(run);
+      this.#publish(run, 'ARRIVAL');
     } catch (thrown) {
       if (!(thrown instanceof StepAbandoned)) throw thrown;
     } finally {
@@ -362,10 +372,10 @@ export class TwoWay {
   }
 
   /** Passes the state and the progress of a step to the caller. Their time belongs to no stage. */
-  #publish({ input, stages, x, steps }: Run): void {
+  #publish({ input, stages, x, steps }: Run, phase: PathPhase = 'FORWARD'): void {
     const { residuals, clock } = stages;
     clock.lap('forward');
-    input.onState?.(x);
+    input.onState?.(x, { phase, step: steps });
     input.onProgress?.({ steps, residual: residuals.largest, unfinishedVertices: residuals.unfinished });
     clock.restart();
   }
@@ -375,26 +385,5 @@ export class TwoWay {
     const verdict = residuals.largest < this.#settings.epsilon ? 'going' : watch.judge(x, residuals.r);
     clock.lap('forward');
     return verdict;
-  }
-
-  #report(run: Run, status: Status): Resolution {
-    const { residuals, forward, clock } = run.stages;
-    const { pairs, isValid } = this.#proximity;
-    const { activeContacts, colours, pullBack } = run;
-    return {
-      status,
-      positions: run.x.slice(),
-      residuals: residuals.r.slice(),
-      steps: run.steps,
-      searches: run.searches,
-      proximitySetReused: run.isReused,
-      residual: residuals.largest,
-      unfinishedVertices: residuals.unfinished,
-      pairs: { ...countPairs((kind) => (isValid ? pairs.byKind[kind] : 0)), activeContacts, colours },
-      touchingPairs: forward.touching,
-      limitingPairs: describeLimiting(residuals, forward, this.#settings.epsilon, pairs),
-      timings: clock.timings,
-      ...(pullBack ? { pullBack } : {}),
-    };
   }
 }

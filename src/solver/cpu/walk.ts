@@ -1,7 +1,7 @@
 import { allocate, release } from '../../threads/arrays.js';
 import { team } from '../../threads/here.js';
 import { defineStage, type NoNumbers } from '../../threads/stage.js';
-import { overlapLeaf, type Tree } from '../bvh.js';
+import { overlapLeaf, overlaps, type Tree } from '../bvh.js';
 import { LEAF_SIZE } from '../constants.js';
 import type { PairPredicate } from '../exclusion-rules.js';
 import { CORNERS } from '../pair-kinds.js';
@@ -182,16 +182,21 @@ function walkLeaves(arrays: WalkArrays, numbers: WalkNumbers, from: number, to: 
   const b: Tree = { count: bCount, leaves: bLeaves, box: bBox, mask: bMask, node: bNode, nodeMask: bNodeMask };
   const walk: Walk = { arrays, numbers, chunk: from / LEAVES_PER_CHUNK, block: -1, count: BLOCK_PAIRS, isOver: false };
   const corners = CORNERS[kind];
-  const slot = [-1, -1, -1, -1];
-  const visit = (s: number, t: number): void => {
-    const other = bOrder[t];
-    if (other < bFirst) return;
-    const q = aSize * aOrder[s];
-    const r = bSize * other - aSize;
-    for (let c = 0; c < aSize; c++) slot[c] = aCorners[q + c];
-    for (let c = aSize; c < corners; c++) slot[c] = bCorners[r + c];
-    for (let c = aSize; c < corners; c++) if (slot[c] === slot[0] || (aSize === 2 && slot[c] === slot[1])) return;
-    offer(walk, kind, slot[0], slot[1], slot[2], slot[3]);
+  const isEdge = aSize === 2;
+  const visit = (count: number): void => {
+    for (let n = 0; n < 2 * count; n += 2) {
+      const other = bOrder[overlaps[n + 1]];
+      if (other < bFirst) continue;
+      const q = aSize * aOrder[overlaps[n]];
+      const r = bSize * other;
+      const v0 = aCorners[q];
+      // An edge against an edge, or a vertex against one to three.
+      const v1 = isEdge ? aCorners[q + 1] : bCorners[r];
+      const v2 = corners > 2 ? bCorners[isEdge ? r : r + 1] : -1;
+      const v3 = corners > 3 ? bCorners[isEdge ? r + 1 : r + 2] : -1;
+      if (v0 === v2 || v0 === v3 || (isEdge ? v1 === v2 || v1 === v3 : v0 === v1)) continue;
+      offer(walk, kind, v0, v1, v2, v3);
+    }
   };
   for (let leaf = from; leaf < to && !walk.isOver; leaf++) overlapLeaf(a, b, firstLeaf + leaf, isSelf === 1, visit);
   closeBlock(walk);

@@ -1,4 +1,7 @@
+import { allEdges } from '../../mesh/limited-edges.js';
+import { ownLength } from '../../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../../mesh/types.js';
+import type { Settings } from '../settings.js';
 import type { Flight } from './flight.js';
 
 /** Sweeps over the edges in a round, in alternating order; what is left to shorten then comes in the next round. */
@@ -8,8 +11,8 @@ const MAX_SWEEPS = 20;
 const HALVINGS = 20;
 
 /**
- * The limits of edges during a flight: no end flies so far ahead of the other that the edge exceeds σ L*, or its length at
- * the beginning if that is longer.
+ * The limits of edges during a flight: no end flies so far ahead of the other that the edge exceeds σ L* (σ L and L*, where it has a
+ * length L at rest), or its length at the beginning if that is longer.
  *
  * For ends at shares t_j ≤ t_i, the length is a convex function of t_i that keeps the limit at t_i = t_j: there the edge is
  * a mean of the edge now and the edge of the target. So the largest t_i that keeps it is found by halving.
@@ -21,15 +24,24 @@ export class FlightEdges {
   readonly #limits: Float64Array;
   readonly #target: Float32Array;
 
-  constructor(mesh: CollisionMesh, flight: Flight, target: Float32Array, sigma: number) {
+  /** @param scale engine units in one of the caller's */
+  constructor(
+    mesh: CollisionMesh,
+    flight: Flight,
+    target: Float32Array,
+    { sigma, scale }: Pick<Settings, 'sigma' | 'scale'>,
+  ) {
     const ends: number[] = [];
     const limits: number[] = [];
-    for (const edges of [mesh.edges, mesh.innerEdges]) {
+    for (const { ends: edges, rest } of allEdges(mesh)) {
       for (let e = 0; e < edges.length; e += 2) {
         const [i, j] = [edges[e], edges[e + 1]];
         if (flight.share[i] === 0 && flight.share[j] === 0) continue;
         ends.push(i, j);
-        limits.push(Math.max(lengthBetween(flight.x, i, j), sigma * lengthBetween(target, i, j)));
+        const inTarget = lengthBetween(target, i, j);
+        const own = ownLength(rest?.[e / 2]);
+        const reference = own === undefined ? inTarget : own * scale;
+        limits.push(Math.max(lengthBetween(flight.x, i, j), inTarget, sigma * reference));
       }
     }
     this.#ends = Uint32Array.from(ends);

@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { KEPT, PASSIVE } from '../constants.js';
 import { distanceAt, isSameAt } from '../cpu/motion.js';
@@ -41,7 +41,7 @@ export interface FlightRun {
   readonly x: Float32Array;
   /** float32[3·V] y* */
   readonly target: Float32Array;
-  readonly excluded?: ExcludedPairs | undefined;
+  readonly excluded?: LeftOutPairs | undefined;
   /** asked before each piece */
   readonly mayContinue: () => boolean;
   /** called at short intervals before anything moves; may throw */
@@ -157,7 +157,7 @@ export class FreeFlight {
   /** Shortens flights until every pair passes and every edge is within its limit. @returns false if that takes too long */
   #settle({ pulse, target }: FlightRun, flight: Flight, { count, kind, vertex }: PairSet): boolean {
     const { floor, sigma } = this.#settings;
-    const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, sigma) : undefined;
+    const edges = sigma > 0 ? new FlightEdges(this.#mesh, flight, target, this.#settings) : undefined;
     let failures = 0;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       for (let p = 0; p < count; p++) {

@@ -13,6 +13,8 @@ const JOINING_SHARE = 1 / 4;
 export interface Group {
   /** uint32[n] ascending */
   readonly vertices: Uint32Array;
+  /** uint32[m] those of components that are kinematic as a whole, ascending */
+  readonly prescribed: Uint32Array;
 }
 
 /** The groups of one request. */
@@ -95,7 +97,8 @@ export class Components {
       if (!kept.includes(seed)) continue;
       const vertices = joined(kept).sort();
       for (const v of vertices) label[v] = groups.length + 1;
-      groups.push({ vertices });
+      const bodies = kept.filter((component) => component.vertices.every((v) => mesh.kinematic[v] !== 0));
+      groups.push({ vertices, prescribed: joined(bodies).sort() });
     }
     return { groups, label };
   }

@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { distanceAt } from '../cpu/motion.js';
 import type { Settings } from '../settings.js';
@@ -8,7 +8,7 @@ import { NearPairs } from './near-pairs.js';
 import { Piece, type PlannedGroup, type Surroundings } from './piece.js';
 import { compose, NO_ROTATION, type Rotation } from './rotation.js';
 import { Inertia } from './slide.js';
-import { fitTwist, shorten } from './twist.js';
+import { fitTwist, PLACEMENT_ERROR, Placement, shorten, type Twist, takesTo } from './twist.js';
 
 /** Pieces of one request. */
 const MAX_PIECES = 12;
@@ -28,7 +28,7 @@ export interface RigidRun {
   readonly x: Float32Array;
   /** float32[3·V] y* */
   readonly target: Float32Array;
-  readonly excluded?: ExcludedPairs | undefined;
+  readonly excluded?: LeftOutPairs | undefined;
   /** asked before each piece */
   readonly mayContinue: () => boolean;
   /** called at short intervals before anything moves; may throw */
@@ -143,18 +143,34 @@ function plan(
 }
 
 /** What every group wishes to do: its best motion from here, unless that is shorter than δ, root mean square. */
-function planPiece(
-  { groups }: Grouping,
-  x: Float32Array,
-  target: Float32Array,
-  { delta, leap }: Settings,
-): PlannedGroup[] {
-  return groups.map(({ vertices }: Group) => {
-    const wish = shorten(fitTwist(vertices, x, target), 1);
+function planPiece({ groups }: Grouping, x: Float32Array, target: Float32Array, settings: Settings): PlannedGroup[] {
+  const { delta, leap } = settings;
+  return groups.map((group) => {
+    const { vertices } = group;
+    const wish = shorten(motionOf(group, x, target, settings), 1);
     const inertia = new Inertia(vertices, x, wish.centre);
     const way = inertia.common(wish, wish);
     return { vertices, inertia, wish, rests: way < delta, isShort: way <= SHORT_LEAPS * leap };
   });
+}
+
+/**
+ * The best motion of a group: the one that brings its vertices nearest to their targets, by least squares. Where a pull-back
+ * follows and what the caller prescribes moves rigidly, to the rounding that {@link place} takes back, it is the motion of that
+ * alone. Garments never are where they should be, and would draw the body off its targets by a little: steps would take it
+ * there, and with the contact distance of Algorithm 1 push away what the last answer had brought near.
+ */
+function motionOf(
+  { vertices, prescribed }: Group,
+  x: Float32Array,
+  target: Float32Array,
+  { pullBack, floor }: Settings,
+): Twist {
+  if (pullBack && prescribed.length > 0) {
+    const twist = fitTwist(prescribed, x, target);
+    if (takesTo(prescribed, new Placement(twist), x, target, PLACEMENT_ERROR * floor)) return twist;
+  }
+  return fitTwist(vertices, x, target);
 }
 
 /**

@@ -1,6 +1,6 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
-import { Bvh, overlapLeaf } from '../bvh.js';
+import { Bvh, overlapLeaf, overlaps } from '../bvh.js';
 import { LEAF_SIZE, PASSIVE } from '../constants.js';
 import { findKinematicBorder, ignoredParts, type KinematicBorder, type PairPredicate } from '../exclusion-rules.js';
 import { CORNERS, ELEMENT_SIZE, type ElementSet, PAIR_KINDS } from '../pair-kinds.js';
@@ -57,7 +57,7 @@ export class MovingElements {
     z: Float32Array,
     label: Uint8Array,
     margin: number,
-    excluded: ExcludedPairs | undefined,
+    excluded: LeftOutPairs | undefined,
     visit: Visit,
     pulse?: () => void,
   ): void {
@@ -80,7 +80,7 @@ export class MovingElements {
     x: Float32Array,
     label: Uint8Array,
     radius: number,
-    excluded: ExcludedPairs | undefined,
+    excluded: LeftOutPairs | undefined,
     visit: Visit,
     pulse?: () => void,
   ): void {
@@ -94,8 +94,8 @@ export class MovingElements {
     });
     this.#pairUp(excluded, visit, (a, b, offer) => {
       const [own, other] = [treeOf(a), treeOf(b)];
-      const pair = (s: number, t: number): void => {
-        offer(own.order[s], other.order[t]);
+      const pair = (count: number): void => {
+        for (let n = 0; n < 2 * count; n += 2) offer(own.order[overlaps[n]], other.order[overlaps[n + 1]]);
       };
       for (let leaf = 0; LEAF_SIZE * leaf < own.count && other.count > 0; leaf++) {
         if (leaf % LEAVES_PER_PULSE === 0) pulse?.();
@@ -124,7 +124,7 @@ export class MovingElements {
 
   /** Turns pairs of elements that a walk offers into pairs of vertices, without those that no search lists. */
   #pairUp(
-    excluded: ExcludedPairs | undefined,
+    excluded: LeftOutPairs | undefined,
     visit: Visit,
     walk: (a: TreeSet, b: TreeSet, offer: (e: number, f: number) => boolean) => void,
   ): void {

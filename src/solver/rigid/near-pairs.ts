@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import { CLOSEST_POINTS, closest } from '../cpu/closest.js';
 import { CORNERS, SIDE_A } from '../pair-kinds.js';
 import type { MovingElements } from './moving-elements.js';
@@ -57,7 +57,7 @@ export class NearPairs {
     x: Float32Array,
     label: Uint8Array,
     radius: number,
-    excluded: ExcludedPairs | undefined,
+    excluded: LeftOutPairs | undefined,
     pulse: () => void,
   ) {
     this.#search = () => {

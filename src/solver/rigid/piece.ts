@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import { SIDE_A } from '../pair-kinds.js';
 import type { Settings } from '../settings.js';
 import type { MovingElements } from './moving-elements.js';
@@ -45,7 +45,7 @@ export interface Surroundings {
   /** float32[3·V] the state */
   readonly x: Float32Array;
   readonly target: Float32Array;
-  readonly excluded: ExcludedPairs | undefined;
+  readonly excluded: LeftOutPairs | undefined;
   readonly pulse: () => void;
 }
 

@@ -105,6 +105,23 @@ export function place(
   }
 }
 
+/** Whether the motion takes each of these vertices to within `off` of its target. @param off engine units */
+export function takesTo(
+  vertices: Uint32Array,
+  placement: Placement,
+  x: Float32Array,
+  target: Float32Array,
+  off: number,
+): boolean {
+  return vertices.every((v) => {
+    placement.at(x, 3 * v, image);
+    return (
+      (target[3 * v] - image[0]) ** 2 + (target[3 * v + 1] - image[1]) ** 2 + (target[3 * v + 2] - image[2]) ** 2 <=
+      off * off
+    );
+  });
+}
+
 /**
  * The largest coordinate that a placed vertex may have: 8√3 u max|z| ≤ floor, as the floor of the start covers its own
  * coordinates (solver/frame.ts). Beyond it, rounding z would bring pairs together.

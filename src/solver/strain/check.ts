@@ -17,7 +17,7 @@ export function checkStrainLimits(
     'UNIMPLEMENTED',
     `mesh.strainLimits is set, and the engine ${description.name} has no strain limits under the method ${method}.`,
     {
-      hint: 'Leave it unset, use quality FAST, which only measures strains, or use the method TWO_WAY on a server with the CPU engine (interstice serve --engine cpu).',
+      hint: 'Leave it unset, use quality FAST, which only measures strains, or use the method TWO_WAY.',
     },
   );
 }

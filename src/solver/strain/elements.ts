@@ -20,6 +20,8 @@ export interface StrainElements {
   /** uint32[V] component of elements that share movable vertices; {@link NO_CORNER} = vertex in none */
   readonly componentOf: Uint32Array;
   readonly components: number;
+  /** uint32[N] that of its movable corners */
+  readonly componentOfElement: Uint32Array;
   /** elements offsets[c] … offsets[c + 1] − 1 have colour c */
   readonly offsets: Uint32Array;
 }
@@ -58,7 +60,13 @@ export function strainElements(
       4 * n,
     );
   });
-  return { count, corners, gradients, limits, ...connect(corners, inverseMasses), offsets };
+  const connected = connect(corners, inverseMasses);
+  const componentOfElement = new Uint32Array(count);
+  for (let e = 0; e < count; e++) {
+    const first = own(corners, e).find((v) => inverseMasses[v]! > 0)!;
+    componentOfElement[e] = connected.componentOf[first]!;
+  }
+  return { count, corners, gradients, limits, ...connected, componentOfElement, offsets };
 }
 
 function listMovable({ corners }: StrainShapes, inverseMasses: Float32Array): number[] {

@@ -9,61 +9,40 @@
  * @param vectors [9] eigenvector i at 3·i; they form a rotation
  */
 export function symmetricEigen(c: Float64Array, values: Float64Array, vectors: Float64Array): void {
-  let a00 = c[0]!;
-  let a11 = c[1]!;
-  let a22 = c[2]!;
-  let a01 = c[3]!;
-  let a02 = c[4]!;
-  let a12 = c[5]!;
+  values.set(c.subarray(0, 3));
+  for (let k = 0; k < 3; k++) opposite[k] = c[5 - k]!;
   vectors.fill(0);
   vectors[0] = 1;
   vectors[4] = 1;
   vectors[8] = 1;
-  const small =
-    ROUNDING * (Math.abs(a00) + Math.abs(a11) + Math.abs(a22) + Math.abs(a01) + Math.abs(a02) + Math.abs(a12));
+  let size = 0;
+  for (let k = 0; k < 6; k++) size += Math.abs(c[k]!);
   for (let round = 0; round < ROUNDS; round++) {
-    if (Math.abs(a01) + Math.abs(a02) + Math.abs(a12) <= small) break;
-    if (a01 !== 0) {
-      const t = tangent(a00, a11, a01);
+    const off = Math.abs(opposite[0]!) + Math.abs(opposite[1]!) + Math.abs(opposite[2]!);
+    if (off <= ROUNDING * size) break;
+    // c01, c02, c12
+    for (let k = 2; k >= 0; k--) {
+      const entry = opposite[k]!;
+      if (entry === 0) continue;
+      const i = k === 0 ? 1 : 0;
+      const j = k === 2 ? 1 : 2;
+      const t = tangent(values[i]!, values[j]!, entry);
       const cos = 1 / Math.sqrt(1 + t * t);
       const sin = t * cos;
-      a00 -= t * a01;
-      a11 += t * a01;
-      a01 = 0;
-      const p = a02;
-      a02 = cos * p - sin * a12;
-      a12 = sin * p + cos * a12;
-      rotate(vectors, 0, 3, cos, sin);
-    }
-    if (a02 !== 0) {
-      const t = tangent(a00, a22, a02);
-      const cos = 1 / Math.sqrt(1 + t * t);
-      const sin = t * cos;
-      a00 -= t * a02;
-      a22 += t * a02;
-      a02 = 0;
-      const p = a01;
-      a01 = cos * p - sin * a12;
-      a12 = sin * p + cos * a12;
-      rotate(vectors, 0, 6, cos, sin);
-    }
-    if (a12 !== 0) {
-      const t = tangent(a11, a22, a12);
-      const cos = 1 / Math.sqrt(1 + t * t);
-      const sin = t * cos;
-      a11 -= t * a12;
-      a22 += t * a12;
-      a12 = 0;
-      const p = a01;
-      a01 = cos * p - sin * a02;
-      a02 = sin * p + cos * a02;
-      rotate(vectors, 3, 6, cos, sin);
+      values[i] = values[i]! - t * entry;
+      values[j] = values[j]! + t * entry;
+      opposite[k] = 0;
+      const p = opposite[j]!;
+      const q = opposite[i]!;
+      opposite[j] = cos * p - sin * q;
+      opposite[i] = sin * p + cos * q;
+      rotate(vectors, 3 * i, 3 * j, cos, sin);
     }
   }
-  values[0] = a00;
-  values[1] = a11;
-  values[2] = a22;
 }
+
+/** The entry off the diagonal that has neither row nor column k: c12, c02, c01. */
+const opposite = new Float64Array(3);
 
 /** Off-diagonal entries below this share of all entries are rounding. */
 const ROUNDING = 2 ** -52;

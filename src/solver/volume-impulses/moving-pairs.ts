@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../mesh/types.js';
 import { allocate, release } from '../../threads/arrays.js';
 import { Bvh } from '../bvh.js';
@@ -68,7 +68,7 @@ class Ways {
 /** What a search for pairs excludes besides elements that share a vertex. */
 export interface MovingPairRules {
   readonly skipsKinematic: boolean;
-  readonly excluded: ExcludedPairs | undefined;
+  readonly excluded: LeftOutPairs | undefined;
 }
 
 /**

@@ -110,7 +110,7 @@ export class VolumeImpulses {
       this.#x.set(this.#z);
       this.#share += length;
       this.#pieces++;
-      onState?.(this.#x);
+      onState?.(this.#x, { phase: 'IMPULSES', step: this.#pieces });
       onProgress?.({ steps: this.#pieces, residual: 1 - this.#share, unfinishedVertices: this.#unfinished() });
       // Pieces lie on dyadic times, so the last one ends at 1.
       while (this.#share < 1 && (this.#share / (2 * length)) % 1 === 0) length *= 2;

@@ -158,3 +158,23 @@ t.test('another seed, another order', async (t) => {
   const low = first.slice(0, count / 2).filter((value) => value < count / 2).length;
   t.ok(low > 0.35 * (count / 2) && low < 0.65 * (count / 2), `${low} of the lower half stay in it: well mixed`);
 });
+
+t.test('edges take the smallest colour that is free, beyond 32 colours too', async (t) => {
+  for (let n = 0; n < 40; n++) {
+    const { count, corner, inverseMass } = makeConstraints(random, 2);
+    const used = Array.from(inverseMass, () => new Set<number>());
+    const expected = Array.from({ length: count }, (_, e) => {
+      const ends = [corner[2 * e], corner[2 * e + 1]].filter((v) => inverseMass[v] !== 0);
+      let free = 0;
+      while (ends.some((v) => used[v].has(free))) free++;
+      for (const v of ends) used[v].add(free);
+      return free;
+    });
+    const { order, offsets, colours } = colourEdges(Uint32Array.from(corner), inverseMass);
+    const found = new Array<number>(count);
+    for (let c = 0; c < colours; c++) for (const e of order.subarray(offsets[c], offsets[c + 1])) found[e] = c;
+    if (!t.same(found, expected)) return;
+  }
+  const star = Uint32Array.from({ length: 200 }, (_, k) => (k % 2 === 0 ? 0 : 1 + (k - 1) / 2));
+  t.equal(colourEdges(star, new Float32Array(101).fill(1)).colours, 100);
+});

@@ -1,9 +1,10 @@
 import t from 'tap';
+import { EXCESS_WEIGHT, SWEPT_EXCESS } from '../../../src/solver/constants.js';
 import { costOfStep, PoorSteps } from '../../../src/solver/cpu/poor-steps.js';
 import { cheapPairsOf, comfortablePairs } from '../../../src/solver/pair-budget.js';
 
 const PLAN = { minGain: 0.01, isEarly: true };
-const CHEAP = { gain: 0.02, cost: 1, isLeaping: false, isHeld: false };
+const CHEAP = { gain: 0.02, cost: 1, isLeaping: false, isHeld: false, isStill: false, excess: 0 };
 
 /** How the phase ends with the first step that ends it, and after how many. */
 function endOf(steps: readonly Parameters<PoorSteps['after']>[0][], plan = PLAN) {
@@ -23,6 +24,45 @@ t.test('three poor steps in a row end the phase, more where a box holds a vertex
   t.same(endOf(repeated({ ...CHEAP, gain: -1, isHeld: true })), { ended: 'STALLED', steps: 8 });
   const poor = { ...CHEAP, gain: 0 };
   t.same(endOf([poor, poor, CHEAP, poor, poor, poor]), { ended: 'CONVERGED', steps: 6 }, 'a good step counts anew');
+});
+
+t.test('more are waited for where overlong edges are a larger part of the merit than a step must gain', async (t) => {
+  const poor = { ...CHEAP, gain: -0.01 };
+  t.same(endOf(repeated({ ...poor, excess: 0.009 })), { ended: 'CONVERGED', steps: 3 });
+  t.same(endOf(repeated({ ...poor, excess: 0.011 })), { ended: 'CONVERGED', steps: 8 });
+  t.same(endOf(repeated({ ...poor, excess: 0.011, cost: 1.1 })), { ended: 'CONVERGED', steps: 3 }, 'but not in a heap');
+  t.same(
+    endOf([...repeated({ ...poor, excess: 0.1 }, 4), poor]),
+    { ended: 'CONVERGED', steps: 5 },
+    'the last state tells',
+  );
+});
+
+t.test(
+  'a step in which no vertex wants to move ends the phase at once, unless it gained or a box holds a vertex',
+  async (t) => {
+    const still = { ...CHEAP, gain: 0, isStill: true };
+    t.same(endOf([CHEAP, still]), { ended: 'CONVERGED', steps: 2 });
+    t.equal(endOf(repeated({ ...still, gain: 0.02 })), undefined);
+    t.same(endOf(repeated({ ...still, isHeld: true })), { ended: 'STALLED', steps: 8 });
+  },
+);
+
+t.test('sweeps leave little of edges over their limits once a step was poor because of them', async (t) => {
+  const poor = { ...CHEAP, gain: 0 };
+  const after = (...steps: (typeof CHEAP)[]) => {
+    const counted = new PoorSteps(PLAN);
+    for (const step of steps) counted.after(step);
+    return counted.mostExcess(7);
+  };
+  t.equal(after(poor, { ...CHEAP, excess: 0.5 }, { ...poor, excess: 0.5, cost: 2 }), Number.POSITIVE_INFINITY);
+  t.equal(after({ ...poor, excess: 0.011 }, CHEAP), (7 * SWEPT_EXCESS) / EXCESS_WEIGHT);
+});
+
+t.test('a heap asks the same of a step whatever the quality', async (t) => {
+  const fine = { ...PLAN, minGain: 0.001 };
+  t.equal(endOf(repeated({ ...CHEAP, gain: 0.0011 }), fine), undefined);
+  t.same(endOf(repeated({ ...CHEAP, gain: 0.0199, cost: 2 }), fine), { ended: 'CONVERGED', steps: 3 });
 });
 
 t.test('a step that costs more must gain as much more', async (t) => {

@@ -35,6 +35,8 @@ interface Judged {
 function moveJudged(seed: number): Judged | undefined {
   const random = new Random(seed);
   const scene = movingGroups(random);
+  // Of a generator of its own, so that the other draws of a seed stay what they were.
+  const quality = new Random(seed + 1).pick(['FAST', 'BALANCED'] as const);
   const isSingle = random.next() < 0.5;
   const offset = random.pick([0, 0, 1, 30]);
   const kinematicPairs = random.pick(['SKIP', 'SKIP', 'PROTECT'] as const);
@@ -48,7 +50,7 @@ function moveJudged(seed: number): Judged | undefined {
   const mesh = buildMesh(scene.mesh);
   const rules = { kinematicPairs, maxPairs: 4 } as const;
   const measures = measureMesh(mesh, start);
-  const { parameters } = resolveParameters({ quality: 'FAST', ...overrides }, measures);
+  const { parameters } = resolveParameters({ quality, ...overrides }, measures);
   const frame = CoordinateFrame.fit(start, measures.medianEdge, measures.bounds);
   let floor: number;
   try {
