@@ -67,7 +67,8 @@ function findLeastDistance(
   const relations = distanceRelations(collectElements(mesh));
   const by = { kind: 'NEAR', skipsKinematic: skipsKinematic(rules) } as const;
   const found = new PairSearch(mesh, rules.checkpoint).sift([x], relations, closerThan * REACH_SLACK, by, () => {});
-  return found && { minDistance: found.least <= closerThan ? found.least : undefined, closePairs: [] };
+  const least = found?.nearest[0]?.distance;
+  return found && { minDistance: least !== undefined && least <= closerThan ? least : undefined, closePairs: [] };
 }
 
 function compareByDistance(left: Finding, right: Finding): number {

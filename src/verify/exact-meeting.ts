@@ -29,9 +29,15 @@ export class ExactMeeting {
 
   /** @param x float64[3·V], finite @param isAllPlain of predicates.ts */
   constructor(
-    private readonly x: Float64Array,
-    private readonly isAllPlain = arePlain(x),
+    private x: Float64Array,
+    private isAllPlain = arePlain(x),
   ) {}
+
+  /** Decides on another state from now on. */
+  use(x: Float64Array, isAllPlain: boolean): void {
+    this.x = x;
+    this.isAllPlain = isAllPlain;
+  }
 
   /** @returns whether vertices p and q have the same coordinates */
   pointsMeet(p: number, q: number): boolean {

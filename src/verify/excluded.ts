@@ -1,13 +1,14 @@
 import type { ElementPair } from '../contract/elements.js';
 import type { Positions } from '../contract/mesh.js';
-import { type ExcludedPairs, SIDES } from '../mesh/excluded-pairs.js';
+import { SIDES } from '../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import { ClosestPoints } from './closest.js';
 import { readPositions } from './elements.js';
 import { codeOf, EDGE_EDGE, EDGE_TRIANGLE, type PairCode, VERTEX_EDGE, VERTEX_TRIANGLE } from './pair-kinds.js';
 
 /** @param ids side a, then side b, as idsOf gives them */
-export function isExcluded(excluded: ExcludedPairs | undefined, code: PairCode, ids: readonly number[]): boolean {
+export function isExcluded(excluded: LeftOutPairs | undefined, code: PairCode, ids: readonly number[]): boolean {
   if (!excluded) return false;
   const [p, q, r, s, u] = ids as [number, number, number, number, number];
   switch (code) {

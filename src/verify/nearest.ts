@@ -104,7 +104,7 @@ class NearSearch {
     const within = now.length === 0 ? closerThan : Math.min(closerThan, Math.max(...now));
     const isHurried = this.#rules.hasTimeToPrepare?.() === false;
     const room = isHurried ? undefined : memory.distancePlan.begin(memory.motions, this.#mesh, this.#x);
-    if (room === undefined || within + room.room > LARGEST_PROVEN) return this.#search(within);
+    if (room === undefined || within + room.room > LARGEST_PROVEN) return this.#sift(within) ?? this.#search(within);
     const list = new ListMaker(this.#relations, within, room);
     const found = this.#search(within, undefined, list);
     const made = list.finish(positions.slice(), !this.skips);
@@ -138,6 +138,17 @@ class NearSearch {
     if (calm.moved > MOST_RESTLESS * marks.length) return undefined;
     if (calm.moved === 0) return least;
     return Math.min(least, this.#search(within, calm.marks).nearest[0]?.distance ?? Infinity);
+  }
+
+  /** The nearest pairs within a distance, by several threads. @returns undefined = they cannot */
+  #sift(within: number): Nearest | undefined {
+    const by = { kind: 'NEAR', skipsKinematic: this.skips, keeps: REMEMBERED } as const;
+    const search = new PairSearch(this.#mesh, this.#rules.checkpoint);
+    const found = search.sift([this.#x], this.#relations, within * REACH_SLACK, by, () => {});
+    const nearest = found?.nearest
+      .filter(({ distance }) => distance <= within)
+      .map(({ relation: { code }, i, j, distance }) => ({ code, i, j, distance }));
+    return nearest && limitTo(REMEMBERED, { beyond: within, nearest });
   }
 
   /**

@@ -7,6 +7,7 @@ import { ClosestPoints } from './closest.js';
 import type { BorderElements, ElementSet, Relation } from './elements.js';
 import { ExactMeeting, hasCommonPoint } from './exact-meeting.js';
 import type { LeafElements, MeshTree } from './mesh-tree.js';
+import { type FoundPair, keepNear, nearestOf } from './near-pairs.js';
 import { EDGE_EDGE, type PairCode, shapeOf, VERTEX_TRIANGLE } from './pair-kinds.js';
 import { PathMeeting } from './path-pair.js';
 import { arePlain } from './predicates.js';
@@ -25,13 +26,15 @@ export interface Sieve {
   readonly skipsKinematic: boolean;
   /** PATH: pairs of kinematic elements that count nevertheless have one at the border */
   readonly border?: BorderElements | undefined;
+  /** NEAR: how many of the nearest pairs are wanted; default 1 */
+  readonly keeps?: number;
 }
 
 export interface SieveResult {
   /** pairs with boxes within reach that count */
   readonly pairsTested: number;
-  /** NEAR: the smallest distance of a pair within reach; Infinity = none is */
-  readonly least: number;
+  /** NEAR: the nearest pairs within reach, as many as asked for, nearest first */
+  readonly nearest: readonly FoundPair[];
   /** uint32[3·n] index of the relation, element of a, element of b */
   readonly left: Uint32Array;
 }
@@ -90,8 +93,10 @@ type SieveArrays = AllSets & {
   readonly shared: Int32Array;
   /** uint32[T] pairs tested by task */
   readonly tested: Uint32Array;
-  /** float64[T] smallest distance by task */
+  /** float64[k·T] distances of the k nearest pairs of each task, ascending, Infinity where there are fewer */
   readonly least: Float64Array;
+  /** uint32[3·k·T] index of the relation, element of a, element of b */
+  readonly nearest: Uint32Array;
   readonly left: Uint32Array;
 };
 
@@ -99,6 +104,8 @@ interface SieveNumbers {
   /** index into {@link SIEVES} */
   readonly kind: number;
   readonly skipsKinematic: number;
+  /** pairs that are kept of each task */
+  readonly keeps: number;
   readonly isPlain: number;
   readonly gap: number;
   /** most pairs of two leaves */
@@ -135,8 +142,17 @@ function fromBits(word: number): number {
   return float[0];
 }
 
+const NO_STATE = new Float64Array(0);
+
+/** Of this thread, for one pair after the other. They live as long as it does, and with them the code that V8 has compiled for them. */
+const meeting = new ExactMeeting(NO_STATE, true);
+const path = new PathMeeting();
+const closest = new ClosestPoints();
+const points = new Float64Array(12);
+const ends = new Float64Array(12);
+
 function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to: number): void {
-  const { tasks, right, size, leaf, isKinematic, boxes, x, shared, tested, least, left } = arrays;
+  const { tasks, right, size, leaf, isKinematic, boxes, x, shared, tested, least, nearest, left } = arrays;
   const sets = [0, 1, 2, 3, 4].map((n) => setOf(arrays as unknown as Record<string, unknown>, n));
   const all = numbers as unknown as Record<string, number>;
   const relations = Array.from({ length: numbers.relations }, (_, r) => ({
@@ -144,18 +160,15 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
     a: sets[all[`a${r}`]],
     b: sets[all[`b${r}`]],
   }));
-  const meeting = new ExactMeeting(x, numbers.isPlain === 1);
-  const path = new PathMeeting();
-  const closest = new ClosestPoints();
-  const points = new Float64Array(12);
-  const ends = new Float64Array(12);
+  meeting.use(x, numbers.isPlain === 1);
   const found = new Uint32Array(2 * numbers.most);
   const reach: Reach = { gap: numbers.gap };
   const skips = numbers.skipsKinematic === 1;
+  const { keeps } = numbers;
+  let kept = 0;
   const isNear = SIEVES[numbers.kind] === 'NEAR';
   const isPath = SIEVES[numbers.kind] === 'PATH';
   let count = 0;
-  let smallest = Number.POSITIVE_INFINITY;
   const examine = (r: number, a: SetArrays, b: SetArrays, end: number): void => {
     const { code } = relations[r];
     for (let k = 0; k < end; k += 2) {
@@ -168,9 +181,11 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
       count++;
       if (isNear) {
         gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
-        if (!closest.findWithin(code, points, reach.gap) || closest.distance >= smallest) continue;
-        smallest = closest.distance;
-        reach.gap = lower(shared, smallest);
+        const last = kept + keeps - 1;
+        if (!closest.findWithin(code, points, reach.gap) || closest.distance >= least[last]) continue;
+        keepNear(least, nearest, kept, last, closest.distance, r, i, j);
+        // The k nearest of all are no farther apart than those of a task.
+        if (least[last] < Number.POSITIVE_INFINITY) reach.gap = lower(shared, least[last]);
       } else if (isPath) {
         gatherCorners(x, code, a.corners, 3 * p, b.corners, 3 * q, a === b, points);
         gatherCorners(arrays.to, code, a.corners, 3 * p, b.corners, 3 * q, a === b, ends);
@@ -185,7 +200,8 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
   const tree = { nodes: { right, size }, quiet: isKinematic };
   for (let task = from; task < to; task++) {
     count = 0;
-    smallest = Number.POSITIVE_INFINITY;
+    kept = keeps * task;
+    least.fill(Number.POSITIVE_INFINITY, kept, kept + keeps);
     if (isNear) reach.gap = Math.min(reach.gap, fromBits(Atomics.load(shared, 1)));
     joinLeaves(
       tree,
@@ -202,8 +218,8 @@ function sievePairs(arrays: SieveArrays, numbers: SieveNumbers, from: number, to
       tasks[2 * task + 1],
     );
     tested[task] = count;
-    least[task] = smallest;
   }
+  meeting.use(NO_STATE, true);
 }
 
 /** On a path pairs of kinematic elements may guard others, so that whole leaves of them are visited. */
@@ -277,7 +293,7 @@ export function canSieve(mesh: CollisionMesh): boolean {
  * @returns undefined where too many pairs are left
  */
 export function sieve(
-  { kind, skipsKinematic, border }: Sieve,
+  { kind, skipsKinematic, border, keeps = 1 }: Sieve,
   tree: MeshTree,
   boxes: Float64Array,
   states: readonly Float64Array[],
@@ -324,7 +340,9 @@ export function sieve(
     shared[0] = 0;
     shared[1] = bitsAbove(Math.min(gap, LARGEST_FLOAT));
     const tested = make(Uint32Array, count);
-    const least = make(Float64Array, count);
+    const keptOfTask = kind === 'NEAR' ? keeps : 0;
+    const least = make(Float64Array, keptOfTask * count);
+    const nearest = make(Uint32Array, 3 * keptOfTask * count);
     const left = make(Uint32Array, 3 * MOST_LEFT);
     const code = (r: number): number => relations[r]?.code ?? 0;
     const side = (r: number, of: 'a' | 'b'): number => (relations[r] ? sets.indexOf(relations[r][of]) : 0);
@@ -335,10 +353,15 @@ export function sieve(
         ...(named as unknown as AllSets),
         ...{ tasks, right: share(tree.nodes.right), size: share(tree.nodes.size), leaf: share(tree.leaf) },
         ...{ isKinematic: share(tree.isKinematic), boxes: share(boxes), x, to: share(states[1] ?? states[0]) },
-        ...{ shared, tested, least, left },
+        ...{ shared, tested, least, nearest, left },
       },
       numbers: {
-        ...{ kind: SIEVES.indexOf(kind), skipsKinematic: skipsKinematic ? 1 : 0, isPlain: arePlain(x) ? 1 : 0 },
+        ...{
+          kind: SIEVES.indexOf(kind),
+          skipsKinematic: skipsKinematic ? 1 : 0,
+          keeps: keptOfTask,
+          isPlain: arePlain(x) ? 1 : 0,
+        },
         ...{ gap, most, relations: relations.length },
         ...{ code0: code(0), a0: side(0, 'a'), b0: side(0, 'b'), code1: code(1), a1: side(1, 'a'), b1: side(1, 'b') },
         ...{ code2: code(2), a2: side(2, 'a'), b2: side(2, 'b'), code3: code(3), a3: side(3, 'a'), b3: side(3, 'b') },
@@ -348,7 +371,7 @@ export function sieve(
     if (shared[0] > MOST_LEFT) return undefined;
     return {
       pairsTested: tested.reduce((sum, each) => sum + each, 0),
-      least: least.reduce((smallest, each) => Math.min(smallest, each), Number.POSITIVE_INFINITY),
+      nearest: nearestOf(least, nearest, relations, keeps),
       left: new Uint32Array(left.subarray(0, 3 * shared[0])),
     };
   } finally {

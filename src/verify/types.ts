@@ -1,5 +1,6 @@
 import type { ElementPair } from '../contract/elements.js';
 import type { ExcludedPairs } from '../mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../mesh/left-out-pairs.js';
 
 export interface PairRules {
   /** SKIP: pairs of two wholly kinematic elements are counted separately and not reported. */
@@ -9,7 +10,7 @@ export interface PairRules {
   /** maximum number of listed pairs; counts are always complete */
   readonly maxPairs: number;
   /** pairs that intersected at the start: neither they nor what depends on them is a finding */
-  readonly excluded?: ExcludedPairs | undefined;
+  readonly excluded?: LeftOutPairs | undefined;
   /**
    * Called about every millisecond while pairs are searched. What it throws ends the test. It does not affect the findings.
    */
@@ -17,6 +18,9 @@ export interface PairRules {
   /** Whether there is time to do some times the work now, so that later tests have less. It does not affect the findings. Default true */
   readonly hasTimeToPrepare?: (() => boolean) | undefined;
 }
+
+/** Rules whose excluded pairs are a list. */
+export type ListedPairRules = PairRules & { readonly excluded?: ExcludedPairs | undefined };
 
 export interface StateFindings {
   /** edge-triangle (and codimensional) pairs with a common point, ignored and skipped ones excluded */

@@ -2,6 +2,8 @@ import t from 'tap';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { team } from '../../src/threads/here.js';
 import { findDistances } from '../../src/verify/distance.js';
+import { VerifierMemory } from '../../src/verify/memory.js';
+import { findMinDistance } from '../../src/verify/nearest.js';
 import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import type { PairRules } from '../../src/verify/types.js';
@@ -70,6 +72,34 @@ t.test('verdicts are the same for any number of cores', async (t) => {
     await withCores(cores, async () => {
       const before = team.helpedChunks;
       t.same(verdicts(), alone, `${cores} cores`);
+      t.ok(team.helpedChunks > before, 'helpers took part');
+    });
+  }
+});
+
+/** Smallest distances of a walk of states, of which a memory keeps the nearest pairs, and what it keeps of the first. */
+function distancesOfWalk(): readonly unknown[] {
+  const all: unknown[] = [];
+  for (const kinematicPairs of ['SKIP', 'PROTECT'] as const) {
+    for (const closerThan of [1e-6, 0.05, 1]) {
+      const memory = new VerifierMemory(mesh);
+      for (const lift of [0, 1e-3, 1e-3, 2]) {
+        const state = apart.map((value, k) => (k % 3 === 2 ? value * (1 + lift) : value));
+        all.push(findMinDistance(mesh, state, { kinematicPairs, maxPairs: 0 }, closerThan, memory));
+        if (lift === 0) all.push(memory.distances?.beyond, memory.distances?.nearest);
+      }
+    }
+  }
+  return all;
+}
+
+t.test('the nearest pairs that are remembered are the same for any number of cores', async (t) => {
+  const alone = distancesOfWalk();
+  t.ok(alone.some((found) => typeof found === 'number'));
+  for (const cores of [2, 3, 5]) {
+    await withCores(cores, async () => {
+      const before = team.helpedChunks;
+      t.same(distancesOfWalk(), alone, `${cores} cores`);
       t.ok(team.helpedChunks > before, 'helpers took part');
     });
   }
