@@ -1,7 +1,6 @@
 import { IntersticeError } from '../src/contract/errors.js';
 import type { CollisionMesh } from '../src/mesh/types.js';
 import type { Engine, Scene } from '../src/solver/engine.js';
-import { toSettings } from '../src/solver/settings.js';
 import { here } from '../src/threads/here.js';
 import type { StateFilter } from '../src/verify/state.js';
 import { type AdapterOptions, type OpenedAdapter, openAdapter } from './device/adapter.js';
@@ -31,7 +30,7 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly maxDeviceBytes?: number | undefined;
   /** bytes that the pairs of one request may take; absent or 0 = as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
-  /** pairs that a scene has room for at first. Default FIRST_PAIRS; tests set fewer, to make it grow. */
+  /** pairs that a scene has room for at first. Default: by the number of vertices; tests set fewer, to make it grow. */
   readonly firstPairs?: number;
   /** candidates of a step that a scene has room for at first. Default: what the memory of its pairs holds; for tests. */
   readonly firstCandidates?: number;
@@ -44,6 +43,8 @@ export interface GpuEngineOptions extends AdapterOptions {
   readonly runsAhead?: boolean;
   /** bytes of the largest binding, below what the device allows: for tests */
   readonly largestBinding?: number;
+  /** storage buffers that a kernel may bind, below what the device allows: for tests */
+  readonly storageBuffers?: number;
   /** observes every buffer of a scene: for tests */
   readonly watch?: MemoryWatch;
   /** replaces openAdapter: for tests */
@@ -92,6 +93,7 @@ class WebGpuEngine implements GpuEngine {
   readonly isCostlyToOpen = true;
   readonly description: Engine['description'];
   readonly hasPartOffsets = true;
+  readonly maxPairBytes: number | undefined;
   readonly memoryBudget: MemoryBudget;
   readonly #opened: OpenedAdapter;
   readonly #options: GpuEngineOptions;
@@ -104,6 +106,7 @@ class WebGpuEngine implements GpuEngine {
   constructor(opened: OpenedAdapter, ledger: MemoryBudget, first: LiveDevice, options: GpuEngineOptions) {
     this.#opened = opened;
     this.#options = options;
+    this.maxPairBytes = options.maxPairBytes;
     this.description = opened.description;
     this.memoryBudget = ledger;
     this.#current = this.#adopt(first);
@@ -114,14 +117,16 @@ class WebGpuEngine implements GpuEngine {
    * @throws OUT_OF_DEVICE_MEMORY when the mesh does not fit beside what is on the device; TOO_LARGE when one of its
    * buffers is larger than the device can bind. Neither affects the scenes that are open.
    */
-  async open(...[mesh, parameters, units]: Parameters<Engine['open']>): Promise<Scene> {
+  async open(...[mesh, parameters, units, saved]: Parameters<Engine['open']>): Promise<Scene> {
     const device = await this.#usableDevice();
     const { search = 'DEVICE' } = this.#options;
-    const place = device.forScene();
-    const settings = toSettings(parameters, units);
+    const place = await device.forMesh(mesh);
+    const known = search === 'DEVICE' ? saved?.device : undefined;
+    const firstPairs = known?.pairCapacity ?? this.#options.firstPairs;
     try {
-      const create = () => new GpuScene(place, mesh, settings, search, this.#options);
+      const create = () => new GpuScene(place, mesh, { parameters, units }, search, { ...this.#options, firstPairs });
       const scene = await device.waitFor(place.memory.checkAllocations('the scene', create));
+      if (known) await device.waitFor(scene.restore(saved!.step, known));
       device.assertUsable();
       return scene;
     } catch (thrown) {

@@ -14,19 +14,27 @@ export type KernelReader = (file: string) => string;
 
 export const readKernel: KernelReader = (file) => readFileSync(join(KERNELS, file), 'utf8');
 
+/** The files that a device with subgroups has in place of others; both say the same of what they do. */
+const WITH_SUBGROUPS: Readonly<Record<string, string>> = { 'common/append.wgsl': 'common/append-subgroups.wgsl' };
+
+/** The reader for devices with the feature `subgroups`. */
+const readForSubgroups: KernelReader = (file) => readKernel(WITH_SUBGROUPS[file] ?? file);
+
 const loaded = new Map<string, string>();
 
 /**
  * The complete WGSL of gpu/kernels/NAME.wgsl. Cached.
  *
  * @param name path under gpu/kernels without `.wgsl`
+ * @param hasSubgroups the text is for a device that was opened with the feature `subgroups`
  * @throws Error naming the file that is missing and the one that includes it
  */
-export function loadKernel(name: string): string {
-  let text = loaded.get(name);
+export function loadKernel(name: string, hasSubgroups = false): string {
+  const key = `${name} ${hasSubgroups}`;
+  let text = loaded.get(key);
   if (text === undefined) {
-    text = assembleKernel(name);
-    loaded.set(name, text);
+    text = assembleKernel(name, hasSubgroups ? readForSubgroups : readKernel);
+    loaded.set(key, text);
   }
   return text;
 }
@@ -40,7 +48,8 @@ export function loadKernel(name: string): string {
 export function assembleKernel(name: string, read = readKernel, constants = CONSTANTS): string {
   const text = expand(`${name}.wgsl`, `loadKernel(${name})`, new Set(), read);
   const names = new Set(text.replace(/\/\/.*/g, '').match(/\b[A-Za-z]\w*\b/g));
-  const declarations: string[] = [];
+  // A directive stands before everything else.
+  const declarations: string[] = names.has('subgroupElect') ? ['enable subgroups;'] : [];
   for (const [constant, declaration] of constants) if (names.has(constant)) declarations.push(declaration);
   for (const [struct, layout] of STRUCTS) {
     if (names.has(struct)) declarations.push(layout.declare());

@@ -1,11 +1,17 @@
 import type { EngineDescription } from '../../src/contract/server-info.js';
+import { type AdapterWish, isWanted, parseAdapterWish } from './adapter-wish.js';
+import { describeCardWithoutDriver, describeMissingDriver } from './vulkan-host.js';
 
 export interface AdapterOptions {
-  /** Part of the adapter's name, in any case; undefined = the first that fits. */
+  /**
+   * Words of the adapter's name, in any case and order; undefined = the first that fits, hardware before software. The address of
+   * a card among them counts for prepareVulkan, which must have been called.
+   */
   readonly name?: string | undefined;
-  readonly powerPreference?: 'low-power' | 'high-performance';
   /** false: a software driver does not count as an adapter. */
   readonly allowSoftware: boolean;
+  /** whether devices have subgroups, where the adapter offers them; default: on hardware */
+  readonly subgroups?: boolean | undefined;
   /** Skips Dawn's checks of every call: for production, where recording steps must cost next to nothing. Default false. */
   readonly skipValidation?: boolean;
 }
@@ -43,9 +49,6 @@ const WANTED_STORAGE_BUFFERS = 16;
  */
 const held = new Set<GPU>();
 
-const DRIVER_HINT =
-  'WebGPU needs a Vulkan, Metal or Direct3D 12 driver; deploy/install-software-vulkan.sh installs a software one on Debian and Ubuntu.';
-
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 const SOFTWARE_NAMES = /llvmpipe|lavapipe|softpipe|swiftshader|basic render|\bwarp\b/i;
@@ -60,32 +63,47 @@ const nameOf = (info: GPUAdapterInfo): string =>
 const isSoftware = (info: GPUAdapterInfo): boolean =>
   info.isFallbackAdapter === true || SOFTWARE_NAMES.test(`${info.device} ${info.description} ${info.architecture}`);
 
-const describe = (adapter: GPUAdapter): EngineDescription => {
+/** @param equals adapters of this name that Vulkan shows */
+const describe = (adapter: GPUAdapter, equals: number): EngineDescription => {
   const name = nameOf(adapter.info);
+  const among = equals > 1 ? `the first of ${equals} equal adapters` : '';
   return {
     name: `webgpu: ${name}`,
-    adapter: [name, adapter.info.description].filter((text, i, all) => text && all.indexOf(text) === i).join(', '),
+    adapter: [name, adapter.info.description, among]
+      .filter((text, i, all) => text && all.indexOf(text) === i)
+      .join(', '),
     software: isSoftware(adapter.info),
     maxBufferBytes: Math.min(adapter.limits.maxBufferSize, adapter.limits.maxStorageBufferBindingSize),
     qualities: ['FAST', 'BALANCED', 'FINE'],
+    strainLimits: true,
   };
 };
 
-/** The defaults (128 MiB per binding, 8 storage buffers) are too small for a large mesh: requests all that the adapter has. */
+/** The defaults (128 MiB per binding, 8 storage buffers, 256 threads a workgroup) are too small for a large mesh: requests all that the adapter has. */
 const limitsOf = (adapter: GPUAdapter): Record<string, number> => ({
   maxBufferSize: adapter.limits.maxBufferSize,
   maxStorageBufferBindingSize: adapter.limits.maxStorageBufferBindingSize,
+  maxComputeInvocationsPerWorkgroup: adapter.limits.maxComputeInvocationsPerWorkgroup,
+  maxComputeWorkgroupSizeX: adapter.limits.maxComputeWorkgroupSizeX,
   maxStorageBuffersPerShaderStage: Math.min(adapter.limits.maxStorageBuffersPerShaderStage, WANTED_STORAGE_BUFFERS),
 });
 
-const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter | null>): OpenedAdapter => {
+const wrap = (
+  gpu: GPU,
+  adapter: GPUAdapter,
+  { equals, subgroups }: { readonly equals: number; readonly subgroups: boolean | undefined },
+  findAgain: () => Promise<GPUAdapter | null>,
+): OpenedAdapter => {
   const devices = new Map<GPUDevice, Promise<unknown>>();
+  // Time stamps for the time of each stage; without them the engine reports wall time.
+  const features: GPUFeatureName[] = ['timestamp-query'];
+  if (subgroups ?? !isSoftware(adapter.info)) features.push('subgroups');
   let isClosed = false;
   /** In the standard an adapter gives one device only; for each later one (after a loss) it has to be found again. */
   let unused: GPUAdapter | null = adapter;
   return {
     adapter,
-    description: describe(adapter),
+    description: describe(adapter, equals),
     requestDevice: async () => {
       if (isClosed) throw new Error('This adapter was closed; open it again.');
       const source = unused ?? (await findAgain());
@@ -94,8 +112,7 @@ const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter
       const device = await source.requestDevice({
         label: 'interstice',
         requiredLimits: limitsOf(source),
-        // For the time of each stage; without it the engine reports wall time.
-        requiredFeatures: source.features.has('timestamp-query') ? ['timestamp-query'] : [],
+        requiredFeatures: features.filter((feature) => source.features.has(feature)),
       });
       if (isClosed) {
         device.destroy();
@@ -117,46 +134,77 @@ const wrap = (gpu: GPU, adapter: GPUAdapter, findAgain: () => Promise<GPUAdapter
   };
 };
 
-const createInstance = async (options: AdapterOptions): Promise<GPU> => {
+/** @param name exact; undefined = any */
+const createInstance = async (name: string | undefined, skipsValidation: boolean): Promise<GPU> => {
   // Loaded here and not at the top: where only the CPU engine is used, the native module may be missing.
   const { create } = await import('webgpu');
   // By default Dawn rounds time stamps to 100 µs, to protect browsers from pages: most stages take less than that.
   const flags = ['disable-dawn-features=timestamp_quantization'];
-  if (options.skipValidation) flags.push('enable-dawn-features=skip_validation');
-  if (options.name !== undefined) flags.push(`adapter=${options.name}`);
+  if (skipsValidation) flags.push('enable-dawn-features=skip_validation');
+  if (name !== undefined) flags.push(`adapter=${name}`);
   return create(flags);
 };
 
-/** Opens the adapter that fits the options. Where there is none, it does not throw: the answer gives the reason. */
-export async function openAdapter(options: AdapterOptions): Promise<AdapterOpening> {
-  let gpu: GPU;
+const PREFERENCE = { powerPreference: 'high-performance' } as const;
+
+/** No adapter has such a name: where one is asked for, the binding refuses with the list of those that it has. */
+const NO_NAME = '\u0001';
+
+/** The names of all adapters, in the order of Vulkan; none where there is no driver. */
+async function listAdapters(): Promise<string[]> {
+  const gpu = await createInstance(NO_NAME, false);
   try {
-    gpu = await createInstance(options);
+    await gpu.requestAdapter(PREFERENCE);
+    return [];
+  } catch (thrown) {
+    return [...messageOf(thrown).matchAll(/name: '(.*)'$/gm)].map(([, name]) => name);
+  }
+}
+
+/** The adapter that is wanted; undefined = none fits. Names of hardware come first. */
+const chooseAdapter = (names: readonly string[], wish: AdapterWish): string | undefined => {
+  const fitting = names.filter((name) => isWanted(name, wish));
+  return fitting.find((name) => !SOFTWARE_NAMES.test(name)) ?? fitting[0];
+};
+
+/**
+ * Opens the adapter that fits the options. Where there is none, it does not throw: the answer gives the reason.
+ *
+ * @throws INVALID_PARAMETER for a name that contains something else than an address behind `pci:`
+ */
+export async function openAdapter(options: AdapterOptions): Promise<AdapterOpening> {
+  let names: string[];
+  try {
+    names = await listAdapters();
   } catch (thrown) {
     return { reason: `the WebGPU binding does not load on this machine: ${messageOf(thrown)}` };
   }
+  if (names.length === 0) return { reason: `no adapter was found. ${describeMissingDriver()}` };
+  const chosen = chooseAdapter(names, parseAdapterWish(options.name));
+  if (chosen === undefined) return { reason: `no adapter named "${options.name}" was found among ${names.join(', ')}` };
+  // The binding takes the first adapter whose name contains the one that is asked for.
+  const taken = names.find((name) => name.includes(chosen));
+  if (taken !== chosen) return { reason: `the adapter ${chosen} is hidden by ${taken}, whose name contains its name` };
+  const gpu = await createInstance(chosen, options.skipValidation === true);
   held.add(gpu);
   const refuse = (reason: string): AdapterOpening => {
     held.delete(gpu);
     return { reason };
   };
-  const preference = options.powerPreference === undefined ? {} : { powerPreference: options.powerPreference };
-  const wanted = options.name === undefined ? 'adapter' : `adapter named "${options.name}"`;
-  const find = () => gpu.requestAdapter(preference);
+  const find = () => gpu.requestAdapter(PREFERENCE);
   let adapter: GPUAdapter | null;
   try {
     adapter = await find();
   } catch (thrown) {
-    // The binding throws where the standard answers null, with a list of the adapters that it has found.
+    return refuse(`the adapter ${chosen} was listed and cannot be opened (${messageOf(thrown).trim()})`);
+  }
+  if (adapter === null) return refuse(`the adapter ${chosen} was listed and is gone`);
+  if (!options.allowSoftware && isSoftware(adapter.info)) {
+    const card = describeCardWithoutDriver();
     return refuse(
-      `no ${wanted} was found (${messageOf(thrown)
-        .trim()
-        .replace(/\s*\n\s*/g, '; ')}). ${DRIVER_HINT}`,
+      `the only adapter is software (${nameOf(adapter.info)}), which was not allowed${card ? `. ${card.replace(/\.$/, '')}` : ''}`,
     );
   }
-  if (adapter === null) return refuse(`no ${wanted} was found. ${DRIVER_HINT}`);
-  if (!options.allowSoftware && isSoftware(adapter.info)) {
-    return refuse(`the only adapter is software (${nameOf(adapter.info)}), which was not allowed`);
-  }
-  return { opened: wrap(gpu, adapter, find) };
+  const equals = names.filter((name) => name === chosen).length;
+  return { opened: wrap(gpu, adapter, { equals, subgroups: options.subgroups }, find) };
 }

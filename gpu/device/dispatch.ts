@@ -40,9 +40,21 @@ export interface Dispatch {
   readonly size: Indirect | undefined;
 }
 
+/** What was set last. All passes of a thread are recorded one after the other, and every dispatch of an engine is set here. */
+const last: { pass?: GPUComputePassEncoder; pipeline?: GPUComputePipeline; group?: GPUBindGroup } = {};
+
+/** Sets pipeline and bind group of the next dispatch; what the one before had as well costs no call of the binding. */
+export function useKernel(pass: GPUComputePassEncoder, pipeline: GPUComputePipeline, group: GPUBindGroup): void {
+  const isSamePass = last.pass === pass;
+  if (!isSamePass || last.pipeline !== pipeline) pass.setPipeline(pipeline);
+  if (!isSamePass || last.group !== group) pass.setBindGroup(0, group);
+  last.pass = pass;
+  last.pipeline = pipeline;
+  last.group = group;
+}
+
 export function recordDispatch(pass: GPUComputePassEncoder, { kernel, group, size }: Dispatch): void {
-  pass.setPipeline(kernel.pipeline);
-  pass.setBindGroup(0, group);
+  useKernel(pass, kernel.pipeline, group);
   if (size === undefined) pass.dispatchWorkgroups(1);
   else pass.dispatchWorkgroupsIndirect(size.buffer, size.offset);
 }

@@ -53,6 +53,35 @@ export class Kernel {
   }
 }
 
+/** Threads of the workgroup that sweeps a small mesh (gpu/kernels/small) on a processor, where one thread after the other waits at a barrier. */
+const SOFTWARE_SMALL_THREADS = 64;
+
+/** Threads of a workgroup that does serial work, at most: the more it has, the fewer turns it takes. */
+const MOST_SERIAL_THREADS = 1024;
+
+/** What pipelines of one device have other than those of another. No answer depends on it. */
+function constantsOf({ adapterInfo, limits }: GPUDevice): NonNullable<CompileOptions['constants']> {
+  if (adapterInfo?.isFallbackAdapter) {
+    return {
+      'small/sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
+      'small/few-sweeps': { SMALL_THREADS: SOFTWARE_SMALL_THREADS },
+    };
+  }
+  return serialThreads(
+    Math.min(MOST_SERIAL_THREADS, limits.maxComputeInvocationsPerWorkgroup, limits.maxComputeWorkgroupSizeX),
+  );
+}
+
+/** The constants of pipelines whose workgroups for serial work have so many threads. */
+export const serialThreads = (threads: number): NonNullable<CompileOptions['constants']> => ({
+  'backward/edges': { SERIAL_THREADS: threads },
+  'backward/sweep': { SERIAL_THREADS: threads },
+  'pull-back/edge-limits': { SERIAL_THREADS: threads },
+  'pull-back/warm-sweep': { SERIAL_THREADS: threads },
+  'small/sweeps': { SMALL_THREADS: threads },
+  'small/few-sweeps': { SMALL_THREADS: threads },
+});
+
 export interface CompileOptions {
   /** the text of a kernel file; tests plant faults in it */
   readonly load?: (file: KernelFile) => string;
@@ -85,10 +114,10 @@ export class KernelSet {
   static async compile(
     device: GPUDevice,
     stages: readonly KernelStage[],
-    { load = loadKernel, constants = {} }: CompileOptions = {},
+    { load, constants = constantsOf(device) }: CompileOptions = {},
   ): Promise<KernelSet> {
     const compileFile = (file: KernelFile, entryPoints: readonly EntryPoint[]): Promise<Kernel[]> => {
-      const code = load(file);
+      const code = load?.(file) ?? loadKernel(file, device.features.has('subgroups'));
       const bindings = bindingsOf(code);
       // An explicit layout, not 'auto': the entry points of a file then share their bindings, used or not.
       const layout = device.createBindGroupLayout({
@@ -114,6 +143,23 @@ export class KernelSet {
     };
     const files = await Promise.all([...kernelFilesOf(...stages)].map(([file, entries]) => compileFile(file, entries)));
     return new KernelSet(device, files.flat());
+  }
+
+  /** These kernels and others of the same device. */
+  with(others: KernelSet): KernelSet {
+    return new KernelSet(this.#device, [...this.#kernels.values(), ...others.#kernels.values()]);
+  }
+
+  /** Without these kernels. */
+  without(entries: readonly EntryPoint[]): KernelSet {
+    return new KernelSet(
+      this.#device,
+      [...this.#kernels.values()].filter(({ entryPoint }) => !entries.includes(entryPoint)),
+    );
+  }
+
+  has(entry: EntryPoint): boolean {
+    return this.#kernels.has(entry);
   }
 
   get(entry: EntryPoint): Kernel {

@@ -1,8 +1,10 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import { STEP_STAGES } from '../kernels/table.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { stepStagesWith } from '../kernels/table.js';
+import { proveSweeps, type SweepWays } from '../proof/sweeps-proof.js';
 import type { OpenedAdapter } from './adapter.js';
 import { KernelSet } from './kernel.js';
-import { DeviceMemory, type MemoryBudget, type MemoryWatch } from './memory.js';
+import { DeviceMemory, MemoryBudget, type MemoryWatch } from './memory.js';
 import { ThreadPause } from './thread-pause.js';
 
 /** How long a failure waits for the notice that its device is lost before it counts as a fault of its own. */
@@ -11,6 +13,8 @@ const LOSS_NOTICE_MS = 200;
 export interface LiveDeviceOptions {
   /** bytes that one binding may have, below what the device allows: for tests */
   readonly largestBinding?: number | undefined;
+  /** storage buffers that a kernel may bind, below what the device allows: for tests */
+  readonly storageBuffers?: number | undefined;
   /** for tests */
   readonly watch?: MemoryWatch | undefined;
   /** scenes take the time of each stage where the device has time stamps */
@@ -24,11 +28,13 @@ export interface SceneDevice {
   readonly memory: DeviceMemory;
   /** of the stages of a step */
   readonly kernels: KernelSet;
+  /** which ways to sweep the device may take; those of kernels that `kernels` does not have are false */
+  readonly ways: SweepWays;
   /** the time of each stage is taken, where the device has time stamps */
   readonly hasTimings: boolean;
   /**
-   * Steps are recorded in batches, and the next batch is submitted before the status of the last is known. On hardware
-   * reading the status costs more than a step, so this is faster. On a software adapter every dispatch that finds nothing
+   * Steps are recorded in batches, and the next batch is submitted before the status of the last is known, as far as
+   * SubmissionPlan lets it. On hardware reading the status takes time in which the device could compute. On a software adapter every dispatch that finds nothing
    * to do costs a tenth of a millisecond, and reading the status next to nothing.
    */
   readonly runsAhead: boolean;
@@ -41,9 +47,10 @@ export interface SceneDevice {
 /** A device with its compiled kernels. Once it is lost, or has reported an error, it stays unusable. */
 export class LiveDevice implements SceneDevice {
   readonly memory: DeviceMemory;
-  readonly kernels: KernelSet;
   readonly hasTimings: boolean;
   readonly runsAhead: boolean;
+  #kernels: KernelSet;
+  #ways: SweepWays = { rounds: false, lists: false, small: false, few: false };
   readonly #lost: Promise<void>;
   /** why the device cannot be used any more */
   #fault: IntersticeError | undefined;
@@ -59,7 +66,7 @@ export class LiveDevice implements SceneDevice {
     { hasTimings, runsAhead }: Pick<SceneDevice, 'hasTimings' | 'runsAhead'>,
   ) {
     this.memory = memory;
-    this.kernels = kernels;
+    this.#kernels = kernels;
     this.hasTimings = hasTimings;
     this.runsAhead = runsAhead;
     this.#pause = pause;
@@ -80,10 +87,11 @@ export class LiveDevice implements SceneDevice {
    */
   static async open(opened: OpenedAdapter, budget: MemoryBudget, options: LiveDeviceOptions = {}): Promise<LiveDevice> {
     const { device, lost } = await opened.requestDevice();
+    const storageBuffers = options.storageBuffers ?? device.limits.maxStorageBuffersPerShaderStage;
     const pause = opened.description.software ? new ThreadPause() : undefined;
     // The driver warms up the search while the kernels of the step are still being compiled.
     const searching = KernelSet.load(device, 'search').then((search) => search.warmUp());
-    const loading = Promise.all([KernelSet.load(device, ...STEP_STAGES), searching]);
+    const loading = Promise.all([KernelSet.load(device, ...stepStagesWith(storageBuffers)), searching]);
     const [kernels] = await (pause ? pause.during(loading) : loading);
     const memory = new DeviceMemory(device, budget, options.largestBinding, options.watch);
     const live = new LiveDevice(memory, kernels, lost, pause, {
@@ -91,8 +99,28 @@ export class LiveDevice implements SceneDevice {
       runsAhead: options.runsAhead ?? !opened.description.software,
     });
     await live.waitFor(kernels.warmUp());
+    await live.waitFor(live.#prove());
     live.assertUsable();
     return live;
+  }
+
+  get kernels(): KernelSet {
+    return this.#kernels;
+  }
+
+  get ways(): SweepWays {
+    return this.#ways;
+  }
+
+  /** Gives up the ways to sweep that do not agree with the others. */
+  async #prove(): Promise<void> {
+    // A few megabytes, which are gone before the first request: they count in no account.
+    const memory = new DeviceMemory(this.memory.device, new MemoryBudget());
+    this.#ways = await proveSweeps(memory, this.#kernels);
+    memory.freeAll();
+    const { small, few } = this.#ways;
+    if (!small) this.#kernels = this.#kernels.without(['sweepSmall']);
+    if (!few) this.#kernels = this.#kernels.without(['sweepFew']);
   }
 
   get isUsable(): boolean {
@@ -105,15 +133,24 @@ export class LiveDevice implements SceneDevice {
 
   /** The device as one scene uses it. */
   forScene(): SceneDevice {
-    const { kernels, hasTimings, runsAhead } = this;
+    const { kernels, ways, hasTimings, runsAhead } = this;
     return {
       memory: this.memory.fork(),
       kernels,
+      ways,
       hasTimings,
       runsAhead,
       assertUsable: () => this.assertUsable(),
       waitFor: (work) => this.waitFor(work),
     };
+  }
+
+  /** The same for the scene of a mesh, with the kernels of strain limits where it has some: they are compiled when a first mesh wants them. */
+  async forMesh({ strain }: Pick<CollisionMesh, 'strain'>): Promise<SceneDevice> {
+    const place = this.forScene();
+    if (!strain) return place;
+    const strains = await this.waitFor(KernelSet.load(this.memory.device, 'strain'));
+    return { ...place, kernels: this.kernels.with(strains) };
   }
 
   /** What fails first on a lost device may fail before the notice of the loss arrives: such a failure waits for it a while. */

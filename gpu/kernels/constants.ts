@@ -1,3 +1,4 @@
+import { NO_CORNER } from '../../src/mesh/strain.js';
 import {
   AIM_GROWTH,
   BOX_LOSS,
@@ -7,22 +8,29 @@ import {
   EXCESS_WEIGHT,
   FACE_SHARE,
   FALLEN_SHARE,
+  FLATTEST_STRAIN,
   FREE_STEPS,
   GUARD_SHARE,
+  HEAP_MIN_GAIN,
+  HEAP_SHORTENING_GAIN,
+  HELD_STRAIN,
   HOLD_BACK_PASSES,
   KEPT,
   LEAF_SIZE,
   LEAP_PROGRESS,
   LONG_SPREAD,
+  MAX_DELAYED_STEPS,
   MAX_HELD_STEPS,
   MAX_MOMENTUM,
   MAX_POOR_STEPS,
-  MAX_SHORTENING_STEPS,
+  MAX_STRAIN_SLACK,
+  MAX_UNEVEN_STEPS,
   MIN_AREA_SHARE,
   MIN_DELTA_SHARE,
   MIN_MOVABLE_WEIGHT,
   MIN_SHORTENING_GAIN,
   MIN_SINE,
+  MORE_SWEEPS,
   NEAR_LIMIT,
   PARTIAL_SHARE,
   PASSIVE,
@@ -33,6 +41,8 @@ import {
   STOPPED_STEPS,
   STUCK_SHARE,
   STUCK_STEPS,
+  SWEPT_EXCESS,
+  SWEPT_STRAIN,
   TRAVEL,
   TRUSTED_SHARE,
   UNIT_ROUNDOFF,
@@ -46,13 +56,19 @@ import { MAX_GROUPS, WORKGROUP_SIZE } from '../device/dispatch.js';
  * of them receives its declaration when it is assembled (gpu/shaders.ts); WGSL files declare only what TypeScript does not use.
  */
 
-/** The largest workgroup that every adapter allows, for kernels of a single workgroup: more threads, fewer turns. */
+/** The largest workgroup that every adapter allows, for kernels of a single workgroup. */
 const TAIL_THREADS = 256;
 
 /** One workgroup sweeps the last colours of edges, those from which on no colour has more edges than this. */
 export const TAIL_EDGES = 2048;
 
-/** Values of Control.state. The last four are pauses: the host has to search, to provide room, or to record another phase. */
+/** Vertices of a mesh whose pull-back sweeps in one workgroup, at most: their terms of a sum fit its memory, of which every adapter has 16 KiB. */
+export const SMALL_VERTICES = 3072;
+
+/**
+ * Values of Control.state. The last six are pauses: the host has to search, to provide room, or to record another phase, another
+ * round of sweeps or the rounds of a sweep of many contacts.
+ */
 export const STATE = {
   RUNNING: 0,
   CONVERGED: 1,
@@ -62,6 +78,8 @@ export const STATE = {
   NEEDS_ROOM: 5,
   NEEDS_CANDIDATES: 6,
   NEEDS_PHASE: 7,
+  NEEDS_SWEEPS: 8,
+  NEEDS_ROUNDS: 9,
 } as const;
 
 /**
@@ -93,10 +111,12 @@ export const STEP_SLOT = {
 export const SUM_GROUPS = 4 * WORKGROUP_SIZE;
 
 /**
- * Places in candidateArguments: a thread per candidate (afterGeometry), per contact of a round of the sweep (openRound),
- * per pair of the list under work (planActive), and how many places there are. LIST_SLOT_CANDIDATES and so on in WGSL.
+ * Places in candidateArguments: a thread per candidate (afterGeometry), per pair of the list under work (planActive), and how many places there are. LIST_SLOT_CANDIDATES and so on in WGSL.
  */
-export const LIST_SLOT = { CANDIDATES: 0, ROUND: 1, ACTIVE: 2, COUNT: 3 } as const;
+export const LIST_SLOT = { CANDIDATES: 0, ACTIVE: 1, COUNT: 2 } as const;
+
+/** Rounds of a contact sweep that are whole dispatches, at most. */
+export const MOST_ROUNDS = 255;
 
 /** Bits of Motion.flags. */
 export const VERTEX_FLAG = { MOVING: 1, MOVABLE: 2, REVERTED: 4, STUCK: 8 } as const;
@@ -115,7 +135,7 @@ export const STAMP_SHIFT = 2;
 const ENTRY = { INDEX_MASK: 0x1fffffff, KIND_SHIFT: 29, IS_CURRENT: 0x80000000 } as const;
 
 /** Words a candidate of the buffer `contacts` (contact-words.wgsl). */
-export const CONTACT_WORDS = 15;
+export const CONTACT_WORDS = 16;
 
 /** Words of a chunk of finds (walk-pairs.wgsl), of which the last says where the next chunk is. */
 export const CHUNK_WORDS = 8;
@@ -132,6 +152,9 @@ export const MARKS_PER_WORD = 32;
 /** Top bit of a vertex's part: the vertex is on a seam. There are far fewer parts. */
 export const ON_SEAM = 0x80000000;
 
+/** The bits of 1 as f32: an α that no pair has lowered. */
+const ONE_BITS = 0x3f800000;
+
 /** The part of an element whose vertices belong to different parts. */
 export const NO_PART = 0xffffffff;
 
@@ -142,6 +165,9 @@ const DROP_MARGIN = 16 * UNIT_ROUNDOFF;
 export const LONG_ROUNDING = 2 ** -16;
 export const LONG_EXTENT_ERROR = 2 ** -29;
 
+/** s_max of an element that has none: above every strain, and finite, as WGSL wants numbers. */
+export const UNLIMITED = 3e38;
+
 /** Parts of 1 in which α is summed: whole numbers, whose sum does not depend on its order, and holds for 2^25 vertices. */
 const LOSS_PARTS = 128;
 
@@ -151,9 +177,10 @@ const UNSIGNED: Readonly<Record<string, number>> = {
   KIND_COUNT: PAIR_KINDS.length,
   ...{ LEAF_SIZE, PASSIVE, KEPT, CONTACTS_PER_VERTEX, STUCK_STEPS, STOPPED_STEPS, WINDOW },
   ...{ WORKGROUP_SIZE, MAX_GROUPS, TAIL_THREADS, REFIT_NODES, SCAN_BLOCK, CHUNK_WORDS, MARKS_PER_WORD },
-  ...{ ...STATE, ...VERTEX_FLAG, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART },
-  ...{ TAIL_EDGES, SUM_GROUPS, FREE_STEPS, COMPLETE_EVERY, HOLD_BACK_PASSES },
-  ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_SHORTENING_STEPS },
+  ...{ ...STATE, ...VERTEX_FLAG, ...ENTRY, NO_PAIR, KIND_MASK, STAMP_SHIFT, ON_SEAM, NO_PART, ONE_BITS },
+  ...{ TAIL_EDGES, SMALL_VERTICES, SUM_GROUPS, FREE_STEPS, COMPLETE_EVERY, HOLD_BACK_PASSES },
+  ...{ MAX_POOR_STEPS, MAX_HELD_STEPS, MAX_UNEVEN_STEPS, MAX_DELAYED_STEPS, NO_CORNER },
+  ...{ MORE_SWEEPS_ROUNDS: MORE_SWEEPS.rounds, MORE_SWEEPS_PATIENCE: MORE_SWEEPS.patience },
   ...withPrefix('PHASE_', PHASE),
   ...withPrefix('SEARCH_', SEARCH_MODE),
   ...withPrefix('STEP_SLOT_', STEP_SLOT),
@@ -165,7 +192,26 @@ const FLOATS: Readonly<Record<string, number>> = {
   ...{ LONG_SPREAD, LONG_ROUNDING, LONG_EXTENT_ERROR },
   ...{ ERROR_FACTOR, DROP_MARGIN, FACE_SHARE, NO_BOUND, TRUSTED_SHARE, STALE_GAP },
   ...{ RECOVERY, MIN_DELTA_SHARE, AIM_GROWTH, SHORTFALL_WEIGHT, MIN_MOVABLE_WEIGHT, MIN_SINE, MIN_AREA_SHARE },
-  ...{ BOX_LOSS, LOSS_PARTS, LEAP_PROGRESS, EXCESS_WEIGHT, MAX_MOMENTUM, MIN_SHORTENING_GAIN, NEAR_LIMIT },
+  ...{
+    BOX_LOSS,
+    LOSS_PARTS,
+    LEAP_PROGRESS,
+    HEAP_MIN_GAIN,
+    HEAP_SHORTENING_GAIN,
+    EXCESS_WEIGHT,
+    MAX_MOMENTUM,
+    MIN_SHORTENING_GAIN,
+    NEAR_LIMIT,
+  },
+  ...{
+    UNLIMITED,
+    SWEPT_EXCESS,
+    SWEPT_STRAIN,
+    FLATTEST_STRAIN,
+    HELD_STRAIN,
+    MAX_STRAIN_SLACK,
+    MORE_SWEEPS_GAIN: MORE_SWEEPS.gain,
+  },
   ...{ PARTIAL_SHARE, GUARD_SHARE, STOPPED_SHARE, STUCK_SHARE, FALLEN_SHARE, TRAVEL },
 };
 

@@ -24,12 +24,19 @@ export const PARAMETERS = new Struct('Parameters', {
   hasBoxes: ['u32', '1 = guard BOXES, 0 = guard RADIUS.'],
   skipsKinematicPairs: ['u32', '1 = pairs of kinematic elements are excluded even where they move.'],
   waitsForSearch: ['u32', '1 = the host searches: the run pauses for each search.'],
-  tailRows: ['u32', 'Whole dispatches begin the sweep of more contacts than this.'],
+  tailRows: ['u32', 'Whole dispatches should begin the sweep of more contacts than this.'],
+  roundRows: ['u32', 'One workgroup should take a round of no more contacts than this.'],
+  coveredCandidates: [
+    'u32',
+    'A step with more candidates pauses: the whole dispatches that its sweep wants were not recorded.',
+  ],
   hasDistances: ['u32', '1 = parts have their own δ: one a vertex, behind the positions in `start`.'],
   leastDelta: ['f32', 'The smallest of these δ.'],
   mostDelta: ['f32', 'The largest of these δ.'],
   hasPullBack: ['u32', '1 = the pull-back follows when Algorithm 1 has ended.'],
   hasEarlyPullBack: ['u32', '1 = also when its kinematic vertices have arrived: targets are not scattered.'],
+  hasStrains: ['u32', '1 = the pull-back keeps strain limits.'],
+  hasRest: ['u32', '1 = edges have lengths at rest.'],
   isAiming: ['u32', '1 = contacts are those of the pull-back: w of pairNormal is their aim, not δ_p.'],
   movesAll: ['u32', '1 = every vertex counts as moving when the contacts of a step are sought.'],
 });
@@ -49,6 +56,9 @@ export const PULL_BACK = new Struct('PullBack', {
   rest: ['f32', 'A motion shorter than this is not made.'],
   colours: ['u32', 'Colours of the edges.'],
   hasOffsets: ['u32', '1 = parts have contact offsets of their own: `offsets` has that of each vertex.'],
+  sweeps: ['u32', 'Sweeps of a step, and of each further round of them.'],
+  strains: ['u32', 'Elements with strain limits.'],
+  strainColours: ['u32', 'Their colours.'],
 });
 
 /**
@@ -56,7 +66,7 @@ export const PULL_BACK = new Struct('PullBack', {
  * thread write its plain fields.
  */
 export const CONTROL = new Struct('Control', {
-  state: ['u32', 'RUNNING to NEEDS_CANDIDATES.'],
+  state: ['u32', 'RUNNING to NEEDS_ROUNDS.'],
   steps: ['u32', 'Steps of this request.'],
   clock: ['u32', 'Steps since the scene was opened: distinguishes current pair geometry from stale.'],
   searches: ['u32', 'Searches of this request.'],
@@ -76,7 +86,6 @@ export const CONTROL = new Struct('Control', {
   unfinished: ['u32', 'Unfinished vertices of the last step.'],
   touching: ['u32', 'Pairs without a certificate in the last step.'],
   phase: ['u32', 'PHASE_ADVANCE to PHASE_SHORTEN; where the run needs another phase, that one.'],
-  ended: ['u32', 'How Algorithm 1 ended where the pull-back follows; 0 = it has not.'],
   ending: ['u32', 'How the pull-back ended where the shortening of edges follows.'],
   hasAim: ['u32', '1 = the sweeps of the step have made y: its forward step is next.'],
   keptAt: ['u32', 'Clock of the step whose contact multipliers are kept by pair; 0 = none are.'],
@@ -84,6 +93,12 @@ export const CONTROL = new Struct('Control', {
   shortenings: ['u32', 'Steps that only shortened edges.'],
   bestMerit: ['f32', 'Φ of the best state, in units of `unitBits` squared.'],
   bestExcess: ['f32', 'Its part of edges above their limits, before its weight.'],
+  isThorough: ['u32', '1 = sweeps go on until edges over their limits are a small part of Φ.'],
+  leastExcess: [
+    'f32',
+    'The least excess of edges after a round of the sweeps of this step, in units of `unitBits` squared.',
+  ],
+  bestRound: ['u32', 'The round that it was.'],
   bests: ['u32', 'States that were the best when they were reached.'],
   momentum: ['f32', 'β of the extrapolation that precedes the coming sweep.'],
   momentumSteps: ['u32', 'k, sweeps since its last restart.'],
@@ -92,6 +107,15 @@ export const CONTROL = new Struct('Control', {
   stateBefore: ['u32', 'State to which the run returns after the last step of kinematic vertices.'],
   mostContacts: ['u32', 'Largest number of contacts in a step of this request.'],
   mostRounds: ['u32', 'Largest number of rounds of a sweep in this request.'],
+  wideRounds: [
+    'u32',
+    'The number of the last round of a sweep of the last step, counted from 1, that whole dispatches should take, by tailRows and roundRows; 0 = none.',
+  ],
+  sweptEnds: [
+    'u32',
+    'Of the edges that act and the contacts in the last step of the pull-back: their vertices, counted once for each.',
+  ],
+  mostTurns: ['u32', 'Largest number of turns that one workgroup took over the contacts of a sweep in this request.'],
   residualBits: ['atomic<u32>', 'From here to readyCount: collected during a step; `decide` reads and clears them.'],
   unfinishedCount: ['atomic<u32>', 'Vertices with r ≥ ε.'],
   touchingCount: ['atomic<u32>', 'Pairs without a certificate.'],
@@ -109,11 +133,12 @@ export const CONTROL = new Struct('Control', {
   keptCount: ['atomic<u32>', 'Candidates that were selected.'],
   rowCount: ['atomic<u32>', 'Contacts of the sweep.'],
   activeCount: ['u32', 'Pairs in the list that is complete: of geometry, then of the forward step.'],
-  queueTail: ['atomic<u32>', 'End of the sweep’s queue of contacts whose turn has come.'],
-  readyCount: ['atomic<u32>', 'Contacts that are in the queue from the start.'],
-  queueBegin: ['u32', 'First contact of the current round.'],
-  queueEnd: ['u32', 'End of the current round.'],
-  sweepRounds: ['u32', 'Rounds of this sweep.'],
+  readyCount: ['atomic<u32>', 'Contacts of the first round of a sweep.'],
+  evenBegin: [
+    'u32',
+    'First place in the sweep’s queue of a round with an even number: of the one that runs, or of the next.',
+  ],
+  oddBegin: ['u32', 'The same of a round with an odd number.'],
   sweepsDone: ['u32', 'Sweeps of this step.'],
   invalidCount: ['atomic<u32>', 'Vertices for which P and the boxes are not valid.'],
   lateCount: ['atomic<u32>', 'Unfinished kinematic vertices; a step clears it.'],
@@ -155,8 +180,24 @@ export const VERTEX_PROGRESS = new Struct('VertexProgress', {
 export const VERTEX_PULL = new Struct('VertexPull', {
   unpushed: ['u32', 'Steps since a row pushed the vertex, up to FREE_STEPS.'],
   before: ['f32', 'r_i where Algorithm 1 ended.'],
-  isHeld: ['u32', '1 = its trust box held it in the last step.'],
+  isHeld: ['u32', '1 = its trust box held it in the last step towards its target.'],
   farAway: ['f32', '|y* − x| before the step where its leap limits the motion, else 0.'],
+  share: ['f32', 'Share of the way to y* at which y was rebuilt.'],
+});
+
+/** What the vertices of a component of elements with strain limits have in common. */
+export const STRAIN_SHARES = new Struct('StrainShares', {
+  pace: ['f32', 'Share of the way to y* in this step.'],
+  lastPace: ['f32', 'In the step before.'],
+  ofMultipliers: ['f32', 'Share of the multipliers of the last step with which this one begins.'],
+  ofMotions: ['f32', 'Share of the way from x to y that it goes.'],
+});
+
+/** What decides whether the sweeps of a step go on for strain limits. */
+export const STRAIN_PROGRESS = new Struct('StrainProgress', {
+  worst: ['atomic<u32>', 'Bits of the largest strain beyond a limit after this round.'],
+  leastExcess: ['f32', 'The least sum of squares after a round of this step.'],
+  bestRound: ['u32', 'The round that it was.'],
 });
 
 /** The multiplier of a contact, kept by pair from one step of the pull-back to the next. */
@@ -194,6 +235,11 @@ export const LIMIT = new Struct('Limit', {
   high: ['f32', 'No corner of side b may lie above this height.'],
   error: ['f32', 'e at x.'],
   entry: ['u32', 'Index and kind of the pair, and IS_CURRENT (entryOf).'],
+});
+
+/** Which rounds of a contact sweep a dispatch runs. */
+export const SWEEP_RANGE = new Struct('SweepRange', {
+  round: ['u32', 'Of a whole dispatch its round, of the tail its first one; counted from 0.'],
 });
 
 /** The edges that one dispatch of the edge length sweep projects. */
@@ -336,8 +382,8 @@ export const FILTER_COUNTS = new Struct('FilterCounts', {
 /** All of them, by what WGSL calls them. */
 export const STRUCTS: ReadonlyMap<string, Struct<string>> = new Map(
   [
-    ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, EDGE_RANGE],
-    ...[PULL_BACK, VERTEX_PULL, KEPT_MULTIPLIER],
+    ...[PARAMETERS, CONTROL, VERTEX_STEP, VERTEX_PROGRESS, CONTACT_LIST, CANDIDATE, LIMIT, SWEEP_RANGE, EDGE_RANGE],
+    ...[PULL_BACK, VERTEX_PULL, KEPT_MULTIPLIER, STRAIN_SHARES, STRAIN_PROGRESS],
     ...[SEARCH_CONTROL, SEARCH_PLAN, ELEMENT_SLOTS, REFIT, SEARCH_WALK, SCAN_PLAN, SCAN_LEVEL],
     ...[FILTER_LEVEL, FILTER_WALK, FILTER_COUNTS],
   ].map((struct) => [struct.name, struct as Struct<string>]),

@@ -1,9 +1,16 @@
 /** Folders of this directory, in the order of a step; `common` and `proof` hold no stage. */
-export const STAGES = ['search', 'backward', 'forward', 'control', 'pull-back', 'filter'] as const;
+export const STAGES = ['search', 'backward', 'forward', 'control', 'pull-back', 'small', 'strain', 'filter'] as const;
 export type KernelStage = (typeof STAGES)[number];
 
-/** The stages of a step. */
+/** The stages of a step; `strain` joins them where a mesh has strain limits. */
 export const STEP_STAGES = ['backward', 'forward', 'control', 'pull-back'] as const satisfies readonly KernelStage[];
+
+/** Storage buffers that a kernel of the stage `small` binds; the others bind eight at most, which every adapter allows. */
+const SMALL_BINDINGS = 16;
+
+/** The stages of a step on a device that binds so many storage buffers at a time: with fewer, small meshes take the way of large ones. */
+export const stepStagesWith = (storageBuffers: number): readonly KernelStage[] =>
+  storageBuffers < SMALL_BINDINGS ? STEP_STAGES : [...STEP_STAGES, 'small'];
 
 /** One kernel. */
 export interface KernelRow {
@@ -43,7 +50,7 @@ export const KERNELS = {
   fill: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts selectContacts' },
   selectUnique: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts dropDuplicates' },
   rank: { file: 'backward/contacts-select', mirrors: 'cpu/select-contacts markFarther' },
-  contactRows: { file: 'backward/contacts-rows', equations: '9-12', mirrors: 'cpu/contacts Contacts.#addRow' },
+  contactRows: { file: 'backward/contacts-rows', equations: '9-12', mirrors: 'cpu/contact-rows fillRows' },
   listRows: { file: 'backward/contacts-links' },
   linkRows: { file: 'backward/contacts-links' },
   sweepRound: { file: 'backward/sweep', equations: '9', mirrors: 'cpu/contacts Contacts.sweep' },
@@ -65,8 +72,8 @@ export const KERNELS = {
   forget: { file: 'control/pairs-reset' },
   arm: { file: 'control/decide' },
   afterSearch: { file: 'control/decide' },
+  watchForSearch: { file: 'control/decide' },
   planActive: { file: 'control/plan-lists' },
-  openRound: { file: 'control/plan-lists' },
   afterGeometry: { file: 'control/decide' },
   concern: { file: 'control/mark-relevant', mirrors: 'cpu/progress-watch ProgressWatch.#markRelevant' },
   watch: { file: 'control/watch-progress', mirrors: 'cpu/progress-watch ProgressWatch.wantsSearch' },
@@ -74,6 +81,7 @@ export const KERNELS = {
   openArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
   closeArrival: { file: 'control/arrival', mirrors: 'cpu/two-way TwoWay.#arrive' },
   countKinds: { file: 'control/pairs-reset' },
+  packAnswer: { file: 'control/pack-answer' },
   // Pull-back: what its steps have beside, or in place of, those of Algorithm 1.
   beginPull: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.run' },
   restoreBest: { file: 'pull-back/begin', mirrors: 'cpu/pull-back PullBack.#shortenEdges' },
@@ -91,11 +99,14 @@ export const KERNELS = {
   limitsTail: { file: 'pull-back/edge-limits', mirrors: 'cpu/edge-limits EdgeLimits.sweep' },
   warmRound: { file: 'pull-back/warm-sweep', equations: '9', mirrors: 'cpu/warm-contacts WarmContacts.sweep' },
   warmTail: { file: 'pull-back/warm-sweep', equations: '9', mirrors: 'cpu/warm-contacts WarmContacts.sweep' },
-  turn: { file: 'pull-back/momentum', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.#turns' },
+  turn: { file: 'pull-back/momentum', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.#extrapolate' },
   closeSweep: { file: 'pull-back/close-sweep', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
   extrapolate: { file: 'pull-back/momentum', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.#extrapolate' },
   keepMultipliers: { file: 'pull-back/multipliers', mirrors: 'cpu/warm-contacts WarmContacts.end' },
-  aim: { file: 'pull-back/aim', mirrors: 'cpu/pull-back PullBack.#observePushes' },
+  weighLengths: { file: 'pull-back/lengths', mirrors: 'cpu/edge-limits EdgeLimits.excess' },
+  judgeLengths: { file: 'pull-back/judge-lengths', mirrors: 'cpu/edge-limits EdgeLimits.wantsMore' },
+  resumeSweeps: { file: 'pull-back/judge-lengths' },
+  aim: { file: 'pull-back/aim', mirrors: 'cpu/pushes countUnpushed' },
   awaitSearch: { file: 'pull-back/decide' },
   listHeld: { file: 'pull-back/hold-back', mirrors: 'cpu/edge-limits EdgeLimits.holdBack' },
   holdBack: { file: 'pull-back/hold-back', mirrors: 'cpu/edge-limits EdgeLimits.holdBack' },
@@ -107,6 +118,25 @@ export const KERNELS = {
   keepBest: { file: 'pull-back/keep-best', mirrors: 'cpu/pull-back PullBack.#keep' },
   conclude: { file: 'pull-back/settle', mirrors: 'cpu/motion Residuals.settle' },
   closeRun: { file: 'pull-back/decide' },
+  // The sweeps of a step over a small mesh in one dispatch, and those of a larger one where few vertices take part.
+  sweepSmall: { file: 'small/sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
+  sweepFew: { file: 'small/few-sweeps', equations: '9', mirrors: 'cpu/accelerated-sweeps AcceleratedSweeps.run' },
+  // Strain limits of the pull-back: for meshes that have them.
+  openStrains: { file: 'strain/open', mirrors: 'cpu/strain-limits StrainLimits.reset' },
+  freeEdges: { file: 'strain/open', mirrors: 'cpu/shape-limits ShapeLimits.of' },
+  settlePaces: { file: 'strain/paces', mirrors: 'cpu/component-shares ComponentShares.settlePaces' },
+  noteStart: { file: 'strain/shares' },
+  strainsWide: { file: 'strain/sweep', mirrors: 'cpu/strain-limits StrainLimits.sweep' },
+  strainsTail: { file: 'strain/sweep', mirrors: 'cpu/strain-limits StrainLimits.sweep' },
+  settleShares: { file: 'strain/shares', mirrors: 'cpu/component-shares ComponentShares.ofMultipliers' },
+  findFrames: { file: 'strain/frames', mirrors: 'cpu/strain-limits StrainLimits.begin' },
+  spanMotions: { file: 'strain/shares', mirrors: 'cpu/component-shares ComponentShares.ofMotions' },
+  weighStretch: { file: 'strain/stretch', mirrors: 'cpu/strain-limits StrainLimits.#sumExcess' },
+  judgeSweeps: { file: 'strain/decide', mirrors: 'cpu/strain-limits StrainLimits.wantsMoreSweeps' },
+  shortenMotions: { file: 'strain/shares', mirrors: 'cpu/component-shares ComponentShares.shortenMotions' },
+  listHeldStrains: { file: 'strain/hold-back', mirrors: 'cpu/strain-limits StrainLimits.holdBack' },
+  holdBackStrains: { file: 'strain/hold-back', mirrors: 'cpu/strain-limits StrainLimits.holdBack' },
+  weighStrains: { file: 'strain/merit', mirrors: 'cpu/strain-limits StrainLimits.excess' },
   // State filter of the verifier: no part of a step.
   boxTriangles: { file: 'filter/boxes' },
   joinBoxes: { file: 'filter/boxes' },

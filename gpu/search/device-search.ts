@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { distancesByVertex } from '../../src/solver/part-distances.js';
 import type { Settings } from '../../src/solver/settings.js';
@@ -76,7 +76,7 @@ export class DeviceSearch {
   #topology: GPUBuffer;
   #tail: TopologyTail;
   #settings: Settings;
-  #excluded: ExcludedPairs | undefined;
+  #excluded: LeftOutPairs | undefined;
   /** float32[8·slots] grown boxes of the elements */
   readonly #tree: GPUBuffer;
   /** uint32[4·(nodes + slots)] nodes and slots as the walks read them (gpu/kernels/search/cells.wgsl) */
@@ -224,6 +224,16 @@ export class DeviceSearch {
     this.#bindDispatches();
   }
 
+  /** The buffers hold a complete P with its boxes, as another search of the same layout has left them. */
+  adopt(pairCount: number): void {
+    this.#write({ pairCount, isValid: 1 });
+  }
+
+  /** The pairs that searches exclude, besides those of ignored parts; undefined = none. */
+  get excluded(): LeftOutPairs | undefined {
+    return this.#excluded;
+  }
+
   /** Adapts the search to new buffers `candidates` and `contacts`: P stays valid. */
   rebindShared(): void {
     this.#bindDispatches();
@@ -252,7 +262,7 @@ export class DeviceSearch {
    *
    * @throws OUT_OF_DEVICE_MEMORY, and nothing has changed
    */
-  exclude(excluded: ExcludedPairs | undefined): void {
+  exclude(excluded: LeftOutPairs | undefined): void {
     const tail = this.#composeTail(excluded);
     this.#memory.budget.assertFits(4 * (tail.words.length - this.#tail.words.length), 'the list of excluded pairs');
     this.#excluded = excluded;
@@ -264,12 +274,12 @@ export class DeviceSearch {
   }
 
   /** Whether these, and no others, are the excluded pairs. */
-  excludes(excluded: ExcludedPairs | undefined): boolean {
+  excludes(excluded: LeftOutPairs | undefined): boolean {
     const present = this.#excluded;
     return present ? present.isSameAs(excluded) : !excluded || excluded.isSameAs(undefined);
   }
 
-  #composeTail(excluded: ExcludedPairs | undefined): TopologyTail {
+  #composeTail(excluded: LeftOutPairs | undefined): TopologyTail {
     const { vertexCount } = this.#mesh;
     const distances = distancesByVertex(this.#mesh, this.#settings);
     return composeTail(this.layout.topology.length, vertexCount, distances, excluded);

@@ -1,4 +1,4 @@
-import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { Proximity } from '../../src/solver/cpu/proximity.js';
 import { Workspace } from '../../src/solver/cpu/workspace.js';
@@ -27,7 +27,7 @@ export class HostSearch {
   }
 
   /** @returns whether P is still valid for this list of excluded pairs */
-  beginRequest(excluded: ExcludedPairs | undefined): boolean {
+  beginRequest(excluded: LeftOutPairs | undefined): boolean {
     this.#proximity.beginRequest(excluded);
     return this.#proximity.isValid;
   }

@@ -1,8 +1,8 @@
-import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
-import { Bvh } from '../../src/solver/bvh.js';
 import { LEAF_SIZE } from '../../src/solver/constants.js';
 import { findKinematicBorder, findSeams } from '../../src/solver/exclusion-rules.js';
+import { mortonOrder } from '../../src/solver/morton.js';
 import { EE, VE, VT, VV } from '../../src/solver/pair-kinds.js';
 import { MARKS_PER_WORD, ON_SEAM, REFIT_NODES } from '../kernels/constants.js';
 
@@ -77,19 +77,19 @@ interface Elements {
 export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout {
   const { triangles, edges, rodStart, particles, contactVertices } = mesh;
   const ofBorder = findKinematicBorder(mesh);
-  const corners: number[][] = [];
+  const laid: { readonly elements: Elements; readonly order: Uint32Array; readonly slot: number }[] = [];
   const borderSlots: number[] = [];
   let slots = 0;
   let nodes = 0;
-  const lay = ({ vertices, size, isWalked, border }: Elements): ElementSet => {
+  const lay = (elements: Elements): ElementSet => {
+    const { vertices, size, isWalked, border } = elements;
     const count = vertices.length / size;
     const leaves = isWalked ? nextPowerOfTwo(Math.ceil(count / LEAF_SIZE)) : 1;
     const set = { slot: slots, count, nodes, leaves };
-    const order = leafOrder(vertices, size, x);
-    corners.push(inOrder(vertices, size, order));
-    order.forEach((element, n) => {
-      if (border?.[element] === 1) borderSlots.push(slots + n);
-    });
+    // The elements in the order of the leaves of a tree over their bounds.
+    const order = mortonOrder(vertices, size, x);
+    laid.push({ elements, order, slot: slots });
+    if (border?.includes(1)) for (let n = 0; n < count; n++) if (border[order[n]] === 1) borderSlots.push(slots + n);
     slots += count;
     if (isWalked) nodes += 2 * leaves;
     return set;
@@ -120,12 +120,8 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
   const border = 3 * slots + ignoring.words.length;
   const borderWords = borderSlots.length > 0 ? Math.ceil(slots / MARKS_PER_WORD) : 0;
   const topology = new Uint32Array(border + borderWords);
-  let to = 0;
-  for (const list of corners) {
-    topology.set(list, to);
-    to += list.length;
-  }
-  topology.set(ignoring.words, to);
+  for (const { elements, order, slot } of laid) fillCorners(topology, 3 * slot, elements, order);
+  topology.set(ignoring.words, 3 * slots);
   for (const slot of borderSlots) topology[border + Math.floor(slot / MARKS_PER_WORD)] |= 1 << (slot % MARKS_PER_WORD);
   return {
     vertexCount: mesh.vertexCount,
@@ -142,35 +138,15 @@ export function layOutSearch(mesh: CollisionMesh, x: Float32Array): SearchLayout
 
 const nextPowerOfTwo = (count: number): number => 1 << (32 - Math.clz32(Math.max(1, count) - 1));
 
-/** The elements in the order of the leaves of a tree over their bounds at x. */
-function leafOrder(vertices: Uint32Array, size: number, x: Float32Array): Uint32Array {
-  const count = vertices.length / size;
-  const box = new Float32Array(6 * count);
-  for (let e = 0; e < count; e++) {
-    for (let c = 0; c < 3; c++) {
-      let lo = Number.POSITIVE_INFINITY;
-      let hi = Number.NEGATIVE_INFINITY;
-      for (let s = 0; s < size; s++) {
-        const at = x[3 * vertices[size * e + s] + c];
-        lo = Math.min(lo, at);
-        hi = Math.max(hi, at);
-      }
-      box[6 * e + c] = lo;
-      box[6 * e + 3 + c] = hi;
-    }
+/** Three vertices per element, the last one repeated, from word `to` on. */
+function fillCorners(topology: Uint32Array, to: number, { vertices, size }: Elements, order: Uint32Array): void {
+  const second = size > 1 ? 1 : 0;
+  for (let n = 0, word = to; n < order.length; n++, word += 3) {
+    const from = size * order[n];
+    topology[word] = vertices[from];
+    topology[word + 1] = vertices[from + second];
+    topology[word + 2] = vertices[from + size - 1];
   }
-  const tree = new Bvh();
-  tree.build(count, box, new Uint8Array(count));
-  return tree.order;
-}
-
-/** Three vertices per element, the last one repeated. */
-function inOrder(vertices: Uint32Array, size: number, order: Uint32Array): number[] {
-  const corners = new Array<number>(3 * order.length);
-  for (let slot = 0; slot < order.length; slot++) {
-    for (let s = 0; s < 3; s++) corners[3 * slot + s] = vertices[size * order[slot] + Math.min(s, size - 1)];
-  }
-  return corners;
 }
 
 /** Dispatches that refit one tree, from the leaves up: in each, a workgroup ends with a single node. */
@@ -238,10 +214,13 @@ export function composeTail(
   base: number,
   vertexCount: number,
   distances: Float32Array | undefined,
-  excluded: ExcludedPairs | undefined,
+  excluded: LeftOutPairs | undefined,
 ): TopologyTail {
   const keys: number[][][] = [VT, EE, VE, VV].map(() => []);
-  for (const { a, b } of excluded?.proximityPairs() ?? []) keys[kindOf(a, b)]!.push(paddedKey(a, b));
+  if (excluded && !excluded.proximityPairs) {
+    throw new Error('The device excludes pairs by a list; this rule has none.');
+  }
+  for (const { a, b } of excluded?.proximityPairs?.() ?? []) keys[kindOf(a, b)]!.push(paddedKey(a, b));
   for (const list of keys) list.sort(compareKeys);
   const own = distances ? vertexCount : 0;
   const marks = base + own;

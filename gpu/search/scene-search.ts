@@ -1,8 +1,10 @@
 import { IntersticeError } from '../../src/contract/errors.js';
-import type { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
+import { ExcludedPairs } from '../../src/mesh/excluded-pairs.js';
+import type { LeftOutPairs } from '../../src/mesh/left-out-pairs.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { StepInput } from '../../src/solver/engine.js';
 import { comfortablePairs, MIN_REACH_SHARE, shorterLeap, tooManyPairs } from '../../src/solver/pair-budget.js';
+import type { SavedDeviceScene } from '../../src/solver/saved-scene.js';
 import type { Settings } from '../../src/solver/settings.js';
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
@@ -51,6 +53,8 @@ export class SceneSearch {
   #reach: number;
   #device: DeviceSearch | undefined;
   #host: HostSearch | undefined;
+  /** float32[3·V] the first request's start: it has fixed the order of the trees; undefined before it */
+  #orderedAt: Float32Array | undefined;
 
   constructor(
     memory: DeviceMemory,
@@ -77,6 +81,26 @@ export class SceneSearch {
   /** The search that steps record; undefined before the first request, and where the host searches. */
   get device(): DeviceSearch | undefined {
     return this.#device;
+  }
+
+  /** float32[3·V] engine units; undefined before the first request, and where the host searches */
+  get orderedAt(): Float32Array | undefined {
+    return this.#orderedAt;
+  }
+
+  /**
+   * Opens the search of a scene as it was, before the first request.
+   *
+   * @param pairCount pairs of P in the buffers; undefined = P is void
+   */
+  async restore(
+    { orderedAt, excluded }: Pick<SavedDeviceScene, 'orderedAt' | 'excluded'>,
+    pairCount: number | undefined,
+  ): Promise<void> {
+    const search = await this.#openDeviceSearch(orderedAt);
+    this.#device = search;
+    await this.#exclude(search, excluded && new ExcludedPairs(excluded));
+    if (pairCount !== undefined) search.adopt(pairCount);
   }
 
   /**
@@ -176,6 +200,7 @@ export class SceneSearch {
 
   /** @param x float32[3·V] the first request's start: it fixes the order of the trees */
   #openDeviceSearch(x: Float32Array): Promise<DeviceSearch> {
+    this.#orderedAt = x.slice();
     return DeviceSearch.open(this.#memory, this.#mesh, this.#settings, x, this.#buffers, {
       buffer: this.#buffers.control,
       state: CONTROL.word('state'),
@@ -185,7 +210,7 @@ export class SceneSearch {
   }
 
   /** @returns false = other pairs were excluded so far, and P is void */
-  async #exclude(search: DeviceSearch, excluded: ExcludedPairs | undefined): Promise<boolean> {
+  async #exclude(search: DeviceSearch, excluded: LeftOutPairs | undefined): Promise<boolean> {
     if (search.excludes(excluded)) return true;
     await this.#memory.checkAllocations('excluded pairs', () => search.exclude(excluded));
     return false;

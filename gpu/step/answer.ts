@@ -7,7 +7,7 @@ import type { DeviceMemory } from '../device/memory.js';
 import type { Reader } from '../device/readback.js';
 import type { StructValues } from '../device/struct.js';
 import { KIND_MASK, STATE } from '../kernels/constants.js';
-import { CONTROL, VERTEX_PROGRESS, VERTEX_STEP } from '../kernels/structs.js';
+import { CONTROL } from '../kernels/structs.js';
 import type { StepRecorder } from './recorder.js';
 import type { SceneBuffers } from './scene-buffers.js';
 
@@ -43,39 +43,29 @@ export async function readFinalState(
   const pass = encoder.beginComputePass();
   input.conclude?.(pass);
   recorder.countKinds(pass, input.pairCount);
+  recorder.packAnswer(pass, vertexCount);
   pass.end();
   const slices = [
     { buffer: buffers.control, bytes: CONTROL.bytes },
     { buffer: buffers.x, bytes: 12 * vertexCount },
-    { buffer: buffers.progress, bytes: VERTEX_PROGRESS.bytes * vertexCount },
-    { buffer: buffers.vertexStep, bytes: VERTEX_STEP.bytes * vertexCount },
+    { buffer: buffers.next, bytes: 8 * vertexCount },
   ];
   if (input.conclude) slices.push({ buffer: buffers.windowStart, bytes: 12 * vertexCount });
   const reading = reader.record(encoder, slices);
   memory.device.queue.submit([encoder.finish()]);
   // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
-  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toProgress, toStep, toBefore]) => {
+  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toPacked, toBefore]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
     const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
-    const residuals = residualsIn(new Float32Array(range, toProgress, VERTEX_PROGRESS.words * vertexCount));
-    const steps = new Uint32Array(range, toStep, VERTEX_STEP.words * vertexCount);
+    const residuals = new Float32Array(range, toPacked, vertexCount).slice();
     // NO_PAIR, all bits set, becomes negative.
-    const limiterOf = (vertex: number) => steps[VERTEX_STEP.words * vertex + VERTEX_STEP.word('limiter')] | 0;
+    const limiters = new Int32Array(range, toPacked + 4 * vertexCount, vertexCount);
+    const limiterOf = (vertex: number) => limiters[vertex];
     const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
     const before = input.conclude && new Float32Array(range, toBefore, 3 * vertexCount).slice();
     return { control, positions, residuals, before, worst };
   });
   return { ...final, limitingPairs: await readPairs(memory, buffers, reader, worst) };
-}
-
-/** float32[V] from the structs of struct VertexProgress */
-function residualsIn(progress: Float32Array): Float32Array {
-  const { words } = VERTEX_PROGRESS;
-  const residuals = new Float32Array(progress.length / words);
-  for (let i = 0, n = VERTEX_PROGRESS.word('residual'); i < residuals.length; i++, n += words) {
-    residuals[i] = progress[n];
-  }
-  return residuals;
 }
 
 async function readPairs(
@@ -117,8 +107,7 @@ export interface AnswerParts extends FinalState {
 export function toResolution(parts: AnswerParts): Resolution {
   const { control, positions, residuals, limitingPairs, before, timings, wasStopped, stepsBefore } = parts;
   return {
-    // A run that stalled before the pull-back has stalled, however far that came.
-    status: control.ended === STATE.STALLED ? 'STALLED' : statusOf(control.state, wasStopped),
+    status: statusOf(control, wasStopped),
     positions,
     residuals,
     steps: control.steps,
@@ -138,8 +127,9 @@ export function toResolution(parts: AnswerParts): Resolution {
   };
 }
 
-function statusOf(state: number, wasStopped: boolean): Status {
-  if (state === STATE.CONVERGED) return 'CONVERGED';
+function statusOf({ state, unfinished }: ControlBlock, wasStopped: boolean): Status {
+  // Where Algorithm 1 stalled and left kinematic vertices short, nothing that the pull-back does makes that converge.
+  if (state === STATE.CONVERGED) return unfinished > 0 ? 'STALLED' : 'CONVERGED';
   if (state === STATE.STALLED) return 'STALLED';
   if (state === STATE.AT_STEP_LIMIT) return 'STEP_LIMIT';
   if (wasStopped) return 'DEADLINE';

@@ -1,5 +1,6 @@
 import type { DeviceMemory } from '../device/memory.js';
 import type { Reader, Reading } from '../device/readback.js';
+import { PHASE, type Phase } from '../kernels/constants.js';
 import { CONTROL } from '../kernels/structs.js';
 import type { DeviceSearch } from '../search/device-search.js';
 import type { Dispatcher } from './dispatcher.js';
@@ -17,6 +18,22 @@ const MAX_BATCH_SWEEPS = 32;
 export const stepsPerBatch = (sweeps: number): number =>
   Math.max(1, Math.min(MAX_BATCH_STEPS, Math.floor(MAX_BATCH_SWEEPS / sweeps)));
 
+/**
+ * What precedes a step: SEARCH, a search that runs if one is due; WATCH, a look at whether one is due, for which the run pauses; NONE,
+ * where it is known that none is.
+ */
+export type Precedes = 'SEARCH' | 'WATCH' | 'NONE';
+
+/** What precedes recorded steps. */
+export interface Searches {
+  /** the first of them */
+  readonly precedes: Precedes;
+  /** each of the others */
+  readonly between: Precedes;
+  /** undefined where the host searches */
+  readonly search: DeviceSearch | undefined;
+}
+
 /** Submitted steps, and what is to be read of them. */
 export interface Batch {
   readonly reading: Reading;
@@ -26,9 +43,9 @@ export interface Batch {
   readonly withPositions: boolean;
 }
 
-/** Records steps, each with the search that may precede it, and submits them with copies of what the host reads. */
+/** Records steps, and searches before them, and submits them with copies of what the host reads. */
 export class BatchRecorder {
-  /** dispatches of the step recorded last, with those of a search */
+  /** dispatches of the step recorded last, without those of a search */
   dispatchesPerStep = 0;
   /** steps submitted since the scene was opened, including those in which the device found nothing to do */
   submittedSteps = 0;
@@ -76,17 +93,17 @@ export class BatchRecorder {
   /**
    * Records steps of Algorithm 1.
    *
-   * @param search undefined where the host searches
+   * @param searches what precedes them
    * @param continuesStep the first of these steps has begun already (StepRecorder.step); no search precedes it
    */
   record(
     encoder: GPUCommandEncoder,
     count: number,
     shape: StepShape,
-    search: DeviceSearch | undefined,
+    searches: Searches,
     continuesStep: boolean,
   ): void {
-    this.#recordEach(encoder, count, search, continuesStep, undefined, (enter, isContinued) => {
+    this.#recordEach(encoder, count, searches, continuesStep, undefined, (enter, isContinued) => {
       this.#recorder.step(enter, shape, isContinued);
     });
   }
@@ -96,20 +113,29 @@ export class BatchRecorder {
    *
    * @param hasAim the sweeps of the first of these steps are done (PullBackRecorder.step)
    * @param continuesStep they had no room for their candidates
+   * @param sweepsOn they want another round
    */
   recordPullBack(
     encoder: GPUCommandEncoder,
     count: number,
     shape: PullBackShape,
-    search: DeviceSearch | undefined,
-    { hasAim, continuesStep }: { readonly hasAim: boolean; readonly continuesStep: boolean },
+    searches: Searches,
+    how: { readonly hasAim: boolean; readonly continuesStep: boolean; readonly sweepsOn: boolean },
   ): void {
-    let isAimed = hasAim;
-    const afterSearch = (pass: GPUComputePassEncoder): void => this.#pullBack.afterSearch(pass);
-    this.#recordEach(encoder, count, search, continuesStep, afterSearch, (enter, isContinued) => {
-      this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued });
+    const { continuesStep } = how;
+    let { hasAim: isAimed, sweepsOn } = how;
+    this.#recordEach(encoder, count, searches, continuesStep || sweepsOn, this.#pullBack, (enter, isContinued) => {
+      this.#pullBack.step(enter, shape, { hasAim: isAimed, isContinued, sweepsOn });
       isAimed = true;
+      sweepsOn = false;
     });
+  }
+
+  /** Records a search alone, which runs if one is due. @param phase whose steps follow */
+  recordSearch(encoder: GPUCommandEncoder, search: DeviceSearch, phase: Phase): void {
+    const passes = new PassSequence(encoder, this.#clock);
+    this.#search(passes, search, phase === PHASE.ADVANCE ? undefined : this.#pullBack);
+    passes.end();
   }
 
   /** Records the last step of kinematic vertices. */
@@ -122,25 +148,31 @@ export class BatchRecorder {
   #recordEach(
     encoder: GPUCommandEncoder,
     count: number,
-    search: DeviceSearch | undefined,
+    { precedes, between, search }: Searches,
     continuesStep: boolean,
-    afterSearch: ((pass: GPUComputePassEncoder) => void) | undefined,
+    pullBack: PullBackRecorder | undefined,
     recordStep: (enter: (stage: Stage) => GPUComputePassEncoder, isContinued: boolean) => void,
   ): void {
     const passes = new PassSequence(encoder, this.#clock);
     for (let n = 0; n < count; n++) {
-      const before = this.#dispatcher.dispatches;
+      const dispatches = this.#dispatcher.dispatches;
       const isContinued = continuesStep && n === 0;
+      const before = n === 0 ? precedes : between;
       if (search && !isContinued) {
-        const pass = passes.enter('search');
-        search.record(pass);
-        this.#recorder.afterSearch(pass);
-        afterSearch?.(pass);
+        if (before === 'SEARCH') this.#search(passes, search, pullBack);
+        if (before === 'WATCH') this.#recorder.watchForSearch(passes.enter('search'));
       }
       recordStep((stage) => passes.enter(stage), isContinued);
-      this.dispatchesPerStep = this.#dispatcher.dispatches - before + (search?.dispatches ?? 0);
+      this.dispatchesPerStep = this.#dispatcher.dispatches - dispatches;
     }
     passes.end();
+  }
+
+  #search(passes: PassSequence, search: DeviceSearch, pullBack: PullBackRecorder | undefined): void {
+    const pass = passes.enter('search');
+    search.record(pass);
+    this.#recorder.afterSearch(pass);
+    pullBack?.afterSearch(pass);
   }
 
   /** Submits recorded steps, with copies of the status block and, on demand, of x. */

@@ -1,3 +1,5 @@
+import { limitOfEdges } from '../../src/mesh/limited-edges.js';
+import { movableEdges } from '../../src/mesh/movable-edges.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import { colourEdges } from '../../src/solver/colouring.js';
 import { TAIL_EDGES } from '../kernels/constants.js';
@@ -7,15 +9,21 @@ export interface EdgePlan {
   readonly count: number;
   /** uint32[2·count] */
   readonly ends: Uint32Array<ArrayBuffer>;
+  /** float64[count] lengths at rest, the caller's unit (mesh/rest-lengths.ts); undefined = all edges have those in the target */
+  readonly rest: Float64Array | undefined;
   /** uint32[colours + 1] first edge of each colour, and an end */
   readonly colours: Uint32Array<ArrayBuffer>;
   /** colours that whole dispatches sweep; the others form the tail */
   readonly wideColours: number;
+  /** which of them the pull-back does not limit: those of elements with strain limits */
+  readonly unlimited: readonly number[];
 }
+
+const NO_EDGES = { ends: new Uint32Array(0), rest: undefined };
 
 /** @param hasConstraints false = σ is off: an empty plan */
 export function planEdges(mesh: CollisionMesh, hasConstraints: boolean): EdgePlan {
-  const corner = hasConstraints ? movableEdges(mesh) : new Uint32Array(0);
+  const { ends: corner, rest } = hasConstraints ? movableEdges(mesh) : NO_EDGES;
   const { order, offsets, colours } = colourEdges(corner, mesh.inverseMasses);
   const ends = new Uint32Array(corner.length);
   for (let n = 0; n < order.length; n++) {
@@ -24,16 +32,11 @@ export function planEdges(mesh: CollisionMesh, hasConstraints: boolean): EdgePla
   }
   let wideColours = colours;
   while (wideColours > 0 && offsets[wideColours] - offsets[wideColours - 1] <= TAIL_EDGES) wideColours--;
-  return { count: order.length, ends, colours: Uint32Array.from(offsets), wideColours };
-}
-
-/** uint32[2·E] contact edges, and edges inside solids, with a dynamic vertex. */
-function movableEdges(mesh: CollisionMesh): Uint32Array {
-  const corner: number[] = [];
-  for (const edges of [mesh.edges, mesh.innerEdges]) {
-    for (let e = 0; e < edges.length; e += 2) {
-      if (mesh.inverseMasses[edges[e]] + mesh.inverseMasses[edges[e + 1]] > 0) corner.push(edges[e], edges[e + 1]);
-    }
+  const hasLimit = limitOfEdges(mesh);
+  const unlimited: number[] = [];
+  if (hasLimit) {
+    for (let n = 0; n < order.length; n++) if (!hasLimit(ends[2 * n], ends[2 * n + 1])) unlimited.push(n);
   }
-  return Uint32Array.from(corner);
+  const inOrder = rest && Float64Array.from(order, (e) => rest[e]);
+  return { count: order.length, ends, rest: inOrder, colours: Uint32Array.from(offsets), wideColours, unlimited };
 }

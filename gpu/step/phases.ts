@@ -1,11 +1,11 @@
 import type { Settings } from '../../src/solver/settings.js';
 import { PHASE, type Phase, STATE } from '../kernels/constants.js';
-import type { DeviceSearch } from '../search/device-search.js';
 import type { ControlBlock } from './answer.js';
-import type { BatchRecorder } from './batch.js';
+import type { BatchRecorder, Searches } from './batch.js';
 import type { PullBackRecorder } from './pull-back-recorder.js';
 import type { StepRecorder } from './recorder.js';
 import { sweepsOf } from './request.js';
+import type { SweepPlan } from './sweep-plan.js';
 
 /** Records the steps of a run, phase by phase: Algorithm 1, then the pull-back. The device decides when a phase ends. */
 export class Phases {
@@ -17,8 +17,11 @@ export class Phases {
   #stepsBefore = 0;
   /** the step to be recorded next has begun already, and had no room for its candidates */
   #continuesStep = false;
+  /** the step to be recorded next wants another round of sweeps */
+  #sweepsOn = false;
   /** the forward step of the pull-back's step to be recorded next has a y to go to */
   #hasAim = false;
+  #keepsMultipliers = false;
 
   constructor(batches: BatchRecorder, steps: StepRecorder, pullBack: PullBackRecorder, vertexCount: number) {
     this.#batches = batches;
@@ -43,10 +46,12 @@ export class Phases {
     return (pass) => this.#pullBack.conclude(pass, this.#vertexCount);
   }
 
-  /** A request begins. */
-  begin(): void {
+  /** A request begins. @param keepsMultipliers as in StepShape; the buffers of the pull-back must be there */
+  begin(keepsMultipliers: boolean): void {
     this.#phase = PHASE.ADVANCE;
+    this.#keepsMultipliers = keepsMultipliers;
     this.#continuesStep = false;
+    this.#sweepsOn = false;
   }
 
   /**
@@ -85,23 +90,25 @@ export class Phases {
    * @param control the control block with which it continues
    */
   resume(encoder: GPUCommandEncoder, state: number, { hasAim }: ControlBlock): void {
-    this.#continuesStep = state === STATE.NEEDS_CANDIDATES;
+    this.#continuesStep = state === STATE.NEEDS_CANDIDATES || state === STATE.NEEDS_ROUNDS;
+    this.#sweepsOn = state === STATE.NEEDS_SWEEPS;
     this.#hasAim = hasAim === 1;
     const pass = encoder.beginComputePass();
-    this.#steps.arm(pass);
+    if (this.#sweepsOn) this.#pullBack.resumeSweeps(pass);
+    else this.#steps.arm(pass);
     pass.end();
   }
 
   /**
-   * @param isWide a step has had more contacts than one workgroup sweeps alone
-   * @param search undefined where the host searches
+   * @param sweep what the sweeps of the last steps tell
+   * @param searches what precedes them
    */
   recordSteps(
     encoder: GPUCommandEncoder,
     count: number,
     settings: Settings,
-    isWide: boolean,
-    search: DeviceSearch | undefined,
+    { wide, hasDenseEdges, hasFewEnds }: SweepPlan,
+    searches: Searches,
   ): void {
     if (count === 0) return;
     const phase = this.#phase;
@@ -109,12 +116,23 @@ export class Phases {
     const continuesStep = this.#continuesStep;
     if (phase === PHASE.ADVANCE) {
       const slides = settings.forward === 'PLANAR';
-      this.#batches.record(encoder, count, { sweeps, slides, isWide }, search, continuesStep);
+      const shape = { sweeps, slides, wide, keepsMultipliers: this.#keepsMultipliers };
+      this.#batches.record(encoder, count, shape, searches, continuesStep);
     } else {
-      const parts = { hasAim: this.#hasAim, continuesStep };
-      this.#batches.recordPullBack(encoder, count, { phase, sweeps, isWide }, search, parts);
+      const parts = { hasAim: this.#hasAim, continuesStep, sweepsOn: this.#sweepsOn };
+      this.#batches.recordPullBack(
+        encoder,
+        count,
+        {
+          ...{ phase, sweeps, wide, hasDenseEdges, isSmall: this.#pullBack.isSmall(this.#vertexCount) },
+          isFew: hasFewEnds && this.#pullBack.canSweepFew,
+        },
+        searches,
+        parts,
+      );
       this.#hasAim = true;
     }
     this.#continuesStep = false;
+    this.#sweepsOn = false;
   }
 }

@@ -17,6 +17,7 @@ export async function runAfterPieces(
   run: (stepLimit: number, input: StepInput) => Promise<Resolution>,
 ): Promise<Resolution> {
   const { stepLimit } = settings;
+  const { onState } = input;
   const x = input.x.slice();
   const pulse = (): void => {
     if ((input.timeLeft?.() ?? Number.POSITIVE_INFINITY) <= 0) throw new StepAbandoned();
@@ -28,6 +29,12 @@ export async function runAfterPieces(
     x,
     shouldStop: () => isGivenUp || (input.shouldStop?.() ?? false),
     onProgress: (progress) => input.onProgress?.({ ...progress, steps: progress.steps + pieces }),
+    ...(onState ? { onState: (state, from) => onState(state, from && { ...from, step: from.step + pieces }) } : {}),
   });
-  return { ...resolution, steps: resolution.steps + pieces };
+  const { holds } = resolution;
+  return {
+    ...resolution,
+    steps: resolution.steps + pieces,
+    ...(holds ? { holds: { ...holds, since: holds.since.map((step) => (step > 0 ? step + pieces : 0)) } } : {}),
+  };
 }

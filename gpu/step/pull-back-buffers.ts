@@ -1,8 +1,10 @@
+import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { SUM_GROUPS } from '../kernels/constants.js';
+import { MARKS_PER_WORD, SUM_GROUPS } from '../kernels/constants.js';
 import { KEPT_MULTIPLIER, PULL_BACK, VERTEX_PULL } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
+import { StrainBuffers } from './strain-buffers.js';
 
 const { STORAGE, COPY_SRC, COPY_DST, UNIFORM } = BUFFER_USAGE;
 const STATE = STORAGE | COPY_SRC | COPY_DST;
@@ -15,7 +17,8 @@ export const PULL_BACK_PAIR_BYTES = KEPT_MULTIPLIER.bytes;
  * request has asked for a quality above FAST. Per vertex: best, yFrom, yLast float32[3V], pull struct VertexPull, offsets float32 (contact offset, where parts have
  * their own), shortfalls float32[2V] (of the state, then of the best one). Per edge:
  * edgePush float32[8] (multiplier and colour; multiplier before); edgeActive and heldEdges uint32, how many edges of each
- * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum, and their total.
+ * colour, and which. Per pair: kept struct KeptMultiplier. sums float32[4] a workgroup of a sum, and their total. activeVertices uint32: see
+ * pull-back/active-words.wgsl.
  */
 export class PullBackBuffers {
   readonly pullBack: GPUBuffer;
@@ -26,16 +29,26 @@ export class PullBackBuffers {
   readonly offsets: GPUBuffer;
   readonly shortfalls: GPUBuffer;
   readonly sums: GPUBuffer;
+  readonly activeVertices: GPUBuffer;
   edgePush!: GPUBuffer;
   edgeActive!: GPUBuffer;
   heldEdges!: GPUBuffer;
   kept!: GPUBuffer;
+  /** undefined = the mesh has no strain limits */
+  readonly strains: StrainBuffers | undefined;
 
   readonly #memory: DeviceMemory;
   readonly #all = new Set<GPUBuffer>();
 
-  constructor(memory: DeviceMemory, vertexCount: number, edges: EdgePlan, pairCapacity: number) {
+  constructor(
+    memory: DeviceMemory,
+    vertexCount: number,
+    edges: EdgePlan,
+    pairCapacity: number,
+    elements?: StrainElements,
+  ) {
     this.#memory = memory;
+    this.strains = elements && new StrainBuffers(memory, elements, edges.unlimited);
     this.pullBack = this.#add('pullBack', PULL_BACK.bytes, UNIFORM | COPY_DST);
     this.best = this.#add('best', 12 * vertexCount, STATE);
     this.yFrom = this.#add('yFrom', 12 * vertexCount, STATE);
@@ -44,11 +57,17 @@ export class PullBackBuffers {
     this.offsets = this.#add('offsets', 4 * vertexCount, STATE);
     this.shortfalls = this.#add('shortfalls', 8 * vertexCount, STATE);
     this.sums = this.#add('sums', 16 * (SUM_GROUPS + 1), STATE);
+    this.activeVertices = this.#add(
+      'activeVertices',
+      4 * (1 + Math.ceil(vertexCount / MARKS_PER_WORD) + 2 * vertexCount),
+      STATE,
+    );
     this.replaceEdges(edges);
     this.reservePairs(pairCapacity);
   }
 
-  replaceEdges({ count, colours }: EdgePlan): void {
+  replaceEdges({ count, colours, unlimited }: EdgePlan): void {
+    this.strains?.freeEdges(unlimited);
     for (const buffer of [this.edgePush, this.edgeActive, this.heldEdges]) if (buffer) this.#drop(buffer);
     this.edgePush = this.#add('edgePush', 32 * count, STATE);
     this.edgeActive = this.#add('edgeActive', 4 * (colours.length - 1 + count), STATE);
@@ -63,10 +82,11 @@ export class PullBackBuffers {
 
   named(name: string): GPUBuffer | undefined {
     const buffer = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
-    return this.#all.has(buffer) ? buffer : undefined;
+    return this.#all.has(buffer) ? buffer : this.strains?.named(name);
   }
 
   close(): void {
+    this.strains?.close();
     for (const buffer of this.#all) this.#memory.free(buffer);
     this.#all.clear();
   }

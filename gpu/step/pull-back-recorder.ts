@@ -1,15 +1,26 @@
-import { LIST_SLOT, PHASE, type Phase, STEP_SLOT } from '../kernels/constants.js';
+import { COMPLETE_EVERY } from '../../src/solver/constants.js';
+import type { StrainElements } from '../../src/solver/strain/elements.js';
+import { LIST_SLOT, PHASE, type Phase, SMALL_VERTICES, STEP_SLOT } from '../kernels/constants.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { EdgePlan } from './edge-plan.js';
-import { type StepRecorder, WIDE_ROUNDS } from './recorder.js';
+import type { StepRecorder, WideRounds } from './recorder.js';
 import type { Stage } from './stage-clock.js';
+import { StrainRecorder } from './strain-recorder.js';
 
 export interface PullBackShape {
   readonly phase: Exclude<Phase, 0>;
   readonly sweeps: number;
-  /** rounds of whole dispatches precede the tail of a contact sweep; this affects speed only, never the result */
-  readonly isWide: boolean;
+  readonly wide: WideRounds;
+  /** whole dispatches sweep large colours of edges also where only those that act are swept; this affects speed only */
+  readonly hasDenseEdges: boolean;
+  /** one workgroup sweeps (sweepSmall); this affects speed only, never the result */
+  readonly isSmall: boolean;
+  /** one workgroup makes the sweeps that do not look at all edges (sweepFew); this affects speed only, never the result */
+  readonly isFew?: boolean;
 }
+
+/** What the sweeps of a step depend on. */
+export type SweepsShape = Omit<PullBackShape, 'phase'>;
 
 /** What a recorded step of the pull-back consists of. */
 export interface PullBackParts {
@@ -17,6 +28,8 @@ export interface PullBackParts {
   readonly hasAim: boolean;
   /** its sweeps had no room for their candidates: the forward step, and the search before it, are done */
   readonly isContinued: boolean;
+  /** limits of edges or strains want another round of sweeps of the step */
+  readonly sweepsOn: boolean;
 }
 
 /**
@@ -29,16 +42,29 @@ export interface PullBackParts {
 export class PullBackRecorder {
   readonly #dispatcher: Dispatcher;
   readonly #steps: StepRecorder;
+  /** undefined = the mesh has no strain limits */
+  readonly #strains: StrainRecorder | undefined;
   #edges: EdgePlan;
 
-  constructor(dispatcher: Dispatcher, steps: StepRecorder, edges: EdgePlan) {
+  constructor(dispatcher: Dispatcher, steps: StepRecorder, edges: EdgePlan, strains?: StrainElements) {
     this.#dispatcher = dispatcher;
     this.#steps = steps;
+    this.#strains = strains && new StrainRecorder(dispatcher, strains);
     this.#edges = edges;
   }
 
   useEdges(edges: EdgePlan): void {
     this.#edges = edges;
+  }
+
+  /** Whether one workgroup may sweep a mesh of so many vertices. */
+  isSmall(vertexCount: number): boolean {
+    return vertexCount <= SMALL_VERTICES && !this.#strains && this.#dispatcher.has('sweepSmall');
+  }
+
+  /** Whether one workgroup may make sweeps in which few vertices take part. */
+  get canSweepFew(): boolean {
+    return !this.#strains && this.#dispatcher.has('sweepFew');
   }
 
   /** Opens a phase of a run that has paused for it and was armed again. */
@@ -47,6 +73,7 @@ export class PullBackRecorder {
     if (phase === PHASE.PULL) {
       this.#dispatcher.direct(pass, 'beginPull', vertexCount);
       if (count > 0) this.#dispatcher.direct(pass, 'beginEdges', count);
+      this.#strains?.open(pass, count);
       this.#dispatcher.indirect(pass, 'clearAims', STEP_SLOT.PAIRS);
       this.#aimAnew(pass, phase);
       this.weigh(pass);
@@ -67,6 +94,16 @@ export class PullBackRecorder {
 
   /** @param enter gives the pass of the stage that begins */
   step(enter: (stage: Stage) => GPUComputePassEncoder, shape: PullBackShape, parts: PullBackParts): void {
+    if (!parts.sweepsOn) this.#beforeSweeps(enter, shape, parts);
+    const pass = enter('backward');
+    this.sweeps(pass, shape, parts.sweepsOn);
+    this.#strains?.end(pass);
+    this.#dispatcher.indirect(pass, 'aim', STEP_SLOT.VERTICES);
+    this.#dispatcher.direct(pass, 'awaitSearch', 1);
+  }
+
+  /** The forward step of the sweeps before, its decision, and the rows of the next sweeps. */
+  #beforeSweeps(enter: (stage: Stage) => GPUComputePassEncoder, shape: PullBackShape, parts: PullBackParts): void {
     if (parts.hasAim && !parts.isContinued) {
       const pass = enter('forward');
       this.forward(pass);
@@ -79,11 +116,7 @@ export class PullBackRecorder {
     }
     if (!parts.hasAim && !parts.isContinued) this.rate(enter('forward'), shape.phase);
     this.#steps.findContacts(enter('geometry'));
-    const pass = enter('backward');
-    this.#steps.selectContacts(pass);
-    this.sweeps(pass, shape);
-    this.#dispatcher.indirect(pass, 'aim', STEP_SLOT.VERTICES);
-    this.#dispatcher.direct(pass, 'awaitSearch', 1);
+    this.#steps.selectContacts(enter('backward'));
   }
 
   /** Before the first sweeps of a phase: the aims of pairs that a search has found, and Φ of the state that it begins with. */
@@ -95,20 +128,66 @@ export class PullBackRecorder {
     this.#dispatcher.indirect(pass, 'keepBest', STEP_SLOT.VERTICES);
   }
 
-  /** All sweeps of a step over the contact rows and the edge limits, with what is kept of them. */
-  sweeps(pass: GPUComputePassEncoder, { sweeps, isWide }: Pick<PullBackShape, 'sweeps' | 'isWide'>): void {
-    this.#dispatcher.overCandidates(pass, 'takeMultipliers', LIST_SLOT.CANDIDATES);
-    // Pass 0 moves y by the multipliers that the step begins with.
-    for (let n = 0; n <= sweeps; n++) {
-      this.#limitEdges(pass);
-      this.#sweepContacts(pass, isWide);
+  /**
+   * The sweeps of a step over edge limits, strain limits and contact rows, with what is kept of them; a step may pause after
+   * them for another round.
+   *
+   * @param goesOn they are such a round
+   */
+  sweeps(
+    pass: GPUComputePassEncoder,
+    { sweeps, wide, hasDenseEdges, isSmall, isFew }: SweepsShape,
+    goesOn = false,
+  ): void {
+    if (isSmall && !goesOn) {
+      this.#dispatcher.indirect(pass, 'sweepSmall', STEP_SLOT.ONE);
+      this.#judgeLengths(pass);
+      return;
+    }
+    if (goesOn) this.#closePass(pass, true);
+    else {
+      this.#dispatcher.overCandidates(pass, 'takeMultipliers', LIST_SLOT.CANDIDATES);
+      // Pass 0 moves y by the multipliers that the step begins with.
+      this.#strains?.begin(pass);
+      this.#limitEdges(pass, hasDenseEdges);
+      this.#steps.contactSweep(pass, wide, 'warm');
+      this.#closePass(pass, false);
+    }
+    for (let n = 1; n <= sweeps; n++) {
+      if (isFew && !goesOn && !isCompletePass(n)) {
+        this.#dispatcher.indirect(pass, 'sweepFew', STEP_SLOT.ONE);
+        while (n < sweeps && !isCompletePass(n + 1)) n++;
+        if (n < sweeps) this.#closePass(pass, true);
+        continue;
+      }
+      // Of a further round it is not known which of its sweeps looks at all edges.
+      this.#limitEdges(pass, hasDenseEdges || goesOn || isCompletePass(n));
+      this.#strains?.sweep(pass);
+      this.#steps.contactSweep(pass, wide, 'warm');
       // The last one is not extrapolated: its y satisfies the rows as well as they can be.
-      if (n === sweeps) break;
-      if (n > 0) this.#dispatcher.indirect(pass, 'turn', STEP_SLOT.SUMS);
-      this.#dispatcher.direct(pass, 'closeSweep', 1);
-      this.#dispatcher.indirect(pass, 'extrapolate', STEP_SLOT.VERTICES);
+      if (n < sweeps) this.#closePass(pass, true);
     }
     this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
+    this.#strains?.judge(pass);
+    this.#judgeLengths(pass);
+  }
+
+  /** Continues a run that has paused for another round of sweeps. */
+  resumeSweeps(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.direct(pass, 'resumeSweeps', 1);
+  }
+
+  /** Whether edges want another round of sweeps, where strains do not. */
+  #judgeLengths(pass: GPUComputePassEncoder): void {
+    if (this.#edges.count === 0) return;
+    this.#dispatcher.indirect(pass, 'weighLengths', STEP_SLOT.SUMS);
+    this.#dispatcher.direct(pass, 'judgeLengths', 1);
+  }
+
+  #closePass(pass: GPUComputePassEncoder, isSweep: boolean): void {
+    if (isSweep) this.#dispatcher.indirect(pass, 'turn', STEP_SLOT.SUMS);
+    this.#dispatcher.direct(pass, 'closeSweep', 1);
+    this.#dispatcher.indirect(pass, 'extrapolate', STEP_SLOT.VERTICES);
   }
 
   /** The forward step, in which edges hold back vertices whose neighbours are held. */
@@ -119,11 +198,13 @@ export class PullBackRecorder {
     this.#dispatcher.indirect(pass, 'settleStep', STEP_SLOT.VERTICES);
   }
 
-  /** Lowers α of vertices whose edges would grow past their limits. */
+  /** Lowers α of vertices whose edges would grow past their limits, or whose neighbours in an element are held. */
   holdBack(pass: GPUComputePassEncoder): void {
-    if (this.#edges.count === 0) return;
-    this.#dispatcher.indirect(pass, 'listHeld', STEP_SLOT.EDGES);
-    this.#dispatcher.indirect(pass, 'holdBack', STEP_SLOT.ONE);
+    if (this.#edges.count > 0) {
+      this.#dispatcher.indirect(pass, 'listHeld', STEP_SLOT.EDGES);
+      this.#dispatcher.indirect(pass, 'holdBack', STEP_SLOT.ONE);
+    }
+    this.#strains?.holdBack(pass);
   }
 
   /** At the end of a run: x is the best state, and r says which vertices are not settled. */
@@ -136,30 +217,27 @@ export class PullBackRecorder {
   /** Φ of x, and what it is above that of the best state. */
   weigh(pass: GPUComputePassEncoder): void {
     this.#dispatcher.indirect(pass, 'weigh', STEP_SLOT.SUMS);
+    this.#strains?.weigh(pass);
     this.#dispatcher.indirect(pass, 'sumUp', STEP_SLOT.ONE);
   }
 
   #aimAnew(pass: GPUComputePassEncoder, phase: Phase): void {
     this.#dispatcher.indirect(pass, phase === PHASE.PULL ? 'rebuild' : 'holdStill', STEP_SLOT.VERTICES);
+    if (phase === PHASE.PULL) this.#strains?.settlePaces(pass);
   }
 
-  #limitEdges(pass: GPUComputePassEncoder): void {
+  /** @param isWide whole dispatches sweep the large colours */
+  #limitEdges(pass: GPUComputePassEncoder, isWide: boolean): void {
     const { wideColours, colours } = this.#edges;
     const first = wideColours + 1;
-    for (let c = 0; c < wideColours; c++) {
+    for (let c = 0; isWide && c < wideColours; c++) {
       this.#dispatcher.indirect(pass, 'limitsWide', STEP_SLOT.FIRST_EDGES + c, first + c);
     }
     // Also where every colour is a wide one: few of its edges may act.
-    if (colours.length > 1) this.#dispatcher.indirect(pass, 'limitsTail', STEP_SLOT.ONE, first + wideColours);
-  }
-
-  #sweepContacts(pass: GPUComputePassEncoder, isWide: boolean): void {
-    if (isWide) {
-      for (let round = 0; round < WIDE_ROUNDS; round++) {
-        this.#dispatcher.indirect(pass, 'openRound', STEP_SLOT.ONE);
-        this.#dispatcher.overCandidates(pass, 'warmRound', LIST_SLOT.ROUND);
-      }
-    }
-    this.#dispatcher.indirect(pass, 'warmTail', STEP_SLOT.ONE);
+    const tail = isWide ? first + wideColours : 2 * first;
+    if (colours.length > 1) this.#dispatcher.indirect(pass, 'limitsTail', STEP_SLOT.ONE, tail);
   }
 }
+
+/** As pull-back/passes.wgsl has it: such a sweep looks at all edges. */
+const isCompletePass = (n: number): boolean => (n - 1) % COMPLETE_EVERY === 0;

@@ -3,18 +3,26 @@ import type { Dispatcher } from './dispatcher.js';
 import type { EdgePlan } from './edge-plan.js';
 import type { Stage } from './stage-clock.js';
 
-/** Rounds of whole dispatches before one workgroup sweeps what is left of many contacts. */
-export const WIDE_ROUNDS = 24;
-
 /** Threads that count the pairs by kind: enough to hide the latency of memory, few enough for all to add to four sums. */
 const MAX_COUNTERS = 1 << 14;
+
+/** The rounds of a contact sweep that are whole dispatches and precede its tail; this affects speed only, never the result. */
+export interface WideRounds {
+  readonly rounds: number;
+  /** of each dispatch; a round may have more contacts, or fewer */
+  readonly threads: number;
+}
+
+/** Whose projections a contact sweep makes: Algorithm 1's, or those of the pull-back, which begin with warm multipliers. */
+export type SweepKind = 'sweep' | 'warm';
 
 export interface StepShape {
   readonly sweeps: number;
   /** stuck vertices slide (half-space bound only) */
   readonly slides: boolean;
-  /** rounds of whole dispatches precede the tail of a sweep; this affects speed only, never the result */
-  readonly isWide: boolean;
+  readonly wide: WideRounds;
+  /** λ of the rows stays with their pairs, for who asks what held each vertex (hold-reader.ts) */
+  readonly keepsMultipliers?: boolean;
 }
 
 /**
@@ -57,6 +65,16 @@ export class StepRecorder {
     this.#dispatcher.direct(pass, 'afterSearch', 1);
   }
 
+  /** Where a step is recorded without a search: the run pauses if one is due. */
+  watchForSearch(pass: GPUComputePassEncoder): void {
+    this.#dispatcher.direct(pass, 'watchForSearch', 1);
+  }
+
+  /** Packs residuals and limiters for the host, at the end of a run: `next` is overwritten. */
+  packAnswer(pass: GPUComputePassEncoder, vertexCount: number): void {
+    this.#dispatcher.direct(pass, 'packAnswer', vertexCount);
+  }
+
   countKinds(pass: GPUComputePassEncoder, pairCount: number): void {
     if (pairCount > 0) this.#dispatcher.direct(pass, 'countKinds', Math.min(pairCount, MAX_COUNTERS));
   }
@@ -77,12 +95,13 @@ export class StepRecorder {
     this.findContacts(pass);
     pass = enter('backward');
     this.selectContacts(pass);
-    this.contactSweep(pass, shape.isWide);
+    this.contactSweep(pass, shape.wide);
     for (let n = 1; n < shape.sweeps; n++) {
       this.edgeSweep(pass, false);
-      this.contactSweep(pass, shape.isWide);
+      this.contactSweep(pass, shape.wide);
     }
     if (shape.slides) this.slide(pass);
+    if (shape.keepsMultipliers) this.#dispatcher.overCandidates(pass, 'keepMultipliers', LIST_SLOT.CANDIDATES);
     pass = enter('forward');
     this.advance(pass);
     this.watch(pass);
@@ -119,14 +138,11 @@ export class StepRecorder {
   }
 
   /** One sweep over the contacts (Eq. 9). */
-  contactSweep(pass: GPUComputePassEncoder, isWide: boolean): void {
-    if (isWide) {
-      for (let round = 0; round < WIDE_ROUNDS; round++) {
-        this.#dispatcher.indirect(pass, 'openRound', STEP_SLOT.ONE);
-        this.#dispatcher.overCandidates(pass, 'sweepRound', LIST_SLOT.ROUND);
-      }
+  contactSweep(pass: GPUComputePassEncoder, wide: WideRounds, kind: SweepKind = 'sweep'): void {
+    for (let round = 0; round < wide.rounds; round++) {
+      this.#dispatcher.direct(pass, `${kind}Round`, wide.threads, round);
     }
-    this.#dispatcher.indirect(pass, 'sweepTail', STEP_SLOT.ONE);
+    this.#dispatcher.indirect(pass, `${kind}Tail`, STEP_SLOT.ONE, wide.rounds);
   }
 
   slide(pass: GPUComputePassEncoder): void {

@@ -13,6 +13,7 @@ import { distancesByVertex } from '../../src/solver/part-distances.js';
 import { offsetsByVertex } from '../../src/solver/part-offsets.js';
 import { type PullBackPlan, planPullBack } from '../../src/solver/scattered-targets.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { type StrainElements, strainElementsOf } from '../../src/solver/strain/elements.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 import { PARAMETERS, PULL_BACK } from '../kernels/structs.js';
 import type { EdgePlan } from './edge-plan.js';
@@ -21,11 +22,14 @@ import type { SceneBuffers } from './scene-buffers.js';
 /** Bytes of a vertex's position. */
 const POSITION_BYTES = 12;
 
+/** The sweep of fewer contacts is left to one workgroup: its rounds do not fill it. */
+const TAIL_ROWS = 8192;
+
 /**
- * With more contacts than this, rounds of whole dispatches pay off before one workgroup sweeps the rest: a round costs two
- * dispatches, and one workgroup of 256 threads sweeps so many contacts in 64 turns.
+ * A round of no more contacts is one for that workgroup, which takes a turn of 1,024 threads, or four of 256: a dispatched round costs a dispatch, and
+ * the host's time to record it.
  */
-export const TAIL_ROWS = 16384;
+export const ROUND_ROWS = 1024;
 
 /** float32[3·V] each, in engine coordinates. */
 export interface RequestPositions {
@@ -64,6 +68,7 @@ function inOwnMemory(array: Float32Array): Float32Array<ArrayBuffer> {
  *
  * @param start float32[3·V], for the largest coordinate X; with `target` for the plan of the pull-back
  * @param waitsForSearch whether the run pauses for each search
+ * @returns whether the pull-back begins as soon as kinematic vertices have arrived
  */
 export function uploadParameters(
   queue: GPUQueue,
@@ -77,7 +82,7 @@ export function uploadParameters(
     readonly waitsForSearch: boolean;
     readonly phase: Phase;
   },
-): void {
+): boolean {
   const { start, target, waitsForSearch, phase } = request;
   const s = settings;
   const distances = distancesByVertex(mesh, settings);
@@ -102,20 +107,39 @@ export function uploadParameters(
     skipsKinematicPairs: s.skipKinematicPairs ? 1 : 0,
     waitsForSearch: waitsForSearch ? 1 : 0,
     tailRows: TAIL_ROWS,
+    roundRows: ROUND_ROWS,
+    // Until it is known what the sweeps of the coming steps are made for (coverCandidates).
+    coveredCandidates: 0,
     hasDistances: distances ? 1 : 0,
     leastDelta: distances?.reduce((least, distance) => Math.min(least, distance)) ?? s.delta,
     mostDelta: distances?.reduce((most, distance) => Math.max(most, distance)) ?? s.delta,
     hasPullBack: plan ? 1 : 0,
     isAiming: phase === PHASE.ADVANCE ? 0 : 1,
     hasEarlyPullBack: plan?.isEarly ? 1 : 0,
+    hasStrains: plan && strainElementsOf(mesh, s.scale) ? 1 : 0,
+    hasRest: edges.rest ? 1 : 0,
     movesAll: phase === PHASE.SHORTEN ? 1 : 0,
   });
   queue.writeBuffer(buffers.parameters, 0, packed);
-  if (!plan || phase === PHASE.ADVANCE) return;
+  buffers.uploadRest(s.scale);
+  const isEarly = plan?.isEarly ?? false;
+  if (!plan || phase === PHASE.ADVANCE) return isEarly;
   const offsets = offsetsByVertex(mesh, s);
   const hasOffsets = offsets !== undefined;
-  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, plan, { edges, phase, hasOffsets }));
+  const strains = strainElementsOf(mesh, s.scale);
+  if (strains) buffers.uploadStrains(strains);
+  queue.writeBuffer(buffers.named('pullBack'), 0, packPullBack(s, plan, { edges, phase, hasOffsets, strains }));
   if (offsets) queue.writeBuffer(buffers.named('offsets'), 0, Float32Array.from(offsets));
+  return isEarly;
+}
+
+/** Sets the number of candidates beyond which a step pauses, for the steps that are submitted next. */
+export function coverCandidates(queue: GPUQueue, buffers: SceneBuffers, coveredCandidates: number): void {
+  queue.writeBuffer(
+    buffers.parameters,
+    4 * PARAMETERS.word('coveredCandidates'),
+    PARAMETERS.encode('coveredCandidates', coveredCandidates),
+  );
 }
 
 /** Sweeps of a step of this phase. */
@@ -127,9 +151,15 @@ export function sweepsOf({ sweeps, pullBack }: Settings, phase: Phase): number {
 /** The parameter block of a phase of the pull-back. */
 export function packPullBack(
   { delta }: Pick<Settings, 'delta'>,
-  { tau, longest, minGain, cheapPairs, offset }: PullBackPlan,
-  { edges, phase, hasOffsets }: { readonly edges: EdgePlan; readonly phase: Phase; readonly hasOffsets: boolean },
+  { sweeps, tau, longest, minGain, cheapPairs, offset }: PullBackPlan,
+  of: {
+    readonly edges: EdgePlan;
+    readonly phase: Phase;
+    readonly hasOffsets: boolean;
+    readonly strains: StrainElements | undefined;
+  },
 ): ArrayBuffer {
+  const { edges, phase, hasOffsets, strains } = of;
   const isShortening = phase === PHASE.SHORTEN;
   return PULL_BACK.pack({
     phase,
@@ -146,6 +176,9 @@ export function packPullBack(
     rest: (isShortening ? SHORTENING_REST : REST) * delta,
     colours: edges.colours.length - 1,
     hasOffsets: hasOffsets ? 1 : 0,
+    sweeps: isShortening ? SHORTENING_SWEEPS : sweeps,
+    strains: strains?.count ?? 0,
+    strainColours: strains ? strains.offsets.length - 1 : 0,
   });
 }
 

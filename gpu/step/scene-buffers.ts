@@ -1,8 +1,10 @@
+import { BY_TARGET } from '../../src/mesh/rest-lengths.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
+import type { StrainElements } from '../../src/solver/strain/elements.js';
 import { DISPATCH_BYTES, UNIFORM_STRIDE } from '../device/dispatch.js';
 import { BUFFER_USAGE } from '../device/flags.js';
 import type { DeviceMemory } from '../device/memory.js';
-import { CONTACT_WORDS, LIST_SLOT, STEP_SLOT } from '../kernels/constants.js';
+import { CONTACT_WORDS, LIST_SLOT, MOST_ROUNDS, STEP_SLOT } from '../kernels/constants.js';
 import {
   CANDIDATE,
   CONTACT_LIST,
@@ -10,6 +12,7 @@ import {
   EDGE_RANGE,
   LIMIT,
   PARAMETERS,
+  SWEEP_RANGE,
   VERTEX_PROGRESS,
   VERTEX_STEP,
 } from '../kernels/structs.js';
@@ -44,6 +47,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   carried: 'candidates',
   bounds: 'contacts',
   listed: 'contacts',
+  packed: 'next',
 };
 
 /**
@@ -73,7 +77,9 @@ export class SceneBuffers {
   readonly lists: GPUBuffer;
   readonly progress: GPUBuffer;
   readonly motions: GPUBuffer;
+  readonly sweepRanges: GPUBuffer;
   edgeEnds!: GPUBuffer;
+  edgeRest!: GPUBuffer;
   edgeRow!: GPUBuffer;
   edgeLambda!: GPUBuffer;
   edgeColours!: GPUBuffer;
@@ -135,6 +141,8 @@ export class SceneBuffers {
     this.lists = this.#add('lists', CONTACT_LIST.bytes * v, state);
     this.progress = this.#add('progress', VERTEX_PROGRESS.bytes * v, state);
     this.motions = this.#add('motions', 2 * 16 * v, STORAGE);
+    this.sweepRanges = this.#add('sweepRanges', UNIFORM_STRIDE * (MOST_ROUNDS + 1), UNIFORM | COPY_DST);
+    memory.device.queue.writeBuffer(this.sweepRanges, 0, sweepRangesOf());
     memory.device.queue.writeBuffer(this.inverseMass, 0, Float32Array.from(mesh.inverseMasses));
     this.replaceEdges(edges);
     this.reservePairs(pairCapacity);
@@ -142,17 +150,18 @@ export class SceneBuffers {
 
   /** Replaces the buffers of the edge constraints and of their dispatch sizes; the rows have to be linearised again. */
   replaceEdges(edges: EdgePlan): void {
-    const { stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges } = this;
-    for (const buffer of [stepArguments, edgeEnds, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
+    const { stepArguments, edgeEnds, edgeRest, edgeRow, edgeLambda, edgeColours, edgeRanges } = this;
+    for (const buffer of [stepArguments, edgeEnds, edgeRest, edgeRow, edgeLambda, edgeColours, edgeRanges]) {
       if (buffer) this.#drop(buffer);
     }
     const slots = STEP_SLOT.FIRST_EDGES + edges.wideColours;
     this.stepArguments = this.#add('stepArguments', DISPATCH_BYTES * slots, STORAGE | INDIRECT | COPY_DST | COPY_SRC);
     this.edgeEnds = this.#add('edgeEnds', 8 * edges.count, STORAGE | COPY_DST);
+    this.edgeRest = this.#add('edgeRest', 4 * (edges.rest ? edges.count : 0), STORAGE | COPY_DST);
     this.edgeRow = this.#add('edgeRow', 16 * edges.count, STORAGE | COPY_SRC);
     this.edgeLambda = this.#add('edgeLambda', 4 * edges.count, STORAGE | COPY_SRC);
     this.edgeColours = this.#add('edgeColours', edges.colours.byteLength, STORAGE | COPY_DST);
-    const ranges = 2 * (edges.wideColours + 1);
+    const ranges = 2 * (edges.wideColours + 1) + 1;
     this.edgeRanges = this.#add('edgeRanges', UNIFORM_STRIDE * ranges, UNIFORM | COPY_DST);
     const { queue } = this.#memory.device;
     queue.writeBuffer(this.edgeEnds, 0, edges.ends);
@@ -163,9 +172,22 @@ export class SceneBuffers {
     this.generation++;
   }
 
-  /** Allocates what the pull-back needs, once. */
-  reservePullBack(): void {
-    this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity);
+  /** Lengths of edges at rest in the unit of a request. @param scale engine units in one of the caller's */
+  uploadRest(scale: number): void {
+    const { rest } = this.#edges;
+    if (!rest) return;
+    const lengths = Float32Array.from(rest, (length) => (length === BY_TARGET ? length : length * scale));
+    this.#memory.device.queue.writeBuffer(this.edgeRest, 0, lengths);
+  }
+
+  /** Allocates what the pull-back needs, once. @param strains elements with strain limits */
+  reservePullBack(strains?: StrainElements): void {
+    this.#pullBack ??= new PullBackBuffers(this.#memory, this.#vertexCount, this.#edges, this.pairCapacity, strains);
+  }
+
+  /** The elements with strain limits in the unit of the request. */
+  uploadStrains(elements: StrainElements): void {
+    this.#pullBack?.strains?.upload(elements);
   }
 
   /**
@@ -253,9 +275,18 @@ function bytesOf(pairs: number, candidates: number): number {
   return (pairVertex + pairInfo + pairNormal + pairDistance) * pairs + own + words;
 }
 
-/** The EdgeRange of each dispatch of a step's first sweep, wide colours before the tail, and of its later sweeps. */
+/** The SweepRange of each round, and of a tail after all of them. */
+function sweepRangesOf(): Uint8Array<ArrayBuffer> {
+  const ranges = new Uint8Array((MOST_ROUNDS + 1) * UNIFORM_STRIDE);
+  for (let round = 0; round <= MOST_ROUNDS; round++) {
+    ranges.set(new Uint8Array(SWEEP_RANGE.pack({ round })), UNIFORM_STRIDE * round);
+  }
+  return ranges;
+}
+
+/** The EdgeRange of each dispatch of a step's first sweep, wide colours before the tail, and of its later sweeps; then that of a tail of all colours. */
 function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint8Array<ArrayBuffer> {
-  const ranges = new Uint8Array(2 * (wideColours + 1) * UNIFORM_STRIDE);
+  const ranges = new Uint8Array((2 * (wideColours + 1) + 1) * UNIFORM_STRIDE);
   for (const isFirst of [1, 0]) {
     for (let c = 0; c <= wideColours; c++) {
       const end = c < wideColours ? colours[c + 1] : count;
@@ -263,5 +294,7 @@ function edgeRangesOf({ colours, wideColours, count }: EdgePlan): Uint8Array<Arr
       ranges.set(new Uint8Array(EDGE_RANGE.pack(range)), UNIFORM_STRIDE * ((1 - isFirst) * (wideColours + 1) + c));
     }
   }
+  const whole = { first: 0, end: count, isFirst: 0, firstColour: 0, endColour: colours.length - 1 };
+  ranges.set(new Uint8Array(EDGE_RANGE.pack(whole)), UNIFORM_STRIDE * 2 * (wideColours + 1));
   return ranges;
 }

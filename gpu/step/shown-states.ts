@@ -1,3 +1,4 @@
+import type { StateOrigin } from '../../src/contract/path.js';
 import { PHASE, type Phase } from '../kernels/constants.js';
 
 /**
@@ -5,10 +6,10 @@ import { PHASE, type Phase } from '../kernels/constants.js';
  * so its states wait until a state is the best, and those after the best are dropped.
  */
 export class ShownStates {
-  readonly #show: (x: Float32Array) => void;
-  #waiting: Float32Array[] = [];
+  readonly #show: (x: Float32Array, from: StateOrigin) => void;
+  #waiting: { readonly x: Float32Array; readonly from: StateOrigin }[] = [];
 
-  constructor(show: (x: Float32Array) => void) {
+  constructor(show: (x: Float32Array, from: StateOrigin) => void) {
     this.#show = show;
   }
 
@@ -16,16 +17,18 @@ export class ShownStates {
    * A step has reached this state.
    *
    * @param phase of the step
+   * @param step its number
    * @param isBest the state is the best so far
+   * @param isArrival the step is the last one of kinematic vertices
    */
-  add(x: Float32Array, phase: Phase, isBest: boolean): void {
+  add(x: Float32Array, phase: Phase, step: number, isBest: boolean, isArrival = false): void {
     if (phase === PHASE.ADVANCE) {
-      this.#show(x);
+      this.#show(x, { phase: isArrival ? 'ARRIVAL' : 'FORWARD', step });
       return;
     }
-    this.#waiting.push(x);
+    this.#waiting.push({ x, from: { phase: phase === PHASE.PULL ? 'PULL_BACK' : 'SHORTENING', step } });
     if (!isBest) return;
-    for (const state of this.#waiting) this.#show(state);
+    for (const state of this.#waiting) this.#show(state.x, state.from);
     this.#waiting = [];
   }
 

@@ -7,13 +7,14 @@ import { CONTROL, PARAMETERS } from '../../gpu/kernels/structs.js';
 import { Dispatcher } from '../../gpu/step/dispatcher.js';
 import { type EdgePlan, planEdges } from '../../gpu/step/edge-plan.js';
 import { PullBackRecorder } from '../../gpu/step/pull-back-recorder.js';
-import { StepRecorder } from '../../gpu/step/recorder.js';
+import { StepRecorder, type WideRounds } from '../../gpu/step/recorder.js';
 import { packPullBack } from '../../gpu/step/request.js';
 import { SceneBuffers } from '../../gpu/step/scene-buffers.js';
 import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { PairSet } from '../../src/solver/cpu/pair-set.js';
 import { planPullBack } from '../../src/solver/scattered-targets.js';
 import type { Settings } from '../../src/solver/settings.js';
+import { type StrainElements, strainElementsOf } from '../../src/solver/strain/elements.js';
 
 export interface StageInput {
   readonly mesh: CollisionMesh;
@@ -44,6 +45,9 @@ type BufferName =
   | 'shortfalls'
   | 'edgePush'
   | 'heldEdges'
+  | 'heldStrains'
+  | 'strainShares'
+  | 'strainState'
   | 'kept'
   | 'offsets';
 
@@ -61,6 +65,9 @@ export interface FoundCandidate {
   readonly weight: Float32Array;
 }
 
+/** One workgroup makes the whole sweep. */
+export const NO_ROUNDS: WideRounds = { rounds: 0, threads: 0 };
+
 /** The buffers of one step with given contents: runs stages one by one and reads their results. */
 export class StageBench {
   readonly recorder: StepRecorder;
@@ -69,6 +76,7 @@ export class StageBench {
   readonly #memory: DeviceMemory;
   readonly #buffers: SceneBuffers;
   readonly #reader: Reader;
+  readonly #strains: StrainElements | undefined;
 
   constructor(memory: DeviceMemory, kernels: KernelSet, input: StageInput) {
     const { mesh, settings, pairs, clock } = input;
@@ -78,7 +86,8 @@ export class StageBench {
     this.#reader = new Reader(memory);
     const dispatcher = new Dispatcher(kernels, this.#buffers);
     this.recorder = new StepRecorder(dispatcher, this.edges);
-    this.pullBack = new PullBackRecorder(dispatcher, this.recorder, this.edges);
+    this.#strains = strainElementsOf(mesh, settings.scale);
+    this.pullBack = new PullBackRecorder(dispatcher, this.recorder, this.edges, this.#strains);
     const { queue } = memory.device;
     const buffers = this.#buffers;
     const copy = (from: Float32Array): Float32Array<ArrayBuffer> => Float32Array.from(from);
@@ -115,6 +124,8 @@ export class StageBench {
         hasEarlyPullBack: 1,
         // Any number of contacts may go through the wide rounds, so that both ways can be compared.
         tailRows: 0,
+        roundRows: 0,
+        coveredCandidates: 0xffffffff,
       }),
     );
     queue.writeBuffer(
@@ -141,7 +152,7 @@ export class StageBench {
     }
     queue.writeBuffer(buffers.stepArguments, 0, slots);
     this.run((pass) => this.recorder.linearise(pass));
-    if (settings.pullBack) this.#buffers.reservePullBack();
+    if (settings.pullBack) this.#buffers.reservePullBack(this.#strains);
   }
 
   /**
@@ -157,7 +168,12 @@ export class StageBench {
     queue.writeBuffer(
       this.#buffers.named('pullBack'),
       0,
-      packPullBack(settings, plan, { edges: this.edges, phase, hasOffsets: offsets !== undefined }),
+      packPullBack(settings, plan, {
+        edges: this.edges,
+        phase,
+        hasOffsets: offsets !== undefined,
+        strains: this.#strains,
+      }),
     );
     if (offsets) this.write('offsets', offsets);
     this.run((pass) => this.pullBack.open(pass, phase, mesh.vertexCount));

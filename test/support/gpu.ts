@@ -3,7 +3,7 @@ import { openAdapter } from '../../gpu/device/adapter.js';
 import { KernelSet } from '../../gpu/device/kernel.js';
 import { DeviceMemory, MemoryBudget } from '../../gpu/device/memory.js';
 import { createGpuEngine, type GpuEngine, type GpuEngineOptions } from '../../gpu/engine.js';
-import { STEP_STAGES } from '../../gpu/kernels/table.js';
+import { stepStagesWith } from '../../gpu/kernels/table.js';
 import type { SearchPlace } from '../../gpu/scene.js';
 
 /** With INTERSTICE_REQUIRE_GPU=1 a test that finds no adapter fails instead of being skipped. */
@@ -53,7 +53,7 @@ export async function openTestDevice(): Promise<{
     return { gpu: undefined, options: { skip: reason } };
   }
   const { device } = await opened.requestDevice();
-  const kernels = await KernelSet.load(device, ...STEP_STAGES);
+  const kernels = await KernelSet.load(device, ...stepStagesWith(device.limits.maxStorageBuffersPerShaderStage));
   return {
     gpu: { memory: new DeviceMemory(device, new MemoryBudget()), kernels, close: () => opened.close() },
     options: {},

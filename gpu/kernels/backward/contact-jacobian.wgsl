@@ -1,4 +1,4 @@
-// Jacobian of a contact; mirrors Contacts.#addRow and addVolumeTerm (src/solver/cpu/contacts.ts, contact-forms.ts).
+// Jacobian of a contact; mirrors fillRows and addVolumeTerm (src/solver/cpu/contact-rows.ts, contact-forms.ts).
 //
 //   GAP     J_k = s_k w_k n
 //   VOLUME  J_k = s_k w_k n + d ∇_k log S     S: area or length of the closest features

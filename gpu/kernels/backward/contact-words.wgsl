@@ -1,12 +1,13 @@
-// Where what lies in `contacts`, u32[15C], C = control.candidateCapacity. Candidates are meant by their number.
+// Where what lies in `contacts`, u32[16C], C = control.candidateCapacity. Candidates are meant by their number.
 //
 //   list       4C  candidates of the vertices, one list after the other (lists[v].offset and .count), in no order
 //   keys       4C  beside each entry of list its key, until the contacts are chosen; then four followers of each candidate
 //   rowsAt     4C  rows of the vertices, in the room of their lists
-//   waits       C  of each row: how many it waits for in the upper half, how many of those have run, over all sweeps of
-//                  the step, in the lower one
-//   queue       C  candidates that are kept, until they are rows; then the sweep's queue
+//   waits       C  of each row: how many it waits for in the upper half, how many of those have run in the step's first
+//                  sweep in the lower one
+//   queue       C  candidates that are kept, until they are rows; then the sweep's queue, round by round
 //   row         C  candidates that are rows
+//   counts      C  contacts of each round of the sweep after the first, whose number is control.readyCount
 const WAITS_SHIFT: u32 = 16u;
 const NO_FOLLOWER: u32 = 0xffffffffu;
 
@@ -32,4 +33,8 @@ fn queueAt(n: u32) -> u32 {
 
 fn rowAt(n: u32) -> u32 {
   return 14u * control.candidateCapacity + n;
+}
+
+fn countAt(round: u32) -> u32 {
+  return 15u * control.candidateCapacity + round;
 }

@@ -2,11 +2,11 @@
 // of their places: at each of its vertices a contact waits for its predecessor and is followed by its successor. With both
 // known once a step, a sweep visits every contact once, when its turn has come.
 //
-//   listRows   the rows at each movable vertex, in any order
+//   listRows   the rows at each movable vertex, in any order; no round has contacts yet
 //   linkRows   the successor of a row at each of its vertices, how many rows it waits for, and the queue of those that
-//              wait for none
+//              wait for none, the first round of the sweep
 //
-// In: contacts (row), pairVertex, candidates. Out: lists.rows; contacts: rowsAt, followers, waits, queue; control. See
+// In: contacts (row), pairVertex, candidates. Out: lists.rows; contacts: rowsAt, followers, waits, queue, counts; control. See
 // backward/sweep.wgsl.
 // #include "common/dispatch.wgsl"
 // #include "common/pair.wgsl"
@@ -16,6 +16,7 @@
 @group(0) @binding(4) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(5) var<storage, read_write> contacts: array<u32>;
 // #include "backward/contact-words.wgsl"
+// #include "common/append.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn listRows(
@@ -27,6 +28,8 @@ fn listRows(
   if (n >= atomicLoad(&control.rowCount)) {
     return;
   }
+  // There are no more rounds than rows.
+  contacts[countAt(n)] = 0u;
   let c = contacts[rowAt(n)];
   let entry = candidates[c].entry;
   let ids = pairVertex[pairOf(entry)];
@@ -41,17 +44,8 @@ fn listRows(
   }
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn linkRows(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let n = linearIndex(group, groups, local);
-  if (n >= atomicLoad(&control.rowCount)) {
-    return;
-  }
-  let c = contacts[rowAt(n)];
+// Links a row with its neighbours in the order. Returns how many rows it waits for.
+fn link(c: u32) -> u32 {
   let ids = pairVertex[pairOf(candidates[c].entry)];
   let masses = candidates[c].masses;
   let place = candidates[c].place;
@@ -77,8 +71,24 @@ fn linkRows(
     waits += select(0u, 1u, isLater);
   }
   contacts[waitsAt(c)] = waits << WAITS_SHIFT;
-  if (waits == 0u) {
-    atomicAdd(&control.readyCount, 1u);
-    contacts[queueAt(atomicAdd(&control.queueTail, 1u))] = c;
+  return waits;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn linkRows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  var c = 0u;
+  var isReady = false;
+  if (n < atomicLoad(&control.rowCount)) {
+    c = contacts[rowAt(n)];
+    isReady = link(c) == 0u;
+  }
+  let place = reserve(&control.readyCount, isReady);
+  if (isReady) {
+    contacts[queueAt(place)] = c;
   }
 }

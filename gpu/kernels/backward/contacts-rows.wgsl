@@ -1,7 +1,7 @@
 // Rows of the contacts that are kept, one thread each: c = d − δ_p, in the pull-back d − aim, K = Σ w |J|² with inverse masses w (Eqs. 9–12), λ = 0.
 //
 // In: the kept candidates (contacts: queue), x, pairs, inverseMass. In and out: candidates. Out: contacts: row. Mirrors
-// Contacts.#addRow (src/solver/cpu/contacts.ts).
+// fillRows (src/solver/cpu/contact-rows.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -18,18 +18,10 @@
 // #include "backward/contact-jacobian.wgsl"
 // #include "backward/sweep-order.wgsl"
 // #include "backward/contact-words.wgsl"
+// #include "common/append.wgsl"
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn contactRows(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let n = linearIndex(group, groups, local);
-  if (n >= atomicLoad(&control.keptCount)) {
-    return;
-  }
-  let c = contacts[queueAt(n)];
+// Whether the candidate has a row: nothing can push one whose vertices have no mass to move.
+fn makeRow(c: u32) -> bool {
   let entry = candidates[c].entry;
   let p = pairOf(entry);
   let kind = kindOf(entry);
@@ -49,12 +41,31 @@ fn contactRows(
     }
   }
   if (!(stiffness > 0.0)) {
-    return;
+    return false;
   }
   candidates[c].masses = masses;
   candidates[c].place = placeOf(p, control.pairCount, control.clock);
   candidates[c].lambda = 0.0;
   candidates[c].stiffness = stiffness;
   candidates[c].excess = distance - normal.w;
-  contacts[rowAt(atomicAdd(&control.rowCount, 1u))] = c;
+  return true;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn contactRows(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  var c = 0u;
+  var isRow = false;
+  if (n < atomicLoad(&control.keptCount)) {
+    c = contacts[queueAt(n)];
+    isRow = makeRow(c);
+  }
+  let place = reserve(&control.rowCount, isRow);
+  if (isRow) {
+    contacts[rowAt(place)] = c;
+  }
 }

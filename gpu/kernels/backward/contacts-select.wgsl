@@ -21,6 +21,7 @@
 @group(0) @binding(5) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(6) var<storage, read_write> contacts: array<u32>;
 // #include "backward/contact-words.wgsl"
+// #include "common/append.wgsl"
 
 // Key of an entry: the bits of its distance, whose order is that of the numbers since none is negative; NO_KEY, above all
 // of them, for an entry that neither ousts a duplicate nor counts among the closest.
@@ -175,18 +176,10 @@ fn isClosestOfItsKind(c: u32, slots: Slots, isTaking: vec4<bool>) -> bool {
   return true;
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn rank(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let c = linearIndex(group, groups, local);
-  if (c >= atomicLoad(&control.candidateCount)) {
-    return;
-  }
+// Among the closest at every movable vertex that it has.
+fn isKept(c: u32) -> bool {
   if (candidates[c].isUnique == 0u) {
-    return;
+    return false;
   }
   let slots = slotsOf(c);
   let isTaking = takingPart(slots);
@@ -208,8 +201,25 @@ fn rank(
       }
     }
     if (closer >= CONTACTS_PER_VERTEX) {
-      return;
+      return false;
     }
   }
-  contacts[queueAt(atomicAdd(&control.keptCount, 1u))] = c;
+  return true;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn rank(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let c = linearIndex(group, groups, local);
+  var stays = false;
+  if (c < atomicLoad(&control.candidateCount)) {
+    stays = isKept(c);
+  }
+  let place = reserve(&control.keptCount, stays);
+  if (stays) {
+    contacts[queueAt(place)] = c;
+  }
 }

@@ -65,13 +65,16 @@ fn edgesWide(
   }
 }
 
-@compute @workgroup_size(TAIL_THREADS)
+// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+override SERIAL_THREADS: u32 = TAIL_THREADS;
+
+@compute @workgroup_size(SERIAL_THREADS)
 fn edgesTail(@builtin(local_invocation_index) local: u32) {
   for (var colour = edgeRange.firstColour; colour < edgeRange.endColour; colour++) {
     // Before a colour, not after it: software drivers compile twice what precedes the first barrier.
     storageBarrier();
     let end = edgeColours[colour + 1u];
-    for (var e = edgeColours[colour] + local; e < end; e += TAIL_THREADS) {
+    for (var e = edgeColours[colour] + local; e < end; e += SERIAL_THREADS) {
       projectEdge(e, edgeRange.isFirst == 1u);
     }
   }

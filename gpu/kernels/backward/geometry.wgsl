@@ -18,6 +18,7 @@
 @group(0) @binding(7) var<storage, read_write> pairDistance: array<f32>;
 @group(0) @binding(8) var<storage, read_write> candidates: array<Candidate>;
 // #include "common/motions.wgsl"
+// #include "common/append.wgsl"
 
 // Positions at the start of the request, slot by slot for the reason in common/corners-of-x.wgsl.
 fn cornersOfStart(kind: u32, ids: vec4i) -> Corners {
@@ -47,16 +48,14 @@ fn isOfUse(sorts: vec4f, weight: vec4f) -> bool {
   return any((sorts == vec4f(STUCK_VERTEX)) | ((sorts == vec4f(MOVABLE_VERTEX)) & isHeavy));
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn geometry(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let n = linearIndex(group, groups, local);
-  if (n >= control.activeCount) {
-    return;
-  }
+struct Examined {
+  isCandidate: bool,
+  weight: vec4f,
+  entry: u32,
+  distance: f32,
+}
+
+fn examine(n: u32) -> Examined {
   let entry = listed[n];
   let p = pairOf(entry);
   let kind = kindOf(entry);
@@ -94,14 +93,26 @@ fn geometry(
   pairNormal[p] = vec4f(measured.normal, own);
   pairDistance[p] = measured.distance;
   pairInfo[p] = kind | (control.clock << STAMP_SHIFT);
-  if (!isCandidate || !isOfUse(sorts, measured.weight)) {
-    return;
+  return Examined(isCandidate && isOfUse(sorts, measured.weight), measured.weight, entry, measured.distance);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn geometry(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let n = linearIndex(group, groups, local);
+  // No thread leaves before the place is reserved: all of a subgroup take part in it.
+  var examined: Examined;
+  if (n < control.activeCount) {
+    examined = examine(n);
   }
-  let place = atomicAdd(&control.candidateCount, 1u);
-  if (place < control.candidateCapacity) {
-    candidates[place].weight = measured.weight;
-    candidates[place].entry = entry;
-    candidates[place].distance = measured.distance;
+  let place = reserve(&control.candidateCount, examined.isCandidate);
+  if (examined.isCandidate && place < control.candidateCapacity) {
+    candidates[place].weight = examined.weight;
+    candidates[place].entry = examined.entry;
+    candidates[place].distance = examined.distance;
     candidates[place].isUnique = 0u;
   }
 }

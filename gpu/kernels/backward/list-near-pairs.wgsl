@@ -18,6 +18,17 @@
 // u32[P] entries
 @group(0) @binding(7) var<storage, read_write> listed: array<u32>;
 // #include "common/motions.wgsl"
+// #include "common/append.wgsl"
+
+fn isNear(p: u32, kind: u32) -> bool {
+  let ids = pairVertex[p];
+  if (!anyMoves(ids)) {
+    return false;
+  }
+  // Where parts have their own δ, the largest suffices: an unnecessary pair costs its geometry and nothing else.
+  let delta = select(parameters.delta, parameters.mostDelta, parameters.hasDistances != 0u);
+  return !(measureHeights(kind, cornersOfX(ids), pairNormal[p].xyz).gap > STALE_GAP * delta);
+}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn listForGeometry(
@@ -26,18 +37,15 @@ fn listForGeometry(
   @builtin(local_invocation_index) local: u32,
 ) {
   let p = linearIndex(group, groups, local);
-  if (p >= control.pairCount) {
-    return;
+  // No thread leaves before the place is reserved: all of a subgroup take part in it.
+  let isPair = p < control.pairCount;
+  let kind = pairInfo[select(0u, p, isPair)] & KIND_MASK;
+  var isListed = false;
+  if (isPair) {
+    isListed = isNear(p, kind);
   }
-  let ids = pairVertex[p];
-  if (!anyMoves(ids)) {
-    return;
+  let place = reserve(&control.listedCount, isListed);
+  if (isListed) {
+    listed[place] = entryOf(p, kind);
   }
-  let kind = pairInfo[p] & KIND_MASK;
-  // Where parts have their own δ, the largest suffices: an unnecessary pair costs its geometry and nothing else.
-  let delta = select(parameters.delta, parameters.mostDelta, parameters.hasDistances != 0u);
-  if (measureHeights(kind, cornersOfX(ids), pairNormal[p].xyz).gap > STALE_GAP * delta) {
-    return;
-  }
-  listed[atomicAdd(&control.listedCount, 1u)] = entryOf(p, kind);
 }

@@ -3,7 +3,8 @@
 // vertex's whole motion by one α, so that at the floor a small approaching part stops the tangential part as well. y is
 // guidance; the bound and the check that follow keep the path safe.
 //
-// In: x, vertexStep.flags, pairs, lists, candidates, contacts (list). In and out: y. Mirrors Slide.apply (src/solver/cpu/slide.ts).
+// In: x, vertexStep.flags, pairs, lists, candidates. In and out: y; contacts: the list of a stuck vertex, whose candidates become their
+// entries in the order of P. Nothing reads the list after this. Mirrors Slide.apply (src/solver/cpu/slide.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
@@ -16,7 +17,7 @@
 @group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> lists: array<ContactList>;
 @group(0) @binding(7) var<storage, read> candidates: array<Candidate>;
-@group(0) @binding(8) var<storage, read> contacts: array<u32>;
+@group(0) @binding(8) var<storage, read_write> contacts: array<u32>;
 // #include "common/corners-of-x.wgsl"
 
 fn slideAlong(entry: u32, i: u32) {
@@ -45,6 +46,43 @@ fn slideAlong(entry: u32, i: u32) {
   }
 }
 
+// Moves the entry at `root` of a heap down to where no entry below it has a larger pair.
+fn sink(first: u32, root: u32, end: u32) {
+  let entry = contacts[first + root];
+  var at = root;
+  loop {
+    var child = 2u * at + 1u;
+    if (child >= end) {
+      break;
+    }
+    if (child + 1u < end && pairOf(contacts[first + child + 1u]) > pairOf(contacts[first + child])) {
+      child++;
+    }
+    if (pairOf(contacts[first + child]) <= pairOf(entry)) {
+      break;
+    }
+    contacts[first + at] = contacts[first + child];
+    at = child;
+  }
+  contacts[first + at] = entry;
+}
+
+// The list in the order of P, by heap sort: in place, and no order of the list makes it slow.
+fn sortList(first: u32, length: u32) {
+  for (var k = first; k < first + length; k++) {
+    contacts[k] = candidates[contacts[k]].entry;
+  }
+  for (var k = length / 2u; k > 0u; k--) {
+    sink(first, k - 1u, length);
+  }
+  for (var end = length; end > 1u; end--) {
+    let last = contacts[first + end - 1u];
+    contacts[first + end - 1u] = contacts[first];
+    contacts[first] = last;
+    sink(first, 0u, end - 1u);
+  }
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn slide(
   @builtin(workgroup_id) group: vec3u,
@@ -56,20 +94,9 @@ fn slide(
     return;
   }
   let length = atomicLoad(&lists[i].count);
-  // The list is in no order: the next pair is the smallest that is larger than the last.
-  var least = 0u;
-  for (var n = 0u; n < length; n++) {
-    var p = NO_PAIR;
-    var next = 0u;
-    for (var k = 0u; k < length; k++) {
-      let entry = candidates[contacts[lists[i].offset + k]].entry;
-      let q = pairOf(entry);
-      if (q >= least && q < p) {
-        p = q;
-        next = entry;
-      }
-    }
-    slideAlong(next, i);
-    least = p + 1u;
+  let first = lists[i].offset;
+  sortList(first, length);
+  for (var k = first; k < first + length; k++) {
+    slideAlong(contacts[k], i);
   }
 }

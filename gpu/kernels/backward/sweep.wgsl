@@ -1,6 +1,5 @@
-// Contact sweep (Eq. 9) through the queue of backward/sweep-queue.wgsl. `sweepRound`, one thread a contact of the queue: a round of
-// more contacts than one workgroup should take; openRound (control/plan-lists.wgsl) precedes it. `sweepTail`: the sweep, or
-// what the rounds left of it, in one workgroup. Mirrors Contacts.sweep (src/solver/cpu/contacts.ts).
+// Contact sweep (Eq. 9) through the queue of backward/sweep-queue.wgsl. `sweepRound`: a round of more contacts than one workgroup
+// should take, as a whole dispatch. `sweepTail`: the sweep, or what these rounds left of it, in one workgroup. Mirrors Contacts.sweep (src/solver/cpu/contacts.ts).
 // #include "backward/sweep-queue.wgsl"
 
 // Δλ = max(0, λ − s/K) − λ
@@ -20,10 +19,13 @@ fn sweepRound(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  runRound(group, groups, local);
+  runRound(sweepRange.round, group, groups, local);
 }
 
-@compute @workgroup_size(TAIL_THREADS)
+// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+override SERIAL_THREADS: u32 = TAIL_THREADS;
+
+@compute @workgroup_size(SERIAL_THREADS)
 fn sweepTail(@builtin(local_invocation_index) local: u32) {
-  runTail(local);
+  runTail(sweepRange.round, local, SERIAL_THREADS);
 }

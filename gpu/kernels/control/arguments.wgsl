@@ -51,12 +51,11 @@ fn clearCounters() {
   atomicStore(&control.listTop, 0u);
   atomicStore(&control.keptCount, 0u);
   atomicStore(&control.rowCount, 0u);
-  atomicStore(&control.queueTail, 0u);
   atomicStore(&control.readyCount, 0u);
-  control.queueBegin = 0u;
-  control.queueEnd = 0u;
-  control.sweepRounds = 0u;
+  control.evenBegin = 0u;
   control.sweepsDone = 0u;
+  control.leastExcess = UNLIMITED;
+  control.bestRound = 0u;
 }
 
 // The re-search rule of guard BOXES: enough of the relevant vertices are stopped, or one of them has been for long.

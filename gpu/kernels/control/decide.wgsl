@@ -1,7 +1,7 @@
 // Decides what comes next, by one thread: reads what a step counted, decides whether the run is over or a search is due, and
 // writes the sizes of the next step's dispatches, all zero when nothing is to run. `decide` closes a step, `open` opens a
-// request, `arm` resumes a run that had paused, `afterSearch` takes the result of a search on the device, `afterGeometry` that
-// of geometry.
+// request, `arm` resumes a run that had paused, `afterSearch` takes the result of a search on the device, `watchForSearch`
+// pauses for one, `afterGeometry` takes the result of geometry.
 //
 // Nothing here is behind a branch: unconditional reads and writes of one thread are cheap for a software driver to compile,
 // conditional ones cost several times as much. Where nothing changes, the old value is written back.
@@ -87,7 +87,6 @@ fn decide() {
   let ended = select(select(limited, STALLED, isStalled), CONVERGED, isDone || hasArrived);
   let isHandedOver = isRunning && handedOver(ended);
   control.phase = select(control.phase, PHASE_PULL, isHandedOver);
-  control.ended = select(control.ended, ended, isHandedOver);
   control.state = pausedForSearch(select(select(state, ended, isRunning), NEEDS_PHASE, isHandedOver), wanted);
   clearCounters();
   writeArguments();
@@ -107,14 +106,15 @@ fn open() {
   control.radius = radius;
   let fits = atomicLoad(&control.invalidCount) == 0u && control.isReused == 1u &&
     (hasBoxes || radius >= parameters.radiusMin);
-  let isReused = fits && unfinished > 0u;
+  // Strains may be out of their limits where nothing is to move.
+  let isAsked = unfinished > 0u || parameters.hasStrains == 1u;
+  let isReused = fits && isAsked;
   control.isReused = select(0u, 1u, isReused);
   let search = select(SEARCH_ALL, SEARCH_NONE, isReused);
   control.wantsSearch = search;
   let limited = select(control.state, AT_STEP_LIMIT, parameters.stepLimit == 0u);
-  let isHandedOver = parameters.hasEarlyPullBack == 1u && unfinished > 0u && atomicLoad(&control.lateCount) == 0u;
+  let isHandedOver = parameters.hasEarlyPullBack == 1u && isAsked && atomicLoad(&control.lateCount) == 0u;
   control.phase = select(PHASE_ADVANCE, PHASE_PULL, isHandedOver);
-  control.ended = select(0u, CONVERGED, isHandedOver);
   let ended = select(limited, CONVERGED, unfinished == 0u);
   control.state = pausedForSearch(select(ended, NEEDS_PHASE, isHandedOver), search);
   control.clock += 1u;
@@ -149,7 +149,16 @@ fn afterSearch() {
   writeSlot(STEP_SLOT_CARRIED, foldThreads(control.pairCount).xy * select(0u, 1u, isCarried));
 }
 
-// More candidates than there is room for: this step has not moved x yet and does not. Once there is room it continues from here,
+// A step follows that was recorded without a search: where one is due, the host records it.
+@compute @workgroup_size(1)
+fn watchForSearch() {
+  let isDue = control.state == RUNNING && control.wantsSearch != SEARCH_NONE;
+  control.state = select(control.state, NEEDS_SEARCH, isDue);
+  // Where none is due these are the sizes that were written when the step was opened.
+  writeArguments();
+}
+
+// More candidates than there is room for, or than the recorded sweep is made for: this step has not moved x yet and does not. Once there is room it continues from here,
 // with its geometry measured again from the same x.
 @compute @workgroup_size(1)
 fn afterGeometry() {
@@ -157,11 +166,14 @@ fn afterGeometry() {
   let found = atomicLoad(&control.candidateCount);
   let hasRoom = found <= control.candidateCapacity;
   let isShort = isRunning && !hasRoom;
-  control.state = select(control.state, NEEDS_CANDIDATES, isShort);
-  control.candidateDemand = select(control.candidateDemand, found, isShort);
-  // With room the steps' sizes are what they were.
+  // With so many, one workgroup would sweep for long.
+  let isCovered = found <= parameters.coveredCandidates;
+  let goesOn = isRunning && hasRoom && isCovered;
+  control.state = select(select(control.state, NEEDS_CANDIDATES, isShort), NEEDS_ROUNDS, isRunning && hasRoom && !isCovered);
+  control.candidateDemand = select(control.candidateDemand, found, isRunning && !goesOn);
+  // Where it goes on the steps' sizes are what they were.
   writeArguments();
-  let size = foldThreads(found).xy * select(0u, 1u, isRunning && hasRoom);
+  let size = foldThreads(found).xy * select(0u, 1u, goesOn);
   candidateArguments[3u * LIST_SLOT_CANDIDATES] = size.x;
   candidateArguments[3u * LIST_SLOT_CANDIDATES + 1u] = size.y;
 }

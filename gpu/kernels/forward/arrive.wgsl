@@ -23,9 +23,6 @@
 @group(0) @binding(7) var<storage, read_write> progress: array<VertexProgress>;
 @group(0) @binding(8) var<storage, read_write> windowStart: array<u32>;
 
-// Bits of 1.0.
-const ONE_BITS: u32 = 0x3f800000u;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn aimPrescribed(
   @builtin(workgroup_id) group: vec3u,

@@ -17,6 +17,7 @@
 @group(0) @binding(7) var<storage, read> pairNormal: array<vec4f>;
 @group(0) @binding(8) var<storage, read_write> limits: array<Limit>;
 // #include "common/motions.wgsl"
+// #include "common/append.wgsl"
 
 // How far a vertex moves along n at the guard's α, and what bounds its rounding: Σ |n_c D_c|, D = y − x.
 fn motionOf(v: i32, n: vec3f) -> vec2f {
@@ -61,6 +62,17 @@ fn staysApart(ids: vec4i, kind: u32, n: vec3f) -> bool {
   return isSkipped(lo - hi, delta, far, margin);
 }
 
+fn isBounded(p: u32, kind: u32, isCurrent: bool) -> bool {
+  let ids = pairVertex[p];
+  if (!anyMoves(ids)) {
+    return false;
+  }
+  if (parameters.isPlanar == 1u && !isCurrent) {
+    return !staysApart(ids, kind, pairNormal[p].xyz);
+  }
+  return true;
+}
+
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn listForBound(
   @builtin(workgroup_id) group: vec3u,
@@ -68,19 +80,17 @@ fn listForBound(
   @builtin(local_invocation_index) local: u32,
 ) {
   let p = linearIndex(group, groups, local);
-  if (p >= control.pairCount) {
-    return;
+  // No thread leaves before the place is reserved: all of a subgroup take part in it.
+  let isPair = p < control.pairCount;
+  let info = pairInfo[select(0u, p, isPair)];
+  let kind = info & KIND_MASK;
+  let isCurrent = (info >> STAMP_SHIFT) == control.clock;
+  var isListed = false;
+  if (isPair) {
+    isListed = isBounded(p, kind, isCurrent);
   }
-  let ids = pairVertex[p];
-  if (!anyMoves(ids)) {
-    return;
+  let place = reserve(&control.listedCount, isListed);
+  if (isListed) {
+    limits[place].entry = entryOf(p, kind) | select(0u, IS_CURRENT, isCurrent);
   }
-  let kind = pairInfo[p] & KIND_MASK;
-  let isCurrent = (pairInfo[p] >> STAMP_SHIFT) == control.clock;
-  if (parameters.isPlanar == 1u && !isCurrent) {
-    if (staysApart(ids, kind, pairNormal[p].xyz)) {
-      return;
-    }
-  }
-  limits[atomicAdd(&control.listedCount, 1u)].entry = entryOf(p, kind) | select(0u, IS_CURRENT, isCurrent);
 }

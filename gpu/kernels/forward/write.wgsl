@@ -11,9 +11,6 @@
 @group(0) @binding(3) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(4) var<storage, read_write> next: array<u32>;
 
-// Bits of 1.0.
-const ONE_BITS: u32 = 0x3f800000u;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn write(
   @builtin(workgroup_id) group: vec3u,

@@ -2,8 +2,8 @@
 // only; which vertices were pushed; a motion that is too short to be worth a step is not made. Counts which vertices want to move,
 // and how much of their motions their trust boxes take, for awaitSearch (pull-back/decide.wgsl).
 //
-// In: x, goal, inverseMass, box. In and out: y, pull, control. Out: wanted. Mirrors PullBack.#observePushes
-// (src/solver/cpu/pull-back.ts), restShortMotions and stayWhereOverflown (motion.ts), losesToBoxes (box-loss.ts).
+// In: x, goal, inverseMass, box. In and out: y, pull, control. Out: wanted. Mirrors countUnpushed
+// (src/solver/cpu/pushes.ts), restShortMotions and stayWhereOverflown (motion.ts), losesToBoxes (box-loss.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 @group(0) @binding(1) var<uniform> pullBack: PullBack;
@@ -17,7 +17,8 @@
 @group(0) @binding(9) var<storage, read_write> wanted: array<u32>;
 // #include "common/range.wgsl"
 // #include "common/box-share.wgsl"
-// #include "pull-back/rebuilt.wgsl"
+// #include "common/lengths.wgsl"
+// #include "pull-back/place.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn aim(
@@ -43,7 +44,7 @@ fn aim(
   let isKinematic = inverseMass[i] == 0.0;
   if (pullBack.phase == PHASE_PULL) {
     let unpushed = pull[i].unpushed;
-    let rebuilt = rebuiltAt(here, asked, isKinematic || unpushed == FREE_STEPS).to;
+    let rebuilt = placeBetween(here, asked, pull[i].share);
     let isPushed = lengthOf(select(here, to, isNumber) - rebuilt) > pullBack.pushed;
     pull[i].unpushed = select(min(FREE_STEPS, unpushed + 1u), 0u, isPushed);
   }

@@ -15,6 +15,7 @@
 @group(0) @binding(6) var<uniform> pullBack: PullBack;
 // #include "pull-back/passes.wgsl"
 // #include "pull-back/sum-parts.wgsl"
+// #include "pull-back/next-momentum.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn closeSweep(@builtin(local_invocation_index) local: u32) {
@@ -22,12 +23,8 @@ fn closeSweep(@builtin(local_invocation_index) local: u32) {
   if (local != 0u || control.state != RUNNING) {
     return;
   }
-  // warmTail has counted the pass.
   let next = control.sweepsDone;
-  let isFirst = next == 1u;
-  let k = select(control.momentumSteps, 0u, turned || isFirst);
-  control.momentum = min(MAX_MOMENTUM, f32(k) / (f32(k) + 3.0));
-  control.momentumSteps = k + select(1u, 0u, isFirst);
+  turnMomentum(turned);
   let isComplete = isCompletePass(next);
   // Where few edges of the last colours act, one workgroup sweeps these colours.
   var firstTail = parameters.wideColours;
@@ -35,6 +32,14 @@ fn closeSweep(@builtin(local_invocation_index) local: u32) {
     firstTail--;
   }
   control.firstTail = firstTail;
+  // The sweep before has listed the edges that act.
+  if (isCompletePass(next - 1u)) {
+    var ends = 4u * atomicLoad(&control.rowCount);
+    for (var c = 0u; c < pullBack.colours; c++) {
+      ends += 2u * edgeActive[c];
+    }
+    control.sweptEnds = ends;
+  }
   for (var c = 0u; c < parameters.wideColours; c++) {
     let listed = select(0u, edgeActive[c], c < firstTail);
     let size = foldThreads(select(listed, edgeColours[c + 1u] - edgeColours[c], isComplete));

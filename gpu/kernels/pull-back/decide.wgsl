@@ -2,11 +2,11 @@
 // the sweeps of one, where the host has to search before x may follow; `closeRun` takes the residuals at the end. Phases, ends and
 // statuses:
 //
-//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain times what it costs (pull-back/cost.wgsl), unless the phase began early
-//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row end it as CONVERGED if no box holds a vertex, MAX_HELD_STEPS in any case, as STALLED, or already these in a heap;
+//   PULL      a step gains (Φ_best − Φ)/Φ_best. Poor is one that gains less than minGain, or in a heap HEAP_MIN_GAIN times what it costs (pull-back/cost.wgsl), unless the phase began early
+//             (src/solver/scattered-targets.ts), the step gains anything and a vertex comes nearer by a good part of its leap. MAX_POOR_STEPS in a row, or MAX_UNEVEN_STEPS where overlong edges are a good part of Φ, end it as CONVERGED if no box holds a vertex, one in which no vertex wants to move as well; MAX_HELD_STEPS, or MAX_POOR_STEPS in a heap, as STALLED where one does;
 //             vertices that their boxes hold make a search due. Φ = 0 ends it.
-//   SHORTEN   follows where edges of the best state are above their limits: up to MAX_SHORTENING_STEPS steps, while each
-//             takes MIN_SHORTENING_GAIN off the excess.
+//   SHORTEN   follows where edges of the best state are above their limits: steps, while each takes MIN_SHORTENING_GAIN off
+//             the excess (HEAP_SHORTENING_GAIN in a heap), or strains wait for a new box, MAX_DELAYED_STEPS at most.
 //
 // Nothing is behind a branch, for the reason in control/arguments.wgsl: where nothing changes, the old value is written back.
 //
@@ -39,6 +39,7 @@ fn openPull() {
   control.bestMerit = merit;
   control.bestExcess = parts.y;
   control.poorSteps = 0u;
+  control.isThorough = 0u;
   control.shortenings = 0u;
   control.windowSteps = 0u;
   control.clearsStopped = 0u;
@@ -106,16 +107,23 @@ fn decidePull() {
 
   let isHeld = atomicLoad(&control.heldCount) > 0u;
   let cost = costOfStep();
-  let isRich = gain >= cost * pullBack.minGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
+  let leastGain = select(pullBack.minGain, cost * max(pullBack.minGain, HEAP_MIN_GAIN), cost > 1.0);
+  let isRich = gain >= leastGain || (isBest && parameters.hasEarlyPullBack == 1u && atomicLoad(&control.isLeaping) == 1u);
   let poor = select(control.poorSteps + 1u, 0u, isRich);
   control.poorSteps = select(control.poorSteps, poor, isRunning);
-  let mostPoor = select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
-  let isSettled = poor >= MAX_POOR_STEPS && !isHeld;
-  let pulled = select(select(RUNNING, STALLED, poor >= mostPoor), CONVERGED, isSettled || !(left > 0.0));
+  let isUneven = EXCESS_WEIGHT * parts.y > pullBack.minGain * present && cost == 1.0;
+  control.isThorough = select(control.isThorough, 1u, isRunning && isPull && !isRich && isUneven);
+  let isStill = moving == 0u;
+  let isSettled = !isHeld && (isStill || poor >= select(MAX_POOR_STEPS, MAX_UNEVEN_STEPS, isUneven));
+  let isStuck = isHeld && poor >= select(MAX_HELD_STEPS, MAX_POOR_STEPS, cost > 1.0);
+  let pulled = select(select(RUNNING, STALLED, isStuck), CONVERGED, isSettled || !(left > 0.0));
 
   let shortenings = control.shortenings + select(one, 0u, isPull);
   control.shortenings = shortenings;
-  let isShort = gain < MIN_SHORTENING_GAIN || shortenings >= MAX_SHORTENING_STEPS || !(left > 0.0);
+  // Strains suffer where a box held a corner, until it has a new one.
+  let isDelayed = isHeld && pullBack.strains > 0u && shortenings < MAX_DELAYED_STEPS;
+  let leastShortening = select(MIN_SHORTENING_GAIN, HEAP_SHORTENING_GAIN, cost > 1.0);
+  let isShort = (gain < leastShortening && !isDelayed) || !(left > 0.0);
   let shortened = select(RUNNING, control.ending, isShort);
 
   // What its box holds may gain something in a new one, if that can be larger; where edges are shortened, at once.

@@ -21,20 +21,8 @@
 @group(0) @binding(8) var<storage, read> best: array<f32>;
 @group(0) @binding(9) var<storage, read> shortfalls: array<f32>;
 // #include "pull-back/sums.wgsl"
-
-// Relative: what |x_i − x_j| in float32 may err by. Less is no excess.
-const EXCESS_ROUNDING: f32 = 1e-6;
-
-// 1 over the unit: 2^−n for 2^n ≤ the largest distance, and no more than 2^40 where that is less than any edge can tell.
-fn meritScale() -> f32 {
-  let exponent = clamp(control.unitBits >> 23u, 87u, 253u);
-  return bitcast<f32>((254u - exponent) << 23u);
-}
-
-// What an edge of this difference is above its limit.
-fn excessOf(d: vec3f, limit: f32) -> f32 {
-  return max(0.0, lengthOf(d) - limit);
-}
+// #include "pull-back/merit-scale.wgsl"
+// #include "pull-back/edge-excess.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn weigh(

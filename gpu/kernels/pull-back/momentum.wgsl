@@ -3,7 +3,7 @@
 // vertex. `turn`: parts of ⟨y_from − y, y − y_last⟩, which is positive where the momentum points away from where the sweep went; then
 // closeSweep begins the momentum anew, without which the iteration diverges. y_from is the point that the sweep began with.
 //
-// In: control. In and out: y, yFrom, yLast. Out: sums. Mirrors AcceleratedSweeps.#turns and #extrapolate
+// In: control. In and out: y, yFrom, yLast. Out: sums, activeVertices. Mirrors AcceleratedSweeps.#extrapolate and #stay
 // (src/solver/cpu/accelerated-sweeps.ts).
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
@@ -12,7 +12,10 @@
 @group(0) @binding(3) var<storage, read_write> yFrom: array<f32>;
 @group(0) @binding(4) var<storage, read_write> yLast: array<f32>;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> activeVertices: array<u32>;
 // #include "pull-back/sums.wgsl"
+// #include "pull-back/momentum-of-vertex.wgsl"
+// #include "pull-back/active-words.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn turn(
@@ -23,9 +26,7 @@ fn turn(
   var own = 0.0;
   let stride = WORKGROUP_SIZE * groups.x * groups.y;
   for (var i = linearIndex(group, groups, local); i < parameters.vertexCount; i += stride) {
-    for (var k = 3u * i; k < 3u * i + axes(); k++) {
-      own += (yFrom[k] - y[k]) * (y[k] - yLast[k]);
-    }
+    own += turnOf(i);
   }
   let sum = sumOfGroup(vec4f(own, 0.0, 0.0, 0.0), local);
   if (local == 0u) {
@@ -43,13 +44,9 @@ fn extrapolate(
   if (i >= parameters.vertexCount) {
     return;
   }
-  // Before the first sweep there is no last one: y is where it begins.
-  let isFirst = control.sweepsDone == 1u;
-  for (var k = 3u * i; k < 3u * i + axes(); k++) {
-    let now = y[k];
-    let to = select(now + control.momentum * (now - yLast[k]), now, isFirst);
-    y[k] = to;
-    yFrom[k] = to;
-    yLast[k] = now;
+  extrapolateVertex(i);
+  // After pass 0 no vertex is active (small/few-sweeps.wgsl).
+  if (control.sweepsDone == 1u && i <= markWords()) {
+    activeVertices[i] = 0u;
   }
 }

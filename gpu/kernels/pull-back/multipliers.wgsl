@@ -9,10 +9,12 @@
 // #include "common/pair.wgsl"
 @group(0) @binding(1) var<uniform> control: ControlView;
 @group(0) @binding(2) var<uniform> pullBack: PullBack;
-@group(0) @binding(4) var<storage, read_write> candidates: array<Candidate>;
+@group(0) @binding(4) var<storage, read_write> candidates: array<SweptCandidate>;
 @group(0) @binding(5) var<storage, read> contacts: array<u32>;
 @group(0) @binding(6) var<storage, read_write> kept: array<KeptMultiplier>;
 // #include "backward/contact-words.wgsl"
+// #include "backward/swept-candidate.wgsl"
+// #include "pull-back/multiplier-of-row.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn takeMultipliers(
@@ -25,11 +27,7 @@ fn takeMultipliers(
     return;
   }
   let c = contacts[rowAt(n)];
-  let p = pairOf(candidates[c].entry);
-  let isKept = control.keptAt > 0u && kept[p].clock == control.keptAt;
-  let lambda = select(0.0, pullBack.warmContacts * kept[p].lambda, isKept);
-  candidates[c].lambda = lambda;
-  candidates[c].before = lambda;
+  takeMultiplier(c);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -43,5 +41,5 @@ fn keepMultipliers(
     return;
   }
   let c = contacts[rowAt(n)];
-  kept[pairOf(candidates[c].entry)] = KeptMultiplier(max(0.0, candidates[c].lambda), control.clock);
+  keepMultiplier(c);
 }

@@ -29,10 +29,12 @@ fn rebuild(
     here[c] = bitcast<f32>(x[3u * i + c]);
     wanted[c] = goal[3u * i + c];
   }
-  let rebuilt = rebuiltAt(here, wanted, inverseMass[i] == 0.0 || pull[i].unpushed == FREE_STEPS);
+  let rebuilt = shareOf(here, wanted, inverseMass[i] == 0.0 || pull[i].unpushed == FREE_STEPS);
+  let to = placeBetween(here, wanted, rebuilt.share);
   for (var c = 0u; c < axes(); c++) {
-    y[3u * i + c] = bitcast<u32>(rebuilt.to[c]);
+    y[3u * i + c] = bitcast<u32>(to[c]);
   }
+  pull[i].share = rebuilt.share;
   pull[i].farAway = rebuilt.farAway;
   // Contacts count from the first search of the phase on.
   shortfalls[i] = 0.0;

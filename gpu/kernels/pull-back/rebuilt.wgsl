@@ -1,8 +1,9 @@
-// y_i before the sweeps of a step of the pull-back: x_i + t (y*_i − x_i), no longer than the longest motion; t = 1 for a kinematic
+// t of y_i before the sweeps of a step of the pull-back: y_i = x_i + t (y*_i − x_i), no longer than the longest motion; t = 1 for a kinematic
 // vertex and one that was not pushed lately, else τ. Targets may lie so far away that y* − x has no float32: it is halved.
 // #include "common/lengths.wgsl"
+// #include "pull-back/place.wgsl"
 struct Rebuilt {
-  to: vec3f,
+  share: f32,
   // |y* − x| where the motion was cut to the longest, else 0
   farAway: f32,
 }
@@ -10,12 +11,12 @@ struct Rebuilt {
 // Above any distance that counts, and finite when doubled.
 const FARTHEST_HALF: f32 = 1e38;
 
-fn rebuiltAt(here: vec3f, goal: vec3f, isFree: bool) -> Rebuilt {
+fn shareOf(here: vec3f, goal: vec3f, isFree: bool) -> Rebuilt {
   let half = 0.5 * goal - 0.5 * here;
   let length = lengthOf(half);
   let share = select(pullBack.tau, 1.0, isFree);
   let longest = 0.5 * pullBack.longest;
   let isLeaping = share * length > longest;
   let t = select(share, longest / max(length, longest), isLeaping);
-  return Rebuilt(select(here + 2.0 * (t * half), goal, t == 1.0), select(0.0, 2.0 * min(length, FARTHEST_HALF), isLeaping));
+  return Rebuilt(t, select(0.0, 2.0 * min(length, FARTHEST_HALF), isLeaping));
 }

@@ -33,7 +33,8 @@ fn settleStep(
   let guardAlpha = vertexStep[i].guard;
   let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
   progress[i].residual = select(0.0, 1.0, isMoving);
-  pull[i].isHeld = select(0u, 1u, isHeld);
+  // Where edges are shortened others move, which says nothing of what was held when the phase towards the targets ended.
+  pull[i].isHeld = select(pull[i].isHeld, select(0u, 1u, isHeld), pullBack.phase == PHASE_PULL);
   // For findShortfalls.
   shortfalls[i] = 0.0;
   var rest = vec3f(0.0);

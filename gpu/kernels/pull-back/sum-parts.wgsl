@@ -1,4 +1,5 @@
 // #include "pull-back/sums.wgsl"
+// #include "pull-back/sum-groups.wgsl"
 // The sum of what `groups` workgroups have left; for the first thread only.
 fn sumOfParts(groups: u32, local: u32) -> vec4f {
   var own = vec4f(0.0);
@@ -6,8 +7,4 @@ fn sumOfParts(groups: u32, local: u32) -> vec4f {
     own += sums[n];
   }
   return sumOfGroup(own, local);
-}
-
-fn sumGroups() -> u32 {
-  return min(SUM_GROUPS, groupsFor(max(parameters.vertexCount, parameters.edgeCount), WORKGROUP_SIZE));
 }

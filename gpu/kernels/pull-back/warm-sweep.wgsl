@@ -8,15 +8,7 @@
 // is not. Every row runs in every pass: the order of the queue is made of all of them. Mirrors WarmContacts.#project and
 // extrapolate (src/solver/cpu/warm-contacts.ts).
 // #include "backward/sweep-queue.wgsl"
-
-fn changeOf(c: u32, state: vec4f, value: f32) -> f32 {
-  let isFirst = control.sweepsDone == 0u;
-  let begun = select(state.x + control.momentum * (state.x - state.w), 0.0, isFirst);
-  let lambda = select(max(0.0, begun - value / state.y), state.x, isFirst);
-  candidates[c].state.x = lambda;
-  candidates[c].state.w = state.x;
-  return lambda - begun;
-}
+// #include "pull-back/warm-change.wgsl"
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn warmRound(
@@ -24,10 +16,13 @@ fn warmRound(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  runRound(group, groups, local);
+  runRound(sweepRange.round, group, groups, local);
 }
 
-@compute @workgroup_size(TAIL_THREADS)
+// Every adapter allows as many; those that allow more get more (gpu/device/kernel.ts).
+override SERIAL_THREADS: u32 = TAIL_THREADS;
+
+@compute @workgroup_size(SERIAL_THREADS)
 fn warmTail(@builtin(local_invocation_index) local: u32) {
-  runTail(local);
+  runTail(sweepRange.round, local, SERIAL_THREADS);
 }

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 
@@ -25,6 +27,15 @@ if (opened) {
     t.ok(device.limits.maxStorageBuffersPerShaderStage >= 8);
   });
 
+  t.test('A device has subgroups if it is to and the adapter offers them.', async (t) => {
+    for (const subgroups of [true, false]) {
+      const again = await openAdapter({ allowSoftware: true, subgroups });
+      t.teardown(() => again.opened?.close());
+      const device = (await again.opened?.requestDevice())?.device;
+      t.equal(device?.features.has('subgroups'), subgroups && opened.adapter.features.has('subgroups'));
+    }
+  });
+
   t.test('Closing destroys the devices and reports it.', async (t) => {
     const second = (await openAdapter({ allowSoftware: true })).opened;
     if (!second) throw new Error('the adapter opened once but not twice');
@@ -46,6 +57,14 @@ if (opened) {
     t.teardown(() => none.opened?.close());
     t.equal(none.opened, undefined);
     t.match(none.reason, /no such adapter/);
+  });
+
+  t.test('A name is matched by its words, in any case and order.', async (t) => {
+    const name = opened.adapter.info.device || opened.adapter.info.description;
+    const words = name.split(/[^A-Za-z]+/).filter((word) => word.length > 2);
+    const again = await openAdapter({ allowSoftware: true, name: words.reverse().join(' ').toUpperCase() });
+    t.teardown(() => again.opened?.close());
+    t.equal(again.opened?.description.name, opened.description.name, again.reason ?? words.join());
   });
 
   t.test('A process that used a device and closed it ends by itself.', async (t) => {
@@ -82,3 +101,39 @@ t.test('Without any driver there is a reason and no exception.', async (t) => {
   if (process.platform === 'linux') t.match(answer, { found: false, reason: /driver/ });
   else t.type(answer, 'object');
 });
+
+/** Mesa's software driver, of which two copies are two adapters that nothing but their driver's file tells apart. */
+const LAVAPIPE = '/usr/lib/x86_64-linux-gnu/libvulkan_lvp.so';
+
+t.test(
+  'Equal adapters are counted, and each is the only one of a process that sees its driver alone.',
+  { skip: existsSync(LAVAPIPE) ? false : "Mesa's software driver is not where Debian puts it" },
+  async (t) => {
+    const folder = t.testdir();
+    const manifests = ['first', 'second'].map((name) => {
+      const library = join(folder, `libvulkan_${name}.so`);
+      copyFileSync(LAVAPIPE, library);
+      const manifest = join(folder, `${name}.json`);
+      const icd = { library_path: library, api_version: '1.3.0' };
+      writeFileSync(manifest, JSON.stringify({ file_format_version: '1.0.1', ICD: icd }));
+      return manifest;
+    });
+    const adapter = new URL('../../../gpu/device/adapter.js', import.meta.url).href;
+    const program = `
+      const { openAdapter } = await import('${adapter}');
+      const { opened, reason } = await openAdapter({ allowSoftware: true, name: 'LLVMPIPE' });
+      console.log(opened?.description.adapter ?? reason);
+      await opened?.close();`;
+    const adapterOf = (drivers: string): string => {
+      const env = { ...process.env, VK_DRIVER_FILES: drivers, VK_ICD_FILENAMES: drivers };
+      const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { env, timeout: 60_000 });
+      return run.stdout.toString();
+    };
+    t.match(adapterOf(manifests.join(':')), /llvmpipe.*, the first of 2 equal adapters/i);
+    for (const manifest of manifests) {
+      const alone = adapterOf(manifest);
+      t.match(alone, /llvmpipe/i);
+      t.notMatch(alone, /equal/);
+    }
+  },
+);

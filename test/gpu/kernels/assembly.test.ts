@@ -31,6 +31,18 @@ t.test('every constant and every struct reaches a kernel', async (t) => {
   for (const name of STRUCTS.keys()) t.match(all, `struct ${name} {`);
 });
 
+t.test('a device with subgroups has kernels that count by them, and no other device', async (t) => {
+  const files = [...kernelFilesOf(...STAGES).keys()].filter((file) =>
+    /common\/append\.wgsl"/.test(textOf(`${file}.wgsl`)),
+  );
+  t.ok(files.length > 3);
+  for (const file of files) {
+    t.notMatch(loadKernel(file), 'subgroupElect', file);
+    t.match(loadKernel(file, true), /^enable subgroups;\n/, file);
+    t.notMatch(loadKernel(file, true), 'for devices without subgroups', file);
+  }
+});
+
 t.test('a constant that changes in TypeScript changes in the kernel', async (t) => {
   for (const file of kernelFilesOf(...STAGES).keys()) {
     for (const [name, declaration] of CONSTANTS) {

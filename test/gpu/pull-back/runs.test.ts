@@ -68,7 +68,13 @@ else {
     const { mesh, start, target } = examplePair('solid');
     const asked: ParametersInput = { quality: 'BALANCED' };
     const answers: Resolution[] = [];
-    for (const special of [{}, { runsAhead: false }, { firstPairs: 64 }, { firstCandidates: 8 }]) {
+    for (const special of [
+      {},
+      { runsAhead: false },
+      { firstPairs: 64 },
+      { firstCandidates: 8 },
+      { storageBuffers: 8 },
+    ]) {
       const opened = await openTestEngine(undefined, special);
       const scene = await openCase(opened.engine as Engine, mesh, start, target, asked);
       answers.push(await scene.resolve());

@@ -2,18 +2,14 @@ import t, { type Test } from 'tap';
 import { openAdapter } from '../../../gpu/device/adapter.js';
 import { DeviceMemory, MemoryBudget } from '../../../gpu/device/memory.js';
 import { KIND_MASK, SEARCH_MODE } from '../../../gpu/kernels/constants.js';
-import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { KEPT, PASSIVE } from '../../../src/solver/constants.js';
-import { PairSet } from '../../../src/solver/cpu/pair-set.js';
-import { type PairRules, ProximitySearch } from '../../../src/solver/cpu/search.js';
-import { findKinematicBorder } from '../../../src/solver/exclusion-rules.js';
-import { CORNERS, SIDE_A } from '../../../src/solver/pair-kinds.js';
 import type { Settings } from '../../../src/solver/settings.js';
 import { type LooseOptions, looseScene } from '../../support/loose-scene.js';
 import { seeded } from '../../support/random.js';
 import { makeSettings } from '../../support/settings.js';
 import { keysOf } from '../../support/trust-oracle.js';
 import { DeviceScene, type Found, keysFound, readBuffer } from './device-scene.js';
+import { forgetIgnored, ignoredCount, searchOnCpu } from './reference-search.js';
 
 /**
  * How far from the cut the engines may disagree: the device's own margin is 16 u over boxes a few units across, and its
@@ -22,9 +18,8 @@ import { DeviceScene, type Found, keysFound, readBuffer } from './device-scene.j
 const CUT_ROUNDING = 1e-5;
 const ROOM = 200_000;
 
-const opening = await openAdapter({ allowSoftware: true });
-const { opened } = opening;
-const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: opening.reason };
+const { opened, reason } = await openAdapter({ allowSoftware: true });
+const needsAdapter = opened || process.env.INTERSTICE_REQUIRE_GPU === '1' ? {} : { skip: reason };
 t.teardown(() => opened?.close());
 const device = (await opened?.requestDevice())?.device;
 
@@ -32,46 +27,8 @@ const random = seeded();
 t.comment(`seed ${random.seed}`);
 
 t.test('An adapter is found where one is required.', needsAdapter, async (t) => {
-  t.ok(opened, opening.reason ?? 'opened');
+  t.ok(opened, reason ?? 'opened');
 });
-
-/** P as the CPU engine finds it in the device's boxes, with the passive and kept vertices of the device. */
-function searchOnCpu(
-  mesh: CollisionMesh,
-  x: Float32Array,
-  { box, mask }: Found,
-  settings: Settings,
-  cut: number,
-  into = new PairSet(),
-): PairSet {
-  const growth = Math.fround((settings.guard === 'RADIUS' ? settings.searchRadiusMax : settings.delta) / 2);
-  const border = settings.skipKinematicPairs ? findKinematicBorder(mesh) : undefined;
-  const rules: PairRules = { mask, border, isIgnored: ignoring(mesh) };
-  new ProximitySearch(mesh).search({ box, growth }, x, cut, rules, 1e9, into);
-  return into;
-}
-
-/** How often a pair was ignored. */
-let ignored = 0;
-
-/** Whether each side lies in one part, the two parts ignore each other, and no edge or vertex is on a seam; brute force. */
-function ignoring({ edges, partOfVertex, ignoredPartPairs }: CollisionMesh): PairRules['isIgnored'] {
-  const isOnSeam = (v: number): boolean =>
-    edges.some((end, k) => end === v && partOfVertex[edges[k ^ 1]] !== partOfVertex[v]);
-  return (kind, ...ids) => {
-    const sides = [ids.slice(0, SIDE_A[kind]), ids.slice(SIDE_A[kind], CORNERS[kind])];
-    if (sides.some((side) => side.length < 3 && side.every(isOnSeam))) return false;
-    const parts = ids.slice(0, CORNERS[kind]).map((v) => partOfVertex[v]);
-    const a = new Set(parts.slice(0, SIDE_A[kind]));
-    const b = new Set(parts.slice(SIDE_A[kind]));
-    if (a.size > 1 || b.size > 1) return false;
-    for (let n = 0; n < ignoredPartPairs.length; n += 2) {
-      const [p, q] = ignoredPartPairs.subarray(n, n + 2);
-      if ((a.has(p) && b.has(q)) || (a.has(q) && b.has(p))) return ++ignored > 0;
-    }
-    return false;
-  };
-}
 
 /** Fails with the first key that is missing, or that the CPU engine does not find near the cut. */
 function compare(t: Test, keys: readonly string[], least: readonly string[], most: readonly string[]): void {
@@ -178,14 +135,17 @@ if (device) {
     const options = { elements: 200, side: 4, travel: 0.3 };
     const many = Uint32Array.of(0, 1, 0, 2, 0, 5, 0, 7, 1, 1, 2, 7, 3, 4, 6, 7);
     const with8 = await check(t, { ...options, parts: 8 }, {}, many);
-    t.ok(with8.count > 100 && ignored > 100, `${with8.count} pairs, ${ignored} looked at and ignored`);
-    ignored = 0;
+    t.ok(with8.count > 100 && ignoredCount() > 100, `${with8.count} pairs, ${ignoredCount()} looked at and ignored`);
+    forgetIgnored();
     const with4 = await check(t, { ...options, parts: 4 });
-    t.ok(with4.count > 100 && ignored > 100, `${with4.count} pairs, ${ignored} looked at and ignored`);
-    ignored = 0;
+    t.ok(with4.count > 100 && ignoredCount() > 100, `${with4.count} pairs, ${ignoredCount()} looked at and ignored`);
+    forgetIgnored();
     const every = Array.from({ length: 16 }, (_, p) => [p, (p + 1) % 16, p, (p + 2) % 16, p, p]).flat();
     const sewn = await check(t, { ...options, parts: 16, isSewn: true }, {}, Uint32Array.from(every));
-    t.ok(sewn.count > 100 && ignored > 100, `sewn together: ${sewn.count} pairs, ${ignored} looked at and ignored`);
+    t.ok(
+      sewn.count > 100 && ignoredCount() > 100,
+      `sewn together: ${sewn.count} pairs, ${ignoredCount()} looked at and ignored`,
+    );
   });
 
   t.test('A partial search keeps the pairs whose boxes stay, in order, and finds the rest again.', async (t) => {

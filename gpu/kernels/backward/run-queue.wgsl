@@ -1,0 +1,174 @@
+// Runs the queue of a contact sweep, for kernels that bind what backward/sweep-queue.wgsl does.
+//
+// The queue has the contacts round by round: a round's wait for contacts of the rounds before and for none of their own, so that its threads
+// may come in any order. Which round a contact belongs to follows from the places alone. The first sweep of a step finds the rounds, a contact
+// entering the next one when the last that it waits for has run; later sweeps take the queue as it stands.
+// #include "common/corners.wgsl"
+// #include "common/corners-of-x.wgsl"
+// #include "common/closest.wgsl"
+// #include "backward/contact-jacobian.wgsl"
+// #include "backward/contact-words.wgsl"
+// #include "backward/swept-candidate.wgsl"
+
+// One projection: s = c + Σ J_k·(y_k − x_k), y_k += w_k J_k Δλ with the Δλ of the sweep (changeOf). Runs the contact at this place
+// of the queue; the first sweep of a step queues those that waited for nothing else.
+fn project(n: u32, next: NextRound) {
+  let c = atomicLoad(&contacts[queueAt(n)]);
+  let about = candidates[c].about;
+  let entry = about.x;
+  let kind = kindOf(entry);
+  let p = pairOf(entry);
+  let ids = pairVertex[p];
+  let masses = candidates[c].masses;
+  let weight = candidates[c].weight;
+  let state = candidates[c].state;
+  // Differences first: c₀ − J·x would cancel.
+  let corners = cornersOf(kind);
+  var at: Corners;
+  var motion: Corners;
+  for (var s = 0u; s < corners; s++) {
+    let here = pointOfX(u32(ids[s]));
+    let k = 3u * u32(ids[s]);
+    at = withCorner(at, s, here);
+    motion = withCorner(motion, s, vec3f(y[k], y[k + 1u], y[k + 2u]) - here);
+  }
+  let row = jacobianOf(kind, at, weight, bitcast<f32>(about.y), pairNormal[p].xyz);
+  var value = state.z;
+  for (var s = 0u; s < corners; s++) {
+    if (weight[s] > 0.0) {
+      value += dot3(rowOf(row, s), cornerOf(motion, s));
+    }
+  }
+  let change = changeOf(c, state, value);
+  for (var s = 0u; s < corners; s++) {
+    if (masses[s] > 0.0) {
+      if (change != 0.0) {
+        let k = 3u * u32(ids[s]);
+        let push = masses[s] * change;
+        let j = rowOf(row, s);
+        y[k] += push * j.x;
+        y[k + 1u] += push * j.y;
+        y[k + 2u] += push * j.z;
+      }
+      if (next.isSought) {
+        release(atomicLoad(&contacts[followerAt(c, s)]), next);
+      }
+    }
+  }
+}
+
+// The round after the one that runs.
+struct NextRound {
+  // the step's first sweep is finding it
+  isSought: bool,
+  // its number, and its first place in the queue
+  round: u32,
+  begin: u32,
+}
+
+fn nextRound(round: u32, begin: u32) -> NextRound {
+  return NextRound(control.sweepsDone == 0u, round, begin);
+}
+
+// Contact c waits for one contact less; the last one queues it.
+fn release(c: u32, next: NextRound) {
+  if (c == NO_FOLLOWER) {
+    return;
+  }
+  let state = atomicAdd(&contacts[waitsAt(c)], 1u) + 1u;
+  if ((state & 0xffffu) == state >> WAITS_SHIFT) {
+    let place = atomicAdd(&contacts[countAt(next.round)], 1u);
+    atomicStore(&contacts[queueAt(next.begin + place)], c);
+  }
+}
+
+// How many contacts a round has; final once the round before has run.
+fn contactsOf(round: u32) -> u32 {
+  if (round == 0u) {
+    return atomicLoad(&control.readyCount);
+  }
+  // There are no more rounds than rows.
+  var count = 0u;
+  if (round < atomicLoad(&control.rowCount)) {
+    count = atomicLoad(&contacts[countAt(round)]);
+  }
+  return count;
+}
+
+// First place of a round in the queue. There are two words, because the round that runs reads one and writes the other.
+fn beginOf(round: u32) -> u32 {
+  return select(control.evenBegin, control.oddBegin, (round & 1u) == 1u);
+}
+
+fn setBegin(round: u32, begin: u32) {
+  if ((round & 1u) == 1u) {
+    control.oddBegin = begin;
+  } else {
+    control.evenBegin = begin;
+  }
+}
+
+fn isDense() -> bool {
+  return atomicLoad(&control.rowCount) > parameters.tailRows;
+}
+
+// A round as a whole dispatch, of any number of workgroups. The host does not know whether it runs: nothing happens where the run has ended
+// or paused.
+fn runRound(round: u32, group: vec3u, groups: vec3u, local: u32) {
+  let first = linearIndex(group, groups, local);
+  let begin = beginOf(round);
+  let count = select(0u, contactsOf(round), control.state == RUNNING);
+  if (first == 0u) {
+    setBegin(round + 1u, begin + count);
+    let isWide = isDense() && count > parameters.roundRows;
+    let wideBefore = select(control.wideRounds, 0u, round == 0u && control.sweepsDone == 0u);
+    control.wideRounds = select(wideBefore, round + 1u, isWide);
+  }
+  let next = nextRound(round + 1u, begin + count);
+  let stride = WORKGROUP_SIZE * groups.x * groups.y;
+  for (var n = first; n < count; n += stride) {
+    project(begin + n, next);
+  }
+}
+
+// How many contacts the round has, for all threads alike.
+var<workgroup> roundSize: u32;
+
+// The sweep from this round on, in one workgroup of so many threads.
+fn runTail(firstRound: u32, local: u32, threads: u32) {
+  var round = firstRound;
+  var begin = beginOf(firstRound);
+  var turns = 0u;
+  let isFirst = control.sweepsDone == 0u && firstRound == 0u;
+  let hasWide = isDense();
+  var wide = 0u;
+  loop {
+    if (local == 0u) {
+      roundSize = contactsOf(round);
+    }
+    // Also a barrier: no thread adds to the next round before all have read how long this one is.
+    let count = workgroupUniformLoad(&roundSize);
+    if (count == 0u) {
+      break;
+    }
+    if (hasWide && count > parameters.roundRows) {
+      wide = round + 1u;
+    }
+    turns += (count + threads - 1u) / threads;
+    let next = nextRound(round + 1u, begin + count);
+    for (var n = local; n < count; n += threads) {
+      project(begin + n, next);
+    }
+    begin += count;
+    round++;
+    // The next round sees what this one wrote. Every barrier costs as much to compile as a kernel.
+    storageBarrier();
+  }
+  if (local == 0u) {
+    control.mostRounds = max(control.mostRounds, round);
+    control.wideRounds = max(select(control.wideRounds, 0u, isFirst), wide);
+    control.mostTurns = max(control.mostTurns, turns);
+    control.evenBegin = 0u;
+    control.sweepsDone += 1u;
+  }
+}

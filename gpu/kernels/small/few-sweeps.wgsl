@@ -1,0 +1,160 @@
+// The sweeps of a step of the pull-back between two that look at all edges, in one workgroup, where few edges act and few contacts
+// are: the kernels of pull-back/edge-limits.wgsl, warm-sweep.wgsl, momentum.wgsl and close-sweep.wgsl one after the other, by the same functions
+// and in the same order, so that y has the same bytes. The last of these sweeps is closed by the kernels that precede a sweep over all edges.
+//
+// Only *active* vertices matter: those of the edges that act, and those that a contact row moves. Every other movable vertex has had y = yFrom = yLast since pass 0:
+// an edge that moves a vertex is listed by the sweep that looks at it (projectLimit). So its term of the sum that tells whether the momentum turns is 0,
+// and its extrapolation changes nothing. A vertex stays active to the end of the step, since its momentum goes on.
+//
+// The sum is that of pull-back/momentum.wgsl and sum-parts.wgsl to the bit: the same terms in the same order, less those that are 0, of which a sum
+// that begins with 0 does not depend.
+//
+// In: x, pairVertex, pairNormal, edgeEnds, edgeRow, edgeColours, edgeActive, inverseMass. In and out: y, yFrom, yLast, candidates, contacts,
+// edgePush, activeVertices, control. Mirrors AcceleratedSweeps.run (src/solver/cpu/accelerated-sweeps.ts).
+// #include "common/dispatch.wgsl"
+// #include "common/parameters.wgsl"
+// #include "common/pair.wgsl"
+@group(0) @binding(1) var<storage, read_write> control: Control;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<storage, read> pairVertex: array<vec4i>;
+@group(0) @binding(5) var<storage, read> pairNormal: array<vec4f>;
+@group(0) @binding(6) var<storage, read_write> candidates: array<SweptCandidate>;
+@group(0) @binding(7) var<storage, read_write> contacts: array<atomic<u32>>;
+@group(0) @binding(8) var<storage, read> edgeEnds: array<vec2u>;
+@group(0) @binding(9) var<storage, read> edgeRow: array<vec4f>;
+@group(0) @binding(10) var<storage, read_write> edgePush: array<vec4f>;
+@group(0) @binding(11) var<storage, read> inverseMass: array<f32>;
+@group(0) @binding(12) var<storage, read> edgeColours: array<u32>;
+@group(0) @binding(13) var<storage, read_write> edgeActive: array<atomic<u32>>;
+@group(0) @binding(14) var<storage, read_write> yFrom: array<f32>;
+@group(0) @binding(15) var<storage, read_write> yLast: array<f32>;
+@group(0) @binding(16) var<storage, read_write> activeVertices: array<atomic<u32>>;
+@group(0) @binding(17) var<uniform> pullBack: PullBack;
+// #include "backward/run-queue.wgsl"
+// #include "pull-back/warm-change.wgsl"
+// #include "pull-back/limit-edge.wgsl"
+// #include "pull-back/momentum-of-vertex.wgsl"
+// #include "pull-back/next-momentum.wgsl"
+// #include "pull-back/active-words.wgsl"
+// #include "pull-back/sum-groups.wgsl"
+
+// On a processor every barrier is paid by each thread (gpu/device/kernel.ts).
+override SMALL_THREADS: u32 = 256u;
+
+// The number of the sweep that is next, for all threads alike.
+var<workgroup> firstSweep: u32;
+var<workgroup> groupSums: array<f32, SUM_GROUPS>;
+var<workgroup> threadSums: array<f32, WORKGROUP_SIZE>;
+
+fn activate(v: u32) {
+  if (inverseMass[v] > 0.0) {
+    let bit = 1u << (v % MARKS_PER_WORD);
+    if ((atomicOr(&activeVertices[markOf(v)], bit) & bit) == 0u) {
+      atomicStore(&activeVertices[memberAt(atomicAdd(&activeVertices[0], 1u))], v);
+    }
+  }
+}
+
+// The vertices of the edges that act and of the rows.
+fn activateAll(local: u32) {
+  for (var colour = 0u; colour < pullBack.colours; colour++) {
+    let listed = pullBack.colours + edgeColours[colour];
+    let count = atomicLoad(&edgeActive[colour]);
+    for (var n = local; n < count; n += SMALL_THREADS) {
+      let ends = edgeEnds[atomicLoad(&edgeActive[listed + n])];
+      activate(ends.x);
+      activate(ends.y);
+    }
+  }
+  let rows = atomicLoad(&control.rowCount);
+  for (var n = local; n < rows; n += SMALL_THREADS) {
+    let entry = candidates[atomicLoad(&contacts[rowAt(n)])].about.x;
+    let ids = pairVertex[pairOf(entry)];
+    for (var s = 0u; s < cornersOf(kindOf(entry)); s++) {
+      activate(u32(ids[s]));
+    }
+  }
+}
+
+// What the n-th workgroup of pull-back/momentum.wgsl leaves: each of its threads adds its terms, then the first one adds the threads'.
+fn groupSum(n: u32, groups: u32) -> f32 {
+  var sum = 0.0;
+  let stride = WORKGROUP_SIZE * groups;
+  // Its threads, by words of marks.
+  for (var first = WORKGROUP_SIZE * n; first < WORKGROUP_SIZE * (n + 1u); first += MARKS_PER_WORD) {
+    var marks = 0u;
+    for (var i = first; i < parameters.vertexCount; i += stride) {
+      marks |= atomicLoad(&activeVertices[markOf(i)]);
+    }
+    while (marks != 0u) {
+      let bit = firstTrailingBit(marks);
+      marks &= marks - 1u;
+      var own = 0.0;
+      for (var i = first + bit; i < parameters.vertexCount; i += stride) {
+        let isActive = ((atomicLoad(&activeVertices[markOf(i)]) >> bit) & 1u) == 1u;
+        own += select(0.0, bitcast<f32>(atomicLoad(&activeVertices[termAt(i)])), isActive);
+      }
+      sum += own;
+    }
+  }
+  return sum;
+}
+
+// Whether the momentum points away from where the sweep went; for the first thread only.
+fn turns(local: u32, members: u32) -> bool {
+  for (var n = local; n < members; n += SMALL_THREADS) {
+    let i = atomicLoad(&activeVertices[memberAt(n)]);
+    atomicStore(&activeVertices[termAt(i)], bitcast<u32>(turnOf(i)));
+  }
+  storageBarrier();
+  let groups = sumGroups();
+  for (var n = local; n < groups; n += SMALL_THREADS) {
+    groupSums[n] = groupSum(n, groups);
+  }
+  workgroupBarrier();
+  if (local < WORKGROUP_SIZE) {
+    var own = 0.0;
+    for (var n = local; n < groups; n += WORKGROUP_SIZE) {
+      own += groupSums[n];
+    }
+    threadSums[local] = own;
+  }
+  workgroupBarrier();
+  var sum = 0.0;
+  let count = select(0u, WORKGROUP_SIZE, local == 0u);
+  for (var n = 0u; n < count; n++) {
+    sum += threadSums[n];
+  }
+  return sum > 0.0;
+}
+
+@compute @workgroup_size(SMALL_THREADS)
+fn sweepFew(@builtin(local_invocation_index) local: u32) {
+  activateAll(local);
+  if (local == 0u) {
+    firstSweep = control.sweepsDone;
+  }
+  storageBarrier();
+  let members = atomicLoad(&activeVertices[0]);
+  let first = workgroupUniformLoad(&firstSweep);
+  for (var turn = first; turn <= pullBack.sweeps && !isCompletePass(turn); turn++) {
+    for (var colour = 0u; colour < pullBack.colours; colour++) {
+      storageBarrier();
+      sweepColour(colour, local, SMALL_THREADS);
+    }
+    storageBarrier();
+    runTail(0u, local, SMALL_THREADS);
+    storageBarrier();
+    if (turn < pullBack.sweeps && !isCompletePass(turn + 1u)) {
+      let turned = turns(local, members);
+      if (local == 0u) {
+        turnMomentum(turned);
+      }
+      storageBarrier();
+      for (var n = local; n < members; n += SMALL_THREADS) {
+        extrapolateVertex(atomicLoad(&activeVertices[memberAt(n)]));
+      }
+    }
+  }
+}

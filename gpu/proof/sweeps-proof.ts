@@ -1,0 +1,165 @@
+import { buildMesh } from '../../src/mesh/build.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { VT } from '../../src/solver/pair-kinds.js';
+import type { KernelSet } from '../device/kernel.js';
+import type { DeviceMemory } from '../device/memory.js';
+import { Reader } from '../device/readback.js';
+import { PHASE } from '../kernels/constants.js';
+import { CONTROL, PARAMETERS } from '../kernels/structs.js';
+import { Dispatcher } from '../step/dispatcher.js';
+import { planEdges } from '../step/edge-plan.js';
+import { PullBackRecorder, type SweepsShape } from '../step/pull-back-recorder.js';
+import { StepRecorder } from '../step/recorder.js';
+import { packPullBack } from '../step/request.js';
+import { SceneBuffers } from '../step/scene-buffers.js';
+import { makeProofRandom } from './proof-cases.js';
+
+/** Vertices along a side of each of the two sheets. */
+const SIDE = 20;
+/** Sweeps of a step: two that look at all edges, with others between and behind them. */
+const SWEEPS = 10;
+/** Engine units: an edge is one. */
+const DELTA = 0.2;
+const CLOCK = 7;
+const PULL_BACK_PLAN = { tau: 0.5, longest: 2, minGain: 0.007, cheapPairs: 1e6, offset: 0.025, sweeps: SWEEPS };
+
+/** Which ways to sweep give the bytes of one workgroup that looks at every edge colour by colour; the others are not taken. */
+export interface SweepWays {
+  /** rounds of contacts as whole dispatches */
+  readonly rounds: boolean;
+  /** one workgroup for the edges that act, of every colour */
+  readonly lists: boolean;
+  /** sweepSmall */
+  readonly small: boolean;
+  /** sweepFew */
+  readonly few: boolean;
+}
+
+const DENSE = { sweeps: SWEEPS, wide: { rounds: 0, threads: 0 }, hasDenseEdges: true, isSmall: false };
+
+/** In the order of SweepWays. */
+const WAYS: Readonly<Record<keyof SweepWays, SweepsShape>> = {
+  rounds: { ...DENSE, wide: { rounds: 12, threads: 64 } },
+  lists: { ...DENSE, hasDenseEdges: false },
+  small: { ...DENSE, isSmall: true },
+  few: { ...DENSE, hasDenseEdges: false, isFew: true },
+};
+
+/**
+ * Lets a device show which of its ways to sweep agree. They run the same functions in the same order, but are compiled apart: WGSL lets a
+ * driver round differently in each, and which way is taken depends on what the steps before have had to do. A way that disagrees is not
+ * taken on this device, so that the same history gives the same bytes.
+ *
+ * @param memory an account of its own
+ * @throws Error when a kernel does not run
+ */
+export async function proveSweeps(memory: DeviceMemory, kernels: KernelSet): Promise<SweepWays> {
+  const subject = makeSubject();
+  const expected = await sweep(memory, kernels, subject, DENSE);
+  const agrees = async (way: keyof SweepWays): Promise<boolean> =>
+    (await sweep(memory, kernels, subject, WAYS[way])).equals(expected);
+  return {
+    rounds: await agrees('rounds'),
+    lists: await agrees('lists'),
+    small: kernels.has('sweepSmall') && (await agrees('small')),
+    few: kernels.has('sweepFew') && (await agrees('few')),
+  };
+}
+
+interface Subject {
+  readonly mesh: CollisionMesh;
+  /** float32[3·V] the state, y before the sweeps, and the target, which limits the lengths of edges */
+  readonly x: Float32Array<ArrayBuffer>;
+  readonly y: Float32Array<ArrayBuffer>;
+  readonly target: Float32Array<ArrayBuffer>;
+  /** int32[4·P] pairs of a vertex and a triangle */
+  readonly pairs: Int32Array<ArrayBuffer>;
+}
+
+/** y, multipliers of edges and contacts after two steps, of which the second begins with those of the first. */
+async function sweep(memory: DeviceMemory, kernels: KernelSet, subject: Subject, shape: SweepsShape): Promise<Buffer> {
+  const { mesh, x, y, target, pairs } = subject;
+  const { queue } = memory.device;
+  const count = pairs.length / 4;
+  const plan = planEdges(mesh, true);
+  // Where all colours are wide, whole dispatches sweep those that do not go to one workgroup.
+  const edges = { ...plan, wideColours: shape === WAYS.rounds ? plan.colours.length - 1 : plan.wideColours };
+  const buffers = new SceneBuffers(memory, mesh, edges, count, count);
+  const reader = new Reader(memory);
+  try {
+    buffers.reservePullBack();
+    const dispatcher = new Dispatcher(kernels, buffers);
+    const steps = new StepRecorder(dispatcher, edges);
+    const pullBack = new PullBackRecorder(dispatcher, steps, edges);
+    const parameters = PARAMETERS.pack({
+      ...{ vertexCount: mesh.vertexCount, edgeCount: edges.count, wideColours: edges.wideColours, stepLimit: 100 },
+      ...{ delta: DELTA, floor: 0.002, gamma: 0.9, epsilon: 0.01, sigma: 1.1, isPlanar: 1, hasBoxes: 1 },
+      ...{ coveredCandidates: 0xffffffff, hasPullBack: 1, isAiming: 1, tailRows: 0, roundRows: 0 },
+    });
+    queue.writeBuffer(buffers.parameters, 0, parameters);
+    const of = { edges, phase: PHASE.PULL, hasOffsets: false, strains: undefined };
+    queue.writeBuffer(
+      buffers.named('pullBack'),
+      0,
+      packPullBack({ delta: DELTA }, { ...PULL_BACK_PLAN, isEarly: true }, of),
+    );
+    queue.writeBuffer(buffers.x, 0, x);
+    queue.writeBuffer(buffers.start, 0, x);
+    queue.writeBuffer(buffers.target, 0, target);
+    queue.writeBuffer(buffers.pairVertex, 0, pairs);
+    queue.writeBuffer(buffers.pairInfo, 0, new Uint32Array(count).fill(VT));
+    // n, and the gap that the pair aims for.
+    const normals = Float32Array.from({ length: 4 * count }, (_, k) => [0, 0, 1, 0.6 * DELTA][k % 4]);
+    queue.writeBuffer(buffers.pairNormal, 0, normals);
+    for (const keptAt of [0, CLOCK]) {
+      const { pairCapacity, candidateCapacity } = buffers;
+      const control = { clock: CLOCK, pairCount: count, pairCapacity, candidateCapacity, keptAt };
+      queue.writeBuffer(buffers.control, 0, CONTROL.pack(control));
+      queue.writeBuffer(buffers.y, 0, y);
+      const encoder = memory.device.createCommandEncoder({ label: 'proof' });
+      const pass = encoder.beginComputePass();
+      steps.arm(pass);
+      steps.linearise(pass);
+      steps.findContacts(pass);
+      steps.selectContacts(pass);
+      pullBack.sweeps(pass, shape);
+      pass.end();
+      queue.submit([encoder.finish()]);
+    }
+    const encoder = memory.device.createCommandEncoder({ label: 'proof' });
+    const reading = reader.record(
+      encoder,
+      [buffers.y, buffers.named('edgePush'), buffers.named('kept')].map((buffer) => ({ buffer, bytes: buffer.size })),
+    );
+    queue.submit([encoder.finish()]);
+    return Buffer.concat((await reading.wait()).map((bytes) => Buffer.from(bytes)));
+  } finally {
+    reader.close();
+    buffers.close();
+  }
+}
+
+/** A sheet over another one, closer than δ; y tears their edges and brings them together. */
+function makeSubject(): Subject {
+  const random = makeProofRandom(20_261_123);
+  const perSheet = SIDE * SIDE;
+  const at = (sheet: number, i: number, j: number): number => perSheet * sheet + SIDE * i + j;
+  const triangles: number[] = [];
+  const pairs: number[] = [];
+  const rest = new Float32Array(6 * perSheet);
+  for (const sheet of [0, 1]) {
+    for (let i = 0; i < SIDE; i++) {
+      for (let j = 0; j < SIDE; j++) {
+        rest.set([i + 0.3 * sheet, j + 0.2 * sheet, 0.5 * DELTA * sheet], 3 * at(sheet, i, j));
+        if (i + 1 === SIDE || j + 1 === SIDE) continue;
+        const [a, b, c, d] = [at(sheet, i, j), at(sheet, i + 1, j), at(sheet, i + 1, j + 1), at(sheet, i, j + 1)];
+        triangles.push(a, b, c, a, c, d);
+        // Also a neighbour of the triangle below, so that many rows share vertices.
+        if (sheet === 1) for (const above of [a, d]) pairs.push(above, a - perSheet, b - perSheet, c - perSheet);
+      }
+    }
+  }
+  const mesh = buildMesh({ vertexCount: 2 * perSheet, triangles: Uint32Array.from(triangles) });
+  const near = (amount: number) => rest.map((value) => Math.fround(value + amount * (random() - 0.5)));
+  return { mesh, x: near(0.2 * DELTA), y: near(0.8), target: rest, pairs: Int32Array.from(pairs) };
+}

@@ -1,0 +1,79 @@
+import type { LeftOutPairs } from '../src/mesh/left-out-pairs.js';
+import type { SavedDeviceScene } from '../src/solver/saved-scene.js';
+import type { DeviceMemory } from './device/memory.js';
+import { Reader } from './device/readback.js';
+import type { SceneBuffers } from './step/scene-buffers.js';
+
+/** What the host knows of a scene between two resolves. */
+export interface HostPart {
+  /** float32[3·V] */
+  readonly orderedAt: Float32Array;
+  readonly excluded: LeftOutPairs | undefined;
+  readonly vertexCount: number;
+  /** undefined = P is void */
+  readonly pairs: { readonly count: number; readonly radius: number } | undefined;
+}
+
+/**
+ * Reads what a scene on the device goes on from. The arrays are new.
+ *
+ * @throws OUT_OF_DEVICE_MEMORY where there is no room for copies of one array at a time; the scene stays usable unless the device says so
+ */
+export async function readScene(
+  memory: DeviceMemory,
+  buffers: SceneBuffers,
+  host: HostPart,
+): Promise<SavedDeviceScene> {
+  const { vertexCount, excluded, orderedAt } = host;
+  const { pairCapacity, candidateCapacity } = buffers;
+  const known = { orderedAt: orderedAt.slice(), excluded: excluded?.items, pairCapacity, candidateCapacity };
+  if (!host.pairs) return { ...known, pairs: undefined };
+  const { count, radius } = host.pairs;
+  const read = (buffer: GPUBuffer, bytes: number) => readBuffer(memory, buffer, bytes);
+  return {
+    ...known,
+    pairs: {
+      radius,
+      vertex: new Int32Array(await read(buffers.pairVertex, 16 * count)),
+      info: new Uint32Array(await read(buffers.pairInfo, 4 * count)),
+      normal: new Float32Array(await read(buffers.pairNormal, 16 * count)),
+      distance: new Float32Array(await read(buffers.pairDistance, 4 * count)),
+      box: new Float32Array(await read(buffers.box, 24 * vertexCount)),
+    },
+  };
+}
+
+/** Brings to the device what {@link readScene} has read there of P. The buffers hold as many pairs as those did. */
+export function writePairs(
+  { queue }: GPUDevice,
+  buffers: SceneBuffers,
+  pairs: NonNullable<SavedDeviceScene['pairs']>,
+): void {
+  queue.writeBuffer(buffers.pairVertex, 0, inOwnMemory(pairs.vertex));
+  queue.writeBuffer(buffers.pairInfo, 0, inOwnMemory(pairs.info));
+  queue.writeBuffer(buffers.pairNormal, 0, inOwnMemory(pairs.normal));
+  queue.writeBuffer(buffers.pairDistance, 0, inOwnMemory(pairs.distance));
+  queue.writeBuffer(buffers.box, 0, inOwnMemory(pairs.box));
+}
+
+/** Through memory that is freed at once: a scene is read rarely, and its largest array is as large as a buffer may be. */
+async function readBuffer(memory: DeviceMemory, buffer: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
+  if (bytes === 0) return new ArrayBuffer(0);
+  const reader = new Reader(memory);
+  try {
+    const encoder = memory.device.createCommandEncoder();
+    const reading = await memory.checkAllocations('a copy of the scene', () =>
+      reader.record(encoder, [{ buffer, bytes }]),
+    );
+    memory.device.queue.submit([encoder.finish()]);
+    const [content] = await reading.wait();
+    return content!;
+  } finally {
+    reader.close();
+  }
+}
+
+/** A queue does not accept shared memory. */
+function inOwnMemory<T extends Int32Array | Uint32Array | Float32Array>(array: T): T & ArrayBufferView<ArrayBuffer> {
+  return (array.buffer instanceof ArrayBuffer ? array : array.slice()) as T & ArrayBufferView<ArrayBuffer>;
+}

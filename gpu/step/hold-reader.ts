@@ -1,0 +1,102 @@
+import type { CollisionMesh } from '../../src/mesh/types.js';
+import { HoldRecord, type PairView, type PushView } from '../../src/solver/cpu/hold-record.js';
+import type { EngineHolds } from '../../src/solver/engine.js';
+import { strainElementsOf } from '../../src/solver/strain/elements.js';
+import type { DeviceMemory } from '../device/memory.js';
+import type { Reader } from '../device/readback.js';
+import { KIND_MASK, PHASE, type Phase } from '../kernels/constants.js';
+import { KEPT_MULTIPLIER, VERTEX_STEP } from '../kernels/structs.js';
+import type { ControlBlock } from './answer.js';
+import type { SceneBuffers } from './scene-buffers.js';
+
+/** Bytes that are read of every pair, and of every vertex. */
+const PAIR_BYTES = { pairVertex: 16, pairInfo: 4, kept: KEPT_MULTIPLIER.bytes } as const;
+
+/**
+ * Which pair held each vertex last, for a request that asks for it: read after every step, of which the kernel `keepMultipliers`
+ * keeps λ by pair. The device takes one step at a time then. Mirrors what TwoWay and PullBack (src/solver/cpu) tell HoldRecord.
+ */
+export class HoldReader {
+  readonly #memory: DeviceMemory;
+  readonly #buffers: SceneBuffers;
+  readonly #reader: Reader;
+  readonly #vertexCount: number;
+  readonly #record: HoldRecord;
+
+  /** With room for the multipliers. @throws OUT_OF_DEVICE_MEMORY */
+  static async open(
+    memory: DeviceMemory,
+    buffers: SceneBuffers,
+    reader: Reader,
+    { mesh, scale }: { readonly mesh: CollisionMesh; readonly scale: number },
+  ): Promise<HoldReader> {
+    const strains = strainElementsOf(mesh, scale);
+    await memory.checkAllocations('the multipliers', () => buffers.reservePullBack(strains));
+    return new HoldReader(memory, buffers, reader, mesh.vertexCount);
+  }
+
+  private constructor(memory: DeviceMemory, buffers: SceneBuffers, reader: Reader, vertexCount: number) {
+    this.#memory = memory;
+    this.#buffers = buffers;
+    this.#reader = reader;
+    this.#vertexCount = vertexCount;
+    this.#record = new HoldRecord(vertexCount);
+  }
+
+  get holds(): EngineHolds {
+    return this.#record.holds;
+  }
+
+  /**
+   * After a submission of at most one step.
+   *
+   * @param before the control block before it @param control after it @param phase of the step
+   */
+  async note(before: ControlBlock, control: ControlBlock, phase: Phase): Promise<void> {
+    const { pairs, limiter, pushesAt } = await this.#read(control.pairCount);
+    const isAdvance = phase === PHASE.ADVANCE;
+    if (control.steps > before.steps) {
+      // The decision of a step advances the clock.
+      if (isAdvance) this.#record.noteRows(control.steps, pushesAt(control.clock - 1), pairs, limiter);
+      else this.#record.notePull(control.steps, pairs, limiter);
+    }
+    if (phase === PHASE.PULL && control.bests > before.bests) this.#record.keepPushes();
+    // A step of the pull-back ends with the sweeps of the next one.
+    if (!isAdvance) this.#record.takePushes(pushesAt(control.clock));
+  }
+
+  async #read(pairCount: number) {
+    const encoder = this.#memory.device.createCommandEncoder();
+    const slices = [
+      { buffer: this.#buffers.vertexStep, bytes: VERTEX_STEP.bytes * this.#vertexCount },
+      ...Object.entries(PAIR_BYTES).map(([name, bytes]) => ({
+        buffer: this.#buffers.named(name),
+        bytes: bytes * pairCount,
+      })),
+    ];
+    const reading = this.#reader.record(encoder, slices);
+    this.#memory.device.queue.submit([encoder.finish()]);
+    const [steps, vertices, infos, kept] = await reading.wait();
+    const vertex = new Int32Array(vertices);
+    const kind = new Uint32Array(infos).map((info) => info & KIND_MASK);
+    const words = new Uint32Array(kept);
+    const lambdas = new Float32Array(kept);
+    const { words: width } = KEPT_MULTIPLIER;
+    const [lambdaAt, clockAt] = [KEPT_MULTIPLIER.word('lambda'), KEPT_MULTIPLIER.word('clock')];
+    const pairs: PairView = { kind, vertex };
+    const pushesAt = (clock: number): PushView => {
+      const lambda = new Float32Array(pairCount);
+      for (let p = 0; p < pairCount; p++)
+        if (words[width * p + clockAt] === clock) lambda[p] = lambdas[width * p + lambdaAt];
+      return { ...pairs, count: pairCount, lambda };
+    };
+    return { pairs, limiter: limitersIn(new Uint32Array(steps)), pushesAt };
+  }
+}
+
+/** int32[V]; NO_PAIR, all bits set, becomes −1. */
+function limitersIn(steps: Uint32Array): Int32Array {
+  const { words } = VERTEX_STEP;
+  const at = VERTEX_STEP.word('limiter');
+  return Int32Array.from({ length: steps.length / words }, (_, v) => steps[words * v + at] | 0);
+}

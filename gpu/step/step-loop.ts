@@ -1,0 +1,284 @@
+import type { StageTimings } from '../../src/contract/report.js';
+import type { StepInput } from '../../src/solver/engine.js';
+import type { Settings } from '../../src/solver/settings.js';
+import type { SceneDevice } from '../device/live-device.js';
+import { PHASE, type Phase, SEARCH_MODE, STATE } from '../kernels/constants.js';
+import { CONTROL } from '../kernels/structs.js';
+import type { SceneSearch, SearchPlace } from '../search/scene-search.js';
+import type { ControlBlock } from './answer.js';
+import { type Batch, type BatchRecorder, MAX_BATCH_STEPS, stepsPerBatch } from './batch.js';
+import type { HoldReader } from './hold-reader.js';
+import type { Phases } from './phases.js';
+import { coverCandidates, sweepsOf } from './request.js';
+import type { SceneBuffers } from './scene-buffers.js';
+import { ShownStates } from './shown-states.js';
+import { addStamps } from './stage-clock.js';
+import { type Submission, SubmissionPlan } from './submission-plan.js';
+import { SweepPlan } from './sweep-plan.js';
+
+/** Stamps in the pairs have 30 bits; when a request begins beyond half of them, the clock starts over with a new P. */
+const CLOCK_LIMIT = 2 ** 29;
+
+/** The control block before the first request. */
+const NEW_CONTROL: ControlBlock = CONTROL.unpack(new ArrayBuffer(CONTROL.bytes));
+
+/** A request as its steps need it. */
+export interface LoopRequest {
+  readonly input: StepInput;
+  readonly settings: Settings;
+  readonly timings: StageTimings;
+  /** undefined = nobody asks what held each vertex */
+  readonly holds: HoldReader | undefined;
+  /** brings the parameters of the phase to the device */
+  upload(phase: Phase): void;
+}
+
+/** What the loop drives. */
+export interface LoopParts {
+  readonly device: SceneDevice;
+  readonly buffers: SceneBuffers;
+  readonly search: SceneSearch;
+  readonly batches: BatchRecorder;
+  readonly phases: Phases;
+  readonly place: SearchPlace;
+  readonly vertexCount: number;
+}
+
+/**
+ * Submits the steps of a scene's requests and reads their status; knows what the control block and P on the device are between two
+ * submissions. The device takes every decision within a submission, the host what a run pauses for.
+ */
+export class StepLoop {
+  /** P on the device is valid */
+  hasPairs = false;
+  readonly #device: SceneDevice;
+  readonly #buffers: SceneBuffers;
+  readonly #search: SceneSearch;
+  readonly #batches: BatchRecorder;
+  readonly #phases: Phases;
+  readonly #place: SearchPlace;
+  readonly #plan: SubmissionPlan;
+  /** the control block that was read or written last */
+  #control: ControlBlock = NEW_CONTROL;
+  readonly #sweeps: SweepPlan;
+  /** that the parameters on the device state */
+  #covered = 0;
+
+  constructor({ device, buffers, search, batches, phases, place, vertexCount }: LoopParts) {
+    this.#device = device;
+    this.#buffers = buffers;
+    this.#search = search;
+    this.#batches = batches;
+    this.#phases = phases;
+    this.#place = place;
+    this.#plan = new SubmissionPlan(place === 'HOST');
+    this.#sweeps = new SweepPlan(vertexCount, device.ways);
+  }
+
+  /** The control block that was read or written last. */
+  get control(): ControlBlock {
+    return this.#control;
+  }
+
+  /** The run is over, and its end has left this control block. */
+  settle(control: ControlBlock): void {
+    this.#control = control;
+  }
+
+  /** P with its boxes on the device, as another scene of the same mesh has left them after its last request; before the first one. */
+  adopt(clock: number, pairs: { readonly count: number; readonly radius: number } | undefined): void {
+    this.#control = { ...NEW_CONTROL, clock, pairCount: pairs?.count ?? 0, radius: pairs?.radius ?? 0 };
+    this.hasPairs = pairs !== undefined;
+  }
+
+  /** A request has failed: what the device holds is unknown. */
+  reset(): void {
+    this.hasPairs = false;
+    // Steps may have run whose status was never read: their stamps in the pairs must differ from those of later steps.
+    const { clock } = this.#control;
+    this.#control = { ...NEW_CONTROL, clock: clock + 4 * MAX_BATCH_STEPS };
+  }
+
+  /**
+   * A request begins: the control block for its opening.
+   *
+   * @param isEarly the pull-back follows at once unless kinematic vertices move
+   */
+  begin(isEarly: boolean): void {
+    const { clock, pairCount, radius } = this.#control;
+    const isClockWorn = clock > CLOCK_LIMIT;
+    if (isClockWorn) this.hasPairs = false;
+    this.#plan.begin(this.hasPairs, isEarly);
+    this.#sweeps.begin();
+    this.#cover();
+    this.#writeControl({ clock: isClockWorn ? 0 : clock, pairCount, radius, isReused: this.hasPairs ? 1 : 0 });
+  }
+
+  /**
+   * Submits batches of steps and reads their status until the run is over or the caller stops it.
+   *
+   * @param opening holds the opening of the request; the first batch is recorded behind it
+   * @returns whether the caller stopped the run
+   */
+  async run(opening: GPUCommandEncoder, request: LoopRequest): Promise<boolean> {
+    const { input, settings, holds } = request;
+    const { runsAhead } = this.#device;
+    // Every state is reported on its own, and every hold: no step may run before those of the last one are read.
+    const isStepwise = !runsAhead || input.onState !== undefined || holds !== undefined;
+    const states = new ShownStates((x, from) => input.onState?.(x, from));
+    const maxInFlight = isStepwise || this.#place === 'HOST' ? 1 : 2;
+    let encoder = opening;
+    /** submitted, and their status not read yet; the oldest comes first */
+    const inFlight: Batch[] = [];
+    const discardAll = () => {
+      for (const { reading, steps } of inFlight.splice(0)) {
+        reading.discard();
+        this.#plan.discard(steps);
+      }
+    };
+    const shouldStop = () => input.shouldStop?.() ?? false;
+    for (;;) {
+      const isStopped = shouldStop();
+      const next = this.#nextOf(inFlight, isStepwise, settings);
+      const count = isStopped ? 0 : next.steps;
+      // With no step to record, a search, the status of the opening, or of the end of the run, is still to be read.
+      if (count > 0 || inFlight.length === 0) {
+        this.#record(encoder, isStopped ? { ...next, steps: 0, precedes: 'NONE' } : next, settings);
+        inFlight.push(this.#batches.submit(encoder, count, input.onState !== undefined));
+        encoder = this.#newEncoder();
+        if (count > 0 && inFlight.length < maxInFlight) continue;
+      }
+      let state = await this.#readStatus(inFlight.shift()!, request, states);
+      if (!isStopped && this.#phases.isArrivalDue(this.#control, settings) && !shouldStop()) {
+        discardAll();
+        this.#batches.recordArrival(encoder);
+        const batch = this.#batches.submit(encoder, 1, input.onState !== undefined);
+        encoder = this.#newEncoder();
+        state = await this.#readStatus(batch, request, states, true);
+      }
+      if (isStopped || isFinal(state)) {
+        if (!isStopped) this.#plan.end();
+        discardAll();
+        return isStopped;
+      }
+      if (state === STATE.RUNNING) continue;
+      // The run has paused: the batches submitted after the pause did nothing.
+      discardAll();
+      if (state === STATE.NEEDS_PHASE) {
+        states.dropWaiting();
+        this.#plan.end();
+        this.#openPhase(encoder, request);
+        continue;
+      }
+      if (shouldStop()) return true;
+      await this.#resume(state, encoder, request);
+    }
+  }
+
+  #nextOf(inFlight: readonly Batch[], isStepwise: boolean, settings: Settings): Submission {
+    const submitted = inFlight.reduce((sum, { steps }) => sum + steps, 0);
+    const most = isStepwise ? 1 : stepsPerBatch(sweepsOf(settings, this.#phases.phase));
+    // Any more than the limit allows would only cost their dispatches.
+    const left = settings.stepLimit - this.#control.steps - submitted;
+    // Rounds are recorded for as many contacts as the last step had: its status is worth waiting for.
+    return this.#plan.next(submitted, most, left, isStepwise || this.#sweeps.rounds > 0);
+  }
+
+  #record(encoder: GPUCommandEncoder, { steps, precedes, between }: Submission, settings: Settings): void {
+    const search = this.#search.device;
+    if (steps > 0) {
+      if (this.#sweeps.covered !== this.#covered) this.#cover();
+      this.#phases.recordSteps(encoder, steps, settings, this.#sweeps, { precedes, between, search });
+    } else if (search && precedes === 'SEARCH') {
+      this.#batches.recordSearch(encoder, search, this.#phases.phase);
+    }
+  }
+
+  #cover(): void {
+    this.#covered = this.#sweeps.covered;
+    coverCandidates(this.#device.memory.device.queue, this.#buffers, this.#covered);
+  }
+
+  /** Does what a run has paused for, and records that it continues. @throws TOO_LARGE, OUT_OF_DEVICE_MEMORY */
+  async #resume(state: number, encoder: GPUCommandEncoder, { timings }: LoopRequest): Promise<void> {
+    const paused = performance.now();
+    const hadPairs = this.hasPairs;
+    this.hasPairs = false;
+    let control: ControlBlock;
+    if (state === STATE.NEEDS_SEARCH && this.#place === 'HOST') {
+      control = await this.#search.searchOnHost(this.#control);
+      this.hasPairs = true;
+    } else if (state === STATE.NEEDS_SEARCH || state === STATE.NEEDS_SWEEPS) {
+      control = { ...this.#control, state: STATE.RUNNING };
+      this.hasPairs = hadPairs;
+    } else if (state === STATE.NEEDS_ROUNDS) {
+      this.#sweeps.extend(this.#control.candidateDemand);
+      control = { ...this.#control, state: STATE.RUNNING };
+      this.hasPairs = hadPairs;
+    } else if (state === STATE.NEEDS_CANDIDATES) {
+      control = await this.#search.growCandidates(this.#control);
+      this.hasPairs = hadPairs;
+    } else {
+      control = await this.#search.growPairs(this.#control);
+    }
+    this.#writeControl(control);
+    this.#plan.resume(state, control);
+    timings.search += 1000 * (performance.now() - paused);
+    this.#phases.resume(encoder, state, control);
+  }
+
+  #openPhase(encoder: GPUCommandEncoder, request: LoopRequest): void {
+    this.#phases.open(encoder, this.#control, () => {
+      request.upload(this.#phases.phase);
+      this.#cover();
+      // The shortening of edges begins with a search of everything (openShortening).
+      const { phase, wantsSearch } = this.#control;
+      const wanted = phase === PHASE.SHORTEN ? SEARCH_MODE.ALL : wantsSearch;
+      this.#writeControl({ ...this.#control, state: STATE.RUNNING, wantsSearch: wanted });
+      this.#plan.enter(phase as Phase, wanted);
+    });
+  }
+
+  #writeControl(values: Partial<ControlBlock>): void {
+    this.#control = { ...NEW_CONTROL, ...values };
+    const { pairCapacity, candidateCapacity } = this.#buffers;
+    const packed = CONTROL.pack({ ...values, pairCapacity, candidateCapacity });
+    this.#device.memory.device.queue.writeBuffer(this.#buffers.control, 0, packed);
+  }
+
+  /** Waits for the status of a batch, reports the steps that it has done, and returns the state of the run. */
+  async #readStatus(
+    batch: Batch,
+    { input, timings, holds }: LoopRequest,
+    states: ShownStates,
+    isArrival = false,
+  ): Promise<number> {
+    const before = this.#control;
+    const parts = await batch.reading.wait();
+    const x = batch.withPositions ? parts.at(-1) : undefined;
+    if (batch.stamped) addStamps(timings, batch.stamped.stages, parts[1]);
+    // A device that refused a submission leaves the old status block: the run would never end.
+    this.#device.assertUsable();
+    this.#control = CONTROL.unpack(parts[0]);
+    const { state, steps, searches, residual, unfinished } = this.#control;
+    this.#plan.observe(this.#control, batch.steps, steps - before.steps);
+    if (steps > before.steps) this.#sweeps.observe(this.#control, this.#phases.phase !== PHASE.ADVANCE);
+    if (state === STATE.NEEDS_ROOM) this.hasPairs = false;
+    else if (searches > before.searches) this.hasPairs = true;
+    if (steps > before.steps) {
+      const isBest = this.#control.bests > before.bests;
+      if (x) states.add(new Float32Array(x), this.#phases.phase, steps, isBest, isArrival);
+      input.onProgress?.({ steps, residual, unfinishedVertices: unfinished });
+    }
+    // What holds the others is told as before the arrival.
+    if (!isArrival) await holds?.note(before, this.#control, this.#phases.phase);
+    return state;
+  }
+
+  #newEncoder(): GPUCommandEncoder {
+    return this.#device.memory.device.createCommandEncoder();
+  }
+}
+
+const isFinal = (state: number): boolean =>
+  state === STATE.CONVERGED || state === STATE.STALLED || state === STATE.AT_STEP_LIMIT;

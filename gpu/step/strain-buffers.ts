@@ -1,0 +1,159 @@
+import { NO_CORNER } from '../../src/mesh/strain.js';
+import type { StrainElements } from '../../src/solver/strain/elements.js';
+import { UNIFORM_STRIDE } from '../device/dispatch.js';
+import { BUFFER_USAGE } from '../device/flags.js';
+import type { DeviceMemory } from '../device/memory.js';
+import { TAIL_EDGES, UNLIMITED } from '../kernels/constants.js';
+import { EDGE_RANGE, STRAIN_PROGRESS, STRAIN_SHARES } from '../kernels/structs.js';
+
+const { STORAGE, COPY_SRC, COPY_DST, UNIFORM } = BUFFER_USAGE;
+const STATE = STORAGE | COPY_SRC | COPY_DST;
+
+/** Words of struct StrainElement (gpu/kernels/strain/element.wgsl), and where its fields begin. */
+const ELEMENT = { words: 24, gradients: 4, limits: 16, component: 20, colour: 21 } as const;
+/** Bytes of struct StrainState (strain/state.wgsl): five matrices of three columns of 16 bytes. */
+const STATE_BYTES = 5 * 48;
+
+/** Colours that whole dispatches sweep: one workgroup sweeps the last ones, from which on no colour has more elements than this. */
+export function wideColoursOf({ offsets }: Pick<StrainElements, 'offsets'>): number {
+  let wide = offsets.length - 1;
+  while (wide > 0 && offsets[wide] - offsets[wide - 1] <= TAIL_EDGES) wide--;
+  return wide;
+}
+
+/**
+ * What the pull-back of a mesh with strain limits needs besides PullBackBuffers, by the names that the kernels of gpu/kernels/strain use.
+ * Per element: strainElements struct StrainElement, strainState struct StrainState. Per component: strainShares, strainMembers (where its vertices
+ * begin, and which they are). Per colour and element: strainColours, strainActive, heldStrains. strainRebuilt float32[3V].
+ */
+export class StrainBuffers {
+  readonly strainElements: GPUBuffer;
+  readonly strainState: GPUBuffer;
+  readonly strainShares: GPUBuffer;
+  readonly strainMembers: GPUBuffer;
+  readonly strainColours: GPUBuffer;
+  readonly strainActive: GPUBuffer;
+  readonly heldStrains: GPUBuffer;
+  readonly strainRebuilt: GPUBuffer;
+  readonly strainProgress: GPUBuffer;
+  readonly strainRanges: GPUBuffer;
+  freedEdges!: GPUBuffer;
+
+  readonly #memory: DeviceMemory;
+  readonly #all = new Set<GPUBuffer>();
+  /** what strainElements holds */
+  #elements: StrainElements | undefined;
+
+  /** @param freedEdges uint32[n] edges without a limit σ L*, by their places in the sweep */
+  constructor(memory: DeviceMemory, elements: StrainElements, freedEdges: readonly number[]) {
+    this.#memory = memory;
+    const { count, components, offsets, componentOf } = elements;
+    const members = membersOf(elements);
+    const colours = offsets.length - 1;
+    this.strainElements = this.#add('strainElements', 4 * ELEMENT.words * count, STORAGE | COPY_DST);
+    this.strainState = this.#add('strainState', STATE_BYTES * count, STATE);
+    this.strainShares = this.#add('strainShares', STRAIN_SHARES.bytes * components, STATE);
+    this.strainMembers = this.#add('strainMembers', members.byteLength, STORAGE | COPY_DST);
+    this.strainColours = this.#add('strainColours', offsets.byteLength, STORAGE | COPY_DST);
+    this.strainActive = this.#add('strainActive', 4 * (colours + count), STATE);
+    this.heldStrains = this.#add('heldStrains', 4 * (colours + count), STATE);
+    this.strainRebuilt = this.#add('strainRebuilt', 12 * componentOf.length, STATE);
+    this.strainProgress = this.#add('strainProgress', STRAIN_PROGRESS.bytes, STATE);
+    const ranges = rangesOf(elements);
+    this.strainRanges = this.#add('strainRanges', ranges.byteLength, UNIFORM | COPY_DST);
+    const { queue } = memory.device;
+    queue.writeBuffer(this.strainMembers, 0, members);
+    queue.writeBuffer(this.strainColours, 0, Uint32Array.from(offsets));
+    queue.writeBuffer(this.strainRanges, 0, ranges);
+    this.freeEdges(freedEdges);
+    this.upload(elements);
+  }
+
+  /** Edges are constrained in another order, or not any more. */
+  freeEdges(edges: readonly number[]): void {
+    if (this.freedEdges) {
+      this.#all.delete(this.freedEdges);
+      this.#memory.free(this.freedEdges);
+    }
+    this.freedEdges = this.#add('freedEdges', 4 * (edges.length + 1), STORAGE | COPY_DST);
+    this.#memory.device.queue.writeBuffer(this.freedEdges, 0, Uint32Array.from([edges.length, ...edges]));
+  }
+
+  /** The same elements, perhaps in another unit. */
+  upload(elements: StrainElements): void {
+    if (this.#elements === elements) return;
+    this.#memory.device.queue.writeBuffer(this.strainElements, 0, packElements(elements));
+    this.#elements = elements;
+  }
+
+  named(name: string): GPUBuffer | undefined {
+    const buffer = (this as unknown as Record<string, unknown>)[name] as GPUBuffer;
+    return this.#all.has(buffer) ? buffer : undefined;
+  }
+
+  close(): void {
+    for (const buffer of this.#all) this.#memory.free(buffer);
+    this.#all.clear();
+  }
+
+  #add(label: string, bytes: number, usage: number): GPUBuffer {
+    const buffer = this.#memory.allocate(label, bytes, usage);
+    this.#all.add(buffer);
+    return buffer;
+  }
+}
+
+function packElements({
+  count,
+  corners,
+  gradients,
+  limits,
+  componentOfElement,
+  offsets,
+}: StrainElements): Uint32Array<ArrayBuffer> {
+  const words = new Uint32Array(ELEMENT.words * count);
+  const floats = new Float32Array(words.buffer);
+  for (let colour = 0; colour + 1 < offsets.length; colour++) {
+    for (let e = offsets[colour]; e < offsets[colour + 1]; e++) {
+      const at = ELEMENT.words * e;
+      words.set(corners.subarray(4 * e, 4 * e + 4), at);
+      for (let k = 0; k < 3; k++) {
+        floats.set(gradients.subarray(9 * e + 3 * k, 9 * e + 3 * k + 3), at + ELEMENT.gradients + 4 * k);
+      }
+      // s_min, s_max, κ, ℓ
+      floats.set(limits.subarray(4 * e, 4 * e + 4), at + ELEMENT.limits);
+      if (limits[4 * e + 1] > UNLIMITED) floats[at + ELEMENT.limits + 1] = UNLIMITED;
+      words[at + ELEMENT.component] = componentOfElement[e];
+      words[at + ELEMENT.colour] = colour;
+    }
+  }
+  return words;
+}
+
+/** uint32: of each component the place of its first vertex, and an end; then the vertices, component by component. */
+function membersOf({
+  componentOf,
+  components,
+}: Pick<StrainElements, 'componentOf' | 'components'>): Uint32Array<ArrayBuffer> {
+  const members: number[][] = Array.from({ length: components }, () => []);
+  componentOf.forEach((c, v) => {
+    if (c !== NO_CORNER) members[c].push(v);
+  });
+  let place = components + 1;
+  const places = members.map((own) => {
+    place += own.length;
+    return place - own.length;
+  });
+  return Uint32Array.from([...places, place].concat(...members));
+}
+
+/** The EdgeRange of each dispatch of a sweep, wide colours before the tail. */
+function rangesOf(elements: StrainElements): Uint8Array<ArrayBuffer> {
+  const wide = wideColoursOf(elements);
+  const ranges = new Uint8Array(UNIFORM_STRIDE * (wide + 1));
+  for (let c = 0; c <= wide; c++) {
+    const range = EDGE_RANGE.pack({ firstColour: c, endColour: elements.offsets.length - 1 });
+    ranges.set(new Uint8Array(range), UNIFORM_STRIDE * c);
+  }
+  return ranges;
+}

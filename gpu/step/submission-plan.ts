@@ -1,0 +1,147 @@
+import type { Phase } from '../kernels/constants.js';
+import { PHASE, SEARCH_MODE, STATE } from '../kernels/constants.js';
+import type { ControlBlock } from './answer.js';
+import type { Precedes } from './batch.js';
+import { LookAhead } from './look-ahead.js';
+
+/** What is recorded and submitted next. */
+export interface Submission {
+  /** 0 = what was recorded so far, and a search where one precedes */
+  readonly steps: number;
+  /** what precedes the first of them */
+  readonly precedes: Precedes;
+  /** what precedes each of the others */
+  readonly between: Precedes;
+}
+
+/**
+ * Where a search is due before one step in so many, it is recorded before every one of which nothing is known: an empty search has fewer
+ * dispatches than a step, and a pause costs a step in vain and a reading.
+ */
+const OFTEN = 3;
+
+/** Steps of a phase, and the searches before them. */
+interface Habit {
+  readonly steps: number;
+  readonly searches: number;
+}
+
+/**
+ * Decides how many steps a run of one scene submits, and where a search is recorded. What is submitted in vain costs its dispatches: a search
+ * where none is due, or steps after a pause. What is not submitted costs a reading of the status.
+ */
+export class SubmissionPlan {
+  readonly #lookAhead = new LookAhead();
+  /** by phase, of this request and, with half the weight each time, of those before */
+  readonly #habits = new Map<Phase, Habit>();
+  #phase: Phase = PHASE.ADVANCE;
+  /** searches of the request so far */
+  #searches = 0;
+  /** P has had room for what a search has found: another one is likely to end without a pause */
+  #hasKnownRoom: boolean;
+  /** what precedes the next step, where no step is in flight */
+  #precedes: Precedes = 'SEARCH';
+  /** the opening of the request is likely to end it, or to ask for another phase */
+  #opensAlone = false;
+  /** the request began with a valid P, and no status of it has been read */
+  #mayReuse = false;
+  /** the last request that began with a valid P searched before its first step; undefined = there was none */
+  #outgrewPairs: boolean | undefined;
+
+  /** @param searchesOnHost the run pauses for each search by itself, and none is recorded */
+  constructor(searchesOnHost: boolean) {
+    this.#hasKnownRoom = searchesOnHost;
+  }
+
+  /**
+   * A request begins.
+   *
+   * @param hasPairs P is valid; the opening decides whether it serves the request
+   * @param isEarly the pull-back follows at once unless kinematic vertices move
+   */
+  begin(hasPairs: boolean, isEarly: boolean): void {
+    this.#searches = 0;
+    this.#open(PHASE.ADVANCE);
+    this.#mayReuse = hasPairs;
+    this.#opensAlone = isEarly;
+    this.#precedes = hasPairs && this.#outgrewPairs !== true ? 'WATCH' : 'SEARCH';
+  }
+
+  /** Another phase begins. @param wantsSearch the word of the control block */
+  enter(phase: Phase, wantsSearch: number): void {
+    this.#open(phase);
+    this.#precedes = precedesOf(wantsSearch);
+  }
+
+  /**
+   * @param inFlight steps that are submitted and whose status was not read
+   * @param most steps of one submission
+   * @param left steps that the limit allows beyond those in flight
+   * @param isStepwise one step at a time
+   */
+  next(inFlight: number, most: number, left: number, isStepwise: boolean): Submission {
+    const between = this.#searchesOften ? 'SEARCH' : 'WATCH';
+    if (left <= 0 || this.#opensAlone) return { steps: 0, precedes: 'NONE', between };
+    const precedes = inFlight > 0 ? between : this.#precedes;
+    // Its status is cheap to read, and tells.
+    if (isStepwise && precedes === 'WATCH') return { steps: 0, precedes, between };
+    if (precedes === 'SEARCH' && inFlight === 0 && !this.#hasKnownRoom) return { steps: 0, precedes, between };
+    const isUncertain = this.#mayReuse && this.#outgrewPairs === undefined;
+    const allowed = isStepwise || isUncertain ? 1 : this.#lookAhead.most;
+    // In two submissions, so that the second one runs while the status of the first is read.
+    const wanted = inFlight === 0 ? Math.ceil(allowed / 2) : allowed - inFlight;
+    return { steps: Math.max(0, Math.min(most, left, wanted)), precedes, between };
+  }
+
+  /** The status of a submission was read. @param done steps that the device has done of those submitted */
+  observe(control: ControlBlock, submitted: number, done: number): void {
+    const searched = control.searches - this.#searches;
+    this.#lookAhead.observe(submitted, done, searched > 0 && !this.#searchesOften);
+    const { steps, searches } = this.#habit;
+    this.#habits.set(this.#phase, { steps: steps + done, searches: searches + searched });
+    this.#searches = control.searches;
+    this.#opensAlone = false;
+    if (this.#mayReuse) this.#outgrewPairs = control.isReused === 0;
+    this.#mayReuse = false;
+    if (control.searches > 0) this.#hasKnownRoom = true;
+    this.#precedes = precedesOf(control.wantsSearch);
+  }
+
+  /** So many submitted steps did nothing, since the run had paused or ended. */
+  discard(steps: number): void {
+    this.#lookAhead.discard(steps);
+  }
+
+  /** The run goes on with this control block after it has paused in `state`. */
+  resume(state: number, { wantsSearch }: Pick<ControlBlock, 'wantsSearch'>): void {
+    this.#lookAhead.pause(state === STATE.NEEDS_SEARCH || state === STATE.NEEDS_SWEEPS);
+    if (wantsSearch === SEARCH_MODE.RESUME) this.#hasKnownRoom = true;
+    const isWithinStep =
+      state === STATE.NEEDS_CANDIDATES || state === STATE.NEEDS_ROUNDS || state === STATE.NEEDS_SWEEPS;
+    // What is wanted there is wanted of the search before the step after it.
+    this.#precedes = isWithinStep ? 'NONE' : precedesOf(wantsSearch);
+  }
+
+  /** A phase has ended by itself. */
+  end(): void {
+    this.#lookAhead.end();
+  }
+
+  #open(phase: Phase): void {
+    this.#phase = phase;
+    this.#lookAhead.enter(phase);
+    const { steps, searches } = this.#habit;
+    this.#habits.set(phase, { steps: steps / 2, searches: searches / 2 });
+  }
+
+  get #habit(): Habit {
+    return this.#habits.get(this.#phase) ?? { steps: 0, searches: 0 };
+  }
+
+  get #searchesOften(): boolean {
+    const { steps, searches } = this.#habit;
+    return OFTEN * searches >= steps;
+  }
+}
+
+const precedesOf = (wantsSearch: number): Precedes => (wantsSearch === SEARCH_MODE.NONE ? 'NONE' : 'SEARCH');

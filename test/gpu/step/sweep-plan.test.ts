@@ -1,0 +1,108 @@
+import t from 'tap';
+import { MOST_ROUNDS } from '../../../gpu/kernels/constants.js';
+import { ROUND_ROWS } from '../../../gpu/step/request.js';
+import { SweepPlan } from '../../../gpu/step/sweep-plan.js';
+
+const done = (wideRounds: number, firstTail = 0) => ({
+  ...{ wideRounds, firstTail, mostContacts: 1000 * wideRounds, sweptEnds: 1000 },
+});
+
+/** Vertices of a mesh whose sweeps may have long rounds, and of one whose sweeps have none. */
+const MANY = 1_000_000;
+const FEW = 5000;
+
+t.test(
+  'A first step of many candidates pauses for its rounds, and the steps after it have those that they want.',
+  async (t) => {
+    const plan = new SweepPlan(MANY);
+    plan.begin();
+    const { covered } = plan;
+    t.equal(plan.rounds, 0, 'nothing is recorded for nothing');
+    t.ok(covered > 8 * ROUND_ROWS && covered < 1000 * ROUND_ROWS, `${covered} candidates`);
+    plan.extend(2 * covered);
+    t.ok(plan.rounds >= 16, `${plan.rounds} rounds`);
+    t.ok(plan.covered >= 2 * covered, 'the step does not pause again');
+    plan.observe(done(40), false);
+    t.ok(plan.rounds >= 40 && plan.rounds <= 50, `${plan.rounds} rounds for 40`);
+    t.ok(plan.covered >= 2 * covered, 'nor does the next one with as many');
+    t.ok(plan.covered < 20 * covered, 'one with ten times as many wants more rounds');
+    plan.observe(done(0), false);
+    t.strictSame([plan.rounds, plan.covered], [0, covered], 'few contacts take no whole dispatch');
+  },
+);
+
+t.test('A small mesh has no long rounds, whatever its candidates.', async (t) => {
+  const plan = new SweepPlan(FEW);
+  plan.begin();
+  t.ok(plan.covered >= 1e9, 'no step pauses');
+  plan.extend(1e7);
+  t.equal(plan.wide.rounds, 0);
+});
+
+t.test('More candidates want more rounds.', async (t) => {
+  let last = 0;
+  for (const more of [1.1, 4, 20]) {
+    const plan = new SweepPlan(MANY);
+    plan.begin();
+    plan.extend(more * plan.covered);
+    t.ok(plan.rounds > last, `${plan.rounds} rounds`);
+    last = plan.rounds;
+  }
+});
+
+t.test('The dispatches of a round have a thread for several contacts of the sweep.', async (t) => {
+  const plan = new SweepPlan(MANY);
+  plan.observe({ wideRounds: 40, firstTail: 0, mostContacts: 200_000, sweptEnds: 0 }, false);
+  const { rounds, threads } = plan.wide;
+  t.ok(rounds >= 40 && rounds <= 50);
+  t.ok(threads >= 2000 && threads <= 200_000, `${threads} threads`);
+  plan.observe({ wideRounds: 4000, firstTail: 0, mostContacts: 4e9, sweptEnds: 0 }, false);
+  t.ok(plan.wide.rounds <= MOST_ROUNDS && plan.wide.threads <= 1 << 17, 'there are limits');
+});
+
+t.test('A request begins with the rounds of the first step of the last one.', async (t) => {
+  const plan = new SweepPlan(MANY);
+  plan.begin();
+  plan.extend(2 * plan.covered);
+  plan.observe(done(40), false);
+  plan.observe(done(0), false);
+  plan.begin();
+  t.ok(plan.rounds >= 40);
+  plan.observe(done(0), false);
+  plan.begin();
+  t.equal(plan.rounds, 0);
+});
+
+t.test('Candidates of which few become contacts do not pause every step.', async (t) => {
+  const plan = new SweepPlan(MANY);
+  plan.begin();
+  const candidates = 3 * plan.covered;
+  plan.extend(candidates);
+  plan.observe(done(0), false);
+  t.ok(plan.covered >= candidates);
+  t.ok(plan.covered < 2 * candidates, 'many more do');
+});
+
+t.test('Edges: whole dispatches until a step of the pull-back shows that few act.', async (t) => {
+  const plan = new SweepPlan(MANY);
+  t.equal(plan.hasDenseEdges, true);
+  plan.observe(done(0), false);
+  t.equal(plan.hasDenseEdges, true, 'Algorithm 1 says nothing of it');
+  plan.observe(done(0), true);
+  t.equal(plan.hasDenseEdges, false);
+  plan.observe(done(0, 3), true);
+  t.equal(plan.hasDenseEdges, true);
+});
+
+t.test('One workgroup sweeps where few edges and contacts act.', async (t) => {
+  const plan = new SweepPlan(MANY);
+  t.equal(plan.hasFewEnds, false, 'nothing is known yet');
+  plan.observe(done(0), false);
+  t.equal(plan.hasFewEnds, false, 'Algorithm 1 says nothing of it');
+  plan.observe(done(0), true);
+  t.equal(plan.hasFewEnds, true);
+  plan.observe({ ...done(0), sweptEnds: 1e6 }, true);
+  t.equal(plan.hasFewEnds, false, 'many act');
+  plan.observe(done(0, 3), true);
+  t.equal(plan.hasFewEnds, false, 'whole dispatches sweep a colour');
+});
