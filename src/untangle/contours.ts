@@ -1,0 +1,126 @@
+import type { Pierce } from './pierces.js';
+import { rowOf, type Topology } from './topology.js';
+
+/** Which of the two sheets of a contour: the one of the edge of its first pierce is 0. */
+export type Role = 0 | 1;
+
+export interface Contour {
+  /** in the order of the curve as far as it is one */
+  readonly pierces: readonly Pierce[];
+  /** by pierce: the role of the sheet of its edge */
+  readonly roles: readonly Role[];
+  /** it ends nowhere */
+  readonly isClosed: boolean;
+  /** ends at vertices that both sheets share, and at borders of the sheet of a role */
+  readonly sharedEnds: number;
+  readonly borderEnds: readonly [number, number];
+}
+
+interface Link {
+  readonly to: number;
+  /** the edge's sheet of the one is the triangle's sheet of the other */
+  readonly flips: boolean;
+}
+
+/**
+ * Puts pierces together to the curves along which sheets cross. Edge e pierces triangle t: for each triangle f at e the pair
+ * (f, t) has a common segment that begins at this pierce. It ends at a pierce of another side of f through t, of a side of t through f, or
+ * at a vertex that f and t share. Two pierces of the same pair of triangles are therefore neighbours on the curve. Pierces of
+ * a contour are in a fixed order, and contours are in the order of their first pierces.
+ *
+ * Linear in the number of pierces.
+ */
+export function findContours(topology: Topology, pierces: readonly Pierce[]): Contour[] {
+  const { trianglesOfEdge, mesh } = topology;
+  const count = mesh.triangles.length / 3;
+  const meetings = new Map<number, number[]>();
+  const ends = pierces.map(() => ({ border: 0, shared: 0 }));
+  pierces.forEach(({ edge, triangle }, n) => {
+    const around = rowOf(trianglesOfEdge, edge);
+    if (around.length < 2) ends[n]!.border++;
+    for (const f of around) {
+      if (sharesVertex(mesh.triangles, f, triangle)) {
+        ends[n]!.shared++;
+        continue;
+      }
+      const key = Math.min(f, triangle) * count + Math.max(f, triangle);
+      const known = meetings.get(key);
+      if (known) known.push(n);
+      else meetings.set(key, [n]);
+    }
+  });
+  const links: Link[][] = pierces.map(() => []);
+  for (const met of meetings.values()) {
+    for (let k = 1; k < met.length; k++) {
+      const [a, b] = [met[k - 1]!, met[k]!];
+      const flips = pierces[a]!.triangle !== pierces[b]!.triangle;
+      links[a]!.push({ to: b, flips });
+      links[b]!.push({ to: a, flips });
+    }
+  }
+  const role = new Int8Array(pierces.length).fill(-1);
+  const contours: Contour[] = [];
+  for (let seed = 0; seed < pierces.length; seed++) {
+    if (role[seed] === -1) contours.push(walk(seed, pierces, links, ends, role));
+  }
+  return contours;
+}
+
+function walk(
+  seed: number,
+  pierces: readonly Pierce[],
+  links: readonly (readonly Link[])[],
+  ends: readonly { border: number; shared: number }[],
+  role: Int8Array,
+): Contour {
+  const members = reach(seed, links, role);
+  // The curve is told from one of its ends; its roles stay those of the seed.
+  const start = members.find((n) => links[n]!.length < 2) ?? seed;
+  const seen = new Set<number>();
+  const order: number[] = [];
+  const stack = [start];
+  for (let n = stack.pop(); n !== undefined; n = stack.pop()) {
+    if (seen.has(n)) continue;
+    seen.add(n);
+    order.push(n);
+    for (const { to } of links[n]!) if (!seen.has(to)) stack.push(to);
+  }
+  const borderEnds: [number, number] = [0, 0];
+  let sharedEnds = 0;
+  let isClosed = true;
+  for (const n of order) {
+    borderEnds[role[n] as Role] += ends[n]!.border;
+    sharedEnds += ends[n]!.shared;
+    if (links[n]!.length !== 2) isClosed = false;
+  }
+  return {
+    pierces: order.map((n) => pierces[n]!),
+    roles: order.map((n) => role[n] as Role),
+    isClosed,
+    sharedEnds,
+    borderEnds,
+  };
+}
+
+/** What hangs together with a pierce; sets the roles. */
+function reach(seed: number, links: readonly (readonly Link[])[], role: Int8Array): number[] {
+  const members = [seed];
+  role[seed] = 0;
+  for (let k = 0; k < members.length; k++) {
+    const n = members[k]!;
+    for (const { to, flips } of links[n]!) {
+      if (role[to] !== -1) continue;
+      role[to] = flips ? 1 - role[n] : role[n];
+      members.push(to);
+    }
+  }
+  return members;
+}
+
+const sharesVertex = (triangles: Uint32Array, f: number, t: number): boolean => {
+  for (let k = 3 * f; k < 3 * f + 3; k++) {
+    const v = triangles[k];
+    if (v === triangles[3 * t] || v === triangles[3 * t + 1] || v === triangles[3 * t + 2]) return true;
+  }
+  return false;
+};

@@ -1,0 +1,2 @@
+export type { UntanglePiece, UntangleProblem, UntangleTools } from './problem.js';
+export { untangle } from './untangle.js';

@@ -1,0 +1,38 @@
+import type { Positions } from '../contract/mesh.js';
+import { distanceOf } from '../mesh/lengths.js';
+import { ownLength } from '../mesh/rest-lengths.js';
+import type { CollisionMesh } from '../mesh/types.js';
+import type { Guidance } from './sides.js';
+import { outsideOf, type Topology } from './topology.js';
+
+/** float64[E] lengths of the contact edges at rest; where the mesh has none, those of the start. */
+export function lengthsAtRest({ edges, restLengths }: CollisionMesh, start: Positions): Float64Array {
+  const lengths = new Float64Array(edges.length / 2);
+  for (let e = 0; e < lengths.length; e++)
+    lengths[e] = ownLength(restLengths?.edges[e]) ?? distanceOf(start, edges[2 * e], edges[2 * e + 1]);
+  return lengths;
+}
+
+/** What every vertex has of the surface, the edges of every sheet, and where the outside of bodies is. */
+export function surfaceOf(topology: Topology, positions: Positions): Pick<Guidance, 'areas' | 'edgesOf' | 'outsides'> {
+  const { mesh, sheet, sheets } = topology;
+  const { triangles, edges, vertexCount } = mesh;
+  const areas = new Float64Array(vertexCount);
+  for (let t = 0; t < triangles.length; t += 3) {
+    const [a, b, c] = [triangles[t], triangles[t + 1], triangles[t + 2]];
+    const [p, q, r] = [distanceOf(positions, a, b), distanceOf(positions, b, c), distanceOf(positions, c, a)];
+    const s = (p + q + r) / 2;
+    const share = Math.sqrt(Math.max(0, s * (s - p) * (s - q) * (s - r))) / 3;
+    for (const v of [a, b, c]) areas[v] += share;
+  }
+  const bySheet = new Map<number, number[]>();
+  for (let e = 0; e < edges.length / 2; e++) {
+    const root = sheet[edges[2 * e]];
+    const known = bySheet.get(root);
+    if (known) known.push(e);
+    else bySheet.set(root, [e]);
+  }
+  const x = Float64Array.from(positions);
+  const outsides = new Map([...sheets].map(([root, kind]) => [root, outsideOf(topology, kind, x)]));
+  return { areas, edgesOf: (root) => bySheet.get(root) ?? [], outsides };
+}

@@ -1,0 +1,99 @@
+import { orient3d } from 'robust-predicates';
+import type { ElementPair } from '../contract/elements.js';
+import type { StateFindings } from '../verify/types.js';
+import type { Topology } from './topology.js';
+
+/** An edge that has a point in common with a triangle. */
+export interface Pierce {
+  /** of CollisionMesh.edges and CollisionMesh.triangles */
+  readonly edge: number;
+  readonly triangle: number;
+  /** from the first end of the edge to the second, 0 to 1: where it meets the triangle's plane */
+  readonly at: number;
+  /** −1, 0, 1: on which side of the triangle, turned as Topology.turn says, the first end of the edge is; the second is on the other */
+  readonly side: number;
+}
+
+/** What intersects in a state. */
+export interface Pierces {
+  readonly pierces: readonly Pierce[];
+  /** every pair that has a common point, also of rods and particles */
+  readonly pairs: readonly ElementPair[];
+}
+
+/** Finds edges and triangles by their vertices. */
+export class ElementIds {
+  readonly #vertexCount: number;
+  readonly #edges = new Map<number, number>();
+  readonly #topology: Topology;
+
+  constructor(topology: Topology) {
+    const { edges, vertexCount } = topology.mesh;
+    this.#topology = topology;
+    this.#vertexCount = vertexCount;
+    for (let e = 0; e < edges.length; e += 2) this.#edges.set(edges[e] * vertexCount + edges[e + 1], e / 2);
+  }
+
+  edge(a: number, b: number): number {
+    return this.#edges.get(Math.min(a, b) * this.#vertexCount + Math.max(a, b))!;
+  }
+
+  triangle(a: number, b: number, c: number): number {
+    const { trianglesAt, mesh } = this.#topology;
+    for (let k = trianglesAt.first[a]; k < trianglesAt.first[a + 1]; k++) {
+      const t = trianglesAt.items[k];
+      const corners = mesh.triangles.subarray(3 * t, 3 * t + 3);
+      if (corners.includes(b) && corners.includes(c)) return t;
+    }
+    return -1;
+  }
+}
+
+/** @param x float64[3·V] the state in which they were found */
+export function readPierces(
+  topology: Topology,
+  ids: ElementIds,
+  x: Float64Array,
+  { intersections }: StateFindings,
+): Pierces {
+  const pierces: Pierce[] = [];
+  for (const { kind, a, b } of intersections) {
+    if (kind !== 'EDGE_TRIANGLE') continue;
+    const edge = ids.edge(a[0]!, a[1]!);
+    const triangle = ids.triangle(b[0]!, b[1]!, b[2]!);
+    pierces.push({ edge, triangle, ...meet(topology, edge, triangle, x) });
+  }
+  return { pierces, pairs: intersections };
+}
+
+function meet({ mesh: { edges, triangles }, turn }: Topology, edge: number, triangle: number, x: Float64Array) {
+  const heightOf = (v: number): number => {
+    const [i, j, k] = [3 * triangles[3 * triangle], 3 * triangles[3 * triangle + 1], 3 * triangles[3 * triangle + 2]];
+    // orient3d is negative where v lies above the plane from which the corners run counter-clockwise.
+    return -orient3d(
+      x[i],
+      x[i + 1],
+      x[i + 2],
+      x[j],
+      x[j + 1],
+      x[j + 2],
+      x[k],
+      x[k + 1],
+      x[k + 2],
+      x[3 * v],
+      x[3 * v + 1],
+      x[3 * v + 2],
+    );
+  };
+  const [low, high] = [heightOf(edges[2 * edge]), heightOf(edges[2 * edge + 1])];
+  const at = low === high ? 0.5 : Math.min(1, Math.max(0, low / (low - high)));
+  // An end that lies in the plane is on the other side than its partner.
+  const sign = Math.sign(low) || -Math.sign(high);
+  return { at, side: turn[triangle] * sign };
+}
+
+/** Point of a pierce. */
+export function pointOf({ mesh: { edges } }: Topology, { edge, at }: Pierce, x: Float64Array, axis: number): number {
+  const [from, to] = [x[3 * edges[2 * edge] + axis], x[3 * edges[2 * edge + 1] + axis]];
+  return from + at * (to - from);
+}

@@ -1,0 +1,258 @@
+import type { ContourKind } from '../contract/untangle.js';
+import { TriangleTree } from '../diagnose/triangle-tree.js';
+import type { Contour, Role } from './contours.js';
+import { type Crossing, type CutEnd, type Label, type Span, sheetOf } from './crossings.js';
+import type { Decision } from './sides.js';
+import { normalOf } from './sides.js';
+import { rowOf, type Topology } from './topology.js';
+
+/** Vertices of a sheet that are on the wrong side of another sheet. */
+export interface Region {
+  readonly contour: number;
+  readonly role: Role;
+  readonly vertices: readonly number[];
+  /** edges with both ends on the right side and a piece between on the other */
+  readonly spans: readonly Span[];
+  /** the wrong ends of edges that the contour cuts */
+  readonly cuts: readonly CutEnd[];
+  /** the side of the partner's triangles, turned, to which they go */
+  readonly right: Label;
+  /** triangles of the other sheet, near the region */
+  readonly partner: readonly number[];
+  /** vertices deeper than this are left where they are; Infinity = none */
+  readonly deepest: number;
+}
+
+export interface RegionTools {
+  readonly topology: Topology;
+  readonly x: Float64Array;
+  /** typical length of an edge */
+  readonly edge: number;
+  /** rings by which floods go beyond what they need */
+  readonly rings: number;
+}
+
+const ROLES = [0, 1] as const;
+
+/** A vertex lies over a sheet where the way to its nearest point is this nearly along the normal. */
+const OVER = 0.7;
+
+/** Triangles of a partner, at most. */
+const MOST_PARTNERS = 60_000;
+
+/** Vertices that one limited flood visits, at most. */
+const MOST_FLOODED = 20_000;
+
+/**
+ * What a contour cuts off has at most this many vertices for each that fits into the square of its extent; else it is flooded
+ * from its ends.
+ */
+const SPREAD = 4;
+
+/** A patch of a sheet that crosses itself, or a body, is only wrong as a whole if it has at most this share of the sheet's vertices. */
+const MOST_OF_SHEET = 0.6;
+
+export function kindOf(contour: Contour, { separations }: Decision): ContourKind {
+  if (contour.sharedEnds > 0) return 'LOOP';
+  if (contour.isClosed) return 'CLOSED';
+  return separations[0].isWhole || separations[1].isWhole ? 'BORDER' : 'OPEN';
+}
+
+/** The regions of a contour, none, one or two. */
+export function regionsOf(
+  tools: RegionTools,
+  contours: readonly Contour[],
+  c: number,
+  crossing: Crossing,
+  decision: Decision,
+): Region[] {
+  const contour = contours[c]!;
+  const { topology } = tools;
+  const { right, separations, patches, why } = decision;
+  const found: Region[] = [];
+  const isOneSheet = crossing.sheets[0] === crossing.sheets[1];
+  const within = SPREAD * (2 + extentOf(topology, contour, tools.x) / tools.edge) ** 2;
+  for (const role of ROLES) {
+    const label = right[role];
+    if (label === 0) continue;
+    const ends = crossing.ends.get(c)![role];
+    const sheet = topology.sheets.get(sheetOf(topology, contour, role));
+    const whole = separations[role].isWhole
+      ? separations[role].patches.get(-label as Label)!.flatMap((patch) => patches.vertices(patch))
+      : undefined;
+    const isMostOfSheet =
+      (isOneSheet || why === 'BODY') && (whole?.length ?? 0) > MOST_OF_SHEET * (sheet?.vertices ?? 0);
+    const isTooLarge = isMostOfSheet || (whole?.length ?? 0) > within;
+    const vertices =
+      whole && !isTooLarge ? whole : floodBelow(tools, contour, role, crossing, ends, -label as Label).vertices;
+    const spans = crossing.spans.get(c)![role].filter((span) => span.label === label);
+    if (vertices.length + spans.length === 0) continue;
+    const cuts = ends.filter((end) => end.label === -label && crossing.cut.has(end.edge));
+    found.push(regionOf(tools, contour, c, role, label, vertices, { spans, cuts }, sheet?.isKinematic === true));
+  }
+  if (found.length > 0 || why === 'BODY' || why === 'HINT') return found;
+  const options = ROLES.flatMap((role) =>
+    ([1, -1] as const).map((label) => ({
+      role,
+      label,
+      ...floodBelow(tools, contour, role, crossing, crossing.ends.get(c)![role], -label as Label),
+    })),
+  ).filter(({ vertices }) => vertices.length > 0);
+  if (options.length === 0) return [];
+  const sign = decision.isTurned ? -1 : 1;
+  const { role, label, vertices } = options.reduce((best, option) =>
+    sign * option.cost < sign * best.cost ? option : best,
+  );
+  return [regionOf(tools, contour, c, role, label, vertices, { spans: [], cuts: [] }, false)];
+}
+
+function regionOf(
+  tools: RegionTools,
+  contour: Contour,
+  c: number,
+  role: Role,
+  right: Label,
+  vertices: readonly number[],
+  { spans, cuts }: Pick<Region, 'spans' | 'cuts'>,
+  isKinematic: boolean,
+): Region {
+  const { edges } = tools.topology.mesh;
+  const around = vertices.length > 0 ? vertices : spans.flatMap(({ edge }) => [edges[2 * edge], edges[2 * edge + 1]]);
+  const partner = partnerOf(tools, contour, role, around);
+  return {
+    contour: c,
+    role,
+    vertices,
+    spans,
+    cuts,
+    right,
+    partner,
+    deepest: isKinematic ? tools.edge : Number.POSITIVE_INFINITY,
+  };
+}
+
+/** The vertices around the ends with a label that lie over the other sheet on that side, and the sum of their heights. */
+function floodBelow(
+  tools: RegionTools,
+  contour: Contour,
+  role: Role,
+  { cut }: Crossing,
+  ends: readonly CutEnd[],
+  label: Label,
+): { vertices: number[]; cost: number } {
+  const { topology, x, edge, rings } = tools;
+  const { mesh } = topology;
+  const seeds = [...new Set(ends.filter((end) => end.label === label).map(({ vertex }) => vertex))];
+  if (seeds.length === 0) return { vertices: [], cost: 0 };
+  const others = partnerOf(tools, contour, role, seeds);
+  const tree = new TriangleTree(x, mesh.triangles, Uint32Array.from(others));
+  const most = 2 + rings + Math.ceil(extentOf(topology, contour, x) / edge);
+  const reach = (most + 2) * edge;
+  const depth = new Map(seeds.map((v) => [v, 0]));
+  const vertices: number[] = [];
+  let cost = 0;
+  const queue = [...seeds];
+  for (let k = 0; k < queue.length && queue.length < MOST_FLOODED; k++) {
+    const v = queue[k]!;
+    const height = heightOver(topology, x, tree, v, reach);
+    const isSeed = depth.get(v) === 0;
+    if (!isSeed && (height === undefined || Math.sign(height) !== label)) continue;
+    vertices.push(v);
+    cost += Math.abs(height ?? 0);
+    if (depth.get(v)! >= most) continue;
+    for (const e of rowOf(topology.edgesAt, v)) {
+      if (cut.has(e)) continue;
+      const w = mesh.edges[2 * e] === v ? mesh.edges[2 * e + 1] : mesh.edges[2 * e];
+      if (depth.has(w)) continue;
+      depth.set(w, depth.get(v)! + 1);
+      queue.push(w);
+    }
+  }
+  return { vertices, cost };
+}
+
+/** Height over the nearest triangle, turned; undefined where the vertex does not lie over one. */
+function heightOver(
+  topology: Topology,
+  x: Float64Array,
+  tree: TriangleTree,
+  v: number,
+  reach: number,
+): number | undefined {
+  const near = tree.nearest(x[3 * v], x[3 * v + 1], x[3 * v + 2], reach);
+  if (near.triangle < 0) return undefined;
+  const n = normalOf(topology, x, near.triangle);
+  const height = n[0] * (x[3 * v] - near.x) + n[1] * (x[3 * v + 1] - near.y) + n[2] * (x[3 * v + 2] - near.z);
+  return Math.abs(height) >= OVER * near.distance ? height : undefined;
+}
+
+function extentOf({ mesh: { edges } }: Topology, { pierces }: Contour, x: Float64Array): number {
+  let sum = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const { edge } of pierces) {
+      low = Math.min(low, x[3 * edges[2 * edge] + axis]);
+      high = Math.max(high, x[3 * edges[2 * edge] + axis]);
+    }
+    sum += (high - low) ** 2;
+  }
+  return Math.sqrt(sum);
+}
+
+/** Triangles of the other sheet that hang together with the contour and lie in the box of the region, grown by some edges. */
+function partnerOf(
+  { topology, x, edge, rings }: RegionTools,
+  contour: Contour,
+  role: Role,
+  region: readonly number[],
+): number[] {
+  const { mesh, trianglesOfEdge, sides } = topology;
+  const grown = (2 + rings) * edge;
+  const [low, high] = [
+    [Infinity, Infinity, Infinity],
+    [-Infinity, -Infinity, -Infinity],
+  ];
+  for (const v of region) {
+    for (let axis = 0; axis < 3; axis++) {
+      low[axis] = Math.min(low[axis]!, x[3 * v + axis] - grown);
+      high[axis] = Math.max(high[axis]!, x[3 * v + axis] + grown);
+    }
+  }
+  const own = new Set(region);
+  const isInside = (t: number): boolean =>
+    isInBox(x, mesh.triangles, t, low, high) &&
+    !own.has(mesh.triangles[3 * t]) &&
+    !own.has(mesh.triangles[3 * t + 1]) &&
+    !own.has(mesh.triangles[3 * t + 2]);
+  const found = new Set<number>();
+  const queue: number[] = [];
+  const offer = (t: number): void => {
+    if (found.has(t) || !isInside(t)) return;
+    found.add(t);
+    queue.push(t);
+  };
+  contour.pierces.forEach(({ edge: e, triangle }, n) => {
+    if (contour.roles[n] === role) offer(triangle);
+    else for (const t of rowOf(trianglesOfEdge, e)) offer(t);
+  });
+  for (let k = 0; k < queue.length && queue.length < MOST_PARTNERS; k++) {
+    for (let s = 0; s < 3; s++) for (const t of rowOf(trianglesOfEdge, sides[3 * queue[k]! + s])) offer(t);
+  }
+  return queue;
+}
+
+/** Whether the box of a triangle meets another box. */
+function isInBox(
+  x: Float64Array,
+  triangles: Uint32Array,
+  t: number,
+  low: readonly number[],
+  high: readonly number[],
+): boolean {
+  const [a, b, c] = [3 * triangles[3 * t], 3 * triangles[3 * t + 1], 3 * triangles[3 * t + 2]];
+  for (let axis = 0; axis < 3; axis++) {
+    if (Math.min(x[a + axis], x[b + axis], x[c + axis]) > high[axis]!) return false;
+    if (Math.max(x[a + axis], x[b + axis], x[c + axis]) < low[axis]!) return false;
+  }
+  return true;
+}
