@@ -26,6 +26,7 @@ export function warnOfBudget(
     readonly isCutShort: boolean;
     readonly isMeasured: boolean;
     readonly lacksContacts: boolean;
+    readonly lacksReasons: boolean;
     readonly keepsSearch: boolean;
   },
 ): Warning[] {
@@ -65,6 +66,13 @@ export function warnOfBudget(
     warnings.push({
       code: 'CONTACTS_NOT_MEASURED',
       message: `Contacts are omitted: finding them would have exceeded the time budget of ${timeBudgetSeconds} s.`,
+      count: 1,
+    });
+  }
+  if (omitted.lacksReasons) {
+    warnings.push({
+      code: 'REASONS_NOT_MEASURED',
+      message: `Reasons are omitted: finding the contacts that they need would have exceeded the time budget of ${timeBudgetSeconds} s.`,
       count: 1,
     });
   }

@@ -1,3 +1,4 @@
+import type { StateListener } from '../contract/call-context.js';
 import { cancelled, draining } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Timings } from '../contract/report.js';
@@ -9,11 +10,15 @@ import type { StateFindings } from '../verify/types.js';
 import { describeBudget, sumOf, warnOfBudget } from './budget-report.js';
 import { deadlineExceeded, unlessOver } from './deadline.js';
 import type { JobRun } from './job-run.js';
+import { withMultipliers } from './multipliers.js';
+import { PathRecord } from './path-record.js';
 import type { PreparedStep } from './prepare-step.js';
+import { explain, reachOfReasons } from './reasons.js';
 import { buildReport, measureMinDistance, progressUnknown } from './report.js';
 import { type ChosenAnswer, chooseAnswer, pathScopeOf, StateTrail } from './state-trail.js';
 import type { StepCosts } from './step-costs.js';
 import { engineTargetOf, warnOfEarlierState } from './target.js';
+import type { Verifier } from './verifier.js';
 
 /** What differs between a resolve and a step of a session. */
 interface StepHost {
@@ -43,6 +48,23 @@ interface ComputedAnswer {
  * @throws CANCELLED, DEADLINE_EXCEEDED, and whatever the engine throws
  */
 export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: StepHost): Promise<ComputedAnswer> {
+  const { limits, memory } = job.context;
+  const { start, target } = prepared.images;
+  if (!prepared.wantsPath) return compute(prepared, job, host, undefined);
+  const path = new PathRecord({ start, target, maxBytes: limits.maxMessageBytes, memory });
+  try {
+    return await compute(prepared, job, host, path);
+  } finally {
+    path.free();
+  }
+}
+
+async function compute(
+  prepared: PreparedStep,
+  job: JobRun,
+  host: StepHost,
+  path: PathRecord | undefined,
+): Promise<ComputedAnswer> {
   const { context, deadline, stopwatch } = job;
   const rules = {
     ...prepared.rules,
@@ -51,7 +73,8 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   };
   const step: PreparedStep = { ...prepared, rules };
   const { mesh, parameters, images, contactDistance, costs } = step;
-  const { verifier, now, engine, onState } = context;
+  const { verifier, now, engine } = context;
+  const onState = bothOf(context.onState, path?.add);
   const scope = pathScopeOf(mesh, parameters.verify);
   const trail = new StateTrail(step, verifier, scope, onState);
   // A device that reports every state takes one step at a time, with a pause after each. It does so only if something needs
@@ -60,6 +83,7 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
   const target = engineTargetOf(mesh, step.chosen.range, images);
   const opening = stopwatch.lap();
   let pieces = 0;
+  context.onPhase?.('SOLVING');
   const engineResolution = await runUnlessCancelled(job, host, {
     x: images.startEngine,
     y: target.positions,
@@ -72,11 +96,12 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
       return deadline.searchTimeLeft(host.keepsSearch === true && isListening && trail.statesAccepted === 0);
     },
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
+    ...(step.wantsReasons || contactDistance !== undefined ? { recordsHolds: true } : {}),
     ...(isListening
       ? {
-          onState: (x) => {
+          onState: (x, from) => {
             const before = now();
-            trail.accept(x);
+            trail.accept(x, from);
             pieces += (now() - before) * 1000;
           },
         }
@@ -89,7 +114,8 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     throw job.isEnding ? draining() : deadlineExceeded('in the engine');
   }
 
-  trail.finish(resolution.positions);
+  context.onPhase?.('ANSWER_CHECK');
+  trail.finish(resolution.positions, resolution.steps);
   const chosen = await chooseAnswer(step, trail, verifier);
   if (chosen.problem) {
     context.onFinding({
@@ -109,19 +135,19 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     ? await unlessOver(() => ({ minDistance: measureMinDistance(step, positions, verifier) }))
     : undefined;
   const distances = stopwatch.lap();
+  const holding = step.wantsReasons ? await listContacts(step, positions, verifier, reachOfReasons(step)) : undefined;
   const contacts =
-    contactDistance === undefined
-      ? undefined
-      : await unlessOver(() => verifier.findContacts(mesh, positions, rules, contactDistance));
+    contactDistance === undefined ? undefined : await listContacts(step, positions, verifier, contactDistance);
   const listing = stopwatch.lap();
   job.checkpoint('while the answer was verified');
 
+  const told = resolutionOf(chosen, resolution, images.target);
   const timings: Timings = { ...job.openingTimings(), ...resolution.timings };
   timings.verify += opening + pieces + check + distances + listing;
   const { report, vertices } = buildReport(step, {
     answer: positions,
     minDistance: measured?.minDistance,
-    resolution: resolutionOf(chosen, resolution, images.target),
+    resolution: told,
     verification: chosen.verification,
     findings: chosen.findings,
     warnings: [
@@ -132,6 +158,7 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
         isMeasured: measured !== undefined,
         keepsSearch: host.keepsSearch === true,
         lacksContacts: contactDistance !== undefined && contacts === undefined,
+        lacksReasons: step.wantsReasons && holding === undefined,
       }),
     ],
     timings,
@@ -139,6 +166,10 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     engine: engine.description.name,
     isRebuilt: host.isRebuilt?.() ?? false,
   });
+  const isCut = (v: number) => target.isCut(v);
+  const lastStep = chosen.state.at === trail.statesAccepted ? trail.lastStep : 0;
+  const explained = { answer: positions, resolution: told, lastStep, isCut };
+  const reasons = holding && explain(step, { ...explained, contacts: holding });
   job.checkpoint('while the answer was verified');
   // Mapping back counts as "verify", piece by piece. What remains is measuring the answer for the report, and the engine's
   // work besides its stages: transfers, counting, waiting for its device.
@@ -156,8 +187,10 @@ export async function computeAnswer(prepared: PreparedStep, job: JobRun, host: S
     answer: {
       positions,
       report,
-      ...(contacts ? { contacts } : {}),
+      ...(contacts ? { contacts: withMultipliers(contacts, told.holds, step.chosen.frame) } : {}),
+      ...(reasons ? { reasons } : {}),
       ...(vertices ? { vertices } : {}),
+      ...(path ? { path: path.finish() } : {}),
     },
     engine: chosen.state.engine,
     findings: chosen.findings,
@@ -185,6 +218,19 @@ function resolutionOf(
     ...resolution,
     status: isCutShort ? 'DEADLINE' : 'STALLED',
     ...progressUnknown(state.positions, target),
+  };
+}
+
+/** The contacts of an answer; undefined = the time budget does not allow it. */
+function listContacts({ mesh, rules }: PreparedStep, answer: Positions, verifier: Verifier, closerThan: number) {
+  return unlessOver(() => verifier.findContacts(mesh, answer, rules, closerThan));
+}
+
+function bothOf(one: StateListener | undefined, other: StateListener | undefined): StateListener | undefined {
+  if (!one || !other) return one ?? other;
+  return (...state) => {
+    one(...state);
+    other(...state);
   };
 }
 

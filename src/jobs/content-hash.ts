@@ -5,7 +5,8 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
  * Identifies what a session was opened with: sha256, 64 lower-case hexadecimal digits, over these fields in this order,
  * without absent ones:
  *
- *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, strainRest, strainLimits, start
+ *   vertexCount, triangles, segments, particles, tetrahedra, masses, kinematic, parts, ignoredPartPairs, strainRest, strainLimits, restPositions, restEdges,
+ *   restLengths, start
  *
  * Each field is a line of ASCII, `NAME TYPE LENGTH\n` (TYPE u8, u32, f32, f64 or json; LENGTH in bytes), followed by its
  * bytes, numbers little-endian. vertexCount is u32; parts is the JSON of the list of `[name, firstVertex, vertexCount,
@@ -54,6 +55,9 @@ export function hashContent(mesh: MeshInput, start: Positions): string {
     addArray('strainRest', rest);
     add('strainLimits', 'json', Buffer.from(JSON.stringify([min, max])));
   }
+  addArray('restPositions', mesh.restLengths?.positions);
+  addArray('restEdges', mesh.restLengths?.edges);
+  addArray('restLengths', mesh.restLengths?.lengths);
   addArray('start', start);
   return hash.digest('hex');
 }

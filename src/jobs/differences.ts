@@ -1,4 +1,6 @@
 import type { Positions } from '../contract/mesh.js';
+import { allEdges } from '../mesh/limited-edges.js';
+import { referenceSquared } from '../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 
 /** How an answer differs from its target, in the caller's unit, computed in double from the caller's own numbers. */
@@ -81,8 +83,8 @@ function countDynamic({ kinematic }: CollisionMesh): number {
 }
 
 /**
- * The largest ratio of an edge's length (contact and inner edges) in the answer to its length in the target. Edges without
- * length in the target have no ratio and are skipped; the result is 1 if there is no other edge.
+ * The largest ratio of an edge's length (contact and inner edges) in the answer to its length in the target, or at rest where it has one.
+ * Edges whose reference has no length have no ratio and are skipped; the result is 1 if there is no other edge.
  *
  * @param off where answer and target differ, by {@link compareToTarget}
  */
@@ -93,6 +95,7 @@ export function measureStretch(
   scale: number,
   off: Pick<Differences, 'isOff' | 'offCount'>,
 ): number {
+  if (mesh.restLengths) return measureAgainstRest(mesh, answer, target, scale);
   const edgeArrays = [mesh.edges, mesh.innerEdges];
   if (off.offCount > mesh.vertexCount / VERTICES_PER_OFF) {
     const largestSquared = Math.max(...edgeArrays.map((edges) => largestRatioOfAll(edges, answer, target, scale)));
@@ -105,6 +108,20 @@ export function measureStretch(
       : Math.max(...edgeArrays.map((edges) => largestRatio(edges, answer, target, scale, off.isOff)));
   if (largestSquared >= 1 || edgeArrays.some((edges) => hasUnmoved(edges, target, scale, off.isOff))) {
     return Math.sqrt(Math.max(1, largestSquared));
+  }
+  return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
+}
+
+/** The same for a mesh with lengths at rest, of which no edge is at 1 because it is at its target. */
+function measureAgainstRest(mesh: CollisionMesh, answer: Positions, target: Positions, scale: number): number {
+  let largestSquared = 0;
+  for (const { ends, rest } of allEdges(mesh)) {
+    for (let e = 0; e < ends.length / 2; e++) {
+      const [i, j] = [ends[2 * e]!, ends[2 * e + 1]!];
+      const reference = referenceSquared(rest?.[e], distanceSquared(target, i, target, j, scale), scale);
+      if (reference === 0) continue;
+      largestSquared = Math.max(largestSquared, distanceSquared(answer, i, answer, j, scale) / reference);
+    }
   }
   return largestSquared === 0 ? 1 : Math.sqrt(largestSquared);
 }

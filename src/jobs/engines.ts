@@ -6,7 +6,7 @@ import { createVolumeImpulsesEngine } from '../solver/volume-impulses/engine.js'
 
 export interface EngineOptions {
   readonly engine: EngineChoice;
-  /** a part of the graphics adapter's name, in any case; absent = the first adapter, fast ones before slow ones */
+  /** words of the graphics adapter's name, in any case, or the address of its card; absent = the first, hardware before software */
   readonly adapter?: string | undefined;
   /** bytes that scenes may hold on the device; absent or 0 = no limit */
   readonly maxDeviceBytes?: number | undefined;
@@ -58,6 +58,20 @@ export interface EngineSource {
   readonly options?: unknown;
   /** as in {@link EngineEntry} */
   readonly closesFirst?: boolean;
+}
+
+/**
+ * Arranges what an engine on WebGPU finds in the environment of the process (gpu/device/vulkan-host.ts). Call it on the main
+ * thread before any lane starts.
+ *
+ * @throws INVALID_PARAMETER for a card or a folder that cannot be had
+ */
+export async function prepareProcess(
+  options: Pick<EngineOptions, 'engine' | 'adapter'> & { readonly shaderCache?: string | undefined },
+): Promise<void> {
+  if (options.engine === 'cpu') return;
+  const { prepareVulkan } = await import('../../gpu/device/vulkan-host.js');
+  prepareVulkan(options);
 }
 
 /** The source from which a thread opens the engine of these settings. */
@@ -114,7 +128,6 @@ async function tryWebGpu(options: EngineOptions, allowSoftware: boolean) {
     name,
     maxDeviceBytes: maxDeviceBytes || undefined,
     maxPairBytes,
-    powerPreference: 'high-performance',
     allowSoftware,
     // The report contains the time of each stage.
     timings: true,

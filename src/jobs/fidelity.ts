@@ -52,9 +52,11 @@ export function describePullBack(
 export function warnOfOverlong(
   { count, worst, worstIndex }: OverlongEdges,
   { stretchLimit, quality, method }: Parameters,
+  hasRest: boolean,
 ): Warning[] {
   if (!worst) return [];
   const { a, b, stretch } = worst;
+  const reference = hasRest ? 'at rest' : 'in the target';
   const edges = count === 1 ? '1 edge is' : `${count} edges are`;
   const remedy =
     method === 'VOLUME_IMPULSES'
@@ -65,7 +67,7 @@ export function warnOfOverlong(
   return [
     {
       code: 'OVERLONG_EDGES',
-      message: `${edges} longer than stretchLimit, ${stretchLimit} times the length in the target; the worst, ${a}-${b}, is ${stretch.toPrecision(3)} times as long. ${remedy}`,
+      message: `${edges} longer than stretchLimit, ${stretchLimit} times the length ${reference}; the worst, ${a}-${b}, is ${stretch.toPrecision(3)} times as long. ${remedy}`,
       element: { kind: 'edge', index: worstIndex, vertices: [a, b] },
       count,
     },

@@ -1,18 +1,29 @@
 import type { StateListener } from '../contract/call-context.js';
 import { cancelled } from '../contract/errors.js';
+import type { JobPhase } from '../contract/long-jobs.js';
 import type { MeshLimits } from '../contract/mesh.js';
 import type { Progress } from '../contract/report.js';
+import type { UntangleProgress } from '../contract/untangle.js';
 import type { Engine } from '../solver/engine.js';
 import { Stopwatch } from './clock.js';
 import { Deadline } from './deadline.js';
 import type { Finding } from './finding.js';
+import type { JobMemory } from './path-record.js';
 import type { Arrival, TimeBudget } from './tasks.js';
 import type { Verifier } from './verifier.js';
+
+/** Upper bounds of a job. */
+export interface JobLimits extends MeshLimits {
+  /** of the path of an answer; absent = none */
+  readonly maxMessageBytes?: number;
+}
 
 /** What a job works with. */
 export interface JobContext {
   readonly engine: Engine;
-  readonly limits: MeshLimits;
+  readonly limits: JobLimits;
+  /** where a job counts what it keeps beside its engine; absent = nowhere */
+  readonly memory?: JobMemory | undefined;
   readonly allowUnverified: boolean;
   readonly verifier: Verifier;
   /** ms of the shared clock (clock.ts) */
@@ -24,6 +35,8 @@ export interface JobContext {
   /** ms for which the job's thread has waited for a core, since it began; undefined or absent = not known */
   readonly coreWaitMs?: () => number | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onUntangleProgress?: ((progress: UntangleProgress) => void) | undefined;
+  readonly onPhase?: ((phase: JobPhase) => void) | undefined;
   /** receives every state in the answer's scalar, start first, answer last; may block the job until the reader is ready */
   readonly onState?: StateListener | undefined;
   /** called if the verifier finds a fault of the engine, before the answer is returned */

@@ -1,16 +1,17 @@
 import type { Positions } from '../contract/mesh.js';
 import type { StretchedEdge } from '../contract/report.js';
-import { edgesWithLimit } from '../mesh/limited-edges.js';
+import { allEdges, edgesWithLimit } from '../mesh/limited-edges.js';
+import { referenceSquared } from '../mesh/rest-lengths.js';
 import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame } from '../solver/frame.js';
 
 /**
- * Edges of an answer that are longer than their limit σ L*, L* the length in the target, in the caller's own numbers.
+ * Edges of an answer that are longer than their limit σ L*, L* the length in the target or that at rest, in the caller's own numbers.
  *
  * An engine keeps the limit in float32, so an edge that rests at it may be longer in these numbers by rounding alone. Let ε
  * be the coarser of float32's spacing at the engine coordinates of its ends and the answer's spacing at the caller's. Then
  * - L* of the engine differs by at most √3 ε from that of the caller: each end rounds by ε/2 a coordinate. That is σ √3 ε
- *   in the limit;
+ *   in the limit. A length at rest is rounded once, by 2⁻²⁴ of itself, which is far less;
  * - writing x + α m, |α m| ≤ |x'| + |x|, errs by ε/2 and 2 ε a coordinate: 5 √3 ε for both ends;
  * - sending rounds each end by ε/2 a coordinate again: √3 ε;
  * - the limit itself is a float32, and a step is held back to it within 2⁻²⁰.
@@ -35,7 +36,7 @@ export interface OverlongEdges {
 }
 
 /**
- * Counts the edges, contact and inner ones, that have a dynamic end and a length in the target, and exceed their limit by
+ * Counts the edges, contact and inner ones, that have a dynamic end and a length to be compared with, and exceed their limit by
  * more than rounding.
  *
  * @param sigma σ; 0 = there is no limit
@@ -62,12 +63,12 @@ export function findOverlongEdges(
   let count = 0;
   let worst: StretchedEdge | undefined;
   let worstIndex = 0;
-  for (const edges of isStrainLimited ? edgesWithLimit(mesh) : [mesh.edges, mesh.innerEdges]) {
+  for (const { ends: edges, rest } of isStrainLimited ? edgesWithLimit(mesh) : allEdges(mesh)) {
     for (let e = 0; e < edges.length; e += 2) {
       const a = edges[e]!;
       const b = edges[e + 1]!;
       if (mesh.kinematic[a] && mesh.kinematic[b]) continue;
-      const restSquared = squaredLength(target, a, b, frame.scale);
+      const restSquared = referenceSquared(rest?.[e / 2], squaredLength(target, a, b, frame.scale), frame.scale);
       const squared = squaredLength(answer, a, b, frame.scale);
       if (restSquared === 0 || squared <= sigma * sigma * restSquared) continue;
       const limit = sigma * Math.sqrt(restSquared);

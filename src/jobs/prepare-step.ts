@@ -12,7 +12,7 @@ import { checkPartOffsets } from '../solver/part-offsets.js';
 import { findResting } from '../solver/resting.js';
 import { checkStrainLimits } from '../solver/strain/check.js';
 import type { VerifierMemory } from '../verify/memory.js';
-import type { PairRules, StateFindings } from '../verify/types.js';
+import type { ListedPairRules, StateFindings } from '../verify/types.js';
 import type { JobRun } from './job-run.js';
 import type { ResidentScene, StartMeasures } from './resident-scene.js';
 import type { ResidentScenes } from './resident-scenes.js';
@@ -30,7 +30,7 @@ interface SettledParameters {
   /** the smallest δ of all parts, the caller's unit */
   readonly smallestDelta: number;
   /** for the checks of the start */
-  readonly rules: PairRules;
+  readonly rules: ListedPairRules;
 }
 
 /** A step whose input has passed all checks: what the engine, the verifier and the report work with. */
@@ -41,7 +41,7 @@ export interface PreparedStep {
   readonly parameterWarnings: readonly Warning[];
   readonly chosen: ChosenFrame;
   readonly images: Omit<StateToMap, 'engine'>;
-  readonly rules: PairRules;
+  readonly rules: ListedPairRules;
   /** of the scene's verifier */
   readonly memory: VerifierMemory;
   /** of the scene */
@@ -52,6 +52,9 @@ export interface PreparedStep {
   readonly contactDistance: number | undefined;
   /** whether the report lists every vertex */
   readonly isPerVertex: boolean;
+  /** whether the answer has its path, and its reasons */
+  readonly wantsPath: boolean;
+  readonly wantsReasons: boolean;
 }
 
 /**
@@ -93,6 +96,7 @@ export async function prepareStep(
   // A session has a safe state to return. A resolve has none before the start is checked, so it ends here if it is late.
   if (!scenes) job.deadline.refuseIfOver('before the start was checked');
 
+  job.context.onPhase?.('START_CHECK');
   const checkedStart = await checkSceneStart({ scene, isOwn, images, chosen, parameters, rules, job });
   job.lapChecks();
   job.checkpoint('while the start was checked');
@@ -109,6 +113,8 @@ export async function prepareStep(
     startFindings: checkedStart.startFindings,
     contactDistance,
     isPerVertex: include?.vertices ?? false,
+    wantsPath: include?.path ?? false,
+    wantsReasons: include?.reasons ?? false,
   };
 }
 
@@ -161,7 +167,7 @@ interface StartToCheck {
   readonly images: Omit<StateToMap, 'engine'>;
   readonly chosen: ChosenFrame;
   readonly parameters: Parameters;
-  readonly rules: PairRules;
+  readonly rules: ListedPairRules;
   readonly job: JobRun;
 }
 
@@ -193,7 +199,7 @@ interface StartToCheck {
  */
 export async function checkSceneStart(
   toCheck: StartToCheck,
-): Promise<{ readonly startFindings: StateFindings; readonly rules: PairRules }> {
+): Promise<{ readonly startFindings: StateFindings; readonly rules: ListedPairRules }> {
   const { scene, isOwn, images, chosen, parameters, rules: startRules, job } = toCheck;
   const { mesh } = scene.held;
   const { verifier } = job.context;

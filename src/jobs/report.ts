@@ -86,7 +86,7 @@ export function buildReport(
       ...ignored.warnings,
       ...intersecting.warnings,
       ...unreachedWarning(differences.unreachedKinematic),
-      ...warnOfOverlong(overlong, parameters),
+      ...warnOfOverlong(overlong, parameters, mesh.restLengths !== undefined),
       ...warnOfRemaining(resolution),
       ...warnOfStrained(strain, parameters.quality),
       ...result.warnings,

@@ -122,7 +122,7 @@ export class ResidentScene {
     return this.#hasLostPairs || this.hasLostDevice;
   }
 
-  /** Copies what the next step depends on besides mesh and positions. */
+  /** Copies what the next step depends on besides mesh and positions, and does not lie on a device. */
   save(): SavedSession {
     const { engine, verified, excluded, version: stateVersion } = this.#state;
     const fitted = this.#fitted;
@@ -140,9 +140,25 @@ export class ResidentScene {
     };
   }
 
+  /** {@link save} for another thread, which takes over every array; the scene keeps its own. @throws what {@link Scene.read} throws */
+  async copy(): Promise<SavedSession> {
+    const { scene, ...rest } = await this.#saveOrRead();
+    // The engine has copied what it saved; what waits for the engine to be opened is still needed here.
+    return { ...structuredClone(rest), scene: this.#saved ? structuredClone(scene) : scene };
+  }
+
   /** {@link save}, with what the last step began from: it may turn out that it was not accepted. */
-  saveAll(): SavedSession {
-    return { ...this.save(), before: this.#before };
+  async saveAll(): Promise<SavedSession> {
+    // A device that has no room for copies, or is lost: the pairs are lost too, and what is saved says so.
+    const saveRest = (thrown: unknown) => (thrown instanceof IntersticeError ? this.save() : Promise.reject(thrown));
+    return { ...(await this.#saveOrRead().catch(saveRest)), before: this.#before };
+  }
+
+  /** {@link save}, and what lies on a device. */
+  async #saveOrRead(): Promise<SavedSession> {
+    const saved = this.save();
+    const scene = saved.scene ?? (await this.#scene?.read?.());
+    return { ...saved, scene, isSceneLost: this.hasLostPairs || (this.#hasPairs && !scene) };
   }
 
   /** Before a step runs: keeps what it begins from, unless that is large or the engine cannot save it. */
@@ -334,9 +350,9 @@ export class ResidentScene {
     const observed: StepInput = onState
       ? {
           ...input,
-          onState: (x) => {
+          onState: (x, from) => {
             hasEffect = true;
-            onState(x);
+            onState(x, from);
           },
         }
       : input;

@@ -45,11 +45,9 @@ export class ResidentScenes {
     this.image = new Float32Array(0);
   }
 
-  /** Drops a scene and returns what its session goes on from. */
-  park(key: number): SavedSession | null {
-    const saved = this.scenes.get(key)?.saveAll() ?? null;
-    this.drop(key);
-    return saved;
+  /** What the session of a scene goes on from, read for the last time: the scene is to be dropped after it. */
+  async readLast(key: number): Promise<SavedSession | null> {
+    return (await this.scenes.get(key)?.saveAll()) ?? null;
   }
 
   find(key: number): ResidentScene | undefined {

@@ -7,7 +7,7 @@ import type { CollisionMesh } from '../mesh/types.js';
 import type { CoordinateFrame, StateToMap } from '../solver/frame.js';
 import { findNear } from '../verify/excluded.js';
 import type { VerifierMemory } from '../verify/memory.js';
-import type { PairRules, StateFindings } from '../verify/types.js';
+import type { ListedPairRules, PairRules, StateFindings } from '../verify/types.js';
 import { testState, type Verifier } from './verifier.js';
 
 /** Pairs that one start may have excluded: a hundred thousand need some 100 MB to look up, and a state with more of them is
@@ -64,7 +64,7 @@ interface FreeStart {
   readonly mesh: CollisionMesh;
   readonly start: Positions;
   readonly parameters: Parameters;
-  readonly rules: PairRules;
+  readonly rules: ListedPairRules;
   readonly verifier: Verifier;
   /** of the exact test of the start */
   readonly findings: StateFindings;
@@ -86,7 +86,7 @@ interface FreeStart {
  *
  * @throws INTERSECTING_START, with some pairs, for pairs that touch under REJECT, and for more than {@link MAX_EXCLUDED}
  */
-export function pairRulesFrom(free: FreeStart): PairRules {
+export function pairRulesFrom(free: FreeStart): ListedPairRules {
   const { mesh, start, parameters, rules, verifier, findings, earlier, floor } = free;
   const mustTestTouching = parameters.verify === 'PATH' && free.isTouchingKnown !== true;
   if (parameters.onIntersectingStart === 'REJECT') {

@@ -1,6 +1,7 @@
 import type { StateListener } from '../contract/call-context.js';
 import { IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
+import type { StateOrigin } from '../contract/path.js';
 import type { Verification } from '../contract/report.js';
 import { hasOnlyFinite, isEqual } from '../mesh/positions.js';
 import type { CollisionMesh } from '../mesh/types.js';
@@ -54,6 +55,7 @@ export class StateTrail {
   private accepted = 0;
   private found: Problem | undefined;
   private isStopped = false;
+  private stepOfLast = 0;
 
   /**
    * @param onState receives every state in the answer's scalar, start first; the start keeps its own scalar if that is wider.
@@ -73,7 +75,7 @@ export class StateTrail {
     // A float64 start is reported as it is. Rounded to a narrower answer it would be another state, and the piece between the
     // two would be missing from the reported path.
     this.first = start instanceof Float64Array ? start : this.map(startEngine);
-    onState(this.first, 0);
+    onState(this.first, 0, { phase: 'START', step: 0 });
   }
 
   /** The first piece that failed; no state is accepted after it. */
@@ -86,12 +88,17 @@ export class StateTrail {
     return this.isStopped;
   }
 
+  /** The step that ended in the last state; 0 = not known. */
+  get lastStep(): number {
+    return this.stepOfLast;
+  }
+
   get statesAccepted(): number {
     return this.accepted;
   }
 
-  /** @param x the next state; copied */
-  accept(x: EnginePositions): void {
+  /** @param x the next state; copied @param from what has led there */
+  accept(x: EnginePositions, from?: StateOrigin): void {
     if (this.found || this.isStopped) return;
     if (!hasOnlyFinite(x)) {
       this.found = {
@@ -106,18 +113,19 @@ export class StateTrail {
       const state = this.map(x);
       if (!this.testPiece(state)) return;
       this.last = state;
-      this.onState?.(state, this.accepted + 1);
+      this.onState?.(state, this.accepted + 1, from);
     }
     this.accepted++;
+    this.stepOfLast = from?.step ?? 0;
     const copy = this.kept.length < KEPT_STATES ? new Float32Array(x.length) : this.kept.shift()!;
     copy.set(x);
     this.kept.push(copy);
     this.lastEngine = copy;
   }
 
-  /** Accepts the engine's final state, unless the engine has reported it already. */
-  finish(x: EnginePositions): void {
-    if (!isEqual(x, this.lastEngine)) this.accept(x);
+  /** Accepts the engine's final state, unless the engine has reported it already. @param step the last one */
+  finish(x: EnginePositions, step: number): void {
+    if (!isEqual(x, this.lastEngine)) this.accept(x, { phase: 'FORWARD', step });
   }
 
   /** The possible answers, best first: the accepted states from the newest, then the start; in the answer's scalar. */
@@ -144,7 +152,9 @@ export class StateTrail {
   /** Ends the path at the answer: reports it again, which withdraws the states that were reported after it. */
   endAt({ positions, engine, at }: Candidate): void {
     const wasReportedLast = engine === this.lastEngine && at === this.accepted;
-    if (!wasReportedLast) this.onState?.((at === 0 && this.first) || positions, at);
+    if (wasReportedLast) return;
+    const isRounded = engine === this.step.images.startEngine && at === 1;
+    this.onState?.((at === 0 && this.first) || positions, at, isRounded ? { phase: 'ROUNDED', step: 0 } : undefined);
   }
 
   private map(engine: EnginePositions): Positions {

@@ -1,6 +1,7 @@
 import type { Warning } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { CollisionMesh } from '../mesh/types.js';
+import { findUnitRatio } from '../mesh/unit-ratios.js';
 
 /**
  * A target whose edges are all larger or smaller than those of the start by this factor is not a motion that solvers ask for
@@ -17,21 +18,6 @@ const LEAST_EDGES = 8;
 /** Share of the edges that the spread leaves out at either end, and how far the others may be from the median. */
 const TAIL = 0.1;
 const SPREAD = 1.4;
-
-/** Factors between units in which meshes are sent, and what they are the ratio of. */
-const UNITS: readonly (readonly [factor: number, units: string])[] = [
-  [1000, 'metres to millimetres'],
-  [304.8, 'feet to millimetres'],
-  [100, 'metres to centimetres'],
-  [39.37, 'metres to inches'],
-  [30.48, 'feet to centimetres'],
-  [25.4, 'inches to millimetres'],
-  [12, 'feet to inches'],
-  [10, 'centimetres to millimetres'],
-];
-
-/** How near a factor must be to one of {@link UNITS} to be named. */
-const UNIT_TOLERANCE = 0.02;
 
 /** What is looked at of a mesh; pairs of vertices that are listed twice, or only in part, do no harm. */
 export type ScaledMesh = Pick<
@@ -61,8 +47,8 @@ export function warnOfScale(mesh: ScaledMesh, start: Positions, target: Position
     const factor = commonFactor(ratios);
     if (factor === undefined || (factor < SUSPICIOUS && factor > 1 / SUSPICIOUS)) return [];
     const [size, times] = factor > 1 ? ['large', factor] : ['small', 1 / factor];
-    const units = UNITS.find(([known]) => Math.abs(times / known - 1) < UNIT_TOLERANCE);
-    const ratio = units ? `, the ratio of ${units[1]}` : '';
+    const known = findUnitRatio(times);
+    const ratio = known ? `, the ratio of ${known.units}` : '';
     return [
       {
         code: 'TARGET_SCALED',

@@ -57,6 +57,8 @@ interface EngineTarget {
   /** Restates what the engine reports of its own target for the caller's target. @param epsilon ε */
   restate(resolution: Resolution, epsilon: number): Resolution;
   warnings(parameters: Parameters): readonly Warning[];
+  /** whether the motion of a vertex is cut */
+  isCut(v: number): boolean;
 }
 
 /** The image of the target. Where vertices lie farther out than the floor covers, their motion is cut to what it covers. */
@@ -67,12 +69,13 @@ export function engineTargetOf(
 ): EngineTarget {
   const near = cut && cutTo(cut, mesh, startEngine, targetEngine);
   if (!near || near.count === 0) {
-    return { positions: targetEngine, restate: (resolution) => resolution, warnings: () => [] };
+    return { positions: targetEngine, restate: (resolution) => resolution, warnings: () => [], isCut: () => false };
   }
   return {
     positions: near.target,
     restate: (resolution, epsilon) => restate(resolution, near, epsilon),
     warnings: (parameters) => [warnOfCut(near, parameters, isDouble(target))],
+    isCut: (v) => near.share[v]! < 1,
   };
 }
 

@@ -3,6 +3,7 @@ import type { MeshInput, Positions } from '../contract/mesh.js';
 import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { IncludeInput, OnBudget, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { MeshSummary } from '../contract/sessions.js';
+import type { UntangleRequest } from '../contract/untangle.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { SavedSession } from './saved-session.js';
 
@@ -27,6 +28,10 @@ export interface TimeBudget {
 
 export interface ResolveTask extends Arrival {
   readonly request: ResolveRequest;
+}
+
+export interface UntangleTask extends Arrival {
+  readonly request: UntangleRequest;
 }
 
 /** A session's scene with all that is needed to build it. */

@@ -126,6 +126,15 @@ export class FairQueue<T> {
     for (const { item } of all.sort((a, b) => a.sequence - b.sequence)) yield item;
   }
 
+  /** How many waiting jobs came before this one; fairness may let later ones pass it. 0 for one that does not wait. */
+  countBefore(item: T): number {
+    const sequence = this.entries.get(item)?.sequence ?? 0;
+    let count = 0;
+    for (const { flows } of this.tenants.values())
+      for (const { waiting } of flows.values()) for (const other of waiting) if (other.sequence < sequence) count++;
+    return count;
+  }
+
   /** Number of flows in memory: bounded by those with jobs or with an outstanding charge. */
   get flowCount(): number {
     let count = 0;

@@ -1,6 +1,8 @@
 import type { StateListener } from '../contract/call-context.js';
 import { cancelled, draining, IntersticeError } from '../contract/errors.js';
+import type { JobPhase } from '../contract/long-jobs.js';
 import type { Progress } from '../contract/report.js';
+import type { UntangleProgress } from '../contract/untangle.js';
 import { monotonicMs } from '../jobs/clock.js';
 import { deadlineExceeded } from '../jobs/deadline.js';
 import type { Finding } from '../jobs/finding.js';
@@ -14,7 +16,11 @@ export interface JobHooks {
   readonly signal?: AbortSignal | undefined;
   /** ms of the shared clock; a job that is still waiting then is refused with DEADLINE_EXCEEDED */
   readonly expiresAt?: number | undefined;
+  readonly onStart?: (() => void) | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly onUntangleProgress?: ((progress: UntangleProgress) => void) | undefined;
+  /** told of only where progress is asked for as well */
+  readonly onPhase?: ((phase: JobPhase) => void) | undefined;
   /** called in order, one call at a time; the thread waits for a slow reader */
   readonly onState?: ((...state: Parameters<StateListener>) => void | Promise<void>) | undefined;
   readonly onFinding?: ((finding: Finding) => void) | undefined;
@@ -77,13 +83,14 @@ export class LaneJob implements Listener {
     this.isStarted = true;
     this.startedAt = monotonicMs();
     clearTimeout(this.timer);
+    this.hooks.onStart?.();
     const { kind, makeInput } = this.request;
     // The signatures of the scheduler guarantee that kind and input belong together; the switch of the thread relies on it.
     return {
       kind,
       input: makeInput(),
       flags: this.flags.words,
-      wantsProgress: this.hooks.onProgress !== undefined,
+      wantsProgress: this.hooks.onProgress !== undefined || this.hooks.onUntangleProgress !== undefined,
       wantsStates: this.hooks.onState !== undefined,
     } as JobMessage;
   }
@@ -95,17 +102,23 @@ export class LaneJob implements Listener {
     if (!this.isStarted) this.owner.withdraw(this);
   }
 
-  /** The service shuts down: a resolve or step that runs ends with the safe state that it has reached, any other job at once. */
+  /** The service shuts down: what runs and has a state to answer with ends with it, any other job at once. */
   wrapUp(): void {
     const { kind } = this.request;
-    if (this.isStarted && (kind === 'resolve' || kind === 'step')) this.flags.end();
-    else if (kind !== 'park') this.stop(draining());
+    if (this.isStarted && (kind === 'resolve' || kind === 'step' || kind === 'untangle')) this.flags.end();
+    else if (kind !== 'park' && kind !== 'save') this.stop(draining());
   }
 
   receive(message: Parameters<Listener['receive']>[0]): void {
     switch (message.type) {
       case 'progress':
         if (!this.isSettled) this.guard(() => this.hooks.onProgress?.(message.progress));
+        return;
+      case 'untangle-progress':
+        if (!this.isSettled) this.guard(() => this.hooks.onUntangleProgress?.(message.progress));
+        return;
+      case 'phase':
+        if (!this.isSettled) this.guard(() => this.hooks.onPhase?.(message.phase));
         return;
       case 'state':
         this.unread.push([message.positions, message.at]);

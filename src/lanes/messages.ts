@@ -1,10 +1,15 @@
+import type { DiagnoseRequest, Diagnosis } from '../contract/diagnosis.js';
 import type { PlainError } from '../contract/errors.js';
-import type { MeshLimits, Positions } from '../contract/mesh.js';
+import type { JobPhase } from '../contract/long-jobs.js';
+import type { Positions } from '../contract/mesh.js';
 import type { Progress } from '../contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
+import type { UntangleProgress } from '../contract/untangle.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import type { EngineSource } from '../jobs/engines.js';
 import type { Finding } from '../jobs/finding.js';
+import type { JobLimits } from '../jobs/job-run.js';
 import type { SavedSession } from '../jobs/saved-session.js';
 import type {
   HeldVersions,
@@ -14,6 +19,7 @@ import type {
   SceneDelta,
   StepOutcome,
   StepTask,
+  UntangleTask,
 } from '../jobs/tasks.js';
 import type { AccountLink } from '../threads/account.js';
 import type { TeamLink } from '../threads/team.js';
@@ -26,15 +32,22 @@ import type { TeamLink } from '../threads/team.js';
 export interface JobTypes {
   readonly resolve: { readonly input: ResolveTask; readonly answer: ResolveAnswer };
   readonly check: { readonly input: MeshCheckRequest; readonly answer: CheckAnswer };
+  readonly diagnose: { readonly input: DiagnoseRequest; readonly answer: Diagnosis };
+  readonly untangle: { readonly input: UntangleTask; readonly answer: UntangledState };
   readonly open: { readonly input: OpenTask; readonly answer: OpenAnswer };
   readonly step: { readonly input: StepTask<SceneDelta>; readonly answer: StepOutcome };
-  /** answers with what the session goes on from; null = nothing was held */
-  readonly park: { readonly input: { readonly key: number }; readonly answer: SavedSession | null };
+  /** answers with what the session goes on from; null = nothing was held, or nobody goes on */
+  readonly park: {
+    readonly input: { readonly key: number; readonly isForGood: boolean };
+    readonly answer: SavedSession | null;
+  };
+  /** answers with a copy of the same, and holds the scene on */
+  readonly save: { readonly input: { readonly key: number }; readonly answer: SavedSession | null };
 }
 
 export interface WorkerSetup {
   readonly engine: EngineSource;
-  readonly limits: MeshLimits;
+  readonly limits: JobLimits;
   readonly allowUnverified: boolean;
   /** by how much other threads have priority when cores are short, on the scale of `nice`; 0 = not at all */
   readonly niceSteps: number;
@@ -75,6 +88,8 @@ export type WorkerMessage =
   /** the engine is closed */
   | { readonly type: 'closed' }
   | { readonly type: 'progress'; readonly progress: Progress }
+  | { readonly type: 'untangle-progress'; readonly progress: UntangleProgress }
+  | { readonly type: 'phase'; readonly phase: JobPhase }
   | { readonly type: 'state'; readonly positions: Positions; readonly at: number }
   | { readonly type: 'finding'; readonly finding: Finding }
   | (JobEnd & { readonly type: 'done'; readonly answer: JobTypes[keyof JobTypes]['answer'] })

@@ -1,3 +1,4 @@
+import type { MeshInput } from '../contract/mesh.js';
 import type { SavedSession } from '../jobs/saved-session.js';
 import type { HeldVersions, SceneDelta, SceneState } from '../jobs/tasks.js';
 import type { MeshMeasures } from '../mesh/types.js';
@@ -23,6 +24,15 @@ export interface SceneRecord {
   pending: number;
   /** to be dropped when nothing is pending */
   isForgotten: boolean;
+}
+
+/** What a scene of another process is built from. */
+export interface AdoptedScene {
+  readonly mesh: MeshInput;
+  /** of frame 0 */
+  readonly measures: MeshMeasures;
+  /** undefined = lost */
+  readonly saved: SavedSession | undefined;
 }
 
 /** The scenes by key: home lane, versions held, and what survives the loss of a thread. */
@@ -65,6 +75,20 @@ export class SceneLedger {
     }
     record.pending++;
     return record;
+  }
+
+  /** The record of a scene that another process has held. It has no home until its first job. */
+  adopt(key: number, tenant: string, lanes: readonly Lane[], { measures, saved }: AdoptedScene): void {
+    const empty = { home: undefined, held: undefined, pending: 0, isForgotten: false };
+    this.records.set(key, { key, tenant, lanes, measures, saved, isLost: saved === undefined, ...empty });
+  }
+
+  /** Gives up what is kept of a parked scene. */
+  dropSaved(key: number): void {
+    const record = this.records.get(key);
+    if (!record?.saved) return;
+    record.saved = undefined;
+    record.isLost = true;
   }
 
   /** For a deleted session: drops the record as soon as nothing needs it. */

@@ -1,16 +1,20 @@
+import type { DiagnoseRequest, Diagnosis } from '../contract/diagnosis.js';
 import { cancelled, draining, IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
 import type { EngineDescription } from '../contract/server-info.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import { monotonicMs } from '../jobs/clock.js';
-import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask } from '../jobs/tasks.js';
+import type { SavedSession } from '../jobs/saved-session.js';
+import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask, UntangleTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { Claim } from './fair-queue.js';
 import { type JobHooks, type JobOwner, type JobRequest, LaneJob } from './lane-job.js';
 import { type Lane, type LaneGroup, LanePool, type LanePoolOptions } from './lane-pool.js';
+import { MeanDuration } from './mean-duration.js';
 import type { JobTypes } from './messages.js';
 import { explainRefusal, QueueBound } from './queue-bound.js';
-import { SceneLedger, type SceneRecord } from './scene-ledger.js';
+import { type AdoptedScene, SceneLedger, type SceneRecord } from './scene-ledger.js';
 import { countBytes, type JobPreflight, type Placement, type ScheduleHooks } from './submission.js';
 
 export type { JobPreflight, ScheduleHooks } from './submission.js';
@@ -42,8 +46,8 @@ export class Scheduler {
   private isClosed = false;
   /** no job starts any more; those that run end soon */
   private isEnding = false;
-  /** running mean of the duration of jobs, for Retry-After */
-  private meanJobMs = FIRST_GUESS_MS;
+  /** of jobs, for Retry-After */
+  private readonly durations = new MeanDuration();
 
   constructor(options: SchedulerOptions) {
     this.bound = new QueueBound(options.maxQueue, options.maxQueueBytes);
@@ -147,6 +151,16 @@ export class Scheduler {
     return this.submitAlone('check', () => request, request, hooks);
   }
 
+  /** @throws as {@link resolve} */
+  async diagnose(request: DiagnoseRequest, hooks: ScheduleHooks): Promise<Diagnosis> {
+    return this.submitAlone('diagnose', () => request, request, hooks);
+  }
+
+  /** @throws as {@link resolve} */
+  async untangle(task: UntangleTask, hooks: ScheduleHooks): Promise<UntangledState> {
+    return this.submitAlone('untangle', () => task, task.request, hooks);
+  }
+
   /**
    * Builds a scene on the lane that becomes its home. A key that was opened before is built anew, with the measures of its
    * frame 0.
@@ -184,33 +198,28 @@ export class Scheduler {
    */
   async park(key: number): Promise<number> {
     const record = this.ledger.find(key);
-    if (!record || this.isClosed) return 0;
-    // Without a home the scene is held nowhere, and no job that would build it is pending.
-    const { home, tenant } = record;
-    if (!home) return bytesOf(record.saved);
-    record.pending++;
-    const claim: Claim = { tenant, session: key, priority: 'INTERACTIVE' };
-    const placement = { group: this.pool.groupOf(home), claim, record, isCounted: false, bytes: 0 };
-    try {
-      await this.enqueue({ kind: 'park', makeInput: () => ({ key }) }, {}, placement);
-    } catch (thrown) {
-      // A thread that ended has freed the scene as well, so this is not a failure.
-      if (!(thrown instanceof IntersticeError)) throw thrown;
-    }
-    return bytesOf(record.saved);
+    await this.askHome('park', { key, isForGood: false });
+    return bytesOf(record?.saved);
+  }
+
+  /** @returns a copy of what {@link park} would save, while the thread holds the scene on; undefined = nothing is known of it */
+  async save(key: number): Promise<SavedSession | undefined> {
+    return (await this.askHome('save', { key })) ?? this.ledger.find(key)?.saved;
+  }
+
+  /** A scene that another process has held: its first step goes on from what was saved there. @param key never used before */
+  adopt(key: number, tenant: string, scene: AdoptedScene): void {
+    this.ledger.adopt(key, tenant, this.pool.groupForScene(scene.mesh, 'NORMAL').lanes, scene);
   }
 
   /** Gives up what is kept of a parked scene: its next step searches anew, and says so. */
   dropSaved(key: number): void {
-    const record = this.ledger.find(key);
-    if (!record?.saved) return;
-    record.saved = undefined;
-    record.isLost = true;
+    this.ledger.dropSaved(key);
   }
 
-  /** Parks a scene for good: for a deleted session, whose key is never used again. */
+  /** Parks a scene for good, without saving it: for a deleted session, whose key is never used again. */
   async forget(key: number): Promise<void> {
-    await this.park(key);
+    await this.askHome('park', { key, isForGood: true });
     const record = this.ledger.find(key);
     if (record) this.ledger.forget(record);
   }
@@ -233,8 +242,25 @@ export class Scheduler {
     await this.pool.terminate();
   }
 
+  /** Without a home the scene is held nowhere, and no job that would build it is pending. @returns null = nothing was held */
+  private async askHome<K extends 'park' | 'save'>(kind: K, input: JobTypes[K]['input']): Promise<SavedSession | null> {
+    const { key } = input;
+    const record = this.ledger.find(key);
+    if (!record?.home || this.isClosed) return null;
+    record.pending++;
+    const claim: Claim = { tenant: record.tenant, session: key, priority: 'INTERACTIVE' };
+    const placement = { group: this.pool.groupOf(record.home), claim, record, isCounted: false, bytes: 0 };
+    try {
+      return (await this.enqueue({ kind, makeInput: () => input }, {}, placement)) as SavedSession | null;
+    } catch (thrown) {
+      // A thread that ended has freed the scene as well, so this is not a failure.
+      if (!(thrown instanceof IntersticeError)) throw thrown;
+      return null;
+    }
+  }
+
   /** A job that belongs to no scene. */
-  private submitAlone<K extends 'resolve' | 'check'>(
+  private submitAlone<K extends 'resolve' | 'check' | 'diagnose' | 'untangle'>(
     kind: K,
     makeInput: () => JobTypes[K]['input'],
     request: { readonly mesh: MeshInput },
@@ -294,10 +320,16 @@ export class Scheduler {
     throw new IntersticeError('QUEUE_FULL', reason, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 
-  private enqueue(request: JobRequest, hooks: JobHooks, placement: Placement): LaneJob['answer'] {
+  private enqueue(
+    request: JobRequest,
+    hooks: JobHooks & Pick<ScheduleHooks, 'onQueued'>,
+    placement: Placement,
+  ): LaneJob['answer'] {
     const job = new LaneJob(request, hooks, this.owner);
+    const { queue } = placement.group;
     this.placements.set(job, placement);
-    placement.group.queue.add(job, placement.claim);
+    queue.add(job, placement.claim);
+    hooks.onQueued?.(() => queue.countBefore(job));
     this.dispatch(placement.group);
     return job.answer;
   }
@@ -356,7 +388,7 @@ export class Scheduler {
     const { group, record } = this.placements.get(job)!;
     this.placements.delete(job);
     const took = monotonicMs() - job.startedAt;
-    this.meanJobMs += (took - this.meanJobMs) * MEAN_WEIGHT;
+    this.durations.note(took);
     group.queue.finish(job, took);
     if (record) {
       if (job.isDone) record.isLost = false;
@@ -371,15 +403,10 @@ export class Scheduler {
 
   /** When a place in the queue should be free: on average one job leaves the queue per mean job time and thread. */
   private retryAfterSeconds(): number {
-    return Math.max(1, Math.ceil(this.meanJobMs / this.pool.ordinary.lanes.length / 1000));
+    return Math.max(1, Math.ceil(this.durations.ms / this.pool.ordinary.lanes.length / 1000));
   }
 
   private refuseIfClosed(): void {
     if (this.isClosed || this.isEnding) throw draining();
   }
 }
-
-/** ms; assumed before the first job has ended */
-const FIRST_GUESS_MS = 1000;
-/** Weight of the newest job in the running mean: about the last five count. */
-const MEAN_WEIGHT = 0.2;

@@ -12,6 +12,8 @@ export interface ScheduleHooks extends JobHooks {
   readonly claim: Claim;
   /** the job was admitted earlier and has waited elsewhere since: it is not refused for want of a place */
   readonly hasPlace?: boolean | undefined;
+  /** called when the job is queued, with a function that counts the jobs before it, for the same lanes */
+  readonly onQueued?: ((countAhead: () => number) => void) | undefined;
   /** bytes that are kept only because the job waits; default: all arrays of the request */
   readonly waitingBytes?: number | undefined;
 }

@@ -2,10 +2,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { IntersticeError } from '../contract/errors.js';
 import { checkJob } from '../jobs/check-job.js';
 import { monotonicMs, throttle } from '../jobs/clock.js';
+import { diagnoseJob } from '../jobs/diagnose-job.js';
 import type { JobContext } from '../jobs/job-run.js';
 import { openJob } from '../jobs/open-job.js';
 import { ResidentScenes } from '../jobs/resident-scenes.js';
 import { resolveJob, stepJob } from '../jobs/step-job.js';
+import { untangleJob } from '../jobs/untangle-job.js';
 import { verifierFor } from '../jobs/verifier.js';
 import type { Engine } from '../solver/engine.js';
 import { ByteAccount, MemoryShort } from '../threads/account.js';
@@ -69,9 +71,20 @@ const verifier = verifierFor(engine);
 const sharedBytes = (): number =>
   scenes.sharedBytes + (engine.sharedBytes ?? 0) + Math.min(team.memory.freeBytes, KEPT_FREE_BYTES);
 
-/** Free memory of the last job is for the next one, unless there is none for so long. */
-const KEEP_FREE_MS = 2000;
+/**
+ * Free memory of the last job is for the next one, unless there is none for so long: shorter where the threads together hold more than
+ * {@link SCARCE_SHARE} of what they may. To release it V8 must collect all garbage, and then drops the code of shapes that no
+ * object has any more; to compile that again takes up to a second of processor time, so a job every few seconds must not pay for it.
+ */
+const KEEP_FREE_MS = { scarce: 2000, ample: 30_000 };
+const SCARCE_SHARE = 1 / 2;
 let trimming: NodeJS.Timeout | undefined;
+
+function trimWhenIdle(): void {
+  const { account } = team.memory;
+  if (account.total > SCARCE_SHARE * account.limit) team.memory.trim();
+  else trimming = setTimeout(() => team.memory.trim(), KEEP_FREE_MS.ample - KEEP_FREE_MS.scarce).unref();
+}
 
 async function runJob(message: JobMessage): Promise<void> {
   clearTimeout(trimming);
@@ -80,6 +93,7 @@ async function runJob(message: JobMessage): Promise<void> {
   const context: JobContext = {
     engine,
     limits: setup.limits,
+    memory: { take: (bytes) => takeMemory(bytes), give: (bytes) => team.memory.account.refund(bytes) },
     allowUnverified: setup.allowUnverified,
     verifier,
     now: monotonicMs,
@@ -89,6 +103,10 @@ async function runJob(message: JobMessage): Promise<void> {
     onProgress: message.wantsProgress
       ? throttle((progress) => send({ type: 'progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
       : undefined,
+    onUntangleProgress: message.wantsProgress
+      ? throttle((progress) => send({ type: 'untangle-progress', progress }), PROGRESS_INTERVAL_MS, monotonicMs)
+      : undefined,
+    onPhase: message.wantsProgress ? (phase) => send({ type: 'phase', phase }) : undefined,
     onState: message.wantsStates
       ? (positions, at) => {
           flags.waitForReader(sent++, MAX_STATES_IN_TRANSIT);
@@ -108,7 +126,7 @@ async function runJob(message: JobMessage): Promise<void> {
     send({ type: 'failed', error: describe(thrown), held: held(), sharedBytes: sharedBytes() });
   } finally {
     team.setBusy(false);
-    trimming = setTimeout(() => team.memory.trim(), KEEP_FREE_MS).unref();
+    trimming = setTimeout(trimWhenIdle, KEEP_FREE_MS.scarce).unref();
   }
   if (message.kind === 'step') scenes.prepareStart(message.input.state.key);
 }
@@ -119,19 +137,34 @@ async function compute(message: JobMessage, context: JobContext): Promise<JobTyp
       return resolveJob(message.input, context);
     case 'check':
       return checkJob(message.input, context);
+    case 'diagnose':
+      return diagnoseJob(message.input, context);
+    case 'untangle':
+      return untangleJob(message.input, context);
     case 'open':
       return openJob(message.input, scenes, context);
     case 'step':
       return stepJob(message.input, scenes, context);
     case 'park': {
-      const { key } = message.input;
+      const { key, isForGood } = message.input;
       const mesh = scenes.find(key)?.held.mesh;
       if (mesh) verifier.forget?.(mesh);
-      const saved = scenes.park(key);
+      const saved = isForGood ? null : await scenes.readLast(key);
+      scenes.drop(key);
       if (scenes.count === 0) team.memory.trim(0);
       return saved;
     }
+    case 'save':
+      return (await scenes.find(message.input.key)?.copy()) ?? null;
   }
+}
+
+/** Counts what a job keeps beside its engine. @throws MemoryShort */
+function takeMemory(bytes: number): void {
+  const { account } = team.memory;
+  if (account.charge(bytes)) return;
+  team.memory.trim(0);
+  if (!account.charge(bytes)) throw account.shortOf(bytes);
 }
 
 /** The key of the job's scene, if it has one. */
@@ -141,6 +174,7 @@ function keyOf(message: JobMessage): number | undefined {
     case 'step':
       return message.input.state.key;
     case 'park':
+    case 'save':
       return message.input.key;
     default:
       return undefined;
@@ -172,11 +206,23 @@ function outOfMemory(short: MemoryShort): IntersticeError {
   );
 }
 
-/** A running job fails when the engine closes; its caller has been answered already. */
+const running = new Set<Promise<void>>();
+
+function begin(message: JobMessage): void {
+  const job = runJob(message);
+  running.add(job);
+  void job.finally(() => running.delete(job));
+}
+
+/**
+ * A running job fails when the engine closes; its caller has been answered already. It still gives its buffers back, and a thread
+ * that is ended within a call of the device's library takes the process with it: so the thread is not closed before.
+ */
 async function close(): Promise<void> {
   await engine.close();
+  await Promise.allSettled(running);
   send({ type: 'closed' });
 }
 
-port.on('message', (message: JobMessage | CloseMessage) => void (message.kind === 'close' ? close() : runJob(message)));
+port.on('message', (message: JobMessage | CloseMessage) => void (message.kind === 'close' ? close() : begin(message)));
 send({ type: 'hello', engine: engine.description, isCostly: engine.isCostlyToOpen ?? false });

@@ -94,7 +94,7 @@ for (const verify of ['STATE', 'PATH'] as const) {
 t.test('the engine gets the excluded pairs, or no list if there are none', async (t) => {
   const told: (number | undefined)[] = [];
   const engine = fakeEngine((step) => {
-    told.push(step.excluded && [...step.excluded.proximityPairs()].length);
+    told.push(step.excluded && [...step.excluded.proximityPairs!()].length);
     return resolution(step, step.x.slice(), 'STALLED', 1);
   });
   await runJob(pierced(0.2, 0.1), engine);

@@ -1,58 +1,9 @@
-import t, { type Test } from 'tap';
-import { SCENES } from '../../examples/scenes/index.js';
-import type { MeshInput } from '../../src/contract/mesh.js';
+import t from 'tap';
 import type { ParametersInput } from '../../src/contract/parameters.js';
-import type { Report } from '../../src/contract/report.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import type { Engine } from '../../src/solver/engine.js';
+import { compare, farAway, lasting, motionOf, SHARES } from '../support/parked-sessions.js';
 import { DirectSession } from '../support/scenes.js';
-
-/** Frames between the start and the full motion, and back a little: some search, some use the pairs of the last ones. */
-const SHARES = [0.1, 0.16, 0.17, 0.4, 0.38, 0.7, 1, 0.95];
-
-interface Motion {
-  readonly mesh: MeshInput;
-  readonly start: Float32Array | Float64Array;
-  readonly frames: readonly (Float32Array | Float64Array)[];
-}
-
-function motionOf(name: string, vertices: number): Motion {
-  const { vertexCount, triangles, segments, particles, kinematicFrom, start, target } = SCENES[name]!(vertices);
-  const kinematic = Uint8Array.from({ length: vertexCount }, (_, v) => (v < kinematicFrom ? 0 : 1));
-  const from = Float32Array.from(start);
-  const frames = SHARES.map((share) => from.map((x, i) => x + share * (target[i]! - x)));
-  return { mesh: { vertexCount, triangles, segments, particles, kinematic }, start: from, frames };
-}
-
-/** Doubles far from the origin: the engine's coordinates depend on where the first state was. */
-function farAway({ mesh, start, frames }: Motion): Motion {
-  const move = (positions: Float32Array | Float64Array) => Float64Array.from(positions, (x) => x + 1234.567);
-  return { mesh, start: move(start), frames: frames.map(move) };
-}
-
-/** What of a report depends neither on time nor on what the verifier remembers, which a parked session gives up. */
-function lasting({ timings, ...report }: Report): object {
-  const { pairsTested, doubtfulPairs, ...verification } = report.verification;
-  return { ...report, verification };
-}
-
-/** The same frames with and without parking in between. */
-async function compare(t: Test, motion: Motion, parameters: ParametersInput, engine: () => Engine) {
-  const resident = new DirectSession(motion, engine());
-  const parked = new DirectSession(motion, engine());
-  for (const session of [resident, parked]) await session.open(parameters);
-  let reused = 0;
-  for (const [k, target] of motion.frames.entries()) {
-    parked.park();
-    const expected = await resident.step(target, { parameters });
-    const answer = await parked.step(target, { parameters });
-    t.same(answer.positions, expected.positions, `frame ${k + 1}`);
-    t.same(lasting(answer.report), lasting(expected.report), `the report of frame ${k + 1}`);
-    t.equal(answer.report.sessionRebuilt, false);
-    if (expected.report.proximitySetReused) reused++;
-  }
-  return reused;
-}
 
 const CASES: readonly (readonly [string, ParametersInput])[] = [
   ['FAST', { quality: 'FAST' }],
@@ -104,7 +55,7 @@ t.test('a session whose parameters change while it is parked answers as one that
   ];
   for (const session of [resident, parked]) await session.open(changes[0]);
   for (const [k, parameters] of changes.entries()) {
-    parked.park();
+    await parked.park();
     const expected = await resident.step(motion.frames[k]!, { parameters });
     const answer = await parked.step(motion.frames[k]!, { parameters });
     t.same(answer.positions, expected.positions, JSON.stringify(parameters));
@@ -121,7 +72,7 @@ t.test('a session whose mesh changes while it is parked answers as one that neve
     await session.open();
     for (const target of motion.frames.slice(0, 2)) await session.step(target);
   }
-  parked.park();
+  await parked.park();
   for (const [k, target] of motion.frames.slice(2, 5).entries()) {
     for (const session of [resident, parked]) {
       if (k === 0) session.state = { ...session.state, meshVersion: 1000, mesh: { ...motion.mesh, kinematic } };
@@ -146,7 +97,7 @@ t.test(
         // What is given up leads elsewhere, and changes pairs, frame and boxes.
         const elsewhere = motion.start.map((x, i) => x + (i % 3 === 0 ? 0.01 * k : 0));
         await disturbed.step(elsewhere, { parameters }, { isCommitted: false });
-        if (k % 3 === 1) disturbed.park();
+        if (k % 3 === 1) await disturbed.park();
         disturbed.isCancelled = true;
         await t.rejects(disturbed.step(elsewhere, { parameters }), { code: 'CANCELLED' });
         disturbed.isCancelled = false;
@@ -182,7 +133,7 @@ t.test(
     const session = new DirectSession(motion, unsaving);
     await session.open();
     await session.step(motion.frames[0]!);
-    session.park();
+    await session.park();
     t.equal((await session.step(motion.frames[1]!)).report.sessionRebuilt, true);
     t.equal((await session.step(motion.frames[2]!)).report.sessionRebuilt, false, 'once');
     await session.step(motion.frames[3]!, {}, { isCommitted: false });

@@ -1,139 +1,29 @@
 import t from 'tap';
-import type { MeshInput } from '../../src/contract/mesh.js';
-import type { ParametersInput } from '../../src/contract/parameters.js';
-import { findStrainedElements, STRAIN_TOLERANCE } from '../../src/jobs/strained-elements.js';
-import { buildMesh } from '../../src/mesh/build.js';
 import { createCpuEngine } from '../../src/solver/cpu/engine.js';
 import { runJob } from '../support/job.js';
-import { seeded } from '../support/random.js';
-import { flatSheet, scaled, tetrahedralBlock } from '../support/sheet.js';
-
-const random = seeded();
-t.comment(`TEST_SEED=${random.seed}`);
+import { flatSheet, scaled } from '../support/sheet.js';
+import { testStrainLimits } from './strain-limit-tests.js';
 
 const sheet = flatSheet(12, 9, 0.01);
 const pressed = scaled(sheet.rest, [2, 0.5, 1]);
 
-function resolve(mesh: MeshInput, start: Float32Array, target: Float32Array, parameters: ParametersInput = {}) {
-  return runJob({ mesh, start, target, parameters }, createCpuEngine());
-}
-
-/** Triangles of a sheet in the plane whose normal points down. */
-function countFlipped(x: ArrayLike<number>, triangles: Uint32Array): number {
-  let flipped = 0;
-  for (let k = 0; k < triangles.length; k += 3) {
-    const [a, b, c] = [3 * triangles[k]!, 3 * triangles[k + 1]!, 3 * triangles[k + 2]!];
-    const area = (x[b]! - x[a]!) * (x[c + 1]! - x[a + 1]!) - (x[b + 1]! - x[a + 1]!) * (x[c]! - x[a]!);
-    if (area <= 0) flipped++;
-  }
-  return flipped;
-}
-
-t.test(
-  'a sheet stretched to twice its length and pressed to half its height keeps its strains within 1 %',
-  async (t) => {
-    const { vertexCount, triangles, rest } = sheet;
-    const mesh = { vertexCount, triangles, strainLimits: { rest, min: 0.99, max: 1.01 } };
-    // From the sheet at rest, and from the target itself, which is far out of the limits.
-    for (const start of [rest, pressed]) {
-      const { answer } = await resolve(mesh, start, pressed);
-      const { strain, warnings } = answer.report;
-      t.equal(strain?.violated, 0);
-      t.ok(
-        strain!.min >= 0.99 - STRAIN_TOLERANCE && strain!.max <= 1.01 + STRAIN_TOLERANCE,
-        `${strain!.min} ${strain!.max}`,
-      );
-      t.notOk(strain!.worst);
-      t.equal(countFlipped(answer.positions, triangles), 0);
-      t.notOk(warnings.some(({ code }) => code === 'STRAINED_ELEMENTS'));
-      t.equal(answer.report.overlongEdges, 0);
-      // As long as the limits allow, and no longer: the sheet is not merely left where it is.
-      const xs = Array.from({ length: vertexCount }, (_, v) => answer.positions[3 * v]!);
-      const length = Math.max(...xs) - Math.min(...xs);
-      t.ok(length > 1.005 * 0.12 && length < 1.0101 * 0.12, `${length}`);
-    }
-  },
-);
-
-t.test('limits are kept beside contacts: a sheet that is drawn through a floor and stretched', async (t) => {
-  const { vertexCount, triangles, rest } = sheet;
-  const floor = [-0.2, -0.2, 0.2, -0.2, 0.2, 0.2, -0.2, 0.2];
-  const all = new Float32Array(3 * (vertexCount + 4));
-  all.set(rest.map((value, k) => value + (k % 3 === 2 ? 0.003 : 0)));
-  for (let k = 0; k < 4; k++) all.set([floor[2 * k]!, floor[2 * k + 1]!, 0], 3 * (vertexCount + k));
-  const target = all.slice();
-  for (let v = 0; v < vertexCount; v++) {
-    target[3 * v]! *= 1.5;
-    target[3 * v + 2]! -= 0.01 * (1 + Math.sin(0.5 * v));
-  }
-  const kinematic = new Uint8Array(vertexCount + 4).fill(1, vertexCount);
-  const f = vertexCount;
-  const mesh = {
-    vertexCount: vertexCount + 4,
-    triangles: Uint32Array.of(...triangles, f, f + 1, f + 2, f, f + 2, f + 3),
-    kinematic,
-    strainLimits: { rest: all, min: 0.9, max: 1.05 },
-  };
-  const { answer } = await resolve(mesh, all, target);
-  t.equal(answer.report.verification.intersections, 0);
-  t.equal(answer.report.strain?.violated, 0, JSON.stringify(answer.report.strain));
-  for (let v = 0; v < vertexCount; v++) t.ok(answer.positions[3 * v + 2]! > 0);
-});
-
-t.test('a solid that is squeezed and turned inside out keeps its orientation', async (t) => {
-  const { vertexCount, rest, tetrahedra } = tetrahedralBlock(3);
-  const mesh = { vertexCount, tetrahedra, strainLimits: { rest, min: 0.8, max: 1.2 } };
-  for (const factors of [
-    [2, 0.5, 1],
-    [1, 1, -0.5],
-  ] as const) {
-    const { answer } = await resolve(mesh, rest, scaled(rest, factors));
-    const { strain } = answer.report;
-    t.equal(strain?.inverted, 0);
-    t.equal(strain?.violated, 0, JSON.stringify(strain));
-  }
-  // Without limits the target of the second case is turned inside out.
-  const found = findStrainedElements(buildMesh(mesh), scaled(rest, [1, 1, -0.5]), { origin: [0, 0, 0], scale: 1 });
-  t.equal(found?.inverted, tetrahedra.length / 4);
-  t.ok(Math.abs(found!.worst!.strain + 0.5) < 1e-6);
-});
-
-t.test(
-  'random targets, pins and parts: nothing intersects, and what stays out of its limits is counted and named',
-  async (t) => {
-    for (let n = 0; n < 4; n++) {
-      const { vertexCount, triangles, rest } = sheet;
-      const kinematic = Uint8Array.from({ length: vertexCount }, () => (random() < 0.05 ? 1 : 0));
-      const half = Math.floor(vertexCount / 2);
-      const parts = [
-        { name: 'stiff', firstVertex: 0, vertexCount: half, strainMax: 1.02 },
-        { name: 'soft', firstVertex: half, vertexCount: vertexCount - half },
-      ];
-      const mesh = { vertexCount, triangles, kinematic, parts, strainLimits: { rest, min: 0.8, max: 1.2 } };
-      const target = rest.map((value) => value + random.between(-0.008, 0.008));
-      for (let v = 0; v < vertexCount; v++) if (kinematic[v]) target.set(rest.subarray(3 * v, 3 * v + 3), 3 * v);
-      const { answer } = await resolve(mesh, rest, target);
-      const { strain, warnings } = answer.report;
-      t.equal(answer.report.verification.intersections, 0);
-      t.equal(strain!.violated > 0, strain!.worst !== undefined);
-      t.equal(
-        warnings.some(({ code }) => code === 'STRAINED_ELEMENTS'),
-        strain!.violated > 0,
-      );
-      t.ok(strain!.violated <= 5, `${n}: ${JSON.stringify(strain)}`);
-    }
-  },
-);
+testStrainLimits(t, createCpuEngine());
 
 t.test('FAST measures strains and says what would keep them; without limits the report has none', async (t) => {
   const { vertexCount, triangles, rest } = sheet;
   const mesh = { vertexCount, triangles, strainLimits: { rest, max: 1.1 } };
-  const { answer } = await resolve(mesh, rest, pressed, { quality: 'FAST' });
+  const { answer } = await runJob(
+    { mesh, start: rest, target: pressed, parameters: { quality: 'FAST' } },
+    createCpuEngine(),
+  );
   t.ok(answer.report.strain!.violated > 0);
   const warning = answer.report.warnings.find(({ code }) => code === 'STRAINED_ELEMENTS');
   t.match(warning?.message, /BALANCED/);
   t.equal(warning?.element?.kind, 'triangle');
-  const plain = await resolve({ vertexCount, triangles }, rest, rest);
+  const plain = await runJob(
+    { mesh: { vertexCount, triangles }, start: rest, target: rest, parameters: {} },
+    createCpuEngine(),
+  );
   t.notOk('strain' in plain.answer.report);
 });
 

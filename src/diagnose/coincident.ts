@@ -1,0 +1,78 @@
+import { distanceOf } from '../mesh/lengths.js';
+
+/**
+ * Groups of vertices at one place: every vertex of a group is within the tolerance of the group's lowest id. A vertex that is
+ * near several groups belongs to the one with the lowest id.
+ *
+ * A grid over space with cells of many tolerances holds the lowest ids alone, so that any number of vertices at one place are
+ * compared with one; a vertex looks into another cell only where it is within the tolerance of its border.
+ *
+ * @param x float64[3·V]
+ * @param vertices ids, ascending
+ * @param tolerance ≥ 0, the caller's unit
+ * @param isSame what else two vertices must have in common
+ * @returns uint32[V]: the lowest id of the group of each vertex; the vertex itself where it is alone
+ */
+export function groupCoincident(
+  x: Float64Array,
+  vertices: Uint32Array,
+  tolerance: number,
+  isSame: (a: number, b: number) => boolean = () => true,
+): Uint32Array {
+  const lowest = Uint32Array.from({ length: x.length / 3 }, (_, v) => v);
+  const cell = Math.max(CELL * tolerance, smallestCell(x, vertices));
+  const cells = new Map<number, number[]>();
+  const [low, high] = [
+    [0, 0, 0],
+    [0, 0, 0],
+  ];
+  for (const v of vertices) {
+    for (let axis = 0; axis < 3; axis++) {
+      low[axis] = Math.floor((x[3 * v + axis] - tolerance) / cell);
+      high[axis] = Math.floor((x[3 * v + axis] + tolerance) / cell);
+    }
+    let found = -1;
+    for (let i = low[0]; i <= high[0]; i++) {
+      for (let j = low[1]; j <= high[1]; j++) {
+        for (let k = low[2]; k <= high[2]; k++) {
+          for (const other of cells.get(keyOf(i, j, k)) ?? []) {
+            const isNearer = found < 0 || other < found;
+            if (isNearer && distanceOf(x, v, other) <= tolerance && isSame(v, other)) found = other;
+          }
+        }
+      }
+    }
+    if (found >= 0) {
+      lowest[v] = found;
+      continue;
+    }
+    const own = keyOf(...([0, 1, 2].map((axis) => Math.floor(x[3 * v + axis] / cell)) as [number, number, number]));
+    const list = cells.get(own);
+    if (list) list.push(v);
+    else cells.set(own, [v]);
+  }
+  return lowest;
+}
+
+/** Side of a cell in tolerances: few vertices are so near a border that they look into two. */
+const CELL = 64;
+
+/** A cell no smaller than about one for each vertex of a surface, so that there are not more cells than needed; > 0. */
+function smallestCell(x: Float64Array, vertices: Uint32Array): number {
+  let [least, most] = [Infinity, -Infinity];
+  let largest = 0;
+  for (const v of vertices) {
+    for (let axis = 0; axis < 3; axis++) {
+      least = Math.min(least, x[3 * v + axis]);
+      most = Math.max(most, x[3 * v + axis]);
+      largest = Math.max(largest, Math.abs(x[3 * v + axis]));
+    }
+  }
+  const side = (most - least) / Math.max(1, Math.sqrt(vertices.length));
+  // Indices of cells stay whole numbers of 53 bits.
+  return Math.max(side > 0 && Number.isFinite(side) ? side / 4 : 0, largest * 2 ** -50, Number.MIN_VALUE * 2 ** 60);
+}
+
+/** Cells may share a key: what counts is the distance. */
+const keyOf = (i: number, j: number, k: number): number =>
+  (Math.imul(i % 2 ** 31, 73856093) ^ Math.imul(j % 2 ** 31, 19349663) ^ Math.imul(k % 2 ** 31, 83492791)) >>> 0;

@@ -1,0 +1,111 @@
+import type { ElementPair } from '../contract/elements.js';
+import type { Subject } from './subject.js';
+import { TriangleTree } from './triangle-tree.js';
+
+/** Vertices of a patch beyond which it is the surface itself, not what has come through another one. */
+const MOST_OF_PATCH = 20_000;
+
+/** Vertices of a patch whose distance is measured. */
+const SAMPLES = 500;
+
+/**
+ * How deep one side is through the other, an estimate. The edges that pass a triangle cut the surface that they belong to. Of
+ * the pieces on both sides of a cut that are wholly enclosed, the smaller has come through: the depth is the largest distance of
+ * its vertices to the triangles around the cut, and to the rest of the component that was passed. Without an enclosed piece, as
+ * at a border, it is the shorter way to pull the edge back: the largest over the pairs of the shorter distance of an edge's ends
+ * to the plane of the triangle.
+ */
+export function patchDepth(subject: Subject, pairs: readonly ElementPair[]): number {
+  let depth = 0;
+  for (const { a, b } of pairs) {
+    if (a.length !== 2 || b.length !== 3) continue;
+    const [from, to] = a.map((v) => Math.abs(distanceToPlane(subject.x, b, v)));
+    depth = Math.max(depth, Math.min(from, to));
+  }
+  const patch = smallestPatch(subject, pairs);
+  if (!patch) return depth;
+  const passed = new Set(pairs.filter(({ b }) => b.length === 3).map(({ b }) => subject.componentOf[b[0]]));
+  const own = subject.componentOf[patch[0]];
+  const other = [...passed].find((rank) => rank !== own);
+  // Within one component the patch is as near to itself as to what it passes: only the triangles that it passes count.
+  const tree =
+    other === undefined
+      ? new TriangleTree(subject.x, ...cornersOf(pairs))
+      : new TriangleTree(subject.x, subject.mesh.triangles, trianglesOf(subject, other));
+  const stride = Math.max(1, Math.floor(patch.length / SAMPLES));
+  for (let k = 0; k < patch.length; k += stride) {
+    const v = patch[k];
+    const { distance, triangle } = tree.nearest(subject.x[3 * v], subject.x[3 * v + 1], subject.x[3 * v + 2]);
+    if (triangle >= 0) depth = Math.max(depth, distance);
+  }
+  return depth;
+}
+
+function cornersOf(pairs: readonly ElementPair[]): [Uint32Array, Uint32Array] {
+  const corners = pairs.filter(({ b }) => b.length === 3).flatMap(({ b }) => [...b]);
+  return [Uint32Array.from(corners), Uint32Array.from({ length: corners.length / 3 }, (_, t) => t)];
+}
+
+function trianglesOf({ mesh, componentOf }: Subject, rank: number): Uint32Array {
+  const chosen: number[] = [];
+  for (let t = 0; t < mesh.triangles.length / 3; t++) if (componentOf[mesh.triangles[3 * t]] === rank) chosen.push(t);
+  return Uint32Array.from(chosen);
+}
+
+/** Vertices of the smallest piece that the cut edges separate from the rest of their surface; undefined = there is none. */
+function smallestPatch({ mesh, surface }: Subject, pairs: readonly ElementPair[]): number[] | undefined {
+  const isCut = new Set<number>();
+  const keyOf = (a: number, b: number): number => Math.min(a, b) * mesh.vertexCount + Math.max(a, b);
+  const seeds = new Set<number>();
+  for (const { a, b } of pairs) {
+    if (a.length !== 2 || b.length !== 3) continue;
+    isCut.add(keyOf(a[0], a[1]));
+    for (const v of a) seeds.add(v);
+  }
+  if (seeds.size === 0) return undefined;
+  const { offsets, neighbours } = adjacency(surface.edges, mesh.vertexCount);
+  const reached = new Set<number>();
+  let smallest: number[] | undefined;
+  for (const seed of seeds) {
+    if (reached.has(seed)) continue;
+    const patch = [seed];
+    reached.add(seed);
+    for (let k = 0; k < patch.length && patch.length <= MOST_OF_PATCH; k++) {
+      const v = patch[k];
+      for (let n = offsets[v]; n < offsets[v + 1]; n++) {
+        const next = neighbours[n];
+        if (reached.has(next) || isCut.has(keyOf(v, next))) continue;
+        reached.add(next);
+        patch.push(next);
+      }
+    }
+    const isSmaller = patch.length <= (smallest?.length ?? MOST_OF_PATCH);
+    if (isSmaller) smallest = patch;
+  }
+  if (!smallest) return undefined;
+  // Where nothing is enclosed the walk has reached the whole surface, which is no patch.
+  const ofAll = reached.size;
+  return smallest.length * 2 <= ofAll ? smallest : undefined;
+}
+
+function adjacency(edges: Uint32Array, vertexCount: number): { offsets: Uint32Array; neighbours: Uint32Array } {
+  const offsets = new Uint32Array(vertexCount + 1);
+  for (const v of edges) offsets[v + 1]++;
+  for (let v = 0; v < vertexCount; v++) offsets[v + 1] += offsets[v];
+  const neighbours = new Uint32Array(edges.length);
+  const end = offsets.slice(0, vertexCount);
+  for (let e = 0; e < edges.length; e += 2) {
+    neighbours[end[edges[e]]++] = edges[e + 1];
+    neighbours[end[edges[e + 1]]++] = edges[e];
+  }
+  return { offsets, neighbours };
+}
+
+function distanceToPlane(x: Float64Array, [a, b, c]: readonly number[], v: number): number {
+  const d = (i: number, axis: number): number => x[3 * i + axis] - x[3 * a + axis];
+  const nx = d(b, 1) * d(c, 2) - d(b, 2) * d(c, 1);
+  const ny = d(b, 2) * d(c, 0) - d(b, 0) * d(c, 2);
+  const nz = d(b, 0) * d(c, 1) - d(b, 1) * d(c, 0);
+  const length = Math.hypot(nx, ny, nz);
+  return length > 0 ? (nx * d(v, 0) + ny * d(v, 1) + nz * d(v, 2)) / length : 0;
+}

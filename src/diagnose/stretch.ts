@@ -1,0 +1,38 @@
+import type { DiagnosisFinding } from '../contract/diagnosis.js';
+import type { ElementRef } from '../contract/elements.js';
+import { distanceOf } from '../mesh/lengths.js';
+import { edgeRef, finding, plural, type Subject, show } from './subject.js';
+
+/** Edges that are longer than σ allows in the target itself, over their length in the start. @param limit σ; 0 = none */
+export function findOverlongTargets(subject: Subject, limit: number): DiagnosisFinding[] {
+  const { mesh, x, y, maxElements } = subject;
+  if (!y || limit === 0) return [];
+  const elements: ElementRef[] = [];
+  let [count, worst] = [0, 0];
+  const { edges } = mesh;
+  for (let e = 0; e < edges.length; e += 2) {
+    const [a, b] = [edges[e], edges[e + 1]];
+    if (mesh.kinematic[a] === 1 && mesh.kinematic[b] === 1) continue;
+    const before = distanceOf(x, a, b);
+    const stretch = distanceOf(y, a, b) / before;
+    // An edge so short that the ratio is no number has no length to speak of.
+    if (before === 0 || stretch <= limit || stretch === Infinity) continue;
+    count++;
+    worst = Math.max(worst, stretch);
+    if (elements.length < maxElements) elements.push(edgeRef(e / 2, a, b));
+  }
+  if (count === 0) return [];
+  return [
+    finding({
+      code: 'TARGET_STRETCHED',
+      severity: 'WARNING',
+      count,
+      measure: worst,
+      unit: 'ratio',
+      elements,
+      message: `${plural(count, 'edge is', 'edges are')} stretched beyond the limit of ${show(limit)} by the target itself, the worst to ${show(worst)} times its length.`,
+      advice:
+        'The answer keeps the limit and stays short of such a target. Raise stretchLimit, or set it to 0, if it is meant.',
+    }),
+  ];
+}

@@ -1,0 +1,75 @@
+import type { DiagnosisFinding } from '../contract/diagnosis.js';
+import { finding, type Subject, show } from './subject.js';
+
+/** Units in which meshes come, in metres. */
+const UNITS: readonly (readonly [name: string, metres: number])[] = [
+  ['metres', 1],
+  ['centimetres', 0.01],
+  ['millimetres', 0.001],
+  ['inches', 0.0254],
+];
+
+/** Extents of garments, bodies and props, and edges of their meshes, metres: what most meshes that come here are. */
+const USUAL_EXTENT = [0.2, 4] as const;
+const USUAL_EDGE = [0.002, 0.05] as const;
+
+/** What the middle of both ranges is in metres, for the unit that fits best. */
+const MIDDLE_EXTENT = Math.sqrt(USUAL_EXTENT[0] * USUAL_EXTENT[1]);
+const MIDDLE_EDGE = Math.sqrt(USUAL_EDGE[0] * USUAL_EDGE[1]);
+
+export interface UnitGuess {
+  readonly name: string;
+  readonly metresPerUnit: number;
+}
+
+/**
+ * The unit in which extent and edges would be those of a garment or a body: both within their usual range, and of several such
+ * units the one whose logarithms are nearest to the middle. Centimetres and inches differ by less than both ranges are wide, so
+ * inches are said only where centimetres do not fit.
+ */
+export function guessUnit(extent: number, medianEdge: number): UnitGuess | undefined {
+  const within = (value: number, [low, high]: readonly [number, number]): boolean => value >= low && value <= high;
+  const fits = UNITS.filter(([, m]) => within(extent * m, USUAL_EXTENT) && within(medianEdge * m, USUAL_EDGE));
+  const error = (m: number): number =>
+    Math.abs(Math.log((extent * m) / MIDDLE_EXTENT)) + Math.abs(Math.log((medianEdge * m) / MIDDLE_EDGE));
+  const metric = fits.filter(([name]) => name !== 'inches');
+  const [best] = (metric.length > 0 ? metric : fits).sort(([, a], [, b]) => error(a) - error(b));
+  return best && { name: best[0], metresPerUnit: best[1] };
+}
+
+/** The guess as a note, and that the mesh has no size. */
+export function findUnits(subject: Subject): { guess: UnitGuess | undefined; findings: DiagnosisFinding[] } {
+  const extent = extentOf(subject);
+  const { medianEdge } = subject;
+  if (extent === 0) {
+    const message = 'All vertices are at the same place.';
+    return { guess: undefined, findings: [finding({ code: 'NO_EXTENT', severity: 'PROBLEM', count: 1, message })] };
+  }
+  const guess = guessUnit(extent, medianEdge);
+  const size = `The mesh is ${show(extent)} across, with edges of ${show(medianEdge)}`;
+  if (!guess) return { guess, findings: [] };
+  const inMetres = `${show(extent * guess.metresPerUnit)} m across, with edges of ${show(1000 * medianEdge * guess.metresPerUnit)} mm`;
+  const one = finding({
+    code: 'UNIT_GUESS',
+    severity: 'NOTE',
+    count: 1,
+    measure: guess.metresPerUnit,
+    unit: 'metres per unit',
+    message: `${size}: probably ${guess.name} (${inMetres}, as a garment or a body would be). This is a guess.`,
+    advice: `Nothing depends on it, unless preset PAPER is used: then set metresPerUnit to ${guess.metresPerUnit}.`,
+  });
+  return { guess, findings: [one] };
+}
+
+/** Largest side of the box of all contact vertices. */
+export function extentOf({ mesh, x }: Pick<Subject, 'mesh' | 'x'>): number {
+  const low = [Infinity, Infinity, Infinity];
+  const high = [-Infinity, -Infinity, -Infinity];
+  for (const v of mesh.contactVertices) {
+    for (let axis = 0; axis < 3; axis++) {
+      low[axis] = Math.min(low[axis], x[3 * v + axis]);
+      high[axis] = Math.max(high[axis], x[3 * v + axis]);
+    }
+  }
+  return Math.max(0, ...high.map((end, axis) => end - low[axis]));
+}

@@ -1,0 +1,264 @@
+import type { Positions } from '../contract/mesh.js';
+import { HOLDS, type Hold, type Reasons } from '../contract/path.js';
+import type { Contacts } from '../contract/report.js';
+import { type EdgeList, edgesWithLimit } from '../mesh/limited-edges.js';
+import { ownLength } from '../mesh/rest-lengths.js';
+import type { EngineHolds, Resolution } from '../solver/engine.js';
+import { rangeOfDistances } from '../solver/part-distances.js';
+import { type PairList, PairLookup } from './pair-lookup.js';
+import type { PreparedStep } from './prepare-step.js';
+
+/** A vertex closer to its target than this share of δ has reached it: shorter motions are not made. */
+const REACHED_SHARE = 0.02;
+
+/** A contact holds a vertex while its gap is within so many δ: those of FAST rest at δ, and rounding brings them beyond. */
+const HOLDING_GAP = 1.05;
+
+/** Cosine between a motion and what a contact forbids of it, below which the vertex could slide along. */
+const MIN_CLOSING = 0.05;
+
+/** An edge holds a vertex from this share of its limit on: what one step of the pull-back leaves. */
+const AT_LIMIT = 0.995;
+
+/** In place of a pair. */
+export const NO_PAIR = 0xffffffff;
+
+const VERTEX_VERTEX = 4;
+
+/** Up to which distance {@link explain} needs the contacts of an answer, the caller's unit. */
+export function reachOfReasons({ mesh, parameters }: PreparedStep): number {
+  return HOLDING_GAP * rangeOfDistances(mesh, parameters.activationDistance).largest;
+}
+
+/** What the reasons of an answer follow from. */
+export interface Explained {
+  readonly answer: Positions;
+  /** of the answer, up to {@link reachOfReasons} at least */
+  readonly contacts: Contacts;
+  readonly resolution: Pick<Resolution, 'status' | 'residuals' | 'holds'>;
+  /** the step that ended in the answer; what was noted later belongs to states that were given up */
+  readonly lastStep: number;
+  /** whether the target of a vertex lies where numbers are too coarse, so that its motion was cut */
+  readonly isCut: (v: number) => boolean;
+}
+
+/**
+ * Why every vertex is where it is. From the answer alone: with d the way that is left to its target,
+ *
+ * - a contact holds vertex v if its gap is within δ, v bears weight w > 0 on it, and d would close it: with its normal n towards
+ *   the side of v, cos = −n·d/|d| > 0. Of several the one with the largest w·cos holds most;
+ * - an edge v u holds it if the edge is at its limit and d would lengthen it.
+ *
+ * An engine that has recorded which pair held the vertex last is believed where that pair is among those contacts. What neither
+ * explains follows from how the run ended.
+ */
+export function explain(step: PreparedStep, explained: Explained): Reasons {
+  const { mesh, parameters, images } = step;
+  const { answer, contacts, resolution, lastStep, isCut } = explained;
+  const { status, residuals, holds: engine } = resolution;
+  const { target } = images;
+  const { vertexCount } = mesh;
+  const near = REACHED_SHARE * rangeOfDistances(mesh, parameters.activationDistance).smallest;
+  const ways = waysOf(answer, target);
+  const best = new HeldBy(vertexCount);
+  offerContacts(best, contacts, ways);
+  const recorded = engine && recordedContacts(engine, contacts, vertexCount, ways);
+  const found = new FoundPairs(contacts);
+  const edges = new HeldBy(vertexCount);
+  const list = edgesWithLimit(mesh);
+  if (parameters.stretchLimit > 0) offerEdges(edges, list, answer, target, ways, parameters.stretchLimit);
+
+  const reasons = {
+    holds: new Uint8Array(vertexCount),
+    pairs: new Uint32Array(vertexCount).fill(NO_PAIR),
+    since: new Uint32Array(vertexCount),
+  };
+  for (let v = 0; v < vertexCount; v++) {
+    let hold: Hold = ended(status, residuals[v]!, parameters.residualTolerance);
+    const contact = recorded && recorded[v]! >= 0 ? recorded[v]! : best.by[v]!;
+    if (ways[4 * v + 3]! <= near) hold = 'REACHED';
+    else if (isCut(v)) hold = 'OUT_OF_RANGE';
+    else if (contact >= 0) {
+      hold = 'CONTACT';
+      reasons.pairs[v] = found.addContact(contact);
+      const since = recorded && contact === recorded[v] ? engine.since[v]! : 0;
+      reasons.since[v] = since <= lastStep ? since : 0;
+    } else if (edges.by[v]! >= 0) {
+      hold = 'EDGE';
+      reasons.pairs[v] = found.addEdge(edges.by[v]!, list, answer);
+    }
+    reasons.holds[v] = HOLDS.indexOf(hold);
+  }
+  return { ...reasons, ...found.list() };
+}
+
+/** What ended the motion of a vertex that neither a contact nor an edge holds. @param residual r of Eq. 17 */
+function ended(status: Resolution['status'], residual: number, epsilon: number): Hold {
+  if (residual < epsilon || status === 'CONVERGED') return 'SETTLED';
+  return status === 'DEADLINE' ? 'OUT_OF_TIME' : status === 'STEP_LIMIT' ? 'OUT_OF_STEPS' : 'BOX';
+}
+
+/** float64[4·V] direction to the target, a unit vector or 0, and the distance. */
+function waysOf(answer: Positions, target: Positions): Float64Array {
+  const ways = new Float64Array((answer.length / 3) * 4);
+  for (let i = 0, k = 0; i < answer.length; i += 3, k += 4) {
+    const [x, y, z] = [target[i]! - answer[i]!, target[i + 1]! - answer[i + 1]!, target[i + 2]! - answer[i + 2]!];
+    const length = Math.hypot(x, y, z);
+    ways[k + 3] = length;
+    if (length === 0) continue;
+    ways[k] = x / length;
+    ways[k + 1] = y / length;
+    ways[k + 2] = z / length;
+  }
+  return ways;
+}
+
+/** By vertex, what holds it most. */
+class HeldBy {
+  /** int32[V]; −1 = nothing */
+  readonly by: Int32Array;
+  readonly #most: Float64Array;
+
+  constructor(vertexCount: number) {
+    this.by = new Int32Array(vertexCount).fill(-1);
+    this.#most = new Float64Array(vertexCount);
+  }
+
+  offer(v: number, by: number, strength: number): void {
+    if (!(strength > this.#most[v]!)) return;
+    this.#most[v] = strength;
+    this.by[v] = by;
+  }
+}
+
+function offerContacts(best: HeldBy, contacts: Contacts, ways: Float64Array): void {
+  for (let c = 0; c < contacts.kinds.length; c++) {
+    for (let s = 0; s < 4; s++) {
+      const strength = strengthOf(contacts, c, s, ways);
+      if (strength > 0) best.offer(contacts.vertices[4 * c + s]!, c, strength);
+    }
+  }
+}
+
+/** w·cos of the vertex in a slot of a contact; 0 = the contact does not hold it */
+function strengthOf({ kinds, vertices, weights, normals }: Contacts, c: number, s: number, ways: Float64Array): number {
+  const v = vertices[4 * c + s]!;
+  const weight = weights[4 * c + s]!;
+  if (v === NO_PAIR || !(weight > 0)) return 0;
+  const [k, n] = [4 * v, 3 * c];
+  const along = normals[n]! * ways[k]! + normals[n + 1]! * ways[k + 1]! + normals[n + 2]! * ways[k + 2]!;
+  const closing = s < (kinds[c] === 2 ? 2 : 1) ? -along : along;
+  return closing > MIN_CLOSING ? weight * closing : 0;
+}
+
+/** int32[V] the contact that the engine has noted for a vertex, where it holds it in the answer too; −1 = none */
+function recordedContacts(
+  engine: EngineHolds,
+  contacts: Contacts,
+  vertexCount: number,
+  ways: Float64Array,
+): Int32Array {
+  const lookup = new PairLookup(contacts);
+  const noted: PairList = { kinds: Array.from(engine.kinds, (kind) => kind + 1), vertices: engine.vertices };
+  const found = new Int32Array(vertexCount).fill(-1);
+  for (let v = 0; v < found.length; v++) {
+    if (engine.kinds[v]! < 0) continue;
+    const c = lookup.find(noted, v);
+    if (c >= 0 && isHolding(contacts, c, v, ways)) found[v] = c;
+  }
+  return found;
+}
+
+function isHolding(contacts: Contacts, c: number, v: number, ways: Float64Array): boolean {
+  return [0, 1, 2, 3].some((s) => contacts.vertices[4 * c + s] === v && strengthOf(contacts, c, s, ways) > 0);
+}
+
+/** Edges are numbered over all lists. */
+function offerEdges(
+  held: HeldBy,
+  lists: readonly EdgeList[],
+  answer: Positions,
+  target: Positions,
+  ways: Float64Array,
+  sigma: number,
+): void {
+  let first = 0;
+  for (const { ends, rest: lengths } of lists) {
+    for (let e = 0; e < ends.length; e += 2) {
+      const a = ends[e]!;
+      const b = ends[e + 1]!;
+      const [x, y, z] = [0, 1, 2].map((c) => answer[3 * a + c]! - answer[3 * b + c]!) as [number, number, number];
+      const length = Math.hypot(x, y, z);
+      const inTarget = Math.hypot(...[0, 1, 2].map((c) => target[3 * a + c]! - target[3 * b + c]!));
+      const rest = ownLength(lengths?.[e / 2]) ?? inTarget;
+      if (rest === 0 || length < AT_LIMIT * sigma * rest) continue;
+      for (const [v, sign] of [
+        [a, 1],
+        [b, -1],
+      ] as const) {
+        const along = (sign * (x * ways[4 * v]! + y * ways[4 * v + 1]! + z * ways[4 * v + 2]!)) / length;
+        if (along > MIN_CLOSING) held.offer(v, first + e / 2, along);
+      }
+    }
+    first += ends.length / 2;
+  }
+}
+
+/** The pairs that hold vertices, each once. */
+class FoundPairs {
+  readonly #contacts: Contacts;
+  readonly #places = new Map<number, number>();
+  readonly #kinds: number[] = [];
+  readonly #vertices: number[] = [];
+  readonly #normals: number[] = [];
+  readonly #distances: number[] = [];
+
+  constructor(contacts: Contacts) {
+    this.#contacts = contacts;
+  }
+
+  addContact(c: number): number {
+    const known = this.#places.get(c);
+    if (known !== undefined) return known;
+    const { kinds, vertices, normals, distances } = this.#contacts;
+    this.#places.set(c, this.#kinds.length);
+    const ids = Array.from(vertices.subarray(4 * c, 4 * c + 4));
+    return this.#add(kinds[c]!, ids, Array.from(normals.subarray(3 * c, 3 * c + 3)), distances[c]!);
+  }
+
+  /** @param edge its number over all lists */
+  addEdge(edge: number, lists: readonly EdgeList[], answer: Positions): number {
+    const key = -1 - edge;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    let [list, e] = [0, edge];
+    while (2 * e >= lists[list]!.ends.length) e -= lists[list++]!.ends.length / 2;
+    const { ends } = lists[list]!;
+    const [a, b] = [ends[2 * e]!, ends[2 * e + 1]!];
+    const between = [0, 1, 2].map((c) => answer[3 * a + c]! - answer[3 * b + c]!);
+    const length = Math.hypot(...between);
+    this.#places.set(key, this.#kinds.length);
+    return this.#add(
+      VERTEX_VERTEX,
+      [a, b, NO_PAIR, NO_PAIR],
+      between.map((part) => part / length),
+      length,
+    );
+  }
+
+  list(): Pick<Reasons, 'kinds' | 'vertices' | 'normals' | 'distances'> {
+    return {
+      kinds: Uint8Array.from(this.#kinds),
+      vertices: Uint32Array.from(this.#vertices),
+      normals: Float32Array.from(this.#normals),
+      distances: Float32Array.from(this.#distances),
+    };
+  }
+
+  #add(kind: number, ids: readonly number[], normal: readonly number[], distance: number): number {
+    this.#vertices.push(...ids);
+    this.#normals.push(...normal);
+    this.#distances.push(distance);
+    return this.#kinds.push(kind) - 1;
+  }
+}
