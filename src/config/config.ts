@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { IntersticeError } from '../contract/errors.js';
 import type { Limits } from '../contract/server-info.js';
 import { type Environment, Reader, type SettingValue } from './reader.js';
-import { SETTINGS, type Setting } from './settings.js';
+import type { Setting } from './setting.js';
+import { SETTINGS } from './settings.js';
 import { readSettingsFile } from './settings-file.js';
+import { readStore, type StoreConfig } from './store-config.js';
 
 export type EngineChoice = 'auto' | 'cpu' | 'webgpu';
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -22,6 +24,8 @@ export interface Config {
   readonly httpPort: number;
   readonly grpcPort: number | 'off';
   readonly grpcTls?: TlsFiles;
+  /** 0 = no pings */
+  readonly grpcKeepaliveSeconds: number;
   readonly adminHost: string;
   readonly adminPort: number | 'off';
   /** path of the file of keys; absent = no key is required */
@@ -32,6 +36,7 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly engine: EngineChoice;
   readonly adapter?: string;
+  readonly shaderCache?: string;
   readonly threads: number;
   readonly cores: number;
   readonly allowUnverified: boolean;
@@ -49,6 +54,11 @@ export interface Config {
   readonly maxQueueBytes: number;
   /** 0 = no limit */
   readonly maxSessionBytes: number;
+  readonly maxJobs: number;
+  readonly maxJobsPerTenant: number;
+  /** of submitted jobs and their results; 0 = no limit */
+  readonly maxJobBytes: number;
+  readonly jobKeepSeconds: number;
   /** of the pairs of one request */
   readonly maxPairBytes: number;
   /** of the arrays that all requests compute on; 0 = no limit */
@@ -58,6 +68,10 @@ export interface Config {
   readonly traceFolder?: string;
   readonly findingsFolder?: string;
   readonly drainSeconds: number;
+  readonly drainJobSeconds: number;
+  readonly drainNoticeSeconds: number;
+  /** absent = sessions are kept in memory only */
+  readonly store?: StoreConfig;
   readonly logLevel: LogLevel;
   /** problems that do not prevent the start, one sentence each */
   readonly warnings: readonly string[];
@@ -71,6 +85,7 @@ const OTHER_VARIABLES = new Set([
   'INTERSTICE_DATA',
   'INTERSTICE_REQUIRE_GPU',
   'INTERSTICE_REQUIRE_BROWSER',
+  'INTERSTICE_REQUIRE_REDIS',
   'INTERSTICE_DEBUG',
   'INTERSTICE_FUZZ_SECONDS',
 ]);
@@ -91,6 +106,7 @@ export function readConfig(environment: Environment): Config {
   const config = {
     ...readServing(read),
     ...readWork(read),
+    ...readStore(read),
     warnings: [] as readonly string[],
     settings: read.settings(),
   };
@@ -116,17 +132,19 @@ function readServing(read: Reader) {
     );
   }
   const grpcTls = readTls(read);
-  read.choice(SETTINGS.store);
   return {
     host,
     httpPort: read.number(SETTINGS.httpPort),
     grpcPort: read.numberOrOff(SETTINGS.grpcPort),
     ...(grpcTls ? { grpcTls } : {}),
+    grpcKeepaliveSeconds: read.number(SETTINGS.grpcKeepaliveSeconds),
     adminHost: read.text(SETTINGS.adminHost) ?? '',
     adminPort: read.numberOrOff(SETTINGS.adminPort),
     ...(apiKeys === undefined ? {} : { apiKeys }),
     ...readBrowsing(read),
     drainSeconds: read.number(SETTINGS.drainSeconds),
+    drainJobSeconds: read.number(SETTINGS.drainJobSeconds),
+    drainNoticeSeconds: read.number(SETTINGS.drainNoticeSeconds),
     logLevel: read.choice(SETTINGS.logLevel) as LogLevel,
   };
 }
@@ -157,12 +175,15 @@ function isOrigin(text: string): boolean {
 /** Engine, limits and sessions. */
 function readWork(read: Reader) {
   const adapter = read.text(SETTINGS.adapter);
+  const shaderCache = read.text(SETTINGS.shaderCache);
   const trace = read.text(SETTINGS.trace);
   const findingsFolder = read.text(SETTINGS.findings);
   const maxSessions = read.number(SETTINGS.maxSessions);
+  const maxJobs = read.number(SETTINGS.maxJobs);
   return {
     engine: read.choice(SETTINGS.engine) as EngineChoice,
     ...(adapter === undefined ? {} : { adapter }),
+    ...(shaderCache === undefined ? {} : { shaderCache }),
     threads: read.number(SETTINGS.threads),
     cores: read.number(SETTINGS.cores),
     allowUnverified: read.choice(SETTINGS.allowUnverified) === '1',
@@ -182,6 +203,10 @@ function readWork(read: Reader) {
     maxSessionsPerTenant: read.number(SETTINGS.maxSessionsPerTenant) || maxSessions,
     maxQueueBytes: read.number(SETTINGS.maxQueueBytes),
     maxSessionBytes: read.number(SETTINGS.maxSessionBytes),
+    maxJobs,
+    maxJobsPerTenant: read.number(SETTINGS.maxJobsPerTenant) || maxJobs,
+    maxJobBytes: read.number(SETTINGS.maxJobBytes),
+    jobKeepSeconds: read.number(SETTINGS.jobKeepSeconds),
     maxPairBytes: read.number(SETTINGS.maxPairBytes),
     maxWorkBytes: read.number(SETTINGS.maxWorkBytes),
     idleTimeoutSeconds: read.number(SETTINGS.idleTimeoutSeconds),

@@ -1,4 +1,5 @@
-import { SETTINGS, type Setting } from './settings.js';
+import type { Setting } from './setting.js';
+import { SETTINGS } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

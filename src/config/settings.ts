@@ -1,37 +1,11 @@
 import { availableParallelism } from 'node:os';
+import { DEFAULT_JOB_KEEP_SECONDS, MAX_JOB_KEEP_SECONDS } from '../contract/long-jobs.js';
 import { DEFAULT_IDLE_TIMEOUT_SECONDS, MAX_IDLE_TIMEOUT_SECONDS } from '../contract/sessions.js';
 import { memoryBytes, openFileLimit } from './machine.js';
-
-/** One setting of the service. */
-export interface Setting {
-  /** the environment variable, and the name in a settings file */
-  readonly name: string;
-  /** as written in a settings file; undefined = unset */
-  readonly default: string | undefined;
-  readonly unit?: string;
-  /** inclusive */
-  readonly range?: readonly [number, number];
-  readonly choices?: readonly string[];
-  readonly isInteger?: boolean;
-  /** whether `off` is valid too */
-  readonly canBeOff?: boolean;
-  readonly description: string;
-}
+import { flag, number, type Setting, seconds, text } from './setting.js';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
-
-const number = (name: string, value: number, range: readonly [number, number], unit: string, description: string) =>
-  ({ name, default: String(value), range, unit, isInteger: true, description }) as const satisfies Setting;
-
-const seconds = (name: string, value: number, range: readonly [number, number], description: string) =>
-  ({ name, default: String(value), range, unit: 'seconds', description }) as const satisfies Setting;
-
-const text = (name: string, description: string) =>
-  ({ name, default: undefined, description }) as const satisfies Setting;
-
-const flag = (name: string, description: string) =>
-  ({ name, default: '0', choices: ['0', '1'], description }) as const satisfies Setting;
 
 /** The largest number of rows in an array of a mesh; a test compares it with STRUCTURAL_LIMITS of src/mesh. */
 const MAX_ROWS = 2 ** 27;
@@ -83,6 +57,12 @@ export const SETTINGS = {
     'INTERSTICE_GRPC_TLS_CLIENT_CA',
     'File with the authority (PEM) that signs client certificates; if set, every gRPC client must present a certificate.',
   ),
+  grpcKeepaliveSeconds: seconds(
+    'INTERSTICE_GRPC_KEEPALIVE_SECONDS',
+    600,
+    [0, 86_400],
+    'Time that a gRPC client may leave a ping unanswered before its connection is ended. A program with one thread answers none while it computes. There is a ping a minute, or more often if this time is shorter. 0 = no pings.',
+  ),
   adminHost: {
     name: 'INTERSTICE_ADMIN_HOST',
     default: '127.0.0.1',
@@ -120,7 +100,14 @@ export const SETTINGS = {
     choices: ['auto', 'cpu', 'webgpu'],
     description: 'Engine that computes the answers; GET /v1 and every report tell what auto selected.',
   },
-  adapter: text('INTERSTICE_ADAPTER', 'Name of the graphics adapter to use, or a part of the name.'),
+  adapter: text(
+    'INTERSTICE_ADAPTER',
+    'Graphics adapter to use: words of its name in any case, or the address of its card, as in pci:0000:41:00.0, or both.',
+  ),
+  shaderCache: text(
+    'INTERSTICE_SHADER_CACHE',
+    'Folder in which graphics drivers keep compiled kernels from one start to the next; unset: the cache folder of the user, or a temporary one where that cannot be written.',
+  ),
   threads: number(
     'INTERSTICE_THREADS',
     cores,
@@ -259,6 +246,33 @@ export const SETTINGS = {
     'bytes',
     'Host memory for the meshes and states of all sessions; requests that need more are refused. 0 = no limit.',
   ),
+  maxJobs: number(
+    'INTERSTICE_MAX_JOBS',
+    64,
+    [0, 100_000],
+    'jobs',
+    'Submitted jobs that wait, run, or are kept with their results, of all tenants together; 0 = none may be submitted.',
+  ),
+  maxJobsPerTenant: number(
+    'INTERSTICE_MAX_JOBS_PER_TENANT',
+    0,
+    [0, 100_000],
+    'jobs',
+    'Those of one tenant; 0 = the limit of the server.',
+  ),
+  maxJobBytes: number(
+    'INTERSTICE_MAX_JOB_BYTES',
+    GiB,
+    [0, MAX_BYTES],
+    'bytes',
+    'Host memory for the requests of submitted jobs and for the results that are kept; further jobs are refused. 0 = no limit.',
+  ),
+  jobKeepSeconds: seconds(
+    'INTERSTICE_JOB_KEEP_SECONDS',
+    DEFAULT_JOB_KEEP_SECONDS,
+    [1, MAX_JOB_KEEP_SECONDS],
+    'Time that a submitted job and its result are kept after its end, unless its client asked for another time.',
+  ),
   allowUnverified: flag(
     'INTERSTICE_ALLOW_UNVERIFIED',
     '1 allows requests with verify NONE, whose answers are not verified.',
@@ -266,9 +280,46 @@ export const SETTINGS = {
   store: {
     name: 'INTERSTICE_STORE',
     default: 'memory',
-    choices: ['memory'],
-    description: 'Where sessions are stored; only memory is available.',
+    description:
+      'Where sessions are kept: memory = in this process only; redis://HOST:PORT/DATABASE or rediss://… (encrypted) = also in a Redis or Valkey server, so that they outlive the process and any process with the same store can go on with them. A user name may be part of the URL, a password may not.',
   },
+  storePassword: text('INTERSTICE_STORE_PASSWORD_FILE', 'File whose first line is the password of the store.'),
+  storeCa: text(
+    'INTERSTICE_STORE_CA',
+    'File with the authority (PEM) that has signed the certificate of a rediss:// store; unset = those that Node trusts.',
+  ),
+  storePrefix: {
+    name: 'INTERSTICE_STORE_PREFIX',
+    default: 'interstice',
+    description: 'First part of every key in the store: letters, digits, dots and hyphens. One per deployment.',
+  },
+  storeTimeoutSeconds: seconds(
+    'INTERSTICE_STORE_TIMEOUT_SECONDS',
+    2,
+    [0.05, 60],
+    'Time that the store may take for one answer. Then it counts as down until it takes a write again.',
+  ),
+  storeFailure: {
+    name: 'INTERSTICE_STORE_FAILURE',
+    default: 'refuse',
+    choices: ['refuse', 'continue'],
+    description:
+      'While the store is down: refuse = operations on sessions are refused (STORE_UNAVAILABLE, to be sent again) and /readyz says so; continue = sessions in memory go on, each answer warns (NOT_STORED), and the frames are written when the store is back; they are lost if the process ends before.',
+  },
+  storeDurability: {
+    name: 'INTERSTICE_STORE_DURABILITY',
+    default: 'any',
+    choices: ['any', 'everysec', 'always'],
+    description:
+      'What the store must keep when it ends without warning; one that keeps less is refused at the start. any = nothing is asked; everysec = all but the last second (appendonly yes, appendfsync everysec); always = every accepted frame (appendfsync always).',
+  },
+  storeReplicas: number(
+    'INTERSTICE_STORE_REPLICAS',
+    0,
+    [0, 16],
+    'replicas',
+    'Replicas of the store that must have a frame before its answer is sent (WAIT).',
+  ),
   trace: text(
     'INTERSTICE_TRACE',
     'Folder into which every resolve and step writes its states (1 selects a temporary folder). For finding faults; slow.',
@@ -282,6 +333,18 @@ export const SETTINGS = {
     30,
     [0, 3600],
     'Time that a shutdown waits for running requests before it ends them.',
+  ),
+  drainJobSeconds: seconds(
+    'INTERSTICE_DRAIN_JOB_SECONDS',
+    0,
+    [0, 86_400],
+    'Time that a shutdown waits for submitted jobs to end and for their results to be fetched. 0 = not at all.',
+  ),
+  drainNoticeSeconds: seconds(
+    'INTERSTICE_DRAIN_NOTICE_SECONDS',
+    0,
+    [0, 600],
+    'Time at the begin of a shutdown in which requests are still served while /readyz and gRPC health say that the service leaves, so that a proxy stops sending before anything is refused.',
   ),
   logLevel: {
     name: 'INTERSTICE_LOG_LEVEL',

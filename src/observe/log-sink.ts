@@ -10,7 +10,8 @@ const RETRY_MS = 100;
 const LAST_LINES_MS = 250;
 
 /** Why lines are lost: label values of the metric. */
-export type LossReason = 'DISK_FULL' | 'READER_GONE' | 'SLOW_READER' | 'ERROR';
+export const LOSS_REASONS = ['DISK_FULL', 'READER_GONE', 'SLOW_READER', 'ERROR'] as const;
+export type LossReason = (typeof LOSS_REASONS)[number];
 
 const REASONS: Readonly<Record<string, LossReason>> = {
   ENOSPC: 'DISK_FULL',

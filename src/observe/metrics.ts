@@ -1,10 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERRORS } from '../contract/errors.js';
-import type { OperationEvent, OperationStats, RequestEvent } from '../contract/events.js';
+import { FINDING_KINDS, type OperationEvent, type OperationStats, type RequestEvent } from '../contract/events.js';
 import type { Report } from '../contract/report.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import type { RequestLine } from './log.js';
-import type { LossReason } from './log-sink.js';
+import { LOSS_REASONS, type LossReason } from './log-sink.js';
 
 /** Buckets in seconds, from two triangles to the default limit of time budgets. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600];
@@ -15,6 +15,10 @@ const PAIRS = [0, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8];
 
 /** Stages of a report, in the order of execution; `request_seconds` includes the transport's decoding and encoding. */
 const STAGES = ['upload', 'search', 'geometry', 'backward', 'forward', 'readback', 'verify'] as const;
+
+/** Values of labels whose series begin at 0. */
+const ENGINES = ['cpu', 'webgpu'] as const;
+const BODY_REFUSALS = ['capacity', 'share'] as const;
 
 type Outcome = 'ok' | 'refused' | 'cancelled' | 'failed';
 
@@ -69,7 +73,7 @@ export class Metrics {
   private readonly findings = this.counter('findings_total', 'Answers that the verifier rejected.', ['kind', 'engine']);
   private readonly sessionChanges = this.counter(
     'session_changes_total',
-    'Sessions created, deleted, expired, parked or resumed.',
+    'Sessions created, deleted, expired, parked, resumed, loaded from the store or moved to another process.',
     ['change'],
   );
   private readonly tlsRefusals = this.counter('tls_refused_total', 'Connections that failed the TLS handshake.', [
@@ -92,6 +96,17 @@ export class Metrics {
     'descriptor_shortages_total',
     'Looks at the open files, one every two seconds, that found too few left.',
   );
+  private readonly storeSeconds = this.histogram(
+    'store_seconds',
+    'Time of one question to the store of the sessions.',
+    SECONDS,
+    ['call'],
+  );
+  private readonly storeFailures = this.counter(
+    'store_failures_total',
+    'Questions to the store of the sessions that were not answered in time, or refused.',
+    ['call'],
+  );
   private readonly workersLost = this.counter('workers_lost_total', 'Worker threads that died.');
 
   constructor() {
@@ -101,6 +116,10 @@ export class Metrics {
       'algorithm',
     ]);
     build.set({ version: packageVersion, algorithm: algorithmVersion }, 1);
+    // Alerts look at increases, and a series that begins with its first event shows none.
+    for (const kind of FINDING_KINDS) for (const engine of ENGINES) this.findings.inc({ kind, engine }, 0);
+    for (const reason of LOSS_REASONS) this.lostLogLines.inc({ reason }, 0);
+    for (const reason of BODY_REFUSALS) this.bodiesRefused.inc({ reason }, 0);
   }
 
   /** Counts an event of the operations. */
@@ -127,7 +146,22 @@ export class Metrics {
   /** @param reason one of a fixed set of reasons */
   readonly countClosedConnection = (door: string, reason: string): void => this.closedConnections.inc({ door, reason });
 
+  /** @param call one of a fixed set of names */
+  readonly countStoreCall = (call: {
+    readonly name: string;
+    readonly seconds: number;
+    readonly isOk: boolean;
+  }): void => {
+    this.storeSeconds.observe({ call: call.name }, call.seconds);
+    if (!call.isOk) this.storeFailures.inc({ call: call.name });
+  };
+
   readonly countDescriptorShortage = (): void => this.descriptorShortages.inc();
+
+  /** Adds the gauge of the store. To be called once. */
+  watchStore(isUp: () => boolean): void {
+    this.gauge('store_up', '1 while the store of the sessions answers.', (gauge) => gauge.set(isUp() ? 1 : 0));
+  }
 
   /** Adds the gauge of open connections. To be called once. */
   watchConnections(countOf: (door: 'http' | 'grpc') => number): void {
@@ -167,6 +201,7 @@ export class Metrics {
         ({ deviceBufferBytes }) => deviceBufferBytes,
       ],
       ['host_bytes', 'Host memory for the meshes and states of sessions.', ({ hostBytes }) => hostBytes],
+      ['long_job_bytes', 'Host memory for the requests and results of submitted jobs.', ({ jobBytes }) => jobBytes],
     ];
     for (const [name, help, of] of gauges) this.gauge(name, help, (gauge) => gauge.set(of(read())));
     const setSessions = (gauge: Gauge) => {
@@ -174,6 +209,14 @@ export class Metrics {
       gauge.set({ residency: 'resident' }, sessions - parked);
       gauge.set({ residency: 'parked' }, parked);
     };
+    const setJobs = (gauge: Gauge) => {
+      const { pendingJobs, endedJobs } = read();
+      gauge.set({ state: 'pending' }, pendingJobs);
+      gauge.set({ state: 'ended' }, endedJobs);
+    };
+    this.gauge('long_jobs', 'Submitted jobs that wait or run, and those that have ended and are kept.', setJobs, [
+      'state',
+    ]);
     this.gauge('sessions', 'Open sessions.', setSessions, ['residency']);
   }
 

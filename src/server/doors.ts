@@ -48,6 +48,7 @@ export async function openGrpc(
   const server = buildGrpcServer({
     ...options,
     ...(authenticate ? { authenticate } : {}),
+    keepaliveMs: 1000 * config.grpcKeepaliveSeconds,
     ...(grpcTls ? { tls: readTlsFiles(grpcTls), onTlsRefused: metrics.countTlsRefusal } : {}),
   });
   const port = await server.listen(config.host, config.grpcPort);

@@ -7,6 +7,7 @@ import type { Operations } from '../contract/operations.js';
 import { createLogger, type Logger } from '../observe/log.js';
 import { Metrics } from '../observe/metrics.js';
 import { withTracing } from '../observe/tracing.js';
+import type { SessionStore } from '../store/session-store.js';
 import { Keyring } from '../transport/auth/keyring.js';
 import type { HttpOptions } from '../transport/http/options.js';
 import { BodyLedger } from '../transport/intake/body-ledger.js';
@@ -15,6 +16,7 @@ import { serviceGuard } from './browser-guards.js';
 import { connectionCap } from './connections.js';
 import { DescriptorWatch } from './descriptors.js';
 import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
+import { followStore } from './follow-store.js';
 import { type DrainTimes, followSignals, type Reloadable, WRAP_UP_SECONDS } from './signals.js';
 
 export interface Server {
@@ -34,6 +36,8 @@ export interface ServerOptions {
   readonly handleSignals?: boolean;
   /** the metrics that observe the operations; default: new ones, which count only what the doors see */
   readonly metrics?: Metrics;
+  /** the store of the sessions, for readiness, metrics and log */
+  readonly store?: Pick<SessionStore, 'health' | 'durability' | 'watch'> | undefined;
   /** seconds after the drain time in which running work may return what it has reached; default {@link WRAP_UP_SECONDS} */
   readonly wrapUpSeconds?: number;
 }
@@ -56,6 +60,8 @@ export async function startServer(
   if ('stats' in operations) metrics.watch(() => operations.stats());
   for (const warning of config.warnings) log.warn(warning);
   log.info({ settings: changedSettings(config) }, 'These settings differ from the defaults.');
+
+  const stopFollowing = options.store ? followStore(options.store, config, { state, metrics, log }) : () => {};
 
   const doors: Door[] = [];
   const connections = connectionCap(config, metrics, log);
@@ -103,7 +109,8 @@ export async function startServer(
   const [address, grpcAddress, adminAddress] = [addressOf('http')!, addressOf('grpc'), addressOf('admin')];
   let closing: Promise<void> | undefined;
   const { wrapUpSeconds = WRAP_UP_SECONDS } = options;
-  const times = { drainSeconds: config.drainSeconds, wrapUpSeconds };
+  const { drainNoticeSeconds: noticeSeconds, drainSeconds, drainJobSeconds } = config;
+  const times = { noticeSeconds, drainSeconds, drainJobSeconds, wrapUpSeconds };
   const close = (): Promise<void> => (closing ??= drain(times, state, doors, operations, log));
   const files = [...(keyring ? [reloadableKeys(keyring)] : []), ...doors.flatMap((door) => door.files ?? [])];
   // Before the log says that the server listens: a reader of that line may send a signal.
@@ -114,6 +121,7 @@ export async function startServer(
   const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
   const stopWatching = () => {
     stopSignals();
+    stopFollowing();
     descriptors.end();
     connections.flush();
   };
@@ -145,15 +153,28 @@ const FINAL_WRITES_MS = 250;
 
 /** Ends what is in progress, step by step, so that every caller gets an answer or a refusal and nobody a reset. */
 async function drain(
-  { drainSeconds, wrapUpSeconds }: DrainTimes,
+  { noticeSeconds, drainSeconds, drainJobSeconds, wrapUpSeconds }: DrainTimes,
   state: ServiceState,
   doors: readonly Door[],
   operations: Operations,
   log: Logger,
 ): Promise<void> {
+  if (noticeSeconds > 0) {
+    state.move('leaving', 'This server is about to shut down; it serves what still comes.');
+    log.info({ noticeSeconds }, 'The server is leaving.');
+    await setTimeout(noticeSeconds * 1000);
+  }
+  // Questions about jobs are answered for as long as the server waits for them: nobody could fetch a result otherwise.
+  if (drainJobSeconds > 0) state.keepAnsweringAboutJobs();
   state.move('draining', 'This server is shutting down.');
-  log.info({ inFlight: state.inFlight, drainSeconds }, 'The server is draining.');
-  let isIdle = await within(state.idle(), drainSeconds);
+  log.info({ inFlight: state.inFlight, drainSeconds, drainJobSeconds }, 'The server is draining.');
+  const endsAt = performance.now() + Math.max(drainSeconds, drainJobSeconds) * 1000;
+  const [areJobsSettled] = await Promise.all([
+    drainJobSeconds === 0 || within(operations.whenJobsSettled(), drainJobSeconds),
+    within(state.idle(), drainSeconds),
+  ]);
+  if (!areJobsSettled) log.warn('The time for jobs is over; what nobody has fetched is lost.');
+  let isIdle = await within(state.idle(), Math.max(0, endsAt - performance.now()) / 1000);
   if (!isIdle) {
     log.warn({ inFlight: state.inFlight }, 'The drain time is over; running requests return what they have reached.');
     state.refuseUnread();

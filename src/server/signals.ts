@@ -9,12 +9,16 @@ import { onStopSignals, STOP_SIGNALS } from './stop-signals.js';
  */
 export const WRAP_UP_SECONDS = 10;
 
-/** Time for closing doors and threads after that; then the process is ended. */
-const CLOSE_SECONDS = 5;
+/** Time for closing doors and threads after that, and for copying scenes to the store; then the process is ended. */
+const CLOSE_SECONDS = 10;
 
 /** Seconds for running work to finish, and then to return what it has reached. */
 export interface DrainTimes {
+  /** in which requests are still served, while the server says that it leaves */
+  readonly noticeSeconds: number;
   readonly drainSeconds: number;
+  /** Seconds for jobs to end and for their results to be fetched; running work may take as long. */
+  readonly drainJobSeconds: number;
   readonly wrapUpSeconds: number;
 }
 
@@ -28,12 +32,12 @@ export function followSignals(
   close: () => Promise<void>,
   files: readonly Reloadable[],
   log: Logger,
-  { drainSeconds, wrapUpSeconds }: DrainTimes,
+  { noticeSeconds, drainSeconds, drainJobSeconds, wrapUpSeconds }: DrainTimes,
 ): () => void {
   let stopSignal: NodeJS.Signals | undefined;
   const grace = closeWithGrace(
     {
-      delay: (drainSeconds + wrapUpSeconds + CLOSE_SECONDS) * 1000,
+      delay: (noticeSeconds + Math.max(drainSeconds, drainJobSeconds) + wrapUpSeconds + CLOSE_SECONDS) * 1000,
       logger: { error: (message?: unknown) => log.error(String(message)) },
       // An empty event loop is no reason to close. SIGHUP closes only where there is nothing to reload: a terminal sends it
       // to its programs when it goes away.

@@ -1,4 +1,11 @@
+import type { DiagnoseRequest } from '../contract/diagnosis.js';
 import { IntersticeError } from '../contract/errors.js';
+import {
+  type JobQuestion,
+  MAX_JOB_KEEP_SECONDS,
+  MAX_JOB_WAIT_SECONDS,
+  type SubmitJobRequest,
+} from '../contract/long-jobs.js';
 import type { MeshInput } from '../contract/mesh.js';
 import type { MeshCheckRequest, ResolveRequest, SessionCheckRequest } from '../contract/requests.js';
 import type { Limits } from '../contract/server-info.js';
@@ -8,6 +15,7 @@ import {
   type StepRequest,
   type UpdateSessionRequest,
 } from '../contract/sessions.js';
+import type { UntangleRequest } from '../contract/untangle.js';
 
 /** Limit on labels and idempotency keys. */
 const MAX_NAME_CHARACTERS = 256;
@@ -25,6 +33,18 @@ export function admitCheck(request: MeshCheckRequest, limits: Limits): void {
   admitBudget(request.timeBudgetSeconds, limits);
 }
 
+export function admitDiagnosis(request: DiagnoseRequest, limits: Limits): void {
+  admitMesh(request.mesh, limits);
+  admitBytes(request, limits);
+  admitBudget(request.timeBudgetSeconds, limits);
+}
+
+export function admitUntangling(request: UntangleRequest, limits: Limits): void {
+  admitMesh(request.mesh, limits);
+  admitBytes(request, limits);
+  admitBudget(request.timeBudgetSeconds, limits);
+}
+
 export function admitCreation(request: CreateSessionRequest, limits: Limits): void {
   admitMesh(request.mesh, limits);
   admitBytes(request, limits);
@@ -32,6 +52,31 @@ export function admitCreation(request: CreateSessionRequest, limits: Limits): vo
   admitName('idempotencyKey', request.idempotencyKey);
   admitIdleTimeout(request.idleTimeoutSeconds);
   admitBudget(request.timeBudgetSeconds, limits);
+  if (request.untangle === undefined || request.parameters.onIntersectingStart === 'UNTANGLE') return;
+  throw new IntersticeError('INVALID_PARAMETER', 'Field untangle is set, but the start is not to be untangled.', {
+    hint: 'Set parameters.onIntersectingStart to UNTANGLE, or leave untangle unset.',
+  });
+}
+
+export function admitJob(request: SubmitJobRequest, limits: Limits): void {
+  if (request.step) admitStep(request.step, limits);
+  else if (request.untangle) admitUntangling(request.untangle, limits);
+  else admitResolve(request.resolve, limits);
+  admitName('label', request.label);
+  admitName('idempotencyKey', request.idempotencyKey);
+  admitRange('keepFor', request.keepForSeconds, MAX_JOB_KEEP_SECONDS, false);
+}
+
+export function admitWait({ waitSeconds }: JobQuestion): void {
+  admitRange('wait', waitSeconds, MAX_JOB_WAIT_SECONDS, true);
+}
+
+function admitRange(name: string, seconds: number | undefined, most: number, mayBeZero: boolean): void {
+  if (seconds === undefined || (seconds <= most && (seconds > 0 || (mayBeZero && seconds === 0)))) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `Field ${name} is ${seconds} s; it must be ${mayBeZero ? 'at least 0' : 'more than 0'} and at most ${most} s.`,
+  );
 }
 
 export function admitUpdate(request: UpdateSessionRequest): void {

@@ -1,3 +1,4 @@
+import type { DiagnoseRequest, Diagnosis } from '../contract/diagnosis.js';
 import type { CheckAnswer, MeshCheckRequest } from '../contract/requests.js';
 import type { Limits } from '../contract/server-info.js';
 import type { Scheduler } from '../lanes/scheduler.js';
@@ -28,6 +29,26 @@ export async function check(
   const end = work.join({ context: call.context, expiresAt: expiryOf(call, timeBudgetSeconds) });
   const hooks = { signal: work.signal, claim: claimOf(call), ...(waitingBytes === undefined ? {} : { waitingBytes }) };
   scheduler.check(request, hooks).then(
+    (answer) => work.succeed(answer),
+    (reason: unknown) => work.fail(reason),
+  );
+  return (await end).value;
+}
+
+export interface DiagnoseServices extends Omit<CheckServices, 'scheduler'> {
+  readonly scheduler: Pick<Scheduler, 'diagnose'>;
+}
+
+/** A diagnosis that has been admitted; it ends like a {@link check}. @throws as {@link check} */
+export async function diagnose(
+  asked: DiagnoseRequest,
+  call: Call,
+  { scheduler, clock, limits }: DiagnoseServices,
+): Promise<Diagnosis> {
+  const { timeBudgetSeconds, ...request } = withBudget(asked, limits);
+  const work = new SharedWork<Diagnosis>(clock);
+  const end = work.join({ context: call.context, expiresAt: expiryOf(call, timeBudgetSeconds) });
+  scheduler.diagnose(request, { signal: work.signal, claim: claimOf(call) }).then(
     (answer) => work.succeed(answer),
     (reason: unknown) => work.fail(reason),
   );

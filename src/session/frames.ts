@@ -1,6 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
 import type { StepRequest } from '../contract/sessions.js';
-import { isSamePayload } from './payload.js';
+import { digestOf, isSamePayload } from './payload.js';
 
 /**
  * The frame numbers of a session's steps. A step is judged when its turn comes, against the last accepted frame: a step that
@@ -13,8 +13,10 @@ import { isSamePayload } from './payload.js';
 export interface LastStep {
   /** 0n before the first step */
   readonly frame: bigint;
-  /** absent before the first step */
+  /** absent before the first step, and where another process has computed the step */
   readonly request?: StepRequest | undefined;
+  /** of its payload (digestOf); present where the request is absent */
+  readonly digest?: string | undefined;
 }
 
 export type Verdict = { readonly kind: 'accept'; readonly frame: bigint } | { readonly kind: 'replay' };
@@ -47,8 +49,20 @@ export function judgeFrame(request: StepRequest, last: LastStep): Verdict {
   }
   if (frame > last.frame) return { kind: 'accept', frame };
   if (frame < last.frame || frame === 0n) throw outOfOrder(frame, last.frame);
-  if (last.request && isSamePayload(request, last.request)) return { kind: 'replay' };
-  throw new IntersticeError('FRAME_CONFLICT', `Frame ${frame} was answered already, for another payload.`);
+  if (isAnswered(request, last)) return { kind: 'replay' };
+  throw new IntersticeError('FRAME_CONFLICT', `Frame ${frame} was answered already, for another payload.`, { frame });
+}
+
+/** A step that names the frame which it goes on from must find the session there. @throws FRAME_LOST, FRAME_CONFLICT */
+export function checkPlace({ afterFrame }: StepRequest, { frame }: LastStep): void {
+  if (afterFrame === undefined || afterFrame === frame) return;
+  const where = `The session is at frame ${frame}, and the step goes on from frame ${afterFrame}.`;
+  throw new IntersticeError(frame < afterFrame ? 'FRAME_LOST' : 'FRAME_CONFLICT', where, { frame });
+}
+
+function isAnswered(request: StepRequest, { request: known, digest }: LastStep): boolean {
+  if (known) return isSamePayload(request, known);
+  return digest !== undefined && digestOf(request) === digest;
 }
 
 /** Whether the verdict on this frame is certain, whatever happens to the pending steps. */
@@ -74,5 +88,6 @@ function outOfOrder(frame: bigint, last: bigint): IntersticeError {
     frame === 0n
       ? 'Frame 0 is the state that the session was created with; steps count from 1.'
       : `Frame ${frame} is smaller than the last accepted frame, ${last}.`,
+    { frame: last },
   );
 }

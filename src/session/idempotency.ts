@@ -1,5 +1,5 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { CreateSessionRequest } from '../contract/sessions.js';
+import type { CreateSessionRequest, SessionInfo } from '../contract/sessions.js';
 import { hashContent } from '../jobs/content-hash.js';
 import { type CreationTerms, isSameCreation } from './payload.js';
 import type { Session } from './session.js';
@@ -8,7 +8,7 @@ import type { SharedWork } from './shared-work.js';
 /** A session that is being created under an idempotency key. */
 export interface KeyedCreation {
   readonly request: CreateSessionRequest;
-  readonly work: SharedWork<Session>;
+  readonly work: SharedWork<Session | SessionInfo>;
 }
 
 interface Entry {
@@ -16,7 +16,7 @@ interface Entry {
   request: CreationTerms & Partial<CreateSessionRequest>;
   /** sha256 of mesh and start; computed when it is first needed */
   hash: string | undefined;
-  work: SharedWork<Session>;
+  work: SharedWork<Session | SessionInfo>;
   session: Session | undefined;
 }
 
@@ -32,7 +32,7 @@ export class IdempotencyKeys {
    * @returns the session, or the creation that still runs; undefined when the key is new
    * @throws INVALID_PARAMETER when the key stands for another payload
    */
-  find(tenant: string, request: CreateSessionRequest): Session | SharedWork<Session> | undefined {
+  find(tenant: string, request: CreateSessionRequest): Session | SharedWork<Session | SessionInfo> | undefined {
     const entry = this.entries.get(nameOf(tenant, request));
     if (!entry || (!entry.session && entry.work.isAbandoned)) return undefined;
     if (!isSameCreation(entry.request, request) || hashOf(entry) !== hashContent(request.mesh, request.start)) {
@@ -61,13 +61,15 @@ export class IdempotencyKeys {
     const name = nameOf(tenant, request);
     const entry = this.entries.get(name);
     if (!entry) return;
-    const { parameters, label, idleTimeoutSeconds } = request;
+    // An untangled start is not the one that the key stands for.
+    entry.hash = session.untangled ? hashOf(entry) : session.contentHash;
+    const { parameters, label, idleTimeoutSeconds, untangle } = request;
     entry.request = {
       parameters,
       ...(label === undefined ? {} : { label }),
       ...(idleTimeoutSeconds === undefined ? {} : { idleTimeoutSeconds }),
+      ...(untangle ? { untangle } : {}),
     };
-    entry.hash = session.contentHash;
     entry.session = session;
     this.nameOf.set(session, name);
   }

@@ -50,5 +50,6 @@ export class Observation {
 /** Only the answers of resolves and steps have a report; the report of a replay was counted with the first answer. */
 function detailsOf(answer: unknown): Pick<RequestEvent, 'report' | 'isReplay'> {
   const { report, isReplay } = (answer ?? {}) as Partial<StepAnswer>;
-  return { ...(report && !isReplay ? { report } : {}), ...(isReplay === undefined ? {} : { isReplay }) };
+  const isSolved = report !== undefined && 'timings' in report;
+  return { ...(isSolved && !isReplay ? { report } : {}), ...(isReplay === undefined ? {} : { isReplay }) };
 }

@@ -1,6 +1,17 @@
 import type { CallContext, Preflight } from '../contract/call-context.js';
+import type { DiagnoseRequest, Diagnosis } from '../contract/diagnosis.js';
 import { draining, IntersticeError } from '../contract/errors.js';
 import type { MeasuredOperations, OperationObserver, OperationStats } from '../contract/events.js';
+import {
+  DEFAULT_JOB_KEEP_SECONDS,
+  type JobInfo,
+  type JobQuestion,
+  type JobResult,
+  type ListJobsAnswer,
+  type ListJobsRequest,
+  type SubmitJobRequest,
+  type WatchJobRequest,
+} from '../contract/long-jobs.js';
 import type { MeasuredOperation } from '../contract/operation-table.js';
 import type { AnswerOf } from '../contract/operations.js';
 import type { Report } from '../contract/report.js';
@@ -16,26 +27,34 @@ import {
   type StepRequest,
   type UpdateSessionRequest,
 } from '../contract/sessions.js';
+import type { UntangleRequest } from '../contract/untangle.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import { monotonicMs } from '../jobs/clock.js';
-import { type EngineSource, engineSourceOf } from '../jobs/engines.js';
+import { type EngineSource, engineSourceOf, prepareProcess } from '../jobs/engines.js';
 import { Scheduler } from '../lanes/scheduler.js';
 import { algorithmVersion, packageVersion } from '../paths.js';
 import { pairLimit } from '../solver/pair-budget.js';
 import { defaultsOf } from '../solver/parameters.js';
-import { admitCheck } from './admission.js';
+import type { SessionStore } from '../store/session-store.js';
+import { admitCheck, admitDiagnosis } from './admission.js';
 import { type Call, realClock, type SessionClock, startCall } from './call.js';
-import { check } from './check.js';
+import { check, diagnose } from './check.js';
 import { FindingsRecorder } from './findings.js';
+import { SessionKeeper, type StoreFailure } from './keeper.js';
+import { LongJobs } from './long-jobs.js';
 import { type Log, Observation } from './observation.js';
 import { QueuedSteps } from './pending-work.js';
 import { checkProbe, probeRequest, type ResolveServices, resolve } from './resolve.js';
 import { Sessions } from './sessions.js';
+import { untangle } from './untangle.js';
 
 export interface OperationsOptions {
   /** `auto` takes the best engine that is available; `info().engines` says what it fell back to, and why */
   readonly engine: 'auto' | 'cpu' | 'webgpu';
   /** which GPU */
   readonly adapter?: string | undefined;
+  /** folder in which drivers keep compiled kernels; default: that of the user, or a temporary one */
+  readonly shaderCache?: string | undefined;
   /** largest number of worker threads for ordinary work */
   readonly threads: number;
   /** most threads that compute at the same time; a large request borrows what others leave. Default: one per core */
@@ -45,6 +64,14 @@ export interface OperationsOptions {
   readonly maxSessionsPerTenant?: number | undefined;
   /** bytes of host memory that all sessions may take; default 0 = no limit */
   readonly maxSessionBytes?: number | undefined;
+  /** jobs that wait, run or are kept; default {@link DEFAULT_MAX_JOBS} */
+  readonly maxJobs?: number | undefined;
+  /** default: the limit of the server */
+  readonly maxJobsPerTenant?: number | undefined;
+  /** bytes of host memory that all jobs may take; default 0 = no limit */
+  readonly maxJobBytes?: number | undefined;
+  /** seconds that a job is kept after its end, unless it asks for another time; default {@link DEFAULT_JOB_KEEP_SECONDS} */
+  readonly jobKeepSeconds?: number | undefined;
   /** bytes that the pairs of one request may take; default 0 = as many as the engine can count */
   readonly maxPairBytes?: number | undefined;
   /** bytes that all requests together may take to compute, on the host; default 0 = no limit */
@@ -69,6 +96,8 @@ export interface OperationsOptions {
   readonly features?: readonly string[] | undefined;
   /** replaces the engine that `engine` names: for tests, and for other engines */
   readonly engineSource?: EngineSource | undefined;
+  /** where sessions are kept beside this process; default: nowhere */
+  readonly store?: { readonly sessions: SessionStore; readonly onFailure: StoreFailure } | undefined;
   /** default: the clock of this process */
   readonly clock?: SessionClock | undefined;
 }
@@ -76,12 +105,13 @@ export interface OperationsOptions {
 /**
  * Opens the engine on a first worker thread and returns the operations that use it.
  *
- * @throws INVALID_PARAMETER for an adapter that does not exist or that the engine cannot use; INTERNAL when no worker can be
- *   started
+ * @throws INVALID_PARAMETER for an adapter that does not exist or that the engine cannot use, and for a folder of compiled
+ *   kernels that cannot be written; INTERNAL when no worker can be started
  */
 export async function createOperations(options: OperationsOptions): Promise<MeasuredOperations> {
-  const { limits, log, engine: choice, adapter, maxPairBytes, maxWorkBytes } = options;
+  const { limits, log, engine: choice, adapter, shaderCache, maxPairBytes, maxWorkBytes } = options;
   const { maxDeviceBytes } = limits;
+  if (!options.engineSource) await prepareProcess({ engine: choice, adapter, shaderCache });
   const operations: { current?: ScheduledOperations } = {};
   const scheduler = new Scheduler({
     engine: options.engineSource ?? engineSourceOf({ engine: choice, adapter, maxDeviceBytes, maxPairBytes }),
@@ -109,9 +139,12 @@ export async function createOperations(options: OperationsOptions): Promise<Meas
   return operations.current;
 }
 
+const DEFAULT_MAX_JOBS = 64;
+
 const FEATURES = [
   ...['resolve', 'check', 'sessions', 'part-targets', 'mesh-updates', 'idempotency-keys', 'parking'],
-  ...['ignore-pairs', 'part-distances'],
+  ...['diagnose', 'ignore-pairs', 'part-distances', 'jobs'],
+  ...['step-jobs', 'watch-jobs', 'after-frame', 'rest-lengths', 'untangle'],
 ];
 
 /** The operations of the service: each call is admitted, done by the scheduler or the sessions, and reported to the observer. */
@@ -121,7 +154,9 @@ export class ScheduledOperations implements MeasuredOperations {
   private readonly findings: FindingsRecorder;
   private readonly queuedSteps: QueuedSteps;
   private readonly sessions: Sessions;
+  private readonly keeper: SessionKeeper | undefined;
   private readonly resolveServices: ResolveServices;
+  private readonly longJobs: LongJobs;
   private probe: Promise<void> | undefined;
   private isClosed = false;
 
@@ -146,15 +181,22 @@ export class ScheduledOperations implements MeasuredOperations {
       onFinding: (finding) => this.findings.record(finding),
       trace: traceFolder === undefined ? undefined : { folder: traceFolder, encodeReport, onFailure: onTraceFailure },
     };
+    const quotas = {
+      maxSessions: limits.maxSessions,
+      maxSessionsPerTenant: options.maxSessionsPerTenant ?? limits.maxSessions,
+      maxSessionBytes: options.maxSessionBytes ?? 0,
+    };
+    const { store } = options;
+    const by = `${algorithmVersion} ${engine.name} ${engine.adapter}`;
+    this.keeper =
+      store &&
+      new SessionKeeper({ store: store.sessions, onFailure: store.onFailure, quotas, by, scheduler, clock, log });
     this.sessions = new Sessions({
       ...this.resolveServices,
       scheduler,
       queuedSteps: this.queuedSteps,
-      quotas: {
-        maxSessions: limits.maxSessions,
-        maxSessionsPerTenant: options.maxSessionsPerTenant ?? limits.maxSessions,
-        maxSessionBytes: options.maxSessionBytes ?? 0,
-      },
+      keeper: this.keeper,
+      quotas,
       allowUnverified,
       engine,
       idleTimeoutSeconds: options.idleTimeoutSeconds ?? DEFAULT_IDLE_TIMEOUT_SECONDS,
@@ -163,11 +205,27 @@ export class ScheduledOperations implements MeasuredOperations {
         if (!this.isClosed) log?.({ level: 'error', event: 'background', err }, `Could not ${what}.`);
       },
     });
+    const { maxJobs = DEFAULT_MAX_JOBS } = options;
+    this.longJobs = new LongJobs({
+      clock,
+      limits,
+      quotas: {
+        maxJobs,
+        maxJobsPerTenant: options.maxJobsPerTenant ?? maxJobs,
+        maxJobBytes: options.maxJobBytes ?? 0,
+        keepSeconds: options.jobKeepSeconds ?? DEFAULT_JOB_KEEP_SECONDS,
+      },
+      resolve: (request, context) => this.resolve(request, context),
+      step: (request, context) => this.step(request, context),
+      untangle: (request, context) => this.untangle(request, context),
+    });
   }
 
   preflight(preflight: Preflight, context: CallContext = {}): () => void {
     try {
-      return this.sessions.preflight(preflight, this.admit(context));
+      const call = this.admit(context);
+      if (preflight.operation === 'submitJob') this.longJobs.preflight(call.tenant);
+      return this.sessions.preflight(preflight, call);
     } catch (thrown) {
       // The refusal counts as one of the operation.
       this.observation.request(preflight.operation, context, () => Promise.reject(thrown)).catch(() => {});
@@ -185,6 +243,17 @@ export class ScheduledOperations implements MeasuredOperations {
       admitCheck(request, this.options.limits);
       return check(request, call, { ...this.resolveServices, scheduler: this.scheduler });
     });
+  }
+
+  diagnose(request: DiagnoseRequest, context?: CallContext): Promise<Diagnosis> {
+    return this.run('diagnose', context, (call) => {
+      admitDiagnosis(request, this.options.limits);
+      return diagnose(request, call, { ...this.resolveServices, scheduler: this.scheduler });
+    });
+  }
+
+  untangle(request: UntangleRequest, context?: CallContext): Promise<UntangledState> {
+    return this.run('untangle', context, (call) => untangle(request, call, this.resolveServices));
   }
 
   createSession(request: CreateSessionRequest, context?: CallContext): Promise<SessionInfo> {
@@ -209,6 +278,30 @@ export class ScheduledOperations implements MeasuredOperations {
 
   step(request: StepRequest, context?: CallContext): Promise<StepAnswer> {
     return this.run('step', context, (call) => this.sessions.step(request, call));
+  }
+
+  submitJob(request: SubmitJobRequest, context?: CallContext): Promise<JobInfo> {
+    return this.run('submitJob', context, (call) => this.longJobs.submit(request, call));
+  }
+
+  getJob(request: JobQuestion, context?: CallContext): Promise<JobInfo> {
+    return this.run('getJob', context, (call) => this.longJobs.get(request, call));
+  }
+
+  watchJob(request: WatchJobRequest, context?: CallContext): Promise<JobInfo> {
+    return this.run('watchJob', context, (call) => this.longJobs.watch(request, call));
+  }
+
+  listJobs(request: ListJobsRequest, context?: CallContext): Promise<ListJobsAnswer> {
+    return this.run('listJobs', context, (call) => this.longJobs.list(request, call));
+  }
+
+  getJobResult(request: JobQuestion, context?: CallContext): Promise<JobResult> {
+    return this.run('getJobResult', context, (call) => this.longJobs.result(request, call));
+  }
+
+  deleteJob(id: string, context?: CallContext): Promise<void> {
+    return this.run('deleteJob', context, (call) => this.longJobs.delete(id, call));
   }
 
   info(): ServerInfo {
@@ -249,6 +342,9 @@ export class ScheduledOperations implements MeasuredOperations {
       residentBytes: residency.deviceBytes,
       sharedBytes: this.scheduler.sharedBytes,
       hostBytes: registry.hostBytes,
+      pendingJobs: this.longJobs.pendingCount,
+      endedJobs: this.longJobs.endedCount,
+      jobBytes: this.longJobs.bytes,
       workBytes: this.scheduler.workBytes,
       deviceBufferBytes: this.scheduler.deviceBytes,
     };
@@ -256,6 +352,10 @@ export class ScheduledOperations implements MeasuredOperations {
 
   reportWorkerLost(): void {
     this.observation.emit({ type: 'worker-lost' });
+  }
+
+  whenJobsSettled(): Promise<void> {
+    return this.longJobs.whenSettled();
   }
 
   wrapUp(): void {
@@ -266,8 +366,11 @@ export class ScheduledOperations implements MeasuredOperations {
   async close(): Promise<void> {
     this.isClosed = true;
     this.sessions.close();
+    this.longJobs.close();
+    await this.sessions.handOver();
     await this.scheduler.close();
     await this.findings.flush();
+    await this.options.store?.sessions.close();
   }
 
   /** Admits a call, does its work, and reports its end to the observer. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { CreateSessionRequest, StepRequest } from '../contract/sessions.js';
 
 type BulkArray = Uint8Array | Uint32Array | Float32Array | Float64Array;
@@ -49,19 +50,48 @@ function payloadOf({ target, partTargets, start, kinematic, masses, override, in
     contacts: include?.contacts || undefined,
     vertices: include?.vertices || undefined,
     contactDistance: include?.contacts ? include.contactDistance : undefined,
+    path: include?.path || undefined,
+    reasons: include?.reasons || undefined,
   };
 }
 
+/** Equal for two steps if and only if {@link isSamePayload} holds for them: sha256, in hexadecimal digits. */
+export function digestOf(request: StepRequest): string {
+  return digest(payloadOf(request));
+}
+
+/** Of what an idempotency key stands for. @param contentHash of mesh and start */
+export function digestOfCreation(terms: CreationTerms, contentHash: string): string {
+  return digest({ ...termsOf(terms), contentHash });
+}
+
+function digest(value: unknown): string {
+  const hash = createHash('sha256');
+  const add = (item: unknown): void => {
+    if (isBulkArray(item)) {
+      hash.update(`${typeNameOf(item)} ${item.byteLength}\n`).update(bytesIn(item));
+    } else if (Array.isArray(item)) {
+      hash.update(`list ${item.length}\n`);
+      item.forEach(add);
+    } else if (typeof item === 'object' && item !== null) {
+      const keys = keysOf(item).sort();
+      hash.update(`object ${JSON.stringify(keys)}\n`);
+      for (const key of keys) add(item[key as keyof typeof item]);
+    } else hash.update(`${typeof item} ${Object.is(item, -0) ? '-0' : JSON.stringify(String(item))}\n`);
+  };
+  add(value);
+  return hash.digest('hex');
+}
+
 /** What an idempotency key stands for, except mesh and start, which are compared by their hash. */
-export type CreationTerms = Pick<CreateSessionRequest, 'parameters' | 'label' | 'idleTimeoutSeconds'>;
+export type CreationTerms = Pick<CreateSessionRequest, 'parameters' | 'label' | 'idleTimeoutSeconds' | 'untangle'>;
 
 export function isSameCreation(a: CreationTerms, b: CreationTerms): boolean {
-  const terms = ({ parameters, label, idleTimeoutSeconds }: CreationTerms) => ({
-    parameters,
-    label: label ?? '',
-    idleTimeoutSeconds,
-  });
-  return isEqual(terms(a), terms(b));
+  return isEqual(termsOf(a), termsOf(b));
+}
+
+function termsOf({ parameters, label, idleTimeoutSeconds, untangle }: CreationTerms) {
+  return { parameters, label: label ?? '', idleTimeoutSeconds, untangle };
 }
 
 /** Deep, by content. An undefined property equals an absent one; arrays of different types differ. */

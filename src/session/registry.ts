@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { IntersticeError } from '../contract/errors.js';
-import type { ListSessionsAnswer, ListSessionsRequest } from '../contract/sessions.js';
+import type { ListSessionsAnswer, ListSessionsRequest, SessionInfo } from '../contract/sessions.js';
+import { pageOf } from './pages.js';
 import type { Session } from './session.js';
 
 /** Limits on all sessions together. */
@@ -20,9 +21,6 @@ export interface Reservation {
   /** Frees the place; does nothing after `fill`. */
   release(): void;
 }
-
-const DEFAULT_PAGE_SIZE = 50;
-const MAX_PAGE_SIZE = 500;
 
 /** Seconds. Nobody knows when a session ends, so this only spreads the retries. */
 const RETRY_AFTER_SECONDS = 5;
@@ -65,9 +63,10 @@ export class Registry {
    * Takes a place for a session before anything is computed for it.
    *
    * @param bytes of host memory that the session will take
+   * @param id of a session that exists elsewhere
    * @throws QUOTA_EXCEEDED
    */
-  reserve(tenant: string, bytes: number): Reservation {
+  reserve(tenant: string, bytes: number, id = newId()): Reservation {
     this.refuseOneMore(tenant, bytes);
     this.changeReserved(tenant, 1, bytes);
     let isOpen = true;
@@ -76,8 +75,7 @@ export class Registry {
       isOpen = false;
     };
     return {
-      // 128 random bits cannot be guessed.
-      id: randomBytes(16).toString('hex'),
+      id,
       key: ++this.lastKey,
       fill: (session) => {
         release();
@@ -109,6 +107,16 @@ export class Registry {
     this.refuseBytes(bytes);
   }
 
+  hasRoom(tenant: string, bytes: number): boolean {
+    try {
+      this.refuseOneMore(tenant, bytes);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof IntersticeError) return false;
+      throw thrown;
+    }
+  }
+
   /**
    * @param growth bytes of host memory on top of those that all sessions hold now
    * @throws QUOTA_EXCEEDED with demand and limit
@@ -129,9 +137,12 @@ export class Registry {
    * @throws SESSION_NOT_FOUND
    */
   find(id: string, tenant: string): Session {
+    return this.peek(id, tenant) ?? refuseUnknown(id);
+  }
+
+  peek(id: string, tenant: string): Session | undefined {
     const session = this.sessions.get(id);
-    if (session?.tenant === tenant) return session;
-    throw new IntersticeError('SESSION_NOT_FOUND', `There is no session ${quoteId(id)}.`);
+    return session?.tenant === tenant ? session : undefined;
   }
 
   /** @returns false when the session was removed earlier */
@@ -144,27 +155,13 @@ export class Registry {
     return true;
   }
 
-  /**
-   * Oldest first. A page continues after the last session of the previous page, so sessions that are created or deleted in
-   * between cause neither repetitions nor gaps.
-   *
-   * @throws INVALID_PARAMETER
-   */
-  list(tenant: string, { pageSize, pageToken, label }: ListSessionsRequest): ListSessionsAnswer {
-    const size = readPageSize(pageSize);
-    const after = readToken(pageToken);
-    const page: Session[] = [];
-    let hasMore = false;
-    for (const [order, session] of this.ofTenant.get(tenant) ?? []) {
-      if (order <= after || (label !== undefined && label !== '' && session.label !== label)) continue;
-      hasMore = page.length === size;
-      if (hasMore) break;
-      page.push(session);
-    }
-    return {
-      sessions: page.map((session) => session.describe()),
-      nextPageToken: hasMore ? writeToken(page.at(-1)!.order) : '',
-    };
+  /** Oldest first. @throws INVALID_PARAMETER */
+  list(tenant: string, request: ListSessionsRequest): ListSessionsAnswer {
+    const own = [...(this.ofTenant.get(tenant) ?? [])];
+    return listPage(
+      own.map(([order, session]) => [order, session.describe()]),
+      request,
+    );
   }
 
   private changeReserved(tenant: string, count: number, bytes: number): void {
@@ -176,36 +173,33 @@ export class Registry {
   }
 }
 
+/** @param sessions with their orders of creation, ascending @throws INVALID_PARAMETER */
+export function listPage(
+  sessions: readonly (readonly [order: number, info: SessionInfo])[],
+  request: ListSessionsRequest,
+): ListSessionsAnswer {
+  const { page, nextPageToken } = pageOf(sessions, request, 'ListSessions');
+  return { sessions: page, nextPageToken };
+}
+
+/** 128 random bits cannot be guessed. */
+function newId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+/** @throws SESSION_NOT_FOUND */
+export function refuseUnknown(id: string): never {
+  throw new IntersticeError('SESSION_NOT_FOUND', `There is no session ${quoteId(id)}.`);
+}
+
+/** Whether it can be the id of a session. */
+export const isSessionId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id);
+
 function exceeded(message: string): IntersticeError {
   return new IntersticeError('QUOTA_EXCEEDED', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 /** Callers send any text as an id: only a well-formed id is repeated in a message. */
 function quoteId(id: string): string {
-  return /^[0-9a-f]{32}$/.test(id) ? id : 'with this id; ids are 32 hexadecimal digits';
-}
-
-/** One of the transports cannot tell 0 from unset. */
-function readPageSize(pageSize = 0): number {
-  if (pageSize === 0) return DEFAULT_PAGE_SIZE;
-  if (Number.isInteger(pageSize) && pageSize > 0 && pageSize <= MAX_PAGE_SIZE) return pageSize;
-  throw new IntersticeError(
-    'INVALID_PARAMETER',
-    `Field pageSize is ${pageSize}; it must be a whole number from 1 to ${MAX_PAGE_SIZE}, or unset for ${DEFAULT_PAGE_SIZE}.`,
-  );
-}
-
-const PAGE_TOKEN = /^after:(\d{1,15})$/;
-
-function writeToken(order: number): string {
-  return Buffer.from(`after:${order}`).toString('base64url');
-}
-
-function readToken(token = ''): number {
-  if (token === '') return 0;
-  const order = PAGE_TOKEN.exec(Buffer.from(token, 'base64url').toString('latin1'))?.[1];
-  if (order !== undefined && writeToken(Number(order)) === token) return Number(order);
-  throw new IntersticeError('INVALID_PARAMETER', 'Field pageToken is not valid.', {
-    hint: 'Use nextPageToken from an earlier ListSessions response, or leave the field unset for the first page.',
-  });
+  return isSessionId(id) ? id : 'with this id; ids are 32 hexadecimal digits';
 }

@@ -41,6 +41,11 @@ export class Residency {
     this.byUse.delete(session);
   }
 
+  /** Sessions without pending work, least recently used first. */
+  idle(): readonly Session[] {
+    return [...this.byUse].filter(({ workCount }) => workCount === 0);
+  }
+
   /** Frees what the lane holds for a session, including what it may have built for a step that failed. */
   park(session: Session): void {
     if (session.hasEnded) return;

@@ -9,7 +9,7 @@ import { SharedWork } from './shared-work.js';
 import { RequestTrace, type TraceOptions } from './trace.js';
 
 export interface ResolveServices {
-  readonly scheduler: Pick<Scheduler, 'resolve'>;
+  readonly scheduler: Pick<Scheduler, 'resolve' | 'untangle'>;
   readonly clock: SessionClock;
   readonly limits: Limits;
   readonly onFinding: ScheduleHooks['onFinding'];
@@ -24,7 +24,7 @@ export async function resolve(asked: ResolveRequest, call: Call, services: Resol
   const request = withBudget(asked, limits);
   const { context, receivedAt, queuedAt } = call;
   const { mesh, parameters, timeBudgetSeconds, onBudget, priority } = request;
-  const { requestId, onProgress, onState } = context;
+  const { requestId, onQueued, onStart, onProgress, onPhase, onState } = context;
   const trace = await RequestTrace.open(
     { operation: 'resolve', requestId, mesh, parameters, timeBudgetSeconds, onBudget },
     services.trace,
@@ -37,7 +37,10 @@ export async function resolve(asked: ResolveRequest, call: Call, services: Resol
   const hooks: ScheduleHooks = {
     signal: work.signal,
     expiresAt,
+    onQueued,
+    onStart,
     onProgress,
+    onPhase,
     onState: trace ? trace.listener(onState) : onState,
     onFinding,
     claim: claimOf(call, priority),

@@ -4,6 +4,7 @@ import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { MeshSummary, Residency, SessionInfo, StepRequest } from '../contract/sessions.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import type { OpenAnswer, StepOutcome, StepTask } from '../jobs/tasks.js';
 import { bytesOf } from '../mesh/bytes.js';
 import type { MeshMeasures } from '../mesh/types.js';
@@ -12,7 +13,9 @@ import { checkPartDistances } from '../solver/part-distances.js';
 import { checkPartOffsets } from '../solver/part-offsets.js';
 import type { Call } from './call.js';
 import type { LastStep } from './frames.js';
+import type { KeptState } from './kept-state.js';
 import { changeMesh, composeTarget, layOver } from './step-input.js';
+import type { OpeningRecord } from './stored-session.js';
 
 /** What a session is created with; its arrays are the session's own. */
 export interface Opening {
@@ -23,10 +26,40 @@ export interface Opening {
   readonly mesh: MeshInput;
   readonly start: Positions;
   readonly parameters: ParametersInput;
+  /** the untangling that the start came of; absent = it is the caller's */
+  readonly untangled?: UntangledState;
   readonly label: string;
   readonly idleTimeoutSeconds: number;
   /** ms since 1970 */
   readonly created: number;
+}
+
+/** The fields of a step that change the mesh, from that step on. */
+export interface MeshChanges {
+  readonly kinematic?: Uint8Array | undefined;
+  readonly masses?: Float32Array | undefined;
+}
+
+/** What a step is computed from, with the session's parameters and last target filled in. */
+export interface RepeatedStep extends MeshChanges {
+  readonly target: Positions;
+  readonly parameters: ParametersInput;
+  readonly start?: Positions | undefined;
+}
+
+export interface SessionPlace {
+  readonly changes: MeshChanges;
+  readonly positions: Positions;
+  readonly lastTarget: Positions;
+  readonly meshVersion: number;
+  readonly stateVersion: number;
+  readonly lastVersion: number;
+}
+
+export interface SessionSettings {
+  readonly parameters: ParametersInput;
+  readonly label: string;
+  readonly idleTimeoutSeconds: number;
 }
 
 /**
@@ -49,7 +82,11 @@ export class Session {
   savedBytes = 0;
   /** bytes of its scene when it was last resident */
   sceneBytes: number;
+  /** what a store knows of it; undefined = it lives in this process only */
+  kept: KeptState | undefined;
   private mesh: MeshInput;
+  /** how the mesh differs from that of the opening */
+  private changes: MeshChanges = {};
   private meshVersion = 0;
   private stateVersion = 0;
   private positions: Positions;
@@ -67,17 +104,23 @@ export class Session {
   private lastVersion = 0;
   private bytes: number;
 
+  readonly opening: Omit<Opening, 'untangled'>;
+  /** until the first step */
+  untangled: UntangledState | undefined;
+
   constructor(
-    readonly opening: Opening,
-    opened: OpenAnswer,
+    { untangled, ...opening }: Opening,
+    private readonly opened: OpenAnswer,
     private readonly rules: ParameterRules,
   ) {
     const { mesh, start, parameters } = opening;
+    this.opening = opening;
     this.mesh = mesh;
     this.positions = start;
     this.lastTarget = start;
     this.parameters = parameters;
     this.label = opening.label;
+    this.untangled = untangled;
     this.idleTimeoutSeconds = opening.idleTimeoutSeconds;
     this.lastUsed = opening.created;
     this.sceneBytes = opened.residentBytes;
@@ -142,12 +185,27 @@ export class Session {
    * @param request its arrays are the session's own
    */
   prepareStep(request: StepRequest, { receivedAt, queuedAt }: Pick<Call, 'receivedAt' | 'queuedAt'>): StepTask {
-    const { start, override, include, timeBudgetSeconds, onBudget } = request;
+    const { start, override, include, timeBudgetSeconds, onBudget, kinematic, masses } = request;
     const target = composeTarget(request, this.mesh, this.lastTarget);
-    const changedMesh = changeMesh(request, this.mesh);
+    const parameters = override ? layOver(this.parameters, override) : this.parameters;
     return {
       receivedAt,
       queuedAt,
+      ...this.prepare({ target, parameters, start, kinematic, masses }),
+      ...(include ? { include } : {}),
+      ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+      ...(onBudget ? { onBudget } : {}),
+    };
+  }
+
+  /** The task of a step that has been accepted before, in this process or another one: what it gives is known, its scene is not. */
+  repeatStep(step: RepeatedStep, now: number): StepTask {
+    return { receivedAt: now, queuedAt: now, ...this.prepare(step) };
+  }
+
+  private prepare({ target, parameters, start, ...changes }: RepeatedStep) {
+    const changedMesh = changeMesh(changes, this.mesh);
+    return {
       state: {
         key: this.key,
         meshVersion: changedMesh ? ++this.lastVersion : this.meshVersion,
@@ -157,11 +215,8 @@ export class Session {
       },
       nextVersion: ++this.lastVersion,
       target,
-      parameters: override ? layOver(this.parameters, override) : this.parameters,
+      parameters,
       ...(start ? { start } : {}),
-      ...(include ? { include } : {}),
-      ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
-      ...(onBudget ? { onBudget } : {}),
     };
   }
 
@@ -173,16 +228,63 @@ export class Session {
    */
   commit(frame: bigint, request: StepRequest, task: StepTask, outcome: StepOutcome): ResolveAnswer {
     const { residentBytes, ...answer } = outcome;
-    this.mesh = task.state.mesh;
-    this.meshVersion = task.state.meshVersion;
-    this.stateVersion = task.nextVersion;
-    this.positions = answer.positions;
-    this.lastTarget = task.target;
+    this.advance(request, task, outcome);
     this.last = { frame, request };
     this.answer = answer;
-    this.sceneBytes = residentBytes;
+    this.untangled = undefined;
     this.bytes = this.countBytes();
     return answer;
+  }
+
+  /** The state that a step has led to becomes that of the session; frame and answer are set by {@link commit} or {@link settle}. */
+  advance(changes: MeshChanges, { state, nextVersion, target }: StepTask, outcome: StepOutcome): void {
+    this.mesh = state.mesh;
+    this.meshVersion = state.meshVersion;
+    this.changes = mergeChanges(this.changes, changes);
+    this.stateVersion = nextVersion;
+    this.positions = outcome.positions;
+    this.lastTarget = target;
+    this.sceneBytes = outcome.residentBytes;
+  }
+
+  /** What the session was created with, for a store. */
+  openingRecord(by: string): OpeningRecord {
+    const { start, parameters, created } = this.opening;
+    return { by, start, parameters, created, opened: this.opened };
+  }
+
+  /** Everything that a step goes on from besides the scene. Its arrays are the session's own. */
+  get place(): SessionPlace {
+    const { changes, positions, lastTarget, meshVersion, stateVersion, lastVersion } = this;
+    return { changes, positions, lastTarget, meshVersion, stateVersion, lastVersion };
+  }
+
+  /** Goes to a place where another process has been. */
+  goTo(place: SessionPlace): void {
+    const { changes, positions, lastTarget, meshVersion, stateVersion, lastVersion } = place;
+    this.changes = changes;
+    this.mesh = changeMesh(changes, this.opening.mesh) ?? this.opening.mesh;
+    this.positions = positions;
+    this.lastTarget = lastTarget;
+    this.meshVersion = meshVersion;
+    this.stateVersion = stateVersion;
+    this.lastVersion = lastVersion;
+    this.bytes = this.countBytes();
+  }
+
+  /** Takes over the last answer that another process has given, for the state that the session is in. */
+  settle(last: LastStep, answer: ResolveAnswer): void {
+    this.last = last;
+    this.answer = answer;
+    this.untangled = undefined;
+    this.positions = answer.positions;
+    this.bytes = this.countBytes();
+  }
+
+  /** What can be changed of a session. */
+  get settings(): SessionSettings {
+    const { parameters, label, idleTimeoutSeconds } = this;
+    return { parameters, label, idleTimeoutSeconds };
   }
 
   /**
@@ -226,13 +328,18 @@ export class Session {
       residency: this.residency,
       deviceBytes: this.deviceBytes,
       ...(lastReport ? { lastReport } : {}),
+      ...(this.untangled ? { untangle: this.untangled } : {}),
     };
   }
 
   private countBytes(): number {
-    const held = bytesOf(this.mesh, this.positions, this.lastTarget, this.last.request, this.answer);
+    const held = bytesOf(this.mesh, this.positions, this.lastTarget, this.last.request, this.answer, this.untangled);
     return Math.max(held, minHostBytes(this.mesh, this.positions));
   }
+}
+
+function mergeChanges(before: MeshChanges, { kinematic, masses }: MeshChanges): MeshChanges {
+  return { ...before, ...(kinematic ? { kinematic } : {}), ...(masses ? { masses } : {}) };
 }
 
 /** The host memory that a session needs at least, in bytes: its mesh, an answer and a target. */

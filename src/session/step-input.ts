@@ -100,7 +100,10 @@ export function composeTarget({ target, partTargets = [] }: StepRequest, mesh: M
  * The mesh from this step on; undefined = unchanged. The flags replace all earlier kinematic flags, those of parts included: from
  * now on a vertex is kinematic if and only if its flag is 1.
  */
-export function changeMesh({ kinematic, masses }: StepRequest, mesh: MeshInput): MeshInput | undefined {
+export function changeMesh(
+  { kinematic, masses }: { readonly kinematic?: Uint8Array | undefined; readonly masses?: Float32Array | undefined },
+  mesh: MeshInput,
+): MeshInput | undefined {
   if (!kinematic && !masses) return undefined;
   const changed = masses ? { ...mesh, masses } : mesh;
   if (!kinematic) return changed;

@@ -1,3 +1,4 @@
+import type { CallContext } from '../contract/call-context.js';
 import { cancelled, IntersticeError } from '../contract/errors.js';
 import type { ResolveAnswer } from '../contract/requests.js';
 import type { StepAnswer, StepRequest } from '../contract/sessions.js';
@@ -6,7 +7,8 @@ import type { StepOutcome, StepTask } from '../jobs/tasks.js';
 import type { ScheduleHooks, Scheduler } from '../lanes/scheduler.js';
 import { bytesOf } from '../mesh/bytes.js';
 import { type Call, claimOf, isExpired, type SessionClock } from './call.js';
-import { checkFrame, isRetryOf, isSettled, judgeFrame } from './frames.js';
+import { checkFrame, checkPlace, isRetryOf, isSettled, judgeFrame } from './frames.js';
+import type { SessionKeeper } from './keeper.js';
 import { ownCopy } from './payload.js';
 import type { QueuedSteps } from './pending-work.js';
 import type { Registry } from './registry.js';
@@ -44,6 +46,8 @@ export interface StepServices {
   readonly registry: Registry;
   readonly residency: Residency;
   readonly onFinding: ScheduleHooks['onFinding'];
+  /** undefined = sessions live in this process only */
+  readonly keeper: SessionKeeper | undefined;
   /** undefined = nothing is traced */
   readonly trace: TraceOptions | undefined;
 }
@@ -85,14 +89,16 @@ export class StepQueue {
       return this.replay();
     }
     const pending = this.steps.find((step) => !step.work.isAbandoned && isRetryOf(request, step));
-    const answer = (pending ?? this.add(call)).work.join(call);
+    const step = pending ?? this.add(call);
+    const answer = step.work.join(call);
+    if (!pending && step.hasWaited) context.onQueued?.(() => Math.max(0, this.steps.indexOf(step)));
     if (!pending) this.startNext();
     const { value, isFirst } = await answer;
     return isFirst ? value : { ...value, isReplay: true };
   }
 
   /** Fails the steps that wait, and stops the one that runs: the session has ended. */
-  cancel(reason: IntersticeError): void {
+  cancel(reason: Error): void {
     for (const step of [...this.steps]) step.work.cancel(reason);
   }
 
@@ -135,9 +141,11 @@ export class StepQueue {
       if (verdict.kind === 'replay') {
         step.work.succeed(this.replay());
       } else {
+        checkPlace(step.request, this.session.lastStep);
         const { frame } = verdict;
         step.frame = frame;
         step.work.succeed({ ...(await this.compute(step, frame)), frame, isReplay: false });
+        if (this.services.keeper) await this.services.keeper.afterStep(this.session);
       }
     } catch (thrown) {
       step.work.fail(thrown);
@@ -155,17 +163,19 @@ export class StepQueue {
    */
   private async compute({ work, hasWaited }: QueuedStep, frame: bigint): Promise<ResolveAnswer> {
     const { session } = this;
-    const { scheduler, clock, registry, residency, onFinding } = this.services;
+    const { scheduler, clock, registry, residency, onFinding, keeper } = this.services;
     const [call] = work.waiters;
     const { context, expiresAt } = call!;
     const isHard = call!.request.onBudget === 'FAIL';
     // Under RETURN_SAFE the lane keeps the deadline and returns a safe state. Under FAIL the caller is refused when its time
     // is over, whatever the lane is doing then.
     if (!isHard) work.leaveDeadlineToWork();
-    const progress = progressListenerOf(work.waiters);
+    const listeners = listenersOf(work.waiters);
 
     // The session keeps the arrays until its next accepted step, so they are copied now where the caller may re-use them.
     const request = ownCopy(call!.request, context.isHandedOver === true);
+    const known = keeper?.takePending(session, frame, request);
+    if (keeper && known) return keeper.commit(session, known);
     const task = session.prepareStep(request, call!);
     // The answer is kept as well; it is about as large as the target.
     const demand = bytesOf(task.state.mesh, request, task.target) + task.target.byteLength;
@@ -180,7 +190,7 @@ export class StepQueue {
       hasPlace: hasWaited,
       claim: claimOf(call!, request.priority, session.key),
       onFinding,
-      ...(progress ? { onProgress: progress } : {}),
+      ...listeners,
       ...(onState ? { onState } : {}),
     };
 
@@ -198,7 +208,11 @@ export class StepQueue {
       if (wasParked || isTooLarge(thrown)) residency.park(session);
       throw thrown;
     }
-    const answer = session.commit(frame, request, task, outcome);
+    // The lane holds the scene, whatever the store says of the step.
+    if (keeper) residency.resume(session);
+    const answer = keeper
+      ? await keeper.commit(session, { frame, request, task, outcome })
+      : session.commit(frame, request, task, outcome);
     residency.resume(session);
     trace?.finish(answer);
     return answer;
@@ -218,13 +232,27 @@ export class StepQueue {
   }
 }
 
-/** Reports progress to the calls that wait when the step starts; a retry that joins later gets none. */
-function progressListenerOf(calls: readonly StepCall[]): ScheduleHooks['onProgress'] {
-  const listeners = calls.flatMap(({ context }) => context.onProgress ?? []);
-  if (listeners.length === 0) return undefined;
-  return (progress) => {
-    for (const listener of listeners) listener(progress);
+type Listeners = Pick<CallContext, 'onQueued' | 'onStart' | 'onProgress' | 'onPhase'>;
+
+/** Reports to the calls that wait when the step starts; a retry that joins later is told nothing. */
+function listenersOf(calls: readonly StepCall[]): Listeners {
+  return {
+    ...togetherOf('onQueued', calls),
+    ...togetherOf('onStart', calls),
+    ...togetherOf('onProgress', calls),
+    ...togetherOf('onPhase', calls),
   };
+}
+
+/** One listener for those of all calls; none if there are none. */
+function togetherOf<K extends keyof Listeners>(name: K, calls: readonly StepCall[]): Pick<Listeners, K> {
+  type Listener = (...told: unknown[]) => void;
+  const listeners = calls.flatMap(({ context }) => (context[name] as Listener | undefined) ?? []);
+  if (listeners.length === 0) return {} as Pick<Listeners, K>;
+  const together: Listener = (...told) => {
+    for (const listen of listeners) listen(...told);
+  };
+  return { [name]: together } as Pick<Listeners, K>;
 }
 
 function isTooLarge(thrown: unknown): boolean {

@@ -17,9 +17,15 @@ const problemsOf = (environment: Record<string, string>): string => {
 t.test('without any setting the service listens on this machine only', async (t) => {
   const config = readConfig({});
   t.match(config, { host: '127.0.0.1', httpPort: 8080, engine: 'auto', allowUnverified: false, logLevel: 'info' });
-  t.match(config, { grpcPort: 50051, adminHost: '127.0.0.1', adminPort: 9090, idleTimeoutSeconds: 900 });
+  t.match(config, {
+    grpcPort: 50051,
+    grpcKeepaliveSeconds: 600,
+    adminHost: '127.0.0.1',
+    adminPort: 9090,
+    idleTimeoutSeconds: 900,
+  });
   t.match(config, { limits: { maxSessions: 256, maxDeviceBytes: 0 }, maxSessionsPerTenant: 256 });
-  for (const unset of ['adapter', 'apiKeys', 'grpcTls', 'traceFolder', 'findingsFolder', 'allowedHosts'])
+  for (const unset of ['adapter', 'shaderCache', 'apiKeys', 'grpcTls', 'traceFolder', 'findingsFolder', 'allowedHosts'])
     t.notOk(unset in config, unset);
   t.equal(config.adapter, undefined);
   t.ok(config.threads >= 1);
@@ -45,8 +51,17 @@ t.test('every setting is read', async (t) => {
     INTERSTICE_DRAIN_SECONDS: '2',
     INTERSTICE_LOG_LEVEL: 'silent',
     INTERSTICE_ALLOW_UNVERIFIED: '1',
-    INTERSTICE_STORE: 'memory',
+    INTERSTICE_STORE: 'rediss://me@store.example:6380/2',
+    INTERSTICE_STORE_PASSWORD_FILE: 'password.txt',
+    INTERSTICE_STORE_CA: 'store-ca.pem',
+    INTERSTICE_STORE_PREFIX: 'blue',
+    INTERSTICE_STORE_TIMEOUT_SECONDS: '0.5',
+    INTERSTICE_STORE_FAILURE: 'continue',
+    INTERSTICE_STORE_DURABILITY: 'always',
+    INTERSTICE_STORE_REPLICAS: '1',
+    INTERSTICE_DRAIN_NOTICE_SECONDS: '3',
     INTERSTICE_GRPC_PORT: '1',
+    INTERSTICE_GRPC_KEEPALIVE_SECONDS: '0',
     INTERSTICE_GRPC_TLS_CERT: 'cert.pem',
     INTERSTICE_GRPC_TLS_KEY: 'key.pem',
     INTERSTICE_GRPC_TLS_CLIENT_CA: 'ca.pem',
@@ -65,6 +80,7 @@ t.test('every setting is read', async (t) => {
     INTERSTICE_MAX_QUEUE_BYTES: '3000',
     INTERSTICE_TRACE: 'traces',
     INTERSTICE_FINDINGS: 'findings',
+    INTERSTICE_SHADER_CACHE: 'kernels',
   });
   t.match(config, {
     host: '::1',
@@ -74,6 +90,17 @@ t.test('every setting is read', async (t) => {
     threads: 3,
     allowUnverified: true,
     drainSeconds: 2,
+    drainNoticeSeconds: 3,
+    store: {
+      url: 'rediss://me@store.example:6380/2',
+      passwordFile: 'password.txt',
+      caFile: 'store-ca.pem',
+      prefix: 'blue',
+      timeoutMs: 500,
+      onFailure: 'continue',
+      durability: 'always',
+      replicas: 1,
+    },
     logLevel: 'silent',
     limits: {
       maxVertices: 10,
@@ -84,6 +111,7 @@ t.test('every setting is read', async (t) => {
       defaultTimeBudgetSeconds: 1.5,
     },
     grpcPort: 1,
+    grpcKeepaliveSeconds: 0,
     grpcTls: { cert: 'cert.pem', key: 'key.pem', clientCa: 'ca.pem' },
     adminHost: '127.0.0.2',
     adminPort: 'off',
@@ -101,8 +129,10 @@ t.test('every setting is read', async (t) => {
     idleTimeoutSeconds: 0,
     traceFolder: 'traces',
     findingsFolder: 'findings',
+    shaderCache: 'kernels',
   });
   t.match(config.limits, { maxSessions: 7, maxDeviceBytes: 1000 });
+  t.notOk('store' in readConfig({}), 'sessions live in memory');
   t.equal(readConfig({ INTERSTICE_GRPC_PORT: 'off' }).grpcPort, 'off');
   t.equal(readConfig({ INTERSTICE_MAX_SESSIONS: '5' }).maxSessionsPerTenant, 5, '0 = the limit of the server');
   t.match(readConfig({ INTERSTICE_TRACE: '1' }).traceFolder, /interstice-traces$/);
@@ -139,7 +169,11 @@ t.test('all problems are listed at once', async (t) => {
   t.match(text, /INTERSTICE_THREADS is "1.5", expected a whole number/);
   t.match(text, /INTERSTICE_ENGINE is "cuda", expected auto or cpu or webgpu/);
   t.match(text, /INTERSTICE_MAX_QUEUE is "-1"/);
-  t.match(text, /INTERSTICE_STORE is "redis:\/\/\*\*\*@x"/, 'without the password');
+  t.match(text, /INTERSTICE_STORE contains a password/);
+  t.notMatch(text, /me:word/, 'which is not repeated');
+  t.match(problemsOf({ INTERSTICE_STORE: 'http://:word@x' }), /INTERSTICE_STORE must be memory, redis:/);
+  t.notMatch(problemsOf({ INTERSTICE_STORE: 'http://:word@x' }), /:word/);
+  t.match(problemsOf({ INTERSTICE_STORE_PREFIX: 'a:b' }), /INTERSTICE_STORE_PREFIX is "a:b"/);
   t.match(text, /INTERSTICE_GRPC_TLS_CERT and INTERSTICE_GRPC_TLS_KEY/);
   t.match(text, /INTERSTICE_ALLOW_UNVERIFIED is "yes"/);
   for (const bad of ['0x10', '1e3', 'NaN', '+1', '80 90'])

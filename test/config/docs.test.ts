@@ -32,9 +32,13 @@ t.test('the guide names exactly the metrics of the program', async (t) => {
     workBytes: 0,
     deviceBufferBytes: 0,
     hostBytes: 0,
+    pendingJobs: 3,
+    endedJobs: 2,
+    jobBytes: 700,
   }));
   metrics.watchConnections(() => 0);
   metrics.watchBodies({ bytes: 0, maxBytes: 0 });
+  metrics.watchStore(() => true);
   metrics.watchState({ phase: 'ready', inFlight: 0 });
   const own = [...(await metrics.text()).matchAll(/^# TYPE (interstice_\w+)/gm)].map(([, name]) => name).sort();
   const named = [...new Set([...guide.matchAll(/`(interstice_\w+)`/g)].map(([, name]) => name))].sort();

@@ -46,6 +46,20 @@ t.test('known events make known numbers', async (t) => {
   }
 });
 
+t.test('what alerts watch begins at 0, so that its first event is an increase', async (t) => {
+  const found = await lines(new Metrics());
+  for (const line of [
+    'interstice_findings_total{kind="STATE",engine="webgpu"} 0',
+    'interstice_log_lines_lost_total{reason="DISK_FULL"} 0',
+    'interstice_bodies_refused_total{reason="capacity"} 0',
+    'interstice_workers_lost_total 0',
+    'interstice_fell_back_total 0',
+    'interstice_descriptor_shortages_total 0',
+  ]) {
+    t.ok(found.has(line), line);
+  }
+});
+
 t.test('gauges tell the moment at which somebody asks', async (t) => {
   const metrics = new Metrics();
   const stats = {
@@ -58,6 +72,9 @@ t.test('gauges tell the moment at which somebody asks', async (t) => {
     workBytes: 170,
     deviceBufferBytes: 180,
     hostBytes: 200,
+    pendingJobs: 3,
+    endedJobs: 2,
+    jobBytes: 700,
   };
   const state = { phase: 'starting', inFlight: 3 };
   metrics.watch(() => stats);

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import t from 'tap';
-import { createMessage, makeSwap, resolveMessage, stepMessage } from '../../bench/load/cloth.js';
+import { makeSwap } from '../../bench/load/cloth.js';
 import { readHoldings } from '../../bench/load/gauges.js';
-import { GrpcClient, readStep } from '../../bench/load/grpc-client.js';
-import { HttpClient } from '../../bench/load/http-client.js';
 import { ServerProcess } from '../../bench/prove/server.js';
+import { GrpcClient, readStep } from '../../src/load/grpc-client.js';
+import { HttpClient } from '../../src/load/http-client.js';
+import { createMessage, resolveMessage, stepMessage } from '../../src/load/messages.js';
 import type { WireMessage } from '../../src/transport/messages/wire-message.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 

@@ -1,14 +1,17 @@
+import type { DiagnoseRequest, Diagnosis } from '../../src/contract/diagnosis.js';
 import { cancelled, draining } from '../../src/contract/errors.js';
 import type { Positions } from '../../src/contract/mesh.js';
 import type { Parameters } from '../../src/contract/parameters.js';
 import type { Report } from '../../src/contract/report.js';
 import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../../src/contract/requests.js';
+import type { UntangleStatus } from '../../src/contract/untangle.js';
+import type { UntangledState } from '../../src/contract/untangle-answer.js';
 import { hashContent } from '../../src/jobs/content-hash.js';
-import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask } from '../../src/jobs/tasks.js';
+import type { OpenAnswer, OpenTask, ResolveTask, StepOutcome, StepTask, UntangleTask } from '../../src/jobs/tasks.js';
 import type { JobPreflight, ScheduleHooks, Scheduler } from '../../src/lanes/scheduler.js';
 import type { SessionClock } from '../../src/session/call.js';
 import { defaultsOf } from '../../src/solver/parameters.js';
-import { fakeCheckAnswer, fakeReport } from '../transport/fake-operations.js';
+import { fakeCheckAnswer, fakeDiagnosis, fakeReport, fakeUntangled } from '../transport/fake-operations.js';
 
 /** A clock that the test moves; timers fire while it moves. */
 export class FakeClock implements SessionClock {
@@ -70,6 +73,8 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   readonly opens: { readonly task: OpenTask; readonly hooks: ScheduleHooks; finish(): void; fail(r: unknown): void }[] =
     [];
   readonly checks: { readonly request: MeshCheckRequest; readonly hooks: ScheduleHooks; fail(r: unknown): void }[] = [];
+  readonly diagnoses: { readonly request: DiagnoseRequest; readonly hooks: ScheduleHooks; fail(r: unknown): void }[] =
+    [];
   readonly preflights: JobPreflight[] = [];
   readonly parked: number[] = [];
   /** what is kept of each parked session */
@@ -77,6 +82,8 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   /** scenes of parked sessions that were given up */
   readonly dropped: number[] = [];
   readonly forgotten: number[] = [];
+  /** scenes of other processes */
+  readonly adopted: number[] = [];
   waitingCount = 0;
   waitingBytes = 0;
   runningCount = 0;
@@ -103,6 +110,26 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
       (end) => this.checks.push({ request, hooks, ...end }),
       this.holdsChecks,
     );
+  }
+
+  diagnose(request: DiagnoseRequest, hooks: ScheduleHooks): Promise<Diagnosis> {
+    return this.defer(
+      hooks,
+      fakeDiagnosis(),
+      (end) => this.diagnoses.push({ request, hooks, ...end }),
+      this.holdsChecks,
+    );
+  }
+
+  readonly untanglings: { readonly task: UntangleTask; readonly hooks: ScheduleHooks }[] = [];
+  /** takes the place of the status */
+  untangleStatus: UntangleStatus = 'FREE';
+
+  /** Answers with a state that is 0.25 above the start. */
+  async untangle(task: UntangleTask, hooks: ScheduleHooks): Promise<UntangledState> {
+    this.untanglings.push({ task, hooks });
+    const { report, ...rest } = fakeUntangled(task.request.positions.map((value) => value + 0.25));
+    return { ...rest, report: { ...report, status: this.untangleStatus } };
   }
 
   open(task: OpenTask, hooks: ScheduleHooks): Promise<OpenAnswer> {
@@ -144,6 +171,12 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
     return this.savedBytes;
   }
 
+  async save(): Promise<undefined> {}
+
+  adopt(key: number): void {
+    this.adopted.push(key);
+  }
+
   dropSaved(key: number): void {
     this.dropped.push(key);
   }
@@ -153,7 +186,7 @@ export class FakeScheduler implements Omit<Scheduler, 'hello' | 'sceneCount'> {
   }
 
   async close(): Promise<void> {
-    for (const job of [...this.steps, ...this.opens, ...this.checks]) {
+    for (const job of [...this.steps, ...this.opens, ...this.checks, ...this.diagnoses]) {
       job.fail(draining());
     }
   }

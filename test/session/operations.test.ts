@@ -40,7 +40,25 @@ t.test('with the real engine: ready, resolve, check, info', async (t) => {
     engines: [{ name: 'cpu' }],
     limits: { ...LIMITS, maxPairsPerRequest: 24_000_000, maxWorkBytes: 0 },
     defaults: { preset: 'TUNED', verify: 'STATE' },
-    features: ['resolve', 'check', 'sessions', /./, /./, /./, /./, /./, /./, 'of-a-door'],
+    features: [
+      'resolve',
+      'check',
+      'sessions',
+      /./,
+      /./,
+      /./,
+      /./,
+      'diagnose',
+      /./,
+      /./,
+      /./,
+      /./,
+      /./,
+      'after-frame',
+      'rest-lengths',
+      'untangle',
+      'of-a-door',
+    ],
   });
 });
 

@@ -1,0 +1,356 @@
+import { randomBytes } from 'node:crypto';
+import type { ResolveAnswer } from '../contract/requests.js';
+import type { SessionInfo } from '../contract/sessions.js';
+import type { Scheduler } from '../lanes/scheduler.js';
+import { type SessionName, type SessionStore, StoreDown, type StoredSession } from '../store/session-store.js';
+import type { SessionClock } from './call.js';
+import { KeptCreation } from './kept-creation.js';
+import {
+  ask,
+  entryOf,
+  hashMesh,
+  headOf,
+  infoOf,
+  nameOf,
+  presentHead,
+  readInfo,
+  refOf,
+  solverMs,
+  TOUCH_SHARE,
+  ttlOf,
+  unavailable,
+  withWarning,
+} from './kept-records.js';
+import { type ComputedStep, keptState } from './kept-state.js';
+import type { Log } from './observation.js';
+import { isSamePayload } from './payload.js';
+import type { Quotas } from './registry.js';
+import type { Session } from './session.js';
+import { type CheckpointRecord, isRepeatable, pack } from './stored-session.js';
+
+/** What happens to a session in memory while the store is down. */
+export type StoreFailure = 'refuse' | 'continue';
+
+export interface KeeperOptions {
+  readonly store: SessionStore;
+  readonly onFailure: StoreFailure;
+  readonly quotas: Quotas;
+  /** names what computes here, as in {@link OpeningRecord.by} */
+  readonly by: string;
+  readonly scheduler: Pick<Scheduler, 'save'>;
+  readonly clock: SessionClock;
+  readonly log: Log | undefined;
+}
+
+/** The session is not what this process believed: another one has taken it over, or its end is not known here. It is to be loaded. */
+export class SessionMoved extends Error {
+  override readonly name = 'SessionMoved';
+}
+
+/** A checkpoint may take this share of the time of the solver. */
+const CHECKPOINT_SHARE = 1 / 40;
+/** Frames before the first checkpoint, whatever it costs: many sessions are shorter. */
+const FIRST_CHECKPOINT = 2;
+/** Frames after which a checkpoint is made whatever it costs; well below what the store logs. */
+const MAX_FRAMES_BETWEEN = 32;
+
+/** Keeps the sessions of this process in the store: everything that is said to the store, and what its verdicts mean. */
+export class SessionKeeper {
+  readonly creation: KeptCreation;
+
+  constructor(private readonly options: KeeperOptions) {
+    this.creation = new KeptCreation(options);
+  }
+
+  get store(): SessionStore {
+    return this.options.store;
+  }
+
+  get by(): string {
+    return this.options.by;
+  }
+
+  log(event: object, message: string): void {
+    this.options.log?.(event, message);
+  }
+
+  /** From now on this process keeps a session that it has claimed and built. */
+  adopt(session: Session, { epoch, order, token, logged, log }: StoredSession): void {
+    const { clock, store } = this.options;
+    const known = { epoch, order, token, logged, touchedAt: clock.monotonicMs(), generation: store.generation };
+    session.kept = keptState({ ...known, meshHash: hashMesh(session.opening.mesh) }, log.length);
+    session.kept.needsCheckpoint = session.residency === 'PARKED' && log.length > 0;
+  }
+
+  /** Takes a session over. @returns undefined = there is none @throws STORE_UNAVAILABLE */
+  claim(name: SessionName): Promise<StoredSession | undefined> {
+    return ask(() => this.store.claim(name));
+  }
+
+  /**
+   * Compares a session in memory with the store.
+   *
+   * @throws SessionMoved: it is to be loaded again, or has ended; STORE_UNAVAILABLE
+   */
+  async confirm(session: Session): Promise<void> {
+    const kept = session.kept!;
+    let position: Awaited<ReturnType<SessionStore['peek']>>;
+    try {
+      position = await this.store.peek(nameOf(session));
+      // Where replicas are asked for, they have the step as soon as they have a write that came after it.
+      if (position && kept.pending?.token === position.token) await this.store.touch(refOf(session), ttlOf(session));
+    } catch (thrown) {
+      if (thrown instanceof StoreDown && this.options.onFailure === 'continue') return;
+      throw unavailable(thrown);
+    }
+    if (!position) {
+      if (this.store.generation === kept.generation) throw new SessionMoved('it is not in the store');
+      kept.generation = this.store.generation;
+      this.fallBehind(session, 'The store has lost a session; it is written again from memory.');
+    } else if (position.epoch > kept.epoch) {
+      throw new SessionMoved('another process has claimed it');
+    } else if (position.frame >= session.lastStep.frame) {
+      const { pending } = kept;
+      if (position.frame === pending?.frame && position.token === pending.token) {
+        this.accept(session, pending, pending.token);
+      } else if (position.frame > session.lastStep.frame || position.token !== kept.token) {
+        // Also under an earlier epoch: of two histories the store has the truth, unless it has less.
+        throw new SessionMoved('it has another frame');
+      } else if (position.epoch < kept.epoch) {
+        this.fallBehind(
+          session,
+          'The store has lost that this process has a session; it is written again from memory.',
+        );
+      }
+    } else {
+      this.fallBehind(session, 'The store has lost frames of a session; they are written again from memory.');
+    }
+    if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
+  }
+
+  /** A step that was computed and whose fate the store did not tell. @throws SessionMoved when another step is asked for now */
+  takePending(session: Session, frame: bigint, request: ComputedStep['request']): ComputedStep | undefined {
+    const { pending } = session.kept ?? {};
+    if (!pending) return undefined;
+    if (pending.frame === frame && isSamePayload(pending.request, request)) return pending;
+    throw new SessionMoved('it has a step whose fate is not known');
+  }
+
+  /**
+   * Accepts a step: first in the store, then here. The answer may be sent when this resolves.
+   *
+   * @throws SessionMoved, STORE_UNAVAILABLE: the step is then not accepted here, and its fate is settled by {@link confirm}
+   */
+  async commit(session: Session, step: ComputedStep): Promise<ResolveAnswer> {
+    const { store, by, onFailure } = this.options;
+    const kept = session.kept!;
+    const { frame, request, task, outcome } = step;
+    const token = kept.pending?.token ?? randomBytes(8).toString('hex');
+    try {
+      if (kept.isBehind) await this.writeAll(session);
+      const verdict = await store.commit({
+        ...refOf(session),
+        from: session.lastStep.frame,
+        frame,
+        token,
+        head: pack(headOf(session, step)),
+        info: pack({ ...infoOf(session), frame, lastReport: outcome.report }),
+        entry: pack(entryOf(step, by)),
+        ttlMs: ttlOf(session),
+      });
+      if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
+    } catch (thrown) {
+      if (!isDown(thrown)) throw thrown;
+      if (onFailure === 'refuse') {
+        kept.pending = { ...step, token };
+        throw unavailable(thrown);
+      }
+      this.fallBehind(session, 'The store does not take the frames of a session; it goes on in memory.');
+      return session.commit(frame, request, task, withWarning(outcome));
+    }
+    return this.accept(session, step, token);
+  }
+
+  /** After an answer was sent: copies the scene to the store, if it is time. The write itself is not waited for. */
+  async afterStep(session: Session): Promise<void> {
+    const { kept } = session;
+    if (!kept || kept.isBehind || kept.writing || kept.cannotSave || session.hasEnded) return;
+    const frames = kept.logged - kept.loggedAtCheckpoint;
+    const isCheap = frames >= FIRST_CHECKPOINT && kept.checkpointMs <= CHECKPOINT_SHARE * kept.computedMs;
+    if (!isCheap && !kept.needsCheckpoint && frames < MAX_FRAMES_BETWEEN) return;
+    try {
+      const checkpoint = await this.checkpoint(session);
+      checkpoint?.written.catch((err) => this.failedInBackground(err));
+    } catch (err) {
+      this.failedInBackground(err);
+    }
+  }
+
+  /** Copies the scenes of all sessions to the store, so that other processes go on quickly. Takes no longer than `ms`. */
+  async handOver(sessions: Iterable<Session>, ms: number): Promise<void> {
+    const { clock } = this.options;
+    const end = clock.monotonicMs() + ms;
+    for (const session of sessions) {
+      const { kept } = session;
+      // What is under way would be cut off with the connection; that it fails is said by whoever has begun it.
+      if (clock.monotonicMs() < end) await kept?.writing?.catch(() => {});
+      if (!kept || kept.logged === kept.loggedAtCheckpoint || clock.monotonicMs() >= end) continue;
+      try {
+        if (kept.isBehind) await this.writeAll(session, await this.copyScene(session));
+        else await (await this.checkpoint(session))?.written;
+      } catch (thrown) {
+        if (!isDown(thrown) && !(thrown instanceof SessionMoved)) throw thrown;
+        if (kept.isBehind) this.say(session, 'error', 'A session ends with frames that the store lacks.');
+      }
+    }
+  }
+
+  /** Begins the time to live anew, now and then. */
+  touch(session: Session): void {
+    const { kept } = session;
+    const { store, clock } = this.options;
+    if (!kept || session.idleTimeoutSeconds === 0 || kept.isBehind) return;
+    const now = clock.monotonicMs();
+    if (now - kept.touchedAt < TOUCH_SHARE * session.idleTimeoutSeconds * 1000) return;
+    kept.touchedAt = now;
+    // A session that was lost meanwhile is found out at its next use.
+    store.touch(refOf(session), ttlOf(session)).catch(() => {});
+  }
+
+  /** @throws SessionMoved, STORE_UNAVAILABLE */
+  async update(session: Session): Promise<void> {
+    const fields = { settings: pack(session.settings), info: pack(infoOf(session)) };
+    const verdict = await ask(() => this.store.update(refOf(session), fields, ttlOf(session)));
+    if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
+  }
+
+  /** @throws STORE_UNAVAILABLE */
+  remove(name: SessionName): Promise<boolean> {
+    return ask(() => this.store.remove(name));
+  }
+
+  /** A session that was not used for its idle timeout, unless another process has it. */
+  expire(session: Session): void {
+    // The store ends it by itself as well.
+    this.store.remove(nameOf(session), session.kept?.epoch).catch(() => {});
+  }
+
+  /** @throws STORE_UNAVAILABLE */
+  async list(tenant: string): Promise<readonly { readonly order: number; readonly info: SessionInfo }[]> {
+    const listed = await ask(() => this.store.list(tenant));
+    return listed.flatMap((one) => {
+      const info = readInfo(one);
+      return info ? [{ order: one.order, info }] : [];
+    });
+  }
+
+  /** A session that this process need not have. @throws STORE_UNAVAILABLE */
+  async describe(name: SessionName): Promise<SessionInfo | undefined> {
+    const described = await ask(() => this.store.describe(name));
+    return described && readInfo(described);
+  }
+
+  private accept(session: Session, { frame, request, task, outcome }: ComputedStep, token: string): ResolveAnswer {
+    const kept = session.kept!;
+    kept.pending = undefined;
+    kept.token = token;
+    kept.logged++;
+    kept.computedMs += solverMs(outcome);
+    kept.needsCheckpoint ||= !isRepeatable(outcome.report);
+    kept.touchedAt = this.options.clock.monotonicMs();
+    return session.commit(frame, request, task, outcome);
+  }
+
+  private async checkpoint(session: Session): Promise<{ readonly written: Promise<void> } | undefined> {
+    const { store, clock } = this.options;
+    const kept = session.kept!;
+    const record = await this.copyScene(session);
+    if (!record || session.hasEnded) return undefined;
+    const { logged } = kept;
+    const startedAt = clock.monotonicMs();
+    const bytes = pack(record);
+    const packedAt = clock.monotonicMs();
+    kept.needsCheckpoint = false;
+    kept.loggedAtCheckpoint = logged;
+    kept.computedMs = 0;
+    const write = async () => {
+      try {
+        await store.checkpoint({ ...refOf(session), frame: record.frame, bytes, logged });
+      } catch (thrown) {
+        if (!isDown(thrown)) throw thrown;
+        kept.needsCheckpoint = true;
+      } finally {
+        // The copy on the lane takes about as long as the packing; how long it waited for the lane is no cost.
+        kept.checkpointMs = 2 * (packedAt - startedAt) + (clock.monotonicMs() - packedAt);
+      }
+    };
+    const written = write();
+    const end = (): void => {
+      kept.writing = undefined;
+    };
+    kept.writing = written;
+    written.then(end, end);
+    return { written };
+  }
+
+  /** undefined = the engine cannot copy it, or it is not at the last accepted frame */
+  private async copyScene(session: Session): Promise<CheckpointRecord | undefined> {
+    const { scheduler, by } = this.options;
+    const { place, lastStep } = session;
+    const saved = await scheduler.save(session.key);
+    if (!saved || saved.stateVersion !== place.stateVersion || saved.meshVersion !== place.meshVersion)
+      return undefined;
+    if (session.lastStep !== lastStep) return undefined;
+    if (saved.isSceneLost) {
+      session.kept!.cannotSave = saved.scene === undefined;
+      return undefined;
+    }
+    return { frame: lastStep.frame, by, place, saved };
+  }
+
+  /** Writes everything of a session that the store lacks or has in an older state. @throws SessionMoved, StoreDown */
+  private async writeAll(session: Session, checkpoint?: CheckpointRecord): Promise<void> {
+    const { store } = this.options;
+    const kept = session.kept!;
+    const { opening, lastStep } = session;
+    const head = presentHead(session);
+    const verdict = await store.replace({
+      ...refOf(session),
+      frame: lastStep.frame,
+      token: kept.token,
+      order: kept.order,
+      base: checkpoint ? 'checkpoint' : head ? 'lost' : 'opening',
+      meshHash: kept.meshHash,
+      mesh: () => pack(opening.mesh),
+      ttlMs: ttlOf(session),
+      opening: pack(session.openingRecord(this.options.by)),
+      settings: pack(session.settings),
+      info: pack(infoOf(session)),
+      ...(head ? { head: pack(head) } : {}),
+      ...(checkpoint ? { checkpoint: pack(checkpoint) } : {}),
+    });
+    if (verdict !== 'stored') throw new SessionMoved(`the store has it ${verdict}`);
+    kept.isBehind = false;
+    kept.logged = 0;
+    kept.loggedAtCheckpoint = 0;
+    kept.needsCheckpoint = !checkpoint && head !== undefined;
+    this.say(session, 'info', 'The store has all frames of a session again.');
+  }
+
+  private failedInBackground(err: unknown): void {
+    this.options.log?.({ level: 'error', event: 'background', err }, 'Could not copy a scene to the store.');
+  }
+
+  private fallBehind(session: Session, message: string): void {
+    const kept = session.kept!;
+    if (!kept.isBehind) this.say(session, 'error', message);
+    kept.isBehind = true;
+  }
+
+  private say(session: Session, level: 'error' | 'info', message: string): void {
+    const { id, lastStep } = session;
+    this.options.log?.({ level, event: 'store', session: id, frame: String(lastStep.frame) }, message);
+  }
+}
+
+const isDown = (thrown: unknown): boolean => thrown instanceof StoreDown;

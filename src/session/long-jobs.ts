@@ -1,0 +1,297 @@
+import { createHash, type Hash, randomBytes } from 'node:crypto';
+import type { CallContext } from '../contract/call-context.js';
+import { cancelled, IntersticeError } from '../contract/errors.js';
+import type {
+  JobInfo,
+  JobQuestion,
+  JobResult,
+  JobWork,
+  ListJobsAnswer,
+  ListJobsRequest,
+  SubmitJobRequest,
+  WatchJobRequest,
+} from '../contract/long-jobs.js';
+import type { ResolveAnswer, ResolveRequest } from '../contract/requests.js';
+import type { Limits } from '../contract/server-info.js';
+import type { StepAnswer, StepRequest } from '../contract/sessions.js';
+import type { UntangleRequest } from '../contract/untangle.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
+import { hashContent } from '../jobs/content-hash.js';
+import { bytesOf } from '../mesh/bytes.js';
+import { admitJob, admitWait } from './admission.js';
+import type { Call, SessionClock } from './call.js';
+import { type JobAnswer, LongJob } from './long-job.js';
+import { pageOf } from './pages.js';
+import { ownCopy } from './payload.js';
+
+export interface JobQuotas {
+  /** jobs that wait, run or are kept, of all tenants */
+  readonly maxJobs: number;
+  readonly maxJobsPerTenant: number;
+  /** of requests that wait or run and of results that are kept; 0 = no limit */
+  readonly maxJobBytes: number;
+  /** of jobs that ask for no other time */
+  readonly keepSeconds: number;
+}
+
+export interface LongJobsOptions {
+  readonly clock: SessionClock;
+  readonly limits: Limits;
+  readonly quotas: JobQuotas;
+  /** computes one; it is counted as a resolve or a step, and refused as one */
+  readonly resolve: (request: ResolveRequest, context: CallContext) => Promise<ResolveAnswer>;
+  readonly step: (request: StepRequest, context: CallContext) => Promise<StepAnswer>;
+  readonly untangle: (request: UntangleRequest, context: CallContext) => Promise<UntangledState>;
+}
+
+/** Seconds. Nobody knows when a job is fetched and deleted, so this only spreads the retries. */
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Resolves, steps and untanglings that no connection waits for, and their results until they expire. A job goes through the queue like any
+ * other request, with the quotas and the priority of its tenant; what is kept of it is bounded in number, bytes and time.
+ */
+export class LongJobs {
+  private readonly jobs = new Map<string, LongJob>();
+  private readonly ofKey = new Map<string, LongJob>();
+  private readonly settledListeners = new Set<() => void>();
+  private lastOrder = 0;
+
+  constructor(private readonly options: LongJobsOptions) {}
+
+  /** Jobs that wait or run. */
+  get pendingCount(): number {
+    return [...this.jobs.values()].filter((job) => !job.hasEnded).length;
+  }
+
+  /** Jobs that have ended and are kept. */
+  get endedCount(): number {
+    return this.jobs.size - this.pendingCount;
+  }
+
+  get bytes(): number {
+    let sum = 0;
+    for (const { bytes } of this.jobs.values()) sum += bytes;
+    return sum;
+  }
+
+  /** Refuses a job of unknown size when there is no room for any. @throws QUOTA_EXCEEDED */
+  preflight(tenant: string): void {
+    // The body may carry the key of a job that exists, for which no further room is needed.
+    for (const job of this.ofKey.values()) if (job.tenant === tenant) return;
+    this.refuseOneMore(tenant, 1);
+  }
+
+  /**
+   * @returns once the queue has accepted the job
+   * @throws what admission of a resolve refuses, QUEUE_FULL, QUOTA_EXCEEDED, INVALID_PARAMETER (a key of another payload)
+   */
+  async submit(request: SubmitJobRequest, { tenant, context, receivedAt }: Call): Promise<JobInfo> {
+    const { clock, limits, quotas } = this.options;
+    admitJob(request, limits);
+    if (context.signal?.aborted) throw cancelled();
+    const { label = '', keepForSeconds = quotas.keepSeconds, idempotencyKey } = request;
+    const key = idempotencyKey === undefined ? undefined : JSON.stringify([tenant, idempotencyKey]);
+    const payload = key === undefined ? '' : payloadHash(request);
+    const known = key === undefined ? undefined : this.ofKey.get(key);
+    if (known) return this.again(known, payload);
+    const work: JobWork = request.step
+      ? { step: ownCopy(request.step, context.isHandedOver) }
+      : request.untangle
+        ? { untangle: ownCopy(request.untangle, context.isHandedOver) }
+        : { resolve: ownCopy(request.resolve, context.isHandedOver) };
+    const bytes = bytesOf(work.step ?? work.untangle ?? work.resolve) + bytesOfAnswer(work);
+    this.refuseOneMore(tenant, bytes);
+    const job = new LongJob({
+      // 128 random bits cannot be guessed.
+      id: randomBytes(16).toString('hex'),
+      order: ++this.lastOrder,
+      ...{ tenant, label, keepForSeconds, key, payload, bytes, receivedAt },
+      sessionId: work.step?.sessionId,
+      clock,
+      onExpired: () => this.forget(job),
+      onSettled: () => this.tellIfSettled(),
+    });
+    this.jobs.set(job.id, job);
+    if (key !== undefined) this.ofKey.set(key, job);
+    const { caller, requestId } = context;
+    // In the terms of the thread that measures: the budget of the resolve counts from the receipt of the job.
+    const own = { caller, requestId, receivedAt: context.receivedAt, isHandedOver: true };
+    const compute = (hooks: CallContext) => this.compute(work, { ...withSet(own), ...hooks });
+    job.run(compute, this.roomFor(job));
+    const refusal = await job.admission;
+    if (refusal === undefined) return job.describe();
+    this.forget(job);
+    throw refusal;
+  }
+
+  /** @throws JOB_NOT_FOUND, INVALID_PARAMETER, CANCELLED */
+  async get(question: JobQuestion, call: Call): Promise<JobInfo> {
+    return (await this.await(question, call)).describe();
+  }
+
+  /** @returns the job as it has ended @throws JOB_NOT_FOUND, CANCELLED */
+  async watch({ jobId }: WatchJobRequest, { tenant, context }: Call): Promise<JobInfo> {
+    await this.find(jobId, tenant).watch((job) => context.onJob?.(job), context.signal);
+    if (context.signal?.aborted) throw cancelled();
+    // It may have been deleted meanwhile.
+    return this.find(jobId, tenant).describe();
+  }
+
+  /** Resolves when every job has failed, or has a result that was fetched. */
+  whenSettled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.settledListeners.add(resolve);
+      this.tellIfSettled();
+    });
+  }
+
+  /** Oldest first. @throws INVALID_PARAMETER */
+  list(request: ListJobsRequest, { tenant }: Call): ListJobsAnswer {
+    const own = [...this.jobs.values()].filter((job) => job.tenant === tenant);
+    const ordered = own.map((job) => [job.order, job] as const);
+    const { page, nextPageToken } = pageOf(ordered, request, 'ListJobs');
+    return { jobs: page.map((job) => job.describe()), nextPageToken };
+  }
+
+  /** @throws JOB_NOT_FOUND, JOB_NOT_ENDED, INVALID_PARAMETER, CANCELLED, and what the resolve was refused with */
+  async result(question: JobQuestion, call: Call): Promise<JobResult> {
+    const job = await this.await(question, call);
+    if (job.hasEnded) return job.result();
+    throw new IntersticeError('JOB_NOT_ENDED', `The job ${job.id} has not ended yet.`, { retryAfterSeconds: 1 });
+  }
+
+  /** @throws JOB_NOT_FOUND */
+  delete(id: string, { tenant }: Call): void {
+    this.forget(this.find(id, tenant));
+  }
+
+  /** Forgets all jobs without another answer; those that run are ended with the scheduler. */
+  close(): void {
+    for (const job of this.jobs.values()) job.stopTimer();
+  }
+
+  private async again(known: LongJob, payload: string): Promise<JobInfo> {
+    if (known.payload !== payload) {
+      throw new IntersticeError('INVALID_PARAMETER', 'Field idempotencyKey was used for a job with another payload.', {
+        hint: 'Send the same request to get that job, or use a new key for a new job.',
+      });
+    }
+    const refusal = await known.admission;
+    if (refusal !== undefined) throw refusal;
+    return known.describe();
+  }
+
+  private async await({ jobId, waitSeconds = 0 }: JobQuestion, { tenant, context }: Call): Promise<LongJob> {
+    admitWait({ jobId, waitSeconds });
+    const job = this.find(jobId, tenant);
+    if (waitSeconds > 0) await job.whenEnded(waitSeconds, context.signal);
+    if (context.signal?.aborted) throw cancelled();
+    // It may have been deleted meanwhile.
+    return this.find(jobId, tenant);
+  }
+
+  /** The refusal does not tell whether another tenant has a job of this id. */
+  private find(id: string, tenant: string): LongJob {
+    const job = this.jobs.get(id);
+    if (job?.tenant === tenant) return job;
+    const shown = /^[0-9a-f]{32}$/.test(id) ? id : 'with this id; ids are 32 hexadecimal digits';
+    throw new IntersticeError('JOB_NOT_FOUND', `There is no job ${shown}.`);
+  }
+
+  private forget(job: LongJob): void {
+    this.jobs.delete(job.id);
+    if (job.key !== undefined && this.ofKey.get(job.key) === job) this.ofKey.delete(job.key);
+    job.drop();
+    this.tellIfSettled();
+  }
+
+  private tellIfSettled(): void {
+    if (this.settledListeners.size === 0) return;
+    for (const job of this.jobs.values()) if (!job.isSettled) return;
+    for (const listener of this.settledListeners) listener();
+    this.settledListeners.clear();
+  }
+
+  private async compute(work: JobWork, context: CallContext): Promise<JobAnswer> {
+    const { resolve, step, untangle } = this.options;
+    if (work.step) return step({ priority: 'BATCH', ...work.step }, context);
+    if (work.untangle) return { untangle: await untangle({ priority: 'BATCH', ...work.untangle }, context) };
+    return resolve({ priority: 'BATCH', ...work.resolve }, context);
+  }
+
+  /** Whether there is room for the result of the job, in place of its request. */
+  private roomFor(job: LongJob): (bytes: number) => void {
+    return (bytes) => {
+      const { maxJobBytes: limit } = this.options.quotas;
+      const demand = this.bytes - job.bytes + bytes;
+      if (limit === 0 || demand <= limit) return;
+      throw new IntersticeError(
+        'QUOTA_EXCEEDED',
+        `The result has ${bytes} bytes; all jobs together would hold ${demand}, and the limit is ${limit}.`,
+        { hint: 'Delete jobs whose results you have, include less in the answer, and submit it again.' },
+      );
+    };
+  }
+
+  private refuseOneMore(tenant: string, bytes: number): void {
+    const { maxJobs, maxJobsPerTenant, maxJobBytes } = this.options.quotas;
+    let own = 0;
+    for (const job of this.jobs.values()) if (job.tenant === tenant) own++;
+    const demand = this.bytes + bytes;
+    if (own >= maxJobsPerTenant) refuse(`You have ${own} jobs, and the limit for one tenant is ${maxJobsPerTenant}.`);
+    if (this.jobs.size >= maxJobs) refuse(`This server holds ${maxJobs} jobs already, which is its limit.`);
+    if (maxJobBytes > 0 && demand > maxJobBytes)
+      refuse(`The job needs ${bytes} bytes; all jobs would hold ${demand}, and the limit is ${maxJobBytes}.`);
+  }
+}
+
+/** Of its positions, which the job keeps when it has ended. */
+function bytesOfAnswer({ resolve, step, untangle }: JobWork): number {
+  if (untangle) return untangle.positions.byteLength;
+  const { target, start } = step ?? resolve;
+  return (target ?? start)?.byteLength ?? 0;
+}
+
+function refuse(message: string): never {
+  throw new IntersticeError('QUOTA_EXCEEDED', message, {
+    hint: 'Delete jobs whose results you have, or retry later.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+/** The members of the context that are set: an absent one has its default. */
+const withSet = (context: { [K in keyof CallContext]: CallContext[K] | undefined }): CallContext =>
+  Object.fromEntries(Object.entries(context).filter(([, value]) => value !== undefined));
+
+/** Of everything that decides on the result; time budget and priority do not count, since a retry has less time left. */
+function payloadHash({ resolve, step, untangle, label, keepForSeconds }: SubmitJobRequest): string {
+  const hash = createHash('sha256').update(JSON.stringify([label ?? '', keepForSeconds ?? null]));
+  const work = step ?? untangle;
+  if (work) {
+    const { timeBudgetSeconds: _budget, priority: _priority, ...terms } = work;
+    absorb(hash, untangle ? { untangle: terms } : terms);
+    return hash.digest('hex');
+  }
+  const { mesh, start, target, parameters, include, onBudget } = resolve!;
+  absorb(hash, { parameters, include, onBudget });
+  return hash
+    .update(hashContent(mesh, start))
+    .update(hashContent({ vertexCount: mesh.vertexCount }, target))
+    .digest('hex');
+}
+
+/** Adds plain data to a hash; members that are undefined do not count, nor does the order of members. */
+function absorb(hash: Hash, value: unknown): void {
+  if (ArrayBuffer.isView(value)) {
+    hash.update(`${value.constructor.name} ${value.byteLength}:`);
+    hash.update(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  } else if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).filter(([, member]) => member !== undefined);
+    hash.update(`{${members.length}:`);
+    for (const [name, member] of members.sort(([a], [b]) => (a < b ? -1 : 1))) {
+      hash.update(`${JSON.stringify(name)}:`);
+      absorb(hash, member);
+    }
+  } else hash.update(`${typeof value} ${JSON.stringify(String(value))};`);
+}

@@ -1,0 +1,131 @@
+import type { MeshInput, Positions } from '../contract/mesh.js';
+import type { EngineDescription } from '../contract/server-info.js';
+import type { Scheduler } from '../lanes/scheduler.js';
+import type { SessionName, StoredSession } from '../store/session-store.js';
+import type { SessionClock } from './call.js';
+import { Session, type SessionSettings } from './session.js';
+import {
+  type CheckpointRecord,
+  type EntryRecord,
+  type HeadRecord,
+  type OpeningRecord,
+  unpack,
+} from './stored-session.js';
+
+export interface RestoreServices {
+  readonly scheduler: Pick<Scheduler, 'open' | 'step' | 'adopt' | 'forget'>;
+  readonly clock: SessionClock;
+  readonly allowUnverified: boolean;
+  readonly engine: EngineDescription;
+  /** as in {@link OpeningRecord.by} */
+  readonly by: string;
+}
+
+export interface Restored {
+  readonly session: Session;
+  /**
+   * `exact`: the scene is what it was in the process that had it, so that the next answers have the bytes that they would have had
+   * there. `lost`: it is built anew at the last answer, and the next report says so (`session_rebuilt`).
+   */
+  readonly scene: 'exact' | 'lost';
+  /** frames that were computed again */
+  readonly repeated: number;
+}
+
+/**
+ * Builds a session of another process from what the store has of it. Its frames since the last checkpoint are computed again, and the
+ * last one must give the very numbers that were sent; if it does not, or if they cannot be computed here (another algorithm version,
+ * engine or adapter, or a frame that time has cut short), the scene counts as lost.
+ *
+ * @returns undefined if another version of the service has written what is stored
+ * @throws what an opening or a step can be refused with for want of memory, of a thread or of the device; DRAINING
+ */
+export async function restoreSession(
+  stored: StoredSession,
+  { id, tenant }: SessionName,
+  key: number,
+  services: RestoreServices,
+): Promise<Restored | undefined> {
+  const opening = unpack<OpeningRecord>(stored.opening);
+  const settings = unpack<SessionSettings>(stored.settings);
+  const mesh = unpack<MeshInput>(stored.mesh);
+  const head = unpack<HeadRecord>(stored.head);
+  if (!opening || !settings || !mesh || (stored.head && !head)) return undefined;
+  const { start, created, opened } = opening;
+  const { allowUnverified, engine, scheduler } = services;
+  const makeSession = () => {
+    const { parameters } = opening;
+    const { label, idleTimeoutSeconds } = settings;
+    const rules = { allowUnverified, engine: { description: engine } };
+    return new Session({ id, key, tenant, mesh, start, parameters, label, idleTimeoutSeconds, created }, opened, rules);
+  };
+  let session = makeSession();
+  const repeated = await repeatHistory(session, stored, opening, services);
+  const isExact = repeated !== undefined && (!head || isSameState(session.state, head.answer.positions));
+  if (!isExact) {
+    await scheduler.forget(key);
+    session = makeSession();
+    if (head) {
+      const lastTarget = lastTargetOf(stored) ?? start;
+      const { changes, answer } = head;
+      session.goTo({
+        changes,
+        positions: answer.positions,
+        lastTarget,
+        meshVersion: 1,
+        stateVersion: 1,
+        lastVersion: 1,
+      });
+    }
+    scheduler.adopt(key, tenant, { mesh: session.meshInput, measures: opened.measures, saved: undefined });
+    session.residency = 'PARKED';
+  }
+  if (head) {
+    session.settle({ frame: head.frame, digest: head.digest }, head.answer);
+    if (!isExact) session.sceneBytes = head.sceneBytes;
+  }
+  session.update(settings);
+  return { session, scene: isExact ? 'exact' : 'lost', repeated: isExact ? repeated : 0 };
+}
+
+/** @returns number of frames that were computed again; undefined where that is not possible */
+async function repeatHistory(
+  session: Session,
+  stored: StoredSession,
+  opening: OpeningRecord,
+  { scheduler, by, clock }: RestoreServices,
+): Promise<number | undefined> {
+  const checkpoint = stored.base === 'checkpoint' ? unpack<CheckpointRecord>(stored.checkpoint) : undefined;
+  const base = stored.base === 'opening' ? opening : checkpoint;
+  const entries = stored.log.map((bytes) => unpack<EntryRecord>(bytes));
+  if (base?.by !== by || !entries.every((entry) => entry?.by === by && entry.isRepeatable)) return undefined;
+  const { key, tenant } = session;
+  const { measures } = opening.opened;
+  const hooks = { claim: { tenant, session: key, priority: 'INTERACTIVE' as const }, hasPlace: true };
+  if (checkpoint) {
+    session.goTo(checkpoint.place);
+    scheduler.adopt(key, tenant, { mesh: session.meshInput, measures, saved: checkpoint.saved });
+    session.residency = 'PARKED';
+  } else {
+    const now = clock.monotonicMs();
+    const { meshVersion, stateVersion } = session.place;
+    const state = { key, meshVersion, mesh: session.meshInput, stateVersion, start: session.state };
+    await scheduler.open({ state, parameters: opening.parameters, receivedAt: now, queuedAt: now }, hooks);
+  }
+  for (const entry of entries) {
+    const task = session.repeatStep(entry!, clock.monotonicMs());
+    session.advance(entry!, task, await scheduler.step(task, hooks));
+    session.residency = 'RESIDENT';
+  }
+  return entries.length;
+}
+
+function lastTargetOf({ log, checkpoint }: StoredSession): Positions | undefined {
+  return unpack<EntryRecord>(log.at(-1))?.target ?? unpack<CheckpointRecord>(checkpoint)?.place.lastTarget;
+}
+
+/** Bit for bit. */
+function isSameState(a: Positions, b: Positions): boolean {
+  const bytes = ({ buffer, byteOffset, byteLength }: Positions) => Buffer.from(buffer, byteOffset, byteLength);
+  return a.constructor === b.constructor && bytes(a).equals(bytes(b));
+}

@@ -1,0 +1,79 @@
+import { deserialize, serialize } from 'node:v8';
+import type { Positions } from '../contract/mesh.js';
+import type { ParametersInput } from '../contract/parameters.js';
+import type { Report } from '../contract/report.js';
+import type { ResolveAnswer } from '../contract/requests.js';
+import type { SavedSession } from '../jobs/saved-session.js';
+import type { OpenAnswer } from '../jobs/tasks.js';
+import { ownCopy } from './payload.js';
+import type { MeshChanges, RepeatedStep, SessionPlace } from './session.js';
+
+/**
+ * What the store holds of a session, as the session room sees it. `by` names what has computed: algorithm version, engine and
+ * adapter. Where all of a history has one `by`, computing its frames again gives the same bytes.
+ *
+ * The proximity set of a large mesh has several times the size of its positions and changes with every step, so it is not part
+ * of a frame. A session is rebuilt from the last checkpoint, which has it, by computing the frames since then again; each gives the
+ * bytes that it gave before, because a step depends on nothing but its scene and its input. So checkpoints may be written when that is
+ * cheap: no answer depends on when.
+ */
+
+export interface OpeningRecord {
+  readonly by: string;
+  readonly start: Positions;
+  readonly parameters: ParametersInput;
+  /** ms since 1970 */
+  readonly created: number;
+  readonly opened: OpenAnswer;
+}
+
+/** The last accepted frame. */
+export interface HeadRecord {
+  readonly frame: bigint;
+  /** of the payload, to recognise a retry */
+  readonly digest: string;
+  readonly answer: ResolveAnswer;
+  readonly changes: MeshChanges;
+  readonly sceneBytes: number;
+}
+
+/** What a frame was computed from. */
+export interface EntryRecord extends RepeatedStep {
+  readonly frame: bigint;
+  readonly by: string;
+  /** false: time has decided, or the scene had been lost, so that computing it again could give other bytes */
+  readonly isRepeatable: boolean;
+}
+
+export interface CheckpointRecord {
+  readonly frame: bigint;
+  readonly by: string;
+  readonly place: SessionPlace;
+  readonly saved: SavedSession;
+}
+
+/** Grows when the meaning of the bytes changes, so that no process reads what it does not know. */
+const FORMAT = 1;
+
+/** Structured-clone bytes of V8: exact for every number, bigint and typed array. */
+export function pack(value: unknown): Uint8Array {
+  return serialize({ format: FORMAT, value });
+}
+
+/** @returns undefined if another version of the service has written the bytes */
+export function unpack<T>(bytes: Uint8Array | undefined): T | undefined {
+  if (!bytes) return undefined;
+  let envelope: { readonly format: number; readonly value: T };
+  try {
+    envelope = deserialize(bytes) as typeof envelope;
+  } catch {
+    return undefined;
+  }
+  // The arrays are views into the bytes as they came; each is copied, so that none keeps all of them in memory.
+  return envelope.format === FORMAT ? ownCopy(envelope.value) : undefined;
+}
+
+/** Whether the same step on the same scene gives the same bytes again. */
+export function isRepeatable({ status, sessionRebuilt }: Report): boolean {
+  return status !== 'DEADLINE' && !sessionRebuilt;
+}

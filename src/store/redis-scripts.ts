@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Everything that must happen at once in the store, as Lua: a server runs one script at a time. KEYS of every script are session,
+ * log, live, live of the tenant, order; ARGV begins with prefix, tenant, id.
+ *
+ * Keys, below the prefix; T and ID are the names of tenant and session:
+ *
+ *     session:T:ID   hash   epoch, owner, frame, token, order, base, logged, dropped, mesh, key, seen; and as bytes opening, settings,
+ *                           info, head, checkpoint
+ *     log:T:ID       list   one entry a frame since the base
+ *     mesh:T:HASH    bytes  once per content;   users:T:HASH   set of the sessions that use it
+ *     key:T:NAME     hash   id and digest of an idempotency key
+ *     live           sorted set of T:ID by the end of the time to live;   live:T   the same of one tenant, ids only
+ *     order:T        sorted set of ids by order of creation;   last-order:T   the last order
+ */
+export interface Script {
+  readonly name: string;
+  readonly text: string;
+  readonly isWrite: boolean;
+}
+
+/** touch(ttl): the time to live begins again, for the session and for what only it needs. */
+const TOUCH = `
+local prefix, tenant, id = ARGV[1], ARGV[2], ARGV[3]
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function touch(ttl)
+  local fields = redis.call('HMGET', KEYS[1], 'mesh', 'key')
+  local own = {KEYS[1], KEYS[2]}
+  if fields[2] then own[3] = prefix .. ':key:' .. tenant .. ':' .. fields[2] end
+  local mesh, users = prefix .. ':mesh:' .. tenant .. ':' .. fields[1], prefix .. ':users:' .. tenant .. ':' .. fields[1]
+  local shared = {mesh, users}
+  local ends = '+inf'
+  if ttl > 0 then
+    ends = now + ttl
+    for _, key in ipairs(own) do redis.call('PEXPIRE', key, ttl) end
+    for _, key in ipairs(shared) do
+      local left = redis.call('PTTL', key)
+      if left ~= -1 and left < ttl then redis.call('PEXPIRE', key, ttl) end
+    end
+  else
+    for _, key in ipairs(own) do redis.call('PERSIST', key) end
+    for _, key in ipairs(shared) do redis.call('PERSIST', key) end
+  end
+  redis.call('ZADD', KEYS[3], ends, tenant .. ':' .. id)
+  redis.call('ZADD', KEYS[4], ends, id)
+end
+local function use(hash, bytes)
+  local mesh, users = prefix .. ':mesh:' .. tenant .. ':' .. hash, prefix .. ':users:' .. tenant .. ':' .. hash
+  if bytes ~= '' then
+    if redis.call('EXISTS', mesh) == 0 then redis.call('SET', mesh, bytes, 'PX', 60000) end
+  elseif redis.call('EXISTS', mesh) == 0 then return false end
+  if redis.call('SADD', users, id) == 1 and redis.call('PTTL', users) == -1 and redis.call('PTTL', mesh) ~= -1 then
+    redis.call('PEXPIRE', users, 60000)
+  end
+  return true
+end
+`;
+
+/** ARGV from 4: ttl, most sessions, most of the tenant, name of the key or '', digest, hash, mesh or '', opening, settings, info, owner. */
+export const CREATE: Script = {
+  name: 'create',
+  isWrite: true,
+  text: `${TOUCH}
+redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', '(' .. now)
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', '(' .. now)
+local named = prefix .. ':key:' .. tenant .. ':' .. ARGV[7]
+if ARGV[7] ~= '' then
+  local known = redis.call('HMGET', named, 'id', 'digest')
+  if known[1] then return {'exists', known[1], known[2]} end
+end
+if redis.call('EXISTS', KEYS[1]) == 1 then
+  local fields = redis.call('HMGET', KEYS[1], 'order', 'epoch')
+  return {'created', tonumber(fields[1])}
+end
+local own = redis.call('ZCARD', KEYS[4])
+if own >= tonumber(ARGV[6]) then return {'full', 'tenant', own} end
+local all = redis.call('ZCARD', KEYS[3])
+if all >= tonumber(ARGV[5]) then return {'full', 'all', all} end
+if not use(ARGV[9], ARGV[10]) then return {'mesh'} end
+local order = redis.call('INCR', prefix .. ':last-order:' .. tenant)
+redis.call('HSET', KEYS[1], 'epoch', 1, 'frame', '0', 'token', '', 'order', order, 'base', 'opening', 'logged', 0, 'dropped', 0,
+  'mesh', ARGV[9], 'opening', ARGV[11], 'settings', ARGV[12], 'info', ARGV[13], 'owner', ARGV[14], 'seen', now)
+if ARGV[7] ~= '' then
+  redis.call('HSET', KEYS[1], 'key', ARGV[7])
+  redis.call('HSET', named, 'id', id, 'digest', ARGV[8])
+end
+redis.call('ZADD', KEYS[5], order, id)
+touch(tonumber(ARGV[4]))
+return {'created', order}`,
+};
+
+/** ARGV[4]: owner. Answers nil, or epoch and the fields of the session, its log and its mesh. */
+export const CLAIM: Script = {
+  name: 'claim',
+  isWrite: true,
+  text: `
+if redis.call('EXISTS', KEYS[1]) == 0 then return false end
+local epoch = redis.call('HINCRBY', KEYS[1], 'epoch', 1)
+redis.call('HSET', KEYS[1], 'owner', ARGV[4])
+local f = redis.call('HMGET', KEYS[1], 'frame', 'token', 'order', 'base', 'logged', 'mesh', 'opening', 'settings', 'info', 'head', 'checkpoint')
+local mesh = redis.call('GET', ARGV[1] .. ':mesh:' .. ARGV[2] .. ':' .. f[6])
+return {epoch, f[1], f[2], tonumber(f[3]), f[4], tonumber(f[5]), f[7], f[8], f[9], f[10], f[11], mesh, redis.call('LRANGE', KEYS[2], 0, -1)}`,
+};
+
+/** ARGV from 4: ttl, epoch, from, frame, token, most entries, head, info, entry. */
+export const COMMIT: Script = {
+  name: 'commit',
+  isWrite: true,
+  text: `${TOUCH}
+local now_at = redis.call('HMGET', KEYS[1], 'epoch', 'frame', 'token')
+if not now_at[1] then return 'gone' end
+if now_at[1] ~= ARGV[5] then return 'fenced' end
+if now_at[2] == ARGV[7] and now_at[3] == ARGV[8] then return 'stored' end
+if now_at[2] ~= ARGV[6] then return 'fenced' end
+redis.call('HSET', KEYS[1], 'frame', ARGV[7], 'token', ARGV[8], 'head', ARGV[10], 'info', ARGV[11], 'seen', now)
+redis.call('HINCRBY', KEYS[1], 'logged', 1)
+if redis.call('RPUSH', KEYS[2], ARGV[12]) > tonumber(ARGV[9]) then
+  redis.call('HINCRBY', KEYS[1], 'dropped', redis.call('LLEN', KEYS[2]) - 1)
+  redis.call('LTRIM', KEYS[2], -1, -1)
+  redis.call('HSET', KEYS[1], 'base', 'lost')
+  redis.call('HDEL', KEYS[1], 'checkpoint')
+end
+touch(tonumber(ARGV[4]))
+return 'stored'`,
+};
+
+/** ARGV from 4: epoch, logged, checkpoint. */
+export const CHECKPOINT: Script = {
+  name: 'checkpoint',
+  isWrite: true,
+  text: `
+local at = redis.call('HMGET', KEYS[1], 'epoch', 'dropped')
+if not at[1] then return 'gone' end
+if at[1] ~= ARGV[4] then return 'fenced' end
+local drop = tonumber(ARGV[5]) - tonumber(at[2])
+if drop < 0 then return 'stored' end
+redis.call('HSET', KEYS[1], 'checkpoint', ARGV[6], 'base', 'checkpoint', 'dropped', ARGV[5])
+if drop > 0 then redis.call('LTRIM', KEYS[2], drop, -1) end
+return 'stored'`,
+};
+
+/** ARGV from 4: ttl, epoch, settings, info. */
+export const UPDATE: Script = {
+  name: 'update',
+  isWrite: true,
+  text: `${TOUCH}
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'gone' end
+if epoch ~= ARGV[5] then return 'fenced' end
+redis.call('HSET', KEYS[1], 'settings', ARGV[6], 'info', ARGV[7], 'seen', now)
+touch(tonumber(ARGV[4]))
+return 'stored'`,
+};
+
+/** ARGV from 4: ttl, epoch. */
+export const TOUCHED: Script = {
+  name: 'touch',
+  isWrite: true,
+  text: `${TOUCH}
+local epoch = redis.call('HGET', KEYS[1], 'epoch')
+if not epoch then return 'gone' end
+if epoch ~= ARGV[5] then return 'fenced' end
+redis.call('HSET', KEYS[1], 'seen', now)
+touch(tonumber(ARGV[4]))
+return 'stored'`,
+};
+
+/** ARGV from 4: ttl, epoch, frame, token, order, base, hash, mesh or '', opening, settings, info, head, checkpoint or '', owner. */
+export const REPLACE: Script = {
+  name: 'replace',
+  isWrite: true,
+  text: `${TOUCH}
+local at = redis.call('HMGET', KEYS[1], 'epoch', 'frame')
+if at[1] and tonumber(at[1]) > tonumber(ARGV[5]) then return 'fenced' end
+-- Frames are compared as text: they do not fit into the numbers of Lua.
+if at[2] and (#at[2] > #ARGV[6] or (#at[2] == #ARGV[6] and at[2] > ARGV[6])) then return 'fenced' end
+if not use(ARGV[10], ARGV[11]) then return 'mesh' end
+redis.call('HSET', KEYS[1], 'epoch', ARGV[5], 'frame', ARGV[6], 'token', ARGV[7], 'order', ARGV[8], 'base', ARGV[9], 'logged', 0,
+  'dropped', 0, 'mesh', ARGV[10], 'opening', ARGV[12], 'settings', ARGV[13], 'info', ARGV[14], 'head', ARGV[15], 'owner', ARGV[17],
+  'seen', now)
+redis.call('DEL', KEYS[2])
+if ARGV[16] ~= '' then redis.call('HSET', KEYS[1], 'checkpoint', ARGV[16]) else redis.call('HDEL', KEYS[1], 'checkpoint') end
+redis.call('ZADD', KEYS[5], ARGV[8], id)
+local last = prefix .. ':last-order:' .. tenant
+if tonumber(redis.call('GET', last) or '0') < tonumber(ARGV[8]) then redis.call('SET', last, ARGV[8]) end
+touch(tonumber(ARGV[4]))
+return 'stored'`,
+};
+
+/** ARGV from 4: epoch or ''. A mesh goes with the last session that uses it. */
+export const REMOVE: Script = {
+  name: 'remove',
+  isWrite: true,
+  text: `
+local prefix, tenant, id = ARGV[1], ARGV[2], ARGV[3]
+local f = redis.call('HMGET', KEYS[1], 'epoch', 'mesh', 'key')
+if not f[1] then return 0 end
+if ARGV[4] ~= '' and f[1] ~= ARGV[4] then return 0 end
+redis.call('DEL', KEYS[1], KEYS[2])
+redis.call('ZREM', KEYS[3], tenant .. ':' .. id)
+redis.call('ZREM', KEYS[4], id)
+redis.call('ZREM', KEYS[5], id)
+if f[3] then redis.call('DEL', prefix .. ':key:' .. tenant .. ':' .. f[3]) end
+local mesh, users = prefix .. ':mesh:' .. tenant .. ':' .. f[2], prefix .. ':users:' .. tenant .. ':' .. f[2]
+redis.call('SREM', users, id)
+for _, other in ipairs(redis.call('SMEMBERS', users)) do
+  if redis.call('EXISTS', prefix .. ':session:' .. tenant .. ':' .. other) == 1 then return 1 end
+  redis.call('SREM', users, other)
+end
+redis.call('DEL', mesh, users)
+return 1`,
+};
+
+/** Answers id, order, info and the time of the last use (ms since 1970) of each session of the tenant, and forgets those that have expired. */
+export const LIST: Script = {
+  name: 'list',
+  isWrite: false,
+  text: `
+local found = {}
+local members = redis.call('ZRANGE', KEYS[5], 0, -1, 'WITHSCORES')
+for i = 1, #members, 2 do
+  local f = redis.call('HMGET', ARGV[1] .. ':session:' .. ARGV[2] .. ':' .. members[i], 'info', 'seen')
+  if f[1] then found[#found + 1] = {members[i], tonumber(members[i + 1]), f[1], f[2]}
+  else redis.call('ZREM', KEYS[5], members[i]) end
+end
+return found`,
+};
+
+const shas = new Map<Script, string>();
+
+export function shaOf(script: Script): string {
+  const known = shas.get(script) ?? createHash('sha1').update(script.text).digest('hex');
+  shas.set(script, known);
+  return known;
+}

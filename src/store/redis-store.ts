@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import os from 'node:os';
+import { checkDurability, type Durability } from './durability.js';
+import { RedisLink, type RedisOptions, type Reply } from './redis-link.js';
+import {
+  CHECKPOINT,
+  CLAIM,
+  COMMIT,
+  CREATE,
+  LIST,
+  REMOVE,
+  REPLACE,
+  type Script,
+  TOUCHED,
+  UPDATE,
+} from './redis-scripts.js';
+import {
+  type Base,
+  type CreateVerdict,
+  type DescribedSession,
+  type FrameCommit,
+  type KeyedSession,
+  type ListedSession,
+  type NewStoredSession,
+  type SessionName,
+  type SessionRef,
+  type SessionStore,
+  StoreDown,
+  type StoredCheckpoint,
+  type StoredFields,
+  type StoredPosition,
+  type StoredSession,
+  type StoreEvent,
+  type StoreHealth,
+  type WholeSession,
+  type WriteVerdict,
+} from './session-store.js';
+
+/** Frames that are logged without a checkpoint; then only the last entry is kept, and the session cannot be rebuilt bit for bit. */
+export const MAX_LOG_ENTRIES = 64;
+
+export interface RedisStoreOptions extends RedisOptions {
+  readonly durability: Durability;
+  /** what the store says of who has a session, for operators; default: host name and process id */
+  readonly owner?: string;
+}
+
+const THIS_PROCESS = `${os.hostname()}:${process.pid}`;
+
+/** Sessions in one Redis or Valkey server (with replicas, if it has any; not in a cluster, because scripts use keys of several slots). */
+export class RedisStore implements SessionStore {
+  private current = '';
+
+  private constructor(
+    private readonly link: RedisLink,
+    private readonly prefix: string,
+    private readonly owner: string,
+    readonly durability: string,
+  ) {}
+
+  /** @throws INVALID_PARAMETER when the store cannot be reached, or keeps less than is asked */
+  static async open(options: RedisStoreOptions): Promise<RedisStore> {
+    const link = await RedisLink.open(options);
+    try {
+      const store = new RedisStore(
+        link,
+        options.prefix,
+        options.owner ?? THIS_PROCESS,
+        await checkDurability(link, options.durability),
+      );
+      await store.readGeneration();
+      return store;
+    } catch (thrown) {
+      await link.close();
+      throw thrown;
+    }
+  }
+
+  get generation(): string {
+    return this.current;
+  }
+
+  get health(): StoreHealth {
+    return this.link.health;
+  }
+
+  watch(listener: (event: StoreEvent) => void): () => void {
+    return this.link.watch(listener);
+  }
+
+  async create(session: NewStoredSession): Promise<CreateVerdict> {
+    const { ttlMs, quotas, key, meshHash, mesh, opening, settings, info } = session;
+    const head = [
+      ttlMs,
+      quotas.maxSessions,
+      quotas.maxSessionsPerTenant,
+      key ? nameOf(key.name) : '',
+      key?.digest ?? '',
+    ];
+    const run = (bytes: Uint8Array | '') =>
+      this.run(CREATE, session, [...head.map(String), meshHash, bytes, opening, settings, info, this.owner]);
+    let reply = (await run('')) as readonly Reply[];
+    if (textOf(reply[0]) === 'mesh') reply = (await run(mesh())) as readonly Reply[];
+    const [kind, first, second] = reply;
+    switch (textOf(kind)) {
+      case 'created':
+        return { kind: 'created', order: Number(first) };
+      case 'exists':
+        return { kind: 'exists', known: { id: textOf(first), digest: textOf(second) } };
+      case 'full':
+        return { kind: 'full', of: textOf(first) === 'tenant' ? 'tenant' : 'all', count: Number(second) };
+      default:
+        throw new StoreDown(`The store answered ${textOf(kind)} to a creation.`);
+    }
+  }
+
+  async peek(name: SessionName): Promise<StoredPosition | undefined> {
+    const [reply] = await Promise.all([
+      this.link.send('peek', ['HMGET', this.keysOf(name)[0]!, 'epoch', 'frame', 'token']),
+      this.readGeneration(),
+    ]);
+    const [epoch, frame, token] = reply as readonly Reply[];
+    return epoch === null
+      ? undefined
+      : { epoch: Number(textOf(epoch)), frame: BigInt(textOf(frame)), token: textOf(token) };
+  }
+
+  async describe(name: SessionName): Promise<DescribedSession | undefined> {
+    const reply = await this.link.send('describe', ['HMGET', this.keysOf(name)[0]!, 'info', 'seen']);
+    const [info, seen] = reply as readonly Reply[];
+    return info === null ? undefined : { info: info as Buffer, lastUsed: Number(textOf(seen)) };
+  }
+
+  async claim(name: SessionName): Promise<StoredSession | undefined> {
+    const reply = await this.run(CLAIM, name, [this.owner]);
+    if (reply === null) return undefined;
+    const [epoch, frame, token, order, base, logged, opening, settings, info, head, checkpoint, mesh, log] =
+      reply as readonly Reply[];
+    if (mesh === null) throw new StoreDown('The store has lost the mesh of a session.');
+    return {
+      epoch: Number(epoch),
+      frame: BigInt(textOf(frame)),
+      token: textOf(token),
+      order: Number(order),
+      base: textOf(base) as Base,
+      logged: Number(logged),
+      opening: opening as Buffer,
+      settings: settings as Buffer,
+      info: info as Buffer,
+      head: (head as Buffer | null) ?? undefined,
+      checkpoint: (checkpoint as Buffer | null) ?? undefined,
+      mesh: mesh as Buffer,
+      log: log as readonly Buffer[],
+    };
+  }
+
+  async commit(commit: FrameCommit): Promise<WriteVerdict> {
+    const { ttlMs, epoch, from, frame, token, head, info, entry } = commit;
+    const position = [ttlMs, epoch, from, frame].map(String);
+    return this.write(COMMIT, commit, [...position, token, String(MAX_LOG_ENTRIES), head, info, entry]);
+  }
+
+  async checkpoint(checkpoint: StoredCheckpoint): Promise<WriteVerdict> {
+    const { epoch, logged, bytes } = checkpoint;
+    return this.write(CHECKPOINT, checkpoint, [String(epoch), String(logged), bytes], true);
+  }
+
+  async update(
+    session: SessionRef,
+    { settings, info }: Pick<StoredFields, 'settings' | 'info'>,
+    ttlMs: number,
+  ): Promise<WriteVerdict> {
+    return this.write(UPDATE, session, [String(ttlMs), String(session.epoch), settings, info]);
+  }
+
+  async touch(session: SessionRef, ttlMs: number): Promise<WriteVerdict> {
+    return this.write(TOUCHED, session, [String(ttlMs), String(session.epoch)]);
+  }
+
+  async replace(session: WholeSession): Promise<WriteVerdict> {
+    const { ttlMs, epoch, frame, token, order, base, meshHash, mesh, opening, settings, info, head, checkpoint } =
+      session;
+    const position = [ttlMs, epoch, frame, token, order, base, meshHash].map(String);
+    const run = (bytes: Uint8Array | '') =>
+      this.run(
+        REPLACE,
+        session,
+        [...position, bytes, opening, settings, info, head ?? '', checkpoint ?? '', this.owner],
+        true,
+      );
+    const reply = textOf(await run(''));
+    return (reply === 'mesh' ? textOf(await run(mesh())) : reply) as WriteVerdict;
+  }
+
+  async remove(name: SessionName, epoch?: number): Promise<boolean> {
+    return (await this.run(REMOVE, name, [epoch === undefined ? '' : String(epoch)])) === 1;
+  }
+
+  async list(tenant: string): Promise<readonly ListedSession[]> {
+    const reply = (await this.run(LIST, { tenant, id: '' }, [])) as readonly (readonly Reply[])[];
+    return reply.map(([id, order, info, seen]) => ({
+      id: textOf(id),
+      order: Number(order),
+      info: info as Buffer,
+      lastUsed: Number(textOf(seen)),
+    }));
+  }
+
+  async findKey(tenant: string, key: string): Promise<KeyedSession | undefined> {
+    const name = `${this.prefix}:key:${nameOf(tenant)}:${nameOf(key)}`;
+    const [id, digest] = (await this.link.send('findKey', ['HMGET', name, 'id', 'digest'])) as readonly Reply[];
+    return id === null ? undefined : { id: textOf(id), digest: textOf(digest) };
+  }
+
+  async close(): Promise<void> {
+    await this.link.close();
+  }
+
+  private async readGeneration(): Promise<void> {
+    const key = `${this.prefix}:generation`;
+    let reply = await this.link.send('generation', ['GET', key]);
+    if (reply === null) {
+      await this.link.send('generation', ['SET', key, randomBytes(8).toString('hex'), 'NX']);
+      reply = await this.link.send('generation', ['GET', key]);
+    }
+    this.current = textOf(reply);
+  }
+
+  private async write(
+    script: Script,
+    name: SessionName,
+    args: readonly (string | Uint8Array)[],
+    isBulk = false,
+  ): Promise<WriteVerdict> {
+    return textOf(await this.run(script, name, args, isBulk)) as WriteVerdict;
+  }
+
+  private run(
+    script: Script,
+    name: SessionName,
+    args: readonly (string | Uint8Array)[],
+    isBulk = false,
+  ): Promise<Reply> {
+    return this.link.run(script, this.keysOf(name), [this.prefix, nameOf(name.tenant), name.id, ...args], isBulk);
+  }
+
+  /** KEYS of every script. */
+  private keysOf({ tenant, id }: SessionName): readonly string[] {
+    const { prefix } = this;
+    const t = nameOf(tenant);
+    return [
+      `${prefix}:session:${t}:${id}`,
+      `${prefix}:log:${t}:${id}`,
+      `${prefix}:live`,
+      `${prefix}:live:${t}`,
+      `${prefix}:order:${t}`,
+    ];
+  }
+}
+
+/** Without the colon that separates the parts of a key. */
+const nameOf = (text: string): string => encodeURIComponent(text);
+
+const textOf = (reply: Reply | undefined): string => (reply === null || reply === undefined ? '' : String(reply));

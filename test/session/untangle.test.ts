@@ -1,0 +1,92 @@
+import t from 'tap';
+import { refusalOf } from '../support/job.js';
+import { at, opening, openRoom, stepOf } from './room.js';
+
+const UNTANGLE = { parameters: { onIntersectingStart: 'UNTANGLE', damping: 0.5 } } as const;
+
+t.test('a session opens on the untangled start, and says how it came about until its first step', async (t) => {
+  const { operations, scheduler } = openRoom(t);
+  const layers = [{ inner: 'left', outer: 'right' }];
+  const request = opening({ ...UNTANGLE, untangle: { layers, maxIterations: 9 }, timeBudgetSeconds: 5 });
+  const session = await operations.createSession(request);
+  t.match(scheduler.untanglings[0]!.task.request, {
+    positions: at(0),
+    parameters: { onIntersectingStart: 'REJECT', damping: 0.5 },
+    layers,
+    maxIterations: 9,
+    timeBudgetSeconds: 5,
+  });
+  t.same(scheduler.opens[0]!.task.state.start, at(0.25));
+  t.match(scheduler.opens[0]!.task.parameters, { onIntersectingStart: 'REJECT', damping: 0.5 });
+  t.match(session.untangle, { positions: at(0.25), report: { status: 'FREE' } });
+  t.ok((await operations.getSession(session.id)).untangle, 'a caller whose answer was lost can read it');
+  await operations.step(stepOf(session, 1));
+  t.notOk((await operations.getSession(session.id)).untangle);
+});
+
+t.test('what cannot be freed opens no session, and names the pairs that are left', async (t) => {
+  const { operations, scheduler } = openRoom(t);
+  scheduler.untangleStatus = 'PARTIAL';
+  const refusal = await refusalOf(operations.createSession(opening(UNTANGLE)));
+  t.match(refusal, { code: 'INTERSECTING_START', message: /1 of 5 pierces are left/, pairCount: 1 });
+  t.equal(refusal.pairs.length, 1);
+  t.equal(scheduler.opens.length, 0);
+  t.same((await operations.listSessions({})).sessions, []);
+});
+
+t.test(
+  'the same key returns the same session, also when its start was untangled; another hint is another payload',
+  async (t) => {
+    const { operations, scheduler } = openRoom(t);
+    const request = () => opening({ ...UNTANGLE, idempotencyKey: 'k', untangle: { turned: [1] } });
+    const first = await operations.createSession(request());
+    const second = await operations.createSession(request());
+    t.equal(second.id, first.id);
+    t.equal(scheduler.untanglings.length, 1);
+    const other = operations.createSession({ ...request(), untangle: { turned: [2] } });
+    t.equal((await refusalOf(other)).code, 'INVALID_PARAMETER');
+    const moved = operations.createSession({ ...request(), start: at(0.25) });
+    t.equal((await refusalOf(moved)).code, 'INVALID_PARAMETER', 'the key stands for the start that was sent');
+  },
+);
+
+t.test('hints without the policy are refused, and so is the policy anywhere else', async (t) => {
+  const { operations } = openRoom(t);
+  const hints = operations.createSession(opening({ untangle: { turned: [1] } }));
+  t.match(await refusalOf(hints), { code: 'INVALID_PARAMETER', message: /untangle/ });
+  const session = await operations.createSession(opening());
+  const update = operations.updateSession({ sessionId: session.id, ...UNTANGLE });
+  t.match(await refusalOf(update), { code: 'INVALID_PARAMETER', message: /onIntersectingStart/ });
+});
+
+t.test('an untangling as a job tells its progress and keeps its answer', async (t) => {
+  const { operations, scheduler } = openRoom(t);
+  const { mesh, start } = opening();
+  const { id } = await operations.submitJob({ untangle: { mesh, positions: start, parameters: {} } });
+  const job = await operations.getJob({ jobId: id, waitSeconds: 5 });
+  t.equal(job.state, 'JOB_DONE');
+  t.equal(scheduler.untanglings[0]!.hooks.claim.priority, 'BATCH');
+  scheduler.untanglings[0]!.hooks.onUntangleProgress?.({
+    phase: 'UNTANGLING',
+    iteration: 2,
+    pierces: 7,
+    contours: 1,
+    regionVertices: 3,
+  });
+  t.match(await operations.getJob({ jobId: id }), { untangleProgress: { iteration: 2, pierces: 7 } });
+  t.match(await operations.getJobResult({ jobId: id }), {
+    isReplay: true,
+    untangle: { positions: at(0.25), report: { status: 'FREE' } },
+  });
+});
+
+t.test('a budget, the queue and the caller end an untangling as they end a resolve', async (t) => {
+  const { operations, scheduler } = openRoom(t);
+  const { mesh, start } = opening();
+  await operations.untangle({ mesh, positions: start, parameters: {}, timeBudgetSeconds: 2, priority: 'INTERACTIVE' });
+  const { hooks, task } = scheduler.untanglings[0]!;
+  t.equal(hooks.claim.priority, 'INTERACTIVE');
+  t.equal(hooks.expiresAt, task.receivedAt + 2000);
+  const late = operations.untangle({ mesh, positions: start, parameters: {}, timeBudgetSeconds: 1e9 });
+  t.equal((await refusalOf(late)).code, 'INVALID_PARAMETER');
+});

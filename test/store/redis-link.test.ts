@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { FAST_SYNC, lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import type { RedisStore } from '../../src/store/redis-store.js';
+import { makeAuthority, makeCertificate, skipWithoutOpenssl } from '../support/certificates.js';
+import { refusalOf } from '../support/job.js';
+
+/** How a real server is reached: encrypted, with passwords, with replicas. */
+
+// A machine that does much else takes long to start servers; nothing is judged by time.
+t.setTimeout(300_000);
+
+const folder = mkdtempSync(join(tmpdir(), 'interstice-link-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A file with this content. */
+function fileOf(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** Patience beyond what a slow machine needs: none of these tests waits for it. */
+const PATIENT = { timeoutMs: 30_000 };
+
+t.test('an encrypted store', { skip: lacksRedis || skipWithoutOpenssl }, async (t) => {
+  const authority = makeAuthority(folder, 'store-ca');
+  const other = makeAuthority(folder, 'other-ca');
+  const { files } = makeCertificate(folder, 'store', authority);
+  const redis = await Redis.start([], { tls: { ...files, ca: authority.files.cert } });
+  t.teardown(() => redis.stop());
+  t.match(redis.url, /^rediss:/);
+
+  const store = await redis.open('p', { ...PATIENT, caFile: authority.files.cert });
+  t.teardown(() => store.close());
+  t.equal(store.health.isUp, true);
+  t.equal(await store.peek({ tenant: 'a', id: 'b' }), undefined);
+
+  const refused = (more: Parameters<Redis['open']>[1]) => refusalOf(redis.open('p', { ...PATIENT, ...more }));
+  for (const [what, more] of [
+    ['an authority that the system does not know', {}],
+    ['another authority', { caFile: other.files.cert }],
+    ['a file that is not there', { caFile: join(folder, 'nowhere.crt') }],
+    // A server that speaks no TLS here might just start.
+    ['an address without encryption', { url: redis.url.replace('rediss:', 'redis:'), timeoutMs: 500 }],
+  ] as const) {
+    t.match(await refused(more), { code: 'INVALID_PARAMETER', hint: /INTERSTICE_STORE/ }, what);
+  }
+});
+
+t.test('a store with passwords', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start([], { password: 'first word' });
+  t.teardown(() => redis.stop());
+  redis.cli('ACL', 'SETUSER', 'service:1', 'on', '>its-own', '~*', '+@all');
+  const named = redis.url.replace('//', '//service%3A1@');
+  const passwordFile = fileOf('password', 'first word\nand nothing of this line\n');
+
+  for (const [what, more] of [
+    ['no password', {}],
+    ['another password', { passwordFile: fileOf('wrong', 'second word\n') }],
+    ['a file that is not there', { passwordFile: join(folder, 'nowhere') }],
+    ['the password of another user', { url: named, passwordFile }],
+  ] as const) {
+    const refused = await refusalOf(redis.open('p', { ...PATIENT, ...more }));
+    t.match(refused, { code: 'INVALID_PARAMETER' }, what);
+    t.notMatch(`${refused.message} ${refused.hint}`, /first word|second word/, 'passwords are not told');
+  }
+
+  const user = await redis.open('p', { ...PATIENT, url: named, passwordFile: fileOf('own', 'its-own\n') });
+  t.teardown(() => user.close());
+  t.equal(user.health.isUp, true, 'a user of its own');
+
+  const store = await redis.open('p', { ...PATIENT, passwordFile });
+  t.teardown(() => store.close());
+  fileOf('password', 'third word\n');
+  redis.cli('CONFIG', 'SET', 'requirepass', 'third word');
+  redis.knows('third word');
+  redis.cli('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+  await untilAnswered(store);
+  t.pass('a password that is changed while the service runs');
+});
+
+t.test('a store with a replica', { skip: lacksRedis }, async (t) => {
+  const primary = await Redis.start(FAST_SYNC);
+  t.teardown(() => primary.stop());
+  const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
+  t.teardown(() => replica.stop());
+  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+
+  const store = await primary.open('p', { ...PATIENT, replicas: 1 });
+  t.teardown(() => store.close());
+  const name = { tenant: 'a', id: 'b' };
+  await store.remove(name);
+  const impatient = await primary.open('p', { timeoutMs: 2000, replicas: 2 });
+  t.teardown(() => impatient.close());
+  await t.rejects(impatient.remove(name), { name: 'StoreDown' }, 'a write that too few replicas have does not count');
+});
+
+t.test('an answer that arrives while the thread is busy is not late', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  // Time enough to connect on a slow machine.
+  const timeoutMs = 2000;
+  const store = await redis.open('p', { timeoutMs });
+  t.teardown(() => store.close());
+  const asked = store.peek({ tenant: 'a', id: 'b' });
+  // The question leaves first.
+  await new Promise((resolve) => setImmediate(resolve));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeoutMs + 300);
+  // The server has answered what it was asked before this, and nobody reads it: the thread waits for redis-cli.
+  t.equal(redis.cli('PING'), 'PONG');
+  t.equal(await asked, undefined);
+  t.equal(store.health.isUp, true);
+});
+
+t.test(
+  'a store that stands still is noticed without a question, and so is its return',
+  { skip: lacksRedis },
+  async (t) => {
+    const redis = await Redis.start();
+    t.teardown(() => redis.stop());
+    const store = await redis.open('p', { timeoutMs: 1000 });
+    t.teardown(() => store.close());
+    redis.signal('SIGSTOP');
+    while (store.health.isUp) await sleep(20);
+    t.match(store.health.reason, /^The store failed: /);
+    redis.signal('SIGCONT');
+    while (!store.health.isUp) await sleep(20);
+    t.equal(await store.peek({ tenant: 'a', id: 'b' }), undefined);
+  },
+);
+
+/** Until the store takes a question again, after its connections have broken. */
+async function untilAnswered(store: RedisStore): Promise<void> {
+  for (;;) {
+    try {
+      await store.peek({ tenant: 'a', id: 'b' });
+      return;
+    } catch {
+      await sleep(50);
+    }
+  }
+}
