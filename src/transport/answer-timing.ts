@@ -17,7 +17,7 @@ export interface RequestTimes {
 export type ReportedAnswer = ResolveAnswer | StepAnswer;
 
 export const hasReport = (answer: unknown): answer is ReportedAnswer =>
-  typeof answer === 'object' && answer !== null && 'report' in answer;
+  typeof (answer as Partial<ReportedAnswer> | null | undefined)?.report?.timings === 'object';
 
 /**
  * Adds the times of the transport to the report: encoding and total. Decoding, including the transfer of the body, lies

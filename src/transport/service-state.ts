@@ -1,35 +1,48 @@
 import { IntersticeError } from '../contract/errors.js';
 
-export type Phase = 'starting' | 'ready' | 'failed' | 'draining';
+/** `hindered`: ready, but for something that others know to be missing; `leaving`: still serving, before `draining`. */
+export type Phase = 'starting' | 'ready' | 'hindered' | 'failed' | 'leaving' | 'draining';
 
 /** Whether this server takes requests, and how many are in progress. The server sets the phase, the transports read it. */
 export class ServiceState {
-  #phase: Phase = 'starting';
+  #phase: Exclude<Phase, 'hindered'> = 'starting';
+  #hindrance: string | undefined;
   #reason = 'The service is starting.';
   #inFlight = 0;
+  #answersAboutJobs = false;
   #idleListeners: (() => void)[] = [];
   readonly #overListeners = new Set<() => void>();
   readonly #phaseListeners = new Set<(phase: Phase) => void>();
 
   get phase(): Phase {
-    return this.#phase;
+    return this.#phase === 'ready' && this.#hindrance !== undefined ? 'hindered' : this.#phase;
   }
 
   /** Explains the phase in one sentence. */
   get reason(): string {
-    return this.#reason;
+    return this.phase === 'hindered' ? this.#hindrance! : this.#reason;
   }
 
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Changes the phase. Draining is final: a late "ready" is ignored. */
-  move(phase: Phase, reason: string): void {
-    if (this.#phase === 'draining') return;
+  /** Changes the phase. Leaving ends in draining, which is final: a late "ready" is ignored. */
+  move(phase: Exclude<Phase, 'hindered'>, reason: string): void {
+    if (this.#phase === 'draining' || (this.#phase === 'leaving' && phase !== 'draining')) return;
     this.#phase = phase;
     this.#reason = reason;
-    for (const listener of [...this.#phaseListeners]) listener(phase);
+    this.#notify();
+  }
+
+  /** Something outside this process that it needs is missing; undefined = no longer. */
+  hinder(reason: string | undefined): void {
+    this.#hindrance = reason;
+    this.#notify();
+  }
+
+  #notify(): void {
+    for (const listener of [...this.#phaseListeners]) listener(this.phase);
   }
 
   /** Calls back at every change of the phase. @returns stops that */
@@ -60,9 +73,15 @@ export class ServiceState {
     for (const listener of this.#idleListeners.splice(0)) listener();
   }
 
-  /** @throws DRAINING while the server shuts down */
-  refuseIfDraining(): void {
-    if (this.#phase === 'draining') throw drainingError(this.#reason);
+  /** Questions about jobs that exist are answered while the server shuts down. */
+  keepAnsweringAboutJobs(): void {
+    this.#answersAboutJobs = true;
+  }
+
+  /** @param isAboutJobs whether the request asks about a job that exists @throws DRAINING while the server shuts down */
+  refuseIfDraining(isAboutJobs = false): void {
+    if (this.#phase !== 'draining' || (isAboutJobs && this.#answersAboutJobs)) return;
+    throw drainingError(this.#reason);
   }
 
   /** Resolves when no request is in progress. */

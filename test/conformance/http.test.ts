@@ -7,7 +7,7 @@ import { encodeJson } from '../../src/transport/json/encode.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 import { openApp } from '../transport/door.js';
-import type { Json } from './cases.js';
+import type { Json } from './case.js';
 import { type Door, type Outcome, openOperations, runCases } from './run.js';
 
 interface Place {
@@ -15,10 +15,10 @@ interface Place {
   readonly url: string;
 }
 
-/** The route of an operation, with the session in its path and the fields of a GET in its query. */
-function placeOf(operation: OperationName, { sessionId, ...rest }: Json): Place {
+/** The route of an operation, with the session or job in its path and the fields of a GET in its query. */
+function placeOf(operation: OperationName, { sessionId, jobId, ...rest }: Json): Place {
   const { httpMethod: method, httpPath }: OperationRow = OPERATIONS[operation];
-  const url = httpPath.replace(':id', String(sessionId));
+  const url = httpPath.replace(':id', String(jobId ?? sessionId));
   const query = method === 'GET' ? new URLSearchParams(rest as Record<string, string>).toString() : '';
   return { method, url: query === '' ? url : `${url}?${query}` };
 }

@@ -3,7 +3,8 @@ import { readConfig } from '../../src/config/config.js';
 import type { OperationName, Operations } from '../../src/contract/operations.js';
 import type { Limits } from '../../src/contract/server-info.js';
 import { createOperations } from '../../src/session/operations.js';
-import { CASES, type Call, type Case, type Json } from './cases.js';
+import type { Call, Case, Json } from './case.js';
+import { CASES } from './cases.js';
 
 /** What a door answered: one of the two. `error` has the fields of the contract's `Error`, in the JSON mapping. */
 export interface Outcome {
@@ -41,7 +42,8 @@ async function runCase(t: Test, door: Door, { calls }: Case): Promise<void> {
       return;
     }
     compare(t, withId(call, id) as Call, outcome, `${i}: ${call.operation}`);
-    if (call.operation === 'createSession' && outcome.answer) id = String(outcome.answer.id);
+    if ((call.operation === 'createSession' || call.operation === 'submitJob') && outcome.answer)
+      id = String(outcome.answer.id);
   }
 }
 

@@ -1,16 +1,10 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import {
-  asBuffer,
-  type Cloth,
-  createMessage,
-  makeCloth,
-  makeSwap,
-  resolveMessage,
-  stepMessage,
-} from '../../bench/load/cloth.js';
-import { readHoldings, readMetric, settleHoldings } from '../../bench/load/gauges.js';
+import { type Cloth, makeCloth, makeSwap } from '../../bench/load/cloth.js';
+import { readHoldings, settleHoldings } from '../../bench/load/gauges.js';
 import { openSessions } from '../../bench/load/sessions.js';
+import { asBuffer, createMessage, resolveMessage, stepMessage } from '../../src/load/messages.js';
+import { readMetric } from '../../src/load/metrics-page.js';
 import { seeded } from '../support/random.js';
 import { openConnection } from './grpc-attacks.js';
 import { pick } from './mutate.js';

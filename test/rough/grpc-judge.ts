@@ -1,5 +1,5 @@
-import { codeInDetails } from '../../bench/load/grpc-client.js';
 import { ERRORS, type ErrorCode, GRPC_STATUS } from '../../src/contract/errors.js';
+import { codeInDetails } from '../../src/load/grpc-client.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import type { Ended } from './grpc-attacks.js';
 

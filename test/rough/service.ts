@@ -1,8 +1,9 @@
 import type { Test } from 'tap';
-import { asBuffer, type Cloth, makeCloth } from '../../bench/load/cloth.js';
-import { HttpClient } from '../../bench/load/http-client.js';
+import { type Cloth, makeCloth } from '../../bench/load/cloth.js';
 import { openSessions } from '../../bench/load/sessions.js';
 import { ServerProcess } from '../../bench/prove/server.js';
+import { HttpClient } from '../../src/load/http-client.js';
+import { asBuffer } from '../../src/load/messages.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 

@@ -1,5 +1,16 @@
 import type { CallContext, Preflight } from '../../src/contract/call-context.js';
+import type { DiagnoseRequest, Diagnosis } from '../../src/contract/diagnosis.js';
 import { IntersticeError } from '../../src/contract/errors.js';
+import type {
+  JobInfo,
+  JobQuestion,
+  JobResult,
+  ListJobsAnswer,
+  ListJobsRequest,
+  SubmitJobRequest,
+  WatchJobRequest,
+} from '../../src/contract/long-jobs.js';
+import type { Positions } from '../../src/contract/mesh.js';
 import type { Operations } from '../../src/contract/operations.js';
 import type { Report } from '../../src/contract/report.js';
 import type { CheckAnswer, CheckRequest, ResolveAnswer, ResolveRequest } from '../../src/contract/requests.js';
@@ -13,6 +24,8 @@ import type {
   StepRequest,
   UpdateSessionRequest,
 } from '../../src/contract/sessions.js';
+import type { UntangleRequest } from '../../src/contract/untangle.js';
+import { NO_REGION, type UntangledState } from '../../src/contract/untangle-answer.js';
 
 /** A complete report with values that are easy to recognise. */
 export function fakeReport(): Report {
@@ -147,10 +160,103 @@ export function fakeSession(): SessionInfo {
   };
 }
 
+export function fakeDiagnosis(): Diagnosis {
+  return {
+    accepted: false,
+    findings: [
+      {
+        code: 'INTERSECTION',
+        severity: 'PROBLEM',
+        count: 1,
+        measure: 0.25,
+        unit: 'length',
+        elements: [{ kind: 'pair', index: 0, vertices: [0, 1, 2, 3, 4] }],
+        message: '1 pair of elements intersects.',
+        advice: 'Untangle it.',
+      },
+    ],
+    regions: [
+      {
+        pairCount: 1,
+        pairs: [{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [2, 3, 4] }],
+        size: 0.5,
+        depth: 0.25,
+        centre: [1, 2, 3],
+        contour: 'BORDER',
+        names: ['component 1'],
+      },
+    ],
+    regionCount: 1,
+    components: [{ name: 'component 1', firstVertex: 0, vertexCount: 5, triangleCount: 1, closed: false, size: 1.5 }],
+    componentCount: 1,
+    layers: [{ inner: 'body', outer: 'dress', confidence: 0.75, samples: 12 }],
+    metresPerUnit: 0.01,
+    medianEdge: 1,
+    activationDistance: 0.1,
+    leap: 2,
+    smallestTimeBudgetSeconds: 0.125,
+  };
+}
+
+export function fakeJob(): JobInfo {
+  return {
+    id: 'fedcba9876543210fedcba9876543210',
+    state: 'JOB_RUNNING',
+    label: 'cape',
+    created: Date.UTC(2026, 10, 21, 9, 0, 0, 250),
+    started: Date.UTC(2026, 10, 21, 9, 0, 1),
+    progress: { steps: 7, residual: 0.5, unfinishedVertices: 3 },
+    bytes: 4096,
+  };
+}
+
+/** An untangling with values that are easy to recognise. */
+export function fakeUntangled(positions: Positions): UntangledState {
+  const displacement = { vertices: 3, mean: 0.25, max: 0.5 };
+  return {
+    positions,
+    regions: new Uint32Array(positions.length / 3).fill(NO_REGION).fill(0, 0, 1),
+    report: {
+      status: 'PARTIAL',
+      piercesBefore: 5,
+      piercesAfter: 1,
+      piercesByIteration: [5, 3, 1],
+      contours: [
+        {
+          id: 0,
+          kind: 'CLOSED',
+          pierces: 5,
+          sheets: [
+            { part: 'lower', wrongVertices: 0, side: 'ALONG_NORMALS' },
+            { part: 'upper', wrongVertices: 3 },
+          ],
+          why: 'SMALLER',
+          confidence: 0.75,
+          isTurned: false,
+          points: Float32Array.of(0.5, 0, 0.25),
+        },
+      ],
+      regions: displacement,
+      outside: { ...displacement, vertices: 0 },
+      maxStretch: 1.5,
+      minStretch: 0.5,
+      leftOutPierces: 5,
+      leftOutVertices: 3,
+      ended: 'NO_PROGRESS',
+      remaining: [{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [2, 3, 4] }],
+      warnings: [],
+      engine: 'cpu',
+      version: '1',
+      seconds: 0.125,
+    },
+  };
+}
+
 /** Operations that compute nothing: a resolve answers with its target, and every call is recorded. */
 export class FakeOperations implements Operations {
   readonly resolves: { request: ResolveRequest; context: CallContext }[] = [];
   readonly checks: { request: CheckRequest; context: CallContext }[] = [];
+  readonly diagnoses: { request: DiagnoseRequest; context: CallContext }[] = [];
   closed = 0;
   /** refusal that every call ends with */
   failure: unknown;
@@ -191,6 +297,21 @@ export class FakeOperations implements Operations {
     return fakeCheckAnswer();
   }
 
+  async diagnose(request: DiagnoseRequest, context: CallContext = {}): Promise<Diagnosis> {
+    this.diagnoses.push({ request, context });
+    if (this.failure !== undefined) throw this.failure;
+    return fakeDiagnosis();
+  }
+
+  readonly untanglings: { request: UntangleRequest; context: CallContext }[] = [];
+
+  async untangle(request: UntangleRequest, context: CallContext = {}): Promise<UntangledState> {
+    this.untanglings.push({ request, context });
+    if (this.failure !== undefined) throw this.failure;
+    context.onUntangleProgress?.({ phase: 'UNTANGLING', iteration: 1, pierces: 5, contours: 1, regionVertices: 3 });
+    return fakeUntangled(request.positions);
+  }
+
   /** every call about a session, by its name */
   readonly sessionCalls: { call: string; request: unknown; context: CallContext }[] = [];
   /** takes the place of the answer of a step */
@@ -228,6 +349,43 @@ export class FakeOperations implements Operations {
     if (this.onStep) return this.onStep(request, context);
     const positions = request.target ?? new Float32Array(18);
     return { frame: request.frame ?? 1n, positions, report: fakeReport(), isReplay: false };
+  }
+
+  submitJob(request: SubmitJobRequest, context: CallContext = {}): Promise<JobInfo> {
+    return this.session('submitJob', request, context, fakeJob());
+  }
+
+  getJob(request: JobQuestion, context: CallContext = {}): Promise<JobInfo> {
+    return this.session('getJob', request, context, fakeJob());
+  }
+
+  /** takes the place of the end of a watched job */
+  onWatch: ((context: CallContext) => Promise<JobInfo>) | undefined;
+
+  async watchJob(request: WatchJobRequest, context: CallContext = {}): Promise<JobInfo> {
+    const ended = await this.session('watchJob', request, context, { ...fakeJob(), state: 'JOB_DONE' as const });
+    if (this.onWatch) return this.onWatch(context);
+    context.onJob?.(fakeJob());
+    return ended;
+  }
+
+  jobsSettled: Promise<void> = Promise.resolve();
+
+  whenJobsSettled(): Promise<void> {
+    return this.jobsSettled;
+  }
+
+  listJobs(request: ListJobsRequest, context: CallContext = {}): Promise<ListJobsAnswer> {
+    return this.session('listJobs', request, context, { jobs: [fakeJob()], nextPageToken: 'more' });
+  }
+
+  getJobResult(request: JobQuestion, context: CallContext = {}): Promise<JobResult> {
+    const positions = new Float32Array(18);
+    return this.session('getJobResult', request, context, { positions, report: fakeReport(), isReplay: true as const });
+  }
+
+  deleteJob(id: string, context: CallContext = {}): Promise<void> {
+    return this.session('deleteJob', id, context, undefined);
   }
 
   info(): ServerInfo {

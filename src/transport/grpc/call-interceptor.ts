@@ -9,7 +9,7 @@ import {
 } from '@grpc/grpc-js';
 import type { Caller } from '../../contract/call-context.js';
 import { IntersticeError } from '../../contract/errors.js';
-import { hasPreflight } from '../../contract/operation-table.js';
+import { hasPreflight, isAboutJobs } from '../../contract/operation-table.js';
 import { requestIdOf, UPLOAD_TIMEOUT_MS } from '../common.js';
 import { ANSWER_STALL_MS } from '../intake/arrival.js';
 import { clientName } from '../intake/client-name.js';
@@ -37,7 +37,7 @@ export class CallInterceptor {
 
   readonly interceptor: ServerInterceptor = (method, call) =>
     method.path.startsWith(`/${SERVICE}/`)
-      ? this.#intercept(call, method.path, method.requestStream)
+      ? this.#intercept(call, method.path, { isStream: method.requestStream, hasManyAnswers: method.responseStream })
       : this.#track(call);
 
   /** Ends the calls of other services. Calls of this service end by themselves, or the drain ends them. */
@@ -106,7 +106,15 @@ export class CallInterceptor {
     return meter;
   }
 
-  #intercept(call: ServerInterceptingCallInterface, path: string, isStream: boolean): ServerInterceptingCall {
+  /**
+   * @param kind `isStream`: the caller sends several messages, each with an answer of its own; `hasManyAnswers`: the call has
+   *   several answers, so that the writer of each watches whether it leaves
+   */
+  #intercept(
+    call: ServerInterceptingCallInterface,
+    path: string,
+    { isStream, hasManyAnswers }: { readonly isStream: boolean; readonly hasManyAnswers: boolean },
+  ): ServerInterceptingCall {
     const {
       state,
       maxMessageBytes,
@@ -132,9 +140,9 @@ export class CallInterceptor {
         if (!isStream) state.enter();
         try {
           this.#refuseStrangers(call, metadata);
-          state.refuseIfDraining();
-          callState.caller = this.options.authenticate?.(callState.header);
           const operation = operationOf(path);
+          state.refuseIfDraining(operation && isAboutJobs(operation));
+          callState.caller = this.options.authenticate?.(callState.header);
           if (operation && hasPreflight(operation)) {
             const sessionId = headerOf(metadata, SESSION_KEY);
             endPreflight = this.options.operations.preflight({ operation, sessionId }, callState.context);
@@ -171,8 +179,7 @@ export class CallInterceptor {
     const responder = {
       start: (next: (listener: ServerListener) => void) => next(listener),
       sendMessage: (message: unknown, next: (message: unknown) => void) => {
-        // A stream is open between its answers, so its writer does the same for each of them.
-        if (!isStream) meter?.beginAnswer(answerStallMs);
+        if (!hasManyAnswers) meter?.beginAnswer(answerStallMs);
         next(message);
       },
     };

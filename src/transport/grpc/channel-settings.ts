@@ -2,6 +2,7 @@ import type { ServerHttp2Session } from 'node:http2';
 import type { Server, ServerOptions } from '@grpc/grpc-js';
 import type { Logger } from '../../observe/log.js';
 import { commonOptionsOf, http2ServersOf } from './library-internals.js';
+import type { GrpcOptions } from './options.js';
 
 /**
  * Calls in progress on one connection; a client that needs more opens another connection. Without a limit one connection
@@ -9,9 +10,8 @@ import { commonOptionsOf, http2ServersOf } from './library-internals.js';
  */
 const MAX_CONCURRENT_STREAMS = 100;
 
-/** A peer that vanished is noticed after this silence plus the timeout. */
-const KEEPALIVE_TIME_MS = 60_000;
-const KEEPALIVE_TIMEOUT_MS = 20_000;
+/** Pings are at most so far apart: translators of addresses forget connections that are silent for some minutes. */
+const LONGEST_SILENCE_MS = 60_000;
 
 /** A connection without calls is closed; clients reconnect by themselves. */
 const MAX_CONNECTION_IDLE_MS = 30 * 60_000;
@@ -25,15 +25,19 @@ const MAX_CONNECTION_AGE_MS = 2 * 60 * 60_000;
  */
 export const RECEIVE_WINDOW_BYTES = 8 * 1024 * 1024;
 
-export function channelOptions(maxMessageBytes: number): ServerOptions {
+export function channelOptions({
+  maxMessageBytes,
+  keepaliveMs = 0,
+}: Pick<GrpcOptions, 'maxMessageBytes' | 'keepaliveMs'>): ServerOptions {
   return {
     // Limits the message before and after decompression, which stops at the first byte too many.
     'grpc.max_receive_message_length': maxMessageBytes,
     // An answer may be larger than its request (contacts); the client decides whether it is too large.
     'grpc.max_send_message_length': -1,
     'grpc.max_concurrent_streams': MAX_CONCURRENT_STREAMS,
-    'grpc.keepalive_time_ms': KEEPALIVE_TIME_MS,
-    'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+    // A peer that vanished is noticed after both; 0 = never. See INTERSTICE_GRPC_KEEPALIVE_SECONDS.
+    'grpc.keepalive_time_ms': Math.min(LONGEST_SILENCE_MS, keepaliveMs),
+    'grpc.keepalive_timeout_ms': keepaliveMs,
     'grpc.max_connection_idle_ms': MAX_CONNECTION_IDLE_MS,
     'grpc.max_connection_age_ms': MAX_CONNECTION_AGE_MS,
     // Channelz stays enabled, although nothing reads it: without its records forceShutdown ends no connection.

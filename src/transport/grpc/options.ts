@@ -17,6 +17,8 @@ export interface GrpcOptions extends TransportOptions {
   readonly tls?: TlsOptions;
   /** Called for every connection that fails the TLS handshake. Metrics use it. */
   readonly onTlsRefused?: ((reason: HandshakeReason) => void) | undefined;
+  /** Time that a client may leave a ping unanswered, ms; default 0: no pings. */
+  readonly keepaliveMs?: number;
   /** Time that the message of a unary call may take to arrive, ms; default UPLOAD_TIMEOUT_MS. */
   readonly uploadTimeoutMs?: number;
 }

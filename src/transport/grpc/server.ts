@@ -9,6 +9,7 @@ import { channelOptions, widenConnections, widenStreams } from './channel-settin
 import { watchHandshakes } from './handshakes.js';
 import { http2ServersOf } from './library-internals.js';
 import type { GrpcOptions, TlsOptions } from './options.js';
+import { serverStreams } from './server-streams.js';
 import { SERVICE_DEFINITION, STREAM_METHOD } from './service.js';
 import { addHealth, addReflection } from './standard-services.js';
 import { stepStream } from './step-stream.js';
@@ -40,9 +41,10 @@ export function buildGrpcServer(options: GrpcOptions): GrpcServer {
   // No reason not to start: the file can be replaced while the service runs, and the clock may be wrong.
   if (fault) log.warn({ reason: fault }, 'Clients will reject the certificate.');
   const calls = new CallInterceptor(options);
-  const server = new Server({ ...channelOptions(options.maxMessageBytes), interceptors: [calls.interceptor] });
+  const server = new Server({ ...channelOptions(options), interceptors: [calls.interceptor] });
   server.addService(SERVICE_DEFINITION, {
     ...unaryCalls(operations, log),
+    ...serverStreams(options),
     [STREAM_METHOD]: stepStream(options),
   });
   const stopHealth = addHealth(server, state);

@@ -16,6 +16,7 @@ import { drainingError } from '../service-state.js';
 import { type CallState, callStateOf } from './call-state.js';
 import type { GrpcOptions } from './options.js';
 import { identify } from './status.js';
+import { StreamWriter } from './stream-writer.js';
 
 /** Errors that end the stream: the client has to connect to another server, or to create its session again. */
 const FINAL_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['DRAINING', 'SESSION_NOT_FOUND']);
@@ -163,41 +164,6 @@ class StepStream {
     this.#stopWatching();
     this.call.emit('error', this.callState.refuse(fault));
     this.callState.abort(new IntersticeError('CANCELLED', 'The stream has failed.'));
-  }
-}
-
-/** Writes to a stream no faster than the caller reads. */
-class StreamWriter {
-  constructor(
-    private readonly call: ServerDuplexStream<Uint8Array, Uint8Array>,
-    private readonly callState: CallState,
-    private readonly answerStallMs: number,
-  ) {}
-
-  /** Resolves when the message is on its way, or when the caller has disconnected. */
-  async write(bytes: Uint8Array): Promise<void> {
-    const { signal } = this.callState;
-    if (signal.aborted) return;
-    this.callState.bytesOut += bytes.byteLength;
-    const { meter } = this.callState;
-    meter?.beginAnswer(this.answerStallMs);
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        if (!signal.aborted) meter?.endAnswer();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      // The library drops the callback of a write whose call has ended.
-      signal.addEventListener('abort', done);
-      this.call.write(bytes, done);
-    });
-  }
-
-  /** Writes unless other messages wait to be written. */
-  writeIfIdle(bytes: Uint8Array): void {
-    if (this.callState.signal.aborted || this.call.writableLength > 0) return;
-    this.callState.bytesOut += bytes.byteLength;
-    this.call.write(bytes);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { handleUnaryCall } from '@grpc/grpc-js';
-import { OPERATION_NAMES, OPERATIONS } from '../../contract/operation-table.js';
+import { OPERATIONS } from '../../contract/operation-table.js';
 import { invoke, type OperationName, type Operations } from '../../contract/operations.js';
 import { type Logger, logFault } from '../../observe/log.js';
 import { answerBytes } from '../answer-bytes.js';
@@ -8,6 +8,7 @@ import { CONVERTERS } from '../messages/converters.js';
 import { decodeMessage } from '../protobuf/decode.js';
 import { encodeMessage } from '../protobuf/encode.js';
 import { type CallState, callStateOf } from './call-state.js';
+import { UNARY_NAMES } from './service.js';
 import { identify } from './status.js';
 
 /** The handlers of all unary methods, by the names of the methods. */
@@ -16,7 +17,7 @@ export function unaryCalls(
   log: Logger,
 ): Record<string, handleUnaryCall<Uint8Array, Uint8Array>> {
   return Object.fromEntries(
-    OPERATION_NAMES.map((name) => [
+    UNARY_NAMES.map((name) => [
       OPERATIONS[name].grpcMethod,
       unaryCall((bytes, state) => answer(operations, name, bytes, state), log),
     ]),

@@ -63,7 +63,7 @@ export async function buildHttpApp(options: HttpOptions): Promise<FastifyInstanc
   await app.register(jsonBody, options);
   await app.register(multipart, { throwFileSizeLimit: false });
   await app.register(openapi, options);
-  await app.register(entrance);
+  await app.register(entrance, options);
   await app.register(health, options);
   await app.register(operationRoutes, options);
   return app;

@@ -1,11 +1,12 @@
 import fp from 'fastify-plugin';
 import type { HttpOptions } from './options.js';
 
-/** Routes without a key: the entrance, health for orchestrators, and the API reference. */
+/** Routes without a key: the entrance with the page, health for orchestrators, and the API reference. */
 const PUBLIC = new Set(['/', '/livez', '/readyz', '/openapi.json', '/docs']);
 
 /** @param route pattern of the matched route, not the URL of the request: `/%76%31/resolve` also matches `/v1/resolve` */
-const isPublic = (route: string): boolean => PUBLIC.has(route) || route.startsWith('/docs/');
+const isPublic = (route: string): boolean =>
+  PUBLIC.has(route) || route.startsWith('/docs/') || route.startsWith('/page/');
 
 /** Requires an API key, if the service has keys, before the body is read. */
 export const auth = fp<HttpOptions>(

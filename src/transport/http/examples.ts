@@ -21,6 +21,10 @@ const WRITTEN: Readonly<Record<string, object>> = {
   Parameters: { preset: 'TUNED', stepLimit: 200 },
   Options: {},
   UpdateSessionRequest: { label: 'second attempt' },
+  // Either a resolve or a step.
+  get SubmitJobRequest() {
+    return { resolve: exampleOf('ResolveRequest'), label: 'cloth', keepFor: '3600s' };
+  },
   Error: {
     code: 'UNKNOWN_FIELD',
     message: 'mesh.vertexcount is not a field of Mesh.',
@@ -30,9 +34,13 @@ const WRITTEN: Readonly<Record<string, object>> = {
   },
 };
 
+const JOB_ID = '9a8b7c6d5e4f30211203f4e5d6c7b8a9';
+
 const FILES: Readonly<Record<string, string>> = {
   ResolveRequest: 'resolve',
   CheckRequest: 'check',
+  DiagnoseRequest: 'diagnose',
+  UntangleRequest: 'untangle',
   CreateSessionRequest: 'session',
   StepRequest: 'step',
 };
@@ -41,6 +49,8 @@ const FILES: Readonly<Record<string, string>> = {
 const TEXTS: Readonly<Record<string, string>> = {
   id: SESSION_ID,
   sessionId: SESSION_ID,
+  jobId: JOB_ID,
+  'Job.id': JOB_ID,
   label: 'cloth',
   part: 'upper',
   idempotencyKey: '6f9c1d3e',
@@ -49,14 +59,19 @@ const TEXTS: Readonly<Record<string, string>> = {
   contentHash: 'c0ffee',
   engine: 'cpu',
   adapter: 'AMD EPYC',
-  version: '7',
-  algorithmVersion: '7',
+  version: '9',
+  algorithmVersion: '10',
   features: 'grpc',
   kinematicParts: 'body.obj',
   code: 'UNUSED_VERTICES',
   message: '2 vertices belong to no element.',
   kind: 'triangle',
   name: 'upper',
+  unit: 'length',
+  advice: 'Make them particles if they should collide.',
+  names: 'upper',
+  inner: 'lower',
+  outer: 'upper',
   'EngineInfo.name': 'cpu',
   'Element.kind': 'triangle',
   'ServerInfo.version': '0.1.0',

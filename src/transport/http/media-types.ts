@@ -15,6 +15,13 @@ export const STEP_TYPES = [...MESSAGE_TYPES, 'application/octet-stream'] as cons
 /** Media types of operations that accept mesh files. */
 export const FORM_TYPES = [...MESSAGE_TYPES, 'multipart/form-data'] as const;
 
+/**
+ * Media types of answers of several messages, for who asks for them: a line of JSON for each, or each behind its length as a
+ * varint.
+ */
+export const STREAM_TYPES = ['application/x-ndjson', 'application/x-protobuf-delimited'] as const;
+
+export type StreamType = (typeof STREAM_TYPES)[number];
 export type MessageType = (typeof MESSAGE_TYPES)[number];
 export type StepType = (typeof STEP_TYPES)[number];
 type BodyType = StepType | (typeof FORM_TYPES)[number];
@@ -38,6 +45,8 @@ export function chooseType<T extends string>(request: FastifyRequest, offers: re
     { hint: `Accept ${offers.join(' or ')}.` },
   );
 }
+
+export const isStreamType = (type: string): type is StreamType => STREAM_TYPES.some((one) => one === type);
 
 /** The offers with the type of the request first: it is the default for the answer. */
 export function ownTypeFirst<T extends string>(own: string, offers: readonly T[]): readonly T[] {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { IntersticeError } from '../../contract/errors.js';
 import { answerBytes } from '../answer-bytes.js';
 import { type ReportedAnswer, stampTimings } from '../answer-timing.js';
 import { bulkBytes, encodeJsonInSlices, encodeMessageInSlices } from '../in-slices.js';
@@ -7,9 +8,10 @@ import { JsonCoder } from '../json/coder.js';
 import { appendMember } from '../json/coder-work.js';
 import { type DecodedJson, decodeJson } from '../json/decode.js';
 import { encodeJson } from '../json/encode.js';
+import type { fromUntangled } from '../messages/untangle.js';
 import type { WireMessage } from '../messages/wire-message.js';
 import { decodeMessage } from '../protobuf/decode.js';
-import { encodeReported } from '../protobuf/encode.js';
+import { type Enclosure, encodeReported } from '../protobuf/encode.js';
 import { serverTiming } from './answer-headers.js';
 import { arrivalOf, readBody, roomForAnswer } from './bodies.js';
 import { signalOf } from './call-context.js';
@@ -120,6 +122,19 @@ export async function sendMessage(
   reply.type(isJson ? JSON_TYPE : type).send(body);
 }
 
+/** Characters of a string of V8, in which JSON is written. */
+const MAX_TEXT = 2 ** 29 - 24;
+
+function tooLongForJson(bytes: number): IntersticeError {
+  return new IntersticeError(
+    'TOO_LARGE',
+    `The answer may have ${bytes} bytes as JSON, and ${MAX_TEXT} is the most that one text holds.`,
+    {
+      hint: 'Accept application/x-protobuf, or send arrays as base64. A step that is sent again under its frame gets the stored answer.',
+    },
+  );
+}
+
 /** Format of an answer with positions and a report. */
 export interface AnswerFormat {
   readonly type: MessageType;
@@ -128,31 +143,67 @@ export interface AnswerFormat {
   readonly answered: number;
 }
 
-/**
- * Sends an answer with its report. The report is encoded last, because it contains the times of the transport.
- * @param name message of the contract that has a `report`
- */
+/** Sends an untangled state. @param message UntangleResponse */
+export async function sendUntangled(
+  reply: FastifyReply,
+  message: ReturnType<typeof fromUntangled>,
+  { type, arrays }: Pick<AnswerFormat, 'type' | 'arrays'>,
+): Promise<void> {
+  if (type !== 'application/json') return sendMessage(reply, 'UntangleResponse', message, type);
+  const bytes = answerBytes(message, arrays ? 'numbers' : 'base64');
+  if (bytes > MAX_TEXT) throw tooLongForJson(bytes);
+  await roomForAnswer(reply, bytes);
+  const { report, ...bulk } = message;
+  const { request } = reply;
+  const written = await request.server.jsonCoder.write('UntangleResponse', bulk, arrays, clientOf(request, reply));
+  const last = JSON.stringify(encodeJson('UntangleReport', report, { arrays }));
+  reply.type(JSON_TYPE).send(appendMember(written, 'report', last));
+}
+
+/** Sends an answer with its report. @param name message of the contract that has a `report` */
 export async function sendReported(
   reply: FastifyReply,
   name: string,
   message: { readonly report: object },
   answer: ReportedAnswer,
-  { type, arrays, answered }: AnswerFormat,
+  format: AnswerFormat,
 ): Promise<void> {
+  const { body, timing } = await encodeReportedAnswer(reply, name, message, answer, format);
+  const type = format.type === 'application/json' ? JSON_TYPE : format.type;
+  reply.header('server-timing', timing).type(type).send(body);
+}
+
+/**
+ * Encodes an answer with its report. The report is encoded last, because it contains the times of the transport.
+ * @param name message of the contract that has a `report`
+ * @param enclosure protobuf only: the message around the answer
+ * @returns also the value of the header `server-timing`
+ */
+export async function encodeReportedAnswer(
+  reply: FastifyReply,
+  name: string,
+  message: { readonly report: object },
+  answer: ReportedAnswer,
+  { type, arrays, answered }: AnswerFormat,
+  enclosure?: Enclosure,
+): Promise<{ readonly body: Uint8Array; readonly timing: string }> {
   const { request } = reply;
   const encoding = type !== 'application/json' ? 'binary' : arrays ? 'numbers' : 'base64';
-  await roomForAnswer(reply, answerBytes(message, encoding));
+  const bytes = answerBytes(message, encoding);
+  if (encoding !== 'binary' && bytes > MAX_TEXT) throw tooLongForJson(bytes);
+  await roomForAnswer(reply, bytes);
+  let timing = '';
   const stamp = () => {
     const times = { received: request.receivedAt, answered, encoded: performance.now() };
-    reply.header('server-timing', serverTiming(stampTimings(answer, times)));
+    timing = serverTiming(stampTimings(answer, times));
   };
   if (type !== 'application/json') {
-    reply.type(type).send(encodeReported(name, message, stamp));
-    return;
+    const body = encodeReported(name, message, stamp, enclosure);
+    return { body, timing };
   }
   const { report, ...bulk } = message;
   const written = await request.server.jsonCoder.write(name, bulk, arrays, clientOf(request, reply));
   stamp();
   const lastMember = JSON.stringify(encodeJson('Report', report, { arrays }));
-  reply.type(JSON_TYPE).send(appendMember(written, 'report', lastMember));
+  return { body: appendMember(written, 'report', lastMember), timing };
 }

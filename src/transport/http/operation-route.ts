@@ -2,23 +2,41 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { hasPreflight, OPERATIONS, type OperationRow } from '../../contract/operation-table.js';
 import { type AnswerOf, invoke, type OperationName, type RequestOf } from '../../contract/operations.js';
 import { CONVERTERS } from '../messages/converters.js';
+import { AnswerStream } from './answer-stream.js';
 import { refuseBudgetHeaders } from './budget-headers.js';
 import { contextOf } from './call-context.js';
-import { chooseType, MESSAGE_TYPES, type MessageType, refuseQuery } from './media-types.js';
+import { chooseType, MESSAGE_TYPES, type MessageType, refuseQuery, type StreamType } from './media-types.js';
 import { answerType, readMessage, sendMessage } from './message-body.js';
 import { operationSchema } from './operation-schemas.js';
 import type { HttpOptions } from './options.js';
 import { preflightHook } from './preflight.js';
 
 /** A request that was read, and how to answer it. */
-export interface RequestReading<K extends OperationName> {
-  readonly input: RequestOf<K>;
+export type RequestReading<K extends OperationName> = { readonly input: RequestOf<K> } & (
+  | WholeAnswer<K>
+  | { readonly streamed: StreamedAnswer<K> }
+);
+
+/** How an answer is sent as a whole. */
+interface WholeAnswer<K extends OperationName> {
   /**
    * Sends the answer. It must not resolve to the reply, which is a promise of its own: every await of it would add a listener.
    *
    * @param answered performance.now() when the operation had finished
    */
   readonly respond: (reply: FastifyReply, answer: AnswerOf<K>, answered: number) => void | Promise<void>;
+  readonly streamed?: undefined;
+}
+
+/** How an answer is streamed, for a caller who asks for that. */
+export interface StreamedAnswer<K extends OperationName> {
+  readonly type: StreamType;
+  /** @returns the pieces of the last message */
+  readonly last: (
+    stream: AnswerStream,
+    answer: AnswerOf<K>,
+    answered: number,
+  ) => readonly Uint8Array[] | Promise<readonly Uint8Array[]>;
 }
 
 /** The parts of a route in which operations differ. */
@@ -34,10 +52,11 @@ export interface RouteParts<K extends OperationName> {
 /** Adds the route of an operation: check the head, preflight, read, run, respond. */
 export function addOperationRoute<K extends OperationName>(
   app: FastifyInstance,
-  { operations }: HttpOptions,
+  options: HttpOptions,
   name: K,
   parts: RouteParts<K> = {},
 ): void {
+  const { operations } = options;
   const row: OperationRow = OPERATIONS[name];
   const { checkHead = (request) => checkMessageHead(request, row), read = defaultRead(name), headers } = parts;
   const onRequest = async (request: FastifyRequest): Promise<void> => checkHead(request);
@@ -49,12 +68,22 @@ export function addOperationRoute<K extends OperationName>(
     onRequest: hasPreflight(name) ? [onRequest, preflightHook(operations, name)] : onRequest,
     handler: async (request, reply) => {
       const context = contextOf(request, reply);
-      const { input, respond } = await read(request, reply);
+      const reading = await read(request, reply);
+      const { input } = reading;
+      if (reading.streamed) {
+        const { streamed } = reading;
+        const stream = new AnswerStream(reply, streamed.type, row.stream!.response, options);
+        await stream.run(async () => {
+          const answer = await invoke(operations, name, input, { ...context, ...stream.listeners });
+          return streamed.last(stream, answer, performance.now());
+        });
+        return reply;
+      }
       const answer = await invoke(operations, name, input, context);
       const answered = performance.now();
       reply.code(row.httpStatus);
       if (headers) reply.headers(headers(answer));
-      await respond(reply, answer, answered);
+      await reading.respond(reply, answer, answered);
       return reply;
     },
   });
@@ -78,7 +107,7 @@ function defaultRead<K extends OperationName>(name: K) {
     const { id } = request.params as { id?: string };
     const message = hasBody(row) ? readMessage(request).message : {};
     return {
-      input: CONVERTERS[name].toRequest(message, { sessionId: id }),
+      input: CONVERTERS[name].toRequest(message, { sessionId: id, jobId: id }),
       respond: (reply, answer) => respondWithMessage(reply, name, answer),
     };
   };

@@ -2,7 +2,7 @@ import { ERRORS, type ErrorCode } from '../../contract/errors.js';
 import { OPERATIONS, type OperationRow } from '../../contract/operation-table.js';
 import type { OperationName } from '../../contract/operations.js';
 import type { Schema } from './json-schema.js';
-import { MESH_TYPES } from './media-types.js';
+import { MESH_TYPES, STREAM_TYPES } from './media-types.js';
 
 /** What the OpenAPI document says about each route. The decoders check bodies; these schemas are documentation only. */
 
@@ -12,6 +12,11 @@ export const TAGS = [
   {
     name: 'sessions',
     description: 'The server keeps the mesh and its proximity set, and a step sends only its target.',
+  },
+  {
+    name: 'jobs',
+    description:
+      'Resolves, steps and untanglings that take minutes: submitted, watched, fetched and deleted, over any connection.',
   },
   { name: 'server', description: 'What this server is, and whether it takes requests.' },
 ] as const;
@@ -93,6 +98,31 @@ const ofSession = {
   errors: ['SESSION_NOT_FOUND'],
 } as const;
 
+const ofJob = {
+  tag: 'jobs',
+  params: object({ id: { type: 'string', description: 'Id of the job, from the answer of its submission.' } }, ['id']),
+  errors: ['JOB_NOT_FOUND'],
+} as const;
+
+const waitQuery = object({
+  wait: {
+    type: 'string',
+    pattern: '^\\d+(\\.\\d+)?s$',
+    description: 'Longest time to wait for the end of the job, 0s to 60s.',
+  },
+});
+
+const pageQuery = (items: string) =>
+  object({
+    pageSize: {
+      type: 'integer',
+      minimum: 0,
+      description: `${items} on a page; unset or 0: default of the server.`,
+    },
+    pageToken: { type: 'string', description: '`nextPageToken` of the page before; unset: the first page.' },
+    label: { type: 'string', description: `Only ${items.toLowerCase()} with this label.` },
+  });
+
 const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
   resolve: {
     tag: 'resolve',
@@ -121,6 +151,19 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
     answerHeaders: timingHeader,
     errors: ['SESSION_NOT_FOUND'],
   },
+  diagnose: {
+    tag: 'resolve',
+    answer: 'Findings in plain words, regions of intersections, components, layers and lengths that fit.',
+    description: 'A message. The mesh and its positions may be such that every other operation refuses them.',
+    headers: object(timeBudgetHeader),
+  },
+  untangle: {
+    tag: 'resolve',
+    answer: 'The state that was reached, free of intersections where the status says so, and the report.',
+    description:
+      'A message. The positions may intersect. A budget, or the end of the service, ends it with the best state so far.',
+    headers: object(timeBudgetHeader),
+  },
   createSession: {
     ...ofSessions,
     answer: 'The session.',
@@ -129,15 +172,7 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
   listSessions: {
     ...ofSessions,
     answer: 'One page.',
-    querystring: object({
-      pageSize: {
-        type: 'integer',
-        minimum: 0,
-        description: 'Sessions on a page; unset or 0: default of the server.',
-      },
-      pageToken: { type: 'string', description: '`nextPageToken` of the page before; unset: the first page.' },
-      label: { type: 'string', description: 'Only sessions with this label.' },
-    }),
+    querystring: pageQuery('Sessions'),
   },
   getSession: { ...ofSession, answer: 'The session.' },
   updateSession: { ...ofSession, answer: 'The session.' },
@@ -150,6 +185,7 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
     querystring: object({
       scalar: { type: 'string', enum: ['float32', 'float64'], description: 'Of bare positions; default float32.' },
       frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions.' },
+      after_frame: { type: 'string', pattern: '^\\d+$', description: 'With bare positions.' },
     }),
     headers: object({
       ...routingHeader,
@@ -165,6 +201,22 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
     },
     errors: ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT'],
   },
+  submitJob: {
+    tag: 'jobs',
+    answer: 'The job, which waits or runs.',
+    answerHeaders: { location: { type: 'string', description: 'Path of the job.' } },
+  },
+  getJob: { ...ofJob, answer: 'The job.', querystring: waitQuery },
+  watchJob: { ...ofJob, answer: 'The job as it is, at every change, and at its end.' },
+  listJobs: { tag: 'jobs', answer: 'One page.', querystring: pageQuery('Jobs') },
+  getJobResult: {
+    ...ofJob,
+    answer: 'Safe positions and the report, as the resolve would have answered; bulk fields are in base64.',
+    querystring: waitQuery,
+    answerHeaders: timingHeader,
+    errors: ['JOB_NOT_FOUND', 'JOB_NOT_ENDED'],
+  },
+  deleteJob: { ...ofJob, answer: 'The job is stopped and forgotten.' },
   info: { tag: 'server', answer: 'Version, engines, limits, defaults and features.' },
 };
 
@@ -175,6 +227,20 @@ const messageContent = (name: string): Schema => ({
     schema: { ...binary, contentMediaType: 'application/x-protobuf', description: `interstice.v1.${name}` },
   },
 });
+
+/** A stream of messages. */
+const streamContent = (name: string): Schema =>
+  Object.fromEntries(
+    STREAM_TYPES.map((type) => [
+      type,
+      {
+        schema: {
+          type: 'string',
+          description: `Messages of the type interstice.v1.${name}, the answer or the error last.`,
+        },
+      },
+    ]),
+  );
 
 export function operationSchema(name: OperationName): Schema {
   const row: OperationRow = OPERATIONS[name];
@@ -191,13 +257,16 @@ export function operationSchema(name: OperationName): Schema {
         description: answer,
         headers: { ...versionHeader, ...answerHeaders },
         // The generator of the document takes a response without a schema for "null", which means no body.
-        ...(row.httpStatus === 204
-          ? { type: 'null' }
-          : { content: { ...messageContent(row.response), ...answerContent } }),
+        ...(row.httpStatus === 204 ? { type: 'null' } : { content: contentOf(row, answerContent) }),
       },
       ...(name === 'info' ? {} : errorResponses(errors)),
     },
   };
+}
+
+function contentOf({ response, stream }: OperationRow, further: Schema | undefined): Schema {
+  const streamed = stream ? streamContent(stream.response) : {};
+  return stream?.response === response ? streamed : { ...messageContent(response), ...further, ...streamed };
 }
 
 /** The last report of a session. */
@@ -226,7 +295,10 @@ export function healthSchema(summary: string): Schema {
 }
 
 /** Errors that only some routes can answer with. */
-const RARE_CODES: readonly ErrorCode[] = ['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT', 'NOT_FOUND'];
+const RARE_CODES: readonly ErrorCode[] = [
+  ...(['SESSION_NOT_FOUND', 'FRAME_OUT_OF_ORDER', 'FRAME_CONFLICT', 'NOT_FOUND'] as const),
+  ...(['JOB_NOT_FOUND', 'JOB_NOT_ENDED'] as const),
+];
 
 /** Errors of paths and methods that are not in the document. */
 const EXCLUDED_CODES: readonly ErrorCode[] = ['METHOD_NOT_ALLOWED'];

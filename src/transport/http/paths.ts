@@ -1,11 +1,17 @@
 import fp from 'fastify-plugin';
 import { IntersticeError } from '../../contract/errors.js';
+import { isAboutJobs, OPERATION_NAMES, OPERATIONS } from '../../contract/operation-table.js';
 import { drainingError } from '../service-state.js';
 import { sendProblem } from './errors.js';
 import type { HttpOptions } from './options.js';
 
 /** Requests to these paths count as in progress, and are refused while the server drains. */
 const WORK_PREFIX = '/v1/';
+
+/** Methods and routes of the operations that ask about jobs. */
+const JOB_QUESTIONS: ReadonlySet<string> = new Set(
+  OPERATION_NAMES.filter(isAboutJobs).map((name) => `${OPERATIONS[name].httpMethod} ${OPERATIONS[name].httpPath}`),
+);
 
 /** Answers 404 and 405, and refuses requests while the server drains. */
 export const paths = fp<HttpOptions>(
@@ -29,7 +35,7 @@ export const paths = fp<HttpOptions>(
       }
       // The pattern of the route, not the URL: escaped characters lead to the same route.
       if (!request.routeOptions.url?.startsWith(WORK_PREFIX)) return;
-      state.refuseIfDraining();
+      state.refuseIfDraining(JOB_QUESTIONS.has(`${request.method} ${request.routeOptions.url}`));
       state.enter();
       const stop = state.whenOver(() => {
         if (request.raw.complete || reply.sent) return;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { IntersticeError } from '../../contract/errors.js';
-import type { ResolveAnswer } from '../../contract/requests.js';
+import type { ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
 import { attributesLost, type MeshFile, writeMesh } from '../../mesh/files/index.js';
 import { stampTimings } from '../answer-timing.js';
 import { fromOptions } from '../json/options.js';
@@ -16,13 +16,16 @@ import {
   bodyType,
   chooseType,
   FORM_TYPES,
+  isStreamType,
   MESH_TYPES,
   MESSAGE_TYPES,
   ownTypeFirst,
   refuseQuery,
+  STREAM_TYPES,
+  type StreamType,
 } from './media-types.js';
-import { type AnswerFormat, answerType, readMessage, sendReported } from './message-body.js';
-import type { RequestReading, RouteParts } from './operation-route.js';
+import { type AnswerFormat, readMessage, sendReported } from './message-body.js';
+import type { RequestReading, RouteParts, StreamedAnswer } from './operation-route.js';
 
 type Reading = RequestReading<'resolve'>;
 
@@ -33,7 +36,7 @@ export function resolveRoute(limits: FormLimits): RouteParts<'resolve'> {
       refuseQuery(request);
       const own = bodyType(request, FORM_TYPES);
       const files = own === 'multipart/form-data' ? Object.values(MESH_TYPES).flat() : [];
-      chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES)]);
+      chooseType(request, [...files, ...ownTypeFirst(own, MESSAGE_TYPES), ...STREAM_TYPES]);
     },
     read: async (request, reply) => {
       const reading = request.isMultipart() ? await readAsForm(request, reply, limits) : readAsMessage(request);
@@ -44,12 +47,19 @@ export function resolveRoute(limits: FormLimits): RouteParts<'resolve'> {
 
 function readAsMessage(request: FastifyRequest): Reading {
   const { message, arrays } = readMessage(request);
-  const type = answerType(request);
-  return {
-    input: toResolveRequest(message),
-    respond: (reply, answer, answered) => sendAnswer(reply, answer, { type, arrays, answered }),
-  };
+  const own = bodyType(request, MESSAGE_TYPES);
+  const type = chooseType(request, [...ownTypeFirst(own, MESSAGE_TYPES), ...STREAM_TYPES]);
+  const input = toResolveRequest(message, { takesProgress: isStreamType(type) });
+  return isStreamType(type)
+    ? { input, streamed: streamedAs(type, arrays) }
+    : { input, respond: (reply, answer, answered) => sendAnswer(reply, answer, { type, arrays, answered }) };
 }
+
+const streamedAs = (type: StreamType, arrays: boolean): StreamedAnswer<'resolve'> => ({
+  type,
+  last: (stream, answer, answered) =>
+    stream.lastReported('ResolveResponse', fromResolveAnswer(answer), answer, { arrays, answered }),
+});
 
 const sendAnswer = (reply: FastifyReply, answer: ResolveAnswer, format: AnswerFormat) =>
   sendReported(reply, 'ResolveResponse', fromResolveAnswer(answer), answer, format);
@@ -61,7 +71,7 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
     target: 'target',
     isTargetRequired: true,
   });
-  const type = chooseType(request, [...MESH_TYPES[start.format], ...MESSAGE_TYPES]);
+  const type = chooseType(request, [...MESH_TYPES[start.format], ...MESSAGE_TYPES, ...STREAM_TYPES]);
   const { kinematic, parameters, include, timeBudgetSeconds, onBudget, priority } = fromOptions(form.options(), {
     vertexCount: start.vertexCount,
     parts,
@@ -69,18 +79,20 @@ async function readAsForm(request: FastifyRequest, reply: FastifyReply, limits: 
     path: 'options',
   });
   const messageType = MESSAGE_TYPES.find((one) => one === type);
-  if (!messageType && include) refuseInclude();
+  if (!messageType && !isStreamType(type) && include) refuseInclude();
+  const input = withSet<ResolveRequest>({
+    mesh: withKinematic(start, kinematic),
+    start: start.positions,
+    target: (target ?? start).positions,
+    parameters,
+    include,
+    timeBudgetSeconds,
+    onBudget,
+    priority,
+  });
+  if (isStreamType(type)) return { input, streamed: streamedAs(type, false) };
   return {
-    input: withSet({
-      mesh: withKinematic(start, kinematic),
-      start: start.positions,
-      target: (target ?? start).positions,
-      parameters,
-      include,
-      timeBudgetSeconds,
-      onBudget,
-      priority,
-    }),
+    input,
     respond: (reply, answer, answered) =>
       messageType
         ? sendAnswer(reply, answer, { type: messageType, arrays: false, answered })

@@ -15,14 +15,17 @@ import { withBudgetHeaders } from './budget-headers.js';
 import {
   bodyType,
   chooseType,
+  isStreamType,
   ownTypeFirst,
   refuseQuery,
   STEP_TYPES,
+  STREAM_TYPES,
   type StepType,
+  type StreamType,
   unknownQuery,
 } from './media-types.js';
 import { readMessage, sendReported } from './message-body.js';
-import type { RouteParts } from './operation-route.js';
+import type { RouteParts, StreamedAnswer } from './operation-route.js';
 
 const BARE_TYPE = 'application/octet-stream';
 
@@ -45,8 +48,14 @@ export const stepRoute: RouteParts<'step'> = {
     const type = answerTypeOf(request);
     const { step, arrays } = readStep(request);
     if (type === BARE_TYPE) refuseInclude(step);
+    const input = withBudgetHeaders(request, step);
+    if (isStreamType(type)) {
+      const last: StreamedAnswer<'step'>['last'] = (stream, answer, answered) =>
+        stream.lastReported('StepResponse', fromStepAnswer(answer), answer, { arrays, answered });
+      return { input, streamed: { type, last } };
+    }
     return {
-      input: withBudgetHeaders(request, step),
+      input,
       respond: (reply, answer, answered) =>
         type === BARE_TYPE
           ? sendBare(reply, answer, answered)
@@ -55,14 +64,15 @@ export const stepRoute: RouteParts<'step'> = {
   },
 };
 
-const answerTypeOf = (request: FastifyRequest): StepType =>
-  chooseType(request, ownTypeFirst(bodyType(request, STEP_TYPES), STEP_TYPES));
+const answerTypeOf = (request: FastifyRequest): StepType | StreamType =>
+  chooseType(request, [...ownTypeFirst(bodyType(request, STEP_TYPES), STEP_TYPES), ...STREAM_TYPES]);
 
 function readStep(request: FastifyRequest): { readonly step: StepRequest; readonly arrays: boolean } {
   const { id: sessionId } = request.params as { id: string };
   if (bodyType(request, STEP_TYPES) === BARE_TYPE) return { step: readBare(request, sessionId), arrays: false };
   const { message, arrays } = readMessage(request);
-  return { step: toStepRequest(message, { sessionId }), arrays };
+  const takesProgress = isStreamType(answerTypeOf(request));
+  return { step: toStepRequest(message, { sessionId, takesProgress }), arrays };
 }
 
 /**
@@ -70,20 +80,21 @@ function readStep(request: FastifyRequest): { readonly step: StepRequest; readon
  * @throws SIZE_MISMATCH (no whole number of scalars), UNKNOWN_FIELD and MALFORMED_BODY (query, override), INVALID_PARAMETER
  */
 function readBare(request: FastifyRequest, sessionId: string): StepRequest {
-  const { scalar, frame } = readQuery(request.query as Record<string, unknown>);
+  const { scalar, frame, afterFrame } = readQuery(request.query as Record<string, unknown>);
   const body = request.body as Buffer;
   return withSet<StepRequest>({
     sessionId,
     frame,
+    afterFrame,
     target: body.byteLength > 0 ? readBulk(body, scalar, 'The body') : undefined,
     override: readOverride(request.headers[OVERRIDE_HEADER]),
   });
 }
 
 function readQuery(query: Record<string, unknown>) {
-  const { scalar = 'float32', frame, ...others } = query;
+  const { scalar = 'float32', frame, after_frame: afterFrame, ...others } = query;
   const [unknown] = Object.keys(others);
-  if (unknown !== undefined) throw unknownQuery(unknown, 'Known query parameters: scalar, frame.');
+  if (unknown !== undefined) throw unknownQuery(unknown, 'Known query parameters: scalar, frame, after_frame.');
   const known = SCALARS.find((one) => one === scalar);
   if (known === undefined) {
     const given = JSON.stringify(scalar);
@@ -91,9 +102,13 @@ function readQuery(query: Record<string, unknown>) {
   }
   return {
     scalar: known,
-    frame: frame === undefined ? undefined : (decodeScalar('uint64', frame, 'frame') as bigint),
+    frame: readFrame(frame, 'frame'),
+    afterFrame: readFrame(afterFrame, 'after_frame'),
   };
 }
+
+const readFrame = (value: unknown, name: string): bigint | undefined =>
+  value === undefined ? undefined : (decodeScalar('uint64', value, name) as bigint);
 
 function readOverride(header: string | string[] | undefined) {
   if (header === undefined) return undefined;
@@ -117,7 +132,7 @@ async function sendBare(reply: FastifyReply, answer: StepAnswer, answered: numbe
 }
 
 function refuseInclude({ include }: StepRequest): void {
-  if (!include?.contacts && !include?.vertices) return;
+  if (!include?.contacts && !include?.vertices && !include?.path && !include?.reasons) return;
   throw new IntersticeError('INVALID_PARAMETER', 'include asks for data that bare positions cannot contain.', {
     hint: 'Accept application/json or application/x-protobuf, or leave include unset.',
   });

@@ -1,22 +1,29 @@
 import { IntersticeError } from '../../contract/errors.js';
+import type { Positions } from '../../contract/mesh.js';
 import type { ResolveAnswer } from '../../contract/requests.js';
 import type { ServerInfo } from '../../contract/server-info.js';
 import type { ListSessionsAnswer, SessionInfo, StepAnswer } from '../../contract/sessions.js';
+import { fromUntangled } from './untangle.js';
 import { secondsToDuration, type WireTime } from './wire-message.js';
 
 /** Converts answers of the operations into messages of the contract, ready to be encoded as JSON or protobuf. */
 
 export function fromResolveAnswer(answer: ResolveAnswer) {
+  const { path } = answer;
   return {
-    positions: {
-      data: answer.positions,
-      scalar: answer.positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
-    },
+    positions: fromPositions(answer.positions),
     report: answer.report,
     ...(answer.contacts ? { contacts: answer.contacts } : {}),
     ...(answer.vertices ? { vertices: answer.vertices } : {}),
+    ...(path ? { path: { ...path, positions: fromPositions(path.positions) } } : {}),
+    ...(answer.reasons ? { reasons: answer.reasons } : {}),
   };
 }
+
+const fromPositions = (data: Positions) => ({
+  data,
+  scalar: data instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
+});
 
 export function fromServerInfo(info: ServerInfo): object {
   const { maxTimeBudgetSeconds, defaultTimeBudgetSeconds: seconds, ...others } = info.limits;
@@ -33,9 +40,10 @@ export function fromStepAnswer(answer: StepAnswer) {
 }
 
 export function fromSession(session: SessionInfo): object {
-  const { created, lastUsed, idleTimeoutSeconds, ...same } = session;
+  const { created, lastUsed, idleTimeoutSeconds, untangle, ...same } = session;
   return {
     ...same,
+    ...(untangle ? { untangle: fromUntangled(untangle) } : {}),
     created: millisecondsToTimestamp(created),
     lastUsed: millisecondsToTimestamp(lastUsed),
     idleTimeout: secondsToDuration(idleTimeoutSeconds),
@@ -47,7 +55,7 @@ export function fromListSessionsAnswer(answer: ListSessionsAnswer): object {
 }
 
 /** @param milliseconds since 1970 */
-function millisecondsToTimestamp(milliseconds: number): WireTime {
+export function millisecondsToTimestamp(milliseconds: number): WireTime {
   const seconds = Math.floor(milliseconds / 1000);
   return { seconds, nanos: Math.floor((milliseconds - seconds * 1000) * 1e6) };
 }
@@ -67,5 +75,6 @@ export function fromError(thrown: unknown, requestId: string) {
     ...(error.element ? { element: error.element } : {}),
     pairs: error.pairs,
     pairCount: error.pairCount,
+    ...(error.frame === undefined ? {} : { frame: error.frame }),
   };
 }

@@ -1,5 +1,5 @@
 import { IntersticeError } from '../../contract/errors.js';
-import type { MeshInput, PartInput, Positions, StrainLimitsInput } from '../../contract/mesh.js';
+import type { MeshInput, PartInput, Positions, RestLengthsInput, StrainLimitsInput } from '../../contract/mesh.js';
 import type { KinematicPairs, ParametersInput } from '../../contract/parameters.js';
 import type { IncludeInput, OnBudget, Priority } from '../../contract/requests.js';
 import { readBulk } from './bulk.js';
@@ -39,6 +39,16 @@ export function toMesh(mesh: WireMessage): MeshInput {
     ...(parts.length > 0 ? { parts: parts.map(toPart) } : {}),
     ...uints('ignoredPartPairs'),
     ...(mesh.strainLimits ? { strainLimits: toStrainLimits(mesh.strainLimits as WireMessage) } : {}),
+    ...(mesh.restLengths ? { restLengths: toRestLengths(mesh.restLengths as WireMessage) } : {}),
+  };
+}
+
+function toRestLengths(rest: WireMessage): RestLengthsInput {
+  const [edges, lengths] = [bytesOf(rest.edges), bytesOf(rest.lengths)];
+  return {
+    ...(rest.positions ? { positions: toPositions(rest.positions as WireMessage, 'mesh.restLengths.positions') } : {}),
+    ...(edges ? { edges: readBulk(edges, 'uint32', 'mesh.restLengths.edges') } : {}),
+    ...(lengths ? { lengths: readBulk(lengths, 'float32', 'mesh.restLengths.lengths') } : {}),
   };
 }
 
@@ -98,7 +108,7 @@ export function number(value: unknown): number | undefined {
 }
 
 /** Name of an enum value; undefined for unset and 0, which both mean the default. @throws INVALID_PARAMETER */
-function enumName(type: string, value: unknown, path: string): string | undefined {
+export function enumName(type: string, value: unknown, path: string): string | undefined {
   if (value === undefined || value === null || value === 0) return undefined;
   const shape = enumShape(type);
   const name = typeof value === 'string' && shape.byName.has(value) ? value : shape.byNumber.get(value as number);
@@ -125,15 +135,15 @@ function parameterValue(field: FieldShape, value: unknown, path: string): number
 }
 
 /**
- * @param takesProgress whether the answer is sent on a stream, the only transport of `progress`
+ * @param takesProgress whether the answer is a stream, which alone can send `progress`
  * @throws INVALID_PARAMETER for `progress` without a stream
  */
 export function toInclude(value: unknown, path: string, takesProgress = false): IncludeInput | undefined {
   const message = value as Wire;
   if (!message) return undefined;
   if (message.progress === true && !takesProgress) {
-    throw new IntersticeError('INVALID_PARAMETER', `${path}.progress is true, but only StepStream sends progress.`, {
-      hint: 'Leave include.progress unset.',
+    throw new IntersticeError('INVALID_PARAMETER', `${path}.progress is true, but this answer is no stream.`, {
+      hint: 'Leave it unset; or accept application/x-ndjson, or call ResolveStream or StepStream.',
     });
   }
   const contactDistance = number(message.contactDistance);
@@ -141,6 +151,8 @@ export function toInclude(value: unknown, path: string, takesProgress = false): 
     contacts: message.contacts === true,
     vertices: message.vertices === true,
     ...(contactDistance === undefined ? {} : { contactDistance }),
+    ...(message.path === true ? { path: true } : {}),
+    ...(message.reasons === true ? { reasons: true } : {}),
   };
 }
 
@@ -172,16 +184,22 @@ export function text(value: unknown): string | undefined {
  * @param known id in the path, or in an earlier message of the stream; the message may repeat it
  * @throws INVALID_PARAMETER if the message has another id, MALFORMED_BODY if there is none
  */
-export function toSessionId(value: unknown, known?: string): string {
+export const toSessionId = (value: unknown, known?: string): string => toId('session', value, known);
+
+/** The job id of a request. @param known id in the path @throws as {@link toSessionId} */
+export const toJobId = (value: unknown, known?: string): string => toId('job', value, known);
+
+function toId(what: 'session' | 'job', value: unknown, known?: string): string {
+  const field = `${what}Id`;
   const given = text(value);
   if (given !== undefined && known !== undefined && given !== known) {
-    throw new IntersticeError('INVALID_PARAMETER', 'sessionId differs from the session that is called.', {
-      hint: 'Leave sessionId unset, or call the session that it names.',
+    throw new IntersticeError('INVALID_PARAMETER', `${field} differs from the ${what} that is called.`, {
+      hint: `Leave ${field} unset, or call the ${what} that it names.`,
     });
   }
-  const sessionId = given ?? known;
-  if (sessionId !== undefined) return sessionId;
-  throw new IntersticeError('MALFORMED_BODY', 'sessionId is missing.', { hint: 'Set sessionId; see /docs.' });
+  const id = given ?? known;
+  if (id !== undefined) return id;
+  throw new IntersticeError('MALFORMED_BODY', `${field} is missing.`, { hint: `Set ${field}; see /docs.` });
 }
 
 /** The object without its undefined members, which mean the same to the operations as absent ones. */

@@ -1,3 +1,4 @@
+import type { DiagnoseRequest } from '../../contract/diagnosis.js';
 import { IntersticeError } from '../../contract/errors.js';
 import type { CheckQuestion, CheckRequest, ResolveRequest } from '../../contract/requests.js';
 import type {
@@ -24,6 +25,7 @@ import {
   toSessionId,
   withSet,
 } from './fields.js';
+import { toUntangleOptions } from './untangle.js';
 import type { WireMessage } from './wire-message.js';
 
 /** Converts request messages of the contract into the requests of the operations. */
@@ -32,15 +34,17 @@ import type { WireMessage } from './wire-message.js';
 export interface RequestOrigin {
   /** The session that the HTTP path or an earlier message of the stream names; the message may repeat it. */
   readonly sessionId?: string | undefined;
-  /** Whether the request comes on a stream; only a stream can send progress. Default false. */
+  /** The job that the HTTP path names; the message may repeat it. */
+  readonly jobId?: string | undefined;
+  /** Whether the answer is a stream, which alone can send progress. Default false. */
   readonly takesProgress?: boolean;
 }
 
 /** @throws MALFORMED_BODY (mesh, start or target missing), SIZE_MISMATCH, INVALID_PARAMETER, UNIMPLEMENTED */
-export function toResolveRequest(message: WireMessage): ResolveRequest {
+export function toResolveRequest(message: WireMessage, { takesProgress }: RequestOrigin = {}): ResolveRequest {
   return withSet<ResolveRequest>({
     parameters: toParameters(message.parameters, 'parameters'),
-    ...toComputeOptions(message),
+    ...toComputeOptions(message, takesProgress),
     mesh: toMesh(required(message.mesh, 'mesh')),
     start: toPositions(required(message.start, 'start'), 'start'),
     target: toPositions(required(message.target, 'target'), 'target'),
@@ -73,6 +77,18 @@ export function toCheckRequest(message: WireMessage): CheckRequest {
   };
 }
 
+/** @throws MALFORMED_BODY (mesh or positions missing), SIZE_MISMATCH, INVALID_PARAMETER */
+export function toDiagnoseRequest(message: WireMessage): DiagnoseRequest {
+  return withSet<DiagnoseRequest>({
+    mesh: toMesh(required(message.mesh, 'mesh')),
+    positions: toPositions(required(message.positions, 'positions'), 'positions'),
+    target: toOptionalPositions(message.target, 'target'),
+    parameters: message.parameters ? toParameters(message.parameters, 'parameters') : undefined,
+    maxElements: number(message.maxElements),
+    timeBudgetSeconds: toSeconds(message.timeBudget),
+  });
+}
+
 const toOptionalPositions = (value: unknown, name: string) =>
   value ? toPositions(value as WireMessage, name) : undefined;
 
@@ -86,6 +102,7 @@ export function toCreateSessionRequest(message: WireMessage): CreateSessionReque
     idleTimeoutSeconds: toSeconds(message.idleTimeout),
     idempotencyKey: text(message.idempotencyKey),
     timeBudgetSeconds: toSeconds(message.timeBudget),
+    untangle: toUntangleOptions(message.untangle, 'untangle'),
   });
 }
 
@@ -121,7 +138,8 @@ export function toStepRequest(message: WireMessage, origin: RequestOrigin = {}):
   }
   return withSet<StepRequest>({
     sessionId: toSessionId(message.sessionId, origin.sessionId),
-    frame: message.frame === undefined || message.frame === null ? undefined : BigInt(message.frame as bigint),
+    frame: toFrame(message.frame),
+    afterFrame: toFrame(message.afterFrame),
     target: target ? toPositions(target as WireMessage, 'target') : undefined,
     partTargets: parts.length > 0 ? parts.map(toPartTarget) : undefined,
     start: start ? toPositions(start as WireMessage, 'start') : undefined,
@@ -131,6 +149,9 @@ export function toStepRequest(message: WireMessage, origin: RequestOrigin = {}):
     ...toComputeOptions(message, origin.takesProgress),
   });
 }
+
+const toFrame = (value: unknown): bigint | undefined =>
+  value === undefined || value === null ? undefined : BigInt(value as bigint);
 
 function toComputeOptions(message: WireMessage, takesProgress?: boolean) {
   return {

@@ -1,8 +1,15 @@
+import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
+import { connect as connectSocket } from 'node:net';
 import { deflateSync, gzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import t, { type Test } from 'tap';
-import { RECEIVE_WINDOW_BYTES, widenConnections, widenStreams } from '../../../src/transport/grpc/channel-settings.js';
+import {
+  channelOptions,
+  RECEIVE_WINDOW_BYTES,
+  widenConnections,
+  widenStreams,
+} from '../../../src/transport/grpc/channel-settings.js';
 import { SERVICE } from '../../../src/transport/grpc/service.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { hangingResolve } from '../fake-operations.js';
@@ -160,6 +167,30 @@ t.test('clients may send a whole mesh ahead', async (t) => {
   await new Promise<void>((resolve, reject) => session.ping((error) => (error ? reject(error) : resolve())));
   t.equal(session.state.remoteWindowSize, RECEIVE_WINDOW_BYTES, 'for the connection');
   t.same(lines, [], 'no warning');
+});
+
+/** What a client of HTTP/2 begins with: the preface, and settings without any. */
+const GREETING = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
+
+t.test('a client that answers no ping is disconnected', async (t) => {
+  const { port } = await openGrpc(t, { keepaliveMs: 50 });
+  const socket = connectSocket(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.resume().write(GREETING);
+  await once(socket, 'close');
+});
+
+t.test('how long a client may leave a ping unanswered', async (t) => {
+  const of = (keepaliveMs: number) => {
+    const options = channelOptions({ maxMessageBytes: 1, keepaliveMs });
+    return [options['grpc.keepalive_time_ms'], options['grpc.keepalive_timeout_ms']];
+  };
+  t.same(of(600_000), [60_000, 600_000], 'pings come more often than that');
+  t.same(of(5000), [5000, 5000]);
+  t.equal(of(0)[0], 0, 'no pings');
 });
 
 t.test('a library that has changed inside costs speed, not service', async (t) => {

@@ -17,7 +17,7 @@ const RESOLVE = {
 
 t.test('every unary method reaches its operation and answers with its message', async (t) => {
   const { client, operations } = await openGrpc(t);
-  const requests: Record<OperationName, object> = {
+  const requests: Record<Exclude<OperationName, 'watchJob'>, object> = {
     resolve: RESOLVE,
     check: { mesh: RESOLVE.mesh, positions: RESOLVE.start },
     createSession: { mesh: RESOLVE.mesh, start: RESOLVE.start, label: 'cape' },
@@ -26,6 +26,13 @@ t.test('every unary method reaches its operation and answers with its message', 
     updateSession: { sessionId: ID, label: '' },
     deleteSession: { sessionId: ID },
     step: { sessionId: ID, frame: 9007199254740993n, target: RESOLVE.target },
+    diagnose: { mesh: RESOLVE.mesh, positions: RESOLVE.start },
+    untangle: { mesh: RESOLVE.mesh, positions: RESOLVE.start, options: { turned: [2], maxIterations: 7 } },
+    submitJob: { resolve: RESOLVE, label: 'cape', keepFor: { seconds: 5, nanos: 0 } },
+    getJob: { jobId: ID, wait: { seconds: 1, nanos: 500_000_000 } },
+    listJobs: { pageSize: 3, label: 'cape' },
+    getJobResult: { jobId: ID },
+    deleteJob: { jobId: ID },
     info: {},
   };
   const answers: Partial<Record<OperationName, unknown>> = {};
@@ -38,20 +45,32 @@ t.test('every unary method reaches its operation and answers with its message', 
   }
   t.same(operations.resolves[0]!.request.target, FLOATS.target);
   t.equal(operations.checks.length, 1);
+  t.equal(operations.diagnoses.length, 1);
+  t.match(operations.untanglings[0]!.request, { positions: FLOATS.start, turned: [2], maxIterations: 7 });
   t.same(
     operations.sessionCalls.map(({ call }) => call),
-    ['create', 'get', 'list', 'update', 'delete', 'step'],
+    [
+      ...['create', 'get', 'list', 'update', 'delete', 'step'],
+      ...['submitJob', 'getJob', 'listJobs', 'getJobResult', 'deleteJob'],
+    ],
   );
   t.match(operations.sessionCalls[2]!.request, { pageSize: 3, label: 'cape' });
   t.match(operations.sessionCalls[3]!.request, { sessionId: ID, label: '' });
   t.match(operations.sessionCalls[5]!.request, { sessionId: ID, frame: 9007199254740993n });
+  t.match(operations.sessionCalls[6]!.request, { label: 'cape', keepForSeconds: 5 });
+  t.match(operations.sessionCalls[7]!.request, { jobId: ID, waitSeconds: 1.5 });
   t.match(answers, {
+    submitJob: { id: /^fedc/, state: 2, progress: { steps: 7 } },
+    getJob: { label: 'cape', bytes: 4096n },
+    listJobs: { jobs: [{ label: 'cape' }], nextPageToken: 'more' },
+    getJobResult: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
     resolve: { positions: { scalar: 1 }, report: { status: 1, steps: 7 } },
     check: { intersectionCount: 1n },
     createSession: { id: /^0123/, label: 'cape' },
     getSession: { lastReport: { steps: 7 } },
     listSessions: { sessions: [{ label: 'cape' }], nextPageToken: 'more' },
     step: { frame: 9007199254740993n, report: { steps: 7 } },
+    diagnose: { regionCount: 1n },
     info: { version: '0.1.0', features: ['resolve', 'check'] },
   });
 });

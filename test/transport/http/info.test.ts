@@ -19,17 +19,6 @@ t.test('GET /v1', async (t) => {
   });
 });
 
-t.test('the root leads people to the reference and tells programs where things are', async (t) => {
-  const { app } = await openDoor(t);
-  const person = await app.inject({ url: '/', headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' } });
-  t.equal(person.statusCode, 302);
-  t.equal((await app.inject(new URL(String(person.headers.location), 'http://x/').pathname)).statusCode, 200);
-  const program = await app.inject('/');
-  t.match(program.json(), { service: 'interstice', reference: 'docs' });
-  for (const path of ['reference', 'openapi', 'server', 'ready', 'sessions'] as const)
-    t.equal((await app.inject(`/${program.json()[path]}`)).statusCode, 200, path);
-});
-
 t.test('health', async (t) => {
   const { app, state } = await openDoor(t);
   t.same((await app.inject({ url: '/livez' })).json(), { status: 'ok' });
@@ -56,11 +45,17 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
     '/readyz',
     '/v1',
     '/v1/check',
+    '/v1/diagnose',
+    '/v1/jobs',
+    '/v1/jobs/{id}',
+    '/v1/jobs/{id}/result',
+    '/v1/jobs/{id}/watch',
     '/v1/resolve',
     '/v1/sessions',
     '/v1/sessions/{id}',
     '/v1/sessions/{id}/report',
     '/v1/sessions/{id}/steps',
+    '/v1/untangle',
   ]);
   const chapters = document.tags.map(({ name }: { name: string }) => name);
   for (const [path, methods] of Object.entries<Record<string, { tags?: string[] }>>(document.paths)) {
@@ -101,6 +96,7 @@ t.test('the OpenAPI document describes every path, message and code', async (t) 
     [
       'scalar',
       'frame',
+      'after_frame',
       'id',
       'x-session-id',
       'interstice-time-budget-ms',

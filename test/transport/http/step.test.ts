@@ -126,7 +126,7 @@ t.test('what is refused', async (t) => {
     [{ headers: { ...bare, 'interstice-override': '{"dampin": 1}' }, payload }, 'UNKNOWN_FIELD', /override\.dampin/],
     [{ headers: { 'interstice-override': '{}' }, payload: {} }, 'INVALID_PARAMETER', /interstice-override/],
     [{ payload: { sessionId: 'other' } }, 'INVALID_PARAMETER', /differs from the session/],
-    [{ payload: { include: { progress: true } } }, 'INVALID_PARAMETER', /StepStream/],
+    [{ payload: { include: { progress: true } } }, 'INVALID_PARAMETER', /no stream/],
     [
       { headers: { 'content-type': 'multipart/form-data; boundary=x' }, payload },
       'UNSUPPORTED_MEDIA_TYPE',
