@@ -23,7 +23,7 @@ export function rmsOf({ mesh, positions }: Judged, target: Float64Array): number
 export const STRETCH_ROUNDING = 1e-4;
 
 /** The largest length of an edge with a dynamic vertex, relative to its length in the target. */
-export function stretchOf({ mesh, positions }: Judged, target: Float64Array): number {
+export function stretchOf({ mesh, positions }: Pick<Judged, 'mesh' | 'positions'>, target: Float64Array): number {
   const length = (x: Float64Array, i: number, j: number) =>
     Math.hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1], x[3 * i + 2] - x[3 * j + 2]);
   let largest = 0;

@@ -95,9 +95,10 @@ export class DirectSession {
   }
 
   /** Frees the scene; what it saves crosses to another thread and back, as in the service. */
-  park(): void {
+  async park(): Promise<void> {
     this.measures = this.scenes.heldOf(this.state.key)?.measures;
-    this.saved = structuredClone(this.scenes.park(this.state.key)) ?? undefined;
+    this.saved = structuredClone(await this.scenes.readLast(this.state.key)) ?? undefined;
+    this.scenes.drop(this.state.key);
   }
 
   private context(): JobContext {

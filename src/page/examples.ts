@@ -1,0 +1,43 @@
+import { readMeshBlob, readOptionsText } from './files/open-files.js';
+import type { Runner } from './runner.js';
+import type { Service } from './service/service.js';
+import { byId, make } from './ui/dom.js';
+import type { OpenDialog } from './ui/open-dialog.js';
+
+/** What the examples are called, the clearest first; others have the name of their folder, and come last. */
+const TITLES: Readonly<Record<string, string>> = {
+  spike: 'Cloth over a spike',
+  sleeve: 'Arm in a sleeve',
+  layers: 'Swapped layers',
+  hair: 'Hair',
+  sand: 'Sand',
+  solid: 'Soft solid',
+};
+
+/** Offers the example pairs of the service: one click resolves and shows one. */
+export async function offerExamples(service: Service, runner: Runner, dialog: OpenDialog): Promise<void> {
+  const names = await service.examples().catch(() => []);
+  byId('examples-box').hidden = names.length === 0;
+  const list = byId('examples');
+  const known = Object.keys(TITLES);
+  const rank = (name: string) => (known.includes(name) ? known.indexOf(name) : known.length);
+  for (const name of [...names].sort((a, b) => rank(a) - rank(b))) {
+    const button = make('button', { type: 'button' }, TITLES[name] ?? name);
+    button.addEventListener('click', () => void openExample(service, runner, dialog, name));
+    list.append(make('li', {}, button));
+  }
+}
+
+async function openExample(service: Service, runner: Runner, dialog: OpenDialog, name: string): Promise<void> {
+  try {
+    const files = ['start.obj', 'target.obj', 'options.json'];
+    const [start, target, options] = await Promise.all(files.map((file) => service.example(name, file)));
+    // Into the dialog as well, so that it can be resolved again with other parameters.
+    dialog.start = await readMeshBlob('start.obj', start!);
+    dialog.target = await readMeshBlob('target.obj', target!);
+    dialog.options = readOptionsText('options.json', await options!.text());
+    await runner.run({ ...dialog.job(), title: TITLES[name] ?? name });
+  } catch (thrown) {
+    runner.report(thrown);
+  }
+}

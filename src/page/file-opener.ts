@@ -1,0 +1,96 @@
+import { CERTIFICATE } from './certifier.js';
+import {
+  assertPair,
+  COMPANION,
+  type OpenedMesh,
+  orderNames,
+  readMeshBlob,
+  readOptionsText,
+} from './files/open-files.js';
+import { byId } from './ui/dom.js';
+import type { OpenDialog } from './ui/open-dialog.js';
+
+/** Files that are chosen or dropped become the start and the target of the dialog. */
+export class FileOpener {
+  readonly #input = byId<HTMLInputElement>('files');
+
+  constructor(
+    private readonly dialog: OpenDialog,
+    private readonly onCertificate: (file: File) => void,
+    private readonly onError: (thrown: unknown) => void,
+  ) {
+    this.#input.addEventListener('change', () => {
+      void this.take([...(this.#input.files ?? [])]);
+      // So that the same file can be chosen again.
+      this.#input.value = '';
+    });
+    this.#wireDrop();
+  }
+
+  choose(): void {
+    this.#input.click();
+  }
+
+  /**
+   * One mesh file is the start if there is none yet, or if there is a pair of two files already; otherwise the target. A start with morph
+   * targets is a pair by itself.
+   */
+  async take(files: readonly File[]): Promise<void> {
+    try {
+      const certificate = files.find(({ name }) => CERTIFICATE.test(name));
+      if (certificate) {
+        if (files.length > 1) throw new Error('Open a certificate by itself, without other files.');
+        this.onCertificate(certificate);
+        return;
+      }
+      const meshes: OpenedMesh[] = [];
+      const byName = new Map(files.map((file) => [file.name, file]));
+      for (const name of orderNames([...byName.keys()])) {
+        const file = byName.get(name)!;
+        if (/\.json$/i.test(name)) this.dialog.options = readOptionsText(name, await file.text());
+        else if (!COMPANION.test(name)) meshes.push(await readMeshBlob(name, file, byName));
+      }
+      const [first, second] = meshes;
+      if (meshes.length > 2) throw new Error(`Open a start and a target; ${meshes.length} meshes were chosen.`);
+      if (first && second) {
+        assertPair(first, second);
+        [this.dialog.start, this.dialog.target] = [first, second];
+      } else if (first && this.dialog.start && (!this.dialog.target || this.dialog.target.isMorph)) {
+        assertPair(this.dialog.start, first);
+        this.dialog.target = first;
+      } else if (first) {
+        // The pair that a file of its own can be: its mesh as it is, and one of its morph targets.
+        const [morph] = first.morphs?.names ?? [];
+        [this.dialog.start, this.dialog.target] = [first, morph === undefined ? undefined : first.morphs?.open(morph)];
+      }
+      this.dialog.open();
+    } catch (thrown) {
+      this.onError(thrown);
+    }
+  }
+
+  #wireDrop(): void {
+    const shade = byId('drop');
+    let depth = 0;
+    const isFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
+    document.addEventListener('dragenter', (event) => {
+      if (!isFiles(event)) return;
+      depth += 1;
+      shade.hidden = false;
+    });
+    document.addEventListener('dragleave', () => {
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) shade.hidden = true;
+    });
+    document.addEventListener('dragover', (event) => {
+      if (isFiles(event)) event.preventDefault();
+    });
+    document.addEventListener('drop', (event) => {
+      depth = 0;
+      shade.hidden = true;
+      if (!isFiles(event)) return;
+      event.preventDefault();
+      void this.take([...(event.dataTransfer?.files ?? [])]);
+    });
+  }
+}

@@ -1,0 +1,77 @@
+/** Numbers as people read them. Lengths are in the unit of the files, which the page knows only if it is told. */
+
+export type LengthUnit = 'm' | 'cm' | 'mm' | 'unit';
+
+export const LENGTH_UNITS: Readonly<Record<LengthUnit, string>> = {
+  m: 'metres',
+  cm: 'centimetres',
+  mm: 'millimetres',
+  unit: 'unknown',
+};
+
+/** Metres per unit, where the unit is known. */
+const METRES: Readonly<Record<Exclude<LengthUnit, 'unit'>, number>> = { m: 1, cm: 0.01, mm: 0.001 };
+
+const STEPS: readonly (readonly [limit: number, factor: number, name: string])[] = [
+  [1e-3, 1e6, 'µm'],
+  [1, 1e3, 'mm'],
+  [1e3, 1, 'm'],
+  [Number.POSITIVE_INFINITY, 1e-3, 'km'],
+];
+
+/** A scale for lengths up to `largest`: the name of the unit, and what a length of the files is multiplied by. */
+export function lengthScale(largest: number, unit: LengthUnit): { readonly name: string; readonly factor: number } {
+  if (unit === 'unit') return { name: 'units', factor: 1 };
+  const metres = Math.abs(largest) * METRES[unit];
+  if (metres === 0) return { name: 'mm', factor: 1e3 * METRES[unit] };
+  // Lengths of 0.1 mm and more are read in millimetres.
+  const [, factor, name] = STEPS.find(([limit], i) => metres < (i === 0 ? 1e-4 : limit))!;
+  return { name, factor: factor * METRES[unit] };
+}
+
+/** "1.23 mm" */
+export function formatLength(value: number, unit: LengthUnit): string {
+  const { name, factor } = lengthScale(value, unit);
+  return `${formatNumber(value * factor)}\u202f${name}`;
+}
+
+/** Three significant digits; thousands are grouped, and far orders of magnitude in powers of ten. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '–';
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  if (size >= 1e7 || size < 1e-4) {
+    const [mantissa, exponent] = value.toExponential(2).split('e');
+    return `${Number(mantissa)}\u202f×\u202f10${superscript(Number(exponent))}`;
+  }
+  if (size >= 1000) return Math.round(value).toLocaleString('en-GB');
+  return String(Number(value.toPrecision(3)));
+}
+
+export const formatCount = (value: number): string => value.toLocaleString('en-GB');
+
+/** "812 µs", "4.5 ms", "1.2 s" */
+export function formatMicroseconds(us: number): string {
+  if (us < 1000) return `${Math.round(us)}\u202fµs`;
+  return us < 1e6 ? `${formatNumber(us / 1000)}\u202fms` : `${formatNumber(us / 1e6)}\u202fs`;
+}
+
+export const formatPlural = (count: number, noun: string): string =>
+  `${formatCount(count)}\u202f${noun}${count === 1 ? '' : 's'}`;
+
+const DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
+
+const superscript = (value: number): string =>
+  (value < 0 ? '⁻' : '') + [...String(Math.abs(value))].map((digit) => DIGITS[Number(digit)]).join('');
+
+/** About five round numbers from `low` to `high`, ends included where they are round. */
+export function roundTicks(low: number, high: number): number[] {
+  const span = high - low;
+  if (!(span > 0)) return [low];
+  const rough = span / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= rough)!;
+  const ticks: number[] = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * span; i++) ticks.push(i * step);
+  return ticks;
+}

@@ -1,0 +1,226 @@
+import { Client } from '../../client/client.js';
+import { Connection } from '../../client/connection.js';
+import { ServiceError } from '../../client/errors.js';
+import type { Job } from '../../client/job.js';
+import type {
+  CheckAnswer,
+  Diagnosis,
+  JobStatus,
+  Mesh,
+  Parameters,
+  Positions,
+  ResolveResult,
+  ServerInfo,
+  UntangledState,
+  UntangleProgress,
+} from '../../client/types.js';
+import { motionFromJson } from '../../client/wire.js';
+import type { Progress, Report } from '../../contract/report.js';
+import { type ContractTables, decode } from './decode.js';
+
+/** By the build. */
+declare const CONTRACT_TABLES: ContractTables;
+
+/** A session as `GET /v1/sessions` lists it: what the page shows of it. */
+export interface ListedSession {
+  readonly id: string;
+  readonly label: string;
+  readonly frame: number;
+  readonly residency: string;
+  readonly deviceBytes: number;
+  readonly created: string;
+  readonly lastUsed: string;
+  readonly mesh: {
+    readonly vertices: number;
+    readonly triangles: number;
+    readonly segments: number;
+    readonly particles: number;
+  };
+  readonly lastReport?: Report;
+}
+
+/** A computation of minutes is not cut off by the client; the person can cancel it. */
+const TIMEOUT_SECONDS = 3600;
+/** States for which a path must have room, or it is not asked for: less is no path that one would look at. */
+const LEAST_STATES = 16;
+/** Vertices up to which an answer with its path may be text, where a service has no jobs. */
+const MAX_TEXT_VERTICES = 20_000;
+/** A result that nobody fetches, as the tab was closed, is kept by the service this long, seconds: time to reload the page. */
+const KEEP_SECONDS = 900;
+/** What the page calls its jobs. */
+const LABEL = 'page';
+/** Intersecting pairs of a state that are listed, to be shown as a map. */
+const MAX_PAIRS = 20_000;
+
+/** Elements that a finding of a diagnosis names, to be marked in the scene. */
+const MAX_ELEMENTS = 2000;
+
+/** Who waits for an answer, and what it wants to be told meanwhile. */
+export interface Asked {
+  readonly signal: AbortSignal;
+  /** called with the name of the job, where it is one */
+  readonly onJob: (id: string) => void;
+  /** called about once a second */
+  readonly onProgress: (status: RunStatus) => void;
+}
+
+/** How far a computation is. */
+export type RunStatus = Pick<JobStatus, 'state' | 'phase' | 'ahead' | 'progress'>;
+
+interface ResolveOptions extends Asked {
+  readonly parameters: Parameters;
+  readonly timeBudgetSeconds?: number;
+}
+
+/** The service that this page came from. */
+export class Service {
+  #key: string | undefined;
+  #client!: Client;
+  #connection!: Connection;
+  #info: Promise<ServerInfo> | undefined;
+
+  /** @param base address with the prefix that a proxy adds */
+  constructor(readonly base: string) {
+    this.setKey(undefined);
+  }
+
+  /** @param key is kept in memory only */
+  setKey(key: string | undefined): void {
+    this.#key = key;
+    this.#info = undefined;
+    const options = {
+      ...(key === undefined ? {} : { apiKey: key }),
+      timeoutSeconds: TIMEOUT_SECONDS,
+      retry: { attempts: 1 },
+      // The default is bound to nothing, which browsers refuse.
+      fetch: fetch.bind(globalThis),
+    };
+    this.#client = new Client(this.base, options);
+    this.#connection = new Connection(this.base, options);
+  }
+
+  get hasKey(): boolean {
+    return this.#key !== undefined;
+  }
+
+  info(): Promise<ServerInfo> {
+    return this.#client.info();
+  }
+
+  /**
+   * The answer with contacts, what holds each vertex and, where it fits into a message, the path. Where the service has jobs it is one,
+   * which no connection has to wait for, and whose result comes as bytes.
+   */
+  async resolve(mesh: Mesh, start: Positions, target: Positions, options: ResolveOptions): Promise<ResolveResult> {
+    const { features, limits } = await this.#known();
+    const isJob = features.includes('jobs');
+    const width = start instanceof Float64Array || target instanceof Float64Array ? 8 : 4;
+    const pathFits = 3 * width * mesh.vertexCount * LEAST_STATES <= limits.maxMessageBytes;
+    const path = isJob ? pathFits : mesh.vertexCount <= MAX_TEXT_VERTICES;
+    const include = { contacts: true, vertices: true, reasons: true };
+    const ask = (withPath: boolean) => {
+      const asked = { ...options, include: { ...include, path: withPath } };
+      if (isJob) return this.#resolveAsJob(mesh, start, target, asked);
+      const onProgress = (progress: Progress) => options.onProgress({ state: 'JOB_RUNNING', progress });
+      return this.#client.resolve(mesh, start, target, { ...asked, onProgress });
+    };
+    try {
+      return await ask(path);
+    } catch (thrown) {
+      // A path of very many steps; or so many contacts that the service lists none.
+      if (!(thrown instanceof ServiceError) || thrown.code !== 'TOO_LARGE' || !path) throw thrown;
+      return await ask(false);
+    }
+  }
+
+  async #resolveAsJob(
+    mesh: Mesh,
+    start: Positions,
+    target: Positions,
+    { onJob, onProgress, ...options }: ResolveOptions & { readonly include: object },
+  ): Promise<ResolveResult> {
+    // Somebody waits for it, which a job does not suppose.
+    const work = { ...options, priority: 'NORMAL', label: LABEL, keepForSeconds: KEEP_SECONDS } as const;
+    const job = await this.#client.submit(mesh, start, target, work);
+    onJob(job.id);
+    return this.#resultOf(job, { onProgress, signal: options.signal });
+  }
+
+  /** The answer of a job that this page has submitted before it was loaded again. @throws ServiceError JOB_NOT_FOUND */
+  resume(id: string, options: Pick<Asked, 'onProgress' | 'signal'>): Promise<ResolveResult> {
+    return this.#resultOf(this.#client.job(id), options);
+  }
+
+  /**
+   * Waits for the end, fetches the result, and has the service forget the job; one that is cancelled is stopped. While the service
+   * cannot be reached, or wants a key, the job goes on: who loads the page again finds it.
+   */
+  async #resultOf(job: Job, { onProgress, signal }: Pick<Asked, 'onProgress' | 'signal'>): Promise<ResolveResult> {
+    // What is not forgotten in this way is after its keeping time.
+    const forget = () => void job.delete().catch(() => {});
+    signal.addEventListener('abort', forget, { once: true });
+    try {
+      const { error } = await job.wait({ onProgress, signal });
+      if (error) {
+        forget();
+        throw error;
+      }
+      const bytes = await this.#connection.request(
+        `/v1/jobs/${encodeURIComponent(job.id)}/result`,
+        { method: 'GET', headers: { accept: 'application/x-protobuf' }, signal },
+        async (answer) => new Uint8Array(await answer.arrayBuffer()),
+      );
+      forget();
+      return motionFromJson(decode(CONTRACT_TABLES, 'ResolveResponse', bytes)) as ResolveResult;
+    } finally {
+      signal.removeEventListener('abort', forget);
+    }
+  }
+
+  #known(): Promise<ServerInfo> {
+    this.#info ??= this.info().catch((thrown: unknown) => {
+      this.#info = undefined;
+      throw thrown;
+    });
+    return this.#info;
+  }
+
+  check(mesh: Mesh, positions: Positions, signal: AbortSignal): Promise<CheckAnswer> {
+    return this.#client.check(mesh, positions, { maxPairs: MAX_PAIRS, signal });
+  }
+
+  diagnose(mesh: Mesh, start: Positions, target: Positions | undefined, signal: AbortSignal): Promise<Diagnosis> {
+    return this.#client.diagnose(mesh, start, { signal, maxElements: MAX_ELEMENTS, ...(target ? { target } : {}) });
+  }
+
+  untangle(
+    mesh: Mesh,
+    start: Positions,
+    turned: readonly number[],
+    options: { readonly signal: AbortSignal; readonly onProgress: (progress: UntangleProgress) => void },
+  ): Promise<UntangledState> {
+    return this.#client.untangle(mesh, start, { ...options, turned });
+  }
+
+  async sessions(): Promise<readonly ListedSession[]> {
+    const answer = await this.#connection.requestJson('/v1/sessions', { method: 'GET' });
+    return (answer as { sessions: ListedSession[] }).sessions;
+  }
+
+  /** Names of the example pairs that the service has. */
+  async examples(): Promise<readonly string[]> {
+    return (await this.#file('examples.json')).json() as Promise<string[]>;
+  }
+
+  async example(name: string, file: string): Promise<Blob> {
+    return (await this.#file(`examples/${name}/${file}`)).blob();
+  }
+
+  async #file(path: string): Promise<Response> {
+    const answer = await fetch(`${this.base}/page/${path}`).catch((cause: unknown) => {
+      throw new ServiceError({ code: 'UNREACHABLE', message: 'The service cannot be reached.', cause });
+    });
+    if (!answer.ok) throw new ServiceError({ code: 'NOT_FOUND', message: `The service has no file ${path}.` });
+    return answer;
+  }
+}

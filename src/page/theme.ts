@@ -1,0 +1,22 @@
+import type { Stage } from './stage.js';
+import { byId } from './ui/dom.js';
+
+/** Dark or light: as the system says until somebody presses the switch, which holds for this visit. */
+export function wireTheme(stage: Stage): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  let chosen: 'dark' | 'light' | undefined;
+  const apply = () => {
+    document.documentElement.dataset.theme = chosen ?? (system.matches ? 'dark' : 'light');
+    const styles = getComputedStyle(document.documentElement);
+    const colour = (name: string) => styles.getPropertyValue(name).trim();
+    stage.setTheme({ mark: colour('--mark'), fault: colour('--bad'), contact: colour('--contact') });
+  };
+  const change = () => {
+    chosen = document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark';
+    apply();
+  };
+  system.addEventListener('change', apply);
+  byId('theme').addEventListener('click', change);
+  apply();
+  return change;
+}

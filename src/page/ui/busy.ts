@@ -1,0 +1,76 @@
+import type { JobPhase } from '../../contract/long-jobs.js';
+import { formatCount, formatNumber, formatPlural } from '../format.js';
+import type { RunStatus } from '../service/service.js';
+import { byId } from './dom.js';
+
+/** Time after which it is said that something computes, milliseconds: less is not worth a flicker. */
+const BUSY_AFTER_MS = 250;
+
+const PHASES: Readonly<Record<JobPhase, string>> = {
+  START_CHECK: 'The service tests the start…',
+  SOLVING: 'The service computes…',
+  ANSWER_CHECK: 'The service tests the answer…',
+};
+
+/** Says that something computes, since when, and how far it is. */
+export class Busy {
+  #clock: ReturnType<typeof setInterval> | undefined;
+  #status: RunStatus | undefined;
+  #isKept = false;
+
+  /** @param vertices of the mesh @param since when it began, by `performance.now()` */
+  start(vertices: number, since = performance.now()): void {
+    this.stop();
+    this.#clock = setInterval(() => {
+      const seconds = (performance.now() - since) / 1000;
+      const note = [
+        `${seconds.toFixed(seconds < 60 ? 1 : 0)} s`,
+        `${formatCount(vertices)} vertices`,
+        ...this.#words(),
+      ];
+      this.say(this.#phase(), note.join(', '));
+      byId('busy-kept').hidden = !this.#isKept;
+    }, BUSY_AFTER_MS);
+  }
+
+  /** @param status of the job, as the service has last described it */
+  progress(status: RunStatus): void {
+    this.#status = status;
+  }
+
+  /** Says that the job survives a reload of the page. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  stop(): void {
+    clearInterval(this.#clock);
+    this.#status = undefined;
+    this.#isKept = false;
+    byId('busy').hidden = true;
+    byId('busy-kept').hidden = true;
+  }
+
+  say(text: string, note: string): void {
+    byId('busy').hidden = false;
+    byId('busy-text').textContent = text;
+    byId('busy-note').textContent = note;
+  }
+
+  #phase(): string {
+    const { state, phase, ahead } = this.#status ?? {};
+    if (state !== 'JOB_WAITING') return PHASES[phase ?? 'SOLVING'];
+    return ahead ? `Waiting behind ${formatPlural(ahead, 'request')}…` : 'Waiting for its turn…';
+  }
+
+  #words(): string[] {
+    const progress = this.#status?.progress;
+    if (!progress) return [];
+    const { steps, residual, unfinishedVertices } = progress;
+    return [
+      `step ${steps}`,
+      `residual ${formatNumber(residual)}`,
+      `${formatCount(unfinishedVertices)} vertices under way`,
+    ];
+  }
+}

@@ -1,0 +1,70 @@
+/** Elements of the page by their id; the template and this code belong together, so a missing one is a fault. */
+export function byId<T extends Element = HTMLElement>(id: string): T {
+  const found = document.getElementById(id);
+  if (!found) throw new Error(`The page has no element #${id}.`);
+  return found as unknown as T;
+}
+
+type Content = Node | string | undefined | false;
+
+/** A new element. Text stays text: nothing here is parsed as HTML. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<Omit<HTMLElementTagNameMap[K], 'style' | 'dataset'>> = {},
+  ...content: readonly Content[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  Object.assign(element, properties);
+  for (const each of content) if (each !== undefined && each !== false) element.append(each);
+  return element;
+}
+
+/** A list of terms and values. Values that are undefined are left out. */
+export function definitions(
+  className: string,
+  rows: readonly (readonly [string, Content, string?])[],
+): HTMLDListElement {
+  const list = make('dl', { className });
+  for (const [term, value, note] of rows) {
+    if (value === undefined || value === false) continue;
+    const name = make('dt', {}, term);
+    const data = make('dd', {}, value, note !== undefined && make('small', {}, note));
+    if (className === 'figures') list.append(make('div', {}, name, data));
+    else list.append(name, data);
+  }
+  return list;
+}
+
+export const section = (title: string, ...content: readonly Content[]): HTMLElement =>
+  make('section', {}, make('h3', {}, title), ...content);
+
+export function setPressed(button: HTMLElement, isPressed: boolean): void {
+  button.setAttribute('aria-pressed', String(isPressed));
+}
+
+/** The tabs of the results: arrow keys go from one to the next, as the pattern for tabs demands. */
+export function wireTabs(list: HTMLElement, onShow: (name: string) => void): (name: string) => void {
+  const tabs = [...list.querySelectorAll<HTMLButtonElement>('[role="tab"]')];
+  const nameOf = (tab: HTMLElement) => tab.getAttribute('aria-controls') ?? '';
+  const show = (chosen: HTMLButtonElement) => {
+    for (const tab of tabs) {
+      const isChosen = tab === chosen;
+      tab.setAttribute('aria-selected', String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+      byId(nameOf(tab)).hidden = !isChosen;
+    }
+    onShow(nameOf(chosen));
+  };
+  for (const [i, tab] of tabs.entries()) {
+    tab.addEventListener('click', () => show(tab));
+    tab.addEventListener('keydown', (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const next = tabs[(i + step + tabs.length) % tabs.length]!;
+      next.focus();
+      show(next);
+    });
+  }
+  return (name) => show(tabs.find((tab) => nameOf(tab) === name)!);
+}

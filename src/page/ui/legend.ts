@@ -1,0 +1,93 @@
+import { cssOf, mapBytes } from '../colours.js';
+import { type Field, rangeOf } from '../fields/field.js';
+import { formatCount, formatNumber, type LengthUnit, lengthScale, roundTicks } from '../format.js';
+import type { Range } from '../stage.js';
+import { byId, make } from './dom.js';
+
+const RAMP_PIXELS = 256;
+/** Ticks nearer to each other than this share of the ramp would overlap. */
+const TICK_ROOM = 0.17;
+
+/** Range of a field that holds for all its states, so that colours keep their meaning while the slider moves. */
+export function rangeFor(field: Field, samples: readonly Float32Array[]): Range {
+  let high = Number.NEGATIVE_INFINITY;
+  for (const values of samples) high = Math.max(high, rangeOf(values)?.high ?? high);
+  if (!(high > field.low))
+    high = field.low + (field.quantity === 'length' ? 1e-6 : field.quantity === 'count' ? 1 : 0.01);
+  const ticks = roundTicks(field.low, high);
+  return { low: field.low, high, lines: field.quantity === 'count' ? 0 : (ticks[1] ?? high) - (ticks[0] ?? field.low) };
+}
+
+/** Shows what the colours mean: the map with its values, the unit, and marked values. */
+export function drawLegend(
+  field: Field | undefined,
+  range: Range | undefined,
+  {
+    unit,
+    note,
+    values,
+  }: { readonly unit: LengthUnit; readonly note: string; readonly values: Float32Array | undefined },
+): void {
+  const used = new Map<number, number>();
+  if (field?.categories) for (const value of values ?? []) used.set(value, (used.get(value) ?? 0) + 1);
+  byId('legend-body').hidden = !field || !range || field.categories !== undefined;
+  const list = byId('categories');
+  list.replaceChildren();
+  list.hidden = !field?.categories;
+  const text = byId('legend-text');
+  text.textContent = note;
+  text.hidden = note === '';
+  if (!field || !range) return;
+  if (field.categories) {
+    for (const [i, { label, colour }] of field.categories.entries()) {
+      if (!used.has(i)) continue;
+      const swatch = make('span', { className: 'swatch' });
+      swatch.style.background = cssOf(colour);
+      list.append(make('li', {}, swatch, label, make('span', { className: 'amount' }, formatCount(used.get(i)!))));
+    }
+    return;
+  }
+  const { low, high } = range;
+  drawRamp(field.isReversed === true);
+  const scale =
+    field.quantity === 'length' ? lengthScale(high, unit) : { name: field.quantity === 'ratio' ? '×' : '', factor: 1 };
+  const places = roundTicks(low * scale.factor, high * scale.factor);
+  const shown: { at: number; text: string }[] = [];
+  for (const value of places) {
+    const at = (value / scale.factor - low) / (high - low);
+    const previous = shown.at(-1);
+    if (previous && at - previous.at < TICK_ROOM) continue;
+    shown.push({ at, text: formatNumber(value) });
+  }
+  const ticks = byId('ticks');
+  ticks.replaceChildren();
+  for (const [i, { at, text: value }] of shown.entries()) {
+    const isLast = i === shown.length - 1;
+    const label = make('span', {}, isLast && scale.name ? `${value}\u202f${scale.name}` : value);
+    if (at > 0.88) label.className = 'last';
+    label.style.left = `${100 * Math.min(1, at)}%`;
+    ticks.append(label);
+  }
+  const marks = byId('marks');
+  marks.replaceChildren();
+  if (field.mark && field.mark.value > low && field.mark.value < high) {
+    const mark = make('i', { title: `${field.mark.name} = ${formatNumber(field.mark.value)}` });
+    mark.style.left = `${(100 * (field.mark.value - low)) / (high - low)}%`;
+    marks.append(mark);
+  }
+}
+
+function drawRamp(isReversed: boolean): void {
+  const canvas = byId<HTMLCanvasElement>('ramp');
+  const context = canvas.getContext('2d');
+  if (!context) return;
+  const bytes = mapBytes(RAMP_PIXELS);
+  const image = context.createImageData(RAMP_PIXELS, canvas.height);
+  for (let y = 0; y < canvas.height; y++) {
+    for (let x = 0; x < RAMP_PIXELS; x++) {
+      const from = 4 * (isReversed ? RAMP_PIXELS - 1 - x : x);
+      image.data.set(bytes.subarray(from, from + 4), 4 * (y * RAMP_PIXELS + x));
+    }
+  }
+  context.putImageData(image, 0, 0);
+}

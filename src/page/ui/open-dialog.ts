@@ -1,0 +1,144 @@
+import type { Parameters } from '../../client/types.js';
+import type { Positions } from '../../contract/mesh.js';
+import { type OpenedMesh, type OptionsFile, type Pair, pairOf, seamsOf } from '../files/open-files.js';
+import { formatCount, formatPlural, LENGTH_UNITS, type LengthUnit } from '../format.js';
+import { byId, make } from './dom.js';
+
+/** A pair of files with what was chosen for it: all that a request needs. */
+export interface Job extends Pair {
+  readonly title: string;
+  readonly start: Positions;
+  readonly target: Positions | undefined;
+  readonly parameters: Parameters;
+  readonly timeBudgetSeconds: number | undefined;
+}
+
+/** The dialog in which a person sees which file is which, and sets what the request asks for. */
+export class OpenDialog {
+  start: OpenedMesh | undefined;
+  target: OpenedMesh | undefined;
+  #options: OptionsFile = {};
+  readonly #dialog = byId<HTMLDialogElement>('open-dialog');
+
+  constructor(onResolve: (job: Job) => void, onUnit: (unit: LengthUnit) => void) {
+    const unit = byId<HTMLSelectElement>('unit');
+    for (const [value, name] of Object.entries(LENGTH_UNITS)) unit.append(make('option', { value }, name));
+    unit.addEventListener('change', () => onUnit(unit.value as LengthUnit));
+    const morph = byId<HTMLSelectElement>('morph');
+    morph.addEventListener('change', () => {
+      try {
+        this.target = morph.value === '' ? undefined : this.start?.morphs?.open(morph.value);
+        this.#describe();
+      } catch (thrown) {
+        byId('open-note').textContent = (thrown as Error).message;
+      }
+    });
+    byId('swap').addEventListener('click', () => {
+      [this.start, this.target] = [this.target, this.start];
+      this.#describe();
+    });
+    byId<HTMLFormElement>('open-form').addEventListener('submit', (event) => {
+      if ((event.submitter as HTMLButtonElement | null)?.value !== 'resolve') return;
+      event.preventDefault();
+      try {
+        const job = this.job();
+        this.#dialog.close();
+        onResolve(job);
+      } catch (thrown) {
+        byId('open-note').textContent = (thrown as Error).message;
+      }
+    });
+  }
+
+  /** Members of an options file set the fields of the dialog; what has no field is sent as it is. */
+  set options(options: OptionsFile) {
+    this.#options = options;
+    const { quality, activationDistance, onIntersectingStart } = options.parameters ?? {};
+    byId<HTMLSelectElement>('quality').value = String(quality ?? 'BALANCED');
+    byId<HTMLInputElement>('delta').value = activationDistance === undefined ? '' : String(activationDistance);
+    byId<HTMLInputElement>('kinematic').value =
+      options.kinematicFrom === undefined ? '' : String(options.kinematicFrom);
+    byId<HTMLSelectElement>('on-start').value = String(onIntersectingStart ?? 'REJECT');
+    byId<HTMLInputElement>('budget').value = '';
+    byId<HTMLInputElement>('weld').checked = false;
+  }
+
+  open(): void {
+    this.#describe();
+    if (!this.#dialog.open) this.#dialog.showModal();
+  }
+
+  #describe(): void {
+    const describe = (opened: OpenedMesh | undefined) =>
+      opened
+        ? `${opened.name}, ${formatPlural(opened.file.vertexCount, 'vertex').replace('vertexs', 'vertices')}`
+        : 'none';
+    byId('file-start').textContent = describe(this.start);
+    byId('file-target').textContent = describe(this.target);
+    this.#listMorphs();
+    this.#describeSeams();
+    byId<HTMLButtonElement>('swap').disabled = !this.start || !this.target;
+    byId('open-note').textContent = '';
+    byId('resolve').textContent = this.target ? 'Resolve' : 'Show';
+  }
+
+  /** Offers to weld where vertices lie at one place: elements that meet there without sharing a vertex would intersect. */
+  #describeSeams(): void {
+    const box = byId<HTMLInputElement>('weld');
+    const { copies, stay } = this.start ? seamsOf(this.start, this.target) : { copies: 0, stay: true };
+    byId('weld-row').hidden = copies === 0;
+    box.disabled = !stay;
+    box.checked = copies > 0 && stay;
+    const many = copies === 1 ? '1 vertex lies' : `${formatCount(copies)} vertices lie`;
+    byId('weld-text').textContent = stay
+      ? `Weld: ${many} exactly where another one does, as at seams. Ids stay those of the file.`
+      : `${many} exactly where another one does, and not in the target, so they cannot be welded.`;
+  }
+
+  /** The morph targets of the start, of which one may be the target. */
+  #listMorphs(): void {
+    const names = this.start?.morphs?.names ?? [];
+    const select = byId<HTMLSelectElement>('morph');
+    byId('morph-row').hidden = names.length === 0;
+    const other = this.target && !this.target.isMorph ? this.target.name : 'none';
+    select.replaceChildren(
+      make('option', { value: '' }, other),
+      ...names.map((name) => make('option', { value: name }, name)),
+    );
+    select.value = names.find((name) => this.target?.isMorph && this.target.name.endsWith(`#${name}`)) ?? '';
+  }
+
+  /** What is chosen, as a request. @throws Error in words for the dialog; errors of the readers */
+  job(): Job {
+    const { start, target } = this;
+    if (!start) throw new Error('Choose a start first.');
+    const kinematicFrom = numberIn('kinematic', 'Kinematic from vertex');
+    const delta = numberIn('delta', 'The activation distance');
+    const options = { ...this.#options, kinematicFrom };
+    const isWelded = byId<HTMLInputElement>('weld').checked;
+    const onStart = byId<HTMLSelectElement>('on-start').value;
+    const parameters = {
+      ...this.#options.parameters,
+      quality: byId<HTMLSelectElement>('quality').value,
+      activationDistance: delta,
+      onIntersectingStart: onStart,
+    } as Parameters;
+    return {
+      title: target ? `${start.name} → ${target.name}` : start.name,
+      ...pairOf(start, target, options, isWelded),
+      start: start.file.positions,
+      target: target?.file.positions,
+      parameters,
+      timeBudgetSeconds: numberIn('budget', 'The time budget'),
+    };
+  }
+}
+
+/** The number in a field; undefined if the field is empty. @throws Error */
+function numberIn(id: string, name: string): number | undefined {
+  const text = byId<HTMLInputElement>(id).value.trim().replace(',', '.');
+  if (text === '') return undefined;
+  const value = Number(text);
+  if (Number.isFinite(value) && value >= 0) return value;
+  throw new Error(`${name} must be a number, not “${text}”.`);
+}

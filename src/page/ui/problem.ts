@@ -1,0 +1,57 @@
+import type { ElementPair, ElementRef } from '../../contract/elements.js';
+import { formatCount } from '../format.js';
+import { byId } from './dom.js';
+
+/** What an error of the service, of its client, or of a reader of files says to a person. */
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly pairs: readonly ElementPair[];
+  readonly pairCount: number;
+  readonly element: ElementRef | undefined;
+}
+
+interface Fields {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly hint?: unknown;
+  readonly pairs?: readonly ElementPair[];
+  readonly pairCount?: number;
+  readonly element?: ElementRef;
+}
+
+export function problemOf(thrown: unknown): Problem {
+  const fields = (thrown ?? {}) as Fields;
+  const code = typeof fields.code === 'string' ? fields.code : 'INTERNAL';
+  const message = String(fields.message ?? thrown).replace(`${code}: `, '');
+  const pairs = fields.pairs ?? [];
+  const hint = typeof fields.hint === 'string' ? fields.hint : '';
+  return { code, message, hint, pairs, pairCount: fields.pairCount ?? pairs.length, element: fields.element };
+}
+
+/** "INTERSECTING_START" → "Intersecting start" */
+const titleOf = (code: string): string => {
+  const words = code.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** Shows what went wrong, what to do, and on request where. @param show moves the view to the elements at fault */
+export function showProblem(problem: Problem, show: (() => void) | undefined): void {
+  byId('problem-title').textContent = titleOf(problem.code);
+  const more = problem.pairCount > problem.pairs.length && problem.pairs.length > 0;
+  byId('problem-text').textContent =
+    problem.message +
+    (more ? ` Shown: ${formatCount(problem.pairs.length)} of ${formatCount(problem.pairCount)} pairs.` : '');
+  const hint = byId('problem-hint');
+  hint.textContent = problem.hint;
+  hint.hidden = problem.hint === '';
+  const button = byId<HTMLButtonElement>('problem-show');
+  button.hidden = show === undefined;
+  button.onclick = () => show?.();
+  byId('problem').hidden = false;
+}
+
+export function hideProblem(): void {
+  byId('problem').hidden = true;
+}

@@ -1,0 +1,253 @@
+import type { ElementPair, PairKind } from '../../contract/elements.js';
+import type { Report, Status, Timings } from '../../contract/report.js';
+import {
+  formatCount,
+  formatLength,
+  formatMicroseconds,
+  formatNumber,
+  formatPlural,
+  type LengthUnit,
+} from '../format.js';
+import type { Study } from '../study.js';
+import { certificateSections } from './certificate.js';
+import { definitions, make, section } from './dom.js';
+import { type ContourActions, untangledSections } from './untangled.js';
+
+/** The report of an answer in words and figures. */
+
+const STATUS: Readonly<Record<Status, { readonly word: string; readonly tone: string; readonly sentence: string }>> = {
+  CONVERGED: { word: 'converged', tone: 'good', sentence: 'Going on would change little.' },
+  STALLED: { word: 'stalled', tone: 'warn', sentence: 'No progress for many steps. The state is safe.' },
+  STEP_LIMIT: {
+    word: 'step limit',
+    tone: 'warn',
+    sentence: 'The step limit ended it. The state is safe; more steps may come nearer.',
+  },
+  DEADLINE: {
+    word: 'time is up',
+    tone: 'warn',
+    sentence: 'The time budget ended it. The state is safe; more time may come nearer.',
+  },
+};
+
+export const KIND_NAMES: Readonly<Record<PairKind, string>> = {
+  VERTEX_TRIANGLE: 'vertex – triangle',
+  EDGE_EDGE: 'edge – edge',
+  VERTEX_EDGE: 'vertex – edge',
+  VERTEX_VERTEX: 'vertex – vertex',
+  EDGE_TRIANGLE: 'edge – triangle',
+};
+
+export interface ResultActions extends ContourActions {
+  /** Shows a pair in the scene. */
+  showPair(pair: ElementPair): void;
+}
+
+export function renderResult(
+  pane: HTMLElement,
+  study: Study | undefined,
+  unit: LengthUnit,
+  actions: ResultActions,
+): void {
+  if (!study) {
+    pane.replaceChildren(
+      make(
+        'p',
+        { className: 'empty' },
+        'Open a start and a target, or an example. The report of the answer appears here.',
+      ),
+    );
+    return;
+  }
+  const { answer, mesh, checks } = study;
+  const sizes = definitions('pairs', [
+    ['Vertices', formatCount(mesh.vertexCount)],
+    ['Triangles', countOf(mesh.triangles, 3)],
+    ['Segments', countOf(mesh.segments, 2)],
+    ['Particles', countOf(mesh.particles, 1)],
+    ['Tetrahedra', countOf(mesh.tetrahedra, 4)],
+    ['Kinematic vertices', mesh.kinematic && formatCount(mesh.kinematic.reduce((sum, flag) => sum + flag, 0))],
+    ['Intersecting pairs in the target', checks.target && formatCount(checks.target.intersectionCount)],
+  ]);
+  if (!answer) {
+    const verdict = [
+      ...(study.certificate ? certificateSections(study.certificate) : []),
+      ...(study.untangled ? untangledSections(study.untangled, unit, actions) : []),
+    ];
+    pane.replaceChildren(...verdict, section('Mesh', sizes));
+    return;
+  }
+  const report = answer.report as Report;
+  const { word, tone, sentence } = STATUS[report.status];
+  pane.replaceChildren(
+    make(
+      'section',
+      {},
+      make(
+        'p',
+        { className: 'status' },
+        make('span', { className: `pill ${tone}` }, word),
+        `${formatPlural(report.steps, 'step')}, ${formatMicroseconds(report.timings.total)}`,
+      ),
+      make('p', { className: 'note' }, sentence),
+    ),
+    figures(report, unit),
+    ...(answer.path
+      ? []
+      : [
+          section(
+            'Path',
+            make(
+              'p',
+              { className: 'note', id: 'no-path' },
+              'The states on the way are not here: they were too many for one message. The slider shows the straight way from the start to the answer, which was not tested.',
+            ),
+          ),
+        ]),
+    ...(report.warnings.length > 0
+      ? [
+          section(
+            'Warnings',
+            ...report.warnings.map(({ code, message }) =>
+              make('p', { className: 'warning' }, make('b', {}, code), message),
+            ),
+          ),
+        ]
+      : []),
+    ...(report.limitingPairs.length > 0
+      ? [section('What holds the farthest vertices', pairList(report.limitingPairs, unit, actions))]
+      : []),
+    section('Time', ...timingBars(report.timings)),
+    section(
+      'Safety',
+      definitions('pairs', [
+        [
+          'Tested',
+          report.verification.performed === 'PATH'
+            ? 'answer and path'
+            : report.verification.performed === 'STATE'
+              ? 'answer'
+              : 'nothing',
+        ],
+        ['Pairs tested', formatCount(report.verification.pairsTested)],
+        ['Intersections in the answer', formatCount(report.verification.intersections)],
+        ['Earlier state sent', report.verification.fellBack && 'yes'],
+        ['Left-out pairs', report.ignoredPairCount > 0 && formatCount(report.ignoredPairCount)],
+      ]),
+    ),
+    section('Mesh', sizes),
+    section(
+      'Pairs and engine',
+      definitions('pairs', [
+        [
+          'Proximity pairs',
+          formatCount(
+            report.pairs.vertexTriangle + report.pairs.edgeEdge + report.pairs.vertexEdge + report.pairs.vertexVertex,
+          ),
+        ],
+        ['Active contacts', formatCount(report.pairs.activeContacts)],
+        ['Contacts in the answer', answer.contacts && formatCount(answer.contacts.distances.length)],
+        ['Searches', formatCount(report.searches)],
+        ['Activation distance δ', formatLength(report.resolved.activationDistance, unit)],
+        ['Quality', report.resolved.quality.toLowerCase()],
+        ['Engine', report.engine],
+      ]),
+    ),
+  );
+}
+
+const countOf = (elements: Uint32Array | undefined, width: number): string | undefined =>
+  elements?.length ? formatCount(elements.length / width) : undefined;
+
+function figures(report: Report, unit: LengthUnit): HTMLElement {
+  const { minDistance, worstEdge } = report;
+  return definitions('figures', [
+    [
+      'Distance to target',
+      formatLength(report.distanceToTargetRms, unit),
+      `rms; at most ${formatLength(report.distanceToTargetMax, unit)}`,
+    ],
+    [
+      'Largest stretch',
+      `${formatNumber(report.maxStretch)}\u202f×`,
+      report.overlongEdges > 0
+        ? `${formatPlural(report.overlongEdges, 'edge')} over the limit${worstEdge ? `, worst ${worstEdge.a}–${worstEdge.b}` : ''}`
+        : 'no edge over the limit',
+    ],
+    [
+      'Smallest gap',
+      minDistance === undefined ? '–' : formatLength(minDistance, unit),
+      minDistance === undefined ? 'nothing is near' : 'between elements that share no vertex',
+    ],
+    [
+      'Residual',
+      formatNumber(report.residual),
+      report.unfinishedVertices > 0
+        ? `${formatCount(report.unfinishedVertices)} vertices unfinished`
+        : 'the motion is used up',
+    ],
+    ['Deflected', formatCount(report.deflectedVertices), 'vertices more than δ from their target'],
+    [
+      'Obstacles short',
+      formatCount(report.unreachedKinematic),
+      report.unreachedKinematic > 0
+        ? `at most ${formatLength(report.kinematicDistanceMax, unit)}`
+        : 'all are where they should be',
+    ],
+  ]);
+}
+
+/** A pair in words: "vertex 12 – triangle 4, 5, 6". */
+export function describePair({ kind, a, b }: ElementPair): string {
+  const [left, right] = KIND_NAMES[kind].split(' – ');
+  return `${left} ${a.join(', ')} – ${right} ${b.join(', ')}`;
+}
+
+export function pairList(pairs: readonly ElementPair[], unit: LengthUnit, actions: ResultActions): HTMLElement {
+  const list = make('ul', { className: 'list' });
+  for (const pair of pairs) {
+    const gap = pair.distance === undefined ? '' : formatLength(pair.distance, unit);
+    const button = make(
+      'button',
+      { type: 'button', title: 'Show this pair' },
+      make('span', { className: 'line' }, describePair(pair), make('span', { className: 'amount' }, gap)),
+    );
+    button.addEventListener('click', () => actions.showPair(pair));
+    list.append(make('li', {}, button));
+  }
+  return list;
+}
+
+/** Stages in the order of the walk of a request; colours differ in lightness from one to the next. */
+const STAGES: readonly (readonly [keyof Timings, string, string])[] = [
+  ['queue', 'waiting', '#9aa3b2'],
+  ['decode', 'transfer and decoding', '#5b6577'],
+  ['upload', 'mesh and coordinates', '#c9a227'],
+  ['search', 'search', '#2f6fde'],
+  ['geometry', 'geometry', '#8fb6ff'],
+  ['backward', 'backward steps', '#b8401f'],
+  ['forward', 'forward steps', '#f2a285'],
+  ['verify', 'exact tests', '#1b7a48'],
+  ['readback', 'beside the stages', '#84c9a2'],
+  ['encode', 'encoding', '#7b4fc4'],
+];
+
+export function timingBars(timings: Timings): HTMLElement[] {
+  const stages = STAGES.filter(([stage]) => timings[stage] > 0);
+  const sum = stages.reduce((total, [stage]) => total + timings[stage], 0) || 1;
+  const bars = make('div', { className: 'bars' });
+  bars.setAttribute('aria-hidden', 'true');
+  const list = make('ul', { className: 'bar-list' });
+  for (const [stage, name, colour] of stages) {
+    const bar = make('i');
+    bar.style.width = `${(100 * timings[stage]) / sum}%`;
+    bar.style.background = colour;
+    bars.append(bar);
+    const swatch = make('span', { className: 'swatch' });
+    swatch.style.background = colour;
+    list.append(
+      make('li', {}, swatch, name, make('span', { className: 'amount' }, formatMicroseconds(timings[stage]))),
+    );
+  }
+  return [bars, list];
+}

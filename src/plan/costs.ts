@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../paths.js';
+
+/** What steps of one size cost on one machine. */
+export interface SizeCost {
+  readonly triangles: number;
+  readonly vertices: number;
+  /** steps a second of all sessions together, as many of them as the machine computes at a time */
+  readonly throughput: number;
+  /** processor time of the service a step, of all its threads, ms */
+  readonly processorMs: number;
+  /** ms from request to answer in that run, nearest-rank quantiles at 0 %, 5 %, … 100 % */
+  readonly quantiles: readonly number[];
+  /** what the service holds for one session between two steps */
+  readonly sessionBytes: number;
+  /** most working memory of the steps that ran at a time, and of what is kept for the next ones */
+  readonly workBytes: number;
+}
+
+/** The costs of one machine, with all that says what they are costs of. */
+export interface Costs {
+  readonly date: string;
+  readonly version: string;
+  readonly algorithmVersion: string;
+  readonly command: string;
+  readonly machine: { readonly processor: string; readonly cores: number; readonly memoryBytes: number };
+  readonly engine: string;
+  readonly adapter: string;
+  readonly quality: string;
+  /** of the sheets, percent of the gap that they begin with (src/load/sheets.ts) */
+  readonly motion: number;
+  /** sessions of each run: the steps that the machine computes at a time */
+  readonly lanes: number;
+  /** of the process without a session */
+  readonly baseBytes: number;
+  /** ascending by triangles, two at least */
+  readonly sizes: readonly SizeCost[];
+}
+
+/** What a step of any size costs, by the sizes that were measured. */
+export interface StepCost {
+  readonly vertices: number;
+  /** ms that a step occupies one lane */
+  readonly meanMs: number;
+  /** times of single steps, ms, with that mean */
+  readonly quantiles: readonly number[];
+  readonly sessionBytes: number;
+  readonly workBytes: number;
+  /** whether the size lies outside of what was measured */
+  readonly isExtrapolated: boolean;
+}
+
+const FOLDER = join(projectRoot, 'src', 'plan', 'costs');
+
+/** Names of the machines whose costs come with the program. */
+export const knownCosts = (): string[] =>
+  readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.replace(/\.json$/, ''))
+    .sort();
+
+/**
+ * @param path of a file that `interstice plan --measure` has written, or a name of {@link knownCosts}
+ * @throws Error where the file cannot be read or holds something else
+ */
+export function readCosts(path: string): Costs {
+  const file = knownCosts().includes(path) ? join(FOLDER, `${path}.json`) : path;
+  const costs = JSON.parse(readFileSync(file, 'utf8')) as Partial<Costs> | null;
+  const { lanes, baseBytes, machine } = costs ?? {};
+  const sizes = Array.isArray(costs?.sizes) ? [...(costs.sizes as SizeCost[])] : [];
+  const isRight = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value > 0;
+  const isSize = (size: SizeCost | null): boolean =>
+    size !== null &&
+    [size.triangles, size.vertices, size.throughput, size.processorMs, size.sessionBytes].every(isRight) &&
+    size.workBytes >= 0 &&
+    Array.isArray(size.quantiles) &&
+    size.quantiles.length > 1 &&
+    size.quantiles.length === sizes[0]!.quantiles.length &&
+    size.quantiles.every(isRight);
+  const areSizes = sizes.length > 1 && sizes.every(isSize);
+  // Between two of one size there is no line.
+  const areDifferent = areSizes && new Set(sizes.map(({ triangles }) => triangles)).size === sizes.length;
+  if (!areDifferent || !isRight(lanes) || !isRight(baseBytes) || machine === undefined)
+    throw new Error(`${path} is not a file of costs: "interstice plan --measure" writes one.`);
+  return { ...(costs as Costs), sizes: sizes.sort((a, b) => a.triangles - b.triangles) };
+}
+
+/** What a step is taken to occupy its lane for: its time on a quiet machine, or what was seen while it was measured. */
+export type Basis = 'processor' | 'clock';
+
+/** Only on the engine cpu is a lane a core: there other work on the machine, while it was measured, is left out. */
+const basisOf = ({ engine }: Costs): Basis => (engine === 'cpu' ? 'processor' : 'clock');
+
+/**
+ * Between two sizes, and beyond the outermost, every cost is a power of the number of triangles: a straight line in logarithms
+ * through the two nearest sizes.
+ */
+export function costOf(costs: Costs, triangles: number, basis: Basis = basisOf(costs)): StepCost {
+  const { sizes, lanes } = costs;
+  const above = sizes.findIndex((size) => size.triangles >= triangles);
+  const upper = Math.max(1, above < 0 ? sizes.length - 1 : above);
+  const [a, b] = [sizes[upper - 1]!, sizes[upper]!];
+  const along = Math.log(triangles / a.triangles) / Math.log(b.triangles / a.triangles);
+  const between = (of: (size: SizeCost) => number): number => {
+    // Working memory of a small mesh may be nothing; a byte has a logarithm.
+    const [from, to] = [Math.max(1, of(a)), Math.max(1, of(b))];
+    return from * (to / from) ** along;
+  };
+  const meanMs = between(({ processorMs, throughput }) =>
+    basis === 'processor' ? processorMs : (1000 * lanes) / throughput,
+  );
+  const quantiles = a.quantiles.map((_, i) => between((size) => size.quantiles[i]!));
+  const scale = meanMs / meanOf(quantiles);
+  return {
+    vertices: Math.round(between(({ vertices }) => vertices)),
+    meanMs,
+    quantiles: quantiles.map((ms) => ms * scale),
+    sessionBytes: between(({ sessionBytes }) => sessionBytes),
+    workBytes: between(({ workBytes }) => workBytes),
+    isExtrapolated: triangles < sizes[0]!.triangles || triangles > sizes.at(-1)!.triangles,
+  };
+}
+
+/** Of a distribution whose quantiles lie at equal steps, straight between them. */
+export const meanOf = (quantiles: readonly number[]): number =>
+  quantiles.slice(1).reduce((sum, value, i) => sum + (value + quantiles[i]!) / 2, 0) / (quantiles.length - 1);

@@ -1,0 +1,130 @@
+import { type Costs, costOf, type StepCost } from './costs.js';
+import { simulate } from './simulate.js';
+
+/** What is asked for. */
+export interface Demand {
+  readonly sessions: number;
+  readonly triangles: number;
+  /** steps a second of each session */
+  readonly rate: number;
+  /** seconds from when a step is due within which 99 of 100 are to be answered */
+  readonly within: number;
+  /** steps that one process computes at a time; default: as on the machine that was measured */
+  readonly lanes?: number | undefined;
+}
+
+export interface Plan {
+  readonly processes: number;
+  /** sessions of the fullest process: sessions are hashed to processes, so some have more than others */
+  readonly fullest: number;
+  /** of the fullest process, ms */
+  readonly p50: number;
+  readonly p99: number;
+  /** of the fullest process, share of its lanes' time */
+  readonly utilisation: number;
+  /** of the fullest process */
+  readonly memoryBytes: number;
+  /** of all processes, in and out together, a second */
+  readonly trafficBytes: number;
+}
+
+export interface Answer {
+  readonly cost: StepCost;
+  readonly lanes: number;
+  /** undefined: no number of processes is enough, because one session alone asks for more than it can get, or two on one process do */
+  readonly plan: Plan | undefined;
+  /** steps a second that one session can have with the same answer to 99 of 100 steps in time; 0 where not even one in an hour can */
+  readonly bestRate: number;
+}
+
+/** Seed of the simulations: the same question has the same answer. */
+const SEED = 1;
+/** Bytes of a vertex, in and out: float32 there and back. */
+const WIRE_BYTES = 24;
+const MS = 1000;
+/** Beyond it chance puts two sessions on one process all the same, and a plan says nothing. */
+const MOST_PROCESSES = 100_000;
+
+export function plan(costs: Costs, demand: Demand): Answer {
+  const { sessions, triangles, rate, within } = demand;
+  const cost = costOf(costs, triangles);
+  const lanes = demand.lanes ?? costs.lanes;
+  const bestRate = bestRateOf(cost, within);
+  const look = (processes: number): Plan => {
+    const fullest = fullestOf(sessions, processes);
+    const { latencies, utilisation } = simulate(
+      { sessions: fullest, lanes, rate, quantiles: cost.quantiles },
+      seeded(SEED),
+    );
+    const at = (share: number): number => latencies[Math.ceil(share * latencies.length) - 1]!;
+    const working = (cost.workBytes * Math.min(lanes, fullest)) / costs.lanes;
+    return {
+      processes,
+      fullest,
+      p50: at(0.5),
+      p99: at(0.99),
+      utilisation,
+      memoryBytes: costs.baseBytes + fullest * cost.sessionBytes + working,
+      trafficBytes: sessions * rate * cost.vertices * WIRE_BYTES,
+    };
+  };
+  const isEnough = ({ p99 }: Plan): boolean => p99 <= within * MS;
+  if (!isInTimeAlone(cost, rate, within)) return { cost, lanes, plan: undefined, bestRate };
+  let few = 0;
+  let enough = look(1);
+  while (!isEnough(enough)) {
+    if (enough.processes > MOST_PROCESSES) return { cost, lanes, plan: undefined, bestRate };
+    few = enough.processes;
+    enough = look(2 * few);
+  }
+  while (enough.processes - few > 1) {
+    const middle = look((few + enough.processes) >> 1);
+    if (isEnough(middle)) enough = middle;
+    else few = middle.processes;
+  }
+  return { cost, lanes, plan: enough, bestRate };
+}
+
+/**
+ * Sessions of the fullest of so many processes, when each session is put by a hash of its key: the mean over several draws, rounded up.
+ */
+function fullestOf(sessions: number, processes: number): number {
+  if (processes === 1) return sessions;
+  const draws = 9;
+  const random = seeded(SEED + processes);
+  const most = Array.from({ length: draws }, () => {
+    const counts = new Int32Array(processes);
+    for (let session = 0; session < sessions; session++) counts[Math.floor(random() * processes)]!++;
+    return counts.reduce((a, b) => Math.max(a, b), 0);
+  }).sort((a, b) => a - b);
+  return most[draws >> 1]!;
+}
+
+/** The next step of a session waits for the one before it: with nobody else there, it is late when steps take too long. */
+function isInTimeAlone({ quantiles }: StepCost, rate: number, within: number): boolean {
+  const { latencies } = simulate({ sessions: 1, lanes: 1, rate, quantiles }, seeded(SEED));
+  return latencies[Math.ceil(0.99 * latencies.length) - 1]! <= within * MS;
+}
+
+/** The highest rate at which a session that is alone has 99 of 100 answers in time. */
+function bestRateOf(cost: StepCost, within: number): number {
+  let [slow, fast] = [1 / 3600, MS / cost.meanMs];
+  if (!isInTimeAlone(cost, slow, within)) return 0;
+  for (let look = 0; look < 12; look++) {
+    const middle = Math.sqrt(slow * fast);
+    if (isInTimeAlone(cost, middle, within)) slow = middle;
+    else fast = middle;
+  }
+  return slow;
+}
+
+/** mulberry32: numbers in [0, 1) that are the same on every machine. */
+export function seeded(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let z = Math.imul(state ^ (state >>> 15), state | 1);
+    z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
+    return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,150 @@
+import t from 'tap';
+import { viridis } from '../../src/page/colours.js';
+import { edgeLengths, listEdges, medianLength } from '../../src/page/edges.js';
+import { counts, distances, fieldsOf, gaps, stretches } from '../../src/page/fields/field.js';
+import { orderNames } from '../../src/page/files/open-files.js';
+import { formatLength, formatNumber, roundTicks } from '../../src/page/format.js';
+import { findParts } from '../../src/page/parts.js';
+import { hasPath, stateOnPath, studyOfPair, withAnswer, withUntangled } from '../../src/page/study.js';
+import { curveOf } from '../../src/page/view/marks.js';
+import { type Elements, Picker, type Ray } from '../../src/page/view/pick.js';
+import { fakeUntangled } from '../transport/fake-operations.js';
+
+/** What the page computes by itself, without a browser. */
+
+const square = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2, 0, 2, 3) };
+const flat = Float64Array.of(0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0);
+
+t.test('every edge is listed once', async (t) => {
+  t.same([...listEdges(square)], [0, 1, 0, 2, 0, 3, 1, 2, 2, 3]);
+  t.equal(medianLength(listEdges(square), flat), 1);
+});
+
+t.test('measures of vertices', async (t) => {
+  const wide = flat.map((value, i) => (i % 3 === 0 ? 2 * value : value));
+  t.same([...distances(wide, flat)], [0, 1, 1, 0]);
+  t.same([...stretches(wide, edgeLengths(listEdges(square), flat), listEdges(square), 4)], [2, 2, 2, 2]);
+  const contacts = {
+    vertices: Uint32Array.of(0, 1, 2, 3, 0, 1, 2, 0xffffffff),
+    weights: Float32Array.of(1, 0.5, 0.5, 0, 1, 0.5, 0.5, 0),
+    distances: Float32Array.of(0.5, 0.25),
+  };
+  t.same([...gaps(contacts, 4)], [0.25, 0.25, 0.25, Number.NaN], 'the nearest; none for a vertex without weight');
+  t.same([...counts([{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [1, 2, 3] }], 4)], [1, 2, 1, 1]);
+});
+
+t.test('a ray picks the front-most element and its nearest vertex, and nothing that is hidden', async (t) => {
+  const positions = [...flat, ...flat.map((value, i) => (i % 3 === 2 ? 1 : value))];
+  const both = Uint32Array.of(0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7);
+  const ray = { origin: [0.9, 0.8, 5], direction: [0, 0, -1] } as const;
+  const none = new Uint32Array(0);
+  const elements = (triangles: Uint32Array, particles = none) => ({ triangles, segments: none, particles });
+  const pick = (shown: Elements, at: readonly number[], along: Ray, reach: number) => {
+    const picker = new Picker();
+    picker.setElements(shown);
+    return picker.pick(at, along, reach);
+  };
+  t.match(pick(elements(both), positions, ray, 0.01), { vertex: 6, distance: 4 });
+  t.match(pick(elements(both.subarray(0, 6)), positions, ray, 0.01), { vertex: 2, distance: 5 });
+  t.equal(pick(elements(both), positions, { ...ray, origin: [1.1, 0.5, 5] }, 0.01), undefined);
+  t.match(pick(elements(none, Uint32Array.of(1)), positions, { ...ray, origin: [1.001, 0, 5] }, 0.01), { vertex: 1 });
+});
+
+t.test('parts are what hangs together', async (t) => {
+  const mesh = {
+    vertexCount: 9,
+    triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+    segments: Uint32Array.of(6, 7),
+    particles: Uint32Array.of(8),
+    kinematic: Uint8Array.of(0, 0, 0, 1, 1, 1, 0, 0, 0),
+  };
+  const { list, of } = findParts(mesh);
+  t.same(
+    list.map(({ name }) => name),
+    ['surface', 'kinematic surface', 'strand', 'grain'],
+  );
+  t.same([...of], [0, 0, 0, 1, 1, 1, 2, 2, 3]);
+  const parts = [
+    { name: 'shirt', firstVertex: 0, vertexCount: 6 },
+    { name: 'rest', firstVertex: 6, vertexCount: 3 },
+  ];
+  t.same(
+    findParts({ ...mesh, parts }).list.map(({ name }) => name),
+    ['shirt', 'rest'],
+  );
+});
+
+t.test('the colour map only grows lighter', async (t) => {
+  const lightness = ([r, g, b]: readonly number[]) => 0.2126 * r! ** 2.2 + 0.7152 * g! ** 2.2 + 0.0722 * b! ** 2.2;
+  for (let i = 1; i <= 64; i++) {
+    const [before, now] = [lightness(viridis((i - 1) / 64)), lightness(viridis(i / 64))];
+    if (now <= before) t.fail(`${i}: ${before} → ${now}`);
+  }
+  t.ok(lightness(viridis(1)) > 10 * lightness(viridis(0)));
+});
+
+t.test('numbers as people read them', async (t) => {
+  t.equal(formatLength(0.00123, 'm'), '1.23\u202fmm');
+  t.equal(formatLength(12, 'cm'), '120\u202fmm');
+  t.equal(formatLength(3, 'unit'), '3\u202funits');
+  t.equal(formatNumber(1234567), '1,234,567');
+  t.equal(formatNumber(1.5e-9), '1.5\u202f×\u202f10⁻⁹');
+  t.same(
+    roundTicks(0, 0.07).map((value) => Number(value.toFixed(3))),
+    [0, 0.02, 0.04, 0.06],
+  );
+});
+
+t.test('which file is the start follows from the names', async (t) => {
+  t.same(orderNames(['target.obj', 'start.obj']), ['start.obj', 'target.obj']);
+  t.same(orderNames(['frame10.ply', 'frame9.ply']), ['frame9.ply', 'frame10.ply']);
+  t.same(orderNames(['shirt_y.obj', 'shirt_x.obj']), ['shirt_x.obj', 'shirt_y.obj']);
+});
+
+t.test('the slider runs over the pieces of the path', async (t) => {
+  const study = studyOfPair({
+    title: '',
+    mesh: { vertexCount: 1 },
+    start: Float64Array.of(0, 0, 0),
+    target: undefined,
+  });
+  const path = {
+    phases: Uint8Array.of(1, 5, 7),
+    steps: Uint32Array.of(0, 1, 2),
+    positions: Float64Array.of(0, 0, 0, 4, 0, 0, 4, 2, 0),
+  };
+  const answer = { positions: Float64Array.of(4, 2, 0), report: {}, path } as never;
+  const full = withAnswer(study, answer);
+  t.same(full.pathWords, ['start', 'forward, step 1', 'pulled back, step 2']);
+  const at = (place: number) => [...stateOnPath(full.path, place, new Float64Array(3))];
+  t.same(
+    [at(0), at(0.25), at(0.5), at(1)],
+    [
+      [0, 0, 0],
+      [2, 0, 0],
+      [4, 0, 0],
+      [4, 2, 0],
+    ],
+  );
+});
+
+t.test('an untangled start is a path of two states, and its regions have the colours of their contours', async (t) => {
+  const study = studyOfPair({ title: '', mesh: square, start: flat, target: undefined });
+  t.equal(hasPath(study), false);
+  const untangled = withUntangled(study, fakeUntangled(flat), [3]);
+  t.ok(hasPath(untangled));
+  t.match(untangled, { answer: undefined, turned: [3], path: { length: 2 } });
+  const field = fieldsOf(untangled, listEdges(square)).find(({ id }) => id === 'regions')!;
+  const [first, none] = [0, field.categories!.length - 1];
+  t.equal(field.categories![first]!.label, 'contour 0');
+  t.same([...field.valuesOf(flat, 'start')], [first, none, none, none]);
+  t.ok([...field.valuesOf(flat, undefined)].every(Number.isNaN), 'nothing on the way');
+});
+
+t.test('a closed curve ends where it begins', async (t) => {
+  const points = Float32Array.of(0, 0, 0, 1, 0, 0, 1, 1, 0);
+  t.same([...curveOf(points, false)], [0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0]);
+  t.equal(curveOf(points, true).length, 18);
+  t.same([...curveOf(points, true).subarray(12)], [1, 1, 0, 0, 0, 0]);
+  t.equal(curveOf(points.subarray(0, 3), false).length, 0);
+});

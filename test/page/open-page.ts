@@ -1,0 +1,60 @@
+import { pino } from 'pino';
+import type { Page } from 'playwright-core';
+import type { Test } from 'tap';
+import { readConfig } from '../../src/config/config.js';
+import type { Operations } from '../../src/contract/operations.js';
+import { startServer } from '../../src/server/server.js';
+import { openOperations } from '../conformance/run.js';
+import { ensurePage } from '../support/built-page.js';
+import { openBrowser, type TabOptions } from '../support/chromium.js';
+
+/** What the tests of the page have in common: a real service with the CPU engine, a browser, and files to open. */
+
+/** Starting the service and answering on a busy machine, milliseconds: far above both. */
+export const PATIENCE_MS = 60_000;
+
+export const fileOf = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
+
+/** Two squares, one above the other, z up. */
+export const squares = (low: number, high: number): string => {
+  const square = (z: number) => ['0 0', '1 0', '1 1', '0 1'].map((xy) => `v ${xy} ${z}\n`).join('');
+  return `${square(low)}${square(high)}f 1 2 3\nf 1 3 4\nf 5 6 7\nf 5 7 8\n`;
+};
+
+/** Waits for an answer of the service and for the check of the target that follows it. */
+export async function untilAnswered(page: Page): Promise<void> {
+  await page.waitForSelector('#field option[value="intersections"]', { state: 'attached', timeout: PATIENCE_MS });
+}
+
+export const resolve = (page: Page) => page.getByRole('button', { name: 'Resolve', exact: true }).click();
+
+export interface PageService {
+  readonly operations: Operations;
+  readonly address: string;
+  /** A tab on an address, default the service; its errors fail the test, only refusals of the service, which the page says itself, do not. */
+  open(t: Test, options?: TabOptions, address?: string): Promise<Page>;
+}
+
+/** Closed with the test. */
+export async function openPageService(t: Test): Promise<PageService> {
+  await ensurePage();
+  const off = { INTERSTICE_HTTP_PORT: '0', INTERSTICE_GRPC_PORT: 'off', INTERSTICE_ADMIN_PORT: 'off' };
+  const operations = await openOperations(t);
+  const server = await startServer(readConfig(off), operations, {
+    log: pino({ level: 'silent' }),
+    handleSignals: false,
+  });
+  t.teardown(() => server.close());
+  const openTab = await openBrowser(t);
+  const open = async (t: Test, options: TabOptions = {}, address = server.address): Promise<Page> => {
+    const page = await openTab(t, { viewport: { width: 1100, height: 720 }, ...options });
+    page.setDefaultTimeout(PATIENCE_MS);
+    page.on('pageerror', (error) => t.fail(`an error in the page: ${error.stack}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) t.fail(`console: ${message.text()}`);
+    });
+    await page.goto(address);
+    return page;
+  };
+  return { operations, address: server.address, open };
+}

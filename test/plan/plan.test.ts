@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { type Costs, costOf, knownCosts, meanOf, readCosts } from '../../src/plan/costs.js';
+import { plan, seeded } from '../../src/plan/plan.js';
+import { simulate } from '../../src/plan/simulate.js';
+
+const size = (triangles: number, ms: number) => ({
+  triangles,
+  vertices: triangles / 2,
+  throughput: 2000 / ms,
+  processorMs: ms,
+  quantiles: [ms / 2, ms, 1.5 * ms],
+  sessionBytes: 1000 * triangles,
+  workBytes: 2000,
+});
+const costs: Costs = {
+  date: '2026-11-23T00:00:00Z',
+  version: '0',
+  algorithmVersion: '0',
+  command: '',
+  machine: { processor: 'one', cores: 2, memoryBytes: 1 },
+  engine: 'cpu',
+  adapter: '',
+  quality: 'FAST',
+  motion: 5,
+  lanes: 2,
+  baseBytes: 1e8,
+  sizes: [size(100, 1), size(10_000, 100)],
+};
+
+t.test('costs between sizes are powers, and beyond them marked', async (t) => {
+  const middle = costOf(costs, 1000);
+  t.ok(Math.abs(middle.meanMs - 10) < 1e-9, `${middle.meanMs}`);
+  t.ok(Math.abs(meanOf(middle.quantiles) - 10) < 1e-9, 'the distribution has that mean');
+  t.notOk(middle.isExtrapolated);
+  t.ok(Math.abs(costOf(costs, 100_000).meanMs - 1000) < 1e-6);
+  t.ok(costOf(costs, 100_000).isExtrapolated);
+  t.ok(Math.abs(costOf({ ...costs, engine: 'webgpu' }, 1000).meanMs - 10) < 1e-9, 'two lanes over the throughput');
+});
+
+/** Every session sends at once: phases are the first numbers drawn. */
+const together = () => 0;
+
+t.test('a queue of known times has the latencies of arithmetic', async (t) => {
+  const one = simulate({ sessions: 1, lanes: 1, rate: 10, quantiles: [40, 40] }, together);
+  t.same([...new Set(one.latencies)], [40], 'nobody to wait for');
+  t.ok(Math.abs(one.utilisation - 0.4) < 1e-3, `${one.utilisation}`);
+  const four = simulate({ sessions: 4, lanes: 2, rate: 10, quantiles: [40, 40] }, together);
+  const counts = new Map<number, number>();
+  for (const ms of four.latencies) counts.set(Math.round(ms), (counts.get(Math.round(ms)) ?? 0) + 1);
+  t.same([...counts.keys()], [40, 80], 'two at a time, the others behind them');
+  t.equal(counts.get(40), counts.get(80));
+  const tooMuch = simulate({ sessions: 1, lanes: 1, rate: 50, quantiles: [40, 40] }, together);
+  t.ok(tooMuch.latencies[0] > 10_000, 'a session that asks for too much falls behind without end');
+  t.ok(tooMuch.utilisation > 0.999);
+});
+
+t.test('work is conserved, whatever the load', async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  t.comment(`seed ${seed}`);
+  const random = seeded(seed);
+  for (let round = 0; round < 5; round++) {
+    const [sessions, lanes] = [1 + Math.floor(20 * random()), 1 + Math.floor(4 * random())];
+    const load = 0.1 + 0.7 * random();
+    const rate = (load * lanes * 1000) / (sessions * 10);
+    // Below full load the lanes are busy for as much as is asked; a session alone cannot use two lanes.
+    if (rate * 15 > 900) continue;
+    const { latencies, utilisation } = simulate({ sessions, lanes, rate, quantiles: [5, 10, 15] }, random);
+    t.ok(Math.abs(utilisation / load - 1) < 0.05, `${sessions} on ${lanes}: ${utilisation} of ${load}`);
+    t.ok(latencies[0] >= 5 - 1e-9, 'no answer is faster than a step');
+  }
+});
+
+t.test('a plan is enough, and one process less is not', async (t) => {
+  const demand = { sessions: 60, triangles: 1000, rate: 10, within: 0.1 };
+  const { plan: found } = plan(costs, demand);
+  t.ok(found!.p99 <= 100);
+  t.ok(found!.fullest >= 60 / found!.processes);
+  t.equal(plan(costs, demand).plan!.p99, found!.p99, 'the same question has the same answer');
+  t.ok(plan(costs, { ...demand, within: 1 }).plan!.processes <= found!.processes);
+  t.ok(plan(costs, { ...demand, lanes: 8 }).plan!.processes < found!.processes);
+  t.ok(plan(costs, { ...demand, sessions: 600 }).plan!.processes > 5 * found!.processes);
+  t.equal(found!.trafficBytes, 60 * 10 * 500 * 24);
+  t.equal(found!.memoryBytes, 1e8 + found!.fullest * costOf(costs, 1000).sessionBytes + 2000);
+});
+
+t.test('what one session alone cannot have is said, with what it can have', async (t) => {
+  const { plan: found, bestRate } = plan(costs, { sessions: 500, triangles: 10_000, rate: 30, within: 1 / 30 });
+  t.equal(found, undefined);
+  t.equal(bestRate, 0, 'a step takes longer than the time allowed');
+  const slower = plan(costs, { sessions: 5, triangles: 10_000, rate: 30, within: 0.2 });
+  t.equal(slower.plan, undefined);
+  t.ok(slower.bestRate > 5 && slower.bestRate < 10, `${slower.bestRate}`);
+});
+
+t.test('files of costs are read by name or path, and others refused', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'interstice-costs-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, value: unknown): string => {
+    const path = join(folder, name);
+    writeFileSync(path, JSON.stringify(value));
+    return path;
+  };
+  const backwards = { ...costs, sizes: [...costs.sizes].reverse() };
+  t.same(readCosts(write('right.json', backwards)).sizes, costs.sizes, 'sorted');
+  t.throws(() => readCosts(write('wrong.json', { sizes: [] })), /plan --measure/);
+  for (const [name, value] of Object.entries({
+    'null.json': null,
+    'words.json': { ...costs, sizes: 'many' },
+    'no-quantiles.json': { ...costs, sizes: costs.sizes.map(({ quantiles: _, ...size }) => size) },
+    'twice.json': { ...costs, sizes: [costs.sizes[0], costs.sizes[0]] },
+  }))
+    t.throws(() => readCosts(write(name, value)), /plan --measure/, name);
+  t.throws(() => readCosts(write('nan.json', { ...costs, lanes: null })), /plan --measure/);
+  t.ok(knownCosts().includes('cpu-2-cores'));
+  for (const name of knownCosts()) t.ok(readCosts(name).sizes.length > 1, name);
+});
