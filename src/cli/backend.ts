@@ -1,24 +1,48 @@
 import type { CallContext } from '../contract/call-context.js';
+import type { JobInfo } from '../contract/long-jobs.js';
 import type { Positions } from '../contract/mesh.js';
 import type { Operations } from '../contract/operations.js';
 import type { ParametersInput } from '../contract/parameters.js';
-import type { CheckAnswer, MeshCheckRequest, ResolveAnswer } from '../contract/requests.js';
+import type { Progress } from '../contract/report.js';
+import type { CheckAnswer, MeshCheckRequest, OnBudget, ResolveAnswer, ResolveRequest } from '../contract/requests.js';
 import type { CreateSessionRequest } from '../contract/sessions.js';
 import type { Terminal } from './terminal.js';
 
 /** The operations that the commands call: an engine in this process, or a running service. */
-export interface Backend extends Pick<Operations, 'resolve' | 'close'> {
+export interface Backend extends Pick<Operations, 'resolve' | 'diagnose' | 'untangle' | 'close'> {
   check(request: MeshCheckRequest, context?: CallContext): Promise<CheckAnswer>;
   /** @param signal ends the session's steps with CANCELLED */
   openSession(request: CreateSessionRequest, signal: AbortSignal | undefined): Promise<BackendSession>;
+  /** Of a service only. */
+  readonly jobs?: BackendJobs;
   /** Defaults of the engine, if known without a call; the progress bar is drawn against them. */
   readonly defaults?: ParametersInput;
+}
+
+/** Resolves that a service computes on its own. An aborted signal ends the call with CANCELLED, never the job. */
+export interface BackendJobs {
+  submit(request: ResolveRequest, label: string, signal: AbortSignal | undefined): Promise<JobInfo>;
+  get(id: string, signal: AbortSignal | undefined): Promise<JobInfo>;
+  /** Asks about once a second until the job has ended, whether it succeeded or failed. */
+  wait(id: string, onStatus: (job: JobInfo) => void, signal: AbortSignal | undefined): Promise<JobInfo>;
+  /** @throws JOB_NOT_ENDED, and the error that the job ended with */
+  result(id: string, signal: AbortSignal | undefined): Promise<ResolveAnswer>;
+  list(signal: AbortSignal | undefined): Promise<readonly JobInfo[]>;
+  /** Stops the job, if it has not ended, and forgets it. @throws JOB_NOT_FOUND */
+  delete(id: string, signal: AbortSignal | undefined): Promise<void>;
+}
+
+export interface SessionStepOptions {
+  readonly timeBudgetSeconds?: number;
+  readonly onBudget?: OnBudget;
+  /** of an engine in this process only */
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 /** A session as a command uses it: one step after the other, each from the last answer. */
 export interface BackendSession {
   /** @param target [3·V], in the scalar type of the answer */
-  step(target: Positions): Promise<Pick<ResolveAnswer, 'positions' | 'report'>>;
+  step(target: Positions, options?: SessionStepOptions): Promise<Pick<ResolveAnswer, 'positions' | 'report'>>;
   close(): Promise<void>;
 }
 

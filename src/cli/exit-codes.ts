@@ -14,12 +14,12 @@ export const EXIT = {
 /** One row per code, in the order of the help page. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.OK, 'converged and free of intersections, or found free by the check'],
-  [EXIT.FOUND, 'the answer still has intersections of its start, or the check found one or a path that may collide'],
+  [EXIT.FOUND, 'the answer keeps intersections of its start; the check, or the doctor, found something'],
   [EXIT.USAGE, 'the command line is wrong, or a named file cannot be opened'],
   [EXIT.REFUSED, 'the input was refused; the message names the element at fault'],
   [EXIT.NOT_CONVERGED, 'safe but not converged: the file is written and free of intersections'],
   [EXIT.INTERNAL, 'a failure of the program, the machine or the service'],
-  [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); nothing was written'],
+  [EXIT.INTERRUPTED, 'interrupted (Ctrl-C); nothing was written, except the finished frames of a sequence'],
 ];
 
 /** A mistake in the command line itself; `command` names the help page to read, if there is one. */

@@ -3,9 +3,11 @@ import { basename } from 'node:path';
 import { IntersticeError } from '../contract/errors.js';
 import type { MeshInput } from '../contract/mesh.js';
 import { assertSameTopology, type MeshFile, readMeshFile, toMeshInput } from '../mesh/files/index.js';
+import { weldElements } from '../mesh/weld.js';
 import { type Options, readOptions } from '../transport/json/options.js';
 import { parseJsonText } from '../transport/json/parse.js';
 import { UsageError } from './exit-codes.js';
+import { weldOf } from './weld.js';
 
 /** Flags that `resolve` and `check` share. */
 export interface InputFlags {
@@ -14,10 +16,12 @@ export interface InputFlags {
   readonly kinematic?: string;
   /** path of an options file */
   readonly options?: string;
+  /** elements are joined where vertices have the same position in the start */
+  readonly weld?: boolean;
 }
 
-/** Flags of strain limits, of `resolve` alone. */
-export interface StrainFlags {
+/** Flags of the shape at rest, of `resolve` alone. */
+export interface RestFlags {
   /** path of a mesh with the same vertices */
   readonly rest?: string;
   readonly strainMin?: number;
@@ -25,14 +29,15 @@ export interface StrainFlags {
 }
 
 /**
- * The mesh with the strain limits that flags set.
+ * The mesh with the shape at rest and the strain limits that flags set: without limits of strains, the shape gives edges their
+ * lengths.
  *
- * @throws UsageError for limits without a rest shape, or a rest shape without limits
+ * @throws UsageError for limits without a rest shape
  */
-export async function withStrainLimits(
+export async function withRest(
   mesh: MeshInput,
   file: MeshFile,
-  { rest: path, strainMin: min, strainMax: max }: StrainFlags,
+  { rest: path, strainMin: min, strainMax: max }: RestFlags,
 ): Promise<MeshInput> {
   const hasLimits = min !== undefined || max !== undefined;
   if (path === undefined) {
@@ -40,9 +45,9 @@ export async function withStrainLimits(
       throw new UsageError('--strain-min and --strain-max need --rest FILE, the shape at rest.', 'resolve');
     return mesh;
   }
-  if (!hasLimits) throw new UsageError('--rest needs --strain-min, --strain-max or both.', 'resolve');
   const rest = await naming(path, () => readMeshFile(path));
   await naming(path, async () => assertSameTopology(file, rest));
+  if (!hasLimits) return { ...mesh, restLengths: { positions: rest.positions } };
   const limits = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
   return { ...mesh, strainLimits: { rest: rest.positions, ...limits } };
 }
@@ -56,6 +61,8 @@ export interface Inputs {
   readonly options: Options;
   /** vertex ids, ascending */
   readonly kinematic: readonly number[];
+  /** uint32[V] of a welded mesh: the first vertex at the place of each; only these are in elements of `mesh` */
+  readonly firstOf: Uint32Array | undefined;
 }
 
 /**
@@ -76,9 +83,17 @@ export async function readInputs(
   const options = await readOptionsOf(operation, path, file, flags);
   const marks = options.kinematic?.slice() ?? new Uint8Array(file.vertexCount);
   if (flags.kinematic !== undefined) await markKinematicFile(flags.kinematic, marks);
+  const firstOf = await naming(path, async () => weldOf(file, other, flags.weld === true, marks));
   const kinematic = listKinematic(marks);
-  const mesh = toMeshInput(file);
-  return { file, other, mesh: kinematic.length > 0 ? { ...mesh, kinematic: marks } : mesh, options, kinematic };
+  const mesh = toMeshInput(firstOf ? weldElements(file, firstOf) : file);
+  return {
+    file,
+    other,
+    mesh: kinematic.length > 0 ? { ...mesh, kinematic: marks } : mesh,
+    options,
+    kinematic,
+    firstOf,
+  };
 }
 
 async function readOptionsOf(

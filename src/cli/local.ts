@@ -12,6 +12,7 @@ import type { Sink } from './terminal.js';
 const RELEVANT = [
   SETTINGS.engine,
   SETTINGS.adapter,
+  SETTINGS.shaderCache,
   SETTINGS.threads,
   SETTINGS.cores,
   SETTINGS.maxVertices,
@@ -63,22 +64,28 @@ const dropUnset = (values: Environment): Environment =>
 export async function openOperations(
   config: Config,
   log: (event: object, message: string) => void,
-  service: Pick<OperationsOptions, 'onEvent' | 'features'> = {},
+  service: Pick<OperationsOptions, 'onEvent' | 'features' | 'store'> = {},
 ): Promise<MeasuredOperations> {
   const { createOperations } = await import('../session/operations.js');
   const { encodeJson } = await import('../transport/json/encode.js');
-  const { engine, adapter, threads, cores, limits, allowUnverified } = config;
+  const { engine, adapter, shaderCache, threads, cores, limits, allowUnverified } = config;
   const { maxSessionsPerTenant, maxSessionBytes, maxPairBytes, maxWorkBytes, maxQueueBytes } = config;
+  const { maxJobs, maxJobsPerTenant, maxJobBytes, jobKeepSeconds } = config;
   const { idleTimeoutSeconds, traceFolder, findingsFolder } = config;
   return createOperations({
     engine,
     adapter,
+    shaderCache,
     threads,
     cores,
     limits,
     allowUnverified,
     maxSessionsPerTenant,
     maxSessionBytes,
+    maxJobs,
+    maxJobsPerTenant,
+    maxJobBytes,
+    jobKeepSeconds,
     maxPairBytes,
     maxWorkBytes,
     maxQueueBytes,
@@ -100,11 +107,14 @@ export async function openLocal(choice: BackendChoice, environment: Environment,
   return {
     resolve: (request, context) => operations.resolve(request, context),
     check: (request, context) => operations.check(request, context),
+    diagnose: (request, context) => operations.diagnose(request, context),
+    untangle: (request, context) => operations.untangle(request, context),
     async openSession(request, signal) {
       const context = signal ? { signal } : {};
       const { id: sessionId } = await operations.createSession(request, context);
       return {
-        step: (target) => operations.step({ sessionId, target }, context),
+        step: (target, { onProgress, ...budget } = {}) =>
+          operations.step({ sessionId, target, ...budget }, { ...context, ...(onProgress ? { onProgress } : {}) }),
         close: () => operations.deleteSession(sessionId),
       };
     },

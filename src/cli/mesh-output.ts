@@ -1,6 +1,8 @@
 import type { Positions } from '../contract/mesh.js';
-import { attributesLost, formatOf, type MeshFile, writeMesh } from '../mesh/files/index.js';
+import { attributesLost, formatOf, type MeshFile, splitMorph, writeMeshBytes } from '../mesh/files/index.js';
+import { followWelded } from '../mesh/weld.js';
 import { UsageError } from './exit-codes.js';
+import type { Inputs } from './inputs.js';
 import { assertWritable, writeAtomically } from './outputs.js';
 import type { Terminal } from './terminal.js';
 
@@ -10,12 +12,24 @@ import type { Terminal } from './terminal.js';
  * @throws UsageError for an unknown format, and as {@link assertWritable}
  */
 export async function assertMeshOutput(path: string, inputs: readonly string[], command: string): Promise<void> {
+  if (/\.gltf$/i.test(path)) {
+    throw new UsageError(`${path} would be several files; glTF is written as one. Name it .glb.`, command);
+  }
   try {
     formatOf(path);
   } catch {
-    throw new UsageError(`The format of ${path} is unknown; the name must end in .obj or .ply.`, command);
+    throw new UsageError(`The format of ${path} is unknown; the name must end in .obj, .ply or .glb.`, command);
   }
-  await assertWritable(path, inputs);
+  await assertWritable(
+    path,
+    inputs.map((input) => splitMorph(input).path),
+  );
+}
+
+/** glTF holds single precision only: what shall be written so begins so, and comes back with the bits that were tested. */
+export function toSingleIfNeeded(file: MeshFile, output: string | undefined): MeshFile {
+  if (output === undefined || formatOf(output) !== 'gltf' || file.scalar === 'FLOAT32') return file;
+  return { ...file, scalar: 'FLOAT32', positions: Float32Array.from(file.positions) };
 }
 
 /**
@@ -25,13 +39,15 @@ export async function assertMeshOutput(path: string, inputs: readonly string[], 
 export async function writeMeshAnswer(
   path: string,
   startPath: string,
-  start: MeshFile,
-  positions: Positions,
+  { file: start, firstOf }: Pick<Inputs, 'file' | 'firstOf'>,
+  answer: Positions,
   terminal: Terminal,
 ): Promise<void> {
+  const positions = firstOf ? followWelded(answer, firstOf) : answer;
   const scalar = positions instanceof Float64Array ? 'FLOAT64' : 'FLOAT32';
   const format = formatOf(path);
-  await writeAtomically(path, writeMesh({ ...start, format, scalar, positions }, format));
+  const file = { ...start, format: format === 'gltf' ? start.format : format, scalar, positions } as const;
+  await writeAtomically(path, await writeMeshBytes(file, format));
   const lost = attributesLost(start, format);
   if (lost.length > 0) terminal.err.write(`warning: ${path} does not hold ${lost.join(', ')} of ${startPath}.\n`);
 }

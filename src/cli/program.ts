@@ -2,54 +2,33 @@ import { Command, Option } from 'commander';
 import type { KinematicPairs } from '../contract/parameters.js';
 import type { OnBudget } from '../contract/requests.js';
 import { packageVersion } from '../paths.js';
-import type { BackendChoice, CliContext } from './backend.js';
+import type { CliContext } from './backend.js';
+import type { CertifyFlags } from './commands/certify.js';
 import type { CheckFlags } from './commands/check.js';
+import type { ExplainFlags } from './commands/explain.js';
 import type { FlowFlags } from './commands/flow.js';
 import type { KeyFlags } from './commands/key.js';
 import type { ResolveFlags } from './commands/resolve.js';
+import {
+  addTo,
+  heading,
+  kinematicOptions,
+  outputOptions,
+  placeOptions,
+  refuseEngineFlags,
+  weldOption,
+} from './common-options.js';
+import { addDoctor } from './doctor-program.js';
 import { UsageError } from './exit-codes.js';
 import * as help from './help.js';
+import { addJob } from './job-program.js';
+import { addLoad, addPlan } from './operator-program.js';
 import { addParameterFlags, choiceOption, parseCount, parseNumber, pickParameters } from './parameter-flags.js';
 import { addServeFlags } from './serve-flags.js';
+import { addUntangle } from './untangle-program.js';
 
-const ENGINES = ['auto', 'cpu', 'webgpu'] as const;
 const ON_BUDGET: readonly OnBudget[] = ['RETURN_SAFE', 'FAIL'];
 const KINEMATIC_PAIRS: readonly KinematicPairs[] = ['SKIP', 'PROTECT'];
-
-const heading = {
-  output: 'Output:',
-  kinematic: 'Kinematic vertices:',
-  strain: 'Strain limits (qualities balanced and fine, engine cpu):',
-  place: 'Where it runs:',
-  parameters: 'Parameters (lengths in the unit of the mesh; they take precedence over the options file):',
-};
-
-function addTo(command: Command, group: string, options: readonly Option[]): void {
-  for (const option of options) command.addOption(option.helpGroup(group));
-}
-
-const kinematicOptions = (): Option[] => [
-  new Option('--kinematic-from <N>', 'every vertex from id N on (ids count from 0)').argParser(parseCount),
-  new Option('--kinematic <FILE>', 'the vertices listed in FILE: one id or range a-b per line; # starts a comment'),
-];
-
-const placeOptions = (): Option[] => [
-  choiceOption('engine', ENGINES, 'the engine in this process (default: INTERSTICE_ENGINE, or cpu)'),
-  new Option(
-    '--threads <N>',
-    'requests at the same time (default: INTERSTICE_THREADS, or 1, which suffices for one run; INTERSTICE_CORES limits its threads)',
-  ).argParser(parseCount),
-  new Option('--server <URL>', 'use a running service instead, for example http://127.0.0.1:8080'),
-  new Option(
-    '--api-key-file <FILE>',
-    'with --server: the file with the API key of the service (default: the variable INTERSTICE_API_KEY)',
-  ),
-];
-
-const outputOptions = (what: string): Option[] => [
-  new Option('--json', `print ${what} as JSON (proto3 names) on stdout instead of a summary; errors too`),
-  new Option('--quiet', 'no progress and no summary; errors are still printed'),
-];
 
 /**
  * The commands are imported when they run: a help page or a misspelt flag loads no part of the service.
@@ -73,10 +52,17 @@ export function buildProgram(cli: CliContext, done: (code: number) => void): Com
     });
   // Subcommands created by command() inherit exitOverride, the output and the settings of the help.
   addResolve(program, cli, done);
+  addExplain(program, cli, done);
   addCheck(program, cli, done);
+  addCertify(program, cli, done);
+  addDoctor(program, cli, done);
+  addUntangle(program, cli, done);
   addFlow(program, cli, done);
+  addJob(program, cli, done);
   addServe(program, cli, done);
   addKey(program, cli, done);
+  addLoad(program, cli, done);
+  addPlan(program, cli, done);
   addBench(program, done);
   return program;
 }
@@ -89,20 +75,57 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     .command('resolve')
     .summary('move a mesh towards a target without intersections')
     .description(help.RESOLVE_DESCRIPTION)
-    .argument('<START>', 'OBJ or PLY; must be free of intersections')
-    .argument('<TARGET>', 'OBJ or PLY with the same vertices')
+    .argument('<START>', 'OBJ, PLY or glTF; must be free of intersections')
+    .argument('<TARGET>', 'the same vertices elsewhere; of a glTF file FILE.glb#NAME is the morph target NAME')
+    .argument('[MORE...]', 'with --sequence: further frames')
     .addHelpText('after', help.RESOLVE_EXTRA);
   addTo(command, heading.output, [
-    new Option('-o, --output <FILE>', 'write the answer to FILE, .obj or .ply; an input is never overwritten'),
+    new Option(
+      '-o, --output <FILE>',
+      'write the answer to FILE, .obj, .ply or .glb; an input is never overwritten. With --sequence a folder',
+    ),
+    new Option(
+      '--sequence',
+      'the files are frames, in numeric order of their names: every answer is the start of the next frame. Running the same command again goes on where it stopped',
+    ),
+    weldOption(),
     ...outputOptions('the report'),
     new Option(
       '--trace <DIR>',
       'write every state as DIR/state-00000.ply …, and trace.json; consecutive states are the exact pieces of the path',
     ),
   ]);
+  addRequestOptions(command);
+  addTo(command, heading.place, [
+    new Option(
+      '--job',
+      'with --server: submit a job that no connection waits for, and wait for it; Ctrl-C leaves it to the service (see interstice job)',
+    ),
+  ]);
+  command.action(async (start: string, target: string, more: string[], values: ResolveFlags) => {
+    refuseEngineFlags(values, 'resolve');
+    const flags = { ...values, parameters: pickParameters({ ...values }) };
+    if (values.sequence === true) {
+      if (values.job === true)
+        throw new UsageError('--job is one resolve; it cannot be used with --sequence.', 'resolve');
+      const { runSequence } = await import('./commands/sequence.js');
+      done(await runSequence([start, target, ...more], flags, cli));
+      return;
+    }
+    if (more.length > 0) throw new UsageError('resolve takes a start and a target; frames need --sequence.', 'resolve');
+    const { runResolve } = await import('./commands/resolve.js');
+    done(await runResolve(start, target, flags, cli));
+  });
+}
+
+/** What a request asks for and where it runs. */
+function addRequestOptions(command: Command): void {
   addTo(command, heading.kinematic, kinematicOptions());
   addTo(command, heading.strain, [
-    new Option('--rest <FILE>', 'OBJ or PLY with the same vertices: the shape at rest of every triangle'),
+    new Option(
+      '--rest <FILE>',
+      'a file with the same vertices: the shape at rest, for --strain-min and --strain-max, or else for --stretch-limit',
+    ),
     new Option(
       '--strain-min <S>',
       'smallest principal strain, a length relative to that at rest (default: none; range: 0 to 1)',
@@ -130,10 +153,28 @@ function addResolve(program: Command, cli: CliContext, done: (code: number) => v
     ).helpGroup(heading.parameters),
   );
   addParameterFlags(command, heading.parameters);
-  command.action(async (start: string, target: string, values: ResolveFlags) => {
-    refuseEngineFlags(values, 'resolve');
-    const { runResolve } = await import('./commands/resolve.js');
-    done(await runResolve(start, target, { ...values, parameters: pickParameters({ ...values }) }, cli));
+}
+
+function addExplain(program: Command, cli: CliContext, done: (code: number) => void): void {
+  const command = program
+    .command('explain')
+    .summary('write a report that a browser shows, in one file')
+    .description(help.EXPLAIN_DESCRIPTION)
+    .argument('<START>', 'OBJ, PLY or glTF')
+    .argument('<TARGET>', 'the same vertices elsewhere, as for resolve')
+    .addHelpText('after', help.EXPLAIN_EXTRA);
+  addTo(command, heading.output, [
+    new Option('-o, --output <FILE>', 'write the report to FILE, .html').makeOptionMandatory(),
+    new Option('--picture <FILE>', 'also draw start, target and answer to FILE, .png; needs no browser'),
+    choiceOption('up', ['z', 'y'] as const, 'the axis that points up in the pictures (default: z)'),
+    weldOption(),
+    new Option('--quiet', 'no progress and no summary; errors are still printed'),
+  ]);
+  addRequestOptions(command);
+  command.action(async (start: string, target: string, values: ExplainFlags) => {
+    refuseEngineFlags(values, 'explain');
+    const { runExplain } = await import('./commands/explain.js');
+    done(await runExplain(start, target, { ...values, parameters: pickParameters({ ...values }) }, cli));
   });
 }
 
@@ -142,8 +183,8 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
     .command('check')
     .summary('test a mesh, or a straight path, for intersections')
     .description(help.CHECK_DESCRIPTION)
-    .argument('<MESH>', 'OBJ or PLY')
-    .argument('[PATH_END]', 'OBJ or PLY with the same vertices')
+    .argument('<MESH>', 'OBJ, PLY or glTF')
+    .argument('[PATH_END]', 'the same vertices elsewhere')
     .addHelpText('after', help.CHECK_EXTRA);
   addTo(command, heading.output, [
     new Option(
@@ -154,6 +195,7 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
       '--max-pairs <N>',
       'list at most N pairs of each kind (default: 64); counts are always complete',
     ).argParser(parseCount),
+    weldOption(),
     ...outputOptions('the verdict'),
   ]);
   addTo(command, heading.kinematic, [
@@ -173,12 +215,40 @@ function addCheck(program: Command, cli: CliContext, done: (code: number) => voi
   });
 }
 
+function addCertify(program: Command, cli: CliContext, done: (code: number) => void): void {
+  const command = program
+    .command('certify')
+    .summary('resolve, and write a certificate that anybody can check')
+    .description(help.CERTIFY_DESCRIPTION)
+    .argument('[START]', 'OBJ or PLY; must be free of intersections')
+    .argument('[TARGET]', 'OBJ or PLY with the same vertices')
+    .addHelpText('after', help.CERTIFY_EXTRA)
+    .addOption(new Option('--check <FILE>', 'check the certificate FILE instead'));
+  addTo(command, heading.output, [
+    new Option('-o, --output <FILE>', 'write the certificate to FILE; an input is never overwritten'),
+    ...outputOptions('the verdict'),
+  ]);
+  addTo(command, heading.kinematic, kinematicOptions());
+  addTo(command, heading.place, placeOptions());
+  command.addOption(
+    new Option('--options <FILE>', 'JSON like {"parameters": {"stepLimit": 100}}, as for resolve').helpGroup(
+      heading.parameters,
+    ),
+  );
+  addParameterFlags(command, heading.parameters);
+  command.action(async (start: string | undefined, target: string | undefined, values: CertifyFlags) => {
+    refuseEngineFlags(values, 'certify');
+    const { runCertify } = await import('./commands/certify.js');
+    done(await runCertify(start, target, { ...values, parameters: pickParameters({ ...values }) }, cli));
+  });
+}
+
 function addFlow(program: Command, cli: CliContext, done: (code: number) => void): void {
   const command = program
     .command('flow')
     .summary('move a closed surface along its normals without intersections')
     .description(help.FLOW_DESCRIPTION)
-    .argument('<MESH>', 'OBJ or PLY; a closed surface, free of intersections')
+    .argument('<MESH>', 'OBJ, PLY or glTF; a closed surface, free of intersections')
     .addHelpText('after', help.FLOW_EXTRA)
     .addOption(
       new Option('--offset <DISTANCE>', 'how far, in the unit of the mesh; > 0 outwards, < 0 inwards')
@@ -195,7 +265,8 @@ function addFlow(program: Command, cli: CliContext, done: (code: number) => void
       ).argParser(parseNumber),
     );
   addTo(command, heading.output, [
-    new Option('-o, --output <FILE>', 'write the answer to FILE, .obj or .ply; the input is never overwritten'),
+    new Option('-o, --output <FILE>', 'write the answer to FILE, .obj, .ply or .glb; the input is never overwritten'),
+    weldOption(),
     ...outputOptions('the result'),
   ]);
   addTo(command, heading.place, placeOptions());
@@ -205,17 +276,6 @@ function addFlow(program: Command, cli: CliContext, done: (code: number) => void
     const { runFlow } = await import('./commands/flow.js');
     done(await runFlow(mesh, { ...values, parameters: pickParameters({ ...values }) }, cli));
   });
-}
-
-function refuseEngineFlags(values: BackendChoice, command: string): void {
-  if (values.server === undefined) {
-    if (values.apiKeyFile !== undefined) throw new UsageError('--api-key-file needs --server.', command);
-    return;
-  }
-  const flag = values.engine !== undefined ? '--engine' : values.threads !== undefined ? '--threads' : undefined;
-  if (flag !== undefined) {
-    throw new UsageError(`${flag} cannot be used with --server: the service has its own setting.`, command);
-  }
 }
 
 function addServe(program: Command, cli: CliContext, done: (code: number) => void): void {

@@ -37,13 +37,18 @@ function formatResidual(residual: number): string {
   return `${percent >= 10 || percent === 0 ? percent.toFixed(0) : percent.toPrecision(2)} %`;
 }
 
+export const describeProgress = (progress: Progress): string =>
+  [
+    formatPlural(progress.steps, 'step'),
+    `residual ${formatResidual(progress.residual)}`,
+    `${formatPlural(progress.unfinishedVertices, 'vertex', 'vertices')} unfinished`,
+  ].join('  ');
+
 /** The line without control characters, cut to the terminal's width so that it never wraps. */
 export function renderProgress(progress: Progress, bounds: RunBounds, elapsedMs: number, columns: number): string {
   const line = [
     renderBar(fractionDone(progress, bounds)),
-    formatPlural(progress.steps, 'step'),
-    `residual ${formatResidual(progress.residual)}`,
-    `${formatPlural(progress.unfinishedVertices, 'vertex', 'vertices')} unfinished`,
+    describeProgress(progress),
     formatSeconds(elapsedMs / 1000),
   ].join('  ');
   return line.slice(0, Math.max(0, columns - 1));

@@ -1,17 +1,20 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { Diagnosis } from '../contract/diagnosis.js';
 import { ERRORS, type ErrorCode, IntersticeError } from '../contract/errors.js';
 import type { MeshInput, Positions } from '../contract/mesh.js';
 import { OPERATIONS } from '../contract/operation-table.js';
 import type { OperationName } from '../contract/operations.js';
-import type { Report } from '../contract/report.js';
-import type { CheckAnswer } from '../contract/requests.js';
+import type { Path } from '../contract/path.js';
+import type { CheckAnswer, ResolveAnswer } from '../contract/requests.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import { encodeJson } from '../transport/json/encode.js';
 import { messageShape } from '../transport/messages/schema.js';
 import { secondsToDuration } from '../transport/messages/wire-message.js';
 import type { Backend } from './backend.js';
 import { UsageError } from './exit-codes.js';
 import { decodeAnswer } from './remote-decode.js';
+import { openRemoteJobs } from './remote-jobs.js';
 import { openRemoteSession } from './remote-session.js';
 import { UnreachableError } from './unreachable.js';
 
@@ -32,15 +35,46 @@ export function createRemote(address: string, apiKey?: string): Backend {
   return {
     async resolve(request, context) {
       const answer = await callService(service, 'resolve', request, { signal: context?.signal });
-      const { positions, report } = answer as { positions: { data: Positions }; report: Report };
-      return { positions: positions.data, report };
+      return toResolveAnswer(answer as RemoteAnswer);
     },
     async check(request, context) {
       return (await callService(service, 'check', request, { signal: context?.signal })) as CheckAnswer;
     },
+    async diagnose(request, context) {
+      return (await callService(service, 'diagnose', request, { signal: context?.signal })) as Diagnosis;
+    },
+    async untangle(request, context) {
+      const { layers, turned, maxIterations, maxDisplacement, ...rest } = request;
+      const message = { ...rest, options: { layers, turned, maxIterations, maxDisplacement } };
+      const answer = await callService(service, 'untangle', message, { signal: context?.signal });
+      const { positions, ...same } = answer as RemoteUntangled;
+      return { ...same, positions: positions.data };
+    },
     openSession: (request, signal) => openRemoteSession(service, request, signal),
+    jobs: openRemoteJobs(service),
     close: () => Promise.resolve(),
   };
+}
+
+/** What the request asked for besides comes as the contract has it; positions are in a message with their scalar. */
+export function toResolveAnswer({ positions, path, ...rest }: RemoteAnswer): ResolveAnswer {
+  return {
+    ...rest,
+    positions: positions.data,
+    ...(path ? { path: { ...path, positions: path.positions.data } } : {}),
+  };
+}
+
+interface PositionsMessage {
+  readonly data: Positions;
+}
+
+type RemoteUntangled = Omit<UntangledState, 'positions'> & { readonly positions: PositionsMessage };
+
+/** An answer with its messages of positions. */
+export interface RemoteAnswer extends Omit<ResolveAnswer, 'positions' | 'path'> {
+  readonly positions: PositionsMessage;
+  readonly path?: Omit<Path, 'positions'> & { readonly positions: PositionsMessage };
 }
 
 export interface ServiceAddress {
@@ -52,7 +86,7 @@ export interface ServiceAddress {
 /**
  * Calls an operation as its row of the operation table says.
  *
- * @param options.id of the session, for the operations on one
+ * @param options.id of the session or job, for the operations on one
  * @returns the message that the row names as its response
  */
 export async function callService(
@@ -64,12 +98,16 @@ export async function callService(
   const { request: message, response, httpMethod, httpPath } = OPERATIONS[name];
   const url = new URL(httpPath.slice(1).replace(':id', encodeURIComponent(id)), base);
   if (httpMethod === 'DELETE') return sendJson(url, undefined, signal, { apiKey, headers, method: httpMethod });
-  const json = encodeJson(message, toMessage(message, request), { arrays: false });
+  const json = encodeJson(message, requestMessage(message, request), { arrays: false });
+  if (httpMethod === 'GET') {
+    for (const [field, value] of Object.entries(json)) url.searchParams.set(field, String(value));
+    return decodeAnswer(response, await sendJson(url, undefined, signal, { apiKey, headers, method: httpMethod }));
+  }
   return decodeAnswer(response, await sendJson(url, json, signal, { apiKey, headers }));
 }
 
 /** A request as its protobuf message: positions carry their scalar, and seconds become a duration. */
-function toMessage(typeName: string, request: object): object {
+export function requestMessage(typeName: string, request: object): object {
   const values = request as Readonly<Record<string, unknown>>;
   const fields = messageShape(typeName).fields.map(({ jsonName, kind }) => {
     if (kind.of === 'duration') {
@@ -85,10 +123,13 @@ function toMessage(typeName: string, request: object): object {
 }
 
 function meshMessage(mesh: MeshInput): object {
-  const { strainLimits } = mesh;
-  return strainLimits
-    ? { ...mesh, strainLimits: { ...strainLimits, rest: positionsMessage(strainLimits.rest) } }
-    : mesh;
+  const { strainLimits, restLengths } = mesh;
+  const { positions } = restLengths ?? {};
+  return {
+    ...mesh,
+    ...(strainLimits && { strainLimits: { ...strainLimits, rest: positionsMessage(strainLimits.rest) } }),
+    ...(positions && { restLengths: { ...restLengths, positions: positionsMessage(positions) } }),
+  };
 }
 
 const positionsMessage = (positions: Positions): object => ({
@@ -108,7 +149,7 @@ export function parseServerUrl(text: string): URL {
 
 export interface SendOptions {
   /** default POST */
-  readonly method?: 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly apiKey?: string | undefined;
   /** besides those of the format and the key */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -190,7 +231,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-interface RemoteError {
+export interface RemoteError {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
@@ -198,6 +239,7 @@ interface RemoteError {
   readonly element?: { readonly kind: string; readonly index: number; readonly vertices: readonly number[] };
   readonly pairs: IntersticeError['pairs'];
   readonly pairCount: number;
+  readonly frame?: bigint;
 }
 
 const isKnown = (code: string): code is ErrorCode => Object.hasOwn(ERRORS, code);
@@ -206,13 +248,19 @@ function refusalOf(url: URL, status: number, json: unknown): IntersticeError {
   const code = (json as { code?: unknown } | null | undefined)?.code;
   if (typeof code !== 'string' || !isKnown(code))
     return notThisService(url, status, 'an error that this program does not know');
-  const error = decodeAnswer('Error', json, 'error') as RemoteError;
+  return errorOf(decodeAnswer('Error', json, 'error') as RemoteError);
+}
+
+/** A code that this program does not know, of a newer service, is INTERNAL here. */
+export function errorOf(error: RemoteError): IntersticeError {
+  const code = isKnown(error.code) ? error.code : 'INTERNAL';
   return new IntersticeError(code, error.message, {
     ...(error.hint === '' ? {} : { hint: error.hint }),
     ...(error.element === undefined ? {} : { element: error.element }),
     ...(error.retryAfter === undefined ? {} : { retryAfterSeconds: error.retryAfter }),
     pairs: error.pairs,
     pairCount: error.pairCount,
+    ...(error.frame === undefined ? {} : { frame: error.frame }),
   });
 }
 

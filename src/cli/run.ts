@@ -20,18 +20,26 @@ export async function runCli(argv: readonly string[], cli: CliContext): Promise<
     return code;
   } catch (thrown) {
     // Commander has already printed its message or the requested page.
-    if (thrown instanceof CommanderError) return endOfCommander(thrown, argv, cli);
+    if (thrown instanceof CommanderError) {
+      const names = program.commands.map((command) => command.name());
+      return endOfCommander(thrown, argv, cli, names);
+    }
     const { reportProblem } = await import('./problem.js');
     reportProblem(cli.terminal, thrown, argv.includes('--json'));
     return exitCodeOfError(thrown);
   }
 }
 
-function endOfCommander(error: CommanderError, argv: readonly string[], cli: CliContext): number {
+function endOfCommander(
+  error: CommanderError,
+  argv: readonly string[],
+  cli: CliContext,
+  commands: readonly string[],
+): number {
   if (error.exitCode === 0) return EXIT.OK;
   // `interstice` alone prints the help page itself; after any other mistake a line names the page.
   if (error.code !== 'commander.help') {
-    const command = argv.find((word) => ['resolve', 'check', 'flow', 'serve', 'key', 'bench'].includes(word));
+    const command = argv.find((word) => commands.includes(word));
     cli.terminal.err.write(`See interstice ${command === undefined ? '' : `${command} `}--help.\n`);
   }
   return EXIT.USAGE;

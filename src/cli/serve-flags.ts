@@ -1,10 +1,8 @@
 import { type Command, Option } from 'commander';
-import { defaultShown, SETTINGS, type Setting } from '../config/settings.js';
+import type { Setting } from '../config/setting.js';
+import { defaultShown, SETTINGS } from '../config/settings.js';
 
-/** A setting with only one possible value needs no flag. */
-const WITHOUT_FLAG: readonly Setting[] = [SETTINGS.store];
-
-const flagged = Object.values<Setting>(SETTINGS).filter((setting) => !WITHOUT_FLAG.includes(setting));
+const flagged = Object.values<Setting>(SETTINGS);
 
 const isSwitch = (setting: Setting): boolean => setting.choices?.join() === '0,1';
 

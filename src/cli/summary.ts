@@ -8,7 +8,8 @@ const pairsShown = 3;
 /** Facts of the run that the report does not contain. */
 export interface RunFacts {
   readonly vertexCount: number;
-  readonly kinematicCount: number;
+  /** undefined if nobody knows it here, of a job that another run submitted */
+  readonly kinematicCount: number | undefined;
   /** undefined if no output file was named */
   readonly writtenTo?: string | undefined;
   readonly traceFolder?: string | undefined;
@@ -38,8 +39,11 @@ function describeDistance(report: Report, vertexCount: number): string {
   return `${far}; ${deflected} deflected by more than δ = ${delta}`;
 }
 
-function describeKinematic(report: Report, kinematicCount: number): string {
-  const all = formatPlural(kinematicCount, 'kinematic vertex', 'kinematic vertices');
+function describeKinematic(report: Report, kinematicCount: number | undefined): string {
+  const all =
+    kinematicCount === undefined
+      ? 'the kinematic vertices'
+      : formatPlural(kinematicCount, 'kinematic vertex', 'kinematic vertices');
   if (report.unreachedKinematic === 0) return `${all}, each at its target`;
   return `${formatCount(report.unreachedKinematic)} of ${all} held back from the target, by up to ${formatNumber(report.kinematicDistanceMax)}`;
 }
@@ -105,7 +109,8 @@ export function summariseRun(report: Report, facts: RunFacts): string {
     const unfinished = formatPlural(report.unfinishedVertices, 'vertex', 'vertices');
     rows.push(['unfinished', `${unfinished} with motion left; residual ${formatNumber(report.residual)}`]);
   }
-  if (facts.kinematicCount > 0) rows.push(['kinematic', describeKinematic(report, facts.kinematicCount)]);
+  if ((facts.kinematicCount ?? report.unreachedKinematic) > 0)
+    rows.push(['kinematic', describeKinematic(report, facts.kinematicCount)]);
   rows.push([
     'min distance',
     report.minDistance === undefined

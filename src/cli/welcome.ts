@@ -75,7 +75,9 @@ export function renderWelcome({ address, grpc, admin, engine, command, needsKey 
     ...(admin === undefined ? [] : [`  metrics    ${reachable(admin)}/metrics`]),
     `  engine     ${engine}`,
     '',
-    ...(command === undefined ? [`  ${notInstalled}`] : [`  Try it from another terminal${hint}:`, '', command]),
+    ...(command === undefined
+      ? [`  ${notInstalled}`]
+      : [`  Open the address in a browser to see an example, or try one from another terminal${hint}:`, '', command]),
     '',
     '  Ctrl-C stops it.',
     '',

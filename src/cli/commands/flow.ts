@@ -1,6 +1,7 @@
 import { IntersticeError } from '../../contract/errors.js';
 import type { ParametersInput } from '../../contract/parameters.js';
 import { distanceOf, medianLength } from '../../mesh/lengths.js';
+import { weldElements } from '../../mesh/weld.js';
 import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
@@ -8,7 +9,7 @@ import { assertClosedSurface, enclosedVolume } from '../flow/closed-surface.js';
 import { type FlowResult, type FlowSettings, flow } from '../flow/normal-flow.js';
 import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
 import { type Inputs, naming, readInputs } from '../inputs.js';
-import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
+import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { StatusLine } from '../progress.js';
 import { withInterrupt } from '../terminal.js';
 
@@ -17,6 +18,7 @@ export interface FlowFlags extends BackendChoice {
   readonly offset: number;
   readonly steps?: number;
   readonly smoothing?: number;
+  readonly weld?: boolean;
   readonly output?: string;
   readonly json?: boolean;
   readonly quiet?: boolean;
@@ -31,12 +33,13 @@ const MAX_DEFAULT_STEPS = 1000;
 export async function runFlow(path: string, flags: FlowFlags, cli: CliContext): Promise<number> {
   refuseValues(flags);
   if (flags.output !== undefined) await assertMeshOutput(flags.output, [path], 'flow');
-  const inputs = await readInputs('resolve', path, undefined, {});
-  const settings = await naming(path, async () => settingsFor(inputs, flags));
-  const result = await run(path, inputs, settings, flags, cli);
-  if (flags.output !== undefined)
-    await writeMeshAnswer(flags.output, path, inputs.file, result.positions, cli.terminal);
-  const summary = summarise(result, inputs.file.triangles, settings, flags.offset);
+  const read = await readInputs('resolve', path, undefined, flags.weld === true ? { weld: true } : {});
+  const inputs = { ...read, file: toSingleIfNeeded(read.file, flags.output) };
+  const surface = read.firstOf ? { ...inputs, file: weldElements(inputs.file, read.firstOf) } : inputs;
+  const settings = await naming(path, async () => settingsFor(surface, flags));
+  const result = await run(path, surface, settings, flags, cli);
+  if (flags.output !== undefined) await writeMeshAnswer(flags.output, path, inputs, result.positions, cli.terminal);
+  const summary = summarise(result, surface.file.triangles, settings, flags.offset);
   if (flags.json === true) cli.terminal.out.write(`${JSON.stringify(toJson(summary, result), null, 2)}\n`);
   else if (flags.quiet !== true) cli.terminal.out.write(`${describeFlow(path, summary, flags.output)}\n`);
   return exitCodeOf(result);

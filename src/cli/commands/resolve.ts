@@ -1,6 +1,7 @@
 import type { ParametersInput } from '../../contract/parameters.js';
 import type { OnBudget, ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
 import { warnOfScale } from '../../jobs/target-scale.js';
+import type { MeshFile } from '../../mesh/files/index.js';
 import { algorithmVersion, packageVersion } from '../../paths.js';
 import { TraceWriter } from '../../session/trace.js';
 import { defaultsOf } from '../../solver/parameters.js';
@@ -8,17 +9,21 @@ import { encodeJson } from '../../transport/json/encode.js';
 import type { BackendChoice, CliContext } from '../backend.js';
 import { exitCodeOfReport, UsageError } from '../exit-codes.js';
 import { formatPlural } from '../format.js';
-import { type InputFlags, type Inputs, readInputs, type StrainFlags, withStrainLimits } from '../inputs.js';
-import { assertMeshOutput, writeMeshAnswer } from '../mesh-output.js';
+import { type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
+import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
 import { prepareTraceFolder } from '../outputs.js';
 import { type RunBounds, StatusLine } from '../progress.js';
 import { summariseRun } from '../summary.js';
 import { withInterrupt } from '../terminal.js';
+import { resolveAsJob } from './resolve-as-job.js';
 
-export interface ResolveFlags extends InputFlags, StrainFlags, BackendChoice {
+export interface ResolveFlags extends InputFlags, RestFlags, BackendChoice {
   readonly parameters: ParametersInput;
   readonly output?: string;
+  readonly sequence?: boolean;
   readonly trace?: string;
+  /** submit to the service as a job, and wait for it */
+  readonly job?: boolean;
   readonly timeBudget?: number;
   readonly onBudget?: OnBudget;
   readonly json?: boolean;
@@ -29,14 +34,19 @@ export interface ResolveFlags extends InputFlags, StrainFlags, BackendChoice {
 export async function runResolve(start: string, target: string, flags: ResolveFlags, cli: CliContext): Promise<number> {
   refuseConflicts(flags);
   if (flags.output !== undefined) await assertMeshOutput(flags.output, [start, target], 'resolve');
-  const read = await readInputs('resolve', start, target, flags);
-  const inputs = { ...read, mesh: await withStrainLimits(read.mesh, read.file, flags) };
+  const named = await readInputs('resolve', start, target, flags);
+  const single = (file: MeshFile): MeshFile => toSingleIfNeeded(file, flags.output);
+  const read = { ...named, file: single(named.file), other: named.other && single(named.other) };
+  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags) };
   if (flags.trace !== undefined) await prepareTraceFolder(flags.trace);
   const request = toRequest(inputs, flags);
   if (flags.quiet !== true) noteScale(request, cli);
-  const { answer, trace } = await resolve(request, inputs, flags, cli);
+  const { answer, trace, forget } = flags.job
+    ? await resolveAsJob(request, start, flags, cli)
+    : await resolve(request, inputs, flags, cli);
   if (flags.output !== undefined) {
-    await writeMeshAnswer(flags.output, start, inputs.file, answer.positions, cli.terminal);
+    await writeMeshAnswer(flags.output, start, inputs, answer.positions, cli.terminal);
+    await forget?.();
   }
   trace?.finish(describeTrace(start, target, request, inputs, answer));
   if (flags.json === true) {
@@ -78,6 +88,9 @@ function noteScale({ mesh, start, target }: ResolveRequest, { terminal }: CliCon
 }
 
 function refuseConflicts(flags: ResolveFlags): void {
+  if (flags.job === true && flags.server === undefined) {
+    throw new UsageError('--job needs --server: a job outlives this program, in a service.', 'resolve');
+  }
   if (flags.server !== undefined && flags.trace !== undefined) {
     throw new UsageError(
       '--trace cannot be used with --server: a service returns its answer, not the intermediate states. Omit --server to trace on this machine.',
@@ -86,7 +99,8 @@ function refuseConflicts(flags: ResolveFlags): void {
   }
 }
 
-function toRequest(inputs: Inputs, flags: ResolveFlags): ResolveRequest {
+/** The request that flags and files ask for. @throws UsageError */
+export function toRequest(inputs: Inputs, flags: Omit<ResolveFlags, 'trace' | 'json'>): ResolveRequest {
   const { file, other, mesh, options } = inputs;
   if (options.include !== undefined) {
     throw new UsageError(
@@ -107,9 +121,11 @@ function toRequest(inputs: Inputs, flags: ResolveFlags): ResolveRequest {
   };
 }
 
-interface Outcome {
+export interface Outcome {
   readonly answer: ResolveAnswer;
   readonly trace: TraceWriter | undefined;
+  /** Deletes the job that the answer comes from, once it is on the disk. */
+  readonly forget?: () => Promise<void>;
 }
 
 function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, cli: CliContext): Promise<Outcome> {
@@ -143,7 +159,7 @@ function resolve(request: ResolveRequest, inputs: Inputs, flags: ResolveFlags, c
 }
 
 /** The bounds of the progress bar. The solver refuses values out of range before it reports progress. */
-function boundsOf(parameters: ParametersInput): RunBounds {
+export function boundsOf(parameters: ParametersInput): RunBounds {
   const defaults = defaultsOf(parameters.preset ?? 'TUNED');
   return {
     residualTolerance: parameters.residualTolerance ?? defaults.residualTolerance ?? Number.MIN_VALUE,

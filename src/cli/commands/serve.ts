@@ -1,10 +1,12 @@
 import type { Config } from '../../config/config.js';
 import { SETTINGS } from '../../config/settings.js';
+import type { StoreConfig } from '../../config/store-config.js';
 import { IntersticeError } from '../../contract/errors.js';
 import type { Operations } from '../../contract/operations.js';
 import type { Logger } from '../../observe/log.js';
 import { projectRoot } from '../../paths.js';
 import type { Server, ServerOptions } from '../../server/server.js';
+import type { SessionStore } from '../../store/session-store.js';
 import type { CliContext } from '../backend.js';
 import { EXIT, UsageError } from '../exit-codes.js';
 import { openOperations, readSettings } from '../local.js';
@@ -43,11 +45,13 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
     return sink;
   }
 
+  const store = config.store && (await openStore(config.store));
   const operations = await openOperations(config, (event, message) => logEvent(log, event, message), {
     onEvent: metrics.observe,
+    ...(store ? { store: { sessions: store, onFailure: config.store!.onFailure } } : {}),
     features: ['http', ...(config.grpcPort === 'off' ? [] : ['grpc']), ...(config.apiKeys ? ['api-keys'] : [])],
   });
-  const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics });
+  const { address, grpcAddress, adminAddress } = await listen(config, operations, { log, metrics, store });
   const { engines } = operations.info();
   if (engines.some(({ name }) => name.startsWith('webgpu'))) {
     log.info('Lines "Warning: maxDynamic..." on standard error come from the WebGPU library (Dawn) and are harmless.');
@@ -63,6 +67,15 @@ export async function runServe(values: Readonly<Record<string, unknown>>, cli: C
   };
   terminal.out.write(terminal.out.isTerminal ? renderWelcome(facts) : renderFacts(facts));
   return EXIT.OK;
+}
+
+/** @throws UsageError: a store that cannot be used is a mistake of the settings, like a port that is in use */
+async function openStore(config: StoreConfig): Promise<SessionStore> {
+  const { RedisStore } = await import('../../store/redis-store.js');
+  return RedisStore.open(config).catch((error: unknown) => {
+    if (!(error instanceof IntersticeError) || error.code !== 'INVALID_PARAMETER') throw error;
+    throw new UsageError(`${error.message} ${error.hint}`, 'serve');
+  });
 }
 
 async function listen(config: Config, operations: Operations, options: ServerOptions): Promise<Server> {

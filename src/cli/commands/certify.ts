@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { CertificateVerdict } from '../../../checker/certificate.mjs';
+import { IntersticeError } from '../../contract/errors.js';
+import type { ParametersInput } from '../../contract/parameters.js';
+import type { ResolveAnswer, ResolveRequest } from '../../contract/requests.js';
+import { projectRoot } from '../../paths.js';
+import type { BackendChoice, CliContext } from '../backend.js';
+import { writeCertificate } from '../certificate.js';
+import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
+import { formatPlural, formatRows } from '../format.js';
+import { type InputFlags, naming, readInputs } from '../inputs.js';
+import { assertWritable, writeAtomically } from '../outputs.js';
+import { StatusLine } from '../progress.js';
+import { withInterrupt } from '../terminal.js';
+
+export interface CertifyFlags extends InputFlags, BackendChoice {
+  readonly parameters: ParametersInput;
+  readonly output?: string;
+  readonly check?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** checker/certificate.mjs: found at run time, because it lies beside the build. */
+type Checker = typeof import('../../../checker/certificate.mjs');
+
+/** `interstice certify START TARGET -o FILE`, or `interstice certify --check FILE`; returns the exit code. */
+export async function runCertify(
+  start: string | undefined,
+  target: string | undefined,
+  flags: CertifyFlags,
+  cli: CliContext,
+): Promise<number> {
+  if (flags.check !== undefined) {
+    if (start !== undefined || flags.output !== undefined) {
+      throw new UsageError('--check reads a certificate; it takes no meshes and no -o.', 'certify');
+    }
+    const verdict = await check(flags.check, flags, cli);
+    return verdict.isConfirmed ? EXIT.OK : EXIT.FOUND;
+  }
+  if (start === undefined || target === undefined || flags.output === undefined) {
+    throw new UsageError('certify needs START, TARGET and -o FILE, or --check FILE.', 'certify');
+  }
+  await assertWritable(flags.output, [start, target]);
+  const { request, answer } = await resolve(start, target, flags, cli);
+  const { path, report } = answer;
+  if (!path)
+    throw new IntersticeError('INTERNAL', 'The answer has no path.', { hint: 'The service must be of this version.' });
+  if (report.ignoredPairCount > 0) {
+    throw new IntersticeError(
+      'INTERSECTING_START',
+      `The start has ${formatPlural(report.ignoredPairCount, 'pair')} that the answer does not protect; there is nothing to certify.`,
+      { hint: 'Leave on-intersecting-start at reject.' },
+    );
+  }
+  await writeAtomically(flags.output, writeCertificate(request, answer, path));
+  const verdict = await check(flags.output, flags, cli);
+  return verdict.isConfirmed ? exitCodeOfReport(report) : EXIT.FOUND;
+}
+
+async function resolve(
+  start: string,
+  target: string,
+  flags: CertifyFlags,
+  cli: CliContext,
+): Promise<{ readonly request: ResolveRequest; readonly answer: ResolveAnswer }> {
+  const { file, other, mesh, options } = await readInputs('resolve', start, target, flags);
+  if (other === undefined) throw new UsageError('certify needs a start and a target.', 'certify');
+  const request: ResolveRequest = {
+    mesh,
+    start: file.positions,
+    target: other.positions,
+    // Every piece is tested by the service as well, in the numbers that the certificate has.
+    parameters: { verify: 'PATH', ...options.parameters, ...flags.parameters },
+    include: { path: true },
+  };
+  const waiting = `${formatPlural(file.vertexCount, 'vertex', 'vertices')}, resolving`;
+  return withInterrupt(async (signal) => {
+    const line = new StatusLine(cli.terminal.err, cli.terminal.now, waiting, flags.quiet !== true).start();
+    try {
+      const backend = await cli.openBackend(flags);
+      try {
+        return { request, answer: await backend.resolve(request, { signal, receivedAt: performance.now() }) };
+      } finally {
+        await backend.close();
+      }
+    } finally {
+      line.clear();
+    }
+  });
+}
+
+/** Checks a file with the checker that anybody can run, and prints what it says. */
+async function check(file: string, flags: CertifyFlags, { terminal }: CliContext): Promise<CertificateVerdict> {
+  const bytes = await naming(file, () => readFile(file));
+  const { checkCertificate } = (await import(pathToFileURL(join(projectRoot, CHECKER)).href)) as Checker;
+  const line = new StatusLine(terminal.err, terminal.now, `checking ${file}`, flags.quiet !== true).start();
+  let verdict: CertificateVerdict;
+  try {
+    verdict = await checkCertificate(bytes, {
+      onProgress: (done, all) => line.say(`checking state ${done} of ${all}`),
+      yields: () => new Promise((resolve) => setImmediate(resolve)),
+    });
+  } finally {
+    line.clear();
+  }
+  if (flags.json === true) terminal.out.write(`${JSON.stringify({ ...verdict, header: undefined }, null, 2)}\n`);
+  else if (flags.quiet !== true || !verdict.isConfirmed) terminal.out.write(`${describe(file, verdict)}\n`);
+  return verdict;
+}
+
+const CHECKER = 'checker/certificate.mjs';
+
+function describe(
+  file: string,
+  { isConfirmed, problems, problemCount, states, vertices, pairs, sha256 }: CertificateVerdict,
+): string {
+  const rows: [string, string][] = [
+    ['certificate', file],
+    ['sha256', sha256],
+  ];
+  if (!isConfirmed) {
+    const more = problemCount > problems.length ? [`and ${problemCount - problems.length} more`] : [];
+    [...problems, ...more].forEach((problem, n) => {
+      rows.push([n === 0 ? 'problems' : '', problem]);
+    });
+    return ['refused', ...formatRows(rows)].join('\n');
+  }
+  rows.push([
+    'confirmed',
+    `${formatPlural(vertices, 'vertex', 'vertices')}, ${formatPlural(states, 'state')}; no state intersects, no piece collides`,
+  ]);
+  rows.push(['proved apart', formatPlural(pairs, 'pair that came near', 'pairs that came near')]);
+  rows.push(['check it', `node ${CHECKER} ${file}`]);
+  return ['confirmed', ...formatRows(rows)].join('\n');
+}

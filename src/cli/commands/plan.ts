@@ -1,0 +1,156 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { IntersticeError } from '../../contract/errors.js';
+import type { Quality } from '../../contract/parameters.js';
+import { trianglesOf } from '../../load/sheets.js';
+import { type Costs, readCosts } from '../../plan/costs.js';
+import { measureCosts } from '../../plan/measure.js';
+import { type Answer, type Demand, plan } from '../../plan/plan.js';
+import type { CliContext } from '../backend.js';
+import { EXIT, UsageError } from '../exit-codes.js';
+import { formatCount, formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
+import { startService } from '../service-process.js';
+import { withInterrupt } from '../terminal.js';
+
+export interface PlanFlags {
+  readonly sessions?: number;
+  readonly triangles?: number;
+  readonly rate?: number;
+  readonly within?: number;
+  readonly lanes?: number;
+  readonly costs: string;
+  readonly measure?: string;
+  readonly engine?: string;
+  readonly quality: Quality;
+  readonly motion: number;
+  readonly sizes: readonly number[];
+  readonly duration: number;
+  readonly json?: boolean;
+}
+
+/** Most that is asked of a plan: beyond, its simulation says nothing. */
+const LIMITS = { sessions: 1_000_000, triangles: 100_000_000, rate: 1000, within: 3600, lanes: 4096 } as const;
+
+/** Of each size that is measured. */
+const MOST = { triangles: 8_000_000, duration: 3600 } as const;
+
+/** `interstice plan`: how many processes a load needs. Returns the exit code: 1 where no number of them is enough. */
+export async function runPlan(flags: PlanFlags, cli: CliContext): Promise<number> {
+  const { terminal } = cli;
+  const { sessions, triangles, rate, measure: file } = flags;
+  assertBounded(flags);
+  const isAsked = sessions !== undefined && triangles !== undefined && rate !== undefined;
+  if (!isAsked && (file === undefined || sessions !== undefined || triangles !== undefined || rate !== undefined))
+    throw new UsageError('--sessions, --triangles and --rate go together; --measure may stand alone.', 'plan');
+  const costs = file === undefined ? costsOf(flags.costs) : await measureHere(file, flags, cli);
+  if (!isAsked) return EXIT.OK;
+  const demand: Demand = { sessions, triangles, rate, within: flags.within ?? 1 / rate, lanes: flags.lanes };
+  const answer = plan(costs, demand);
+  terminal.out.write(flags.json === true ? toJson(costs, demand, answer) : toText(costs, demand, answer));
+  return answer.plan === undefined ? EXIT.FOUND : EXIT.OK;
+}
+
+function assertBounded(flags: PlanFlags): void {
+  for (const [name, most] of Object.entries(LIMITS)) {
+    const value = flags[name as keyof typeof LIMITS];
+    if (value !== undefined && !(value > 0 && value <= most))
+      throw new UsageError(`--${name} is greater than 0 and at most ${formatCount(most)}.`, 'plan');
+  }
+  const refuse = (what: string): never => {
+    throw new UsageError(what, 'plan');
+  };
+  const { sizes, motion, duration, measure: file } = flags;
+  if (sizes.length < 2 || sizes.some((size) => size < 4 || size > MOST.triangles))
+    refuse(`--sizes are two numbers of triangles at least, each from 4 to ${formatCount(MOST.triangles)}.`);
+  if (new Set(sizes.map(trianglesOf)).size < sizes.length) refuse('Two of --sizes are the same sheets.');
+  if (!(motion > 0 && motion <= 50)) refuse('--motion is greater than 0 and at most 50.');
+  if (!(duration > 0 && duration <= MOST.duration))
+    refuse(`--duration is greater than 0 and at most ${formatCount(MOST.duration)}.`);
+  if (file !== undefined && !existsSync(dirname(resolve(file)))) refuse(`--measure: there is no folder for ${file}.`);
+}
+
+function costsOf(name: string): Costs {
+  try {
+    return readCosts(name);
+  } catch (error) {
+    throw new UsageError((error as Error).message, 'plan');
+  }
+}
+
+/** Starts a service that does nothing else, measures it, and writes the file. */
+async function measureHere(file: string, flags: PlanFlags, { terminal }: CliContext): Promise<Costs> {
+  const { quality, motion, sizes, duration: seconds, engine = 'cpu', lanes } = flags;
+  return withInterrupt(async (signal) => {
+    const service = await startService({ ...terminal.env, INTERSTICE_ENGINE: engine });
+    try {
+      const address = { http: service.http, grpc: service.grpc, access: {} };
+      const words = [`--measure FILE --engine ${engine} --quality ${quality.toLowerCase()} --motion ${motion}`];
+      const command = [...words, `--sizes ${sizes.join(',')} --duration ${seconds}`].join(' ');
+      const costs = await measureCosts({
+        address,
+        admin: service.admin,
+        triangles: sizes,
+        seconds,
+        motion,
+        lanes,
+        quality,
+        command: `interstice plan ${command}`,
+        signal,
+        tell: (line) => terminal.err.write(`${line}\n`),
+      }).catch((thrown: unknown) => {
+        // Ctrl-C ends the service too, which may be what was seen first.
+        throw signal.aborted
+          ? new IntersticeError('CANCELLED', 'The measurement was ended.', { cause: thrown })
+          : thrown;
+      });
+      writeFileSync(file, `${JSON.stringify(costs, rounded, 1)}\n`);
+      terminal.err.write(`wrote ${file}\n`);
+      return costs;
+    } finally {
+      await service.stop();
+    }
+  });
+}
+
+const rounded = (_name: string, value: unknown): unknown =>
+  typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
+
+const toJson = (costs: Costs, demand: Demand, answer: Answer): string => {
+  const { date, command, machine, engine, adapter, quality, motion } = costs;
+  const source = { date, command, machine, engine, adapter, quality, motion };
+  return `${JSON.stringify({ demand, ...answer, costs: source }, rounded, 2)}\n`;
+};
+
+const GIB = 2 ** 30;
+const MB = 1e6;
+
+function toText(costs: Costs, { sessions, triangles, rate, within }: Demand, answer: Answer): string {
+  const { cost, lanes, plan: found, bestRate } = answer;
+  const device = costs.adapter === '' || costs.adapter === costs.engine ? '' : ` on ${costs.adapter}`;
+  const rows: [string, string][] = [
+    ['asked', `${formatPlural(sessions, 'session')} of ${formatCount(triangles)} triangles, ${rate} steps/s each`],
+    ['', `99 of 100 answers within ${formatSeconds(within)}`],
+    ['a step takes', `${formatSeconds(cost.meanMs / 1000)} of one of ${formatPlural(lanes, 'lane')} (mean)`],
+  ];
+  if (found === undefined) {
+    rows.push(['possible', 'no: one session alone asks for more than it can get']);
+    rows.push(['', bestRate > 0 ? `at most ${formatNumber(bestRate)} steps/s` : 'not one step within this time']);
+  } else {
+    rows.push(['processes', formatCount(found.processes)]);
+    if (costs.engine.startsWith('webgpu')) rows.push(['cards', `${formatCount(found.processes)}, one each`]);
+    else rows.push(['cores', `${formatCount(found.processes * lanes)}, ${lanes} each`]);
+    rows.push([
+      'memory',
+      `${(found.memoryBytes / GIB).toFixed(2)} GiB each, without what the engine is given to spare`,
+    ]);
+    rows.push(['fullest', `${formatPlural(found.fullest, 'session')}, ${Math.round(100 * found.utilisation)} % busy`]);
+    rows.push(['', `p50 ${formatSeconds(found.p50 / 1000)}, p99 ${formatSeconds(found.p99 / 1000)}`]);
+    rows.push(['traffic', `${formatNumber(found.trafficBytes / MB)} MB/s in and out, all together`]);
+  }
+  const { machine, quality, motion, date } = costs;
+  rows.push(['costs of', `${machine.processor}, ${formatPlural(machine.cores, 'core')}, ${costs.engine}${device}`]);
+  rows.push(['', `${quality}, sheets that move by ${motion} % of their first gap, ${date.slice(0, 10)}`]);
+  if (cost.isExtrapolated) rows.push(['beware', 'this size lies outside of those that were measured']);
+  if (lanes !== costs.lanes) rows.push(['beware', `measured with ${costs.lanes} lanes; more of them may share memory`]);
+  return `${formatRows(rows).join('\n')}\n`;
+}

@@ -1,0 +1,101 @@
+import { basename } from 'node:path';
+import { IntersticeError } from '../../contract/errors.js';
+import type { JobInfo, JobPhase } from '../../contract/long-jobs.js';
+import type { ResolveRequest } from '../../contract/requests.js';
+import type { BackendJobs, CliContext } from '../backend.js';
+import { describeProgress, StatusLine } from '../progress.js';
+import { withInterrupt } from '../terminal.js';
+import { UnreachableError } from '../unreachable.js';
+import type { Outcome, ResolveFlags } from './resolve.js';
+
+/** Submits the request as a job and waits for it. An interrupt, or a service that is away for long, leaves the job, and a line names the way to its answer. */
+export function resolveAsJob(
+  request: ResolveRequest,
+  start: string,
+  flags: ResolveFlags,
+  cli: CliContext,
+): Promise<Outcome> {
+  return withInterrupt(async (signal) => {
+    const { jobs } = await cli.openBackend(flags);
+    if (jobs === undefined) throw new Error('Only a service has jobs.');
+    const { id } = await jobs.submit(request, basename(start), signal);
+    if (flags.quiet !== true) cli.terminal.err.write(`job ${id}\n`);
+    try {
+      const ended = await follow(jobs, id, flags.quiet !== true, signal, cli);
+      if (ended.error !== undefined) throw ended.error;
+      const answer = await jobs.result(id, signal);
+      return { answer, trace: undefined, forget: () => forget(jobs, id) };
+    } catch (thrown) {
+      if (signal.aborted || thrown instanceof UnreachableError) {
+        cli.terminal.err.write(`The job is left to the service. Its answer: ${fetchCommand(id, start, flags)}\n`);
+      }
+      throw thrown;
+    }
+  });
+}
+
+function fetchCommand(
+  id: string,
+  start: string,
+  { output = 'answer.obj', weld, server = '', apiKeyFile }: ResolveFlags,
+): string {
+  const words = [
+    'interstice',
+    'job',
+    'fetch',
+    id,
+    start,
+    ...(weld ? ['--weld'] : []),
+    '-o',
+    output,
+    '--server',
+    server,
+  ];
+  return [...words, ...(apiKeyFile === undefined ? [] : ['--api-key-file', apiKeyFile])].map(quoted).join(' ');
+}
+
+/** As a POSIX shell reads it. */
+const quoted = (word: string): string => (/^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+/** One that the service has forgotten meanwhile, or cannot be told about, expires by itself: the answer is here already. */
+async function forget(jobs: BackendJobs, id: string): Promise<void> {
+  await jobs.delete(id, undefined).catch((thrown: unknown) => {
+    if (!(thrown instanceof IntersticeError) && !(thrown instanceof UnreachableError)) throw thrown;
+  });
+}
+
+/** Draws the progress of a job until it has ended. */
+export async function follow(
+  jobs: BackendJobs,
+  id: string,
+  isWanted: boolean,
+  signal: AbortSignal,
+  { terminal }: CliContext,
+): Promise<JobInfo> {
+  const line = new StatusLine(terminal.err, terminal.now, `job ${id}`, isWanted).start();
+  try {
+    return await jobs.wait(id, (job) => line.say(`job ${id}  ${describeState(job)}`), signal);
+  } finally {
+    line.clear();
+  }
+}
+
+const STATES: Readonly<Record<JobInfo['state'], string>> = {
+  JOB_WAITING: 'waiting',
+  JOB_RUNNING: 'running',
+  JOB_DONE: 'done',
+  JOB_FAILED: 'failed',
+};
+
+const PHASES: Readonly<Record<JobPhase, string>> = {
+  START_CHECK: 'testing the start',
+  SOLVING: 'running',
+  ANSWER_CHECK: 'testing the answer',
+};
+
+export function describeState({ state, ahead, phase, progress, error }: JobInfo): string {
+  if (error !== undefined) return `${STATES[state]}: ${error.code}`;
+  if (ahead !== undefined && ahead > 0) return `${STATES[state]} behind ${ahead}`;
+  const words = phase === undefined ? STATES[state] : PHASES[phase];
+  return progress === undefined ? words : `${words}  ${describeProgress(progress)}`;
+}

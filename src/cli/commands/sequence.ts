@@ -1,0 +1,206 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { IntersticeError } from '../../contract/errors.js';
+import type { Report } from '../../contract/report.js';
+import { assertSameTopology, readMeshFile } from '../../mesh/files/index.js';
+import { assertStaysWelded } from '../../mesh/weld.js';
+import { algorithmVersion } from '../../paths.js';
+import { encodeJson } from '../../transport/json/encode.js';
+import type { BackendSession, CliContext } from '../backend.js';
+import { EXIT, exitCodeOfReport, UsageError } from '../exit-codes.js';
+import { formatNumber, formatPlural, formatSeconds } from '../format.js';
+import { type Inputs, naming, readInputs, withRest } from '../inputs.js';
+import { toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
+import { StatusLine } from '../progress.js';
+import { assertOutputs, countFinished, type Frame, keysOf, orderFrames } from '../sequence/frames.js';
+import { addToJournal, hashFile, type JournalEntry, readJournal, writeJournal } from '../sequence/journal.js';
+import { withInterrupt } from '../terminal.js';
+import type { ResolveFlags } from './resolve.js';
+
+interface Sequence {
+  readonly folder: string;
+  readonly frames: readonly Frame[];
+  readonly keys: readonly string[];
+  /** frames from the first on that an earlier run has finished */
+  readonly finished: number;
+  readonly inputs: Inputs;
+}
+
+/**
+ * `interstice resolve FRAMES... --sequence -o FOLDER`: the first frame is the start, and every answer is the start of the next
+ * frame, in one session. Returns the exit code: the highest of all frames.
+ */
+export async function runSequence(files: readonly string[], flags: ResolveFlags, cli: CliContext): Promise<number> {
+  const { sequence, journal } = await prepare(files, flags);
+  const { folder, frames, finished } = sequence;
+  const kept = frames.slice(0, finished).map((_, frame) => journal.get(frame)!);
+  await writeJournal(folder, kept);
+  for (const entry of kept) report({ entry, answer: undefined, isSkipped: true }, frames[entry.frame]!, flags, cli);
+  const codes = kept.map(({ exitCode }) => exitCode);
+  if (finished < frames.length) codes.push(...(await walk(sequence, flags, cli)));
+  if (flags.json !== true && flags.quiet !== true) {
+    // The first frame is the start.
+    const converged = codes.slice(1).filter((code) => code === EXIT.OK).length;
+    const earlier = finished > 0 ? `, ${finished} of them written by an earlier run` : '';
+    const answers = formatPlural(frames.length - 1, 'answer');
+    cli.terminal.out.write(
+      `${formatPlural(frames.length, 'frame')} in ${folder}${earlier}; ${converged} of ${answers} converged\n`,
+    );
+  }
+  return Math.max(...codes);
+}
+
+async function prepare(files: readonly string[], flags: ResolveFlags) {
+  const { output: folder, trace } = flags;
+  if (folder === undefined) throw new UsageError('--sequence needs -o FOLDER for the answers.', 'resolve');
+  if (trace !== undefined) throw new UsageError('--trace cannot be used with --sequence.', 'resolve');
+  const frames = orderFrames(files);
+  const start = frames[0]!;
+  const read = await readInputs('resolve', start.input, undefined, flags);
+  if (read.options.include !== undefined) {
+    throw new UsageError(`${flags.options}: "include" is not supported on the command line. Remove it.`, 'resolve');
+  }
+  const file = toSingleIfNeeded(read.file, start.name);
+  const inputs = { ...read, file, mesh: await withRest(read.mesh, file, flags) };
+  await mkdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw new UsageError(`Cannot write to ${folder}: ${cause.message}.`, 'resolve');
+  });
+  const journal = await readJournal(folder);
+  await assertOutputs(folder, frames, journal);
+  const settings = {
+    algorithmVersion,
+    parameters: { ...inputs.options.parameters, ...flags.parameters },
+    ...budgetOf(inputs, flags),
+    kinematic: inputs.kinematic,
+    isWelded: flags.weld === true,
+    rest: flags.rest === undefined ? undefined : await naming(flags.rest, () => hashFile(flags.rest!)),
+    limits: [flags.strainMin, flags.strainMax],
+  };
+  const keys = await keysOf(frames, settings);
+  const finished = await countFinished(folder, keys, journal);
+  return { sequence: { folder, frames, keys, finished, inputs }, journal };
+}
+
+function budgetOf({ options }: Inputs, flags: ResolveFlags) {
+  const timeBudgetSeconds = flags.timeBudget ?? options.timeBudgetSeconds;
+  const onBudget = flags.onBudget ?? options.onBudget;
+  return {
+    ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+    ...(onBudget === undefined ? {} : { onBudget }),
+  };
+}
+
+/** Computes the frames that are not finished. @returns their exit codes */
+function walk(sequence: Sequence, flags: ResolveFlags, cli: CliContext): Promise<number[]> {
+  const { folder, frames, finished, inputs } = sequence;
+  return withInterrupt(async (signal) => {
+    const line = new StatusLine(cli.terminal.err, cli.terminal.now, `${frames.length} frames`, flags.quiet !== true);
+    line.start();
+    let done = finished;
+    try {
+      const backend = await cli.openBackend(flags);
+      try {
+        const start = await startOf(sequence);
+        const parameters = { ...inputs.options.parameters, ...flags.parameters };
+        const request = { mesh: inputs.mesh, start, parameters, label: 'sequence' };
+        const session = await naming(frames[Math.max(0, finished - 1)]!.input, () =>
+          backend.openSession(request, signal),
+        );
+        const codes: number[] = [];
+        try {
+          for (; done < frames.length; done++) {
+            signal.throwIfAborted();
+            const { input } = frames[done]!;
+            const show = (what = ''): void => line.say(`frame ${done} of ${frames.length - 1}, ${input}${what}`);
+            show();
+            const computed = await naming(input, () => compute(sequence, done, session, flags, cli, show));
+            await addToJournal(folder, computed.entry);
+            line.clear();
+            report({ ...computed, isSkipped: false }, frames[done]!, flags, cli);
+            codes.push(computed.entry.exitCode);
+          }
+        } finally {
+          await session.close();
+        }
+        return codes;
+      } finally {
+        await backend.close();
+      }
+    } catch (error) {
+      line.clear();
+      if (done > 0 && flags.quiet !== true) {
+        cli.terminal.err.write(
+          `${formatPlural(done, 'frame')} in ${folder} finished; the same command goes on from there.\n`,
+        );
+      }
+      throw signal.aborted ? cancelled(error) : error;
+    } finally {
+      line.clear();
+    }
+  });
+}
+
+/** An abort between two frames ends the run as one during a frame does. */
+const cancelled = (error: unknown): unknown =>
+  error instanceof DOMException
+    ? new IntersticeError('CANCELLED', 'The request was cancelled.', { cause: error })
+    : error;
+
+/** The last answer of an earlier run, read back bit for bit, or the first frame. */
+async function startOf({ folder, frames, finished, inputs }: Sequence) {
+  if (finished === 0) return inputs.file.positions;
+  const { positions } = await readMeshFile(join(folder, frames[finished - 1]!.name));
+  return positions;
+}
+
+/** One frame, written: the first is the start as it is. */
+async function compute(
+  { folder, frames, keys, inputs }: Sequence,
+  frame: number,
+  session: BackendSession,
+  flags: ResolveFlags,
+  cli: CliContext,
+  show: (what: string) => void,
+): Promise<{ entry: JournalEntry; answer: Report | undefined }> {
+  const { input, name } = frames[frame]!;
+  let positions = inputs.file.positions;
+  let answer: Report | undefined;
+  if (frame > 0) {
+    const target = toSingleIfNeeded(await readMeshFile(input), name);
+    assertSameTopology(inputs.file, target);
+    if (inputs.firstOf) assertStaysWelded(target.positions, inputs.firstOf);
+    const result = await session.step(target.positions, {
+      ...budgetOf(inputs, flags),
+      onProgress: ({ steps, unfinishedVertices }) =>
+        show(`, ${formatPlural(steps, 'step')}, ${formatPlural(unfinishedVertices, 'vertex', 'vertices')} unfinished`),
+    });
+    positions = result.positions;
+    answer = result.report;
+  }
+  const path = join(folder, name);
+  await writeMeshAnswer(path, input, inputs, positions, cli.terminal);
+  const exitCode = answer ? exitCodeOfReport(answer) : EXIT.OK;
+  const entry = { frame, key: keys[frame]!, output: name, outputHash: await hashFile(path) };
+  return { entry: { ...entry, status: answer?.status ?? 'START', exitCode }, answer };
+}
+
+/** A line for each frame; of a frame of an earlier run only its status is known. */
+function report(
+  { entry, answer, isSkipped }: { entry: JournalEntry; answer: Report | undefined; isSkipped: boolean },
+  { input }: Frame,
+  flags: ResolveFlags,
+  cli: CliContext,
+): void {
+  const { frame, output, status } = entry;
+  if (flags.json === true) {
+    const full = answer ? { report: encodeJson('Report', answer, { arrays: true }) } : {};
+    cli.terminal.out.write(`${JSON.stringify({ frame, input, output, status, isSkipped, ...full })}\n`);
+    return;
+  }
+  if (flags.quiet === true || isSkipped) return;
+  const words = status.toLowerCase().replaceAll('_', ' ');
+  const facts = answer
+    ? `, ${formatPlural(answer.steps, 'step')}, rms ${formatNumber(answer.distanceToTargetRms)}, ${formatSeconds(answer.timings.total / 1e6)}`
+    : '';
+  cli.terminal.out.write(`${output}  ${words}${facts}\n`);
+}

@@ -1,0 +1,167 @@
+import type { ParametersInput } from '../../contract/parameters.js';
+import type { ContourReport, LayerHint, UntangleProgress, UntangleRequest } from '../../contract/untangle.js';
+import type { UntangledState } from '../../contract/untangle-answer.js';
+import { partsOfGroups } from '../../mesh/files/index.js';
+import { encodeJson } from '../../transport/json/encode.js';
+import type { BackendChoice, CliContext } from '../backend.js';
+import { EXIT, UsageError } from '../exit-codes.js';
+import { formatNumber, formatPlural, formatRows, formatSeconds } from '../format.js';
+import { type InputFlags, type Inputs, type RestFlags, readInputs, withRest } from '../inputs.js';
+import { assertMeshOutput, toSingleIfNeeded, writeMeshAnswer } from '../mesh-output.js';
+import { assertWritable, writeAtomically } from '../outputs.js';
+import { StatusLine } from '../progress.js';
+import { withInterrupt } from '../terminal.js';
+
+export interface UntangleFlags extends InputFlags, Pick<RestFlags, 'rest'>, BackendChoice {
+  readonly parameters: ParametersInput;
+  readonly output?: string;
+  /** path of a PNG */
+  readonly picture?: string;
+  /** INNER:OUTER, or INNER:OUTER:against */
+  readonly layer?: readonly string[];
+  /** ids of contours */
+  readonly turn?: readonly number[];
+  readonly maxIterations?: number;
+  readonly maxDisplacement?: number;
+  readonly timeBudget?: number;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** `interstice untangle START`; returns the exit code. */
+export async function runUntangle(path: string, flags: UntangleFlags, cli: CliContext): Promise<number> {
+  if (flags.output !== undefined) await assertMeshOutput(flags.output, [path], 'untangle');
+  if (flags.picture !== undefined) {
+    if (!/\.png$/i.test(flags.picture))
+      throw new UsageError(`The picture is a PNG, so its name must end in .png, not ${flags.picture}.`, 'untangle');
+    await assertWritable(flags.picture, [path]);
+  }
+  const layers = (flags.layer ?? []).map(readLayer);
+  const named = await readInputs('resolve', path, undefined, flags);
+  const read = { ...named, file: toSingleIfNeeded(named.file, flags.output) };
+  const inputs = { ...read, mesh: await withRest(read.mesh, read.file, flags) };
+  const request = toRequest(inputs, layers, flags);
+  return withInterrupt(async (signal) => {
+    const place = flags.server === undefined ? `looking at ${path}` : `waiting for ${flags.server}`;
+    const line = new StatusLine(cli.terminal.err, cli.terminal.now, place, flags.quiet !== true).start();
+    const backend = await cli.openBackend(flags);
+    try {
+      const answer = await backend.untangle(request, {
+        signal,
+        receivedAt: performance.now(),
+        onUntangleProgress: (progress) => line.say(describeProgress(progress)),
+      });
+      if (flags.output !== undefined) await writeMeshAnswer(flags.output, path, inputs, answer.positions, cli.terminal);
+      if (flags.picture !== undefined) {
+        const { drawUntangled } = await import('../untangle-picture.js');
+        await writeAtomically(flags.picture, [drawUntangled(request, answer)]);
+      }
+      line.clear();
+      if (flags.json === true) {
+        const report = encodeJson('UntangleReport', answer.report, { arrays: true });
+        cli.terminal.out.write(`${JSON.stringify(report, null, 2)}\n`);
+      } else if (flags.quiet !== true) {
+        cli.terminal.out.write(`${describeUntangled(path, answer, flags.output)}\n`);
+      }
+      return answer.report.status === 'FREE' ? EXIT.OK : EXIT.FOUND;
+    } finally {
+      line.clear();
+      await backend.close();
+    }
+  });
+}
+
+/** @throws UsageError */
+function readLayer(text: string): LayerHint {
+  const [inner = '', outer = '', side = 'along', ...more] = text.split(':');
+  if (inner === '' || outer === '' || more.length > 0 || !['along', 'against'].includes(side)) {
+    throw new UsageError(`--layer takes INNER:OUTER or INNER:OUTER:against, not "${text}".`, 'untangle');
+  }
+  return { inner, outer, side: side === 'along' ? 'ALONG_NORMALS' : 'AGAINST_NORMALS' };
+}
+
+/** @throws UsageError for hints about a file without parts */
+function toRequest(
+  { file, mesh, options }: Inputs,
+  layers: readonly LayerHint[],
+  flags: UntangleFlags,
+): UntangleRequest {
+  const parts = partsOfGroups(file);
+  if (layers.length > 0 && !parts) {
+    throw new UsageError(
+      '--layer names parts, which this file does not have: an OBJ with objects or groups whose vertices are their own has.',
+      'untangle',
+    );
+  }
+  const timeBudgetSeconds = flags.timeBudget ?? options.timeBudgetSeconds;
+  return {
+    mesh: parts ? { ...mesh, parts } : mesh,
+    positions: file.positions,
+    parameters: { ...options.parameters, ...flags.parameters },
+    ...(layers.length > 0 ? { layers } : {}),
+    ...(flags.turn ? { turned: flags.turn } : {}),
+    ...(flags.maxIterations === undefined ? {} : { maxIterations: flags.maxIterations }),
+    ...(flags.maxDisplacement === undefined ? {} : { maxDisplacement: flags.maxDisplacement }),
+    ...(timeBudgetSeconds === undefined ? {} : { timeBudgetSeconds }),
+  };
+}
+
+const PHASES = { UNTANGLING: 'untangling', PULLING_BACK: 'pulling back', CHECKING_ANSWER: 'checking' } as const;
+
+function describeProgress({ phase, iteration, pierces, contours }: UntangleProgress): string {
+  if (phase !== 'UNTANGLING') return PHASES[phase];
+  return `iteration ${iteration}: ${formatPlural(pierces, 'pierce')} in ${formatPlural(contours, 'contour')}`;
+}
+
+/** Contours that the text lists; JSON has all. */
+const SHOWN = 12;
+
+const WHY = {
+  HINT: 'as a layer hint says',
+  BODY: 'as the body says',
+  SMALLER: 'the smaller part, a guess',
+  COST: 'the least work, a guess',
+} as const;
+
+/** What became of the pierces, what was decided for each contour, how far vertices moved. */
+export function describeUntangled(
+  path: string,
+  { report }: Pick<UntangledState, 'report'>,
+  writtenTo: string | undefined,
+): string {
+  const { status, piercesBefore, piercesAfter, piercesByIteration, contours, regions, outside } = report;
+  const verdicts = { FREE: 'free of intersections', PARTIAL: 'fewer intersections', UNRESOLVED: 'not untangled' };
+  const rounds = formatPlural(Math.max(0, piercesByIteration.length - 1), 'iteration');
+  const rows: [string, string][] = [];
+  rows.push(['pierces', `${piercesBefore} in the start, ${piercesAfter} in the answer, ${rounds}`]);
+  for (const contour of contours.slice(0, SHOWN)) rows.push([`contour ${contour.id}`, describeContour(contour)]);
+  if (contours.length > SHOWN) rows.push(['', `… and ${contours.length - SHOWN} more`]);
+  rows.push([
+    'moved',
+    `regions ${formatNumber(regions.mean)} on average, ${formatNumber(regions.max)} at most; elsewhere ${formatNumber(outside.mean)} and ${formatNumber(outside.max)}`,
+  ]);
+  rows.push([
+    'stretch',
+    `edges have ${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)} times their lengths at rest`,
+  ]);
+  if (report.ended !== undefined) rows.push(['ended', ENDED[report.ended]]);
+  for (const { code, message } of report.warnings) rows.push(['warning', `${code}: ${message}`]);
+  if (writtenTo !== undefined) rows.push(['written', writtenTo]);
+  return [`${path}: ${verdicts[status]} after ${formatSeconds(report.seconds)}`, ...formatRows(rows)].join('\n');
+}
+
+const ENDED = {
+  TIME_BUDGET: 'the time budget was over',
+  CANCELLED: 'the service ended',
+  NO_PROGRESS: 'no further gain: a layer hint, or --turn for a contour, may help',
+  MEMORY: 'the memory of the request was used up',
+} as const;
+
+function describeContour({ kind, pierces, sheets, why, confidence, isTurned }: ContourReport): string {
+  const wrong = sheets.flatMap(({ part, wrongVertices }) =>
+    wrongVertices > 0 ? [`${formatPlural(wrongVertices, 'vertex', 'vertices')}${part ? ` of ${part}` : ''}`] : [],
+  );
+  const what = wrong.length > 0 ? `${wrong.join(' and ')} on the wrong side` : 'no side is wrong';
+  const sure = why === 'SMALLER' || why === 'COST' ? ` (${Math.round(100 * confidence)} % sure)` : '';
+  return `${kind.toLowerCase()}, ${formatPlural(pierces, 'pierce')}: ${what}, ${isTurned ? 'turned' : WHY[why]}${sure}`;
+}

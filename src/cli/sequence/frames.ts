@@ -1,0 +1,89 @@
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { splitMorph } from '../../mesh/files/index.js';
+import { UsageError } from '../exit-codes.js';
+import { assertMeshOutput } from '../mesh-output.js';
+import { hashFile, hashText, type JournalEntry } from './journal.js';
+
+export interface Frame {
+  /** as on the command line */
+  readonly input: string;
+  /** file name in the folder of the answers */
+  readonly name: string;
+}
+
+const byNumber = new Intl.Collator('en', { numeric: true });
+
+/**
+ * The frames of a sequence in numeric order of their names: `frame2.obj` comes before `frame10.obj`. An answer has the name of
+ * its input; that of a .gltf file is a .glb file, and `shirt.glb#Smile` gives `shirt-Smile.glb`.
+ *
+ * @throws UsageError for fewer than two frames, or two with one name
+ */
+export function orderFrames(inputs: readonly string[]): Frame[] {
+  const frames = inputs.map((input) => ({ input, name: outputName(input) }));
+  frames.sort((a, b) => byNumber.compare(a.name, b.name));
+  const again = frames.find(({ name }, i) => name.toLowerCase() === frames[i - 1]?.name.toLowerCase());
+  if (again)
+    throw new UsageError(`Two frames would be written as ${again.name}. Give them different names.`, 'resolve');
+  if (frames.length < 2) throw new UsageError('A sequence needs two frames or more.', 'resolve');
+  return frames;
+}
+
+function outputName(input: string): string {
+  const { path, morph } = splitMorph(input);
+  const name = basename(path).replace(/\.gltf$/i, '.glb');
+  return morph === undefined ? name : name.replace(/\.glb$/i, `-${morph.replaceAll(/[^\w-]/g, '_')}.glb`);
+}
+
+/**
+ * What every frame follows from, one key per frame: the settings, its input and, through the key before, all inputs before.
+ */
+export async function keysOf(frames: readonly Frame[], settings: object): Promise<string[]> {
+  const keys: string[] = [];
+  let before = hashText(JSON.stringify(settings));
+  for (const { input } of frames) {
+    const { path, morph = '' } = splitMorph(input);
+    before = hashText(before, morph, await hashFile(path));
+    keys.push(before);
+  }
+  return keys;
+}
+
+/** How many frames from the first on are finished: their keys are those of the journal, and so are their files. */
+export async function countFinished(
+  folder: string,
+  keys: readonly string[],
+  journal: ReadonlyMap<number, JournalEntry>,
+): Promise<number> {
+  for (const [frame, key] of keys.entries()) {
+    const entry = journal.get(frame);
+    if (entry?.key !== key) return frame;
+    const hash = await hashFile(join(folder, entry.output)).catch(() => undefined);
+    if (hash !== entry.outputHash) return frame;
+  }
+  return keys.length;
+}
+
+/**
+ * Checks all outputs before anything is computed.
+ *
+ * @throws UsageError for an output that is an input, or a file that no journal knows: it may be somebody's
+ */
+export async function assertOutputs(
+  folder: string,
+  frames: readonly Frame[],
+  journal: ReadonlyMap<number, JournalEntry>,
+): Promise<void> {
+  const known = new Set([...journal.values()].map(({ output }) => output));
+  for (const { input, name } of frames) {
+    const path = join(folder, name);
+    await assertMeshOutput(path, [input], 'resolve');
+    const isThere = await stat(path).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere || known.has(name)) continue;
+    throw new UsageError(`${path} exists and is no answer of this sequence. Name another folder with -o.`, 'resolve');
+  }
+}

@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { openService } from '../clients/service.js';
+import { boxesObj } from './boxes.js';
+import { run } from './in-process.js';
+
+const at = (x: number) =>
+  boxesObj([
+    { at: [0, 0, 0], size: [1, 1, 1], cells: 2 },
+    { at: [x, 0.1, 0.1], size: [1, 1, 1], cells: 2 },
+  ]);
+
+t.test('certify resolves, writes and checks; --check checks what was written', async (t) => {
+  const cwd = t.testdir({ 'start.obj': at(1.5), 'target.obj': at(0.8) });
+  const certify = (...argv: string[]) => run(['certify', ...argv], { cwd });
+  const made = await certify('start.obj', 'target.obj', '-o', 'a.certificate');
+  t.ok(made.status === 0 || made.status === 4, made.stderr);
+  t.match(made.stdout, /^confirmed\n/);
+  t.match(made.stdout, /no state intersects, no piece collides/);
+
+  const checked = await certify('--check', 'a.certificate', '--json');
+  t.equal(checked.status, 0, checked.stderr);
+  const verdict = JSON.parse(checked.stdout);
+  t.match(verdict, { isConfirmed: true, problemCount: 0 });
+  t.match(made.stdout, new RegExp(verdict.sha256));
+
+  const bytes = readFileSync(join(cwd, 'a.certificate'));
+  bytes[bytes.length - 3]! ^= 4;
+  writeFileSync(join(cwd, 'b.certificate'), bytes);
+  const refused = await certify('--check', 'b.certificate');
+  t.equal(refused.status, 1);
+  t.match(refused.stdout, /^refused\n[\s\S]*The array states was changed/);
+});
+
+t.test('certify on a service writes what it answers', async (t) => {
+  const cwd = t.testdir({ 'start.obj': at(1.5), 'target.obj': at(0.8) });
+  const service = await openService();
+  t.teardown(() => service.close());
+  const { status, stdout, stderr } = await run(
+    ['certify', 'start.obj', 'target.obj', '-o', 'remote.certificate', '--server', service.url],
+    { cwd },
+  );
+  t.ok(status === 0 || status === 4, stderr);
+  t.match(stdout, /^confirmed\n/);
+});
+
+t.test('certify says what it needs', async (t) => {
+  const cwd = t.testdir({ 'start.obj': at(1.5), 'target.obj': at(0.8), 'through.obj': at(0.5) });
+  const certify = (...argv: string[]) => run(['certify', ...argv], { cwd });
+  t.match(await certify('start.obj', 'target.obj'), { status: 2, stderr: /-o FILE, or --check FILE/ });
+  t.match(await certify('start.obj', '--check', 'x'), { status: 2, stderr: /takes no meshes/ });
+  t.match(await certify('--check', 'nowhere'), { status: 2, stderr: /nowhere/ });
+  t.match(await certify('start.obj', 'target.obj', '-o', 'start.obj'), { status: 2, stderr: /overwrite/ });
+  t.equal((await certify('through.obj', 'target.obj', '-o', 'c.certificate')).status, 3);
+});

@@ -1,0 +1,119 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { ServerProcess } from '../../bench/prove/server.js';
+import { readCosts } from '../../src/plan/costs.js';
+import { run } from './in-process.js';
+
+t.test('load is put on a service through each door, and nothing is left behind', async (t) => {
+  const server = await ServerProcess.start({
+    engine: 'cpu',
+    environment: { INTERSTICE_THREADS: '1', INTERSTICE_MAX_SESSIONS: '3' },
+  });
+  t.teardown(() => server.stop());
+  const place = ['--server', server.address, '--grpc', `http://${server.grpcAddress}`];
+  const small = ['--triangles', '30', '--duration', '0.5', '--warm-up', '0'];
+  for (const door of ['http', 'grpc', 'stream']) {
+    const { status, stdout, stderr } = await run([
+      'load',
+      ...place,
+      ...small,
+      '--door',
+      door,
+      '--sessions',
+      '1,2',
+      '--json',
+    ]);
+    t.equal(status, 0, stderr);
+    const { results } = JSON.parse(stdout);
+    t.same(
+      results.map(({ sessions }: { sessions: number }) => sessions),
+      [1, 2],
+    );
+    for (const { figures } of results) {
+      t.ok(figures.accepted > 0 && figures.accepted === figures.asked, `${door}: ${figures.accepted} accepted`);
+      const statuses = Object.entries(figures.statuses as Record<string, number>);
+      t.ok(
+        statuses.every(([name]) => /^[A-Z_]+$/.test(name)),
+        `${door}: ${statuses.join()}`,
+      );
+      t.ok(figures.split.compute > 0 && figures.split.verify > 0, `${door}: the parts are known`);
+    }
+  }
+  const table = await run(['load', ...place, ...small, '--rate', '5', '--sessions', '2']);
+  t.match(table.stdout, /in time %/);
+  const sessions = async (): Promise<unknown> =>
+    ((await (await fetch(`${server.address}/v1/sessions`)).json()) as { sessions: unknown }).sessions;
+  t.same(await sessions(), [], 'every session is deleted');
+  const refused = await run(['load', ...place, ...small, '--sessions', '8']);
+  t.equal(refused.status, 3);
+  t.match(refused.stderr, /QUOTA_EXCEEDED|TOO_MANY|refused a session/);
+  t.same(await sessions(), [], 'of a load that is refused too');
+
+  const folder = t.testdir();
+  const [start, target] = ['start.obj', 'target.obj'].map((name) => join(folder, name));
+  writeFileSync(start!, 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n');
+  writeFileSync(target!, 'v 0 0 1\nv 1 0 1\nv 0 1 1\n');
+  const own = await run(['load', ...place, ...small, '--mesh', start!, '--target', target!, '--json']);
+  t.match(JSON.parse(own.stdout), { vertices: 3, triangles: 1 });
+});
+
+t.test('a load is bounded, and says what it needs', async (t) => {
+  const server = ['--server', 'http://127.0.0.1:1'];
+  for (const [flags, words] of [
+    [['--sessions', '20000'], '--sessions is at most 10,000'],
+    [['--duration', '1e9'], '--duration is at most'],
+    [['--sessions', '0'], '--sessions begins at 1'],
+    [['--rate', '0'], '--rate is greater than 0'],
+    [['--triangles', '3'], '--triangles begins at 4'],
+    [['--warm-up', '-1'], '--warm-up is 0 or greater'],
+    [['--deadline', '0'], '--deadline is greater than 0'],
+    [['--mesh', 'a.obj'], '--mesh and --target'],
+    [['--grpc', '127.0.0.1:50051'], '--grpc needs a URL'],
+    [['--sessions', 'many'], 'Whole numbers'],
+  ] as const) {
+    const { status, stderr } = await run(['load', ...server, ...flags]);
+    t.equal(status, 2, words);
+    t.ok(stderr.includes(words), stderr);
+  }
+  const nobody = await run(['load', ...server, '--triangles', '30']);
+  t.equal(nobody.status, 5);
+  t.match(nobody.stderr, /UNREACHABLE/);
+});
+
+t.test('costs are measured here, and a plan follows from them', async (t) => {
+  const file = join(t.testdir(), 'costs.json');
+  const { status, stdout, stderr } = await run([
+    ...['plan', '--measure', file, '--sizes', '20,60', '--duration', '0.2', '--lanes', '1'],
+    ...['--sessions', '3', '--triangles', '40', '--rate', '0.5', '--json'],
+  ]);
+  t.equal(status, 0, stderr);
+  const costs = readCosts(file);
+  t.same(costs.sizes.map(({ triangles }) => triangles).length, 2);
+  t.ok(costs.sizes.every(({ workBytes, processorMs }) => workBytes >= 0 && processorMs > 0));
+  t.match(JSON.parse(readFileSync(file, 'utf8')), { engine: 'cpu', lanes: 1, quality: 'BALANCED' });
+  t.ok(JSON.parse(stdout).plan.processes >= 1);
+});
+
+t.test('a plan is printed, or why there is none', async (t) => {
+  const found = await run(['plan', '--sessions', '4', '--triangles', '2000', '--rate', '0.2']);
+  t.equal(found.status, 0, found.stderr);
+  t.match(found.stdout, /processes +\d/);
+  const none = await run(['plan', '--sessions', '500', '--triangles', '50000', '--rate', '30']);
+  t.equal(none.status, 1);
+  t.match(none.stdout, /possible +no/);
+  for (const flags of [
+    ['--sessions', '3'],
+    [],
+    ...[
+      ['--sizes', '8,4'],
+      ['--sizes', '4,1000000000'],
+      ['--motion', '0'],
+      ['--duration', '1e9'],
+      ['--measure', '/no/such/folder/costs.json'],
+    ].map((wrong) => ['--sessions', '1', '--triangles', '9', '--rate', '1', ...wrong]),
+    ['--costs', 'nowhere.json', '--sessions', '1', '--triangles', '9', '--rate', '1'],
+  ]) {
+    t.equal((await run(['plan', ...flags])).status, 2, flags.join(' '));
+  }
+});

@@ -1,0 +1,147 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { openBackend, runCli } from '../../src/cli/run.js';
+import { openService } from '../clients/service.js';
+import { recordTerminal } from './fakes.js';
+import { run } from './in-process.js';
+import { sheetVertices, twoSheets, verticesOf } from './sheets.js';
+
+const lowerIsKinematic = ['--kinematic-from', String(sheetVertices)];
+const HEIGHTS = [0.005, 0.002, -0.001, -0.004];
+const NAMES = ['f1.obj', 'f2.obj', 'f10.obj', 'f11.obj'];
+const INPUTS = ['in/f1.obj', 'in/f10.obj', 'in/f11.obj', 'in/f2.obj'];
+const argv = (...more: string[]): string[] => [
+  'resolve',
+  ...INPUTS,
+  '--sequence',
+  '-o',
+  'out',
+  ...lowerIsKinematic,
+  ...more,
+];
+
+/** The upper sheet sinks through the lower one, frame by frame; a shell lists f10 before f2. */
+const writeFrames = (folder: string): string => {
+  for (const [i, name] of NAMES.entries()) writeFileSync(join(folder, 'in', name), twoSheets(HEIGHTS[i]!, 0));
+  return folder;
+};
+const lines = (text: string): { frame: number; output: string; isSkipped: boolean; status: string }[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const lowestOf = (path: string): number =>
+  Math.min(
+    ...verticesOf(readFileSync(path, 'utf8'))
+      .slice(0, sheetVertices)
+      .map(([, , z]) => z!),
+  );
+
+t.test('frames follow each other in the order of their numbers, and no answer passes', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  const { status, stdout, stderr } = await run(argv('--json'), { cwd });
+  t.ok(status === 0 || status === 4, stderr);
+  t.same(
+    lines(stdout).map(({ frame, output, isSkipped }) => [frame, output, isSkipped]),
+    NAMES.map((name, i) => [i, name, false]),
+  );
+  t.equal(readFileSync(join(cwd, 'out/f1.obj'), 'utf8'), twoSheets(HEIGHTS[0]!, 0), 'the first frame is the start');
+  for (const name of NAMES) t.ok(lowestOf(join(cwd, 'out', name)) > 0, `${name} stays above`);
+  const path = NAMES.map((name) => join('out', name));
+  t.equal((await run(['check', path[2]!], { cwd })).status, 0);
+
+  const kept = readFileSync(join(cwd, 'out/f10.obj'));
+  const again = await run(argv('--json'), { cwd });
+  t.same(
+    lines(again.stdout).map(({ isSkipped }) => isSkipped),
+    [true, true, true, true],
+    'nothing is computed twice',
+  );
+  t.equal(again.status, status);
+
+  writeFileSync(join(cwd, 'in/f11.obj'), twoSheets(-0.01, 0));
+  const third = await run(argv('--json'), { cwd });
+  t.same(
+    lines(third.stdout).map(({ isSkipped }) => isSkipped),
+    [true, true, true, false],
+    'only what has changed',
+  );
+  t.same(readFileSync(join(cwd, 'out/f10.obj')), kept);
+
+  rmSync(join(cwd, 'out/f2.obj'));
+  const fourth = await run(argv('--json'), { cwd });
+  t.same(
+    lines(fourth.stdout).map(({ isSkipped }) => isSkipped),
+    [true, false, false, false],
+    'and what follows from it',
+  );
+  const other = await run(argv('--json', '--damping', '0.5'), { cwd });
+  t.ok(
+    lines(other.stdout).every(({ isSkipped }) => !isSkipped),
+    'other settings begin anew',
+  );
+});
+
+t.test('a signal ends a sequence at a frame, and the same command goes on', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  process.chdir(cwd);
+  const terminal = recordTerminal({ folder: cwd });
+  let steps = 0;
+  const status = await runCli(argv(), {
+    terminal,
+    async openBackend(choice) {
+      const backend = await openBackend(choice, terminal);
+      return {
+        ...backend,
+        async openSession(request, signal) {
+          const session = await backend.openSession(request, signal);
+          const step: typeof session.step = (target, options) => {
+            if (++steps === 2) process.emit('SIGINT');
+            return session.step(target, options);
+          };
+          return { ...session, step };
+        },
+      };
+    },
+  });
+  t.equal(status, 130, terminal.written.err);
+  t.match(terminal.written.err, /2 frames in out finished; the same command goes on from there/);
+  t.same(readdirSync('out').sort(), ['f1.obj', 'f2.obj', 'sequence.jsonl']);
+  const { stdout } = await run(argv('--json'), { cwd });
+  t.same(
+    lines(stdout).map(({ isSkipped }) => isSkipped),
+    [true, true, false, false],
+  );
+});
+
+t.test('on a service', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  const service = await openService();
+  t.teardown(() => service.close());
+  const { status, stderr } = await run(argv('--server', service.url, '--time-budget', '60'), { cwd });
+  t.ok(status === 0 || status === 4, stderr);
+  t.equal(service.seen.filter(({ line }) => /POST .*\/steps/.test(line)).length, 3, 'one session, a step a frame');
+  for (const name of NAMES) t.ok(lowestOf(join(cwd, 'out', name)) > 0);
+});
+
+t.test('nothing of somebody else is overwritten', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {}, out: { 'f2.obj': 'precious' } }));
+  const foreign = await run(argv(), { cwd });
+  t.equal(foreign.status, 2);
+  t.match(foreign.stderr, /f2\.obj exists and is no answer of this sequence/);
+  t.equal(readFileSync('out/f2.obj', 'utf8'), 'precious');
+  t.notOk(existsSync('out/f1.obj'));
+  t.match((await run(['resolve', ...INPUTS, '--sequence', '-o', 'in'], { cwd })).stderr, /would overwrite the input/);
+  t.match((await run(['resolve', ...INPUTS, '--sequence'], { cwd })).stderr, /needs -o FOLDER/);
+  t.match((await run(['resolve', ...INPUTS, '-o', 'x.obj'], { cwd })).stderr, /frames need --sequence/);
+});
+
+t.test('a frame that is refused is named, and the ones before it are kept', async (t) => {
+  const cwd = writeFrames(t.testdir({ in: {} }));
+  writeFileSync(join(cwd, 'in/f10.obj'), 'v 0 0 0\n');
+  const { status, stderr } = await run(argv(), { cwd });
+  t.equal(status, 3);
+  t.match(stderr, /in\/f10\.obj: .*72 vertices|in\/f10\.obj: .*1 vertices/);
+  t.match(stderr, /2 frames in out finished/);
+});

@@ -1,0 +1,80 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { exampleRequests } from '../../examples/requests.js';
+import { readMeshFile } from '../../src/mesh/files/index.js';
+import { openService } from '../clients/service.js';
+import { run } from './in-process.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'interstice-untangle-'));
+
+/** The two sheets of the example request as an OBJ of two objects. */
+function writeTangled(): string {
+  const { mesh, positions } = exampleRequests().get('untangle') as {
+    readonly mesh: { readonly triangles: readonly number[] };
+    readonly positions: { readonly data: readonly number[] };
+  };
+  const rows = (values: readonly number[]) =>
+    Array.from({ length: values.length / 3 }, (_, k) => values.slice(3 * k, 3 * k + 3));
+  const lines = rows(positions.data).map((xyz) => `v ${xyz.join(' ')}`);
+  rows(mesh.triangles).forEach((ids, k) => {
+    if (k === 0) lines.push('o lower');
+    if (ids[0] === 9 && !lines.includes('o upper')) lines.push('o upper');
+    lines.push(`f ${ids.map((id) => id + 1).join(' ')}`);
+  });
+  const path = join(folder, 'tangled.obj');
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  return path;
+}
+
+const tangled = writeTangled();
+
+// Pictures and engines beside other work take their time.
+t.setTimeout(180_000);
+
+t.test('a tangled mesh is freed, written and drawn; the summary says what was guessed', async (t) => {
+  const [output, picture] = [join(folder, 'free.obj'), join(folder, 'free.png')];
+  const { status, stdout } = await run(['untangle', tangled, '-o', output, '--picture', picture]);
+  t.equal(status, 0, stdout);
+  t.match(stdout, /tangled\.obj: free of intersections after/);
+  t.match(stdout, /pierces +14 in the start, 0 in the answer/);
+  t.match(
+    stdout,
+    /contour 0 +closed, 14 pierces: 1 vertex of upper on the wrong side, the smaller part, a guess \(\d+ % sure\)/,
+  );
+  t.equal((await readMeshFile(output)).vertexCount, 18);
+  t.equal((await run(['check', output])).status, 0);
+  t.equal(readFileSync(picture).subarray(1, 4).toString(), 'PNG');
+});
+
+t.test('a hint about parts decides, a contour can be turned, and JSON has the report', async (t) => {
+  const hinted = await run(['untangle', tangled, '--layer', 'lower:upper', '--json']);
+  t.match(JSON.parse(hinted.stdout), { status: 'FREE', contours: [{ why: 'HINT', confidence: 1 }] });
+  const turned = await run(['untangle', tangled, '--turn', '0']);
+  t.match(turned.stdout, /contour 0 +closed, 14 pierces: [^\n]* on the wrong side, turned/);
+});
+
+t.test(
+  'what is refused: unknown parts and contours, hints about a file without parts, other names of pictures',
+  async (t) => {
+    t.match(await run(['untangle', tangled, '--layer', 'lower:nope']), { status: 3, stderr: /nope/ });
+    t.match(await run(['untangle', tangled, '--turn', '7']), { status: 3, stderr: /contour 7/ });
+    t.match(await run(['untangle', tangled, '--layer', 'lower']), { status: 2, stderr: /INNER:OUTER/ });
+    t.match(await run(['untangle', tangled, '--picture', 'a.jpg']), { status: 2, stderr: /\.png/ });
+    const plain = join(folder, 'plain.obj');
+    writeFileSync(plain, 'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n');
+    t.match(await run(['untangle', plain, '--layer', 'a:b']), { status: 2, stderr: /names parts/ });
+    t.match(await run(['untangle', plain]), { status: 0, stdout: /pierces +0 in the start/ });
+  },
+);
+
+t.test('a service untangles with the same numbers', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const [here, there] = ['here.obj', 'there.obj'].map((name) => join(folder, name)) as [string, string];
+  t.equal((await run(['untangle', tangled, '--layer', 'lower:upper', '-o', here])).status, 0);
+  const remote = await run(['untangle', tangled, '--layer', 'lower:upper', '-o', there, '--server', service.url]);
+  t.equal(remote.status, 0, remote.stderr);
+  t.equal(readFileSync(there, 'utf8'), readFileSync(here, 'utf8'));
+});
