@@ -1,5 +1,6 @@
 // Tests of the headers against a running server: client_test 127.0.0.1:50051.
 // Ends with "N passed, N failed, 0 skipped".
+#include <atomic>
 #include <iostream>
 
 #include "interstice/client.hpp"
@@ -25,11 +26,7 @@ std::optional<ServiceError> refusalOf(Work&& work) {
 
 /// Two triangles; the second one is moved through the first, which is an obstacle.
 v1::Mesh pair() {
-  v1::Mesh mesh;
-  mesh.set_vertex_count(6);
-  mesh.set_triangles(pack<std::uint32_t>(std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5}));
-  mesh.set_kinematic(pack<std::uint8_t>(std::vector<std::uint8_t>{1, 1, 1, 0, 0, 0}));
-  return mesh;
+  return meshOf(6, {0, 1, 2, 3, 4, 5}, {1, 1, 1, 0, 0, 0});
 }
 
 template <typename T>
@@ -45,6 +42,9 @@ void testSession(const Client& client, bool isStreaming) {
   check(held.message.frame() == 1 && held.positions.size() == 18, "a step has an answer" + way);
   check(held.positions != lowered<float>(0.2f), "it was held back" + way);
   check(session.check().intersection_free(), "and is free" + way);
+
+  const auto nothing = refusalOf([&] { client.diagnose({}); });
+  check(nothing && nothing->code() == "MALFORMED_BODY", "a diagnosis needs a mesh" + way);
 
   const auto size = refusalOf([&] { session.step(std::vector<float>(3)); });
   check(size && size->code() == "SIZE_MISMATCH" && !size->error().hint().empty(), "a refusal has code and hint" + way);
@@ -63,6 +63,72 @@ void testSession(const Client& client, bool isStreaming) {
   check(session.recreations() == 0 && session.close() && session.close(), "closing twice is allowed" + way);
   const auto closed = refusalOf([&] { session.step(lowered<float>(0)); });
   check(closed && closed->code() == kCancelled, "a closed session refuses steps" + way);
+}
+
+void testFutures(const Client& client, bool isStreaming) {
+  const std::string way = isStreaming ? " (stream)" : "";
+  auto session = client.session(pair(), lowered<float>(0), {.isStreaming = isStreaming});
+  int messages = 0;
+  StepOptions options;
+  options.onProgress = [&](const v1::Progress& progress) { messages += progress.residual() >= 0; };
+  auto first = session.stepAsync(lowered<float>(0.05f), options);
+  auto refused = session.stepAsync(std::vector<float>(3));
+  auto third = session.stepAsync(lowered<double>(0.2));
+  check(session.check().intersection_free(), "a check waits for the steps that were started" + way);
+  check(third.get().message.frame() == 3 && first.get().message.frame() == 1, "futures keep the order" + way);
+  const auto error = refusalOf([&] { refused.get(); });
+  check(error && error->code() == "SIZE_MISMATCH", "a future throws the refusal" + way);
+  check(messages > 0, "a step hands out its progress" + way);
+
+  options.onProgress = [](const v1::Progress&) { throw std::logic_error("the listener's own"); };
+  bool isPassedOn = false;
+  try {
+    session.step(lowered<float>(0.1f), options);
+  } catch (const std::logic_error&) {
+    isPassedOn = true;
+  }
+  check(isPassedOn && session.step(lowered<float>(0.1f)).message.frame() == 5, "what a listener throws ends its step" + way);
+}
+
+void testDiagnosis(const Client& client) {
+  v1::DiagnoseRequest request;
+  *request.mutable_mesh() = pair();
+  auto pierced = lowered<float>(0);
+  pierced[11] = -0.1f;
+  *request.mutable_positions() = positionsOf(std::span<const float>(pierced));
+  const auto told = client.diagnose(request);
+  check(!told.accepted() && told.findings_size() > 0 && told.region_count() == 1, "a diagnosis names what intersects");
+  const auto whole = lowered<float>(0);
+  *request.mutable_positions() = positionsOf(std::span<const float>(whole));
+  check(client.diagnose(request).accepted(), "and accepts what does not");
+}
+
+void testUntangle(const Client& client) {
+  v1::UntangleRequest request;
+  *request.mutable_mesh() = meshOf(6, {0, 1, 2, 3, 4, 5});
+  for (const std::uint32_t first : {0, 3}) {
+    auto& part = *request.mutable_mesh()->add_parts();
+    part.set_name(first == 0 ? "lower" : "upper");
+    part.set_first_vertex(first), part.set_vertex_count(3);
+  }
+  const std::vector<double> pierced{0, 0, 0, 1, 0, 0, 0, 1, 0, .2, .2, -.1, .2, .4, .9, .4, .2, .9};
+  *request.mutable_positions() = positionsOf(std::span<const double>(pierced));
+  auto& layer = *request.mutable_options()->add_layers();
+  layer.set_inner("lower"), layer.set_outer("upper");
+  std::uint64_t told = 0;
+  const auto freed = client.untangle(request, [&](const v1::UntangleProgress&) { told++; });
+  check(freed.report().status() == v1::FREE && freed.report().pierces_before() > 0, "a tangle is freed");
+  check(freed.report().contours(0).why() == v1::HINT, "by the hint");
+  check(unpack<std::uint32_t>(freed.regions()).size() == 6, "with the region of each vertex");
+  check(client.untangle(request).positions().data() == freed.positions().data(), "and so it is without a listener");
+
+  SessionOptions options;
+  options.parameters.set_on_intersecting_start(v1::UNTANGLE);
+  options.untangle = request.options();
+  auto session = client.session(request.mesh(), pierced, options);
+  check(session.untangled() && session.untangled()->positions().data() == freed.positions().data(), "a session opens on it");
+  const auto kept = session.step(unpack<double>(freed.positions().data()));
+  check(kept.positions == unpack<double>(freed.positions().data()), "and stays there");
 }
 
 void testReport(const Client& client) {
@@ -84,6 +150,56 @@ void testReport(const Client& client) {
   check(after.distance_to_target_rms() < before.distance_to_target_rms(), "which came nearer to the target");
   check(after.distance_to_target_rms() == report.distance_to_target_rms(), "its end is the answer");
   check(report.overlong_edges() == 0 && !report.has_worst_edge(), "no edge is longer than the limit");
+}
+
+v1::SubmitJobRequest jobOf(const std::vector<float>& start, const std::vector<float>& target) {
+  v1::SubmitJobRequest request;
+  *request.mutable_resolve()->mutable_mesh() = pair();
+  *request.mutable_resolve()->mutable_start() = positionsOf(std::span<const float>(start));
+  *request.mutable_resolve()->mutable_target() = positionsOf(std::span<const float>(target));
+  request.set_label("c++");
+  return request;
+}
+
+void testJobs(const Client& client) {
+  const auto request = jobOf(lowered<float>(0), lowered<float>(0.2f));
+  const auto job = client.submit(request);
+  int statuses = 0;
+  const auto answer = client.job(job.id()).result([&](const v1::Job& status) { statuses += status.id() == job.id(); });
+  const auto plain = client.resolve(request.resolve());
+  int messages = 0;
+  const auto told = client.resolve(request.resolve(), [&](const v1::Progress& progress) { messages += progress.steps() > 0; });
+  check(messages > 0 && told.positions().data() == plain.positions().data(), "a resolve hands out its progress");
+  bool isPassedOn = false;
+  try {
+    client.resolve(request.resolve(), [](const v1::Progress&) { throw std::logic_error("the listener's own"); });
+  } catch (const std::logic_error&) {
+    isPassedOn = true;
+  }
+  check(isPassedOn, "what a listener throws ends its resolve");
+  check(statuses > 0 && answer.positions().data() == plain.positions().data(), "a job has the bytes of its resolve");
+  check(job.status().state() == v1::JOB_DONE && job.status().has_expires(), "a job states its end");
+  v1::ListJobsRequest mine;
+  mine.set_label("c++");
+  const auto listed = client.jobs(mine);
+  check(listed.jobs_size() == 1 && listed.jobs(0).id() == job.id(), "jobs are listed");
+  job.remove(), job.remove();
+  const auto gone = refusalOf([&] { job.wait(); });
+  check(gone && gone->code() == "JOB_NOT_FOUND", "a job that was removed is gone");
+
+  auto again = request;
+  again.set_idempotency_key(randomKey());
+  const auto first = client.submit(again);
+  check(client.submit(again).id() == first.id(), "a submission that is repeated stays one job");
+  first.remove();
+
+  auto apart = lowered<float>(0.2f);
+  apart[11] = 0.01f;
+  const auto failing = client.submit(jobOf(apart, lowered<float>(0)));
+  const auto error = refusalOf([&] { failing.result(); });
+  check(error && error->code() == "INTERSECTING_START" && error->error().pair_count() > 0, "a job that fails has its error");
+  check(failing.wait().state() == v1::JOB_FAILED, "and can be waited for");
+  failing.remove();
 }
 
 /// Answers a creation and records the metadata of each call.
@@ -130,6 +246,71 @@ void testMetadata() {
   check(recorder.named == expected, "step and check name their session before their message arrives");
 }
 
+/// A service that forgets frames when it is told to.
+class Forgetful : public v1::CollisionService::Service {
+ public:
+  std::atomic<std::uint64_t> at = 0;  // the last accepted frame
+  std::atomic<int> creations = 0;
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest*, v1::Session* session) override {
+    at = 0;
+    session->set_id("session-" + std::to_string(++creations));
+    return grpc::Status::OK;
+  }
+  grpc::Status StepStream(grpc::ServerContext*,
+                          grpc::ServerReaderWriter<v1::StepStreamResponse, v1::StepRequest>* stream) override {
+    v1::StepRequest request;
+    std::string id;
+    while (stream->Read(&request)) {
+      v1::StepStreamResponse answer;
+      if (id.empty()) id = request.session_id();
+      if (id != request.session_id()) {
+        answer.mutable_error()->set_code("INVALID_PARAMETER");
+      } else if (request.has_after_frame() && request.after_frame() == at) {
+        at = request.frame();
+        answer.mutable_response()->set_frame(at);
+        *answer.mutable_response()->mutable_positions() = request.target();
+      } else {
+        answer.mutable_error()->set_code(request.after_frame() > at ? "FRAME_LOST" : "FRAME_CONFLICT");
+        answer.mutable_error()->set_frame(at);
+      }
+      stream->Write(answer);
+    }
+    return grpc::Status::OK;
+  }
+};
+
+void testLostFrames() {
+  Forgetful service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port));
+    const auto target = lowered<float>(0.05f);
+    auto session = client.session(pair(), lowered<float>(0), {.isStreaming = true});
+    for (int k = 0; k < 3; k++) session.step(target);
+    check(service.at == 3 && !session.lastLoss(), "every step names the frame before it");
+    service.at = 1;
+    check(session.step(target).message.frame() == 4 && session.recreations() == 1, "a session that has lost frames is made again");
+    const auto loss = session.lastLoss();
+    check(loss && loss->kept == 1 && loss->answered == 3, "and the client says which");
+    service.at = 9;
+    check(session.step(target).message.frame() == 5 && session.recreations() == 2, "so is one that is ahead of the client");
+
+    auto exact = client.session(pair(), lowered<float>(0), {.throwsFrameLost = true, .isStreaming = true});
+    for (int k = 0; k < 3; k++) exact.step(target);
+    service.at = 1;
+    const auto error = refusalOf([&] { exact.step(target); });
+    check(error && error->code() == "FRAME_LOST" && error->error().frame() == 1, "or the step throws, with the frame");
+    for (int k = 0; k < 3; k++) exact.step(target);
+    check(service.at == 7 && exact.recreations() == 0, "and the lost frames can be sent again");
+  }
+  server->Shutdown();
+}
+
 void testRefusedStream() {
   const grpc::Status refused(grpc::StatusCode::UNAVAILABLE, "Received RST_STREAM with error code 7");
   const grpc::Status broken(grpc::StatusCode::UNAVAILABLE, "Socket closed");
@@ -144,8 +325,14 @@ int main(int count, char** words) {
   check(!client.info().version().empty(), "the server states its version");
   testSession(client, false);
   testSession(client, true);
+  testFutures(client, false);
+  testFutures(client, true);
   testReport(client);
+  testUntangle(client);
+  testJobs(client);
+  testDiagnosis(client);
   testMetadata();
+  testLostFrames();
   testRefusedStream();
 
   auto apart = lowered<float>(0.2f);

@@ -27,10 +27,9 @@ int main(int count, char** words) {
     tie(i, i + N + 1), tie(i + 1, i + N);
     triangles.insert(triangles.end(), {i, i + N, i + 1, i + 1, i + N, i + N + 1});
   }
-  interstice::v1::Mesh mesh;
-  mesh.set_vertex_count(ALL);
-  mesh.set_triangles(interstice::pack<unsigned>(triangles));
-  mesh.set_kinematic(std::string(CLOTH, 0) + std::string(ALL - CLOTH, 1));
+  std::vector<std::uint8_t> kinematic(ALL);
+  std::fill(kinematic.begin() + CLOTH, kinematic.end(), 1);
+  const auto mesh = interstice::meshOf(ALL, triangles, kinematic);
   const interstice::Client client(count > 1 ? words[1] : "127.0.0.1:50051");
   auto session = client.session(mesh, x, {.isStreaming = count > 2});
   const auto start = x;

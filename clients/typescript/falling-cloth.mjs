@@ -1,6 +1,6 @@
 // A cloth of springs falls on a ball that rises: `node falling-cloth.mjs http://127.0.0.1:8080`
 import assert from 'node:assert';
-import { Client } from 'interstice/client';
+import { Client } from '@interstice-ccd/interstice/client';
 
 const [N, SIZE, RADIUS, FRAMES, SUBSTEPS, DT] = [21, 1, 0.25, 60, 20, 1 / 60];
 const [RINGS, SECTORS] = [8, 12];

@@ -1,6 +1,6 @@
 // A torus grows until its hole is full, then shrinks until its tube is flat: `node normal-flow.mjs http://127.0.0.1:8080`
 import assert from 'node:assert';
-import { Client } from 'interstice/client';
+import { Client } from '@interstice-ccd/interstice/client';
 
 const [AROUND, ACROSS, RADIUS, TUBE, STEPS] = [36, 16, 1, 0.35, 10];
 const [x, corners] = [[], []];

@@ -1,7 +1,7 @@
 // Tests of the client's TLS against a running service: `node tls-test.mjs FOLDER KEY TLS MTLS MISNAMED PLAIN`.
 // FOLDER contains the certificates; the other arguments are an API key and URLs. Ends with "N passed, N failed, 0 skipped".
 import { join } from 'node:path';
-import { Client, ServiceError } from 'interstice/client';
+import { Client, ServiceError } from '@interstice-ccd/interstice/client';
 
 const [folder, apiKey, url, mutual, misnamed, plain] = process.argv.slice(2);
 const at = (name) => join(folder, name);

@@ -1,18 +1,34 @@
 import { type ClientOptions, Connection } from './connection.js';
+import { Job } from './job.js';
 import { withRetries } from './retry.js';
 import { Session } from './session.js';
 import type {
   CallOptions,
   CheckAnswer,
   CheckOptions,
+  DiagnoseOptions,
+  Diagnosis,
+  JobOptions,
   Mesh,
   Positions,
   ResolveOptions,
   ResolveResult,
   ServerInfo,
   SessionOptions,
+  UntangleCallOptions,
+  UntangledState,
 } from './types.js';
-import { checkToJson, infoFromJson, meshToJson, motionFromJson, positionsToJson, workToJson } from './wire.js';
+import {
+  checkToJson,
+  diagnoseToJson,
+  infoFromJson,
+  meshToJson,
+  motionFromJson,
+  positionsToJson,
+  untangledFromJson,
+  untangleToJson,
+  workToJson,
+} from './wire.js';
 
 /** A server of Interstice, over HTTP. Every call is retried where that is safe, and throws {@link ServiceError}. */
 export class Client {
@@ -36,9 +52,23 @@ export class Client {
       const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
       const work = workToJson(target, { ...options, start }, left);
       const body = JSON.stringify({ mesh: meshToJson(mesh), parameters, ...work });
-      return motionFromJson(await this.#connection.requestJson('/v1/resolve', { body, signal }));
+      const { onProgress } = options;
+      return motionFromJson(await this.#connection.requestJson('/v1/resolve', { body, signal }, onProgress));
     };
     return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+  }
+
+  /**
+   * Submits a resolve as a job that no connection waits for; it outlives this process. Its priority is BATCH unless the options
+   * say otherwise.
+   */
+  submit(mesh: Mesh, start: Positions, target: Positions, options: JobOptions = {}): Promise<Job> {
+    return Job.submit(this.#connection, mesh, start, target, options);
+  }
+
+  /** A job that was submitted earlier, maybe by another process of the same tenant. Asks the server nothing yet. */
+  job(id: string): Job {
+    return new Job(this.#connection, id);
   }
 
   /** Tests whether this state, or the straight path to `pathEnd`, intersects. */
@@ -50,6 +80,35 @@ export class Client {
       const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
       const body = JSON.stringify({ ...subject, ...checkToJson(options, left) });
       return this.#connection.requestJson('/v1/check', { body, signal }) as Promise<CheckAnswer>;
+    };
+    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+  }
+
+  /** Says what is wrong with a mesh, also with one that other calls refuse. */
+  diagnose(mesh: Mesh, positions: Positions, options: DiagnoseOptions = {}): Promise<Diagnosis> {
+    const { signal, timeBudgetSeconds: budget } = options;
+    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
+    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
+    const attempt = () => {
+      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+      const body = JSON.stringify({ ...subject, ...diagnoseToJson(options, left) });
+      return this.#connection.requestJson('/v1/diagnose', { body, signal }) as Promise<Diagnosis>;
+    };
+    return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+  }
+
+  /**
+   * Brings positions that may intersect to a state that does not. `report.status` says whether it is free; a time budget ends it
+   * with the best state so far.
+   */
+  untangle(mesh: Mesh, positions: Positions, options: UntangleCallOptions = {}): Promise<UntangledState> {
+    const { signal, timeBudgetSeconds: budget, onProgress } = options;
+    const endsAt = budget === undefined ? undefined : performance.now() + budget * 1000;
+    const subject = { mesh: meshToJson(mesh), positions: positionsToJson(positions) };
+    const attempt = async () => {
+      const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
+      const body = JSON.stringify({ ...subject, ...untangleToJson(options, left) });
+      return untangledFromJson(await this.#connection.requestJson('/v1/untangle', { body, signal }, onProgress));
     };
     return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
   }

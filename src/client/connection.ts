@@ -1,5 +1,6 @@
-import { ServiceError, type ServiceErrorFields } from './errors.js';
+import { ServiceError } from './errors.js';
 import { RETRY_DEFAULTS, type RetryOptions, type RetryPolicy } from './retry.js';
+import { ACCEPT_STREAM, type AnyListener, errorFromJson, ListenerFailed, readStreamed } from './streamed.js';
 import { type Fetch, type FetchResponse, fetchWith, TlsDiagnosis, type TlsFiles } from './tls.js';
 import { isLittleEndian, parseAnswer } from './wire.js';
 
@@ -76,14 +77,20 @@ export class Connection {
       if (!answer.ok) throw await readRefusal(answer);
       return await read(answer);
     } catch (thrown) {
-      if (thrown instanceof ServiceError) throw thrown;
+      if (thrown instanceof ServiceError || thrown instanceof ListenerFailed) throw thrown;
       throw this.#explain(thrown, { signal, limit });
     }
   }
 
-  /** Sends JSON, or nothing, and reads JSON. @throws ServiceError */
-  requestJson(path: string, options: RequestOptions): Promise<unknown> {
-    return this.request(path, options, async (answer) => parseAnswer(await answer.text()));
+  /** Sends JSON, or nothing, and reads JSON. @throws ServiceError, and what a listener for progress throws */
+  async requestJson(path: string, options: RequestOptions, onProgress?: AnyListener): Promise<unknown> {
+    if (!onProgress) return this.request(path, options, async (answer) => parseAnswer(await answer.text()));
+    const headers = { ...options.headers, accept: ACCEPT_STREAM };
+    try {
+      return await this.request(path, { ...options, headers }, (answer) => readStreamed(answer, onProgress));
+    } catch (thrown) {
+      throw thrown instanceof ListenerFailed ? thrown.reason : thrown;
+    }
   }
 
   #explain(thrown: unknown, { signal, limit }: { signal: AbortSignal | undefined; limit: AbortSignal }): ServiceError {
@@ -127,11 +134,7 @@ async function readRefusal(response: FetchResponse): Promise<ServiceError> {
   const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
   const fields = asObject(text);
   if (typeof fields?.code === 'string') {
-    return new ServiceError({
-      ...(fields as unknown as ServiceErrorFields),
-      message: String(fields.message ?? fields.detail ?? ''),
-      retryAfterSeconds: retryAfterSeconds ?? readDuration(fields.retryAfter),
-    });
+    return errorFromJson({ ...fields, message: String(fields.message ?? fields.detail ?? '') }, retryAfterSeconds);
   }
   // 502, 503 and 504 without a problem document come from a proxy that cannot reach the server.
   const isUnavailable = response.status >= 502 && response.status <= 504;
@@ -159,10 +162,4 @@ function readRetryAfter(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
-}
-
-/** A duration of proto3 JSON: "1.5s". */
-function readDuration(value: unknown): number | undefined {
-  const seconds = typeof value === 'string' ? Number.parseFloat(value) : Number.NaN;
-  return Number.isFinite(seconds) ? seconds : undefined;
 }

@@ -24,6 +24,7 @@ export interface ServiceErrorFields {
   readonly element?: ElementRef;
   readonly pairs?: readonly ElementPair[];
   readonly pairCount?: number;
+  readonly frame?: number;
   /** whether the server may have executed the request all the same */
   readonly isUncertain?: boolean;
   readonly cause?: unknown;
@@ -45,6 +46,8 @@ export class ServiceError extends Error {
   /** a few of the pairs at fault; pairCount is the complete number */
   readonly pairs: readonly ElementPair[];
   readonly pairCount: number;
+  /** last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER */
+  readonly frame: number | undefined;
   readonly isUncertain: boolean;
 
   constructor(fields: ServiceErrorFields) {
@@ -58,6 +61,7 @@ export class ServiceError extends Error {
     this.element = fields.element;
     this.pairs = fields.pairs ?? [];
     this.pairCount = fields.pairCount ?? this.pairs.length;
+    this.frame = fields.frame;
     this.isUncertain = fields.isUncertain ?? false;
   }
 }

@@ -5,14 +5,16 @@ import { sendStep } from './step.js';
 import type {
   CallOptions,
   CheckAnswer,
+  FrameLoss,
   Mesh,
   Positions,
   SessionCheckOptions,
   SessionOptions,
   StepOptions,
   StepResult,
+  UntangledState,
 } from './types.js';
-import { checkToJson, positionsToJson, sessionToJson } from './wire.js';
+import { checkToJson, positionsToJson, sessionToJson, untangledFromJson } from './wire.js';
 
 /** 128 random bits. A page that was loaded without encryption has no `crypto.randomUUID`. */
 const randomId = (): string =>
@@ -27,7 +29,7 @@ const CLOSE_ATTEMPTS = 3;
  */
 export class Session {
   readonly #connection: Connection;
-  readonly #options: SessionOptions;
+  #options: SessionOptions;
   /** a proxy may hash on this header, so that all requests of this session go to one server */
   readonly #routing = { 'x-session-id': randomId() };
   #mesh: Mesh;
@@ -38,7 +40,11 @@ export class Session {
   /** the request that creates a session, until it is answered */
   #creation: string | undefined;
   #frame = 0;
+  /** the last frame that the server's session has answered; 0 = none */
+  #answered = 0;
+  #lastLoss: FrameLoss | undefined;
   #recreations = 0;
+  #untangled: UntangledState | undefined;
   #isClosed = false;
   #queue: Promise<unknown> = Promise.resolve();
 
@@ -62,9 +68,19 @@ export class Session {
     return this.#id;
   }
 
+  /** How the start was untangled; undefined unless onIntersectingStart asked for it. Its positions are those of frame 0. */
+  get untangled(): UntangledState | undefined {
+    return this.#untangled;
+  }
+
   /** How often the session was lost and recreated. */
   get recreations(): number {
     return this.#recreations;
+  }
+
+  /** What the service had lost when it last refused a step with FRAME_LOST; undefined = nothing so far. */
+  get lastLoss(): FrameLoss | undefined {
+    return this.#lastLoss;
   }
 
   /**
@@ -110,13 +126,15 @@ export class Session {
     try {
       const result = await this.#withSession(options.signal, endsAt, (id) => {
         const left = endsAt === undefined ? undefined : Math.max(0.001, (endsAt - performance.now()) / 1000);
-        const work = { id, frame, target, budgetSeconds: left, headers: this.#routing };
+        const work = { id, frame, afterFrame: this.#answered, target, budgetSeconds: left, headers: this.#routing };
         return sendStep(this.#connection, work, options).catch((thrown: unknown) => {
-          isUncertain ||= thrown instanceof ServiceError && thrown.isUncertain;
+          // What a listener throws comes while the server computes.
+          isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
           throw thrown;
         });
       });
       this.#keep(result.positions, options);
+      this.#answered = frame;
       return result;
     } catch (thrown) {
       // The server may have computed the step. The next one starts from the last answer received, in a new session.
@@ -141,13 +159,25 @@ export class Session {
       try {
         return await work(id);
       } catch (thrown) {
-        if (!(thrown instanceof ServiceError) || thrown.code !== 'SESSION_NOT_FOUND') throw thrown;
-        this.#id = undefined;
+        if (!(thrown instanceof ServiceError) || !this.#isLost(thrown)) throw thrown;
         const { code, message, hint, requestId } = thrown;
         throw new ServiceError({ code, message, hint, requestId, retryable: true, cause: thrown });
       }
     };
     return withRetries(attempt, { policy: this.#connection.retry, signal, endsAt });
+  }
+
+  /** Whether the session is to be created again; its id is then unset. */
+  #isLost({ code, frame = 0 }: ServiceError): boolean {
+    if (code === 'FRAME_LOST') {
+      this.#lastLoss = { kept: frame, answered: this.#answered };
+      if (this.#options.onFrameLost === 'throw') this.#answered = frame;
+      else this.#abandon();
+    }
+    // The service has accepted a step whose answer never came: none goes on from a state that the caller has not seen.
+    if (code === 'FRAME_CONFLICT' && frame > this.#answered) this.#abandon();
+    if (code === 'SESSION_NOT_FOUND') this.#id = undefined;
+    return this.#id === undefined;
   }
 
   #keep(positions: Positions, { kinematic, masses }: StepOptions): void {
@@ -165,8 +195,19 @@ export class Session {
     this.#creation ??= sessionToJson(this.#mesh, this.#last, this.#options, randomId());
     const request = { headers: this.#routing, body: this.#creation, signal };
     const session = await this.#connection.requestJson('/v1/sessions', request);
-    this.#id = (session as { id: string }).id;
+    const { id, untangle } = session as { readonly id: string; readonly untangle?: object };
+    this.#id = id;
+    this.#answered = 0;
     this.#creation = undefined;
+    if (untangle) this.#begin(untangledFromJson(untangle));
+  }
+
+  /** A session that is lost from here on is created again from the untangled state, with nothing to untangle. */
+  #begin(untangled: UntangledState): void {
+    this.#untangled = untangled;
+    this.#last = untangled.positions.slice();
+    const { untangle: _, parameters, ...others } = this.#options;
+    this.#options = { ...others, parameters: { ...parameters, onIntersectingStart: 'REJECT' } };
   }
 
   #abandon(): void {

@@ -7,6 +7,8 @@ export interface StepWork {
   /** of the session */
   readonly id: string;
   readonly frame: number;
+  /** the last frame that was answered; 0 = none */
+  readonly afterFrame: number;
   readonly target: Positions;
   /** the remaining time budget of the step */
   readonly budgetSeconds: number | undefined;
@@ -15,22 +17,22 @@ export interface StepWork {
 
 /** Sends one step once: as raw positions if nothing else is to be sent, else as JSON. @throws ServiceError */
 export function sendStep(connection: Connection, work: StepWork, options: StepOptions): Promise<StepResult> {
-  const { start, kinematic, masses, include, priority } = options;
-  const isRaw = !start && !kinematic && !masses && !include && priority === undefined;
+  const { start, kinematic, masses, include, priority, onProgress } = options;
+  const isRaw = !start && !kinematic && !masses && !include && priority === undefined && !onProgress;
   return isRaw ? sendRaw(connection, work, options) : sendMessage(connection, work, options);
 }
 
 const pathOf = ({ id }: StepWork): string => `/v1/sessions/${encodeURIComponent(id)}/steps`;
 
 function sendRaw(connection: Connection, work: StepWork, { override, onBudget, signal }: StepOptions) {
-  const { frame, target, budgetSeconds } = work;
+  const { frame, afterFrame, target, budgetSeconds } = work;
   const headers = {
     ...work.headers,
     ...(override ? { 'interstice-override': JSON.stringify(override) } : {}),
     ...(budgetSeconds === undefined ? {} : { 'interstice-time-budget-ms': (budgetSeconds * 1000).toFixed(3) }),
     ...(onBudget ? { 'interstice-on-budget': onBudget } : {}),
   };
-  const path = `${pathOf(work)}?scalar=${scalarOf(target)}&frame=${frame}`;
+  const path = `${pathOf(work)}?scalar=${scalarOf(target)}&frame=${frame}&after_frame=${afterFrame}`;
   return connection.request(path, { headers, body: bytesOf(target), signal }, async (response): Promise<StepResult> => {
     const report = parseAnswer(response.headers.get('interstice-report') ?? 'null') as Report | null;
     const body = await response.arrayBuffer();
@@ -51,14 +53,16 @@ function sendRaw(connection: Connection, work: StepWork, { override, onBudget, s
 }
 
 async function sendMessage(connection: Connection, work: StepWork, options: StepOptions): Promise<StepResult> {
-  const { kinematic, masses, override, signal } = options;
-  const { frame, target, budgetSeconds, headers } = work;
+  const { kinematic, masses, override, signal, onProgress } = options;
+  const { frame, afterFrame, target, budgetSeconds, headers } = work;
   const body = JSON.stringify({
     ...workToJson(target, options, budgetSeconds),
     frame: String(frame),
+    afterFrame: String(afterFrame),
     kinematic: kinematic && toBase64(kinematic),
     masses: masses && toBase64(masses),
     override,
   });
-  return { frame, ...motionFromJson(await connection.requestJson(pathOf(work), { headers, body, signal })) };
+  const request = { headers, body, signal };
+  return { frame, ...motionFromJson(await connection.requestJson(pathOf(work), request, onProgress)) };
 }

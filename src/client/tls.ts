@@ -4,7 +4,17 @@ import { ServiceError } from './errors.js';
 export interface FetchResponse extends Pick<Response, 'ok' | 'status' | 'url' | 'arrayBuffer' | 'text'> {
   /** by lower-case name */
   readonly headers: Pick<Headers, 'get'>;
+  /** the bytes as they arrive; read it, or arrayBuffer, or text */
+  readonly body: { getReader(): BodyReader } | null;
 }
+
+interface BodyReader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** Media type of answers that come line by line. */
+export const STREAM_TYPE = 'application/x-ndjson';
 
 /** The part of `fetch` that the client uses. */
 export type Fetch = (
@@ -45,8 +55,11 @@ export function fetchWith(files: TlsFiles): Fetch {
       const options = { agent, method, headers: { ...headers, ...length }, signal };
       const outgoing = request(url, options, (incoming) => {
         const status = incoming.statusCode ?? 0;
-        // Read at once, even if unused: a connection with an unread answer is never released and keeps Node running.
-        const bytes = readBytes(incoming, Number(incoming.headers['content-length'] ?? Number.NaN));
+        const isStream = incoming.headers['content-type']?.startsWith(STREAM_TYPE) === true;
+        // Read at once, even if unused: a connection with an unread answer is never released and keeps Node running. A stream
+        // is read by who has asked for it.
+        const length = Number(incoming.headers['content-length'] ?? Number.NaN);
+        const bytes = isStream ? NEVER : readBytes(incoming, length);
         bytes.catch(() => {});
         const answer: FetchResponse = {
           ok: status >= 200 && status < 300,
@@ -55,6 +68,7 @@ export function fetchWith(files: TlsFiles): Fetch {
           headers: { get: (name) => [incoming.headers[name]].flat()[0] ?? null },
           arrayBuffer: () => bytes,
           text: async () => new TextDecoder().decode(await bytes),
+          body: isStream ? (builtin('node:stream').Readable.toWeb(incoming) as ReadableStream<Uint8Array>) : null,
         };
         resolve(answer);
       });
@@ -86,6 +100,10 @@ function contextOf(files: TlsFiles, builtin: Builtin) {
     });
   }
 }
+
+/** Of an answer that is read as a stream. */
+const NEVER: Promise<ArrayBuffer> = Promise.reject(new TypeError('This answer is a stream.'));
+NEVER.catch(() => {});
 
 /** @param length from content-length; NaN if unknown, which costs a second copy */
 async function readBytes(chunks: AsyncIterable<Uint8Array>, length: number): Promise<ArrayBuffer> {

@@ -1,12 +1,18 @@
 import type {
   CheckOptions,
   Contacts,
+  DiagnoseOptions,
   Mesh,
-  Parameters,
+  Path,
   Positions,
+  Reasons,
   Report,
+  ServedUntangleReport,
   ServerInfo,
+  SessionOptions,
   StepOptions,
+  UntangleCallOptions,
+  UntangledState,
   VertexReport,
 } from './types.js';
 
@@ -30,7 +36,11 @@ export function toBase64(array: ArrayBufferView): string {
   return btoa(text);
 }
 
-function fromBase64(text: string): ArrayBuffer {
+/** Bytes in base64, as JSON has them; or the bytes, where a caller has read the answer in another form. */
+type Base64 = string | Uint8Array;
+
+function fromBase64(text: Base64): ArrayBuffer {
+  if (typeof text !== 'string') return new Uint8Array(text).buffer;
   const decoded = atob(text);
   const bytes = new Uint8Array(decoded.length);
   for (let i = 0; i < decoded.length; i++) bytes[i] = decoded.charCodeAt(i);
@@ -44,28 +54,39 @@ export const positionsToJson = (positions: Positions | undefined) =>
   positions && { data: toBase64(positions), scalar: scalarOf(positions).toUpperCase() };
 
 export function meshToJson(mesh: Mesh): object {
-  const { strainLimits, ...arrays } = mesh;
+  const { strainLimits, restLengths, ...arrays } = mesh;
   const limits = strainLimits && { ...strainLimits, rest: positionsToJson(strainLimits.rest) };
+  const rest = restLengths && {
+    positions: positionsToJson(restLengths.positions),
+    edges: restLengths.edges && toBase64(restLengths.edges),
+    lengths: restLengths.lengths && toBase64(restLengths.lengths),
+  };
   const fields = Object.fromEntries(
     Object.entries(arrays).map(([name, value]) => [name, ArrayBuffer.isView(value) ? toBase64(value) : value]),
   );
-  return limits ? { ...fields, strainLimits: limits } : fields;
+  return { ...fields, strainLimits: limits, restLengths: rest };
 }
 
-const durationToJson = (seconds: number | undefined) => (seconds === undefined ? undefined : `${seconds.toFixed(9)}s`);
+/** A duration of proto3 JSON: "1.5s". */
+export function readDuration(value: unknown): number | undefined {
+  const seconds = typeof value === 'string' ? Number.parseFloat(value) : Number.NaN;
+  return Number.isFinite(seconds) ? seconds : undefined;
+}
+
+export const durationToJson = (seconds: number | undefined) =>
+  seconds === undefined ? undefined : `${seconds.toFixed(9)}s`;
 
 /** JSON.stringify omits keys that are undefined. */
 export function sessionToJson(
   mesh: Mesh,
   start: Positions,
-  options: { parameters?: Parameters; label?: string; idleTimeoutSeconds?: number },
+  options: Pick<SessionOptions, 'parameters' | 'label' | 'idleTimeoutSeconds' | 'untangle'>,
   idempotencyKey: string,
 ): string {
-  const { parameters, label, idleTimeoutSeconds } = options;
+  const { parameters, label, idleTimeoutSeconds, untangle } = options;
   const idleTimeout = durationToJson(idleTimeoutSeconds);
-  return JSON.stringify({
-    ...{ mesh: meshToJson(mesh), start: positionsToJson(start), parameters, label, idleTimeout, idempotencyKey },
-  });
+  const subject = { mesh: meshToJson(mesh), start: positionsToJson(start) };
+  return JSON.stringify({ ...subject, parameters, label, idleTimeout, idempotencyKey, untangle });
 }
 
 /** The fields that a step and a resolve have in common. */
@@ -81,12 +102,57 @@ export function checkToJson(options: CheckOptions, budgetSeconds: number | undef
   return { pathEnd: positionsToJson(pathEnd), reportPairsCloserThan, maxPairs, kinematicPairs, timeBudget };
 }
 
+export function diagnoseToJson(options: DiagnoseOptions, budgetSeconds: number | undefined): object {
+  const { target, parameters, maxElements } = options;
+  return { target: positionsToJson(target), parameters, maxElements, timeBudget: durationToJson(budgetSeconds) };
+}
+
+export function untangleToJson(options: UntangleCallOptions, budgetSeconds: number | undefined): object {
+  const { parameters, layers, turned, maxIterations, maxDisplacement, priority } = options;
+  const hints = { layers, turned, maxIterations, maxDisplacement };
+  return { parameters, options: hints, priority, timeBudget: durationToJson(budgetSeconds) };
+}
+
+interface UntangledJson {
+  readonly positions: PositionsJson;
+  readonly report: Omit<ServedUntangleReport, 'contours'> & {
+    readonly contours: readonly (Omit<ServedUntangleReport['contours'][number], 'points'> & {
+      readonly points: Base64;
+    })[];
+  };
+  readonly regions: Base64;
+}
+
+export function untangledFromJson(answer: unknown): UntangledState {
+  const { positions, report, regions } = answer as UntangledJson;
+  const contours = report.contours.map((one) => ({ ...one, points: new Float32Array(fromBase64(one.points)) }));
+  const piercesByIteration = report.piercesByIteration.map(Number);
+  return {
+    positions: positionsFromJson(positions),
+    report: { ...report, contours, piercesByIteration },
+    regions: new Uint32Array(fromBase64(regions)),
+  };
+}
+
 /** The uint64 fields of the contract, which JSON writes as text: each is a count below 2^53. */
 const COUNTS = new Set(
   [
     ...['vertexTriangle', 'edgeEdge', 'vertexEdge', 'vertexVertex', 'activeContacts', 'touchingPairs', 'pairCount'],
-    ...['overlongEdges', 'violated', 'inverted'],
-    ...['pairsTested', 'doubtfulPairs', 'intersections', 'ignoredPairCount', 'count', 'index', 'frame', 'deviceBytes'],
+    ...['regionCount', 'componentCount', 'triangleCount', 'samples'],
+    ...['pierces', 'piercesBefore', 'piercesAfter', 'leftOutPierces', 'leftOutVertices'],
+    ...['overlongEdges', 'violated', 'inverted', 'intersectingPairCount'],
+    ...['newtonIterations', 'solverIterations', 'volumes', 'remainingPairs'],
+    ...[
+      'pairsTested',
+      'doubtfulPairs',
+      'intersections',
+      'ignoredPairCount',
+      'count',
+      'index',
+      'frame',
+      'deviceBytes',
+      'bytes',
+    ],
     ...['intersectionCount', 'kinematicIntersectionCount', 'maxBufferBytes', 'maxVertices', 'maxElements'],
     ...[
       'maxMessageBytes',
@@ -107,34 +173,64 @@ export function parseAnswer(text: string): unknown {
   return JSON.parse(text, (key, value) => (COUNTS.has(key) && typeof value === 'string' ? Number(value) : value));
 }
 
+interface PositionsJson {
+  readonly data: Base64;
+  readonly scalar: string;
+}
+
 interface MotionJson {
-  readonly positions: { readonly data: string; readonly scalar: string };
+  readonly positions: PositionsJson;
   readonly report: Report;
-  readonly contacts?: Record<keyof Contacts, string>;
-  readonly vertices?: Record<keyof VertexReport, string>;
+  readonly contacts?: Record<keyof Contacts, Base64>;
+  readonly path?: Record<'phases' | 'steps', Base64> & { readonly positions: PositionsJson };
+  readonly reasons?: Record<keyof Reasons, Base64>;
+  readonly vertices?: Record<keyof VertexReport, Base64>;
 }
 
 /** Positions, report and the included arrays, as typed arrays. */
 export function motionFromJson(answer: unknown) {
-  const { positions, report, contacts, vertices } = answer as MotionJson;
-  const data = fromBase64(positions.data);
+  const { positions, report, contacts, vertices, path, reasons } = answer as MotionJson;
   return {
-    positions: positions.scalar === 'FLOAT64' ? new Float64Array(data) : new Float32Array(data),
+    positions: positionsFromJson(positions),
     report,
     ...(contacts ? { contacts: contactsFromJson(contacts) } : {}),
     ...(vertices ? { vertices: verticesFromJson(vertices) } : {}),
+    ...(path ? { path: pathFromJson(path) } : {}),
+    ...(reasons ? { reasons: reasonsFromJson(reasons) } : {}),
   };
 }
 
-const contactsFromJson = (contacts: Record<keyof Contacts, string>): Contacts => ({
+function positionsFromJson({ data, scalar }: PositionsJson): Positions {
+  const bytes = fromBase64(data);
+  return scalar === 'FLOAT64' ? new Float64Array(bytes) : new Float32Array(bytes);
+}
+
+const pathFromJson = ({ phases, steps, positions }: NonNullable<MotionJson['path']>): Path => ({
+  phases: new Uint8Array(fromBase64(phases)),
+  steps: new Uint32Array(fromBase64(steps)),
+  positions: positionsFromJson(positions),
+});
+
+const reasonsFromJson = (reasons: Record<keyof Reasons, Base64>): Reasons => ({
+  holds: new Uint8Array(fromBase64(reasons.holds)),
+  pairs: new Uint32Array(fromBase64(reasons.pairs)),
+  since: new Uint32Array(fromBase64(reasons.since)),
+  kinds: new Uint8Array(fromBase64(reasons.kinds)),
+  vertices: new Uint32Array(fromBase64(reasons.vertices)),
+  normals: new Float32Array(fromBase64(reasons.normals)),
+  distances: new Float32Array(fromBase64(reasons.distances)),
+});
+
+const contactsFromJson = ({ multipliers, ...contacts }: Record<keyof Contacts, Base64>): Contacts => ({
   kinds: new Uint8Array(fromBase64(contacts.kinds)),
   vertices: new Uint32Array(fromBase64(contacts.vertices)),
   weights: new Float32Array(fromBase64(contacts.weights)),
   normals: new Float32Array(fromBase64(contacts.normals)),
   distances: new Float32Array(fromBase64(contacts.distances)),
+  ...(multipliers?.length ? { multipliers: new Float32Array(fromBase64(multipliers)) } : {}),
 });
 
-const verticesFromJson = (vertices: Record<keyof VertexReport, string>): VertexReport => ({
+const verticesFromJson = (vertices: Record<keyof VertexReport, Base64>): VertexReport => ({
   residual: new Float32Array(fromBase64(vertices.residual)),
   distanceToTarget: new Float32Array(fromBase64(vertices.distanceToTarget)),
   unreachedKinematic: new Uint32Array(fromBase64(vertices.unreachedKinematic)),

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config/config.js';
 import { projectRoot } from '../../src/paths.js';
 import { startServer } from '../../src/server/server.js';
 import { openOperations } from '../conformance/run.js';
-import { Page, skipWithoutChromium } from '../support/chromium.js';
+import { openTab, skipWithoutChromium } from '../support/chromium.js';
 import { FakeOperations } from '../transport/fake-operations.js';
 
 /** A site of somebody else: an empty page, and the compiled client as it is published. @returns its port */
@@ -60,24 +60,24 @@ const useClient = (url: string) => `(async () => {
 t.test('a web page uses the TypeScript client once its origin is allowed', { skip: skipWithoutChromium }, async (t) => {
   const port = await openSite(t);
   const origin = `http://127.0.0.1:${port}`;
-  const page = await Page.open(t);
+  const page = await openTab(t);
   const operations = (await openOperations(t)) as unknown as FakeOperations;
   const { url } = await openServer(t, { INTERSTICE_CORS_ORIGINS: origin }, operations);
-  await page.load(origin);
+  await page.goto(origin);
   const used = await page.evaluate<{ z: number[] }>(useClient(url));
   t.match(used, { status: String, isClosed: true, isFree: true, code: 'INVALID_MESH' });
   const { z } = used;
   t.ok(Math.max(...z.slice(0, 3)) < Math.min(...z.slice(3)), `${z}: the lower one is still below`);
   t.ok(Math.min(...z.slice(3)) > 1, `${z}: and has pushed the upper one`);
   const { url: closed } = await openServer(t, {});
-  t.match(await page.evaluate(useClient(closed)), { code: 'UNREACHABLE' }, 'CORS is off by default');
+  t.match(await page.evaluate<object>(useClient(closed)), { code: 'UNREACHABLE' }, 'CORS is off by default');
 });
 
 t.test('a page of a stranger reaches nothing', { skip: skipWithoutChromium }, async (t) => {
   const port = await openSite(t);
-  const page = await Page.open(t, ['evil.example']);
+  const page = await openTab(t, { hosts: ['evil.example'] });
   const { url, operations } = await openServer(t, {});
-  await page.load(`http://evil.example:${port}`);
+  await page.goto(`http://evil.example:${port}`);
   // A form needs no permission of the service, only the answer would.
   const send = `new Promise((resolve) => {
     const form = new FormData();
@@ -85,10 +85,10 @@ t.test('a page of a stranger reaches nothing', { skip: skipWithoutChromium }, as
     form.append('target', new Blob(['v 0 0 1\\nv 1 0 1\\nv 0 1 1\\nf 1 2 3\\n']), 'a.obj');
     fetch('${url}/v1/resolve', { method: 'POST', mode: 'no-cors', body: form }).then((a) => resolve(a.type), (e) => resolve(String(e)));
   })`;
-  t.match(await page.evaluate(send), /opaque|TypeError/);
-  t.match(await page.evaluate(`fetch('${url}/v1').then((a) => a.status, String)`), /TypeError/);
+  t.match(await page.evaluate<string>(send), /opaque|TypeError/);
+  t.match(await page.evaluate<string>(`fetch('${url}/v1').then((a) => a.status, String)`), /TypeError/);
   // Its own name now leads to the service.
-  await page.load(url.replace('127.0.0.1', 'evil.example'));
+  await page.goto(url.replace('127.0.0.1', 'evil.example'));
   const text = await page.evaluate<string>('document.body.innerText');
   t.match(JSON.parse(text), { code: 'PERMISSION_DENIED' });
   t.equal(await page.evaluate(`fetch('/v1/resolve', { method: 'POST', body: '{}' }).then((a) => a.status)`), 403);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config/config.js';
-import { createOperations } from '../../src/session/operations.js';
+import { createOperations, type OperationsOptions } from '../../src/session/operations.js';
 import { buildHttpApp } from '../../src/transport/http/app.js';
 import { BodyLedger } from '../../src/transport/intake/body-ledger.js';
 import { ServiceState } from '../../src/transport/service-state.js';
@@ -27,12 +27,20 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function openService(port = 0): Promise<Service> {
+/**
+ * @param store closed with the service
+ * @throws what opening the engine throws: INVALID_PARAMETER where there is no adapter
+ */
+export async function openService(
+  port = 0,
+  engineName: 'cpu' | 'webgpu' = 'cpu',
+  store?: OperationsOptions['store'],
+): Promise<Service> {
   const { engine, threads, limits, allowUnverified } = readConfig({
-    INTERSTICE_ENGINE: 'cpu',
+    INTERSTICE_ENGINE: engineName,
     INTERSTICE_THREADS: '1',
   });
-  const operations = await createOperations({ engine, threads, limits, allowUnverified });
+  const operations = await createOperations({ engine, threads, limits, allowUnverified, ...(store ? { store } : {}) });
   const state = new ServiceState();
   const log = pino({ level: 'silent' });
   const app = await buildHttpApp({

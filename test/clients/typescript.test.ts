@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Client, type Mesh, type RetryOptions, ServiceError } from '../../src/client/index.js';
+import { Client, type Mesh, type Progress, type RetryOptions, ServiceError } from '../../src/client/index.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { projectRoot } from '../../src/paths.js';
 import { openService } from './service.js';
@@ -30,6 +30,31 @@ const failureOf = async (work: Promise<unknown>): Promise<ServiceError> => {
   throw new Error(`expected a ServiceError, got ${String(thrown)}`);
 };
 
+t.test('resolves and steps hand out their progress', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const client = new Client(service.url, { apiKey: 'secret', retry: QUICK });
+  const seen: Progress[] = [];
+  const onProgress = (progress: Progress) => void seen.push(progress);
+  const told = await client.resolve(MESH, START, lowered(0.2), { onProgress, include: { contacts: true } });
+  t.same(told.positions, (await client.resolve(MESH, START, lowered(0.2))).positions);
+  t.ok(told.contacts);
+  t.match(seen[0], { steps: 1, residual: Number, unfinishedVertices: Number });
+  t.ok(seen.at(-1)!.steps <= told.report.steps);
+  const session = await client.session(MESH, START);
+  seen.length = 0;
+  t.equal((await session.step(lowered(0.2), { onProgress, timeBudgetSeconds: 60 })).frame, 1);
+  t.ok(seen.length > 0);
+  const fail = () => {
+    throw new RangeError("the listener's own");
+  };
+  await t.rejects(session.step(lowered(0.1), { onProgress: fail }), RangeError, 'what a listener throws ends its step');
+  t.equal((await session.step(lowered(0.1))).frame, 3, 'and the session goes on');
+  const pierced = START.map((value, i) => (i === 11 ? -0.1 : value));
+  t.equal((await failureOf(client.resolve(MESH, pierced, START, { onProgress }))).code, 'INTERSECTING_START');
+  await session.close();
+});
+
 t.test('against the real service', async (t) => {
   const service = await openService();
   t.teardown(() => service.close());
@@ -48,6 +73,7 @@ t.test('against the real service', async (t) => {
     t.type(answer.report.pairs.activeContacts, 'number', 'counts are numbers');
     t.type(resolved.report.verification.pairsTested, 'number');
     t.match(await session.check(), { intersectionFree: true, intersectionCount: 0 });
+    t.match(await client.diagnose(MESH, START, { target: lowered(0.2) }), { accepted: true, regionCount: 0 });
     t.match(await client.check(MESH, START, { pathEnd: lowered(0.2) }), { intersectionFree: true, pathFree: false });
     t.match(await client.info(), {
       algorithmVersion: String,
@@ -71,7 +97,7 @@ t.test('against the real service', async (t) => {
     t.type(plain.positions, Float64Array);
     t.equal(plain.report.resolved.stepLimit, 9);
     const full = await session.step(lowered(0.05), {
-      include: { contacts: true, vertices: true, contactDistance: 1 },
+      include: { contacts: true, vertices: true, contactDistance: 1, path: true, reasons: true },
       masses: new Float32Array(6).fill(2),
       priority: 'INTERACTIVE',
     });
@@ -80,6 +106,12 @@ t.test('against the real service', async (t) => {
     t.equal(full.vertices?.residual.length, 6);
     t.equal(full.contacts?.vertices.length, 4 * (full.contacts?.kinds.length ?? 0));
     t.ok((full.contacts?.kinds.length ?? 0) > 0);
+    t.equal(full.reasons?.holds.length, 6);
+    t.equal(full.reasons?.vertices.length, 4 * (full.reasons?.kinds.length ?? 0));
+    const states = full.path?.phases.length ?? 0;
+    t.equal(full.path?.steps.length, states);
+    t.equal(full.path?.positions.length, 18 * states);
+    t.same(full.path?.positions.slice(-18), Float64Array.from(full.positions), 'its start was in doubles');
     await session.close();
   });
 

@@ -6,9 +6,11 @@
 
 from .client import Client
 from .errors import ServiceError
+from .job import Job, JobStatus
 from .retry import Retry
 from .session import Session
 from .tls import Tls
-from .types import Mesh, StepResult
+from .types import FrameLoss, Mesh, Progress, RestLengths, StepResult, UntangleProgress, UntangleResult
 
-__all__ = ["Client", "Mesh", "Retry", "ServiceError", "Session", "StepResult", "Tls"]
+__all__ = ["Client", "FrameLoss", "Job", "JobStatus", "Mesh", "Progress", "RestLengths", "Retry", "ServiceError", "Session", "StepResult",
+           "Tls", "UntangleProgress", "UntangleResult"]

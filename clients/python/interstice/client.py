@@ -1,13 +1,22 @@
 """The client of one Interstice server."""
 
+from __future__ import annotations
+
 import time
+import types
+import typing
 import urllib.parse
 import uuid
 
-from .retry import Retry, with_retries
+import numpy.typing as npt
+
+from .job import Job, JobStatus, status_of
+from .retry import Result, Retry, with_retries
 from .session import MIN_BUDGET, Session
 from .tls import Tls
-from .types import StepResult, Work, as_mesh, as_positions
+from .transport import Calls, Transport
+from .types import (JobTerms, Json, Mesh, ProgressListener, StepResult, UntangleListener, UntangleResult, Work, as_mesh,
+                    as_positions, untangled_of)
 
 TIMEOUT = 630.0
 """seconds: the longest time budget that a server grants by default, and half a minute for the transfer"""
@@ -20,63 +29,148 @@ class Client:
     timeout: seconds that one attempt may take.
     """
 
-    def __init__(self, url, *, api_key=None, tls=None, retry=Retry(), timeout=TIMEOUT):
+    def __init__(self, url: str, *, api_key: typing.Optional[str] = None, tls: typing.Optional[Tls] = None,
+                 retry: Retry = Retry(), timeout: float = TIMEOUT) -> None:
         scheme, address = urllib.parse.urlsplit(url)[:2]
+        kind: typing.Callable[..., Transport]
         if scheme in ("http", "https"):
-            from .http_transport import HttpTransport as Transport
+            from .http_transport import HttpTransport
+            kind = HttpTransport
         elif scheme in ("grpc", "grpcs"):
-            from .grpc_transport import GrpcTransport as Transport
+            from .grpc_transport import GrpcTransport
+            kind = GrpcTransport
         else:
             raise ValueError(f"{url} is not an address of the form http://host:port or grpc://host:port.")
         is_encrypted = scheme.endswith("s")
         if tls is not None and not is_encrypted:
             raise ValueError(f"The option tls needs an address that begins with https:// or grpcs://, not {url}.")
-        self._transport = Transport(url, address, (tls or Tls()) if is_encrypted else None, api_key, timeout)
+        self._transport = kind(url, address, (tls or Tls()) if is_encrypted else None, api_key, timeout)
         self._retry = retry
+        self._timeout = timeout
 
-    def session(self, mesh, start, *, parameters=None, label="", idle_timeout=None, stream=False):
+    def session(self, mesh: typing.Union[Mesh, npt.ArrayLike], start: npt.ArrayLike, *,
+                parameters: typing.Optional[Json] = None, label: str = "", idle_timeout: typing.Optional[float] = None,
+                stream: bool = False, on_frame_lost: str = "recreate",
+                untangle: typing.Optional[Json] = None) -> Session:
         """Opens a session. mesh: a Mesh, or triangles (T, 3); start: (V, 3), free of intersections.
 
+        With parameters={"onIntersectingStart": "UNTANGLE"} the start may intersect; untangle then has the options of
+        UntangleOptions (layers, turned, ...), and the session's `untangled` the answer.
         stream: over gRPC, send all steps on one stream of messages instead of one call per step.
-        """
-        return Session(self._transport, self._retry, as_mesh(mesh), start, parameters, label, idle_timeout, stream)
 
-    def resolve(self, mesh, start, target, *, parameters=None, include=None, time_budget=None, on_budget=None,
-                priority=None):
-        """Resolves one pair of start and target; the server keeps no state."""
+        on_frame_lost: what a step does where the service has lost answered frames (FRAME_LOST). "recreate": the client creates the
+        session again from the mesh and the last answer received, and makes the step there. "raise": the step raises, with `frame` =
+        the last frame that the service still has, and the next step goes on from that one: send the lost frames again, and the
+        answers have the same bytes.
+        """
+        if on_frame_lost not in ("recreate", "raise"):
+            raise ValueError(f"on_frame_lost is {on_frame_lost!r}; \"recreate\" or \"raise\" is expected.")
+        return Session(self._transport, self._retry, as_mesh(mesh), start, parameters, label, idle_timeout, stream,
+                       on_frame_lost == "recreate", untangle)
+
+    def resolve(self, mesh: typing.Union[Mesh, npt.ArrayLike], start: npt.ArrayLike, target: npt.ArrayLike, *,
+                parameters: typing.Optional[Json] = None, include: typing.Optional[Json] = None,
+                time_budget: typing.Optional[float] = None, on_budget: typing.Optional[str] = None,
+                priority: typing.Optional[str] = None,
+                on_progress: typing.Optional[ProgressListener] = None) -> StepResult:
+        """Resolves one pair of start and target; the server keeps no state.
+
+        on_progress: called with a Progress several times while the server computes, in this thread.
+        """
         ends_at = float("inf") if time_budget is None else time.monotonic() + time_budget
 
-        def attempt():
+        def attempt() -> Json:
             left = None if time_budget is None else max(MIN_BUDGET, ends_at - time.monotonic())
             work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include, left,
                         on_budget, priority)
-            return self._calls().resolve(as_mesh(mesh), parameters or {}, work)
+            return self._calls().resolve(as_mesh(mesh), parameters or {}, work, on_progress)
 
         return StepResult(frame=0, **self._with_retries(attempt, ends_at))
 
-    def check(self, mesh, positions, *, path_end=None, **question):
+    def submit(self, mesh: typing.Union[Mesh, npt.ArrayLike], start: npt.ArrayLike, target: npt.ArrayLike, *,
+               parameters: typing.Optional[Json] = None, include: typing.Optional[Json] = None,
+               time_budget: typing.Optional[float] = None, on_budget: typing.Optional[str] = None,
+               priority: typing.Optional[str] = None, label: str = "",
+               keep_for: typing.Optional[float] = None) -> Job:
+        """Submits a resolve as a job, which no connection waits for. A submission whose answer was lost stays one job.
+
+        keep_for: seconds that the server keeps the job and its answer after its end; None = the server's default.
+        """
+        work = Work(as_positions(target, "target"), as_positions(start, "start"), None, None, None, include,
+                    time_budget, on_budget, priority)
+        terms = JobTerms(as_mesh(mesh), parameters or {}, work, label, keep_for, str(uuid.uuid4()))
+        calls = self._calls()
+        return self.job(self._with_retries(lambda: calls.submit(terms)))
+
+    def job(self, id: str) -> Job:
+        """A job that was submitted before, perhaps by another process. Does not ask the server."""
+        return Job(id, self._transport, self._retry, self._calls(), self._timeout)
+
+    def jobs(self, *, label: str = "") -> typing.Iterator[JobStatus]:
+        """Your jobs, or those with this label; asks for a page at a time."""
+        token = ""
+        while True:
+            page = self._with_retries(lambda: self._calls().list_jobs(token, label))
+            yield from map(status_of, page.get("jobs", ()))
+            token = page.get("nextPageToken", "")
+            if not token:
+                return
+
+    def check(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
+              path_end: typing.Optional[npt.ArrayLike] = None, **question: typing.Any) -> Json:
         """Tests whether this state, or the straight path to path_end, intersects."""
         arrays = {"positions": as_positions(positions, "positions")}
         if path_end is not None:
             arrays["path_end"] = as_positions(path_end, "path_end")
         return self._with_retries(lambda: self._calls().check(as_mesh(mesh), arrays, question))
 
-    def info(self):
+    def diagnose(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
+                 target: typing.Optional[npt.ArrayLike] = None, **question: typing.Any) -> Json:
+        """Says what is wrong with a mesh, also with one that other calls refuse."""
+        arrays = {"positions": as_positions(positions, "positions")}
+        if target is not None:
+            arrays["target"] = as_positions(target, "target")
+        return self._with_retries(lambda: self._calls().diagnose(as_mesh(mesh), arrays, question))
+
+    def untangle(self, mesh: typing.Union[Mesh, npt.ArrayLike], positions: npt.ArrayLike, *,
+                 parameters: typing.Optional[Json] = None, time_budget: typing.Optional[float] = None,
+                 priority: typing.Optional[str] = None, on_progress: typing.Optional[UntangleListener] = None,
+                 **options: typing.Any) -> UntangleResult:
+        """Brings positions that may intersect to a state that does not. options: layers, turned, maxIterations,
+        maxDisplacement, as in UntangleOptions.
+
+        A time budget ends it with the best state so far: report["status"] says whether it is FREE.
+        """
+        start = as_positions(positions, "positions")
+        ends_at = float("inf") if time_budget is None else time.monotonic() + time_budget
+
+        def attempt() -> Json:
+            question: Json = {"parameters": parameters or {}, "options": options}
+            if time_budget is not None:
+                question["timeBudget"] = f"{max(MIN_BUDGET, ends_at - time.monotonic()):.9f}s"
+            if priority is not None:
+                question["priority"] = priority
+            return self._calls().untangle(as_mesh(mesh), start, question, on_progress)
+
+        return untangled_of(self._with_retries(attempt, ends_at))
+
+    def info(self) -> Json:
         """Engines, limits and defaults of the server."""
         return self._with_retries(lambda: self._calls().info())
 
-    def close(self):
+    def close(self) -> None:
         """Closes the connections. Sessions must be closed separately."""
         self._transport.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind: typing.Optional[typing.Type[BaseException]], error: typing.Optional[BaseException],
+                 trace: typing.Optional[types.TracebackType]) -> None:
         self.close()
 
-    def _with_retries(self, work, ends_at=float("inf")):
+    def _with_retries(self, work: typing.Callable[[], Result], ends_at: float = float("inf")) -> Result:
         return with_retries(work, self._retry, ends_at, self._transport.sleep)
 
-    def _calls(self):
+    def _calls(self) -> Calls:
         return self._transport.calls(str(uuid.uuid4()), False)

@@ -1,5 +1,9 @@
 """Why a call failed."""
 
+from __future__ import annotations
+
+import typing
+
 # Codes that no server sends: the client detects these failures.
 UNREACHABLE = "UNREACHABLE"  # no answer: the port is closed, or the connection broke
 TLS_REFUSED = "TLS_REFUSED"  # one side does not trust the other's certificate, or the server does not use TLS
@@ -11,8 +15,11 @@ CANCELLED = "CANCELLED"  # the session is closed
 class ServiceError(Exception):
     """A refusal in the server's words. Whether a call is retryable is what the server says, not a table of this client."""
 
-    def __init__(self, code, message, *, hint="", retryable=False, retry_after=None, request_id="", element=None,
-                 pairs=(), pair_count=None, is_uncertain=False):
+    def __init__(self, code: str, message: str, *, hint: str = "", retryable: bool = False,
+                 retry_after: typing.Optional[float] = None, request_id: str = "",
+                 element: typing.Optional[typing.Dict[str, typing.Any]] = None,
+                 pairs: typing.Iterable[typing.Dict[str, typing.Any]] = (), pair_count: typing.Optional[int] = None,
+                 frame: typing.Optional[int] = None, is_uncertain: bool = False) -> None:
         super().__init__(f"{code}: {message}" + (f" ({hint})" if hint else ""))
         self.code = code
         self.message = message
@@ -26,6 +33,8 @@ class ServiceError(Exception):
         self.pairs = list(pairs)
         """a few of the pairs at fault, as dicts; pair_count is the complete number"""
         self.pair_count = len(self.pairs) if pair_count is None else pair_count
+        self.frame = frame
+        """last accepted frame of the session, with FRAME_LOST, FRAME_CONFLICT and FRAME_OUT_OF_ORDER"""
         self.is_uncertain = is_uncertain
         """whether the server may have executed the request all the same"""
 
@@ -34,20 +43,20 @@ _ENCRYPTED_HINT = "Is the server running, and is this its address?"
 _PLAIN_HINT = _ENCRYPTED_HINT + " If it uses TLS, the address begins with https:// or grpcs://."
 
 
-def unreachable(address, reason, is_uncertain=True):
+def unreachable(address: str, reason: str, is_uncertain: bool = True) -> ServiceError:
     return ServiceError(
         UNREACHABLE, f"{address} cannot be reached, or the connection broke ({reason}).",
         hint=_ENCRYPTED_HINT if address.startswith(("https:", "grpcs:")) else _PLAIN_HINT, retryable=True,
         is_uncertain=is_uncertain)
 
 
-def timed_out(address, seconds):
+def timed_out(address: str, seconds: float) -> ServiceError:
     return ServiceError(
         TIMEOUT, f"{address} did not answer within {seconds:g} s.",
         hint="Set a time budget, or increase timeout.", is_uncertain=True)
 
 
-def from_fields(fields):
+def from_fields(fields: typing.Dict[str, typing.Any]) -> ServiceError:
     """The error of the contract's Error in JSON, whose counts are already numbers."""
     retry_after = fields.get("retryAfter")
     return ServiceError(
@@ -55,4 +64,4 @@ def from_fields(fields):
         retryable=fields.get("retryable", False),
         retry_after=None if retry_after is None else float(retry_after.rstrip("s")),
         request_id=fields.get("requestId", ""), element=fields.get("element"), pairs=fields.get("pairs", ()),
-        pair_count=fields.get("pairCount", 0))
+        pair_count=fields.get("pairCount", 0), frame=fields.get("frame"))

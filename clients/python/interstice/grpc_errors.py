@@ -1,14 +1,20 @@
 """Errors over gRPC: the contract's Error in the trailer of a call or in a message of a stream."""
 
+from __future__ import annotations
+
 import inspect
+import typing
 
 import grpc
 from google.protobuf import any_pb2, json_format
 
 from . import errors
 from .errors import ServiceError
-from .types import with_counts
+from .types import Json, with_counts
 from .v1 import collision_pb2 as pb
+
+if typing.TYPE_CHECKING:
+    from .grpc_transport import GrpcTransport
 
 # Without the contract's Error these come from the library or a proxy: the connection broke or was never established.
 _BROKEN = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
@@ -24,16 +30,16 @@ _DEFAULTS = {name: True for name in ("including_default_value_fields", "always_p
              if name in inspect.signature(json_format.MessageToDict).parameters}
 
 
-def plain(message):
+def plain(message: typing.Any) -> Json:
     """A message as a dict, names and enums as in JSON, counts as numbers."""
-    return with_counts(json_format.MessageToDict(message, **_DEFAULTS))
+    return typing.cast(Json, with_counts(json_format.MessageToDict(message, **_DEFAULTS)))
 
 
-def error_of_message(message):
+def error_of_message(message: pb.Error) -> ServiceError:
     return errors.from_fields(plain(message))
 
 
-def error_of_call(transport, call, is_answered=False):
+def error_of_call(transport: GrpcTransport, call: typing.Any, is_answered: bool = False) -> ServiceError:
     """is_answered: this stream has received a message, so the server cannot have refused it."""
     details = dict(call.trailing_metadata() or ()).get("grpc-status-details-bin")
     for value in _details(details or b""):
@@ -52,7 +58,7 @@ def error_of_call(transport, call, is_answered=False):
         hint="Is this the address of an Interstice server?", is_uncertain=True)
 
 
-def _details(status):
+def _details(status: bytes) -> typing.Iterator[bytes]:
     """The contract's errors in the details of a google.rpc.Status, whose generated classes no Debian package contains."""
     for number, value in _fields(status):
         if number == 3:
@@ -61,11 +67,11 @@ def _details(status):
                 yield detail.value
 
 
-def _fields(data):
+def _fields(data: bytes) -> typing.Iterator[typing.Tuple[int, bytes]]:
     """Number and bytes of every length-delimited field; the only other field of a Status is a varint."""
     at = 0
 
-    def varint():
+    def varint() -> int:
         nonlocal at
         value = shift = 0
         while True:

@@ -1,25 +1,34 @@
 """Steps of one session on one stream of messages."""
 
+from __future__ import annotations
+
 import queue
 import threading
+import typing
 
 import grpc
 
 from . import errors
 from .grpc_errors import error_of_call, error_of_message
+from .types import Progress, ProgressListener
+from .v1 import collision_pb2 as pb
+
+if typing.TYPE_CHECKING:
+    from .grpc_transport import GrpcTransport
 
 
 class StepStream:
     """Alternates one request and one answer."""
 
-    def __init__(self, transport, metadata):
+    def __init__(self, transport: GrpcTransport, metadata: typing.List[typing.Tuple[str, str]]) -> None:
         self._transport = transport
-        self._requests = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[typing.Optional[pb.StepRequest]] = queue.SimpleQueue()
         self._answers = transport.stub.StepStream(iter(self._requests.get, None), metadata=metadata)
         self._is_late = False
         self._is_answered = False
 
-    def step(self, request):
+    def step(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener] = None) -> pb.StepResponse:
+        """on_progress is called in this thread. What it raises leaves the stream in an unknown state."""
         timer = threading.Timer(self._transport.timeout, self._give_up)
         timer.daemon = True
         timer.start()
@@ -32,7 +41,10 @@ class StepStream:
                 if kind == "error":
                     raise error_of_message(answer.error)
                 if kind == "response":
-                    return answer.response
+                    return typing.cast(pb.StepResponse, answer.response)
+                if kind == "progress" and on_progress is not None:
+                    progress = answer.progress
+                    on_progress(Progress(progress.steps, progress.residual, progress.unfinished_vertices))
         except grpc.RpcError as error:
             if self._is_late:
                 raise errors.timed_out(self._transport.address, self._transport.timeout) from error
@@ -41,10 +53,10 @@ class StepStream:
             timer.cancel()
         raise errors.unreachable(self._transport.address, "the stream ended")
 
-    def close(self):
+    def close(self) -> None:
         self._requests.put(None)
         self._answers.cancel()
 
-    def _give_up(self):
+    def _give_up(self) -> None:
         self._is_late = True
         self._answers.cancel()

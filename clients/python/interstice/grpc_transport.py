@@ -1,7 +1,10 @@
 """The contract over gRPC."""
 
+from __future__ import annotations
+
 import pathlib
 import time
+import typing
 
 import grpc
 
@@ -12,12 +15,13 @@ except ImportError as cause:
     raise ImportError(
         "The gRPC stubs are missing. Run generate.py, or install the package on a machine with protoc.") from cause
 
-from .errors import UNREACHABLE, ServiceError
+from .errors import UNREACHABLE, ServiceError, unreachable
 from .grpc_errors import error_of_call, plain
 from .grpc_messages import mesh_of, message_of, motion_of, positions_message, with_work
 from .grpc_stream import StepStream
-from .tls import TlsDiagnosis
-from .types import Mesh
+from .tls import Tls, TlsDiagnosis
+from .types import (Array, JobTerms, Json, Mesh, Progress, ProgressListener, SessionTerms, UntangleListener, Work,
+                    untangle_progress_of)
 
 _OPTIONS = [
     ("grpc.max_receive_message_length", -1),
@@ -31,34 +35,41 @@ _OPTIONS = [
 ]
 
 
-def _credentials_of(tls):
+def _credentials_of(tls: Tls) -> typing.Any:
     tls.context()  # only validates the files: the library accepts any file and fails without a reason
     ca, cert, key = (None if path is None else pathlib.Path(path).read_bytes() for path in (tls.ca, tls.cert, tls.key))
     return grpc.ssl_channel_credentials(ca, key, cert)
 
 
-def _ignore(_):
+def _ignore(_: object) -> None:
     pass
 
 
+def _resolve_request(mesh: Mesh, parameters: Json, work: Work) -> pb.ResolveRequest:
+    request = pb.ResolveRequest(
+        mesh=mesh_of(mesh, work.target.size // 3), parameters=message_of(pb.Parameters, parameters))
+    return with_work(request, work)
+
+
 class GrpcTransport:
-    def __init__(self, url, address, tls, api_key, timeout):
+    def __init__(self, url: str, address: str, tls: typing.Optional[Tls], api_key: typing.Optional[str],
+                 timeout: float) -> None:
         self.address = url
         self.channel = (grpc.secure_channel(address, _credentials_of(tls), _OPTIONS) if tls
                         else grpc.insecure_channel(address, _OPTIONS))
         self.tls_diagnosis = TlsDiagnosis() if tls else None
         self.stub = stubs.CollisionServiceStub(self.channel)
-        self.metadata = [] if api_key is None else [("authorization", f"Bearer {api_key}")]
+        self.metadata: typing.List[typing.Tuple[str, str]] = [] if api_key is None else [("authorization", f"Bearer {api_key}")]
         self.timeout = timeout
 
-    def calls(self, routing, stream):
+    def calls(self, routing: str, stream: bool) -> GrpcCalls:
         return GrpcCalls(self, routing, stream)
 
-    def record_answer(self):
+    def record_answer(self) -> None:
         if self.tls_diagnosis is not None:
             self.tls_diagnosis.record_answer()
 
-    def sleep(self, seconds):
+    def sleep(self, seconds: float) -> None:
         """Waits between two attempts. The library reconnects only while its channel has a subscriber."""
         self.channel.subscribe(_ignore, try_to_connect=True)
         try:
@@ -66,42 +77,76 @@ class GrpcTransport:
         finally:
             self.channel.unsubscribe(_ignore)
 
-    def close(self):
+    def close(self) -> None:
         self.channel.close()
 
 
 class GrpcCalls:
     """The operations, with one routing key; steps use a stream if requested."""
 
-    def __init__(self, transport, routing, stream):
+    def __init__(self, transport: GrpcTransport, routing: str, stream: bool) -> None:
         self._transport = transport
         self._metadata = [*transport.metadata, ("x-session-id", routing)]
         self._is_streaming = stream
-        self._stream = None
+        self._stream: typing.Optional[StepStream] = None
 
-    def create(self, terms):
+    def create(self, terms: SessionTerms) -> Json:
         request = pb.CreateSessionRequest(
             mesh=mesh_of(terms.mesh, terms.start.size // 3), start=positions_message(terms.start), label=terms.label,
             parameters=message_of(pb.Parameters, terms.parameters), idempotency_key=terms.key)
         if terms.idle_timeout is not None:
             request.idle_timeout.FromNanoseconds(round(terms.idle_timeout * 1e9))
-        return self._call("CreateSession", request).id
+        if terms.untangle is not None:
+            request.untangle.CopyFrom(message_of(pb.UntangleOptions, terms.untangle))
+        return plain(self._call("CreateSession", request))
 
-    def step(self, session, frame, work):
-        request = with_work(pb.StepRequest(session_id=session, frame=frame), work)
+    def step(self, session: str, frame: int, after: int, work: Work,
+             on_progress: typing.Optional[ProgressListener]) -> Json:
+        request = with_work(pb.StepRequest(session_id=session, frame=frame, after_frame=after), work)
         for name in ("kinematic", "masses"):
             if getattr(work, name) is not None:
                 setattr(request, name, getattr(work, name).tobytes())
         if work.override is not None:
             request.override.CopyFrom(message_of(pb.Parameters, work.override))
-        return motion_of(self._streamed(request) if self._is_streaming else self._call("Step", request, session))
+        if on_progress is not None:
+            request.include.progress = True
+        # Only the stream has messages before the answer.
+        if self._is_streaming or on_progress is not None:
+            return motion_of(self._streamed(request, on_progress))
+        return motion_of(self._call("Step", request, session))
 
-    def resolve(self, mesh, parameters, work):
-        request = pb.ResolveRequest(
-            mesh=mesh_of(mesh, work.target.size // 3), parameters=message_of(pb.Parameters, parameters))
-        return motion_of(self._call("Resolve", with_work(request, work)))
+    def resolve(self, mesh: Mesh, parameters: Json, work: Work,
+                on_progress: typing.Optional[ProgressListener]) -> Json:
+        request = _resolve_request(mesh, parameters, work)
+        if on_progress is not None:
+            listener = on_progress
+            return motion_of(self._response_of("ResolveStream", request, lambda progress: listener(
+                Progress(progress.steps, progress.residual, progress.unfinished_vertices))))
+        return motion_of(self._call("Resolve", request))
 
-    def check(self, subject, arrays, question):
+    def submit(self, terms: JobTerms) -> str:
+        request = pb.SubmitJobRequest(
+            resolve=_resolve_request(terms.mesh, terms.parameters, terms.work), label=terms.label,
+            idempotency_key=terms.key)
+        if terms.keep_for is not None:
+            request.keep_for.FromNanoseconds(round(terms.keep_for * 1e9))
+        return str(self._call("SubmitJob", request).id)
+
+    def job(self, job: str, wait: float) -> Json:
+        request = pb.GetJobRequest(job_id=job)
+        request.wait.FromNanoseconds(round(wait * 1e9))
+        return plain(self._call("GetJob", request))
+
+    def list_jobs(self, page_token: str, label: str) -> Json:
+        return plain(self._call("ListJobs", pb.ListJobsRequest(page_token=page_token, label=label)))
+
+    def job_result(self, job: str) -> Json:
+        return motion_of(self._call("GetJobResult", pb.GetJobResultRequest(job_id=job)))
+
+    def delete_job(self, job: str) -> None:
+        self._call("DeleteJob", pb.DeleteJobRequest(job_id=job))
+
+    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, Array], question: Json) -> Json:
         request = message_of(pb.CheckRequest, question)
         if isinstance(subject, Mesh):
             request.mesh.CopyFrom(mesh_of(subject, arrays["positions"].size // 3))
@@ -111,18 +156,36 @@ class GrpcCalls:
             getattr(request, name).CopyFrom(positions_message(array))
         return plain(self._call("Check", request, request.session_id))
 
-    def delete(self, session):
+    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json) -> Json:
+        request = message_of(pb.DiagnoseRequest, question)
+        request.mesh.CopyFrom(mesh_of(mesh, arrays["positions"].size // 3))
+        for name, array in arrays.items():
+            getattr(request, name).CopyFrom(positions_message(array))
+        return plain(self._call("Diagnose", request))
+
+    def untangle(self, mesh: Mesh, positions: Array, question: Json,
+                 on_progress: typing.Optional[UntangleListener]) -> Json:
+        request = message_of(pb.UntangleRequest, question)
+        request.mesh.CopyFrom(mesh_of(mesh, positions.size // 3))
+        request.positions.CopyFrom(positions_message(positions))
+        if on_progress is None:
+            return plain(self._call("Untangle", request))
+        listener = on_progress
+        return plain(self._response_of(
+            "UntangleStream", request, lambda progress: listener(untangle_progress_of(plain(progress)))))
+
+    def delete(self, session: str) -> None:
         self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session))
 
-    def info(self):
+    def info(self) -> Json:
         return plain(self._call("GetServerInfo", pb.GetServerInfoRequest()))
 
-    def close(self):
+    def close(self) -> None:
         if self._stream is not None:
             self._stream.close()
         self._stream = None
 
-    def _call(self, method, request, session=""):
+    def _call(self, method: str, request: typing.Any, session: str = "") -> typing.Any:
         # The server knows the session before the message arrives and can refuse it early.
         metadata = [*self._metadata, ("interstice-session", session)] if session else self._metadata
         try:
@@ -133,14 +196,34 @@ class GrpcCalls:
         self._transport.record_answer()
         return answer
 
-    def _streamed(self, request):
+    def _response_of(self, method: str, request: typing.Any,
+                     on_progress: typing.Callable[[typing.Any], None]) -> typing.Any:
+        """The answer of a method that sends progress before it."""
+        call = getattr(self._transport.stub, method)(request, metadata=self._metadata, timeout=self._transport.timeout)
+        is_answered = False
+        try:
+            for message in call:
+                is_answered = True
+                self._transport.record_answer()
+                if message.WhichOneof("result") == "response":
+                    return message.response
+                if message.WhichOneof("result") == "progress":
+                    on_progress(message.progress)
+        except grpc.RpcError as error:
+            raise error_of_call(self._transport, error, is_answered) from error
+        finally:
+            # Does nothing to a call that has ended; the listener may have raised.
+            call.cancel()
+        raise unreachable(self._transport.address, "the stream ended")
+
+    def _streamed(self, request: pb.StepRequest, on_progress: typing.Optional[ProgressListener]) -> pb.StepResponse:
         if self._stream is None:
             self._stream = StepStream(self._transport, self._metadata)
         try:
-            return self._stream.step(request)
+            return self._stream.step(request, on_progress)
         except BaseException as thrown:
             # By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
-            ends_stream = not isinstance(thrown, ServiceError) or thrown.is_uncertain
-            if ends_stream or thrown.code in ("DRAINING", "SESSION_NOT_FOUND", UNREACHABLE):
+            if (not isinstance(thrown, ServiceError) or thrown.is_uncertain
+                    or thrown.code in ("DRAINING", "SESSION_NOT_FOUND", UNREACHABLE)):
                 self.close()
             raise

@@ -1,39 +1,52 @@
 """The contract over HTTP, with the standard library alone. Positions are sent in memory order."""
 
+from __future__ import annotations
+
 import collections
 import http.client
 import json
 import time
+import typing
+import urllib.parse
 
 import numpy as np
 
 from . import errors
 from .errors import ServiceError
 from .http_messages import base64_of, duration_json, mesh_json, motion_of, positions_json, work_json
-from .tls import TlsDiagnosis
-from .types import Mesh, scalar_of, with_counts
+from .http_stream import ACCEPT_STREAM, ListenerFailed, Teller, json_of, read_streamed, teller_of
+from .tls import Tls, TlsDiagnosis
+from .types import (Array, JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Work, scalar_of,
+                    untangle_progress_of, with_counts)
+
+
+Result = typing.TypeVar("Result")
 
 
 class HttpTransport:
     """One server and its idle connections."""
 
-    sleep = staticmethod(time.sleep)
-
-    def __init__(self, url, address, tls, api_key, timeout):
+    def __init__(self, url: str, address: str, tls: typing.Optional[Tls], api_key: typing.Optional[str],
+                 timeout: float) -> None:
         self.address = f"{'https' if tls else 'http'}://{address}"
         self._context = tls.context() if tls else None
         self._tls_diagnosis = TlsDiagnosis()
         self._host = address
         self._headers = {} if api_key is None else {"authorization": f"Bearer {api_key}"}
         self._timeout = timeout
-        self._idle = collections.deque()
+        self._idle: typing.Deque[http.client.HTTPConnection] = collections.deque()
 
-    def calls(self, routing, stream):
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def calls(self, routing: str, stream: bool) -> HttpCalls:
         if stream:
             raise ValueError("stream=True needs a grpc:// address.")
         return HttpCalls(self, routing)
 
-    def send(self, method, path, headers, body, read):
+    def send(self, method: str, path: str, headers: typing.Dict[str, str],
+             body: typing.Union[bytes, memoryview, None],
+             read: typing.Callable[[http.client.HTTPResponse], Result]) -> Result:
         """One attempt. read receives a successful response and reads its body to the end."""
         try:
             connection = self._idle.pop()
@@ -57,18 +70,18 @@ class HttpTransport:
             if isinstance(thrown, (OSError, http.client.HTTPException)):
                 self.close()  # the idle connections are most likely broken too
                 reason = str(thrown) or type(thrown).__name__
-                refusal = self._context and self._tls_diagnosis.explain(self.address, reason, is_connected)
+                refusal = self._tls_diagnosis.explain(self.address, reason, is_connected) if self._context else None
                 raise refusal or errors.unreachable(self.address, reason) from thrown
             raise
         self._idle.append(connection)
         return answer
 
-    def _new_connection(self):
+    def _new_connection(self) -> http.client.HTTPConnection:
         if self._context is None:
             return http.client.HTTPConnection(self._host, timeout=self._timeout)
         return http.client.HTTPSConnection(self._host, timeout=self._timeout, context=self._context)
 
-    def close(self):
+    def close(self) -> None:
         while self._idle:
             self._idle.pop().close()
 
@@ -76,34 +89,59 @@ class HttpTransport:
 class HttpCalls:
     """The operations, with one routing key."""
 
-    def __init__(self, transport, routing):
+    def __init__(self, transport: HttpTransport, routing: str) -> None:
         self._transport = transport
         self._routing = {"x-session-id": routing}
 
-    def create(self, terms):
-        body = {"mesh": mesh_json(terms.mesh, len(terms.start.reshape(-1)) // 3), "start": positions_json(terms.start),
+    def create(self, terms: SessionTerms) -> Json:
+        body: Json = {"mesh": mesh_json(terms.mesh, len(terms.start.reshape(-1)) // 3), "start": positions_json(terms.start),
                 "parameters": terms.parameters, "label": terms.label, "idempotencyKey": terms.key}
         if terms.idle_timeout is not None:
             body["idleTimeout"] = duration_json(terms.idle_timeout)
-        return self._ask("POST", "/v1/sessions", body)["id"]
+        if terms.untangle is not None:
+            body["untangle"] = terms.untangle
+        return self._ask("POST", "/v1/sessions", body)
 
-    def step(self, session, frame, work):
+    def step(self, session: str, frame: int, after: int, work: Work,
+             on_progress: typing.Optional[ProgressListener]) -> Json:
         path = f"/v1/sessions/{session}/steps"
-        if work.is_raw():
-            return self._raw_step(f"{path}?scalar={scalar_of(work.target).lower()}&frame={frame}", work)
-        body = {**work_json(work), "frame": str(frame)}
+        if work.is_raw() and on_progress is None:
+            return self._raw_step(f"{path}?scalar={scalar_of(work.target).lower()}&frame={frame}&after_frame={after}", work)
+        body: Json = {**work_json(work), "frame": str(frame), "afterFrame": str(after)}
         for name in ("kinematic", "masses"):
             if getattr(work, name) is not None:
                 body[name] = base64_of(getattr(work, name))
         if work.override is not None:
             body["override"] = work.override
-        return motion_of(self._ask("POST", path, body))
+        return motion_of(self._ask("POST", path, body, on_progress and teller_of(on_progress)))
 
-    def resolve(self, mesh, parameters, work):
-        body = {"mesh": mesh_json(mesh, work.target.size // 3), "parameters": parameters, **work_json(work)}
-        return motion_of(self._ask("POST", "/v1/resolve", body))
+    def resolve(self, mesh: Mesh, parameters: Json, work: Work,
+                on_progress: typing.Optional[ProgressListener]) -> Json:
+        tell = on_progress and teller_of(on_progress)
+        return motion_of(self._ask("POST", "/v1/resolve", _resolve_json(mesh, parameters, work), tell))
 
-    def check(self, subject, arrays, question):
+    def submit(self, terms: JobTerms) -> str:
+        body: Json = {"resolve": _resolve_json(terms.mesh, terms.parameters, terms.work), "label": terms.label,
+                      "idempotencyKey": terms.key}
+        if terms.keep_for is not None:
+            body["keepFor"] = duration_json(terms.keep_for)
+        return str(self._ask("POST", "/v1/jobs", body)["id"])
+
+    def job(self, job: str, wait: float) -> Json:
+        return self._ask("GET", f"{_job_path(job)}?wait={duration_json(wait)}", None)
+
+    def list_jobs(self, page_token: str, label: str) -> Json:
+        query = urllib.parse.urlencode([(n, v) for n, v in (("pageToken", page_token), ("label", label)) if v])
+        return self._ask("GET", f"/v1/jobs?{query}" if query else "/v1/jobs", None)
+
+    def job_result(self, job: str) -> Json:
+        return motion_of(self._ask("GET", f"{_job_path(job)}/result", None))
+
+    def delete_job(self, job: str) -> None:
+        self._transport.send("DELETE", _job_path(job), self._routing, None, lambda response: response.read())
+
+    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, Array], question: Json) -> Json:
+        body: Json
         if isinstance(subject, Mesh):
             body = {"mesh": mesh_json(subject, arrays["positions"].size // 3), **question}
         else:
@@ -112,22 +150,41 @@ class HttpCalls:
         body.update({names[key]: positions_json(array) for key, array in arrays.items()})
         return self._ask("POST", "/v1/check", body)
 
-    def delete(self, session):
+    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, Array], question: Json) -> Json:
+        body: Json = {"mesh": mesh_json(mesh, arrays["positions"].size // 3), **question}
+        body.update({name: positions_json(array) for name, array in arrays.items()})
+        return self._ask("POST", "/v1/diagnose", body)
+
+    def untangle(self, mesh: Mesh, positions: Array, question: Json,
+                 on_progress: typing.Optional[UntangleListener]) -> Json:
+        body: Json = {"mesh": mesh_json(mesh, positions.size // 3), "positions": positions_json(positions), **question}
+        tell = None if on_progress is None else _untangle_teller(on_progress)
+        return self._ask("POST", "/v1/untangle", body, tell)
+
+    def delete(self, session: str) -> None:
         self._transport.send("DELETE", f"/v1/sessions/{session}", self._routing, None, lambda response: response.read())
 
-    def info(self):
+    def info(self) -> Json:
         return self._ask("GET", "/v1", None)
 
-    def close(self):
+    def close(self) -> None:
         pass
 
-    def _ask(self, method, path, body):
+    def _ask(self, method: str, path: str, body: typing.Optional[Json],
+             on_progress: typing.Optional[Teller] = None) -> Json:
         headers = dict(self._routing) if body is None else {**self._routing, "content-type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         address = self._transport.address
-        return self._transport.send(method, path, headers, data, lambda response: _json(address, response))
+        if on_progress is None:
+            return self._transport.send(method, path, headers, data, lambda response: _json(address, response))
+        listener = on_progress
+        try:
+            return self._transport.send(method, path, {**headers, "accept": ACCEPT_STREAM}, data,
+                                        lambda response: read_streamed(address, response, listener))
+        except ListenerFailed as failed:
+            raise failed.reason
 
-    def _raw_step(self, path, work):
+    def _raw_step(self, path: str, work: Work) -> Json:
         headers = {**self._routing, "content-type": "application/octet-stream"}
         if work.override is not None:
             headers["interstice-override"] = json.dumps(work.override)
@@ -136,7 +193,7 @@ class HttpCalls:
         if work.on_budget is not None:
             headers["interstice-on-budget"] = work.on_budget
 
-        def read(response):
+        def read(response: http.client.HTTPResponse) -> Json:
             report = response.getheader("interstice-report")
             if report is None or response.length != work.target.nbytes:
                 raise ServiceError(
@@ -145,8 +202,8 @@ class HttpCalls:
                     "were expected.",
                     hint="Does a proxy remove headers that begin with interstice-?", is_uncertain=True)
             # Read from the socket directly into the caller's array.
-            positions = np.empty((work.target.size // 3, 3), work.target.dtype)
-            view, done = memoryview(positions).cast("B"), 0
+            positions: Array = np.empty((work.target.size // 3, 3), work.target.dtype)
+            view, done = positions.data.cast("B"), 0
             while done < len(view):
                 count = response.readinto(view[done:])
                 if count == 0:
@@ -157,19 +214,26 @@ class HttpCalls:
             return {"positions": positions, "report": with_counts(json.loads(report))}
 
         # http.client needs a flat buffer of bytes; this is a view, not a copy.
-        return self._transport.send("POST", path, headers, memoryview(work.target).cast("B"), read)
+        return self._transport.send("POST", path, headers, work.target.data.cast("B"), read)
 
 
-def _json(address, response):
-    text = response.read()
-    try:
-        return with_counts(json.loads(text))
-    except ValueError as cause:
-        raise ServiceError(
-            errors.UNEXPECTED_ANSWER, f"The answer of {address} is not JSON.", is_uncertain=True) from cause
+def _resolve_json(mesh: Mesh, parameters: Json, work: Work) -> Json:
+    return {"mesh": mesh_json(mesh, work.target.size // 3), "parameters": parameters, **work_json(work)}
 
 
-def _refusal(address, response):
+def _untangle_teller(on_progress: UntangleListener) -> Teller:
+    return lambda progress: on_progress(untangle_progress_of(progress))
+
+
+def _job_path(job: str) -> str:
+    return f"/v1/jobs/{urllib.parse.quote(job, safe='')}"
+
+
+def _json(address: str, response: http.client.HTTPResponse) -> Json:
+    return json_of(address, response.read())
+
+
+def _refusal(address: str, response: http.client.HTTPResponse) -> ServiceError:
     text = response.read()
     try:
         return errors.from_fields(with_counts(json.loads(text)))

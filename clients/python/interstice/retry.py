@@ -1,10 +1,15 @@
 """Retries calls where that is safe: those that the server calls retryable or did not answer."""
 
+from __future__ import annotations
+
 import dataclasses
 import random
 import time
+import typing
 
 from .errors import ServiceError
+
+Result = typing.TypeVar("Result")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,7 +24,8 @@ class Retry:
     """seconds; a call whose server asks for a longer pause is not retried"""
 
 
-def with_retries(work, retry, ends_at=float("inf"), sleep=time.sleep):
+def with_retries(work: typing.Callable[[], Result], retry: Retry, ends_at: float = float("inf"),
+                 sleep: typing.Callable[[float], None] = time.sleep) -> Result:
     """Repeats the work until it succeeds, fails with an error that is not retryable, or attempts or time are used up.
 
     ends_at: a time of time.monotonic().

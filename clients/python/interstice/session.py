@@ -1,14 +1,23 @@
 """A mesh that a server keeps from step to step."""
 
+from __future__ import annotations
+
+import concurrent.futures
 import dataclasses
 import threading
 import time
+import types
+import typing
 import uuid
+
+import numpy.typing as npt
 
 from . import errors
 from .errors import ServiceError
-from .retry import with_retries
-from .types import SessionTerms, StepResult, Work, as_elements, as_positions
+from .retry import Result, Retry, with_retries
+from .transport import Transport
+from .types import (Array, FrameLoss, Json, Mesh, ProgressListener, SessionTerms, StepResult, UntangleResult, Work,
+                    as_elements, as_positions, untangled_of)
 
 CLOSE_ATTEMPTS = 3
 """The session of an unavailable server ends by its idle timeout."""
@@ -20,7 +29,9 @@ class Session:
     """Created by Client.session. If the server loses the session (it was restarted, or removed the session), the client
     recreates it from the mesh and the last answer received. Calls from several threads run one after the other."""
 
-    def __init__(self, transport, retry, mesh, start, parameters, label, idle_timeout, stream):
+    def __init__(self, transport: Transport, retry: Retry, mesh: Mesh, start: npt.ArrayLike,
+                 parameters: typing.Optional[Json], label: str, idle_timeout: typing.Optional[float],
+                 stream: bool, recreates: bool, untangle: typing.Optional[Json] = None) -> None:
         self._routing = str(uuid.uuid4())  # a proxy may hash on it, so that all requests go to one server
         self._calls = transport.calls(self._routing, stream)
         self._retry = retry
@@ -28,24 +39,41 @@ class Session:
         self._mesh = mesh
         # A copy, because the caller may modify this array. Answers are read-only and need none.
         self._last = as_positions(start, "start").copy()
-        self._terms = {"parameters": parameters or {}, "label": label, "idle_timeout": idle_timeout}
-        self._creation = None
-        self._id = None
+        self._terms: Json = {"parameters": parameters or {}, "label": label, "idle_timeout": idle_timeout,
+                             "untangle": untangle}
+        self.untangled: typing.Optional[UntangleResult] = None
+        """how the start was untangled, if onIntersectingStart asked for it; its positions are those of frame 0"""
+        self._creation: typing.Optional[SessionTerms] = None
+        self._id: typing.Optional[str] = None
         self._frame = 0
+        self._answered = 0  # the last frame that the server's session has answered
+        self._recreates = recreates
         self._is_closed = False
+        self._is_closing = False
         self._lock = threading.Lock()
+        self._lock_of_worker = threading.Lock()
+        self._worker: typing.Optional[concurrent.futures.ThreadPoolExecutor] = None
         self.recreations = 0
         """how often the session was lost and recreated"""
+        self.last_loss: typing.Optional[FrameLoss] = None
+        """what the service had lost when it last refused a step with FRAME_LOST"""
         with_retries(self._create, retry, sleep=self._sleep)
 
     @property
-    def id(self):
+    def id(self) -> typing.Optional[str]:
         """The server's id of the session; it changes when the session is recreated."""
         return self._id
 
-    def step(self, target, *, start=None, kinematic=None, masses=None, override=None, include=None, time_budget=None,
-             on_budget=None, priority=None):
+    def step(self, target: npt.ArrayLike, *, start: typing.Optional[npt.ArrayLike] = None,
+             kinematic: typing.Optional[npt.ArrayLike] = None, masses: typing.Optional[npt.ArrayLike] = None,
+             override: typing.Optional[Json] = None, include: typing.Optional[Json] = None,
+             time_budget: typing.Optional[float] = None, on_budget: typing.Optional[str] = None,
+             priority: typing.Optional[str] = None,
+             on_progress: typing.Optional[ProgressListener] = None) -> StepResult:
         """Moves towards the target, (V, 3) float32 or float64. time_budget, in seconds, covers all attempts together.
+
+        on_progress is called with a Progress several times while the server computes. It runs in the thread of the step and must
+        not call this session. Over gRPC such a step travels on the stream, over HTTP as JSON.
 
         Raises ServiceError; the session then keeps the state of the last answer, and the next step may follow.
         """
@@ -54,17 +82,37 @@ class Session:
             None if kinematic is None else as_elements("kinematic", kinematic),
             None if masses is None else as_elements("masses", masses), override, include, None, on_budget, priority)
         with self._lock:
-            return self._step(work, time_budget)
+            return self._step(work, time_budget, on_progress)
 
-    def check(self, positions=None, *, path_end=None, **question):
+    def step_async(self, target: npt.ArrayLike, **options: typing.Any) -> concurrent.futures.Future[StepResult]:
+        """Starts a step and returns its future at once. Options are those of step.
+
+        Steps run in the order in which they were started, in a thread of this session. The arrays must not change before
+        the future is done. In a coroutine: `await asyncio.wrap_future(session.step_async(target))`.
+        """
+        with self._lock_of_worker:
+            if self._is_closing:
+                raise ServiceError(errors.CANCELLED, "This session is closed.")
+            if self._worker is None:
+                self._worker = concurrent.futures.ThreadPoolExecutor(1, "interstice")
+            return self._worker.submit(self.step, target, **options)
+
+    def check(self, positions: typing.Optional[npt.ArrayLike] = None, *,
+              path_end: typing.Optional[npt.ArrayLike] = None, **question: typing.Any) -> Json:
         """Tests the last answer, or other positions of this mesh; the names in question are those of the contract."""
         arrays = {name: as_positions(value, name) for name, value in
                   (("positions", positions), ("path_end", path_end)) if value is not None}
         with self._lock:
             return self._with_session(lambda session: self._calls.check(session, arrays, question))
 
-    def close(self):
-        """Ends the session. Returns False if the server was unavailable and ends it by its idle timeout."""
+    def close(self) -> bool:
+        """Ends the session after the steps that have been started. Returns False if the server was unavailable and ends it by
+        its idle timeout."""
+        with self._lock_of_worker:
+            self._is_closing = True
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown()
         with self._lock:
             self._is_closed = True
             session, self._id = self._id, None
@@ -73,10 +121,11 @@ class Session:
             finally:
                 self._calls.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         return self
 
-    def __exit__(self, kind, *_):
+    def __exit__(self, kind: typing.Optional[typing.Type[BaseException]], error: typing.Optional[BaseException],
+                 trace: typing.Optional[types.TracebackType]) -> None:
         try:
             self.close()
         except ServiceError:
@@ -84,18 +133,19 @@ class Session:
             if kind is None:
                 raise
 
-    def _step(self, work, budget):
+    def _step(self, work: Work, budget: typing.Optional[float],
+              on_progress: typing.Optional[ProgressListener]) -> StepResult:
         # Every step has a new number, answered or not: a frame that may have been computed must not get another target.
         self._frame += 1
         frame = self._frame
         ends_at = float("inf") if budget is None else time.monotonic() + budget
         is_uncertain = False
 
-        def attempt(session):
+        def attempt(session: str) -> Json:
             nonlocal is_uncertain
             left = None if budget is None else max(MIN_BUDGET, ends_at - time.monotonic())
             try:
-                return self._calls.step(session, frame, dataclasses.replace(work, budget=left))
+                return self._calls.step(session, frame, self._answered, dataclasses.replace(work, budget=left), on_progress)
             except ServiceError as error:
                 is_uncertain = is_uncertain or error.is_uncertain
                 raise
@@ -111,28 +161,45 @@ class Session:
                 self._abandon()
             raise
         self._keep(answer["positions"], work)
+        self._answered = frame
         return StepResult(frame=frame, **answer)
 
-    def _with_session(self, work, ends_at=float("inf")):
+    def _with_session(self, work: typing.Callable[[str], Result], ends_at: float = float("inf")) -> Result:
         """Does the work on a session that exists; recreates the session if necessary."""
         if self._is_closed:
             raise ServiceError(errors.CANCELLED, "This session is closed.")
 
-        def attempt():
-            if self._id is None:
-                self._create()
+        def attempt() -> Result:
+            session = self._id
+            if session is None:
+                session = self._create()
                 self.recreations += 1
             try:
-                return work(self._id)
+                return work(session)
             except ServiceError as error:
-                if error.code == "SESSION_NOT_FOUND":
-                    self._id = None
+                if self._is_lost(error):
                     error.retryable = True
                 raise
 
         return with_retries(attempt, self._retry, ends_at, self._sleep)
 
-    def _keep(self, positions, work):
+    def _is_lost(self, error: ServiceError) -> bool:
+        """Whether the session is to be created again; its id is then unset."""
+        at = error.frame or 0
+        # The service has accepted a step whose answer never came: none goes on from a state that the caller has not seen.
+        is_ahead = error.code == "FRAME_CONFLICT" and at > self._answered
+        if error.code == "FRAME_LOST":
+            self.last_loss = FrameLoss(at, self._answered)
+            if not self._recreates:
+                self._answered = at
+        if is_ahead or (error.code == "FRAME_LOST" and self._recreates):
+            self._calls.close()  # a stream belongs to one session
+            self._abandon()
+        if error.code == "SESSION_NOT_FOUND":
+            self._id = None
+        return self._id is None
+
+    def _keep(self, positions: Array, work: Work) -> None:
         self._last = positions
         if work.masses is not None:
             self._mesh = dataclasses.replace(self._mesh, masses=work.masses.copy())
@@ -141,14 +208,22 @@ class Session:
             parts = [{**part, "kinematic": False} for part in self._mesh.parts]
             self._mesh = dataclasses.replace(self._mesh, kinematic=work.kinematic.copy(), parts=parts)
 
-    def _create(self):
+    def _create(self) -> str:
         # The key is kept until the answer: repeating a creation whose answer was lost returns the same session.
         if self._creation is None:
             self._creation = SessionTerms(self._mesh, self._last, key=str(uuid.uuid4()), **self._terms)
-        self._id = self._calls.create(self._creation)
-        self._creation = None
+        answer = self._calls.create(self._creation)
+        session = str(answer["id"])
+        self._id, self._creation, self._answered = session, None, 0
+        if answer.get("untangle"):
+            # A session that is lost from here on is created again from the untangled state, with nothing to untangle.
+            self.untangled = untangled_of(answer["untangle"])
+            self._last = self.untangled.positions
+            parameters = {**self._terms["parameters"], "onIntersectingStart": "REJECT"}
+            self._terms = {**self._terms, "untangle": None, "parameters": parameters}
+        return session
 
-    def _abandon(self):
+    def _abandon(self) -> None:
         session, self._id = self._id, None
         if session is None:
             return
@@ -157,7 +232,7 @@ class Session:
         except ServiceError:
             pass  # best effort: the session also ends by its idle timeout
 
-    def _delete(self, session, attempts):
+    def _delete(self, session: str, attempts: int) -> bool:
         try:
             retry = dataclasses.replace(self._retry, attempts=attempts)
             with_retries(lambda: self._calls.delete(session), retry, sleep=self._sleep)

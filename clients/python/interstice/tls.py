@@ -1,5 +1,7 @@
 """The caller's certificates, and the diagnosis of connections that fail because of certificates."""
 
+from __future__ import annotations
+
 import dataclasses
 import re
 import ssl
@@ -22,7 +24,7 @@ class Tls:
     """the client's certificate with its chain, for a server that requires one (mTLS); needs key"""
     key: typing.Optional[str] = None
 
-    def context(self):
+    def context(self) -> ssl.SSLContext:
         """Raises ValueError if a file cannot be read or the files do not match."""
         if (self.cert is None) != (self.key is None):
             raise ValueError("tls.cert and tls.key belong together. Set both or neither.")
@@ -67,15 +69,15 @@ class TlsDiagnosis:
     side. Only repetition distinguishes that from a server that stops at that moment.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._closed = 0
         self._is_answered = False
         self._lock = threading.Lock()
 
-    def record_answer(self):
+    def record_answer(self) -> None:
         self._is_answered = True
 
-    def explain(self, address, reason, is_done=True):
+    def explain(self, address: str, reason: str, is_done: bool = True) -> typing.Optional[ServiceError]:
         """None if the cause may be another one and a retry may succeed. is_done: the handshake has ended on this side."""
         words = reason.lower()
         for pattern, text, hint in _FAULTS:

@@ -1,82 +1,173 @@
 """The types of arguments and results, and the conversion between arrays and the contract's bytes."""
 
+from __future__ import annotations
+
+import base64
 import dataclasses
 import typing
 
 import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[typing.Any]
+Json = typing.Dict[str, typing.Any]
+"""a message of the contract as JSON has it"""
 
 _ELEMENTS = {"triangles": "<u4", "segments": "<u4", "particles": "<u4", "tetrahedra": "<u4", "masses": "<f4",
              "kinematic": "u1", "ignored_part_pairs": "<u4"}
+_REST_ELEMENTS = {"edges": "<u4", "lengths": "<f4"}
+
+
+@dataclasses.dataclass(frozen=True)
+class RestLengths:
+    """Lengths of edges at rest, which stretch limits relate to in place of the target's."""
+
+    positions: typing.Optional[npt.ArrayLike] = None
+    """(V, 3) the mesh at rest, which gives every edge its length"""
+    edges: typing.Optional[npt.ArrayLike] = None
+    """(n, 2) ends of edges with a length of their own"""
+    lengths: typing.Optional[npt.ArrayLike] = None
+    """(n,) 0 = the edge has no limit"""
+
+    def arrays(self) -> typing.Dict[str, Array]:
+        """The lists that are set, in the contract's element types."""
+        given = {name: getattr(self, name) for name in _REST_ELEMENTS}
+        return {name: as_elements(name, value) for name, value in given.items() if value is not None}
 
 
 @dataclasses.dataclass(frozen=True)
 class Mesh:
     """Accepts any array-like; shapes such as (T, 3) are flattened. `parts` are dicts of the contract's Part."""
 
-    triangles: typing.Any = None
-    segments: typing.Any = None
-    particles: typing.Any = None
-    tetrahedra: typing.Any = None
-    masses: typing.Any = None
-    kinematic: typing.Any = None
-    parts: typing.Sequence[dict] = ()
-    ignored_part_pairs: typing.Any = None
+    triangles: typing.Optional[npt.ArrayLike] = None
+    segments: typing.Optional[npt.ArrayLike] = None
+    particles: typing.Optional[npt.ArrayLike] = None
+    tetrahedra: typing.Optional[npt.ArrayLike] = None
+    masses: typing.Optional[npt.ArrayLike] = None
+    kinematic: typing.Optional[npt.ArrayLike] = None
+    parts: typing.Sequence[Json] = ()
+    ignored_part_pairs: typing.Optional[npt.ArrayLike] = None
+    rest_lengths: typing.Optional[RestLengths] = None
 
-    def arrays(self):
+    def arrays(self) -> typing.Dict[str, Array]:
         """The arrays that are set, in the contract's element types."""
         given = {name: getattr(self, name) for name in _ELEMENTS}
         return {name: as_elements(name, value) for name, value in given.items() if value is not None}
 
 
 @dataclasses.dataclass(frozen=True)
+class Progress:
+    """How far a step has come while it runs."""
+
+    steps: int
+    residual: float
+    """largest unfinished part of the way of any vertex, 1 to 0"""
+    unfinished_vertices: int
+
+
+ProgressListener = typing.Callable[[Progress], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class UntangleProgress:
+    """How far an untangling has come while it runs."""
+
+    phase: str
+    """UNTANGLING, PULLING_BACK or CHECKING_ANSWER"""
+    iteration: int
+    """from 1"""
+    pierces: int
+    contours: int
+    region_vertices: int
+    """that are on a wrong side"""
+
+
+UntangleListener = typing.Callable[[UntangleProgress], None]
+
+
+@dataclasses.dataclass(frozen=True)
+class UntangleResult:
+    positions: Array
+    """(V, 3) in the scalar of the start; read-only"""
+    report: Json
+    """names of the contract's JSON: status, piercesBefore, contours, ...; the points of a contour are (n, 3)"""
+    regions: Array
+    """(V,) the contour of the start in whose region the vertex was; 0xFFFFFFFF = in none, 0xFFFFFFFE = in that of a later one"""
+
+
+@dataclasses.dataclass(frozen=True)
 class StepResult:
     frame: int
-    positions: np.ndarray
+    positions: Array
     """(V, 3) in the scalar of the target; read-only, because a lost session is recreated from it"""
-    report: dict
+    report: Json
     """names of the contract's JSON: status, pairs, verification, ..."""
-    contacts: typing.Optional[dict] = None
-    vertices: typing.Optional[dict] = None
+    contacts: typing.Optional[typing.Dict[str, Array]] = None
+    vertices: typing.Optional[typing.Dict[str, Array]] = None
+    path: typing.Optional[Json] = None
+    """phases (N,), steps (N,), positions (N, V, 3): the states that the answer came by"""
+    reasons: typing.Optional[Json] = None
+    """per vertex, why it is where it is: holds, pairs, since; and the pairs"""
 
 
 @dataclasses.dataclass(frozen=True)
 class Work:
     """A target and its options, as step(...) and resolve(...) pass them to a transport."""
 
-    target: np.ndarray
-    start: typing.Optional[np.ndarray] = None
-    kinematic: typing.Optional[np.ndarray] = None
-    masses: typing.Optional[np.ndarray] = None
-    override: typing.Optional[dict] = None
-    include: typing.Optional[dict] = None
+    target: Array
+    start: typing.Optional[Array] = None
+    kinematic: typing.Optional[Array] = None
+    masses: typing.Optional[Array] = None
+    override: typing.Optional[Json] = None
+    include: typing.Optional[Json] = None
     budget: typing.Optional[float] = None
     on_budget: typing.Optional[str] = None
     priority: typing.Optional[str] = None
 
-    def is_raw(self):
+    def is_raw(self) -> bool:
         """Whether raw positions and a few headers express the whole request."""
         return all(part is None for part in (self.start, self.kinematic, self.masses, self.include, self.priority))
 
 
 @dataclasses.dataclass(frozen=True)
+class FrameLoss:
+    """Frames that the service had answered and has lost: those after `kept`, up to `answered`."""
+
+    kept: int
+    answered: int
+
+
+@dataclasses.dataclass(frozen=True)
 class SessionTerms:
     mesh: Mesh
-    start: np.ndarray
-    parameters: dict
+    start: Array
+    parameters: Json
     label: str
     idle_timeout: typing.Optional[float]
     key: str
     """idempotency key: repeating a creation whose answer was lost returns the same session"""
+    untangle: typing.Optional[Json] = None
 
 
-def as_mesh(mesh):
+@dataclasses.dataclass(frozen=True)
+class JobTerms:
+    mesh: Mesh
+    parameters: Json
+    work: Work
+    label: str
+    keep_for: typing.Optional[float]
+    key: str
+    """idempotency key: repeating a submission whose answer was lost returns the same job"""
+
+
+def as_mesh(mesh: typing.Union[Mesh, npt.ArrayLike]) -> Mesh:
     return mesh if isinstance(mesh, Mesh) else Mesh(triangles=mesh)
 
 
-def as_elements(name, value):
+def as_elements(name: str, value: npt.ArrayLike) -> Array:
     """Never changes a value: an id of -1 or 2**40 is refused, not wrapped around."""
-    wanted = np.dtype(_ELEMENTS[name])
-    array = np.asarray(value)
+    wanted = np.dtype(_ELEMENTS.get(name) or _REST_ELEMENTS[name])
+    array: Array = np.asarray(value)
     if array.dtype == bool or (wanted.kind == "f" and array.dtype.kind in "fiu"):
         array = array.astype(wanted, copy=False)
     elif array.dtype != wanted:
@@ -86,9 +177,9 @@ def as_elements(name, value):
     return np.ascontiguousarray(array).reshape(-1)
 
 
-def as_positions(value, name):
+def as_positions(value: npt.ArrayLike, name: str) -> Array:
     """The array itself if it is contiguous float32 or float64, which can be sent; otherwise a converted copy."""
-    array = np.asarray(value)
+    array: Array = np.asarray(value)
     if array.dtype.kind in "iu":
         array = array.astype("<f8")
     if array.dtype not in (np.dtype("<f4"), np.dtype("<f8")):
@@ -98,28 +189,38 @@ def as_positions(value, name):
     return np.ascontiguousarray(array)
 
 
-def scalar_of(array):
+def scalar_of(array: Array) -> str:
     return "FLOAT64" if array.dtype.itemsize == 8 else "FLOAT32"
 
 
-def positions_of(data, scalar):
+def positions_of(data: bytes, scalar: str) -> Array:
     """A read-only view of the bytes."""
-    array = np.frombuffer(data, "<f8" if scalar == "FLOAT64" else "<f4").reshape(-1, 3)
+    array: Array = np.frombuffer(data, "<f8" if scalar == "FLOAT64" else "<f4").reshape(-1, 3)
     array.setflags(write=False)
     return array
 
 
+def states_of(data: bytes, scalar: str, states: int) -> Array:
+    """The states of a path, one after the other: (states, V, 3)."""
+    array = positions_of(data, scalar)
+    return array.reshape(states, -1, 3)
+
+
 _LISTS = {"kinds": ("u1", 1), "vertices": ("<u4", 4), "weights": ("<f4", 4), "normals": ("<f4", 3),
           "distances": ("<f4", 1), "residual": ("<f4", 1), "distance_to_target": ("<f4", 1),
-          "unreached_kinematic": ("<u4", 1)}
-CONTACT_LISTS = ("kinds", "vertices", "weights", "normals", "distances")
-VERTEX_LISTS = ("residual", "distance_to_target", "unreached_kinematic")
+          "multipliers": ("<f4", 1), "unreached_kinematic": ("<u4", 1), "phases": ("u1", 1), "steps": ("<u4", 1), "holds": ("u1", 1),
+          "pairs": ("<u4", 1), "since": ("<u4", 1)}
+# The bulk fields of the parts of an answer.
+LISTS = {"contacts": ("kinds", "vertices", "weights", "normals", "distances", "multipliers"),
+         "vertices": ("residual", "distance_to_target", "unreached_kinematic"),
+         "path": ("phases", "steps"),
+         "reasons": ("holds", "pairs", "since", "kinds", "vertices", "normals", "distances")}
 
 
-def list_of(name, data):
+def list_of(name: str, data: bytes) -> Array:
     """A bulk field of Contacts or VertexReport; ids and weights have one row per contact."""
     element, width = _LISTS[name]
-    array = np.frombuffer(data, element)
+    array: Array = np.frombuffer(data, element)
     return array if width == 1 else array.reshape(-1, width)
 
 
@@ -128,10 +229,27 @@ _COUNTS = frozenset(
     "vertexTriangle edgeEdge vertexEdge vertexVertex activeContacts touchingPairs pairCount pairsTested doubtfulPairs "
     "intersections ignoredPairCount intersectingPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
     "maxBufferBytes maxVertices maxElements maxMessageBytes maxDeviceBytes edges triangles segments particles "
-    "tetrahedra overlongEdges newtonIterations solverIterations volumes remainingPairs".split())
+    "tetrahedra overlongEdges newtonIterations solverIterations volumes remainingPairs "
+    "pierces piercesBefore piercesAfter leftOutPierces leftOutVertices "
+    "violated inverted maxPairsPerRequest maxWorkBytes bytes regionCount componentCount triangleCount samples".split())
 
 
-def with_counts(value):
+def untangle_progress_of(progress: Json) -> UntangleProgress:
+    return UntangleProgress(progress.get("phase", ""), progress.get("iteration", 0), int(progress.get("pierces", 0)),
+                            progress.get("contours", 0), progress.get("regionVertices", 0))
+
+
+def untangled_of(answer: Json) -> UntangleResult:
+    """An UntangleResponse as the contract's JSON has it."""
+    positions, report = answer["positions"], answer["report"]
+    for contour in report["contours"]:
+        contour["points"] = np.frombuffer(base64.b64decode(contour["points"]), "<f4").reshape(-1, 3)
+    report["piercesByIteration"] = [int(count) for count in report["piercesByIteration"]]
+    regions: Array = np.frombuffer(base64.b64decode(answer["regions"]), "<u4")
+    return UntangleResult(positions_of(base64.b64decode(positions["data"]), positions["scalar"]), report, regions)
+
+
+def with_counts(value: typing.Any) -> typing.Any:
     """The contract's JSON with counts as numbers."""
     if isinstance(value, list):
         return [with_counts(part) for part in value]

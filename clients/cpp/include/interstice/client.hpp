@@ -5,6 +5,7 @@
 ///     auto result = session.step(target);
 #pragma once
 
+#include "interstice/job.hpp"
 #include "interstice/session.hpp"
 
 namespace interstice {
@@ -64,9 +65,59 @@ class Client {
     return callWithRetries<v1::ResolveResponse>(&Stub::Resolve, request);
   }
 
+  /// The same, with progress several times while the server computes. @param onProgress called in this thread
+  v1::ResolveResponse resolve(const v1::ResolveRequest& request,
+                              const std::function<void(const v1::Progress&)>& onProgress) const {
+    return connection_.withRetries(Clock::time_point::max(), [&] {
+      std::optional<v1::ResolveResponse> answer;
+      connection_.stream<v1::ResolveStreamResponse>(&Stub::ResolveStream, request, [&](v1::ResolveStreamResponse& message) {
+        if (message.has_progress()) onProgress(message.progress());
+        if (message.has_response()) answer = std::move(*message.mutable_response());
+      });
+      if (!answer) throw ServiceError::local(kUnreachable, "The stream ended.", true);
+      return std::move(*answer);
+    });
+  }
+
+  /// Submits a resolve as a job, which no connection waits for. A submission whose answer was lost is sent again under its
+  /// key, a random one unless the request has one, and stays one job.
+  Job submit(v1::SubmitJobRequest request) const {
+    if (request.idempotency_key().empty()) request.set_idempotency_key(randomKey());
+    return job(callWithRetries<v1::Job>(&Stub::SubmitJob, request).id());
+  }
+
+  /// A job that was submitted before, perhaps by another process. Does not ask the server.
+  Job job(std::string id) const { return Job(connection_, std::move(id)); }
+
+  /// One page of your jobs; `next_page_token` of the answer asks for the next one.
+  v1::ListJobsResponse jobs(const v1::ListJobsRequest& request = {}) const {
+    return callWithRetries<v1::ListJobsResponse>(&Stub::ListJobs, request);
+  }
+
   /// Tests whether this state, or this straight path, intersects.
   v1::CheckResponse check(const v1::CheckRequest& request) const {
     return callWithRetries<v1::CheckResponse>(&Stub::Check, request);
+  }
+
+  /// Says what is wrong with a mesh, also with one that other calls refuse.
+  v1::DiagnoseResponse diagnose(const v1::DiagnoseRequest& request) const {
+    return callWithRetries<v1::DiagnoseResponse>(&Stub::Diagnose, request);
+  }
+
+  /// Brings positions that may intersect to a state that does not; the status of the report says whether it is free.
+  /// @param onProgress called several times while the server computes, in this thread; may be empty
+  v1::UntangleResponse untangle(const v1::UntangleRequest& request,
+                                const std::function<void(const v1::UntangleProgress&)>& onProgress = {}) const {
+    if (!onProgress) return callWithRetries<v1::UntangleResponse>(&Stub::Untangle, request);
+    return connection_.withRetries(Clock::time_point::max(), [&] {
+      std::optional<v1::UntangleResponse> answer;
+      connection_.stream<v1::UntangleStreamResponse>(&Stub::UntangleStream, request, [&](v1::UntangleStreamResponse& message) {
+        if (message.has_progress()) onProgress(message.progress());
+        if (message.has_response()) answer = std::move(*message.mutable_response());
+      });
+      if (!answer) throw ServiceError::local(kUnreachable, "The stream ended.", true);
+      return std::move(*answer);
+    });
   }
 
   /// Engines, limits and defaults of the server.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,31 @@ struct Connection {
     recordAnswer();
     return answer;
   }
+
+  /// One attempt of a call that answers with several messages; `take` receives each of them.
+  /// @throws ServiceError, and what `take` throws, which ends the call
+  template <typename Message, typename Request, typename Method, typename Take>
+  void stream(Method method, const Request& request, Take&& take) const {
+    grpc::ClientContext context;
+    prepare(context, "");
+    context.set_deadline(std::chrono::system_clock::now() + limit());
+    const auto reader = (stub.get()->*method)(&context, request);
+    Message message;
+    bool isAnswered = false;
+    try {
+      while (reader->Read(&message)) {
+        isAnswered = true;
+        recordAnswer();
+        take(message);
+      }
+    } catch (...) {
+      context.TryCancel();
+      reader->Finish();
+      throw;
+    }
+    const auto status = reader->Finish();
+    if (!status.ok()) throw refusalOf(status, isAnswered);
+  }
 };
 
 /// Steps on one stream: alternates one request and one answer.
@@ -90,7 +116,7 @@ class StepStream {
   StepStream& operator=(const StepStream&) = delete;
 
   /// @throws ServiceError; in-band refusals leave the stream open, except for those that end it by the contract
-  v1::StepResponse step(const v1::StepRequest& request) {
+  v1::StepResponse step(const v1::StepRequest& request, const std::function<void(const v1::Progress&)>& onProgress = {}) {
     bool isLate = false;
     v1::StepStreamResponse answer;
     {
@@ -109,6 +135,7 @@ class StepStream {
         isAnswered_ = true;
         connection_.recordAnswer();
         if (!answer.has_progress()) break;
+        if (onProgress) onProgress(answer.progress());
       }
       if (!isOpen) answer.Clear();
     }

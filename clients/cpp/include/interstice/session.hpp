@@ -1,6 +1,10 @@
 #pragma once
 
+#include <functional>
+#include <future>
+
 #include "interstice/connection.hpp"
+#include "interstice/turns.hpp"
 
 namespace interstice {
 
@@ -8,6 +12,11 @@ struct SessionOptions {
   v1::Parameters parameters{};
   std::string label{};
   std::optional<Seconds> idleTimeout{};  // unset = the server's default; 0 = until deleted
+  /// What a step does where the service has lost answered frames (FRAME_LOST). False: the client creates the session again from the mesh
+  /// and the last answer received, and makes the step there. True: the step throws, with `error().frame()` = the last frame that the
+  /// service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes.
+  bool throwsFrameLost = false;
+  std::optional<v1::UntangleOptions> untangle{};  // with on_intersecting_start UNTANGLE in the parameters
   bool isStreaming = false;            // all steps on one stream of messages instead of one call per step
 };
 
@@ -20,6 +29,15 @@ struct StepOptions {
   std::optional<v1::Positions> start{};   // unset = the last answer
   std::vector<std::uint8_t> kinematic{};  // empty = as before; from this step on
   std::vector<float> masses{};            // empty = as before; from this step on
+  /// Called several times while the server computes, in the thread of the step; it must not call the session. Such a step
+  /// travels on the stream.
+  std::function<void(const v1::Progress&)> onProgress{};
+};
+
+/// Frames that the service had answered and has lost: those after `kept`, up to `answered`.
+struct FrameLoss {
+  std::uint64_t kept;
+  std::uint64_t answered;
 };
 
 /// Positions in the scalar of the target, and the rest of the answer.
@@ -31,8 +49,8 @@ struct StepResult {
 };
 
 /// A mesh that a server keeps from step to step. If the server loses the session (it was restarted, or removed the
-/// session), the client recreates it from the mesh and the last answer received. Not thread-safe. The client must outlive
-/// the session.
+/// session), the client recreates it from the mesh and the last answer received. Calls run one after the other, in the order
+/// in which they were started. The client must outlive the session.
 class Session {
  public:
   Session(const Connection& connection, v1::Mesh mesh, v1::Positions start, SessionOptions options)
@@ -40,8 +58,10 @@ class Session {
     connection_.withRetries(Clock::time_point::max(), [&] { create(); });
   }
 
-  /// Makes one attempt to end the session; an unavailable server ends it by its idle timeout.
+  /// Waits for the steps that have been started, and makes one attempt to end the session; an unavailable server ends it by
+  /// its idle timeout.
   ~Session() {
+    Turns::Turn(turns_).wait();
     stream_.reset();
     abandon();
   }
@@ -49,51 +69,50 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  /// How the start was untangled, if on_intersecting_start asked for it; its positions are those of frame 0.
+  const std::optional<v1::UntangleResponse>& untangled() const { return untangled_; }
+
   /// How often the session was lost and recreated.
   int recreations() const { return recreations_; }
+
+  /// What the service had lost when it last refused a step with FRAME_LOST. Do not ask while steps run.
+  std::optional<FrameLoss> lastLoss() const { return lastLoss_; }
 
   /// Moves towards the target, [3·V]. @throws ServiceError; the session then keeps the state of the last answer, and the
   /// next step may follow.
   template <typename T>
   StepResult<T> step(const std::vector<T>& target, const StepOptions& options = {}) {
-    auto request = requestOf(std::span<const T>(target), options);
-    const auto endsAt = options.timeBudget
-                            ? Clock::now() + std::chrono::duration_cast<Clock::duration>(*options.timeBudget)
-                            : Clock::time_point::max();
-    bool isUncertain = false;
-    try {
-      auto answer = withSession(endsAt, [&](const std::string& id) {
-        request.set_session_id(id);
-        const Seconds left = endsAt - Clock::now();
-        if (options.timeBudget) setDuration(*request.mutable_time_budget(), std::max(left, Seconds{0.001}));
-        try {
-          return send(request);
-        } catch (const ServiceError& error) {
-          isUncertain = isUncertain || error.isUncertain();
-          throw;
-        }
-      });
-      keep(request, answer.positions());
-      StepResult<T> result{unpack<T>(answer.positions().data()), std::move(answer)};
-      result.message.clear_positions();
-      return result;
-    } catch (const ServiceError&) {
-      // The server may have computed the step. The next one starts from the last answer received, in a new session.
-      if (isUncertain) abandon();
-      throw;
-    }
+    const Turns::Turn turn(turns_);
+    return stepIn(turn, target, options);
+  }
+
+  /// Starts a step and returns at once; the future holds the result, or throws what `step` would throw. Steps run in the
+  /// order in which they were started. As with any future of std::async, destroying one waits for its step.
+  template <typename T>
+  std::future<StepResult<T>> stepAsync(std::vector<T> target, StepOptions options = {}) {
+    auto work = [this, turn = Turns::Turn(turns_), target = std::move(target), options = std::move(options)]() mutable {
+      // The future keeps this function object; the turn must end with the call.
+      const Turns::Turn mine(std::move(turn));
+      return stepIn(mine, target, options);
+    };
+    return std::async(std::launch::async, std::move(work));
   }
 
   /// Tests the last answer, or the positions that the question contains, for intersections.
   v1::CheckResponse check(v1::CheckRequest question = {}) {
+    const Turns::Turn turn(turns_);
+    turn.wait();
     return withSession(Clock::time_point::max(), [&](const std::string& id) {
       question.set_session_id(id);
       return connection_.call<v1::CheckResponse>(&Stub::Check, question, routing_, id);
     });
   }
 
-  /// Ends the session. Returns false if the server was unavailable and ends it by its idle timeout.
+  /// Ends the session after the steps that have been started. Returns false if the server was unavailable and ends it by its
+  /// idle timeout.
   bool close() {
+    const Turns::Turn turn(turns_);
+    turn.wait();
     isClosed_ = true;
     stream_.reset();
     const auto id = std::exchange(id_, std::nullopt);
@@ -111,6 +130,42 @@ class Session {
   using Stub = v1::CollisionService::Stub;
 
   template <typename T>
+  StepResult<T> stepIn(const Turns::Turn& turn, const std::vector<T>& target, const StepOptions& options) {
+    turn.wait();
+    auto request = requestOf(std::span<const T>(target), options);
+    const auto endsAt = options.timeBudget
+                            ? Clock::now() + std::chrono::duration_cast<Clock::duration>(*options.timeBudget)
+                            : Clock::time_point::max();
+    bool isUncertain = false;
+    try {
+      auto answer = withSession(endsAt, [&](const std::string& id) {
+        request.set_session_id(id);
+        request.set_after_frame(answered_);
+        const Seconds left = endsAt - Clock::now();
+        if (options.timeBudget) setDuration(*request.mutable_time_budget(), std::max(left, Seconds{0.001}));
+        try {
+          return send(request, options);
+        } catch (const ServiceError& error) {
+          isUncertain = isUncertain || error.isUncertain();
+          throw;
+        }
+      });
+      keep(request, answer.positions());
+      answered_ = request.frame();
+      StepResult<T> result{unpack<T>(answer.positions().data()), std::move(answer)};
+      result.message.clear_positions();
+      return result;
+    } catch (const ServiceError&) {
+      // The server may have computed the step. The next one starts from the last answer received, in a new session.
+      if (isUncertain) abandon();
+      throw;
+    } catch (...) {
+      abandon();
+      throw;
+    }
+  }
+
+  template <typename T>
   v1::StepRequest requestOf(std::span<const T> target, const StepOptions& options) {
     v1::StepRequest request;
     // Every step has a new number, answered or not: a frame that may have been computed must not get another target.
@@ -121,6 +176,7 @@ class Session {
     if (options.include) *request.mutable_include() = *options.include;
     if (!options.kinematic.empty()) request.set_kinematic(pack<std::uint8_t>(options.kinematic));
     if (!options.masses.empty()) request.set_masses(pack<float>(options.masses));
+    if (options.onProgress) request.mutable_include()->set_progress(true);
     request.set_on_budget(options.onBudget);
     request.set_priority(options.priority);
     return request;
@@ -138,8 +194,7 @@ class Session {
       try {
         return work(*id_);
       } catch (const ServiceError& error) {
-        if (error.code() != "SESSION_NOT_FOUND") throw;
-        id_.reset();
+        if (!isLost(error)) throw;
         auto again = error.error();
         again.set_retryable(true);
         throw ServiceError(std::move(again));
@@ -147,16 +202,37 @@ class Session {
     });
   }
 
-  v1::StepResponse send(const v1::StepRequest& request) {
-    if (!options_.isStreaming) return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id());
+  /// Whether the session is to be created again; its id is then unset.
+  bool isLost(const ServiceError& error) {
+    const auto at = error.error().frame();
+    const bool hasLostFrames = error.code() == "FRAME_LOST";
+    // The service has accepted a step whose answer never came: none goes on from a state that the caller has not seen.
+    const bool isAhead = error.code() == "FRAME_CONFLICT" && at > answered_;
+    if (hasLostFrames) lastLoss_ = FrameLoss{at, answered_};
+    if (hasLostFrames && options_.throwsFrameLost) answered_ = at;
+    if (isAhead || (hasLostFrames && !options_.throwsFrameLost)) {
+      stream_.reset();  // a stream belongs to one session
+      abandon();
+    }
+    if (error.code() == "SESSION_NOT_FOUND") id_.reset();
+    return !id_;
+  }
+
+  v1::StepResponse send(const v1::StepRequest& request, const StepOptions& options) {
+    // Only the stream has messages before the answer.
+    if (!options_.isStreaming && !options.onProgress) return connection_.call<v1::StepResponse>(&Stub::Step, request, routing_, request.session_id());
     if (!stream_) stream_ = std::make_unique<StepStream>(connection_, routing_);
     try {
-      return stream_->step(request);
+      return stream_->step(request, options.onProgress);
     } catch (const ServiceError& error) {
       // By the contract two refusals end the stream. Without an answer it has ended or is in an unknown state.
       const auto& code = error.code();
       const bool endsStream = code == "DRAINING" || code == "SESSION_NOT_FOUND" || code == kUnreachable;
       if (error.isUncertain() || endsStream) stream_.reset();
+      throw;
+    } catch (...) {
+      // Thrown by the caller's listener, with the answer still to come.
+      stream_.reset();
       throw;
     }
   }
@@ -179,9 +255,18 @@ class Session {
     *request.mutable_parameters() = options_.parameters;
     request.set_label(options_.label);
     if (options_.idleTimeout) setDuration(*request.mutable_idle_timeout(), *options_.idleTimeout);
+    if (options_.untangle) *request.mutable_untangle() = *options_.untangle;
     request.set_idempotency_key(key_);
-    id_ = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_).id();
+    auto session = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_);
+    id_ = session.id();
     key_.clear();
+    answered_ = 0;
+    if (!session.has_untangle()) return;
+    // A session that is lost from here on is created again from the untangled state, with nothing to untangle.
+    untangled_ = std::move(*session.mutable_untangle());
+    last_ = untangled_->positions();
+    options_.untangle.reset();
+    options_.parameters.set_on_intersecting_start(v1::REJECT);
   }
 
   void abandon() {
@@ -199,15 +284,19 @@ class Session {
     connection_.call<v1::DeleteSessionResponse>(&Stub::DeleteSession, request, routing_);
   }
 
+  Turns turns_;
   const Connection& connection_;
-  const SessionOptions options_;
+  SessionOptions options_;
   const std::string routing_ = randomKey();
   v1::Mesh mesh_;
   v1::Positions last_;
   std::optional<std::string> id_;  // unset if the server has no session, or one in an unknown state
   std::string key_;                // idempotency key of a creation without an answer
   std::unique_ptr<StepStream> stream_;
+  std::optional<v1::UntangleResponse> untangled_;
   std::uint64_t frame_ = 0;
+  std::uint64_t answered_ = 0;  // the last frame that the server's session has answered
+  std::optional<FrameLoss> lastLoss_;
   int recreations_ = 0;
   bool isClosed_ = false;
 };

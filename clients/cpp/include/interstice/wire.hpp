@@ -30,6 +30,16 @@ std::vector<T> unpack(const std::string& bytes) {
   return values;
 }
 
+/// A mesh of triangles. @param triangles [3·T] @param kinematic [V], 1 = an obstacle, or empty
+inline v1::Mesh meshOf(std::uint32_t vertexCount, const std::vector<std::uint32_t>& triangles,
+                       const std::vector<std::uint8_t>& kinematic = {}) {
+  v1::Mesh mesh;
+  mesh.set_vertex_count(vertexCount);
+  mesh.set_triangles(pack<std::uint32_t>(triangles));
+  mesh.set_kinematic(pack<std::uint8_t>(kinematic));
+  return mesh;
+}
+
 /// @tparam T float or double
 template <typename T>
 v1::Positions positionsOf(std::span<const T> values) {

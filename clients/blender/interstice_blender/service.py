@@ -1,0 +1,208 @@
+"""The HTTP side of the add-on: sessions of an Interstice service, with the standard library and numpy only.
+
+Knows nothing of Blender, so it runs and is tested in any Python 3.9. Positions are float32 arrays of the shape (V, 3).
+"""
+
+import base64
+import http.client
+import json
+import socket
+import time
+import urllib.parse
+import uuid
+
+import numpy as np
+
+# A refusal that is worth a retry is sent again this often; with pauses of at most 30 s each.
+ATTEMPTS = 5
+# Seconds without a byte from the service. Its longest run takes 600 s unless its operator changed that.
+TIMEOUT = 630.0
+# Seconds until a host must have accepted a connection; cancelling waits for that long at most.
+CONNECT_TIMEOUT = 10.0
+
+
+class Refusal(Exception):
+    """What the service, or the way to it, answered in place of a result."""
+
+    def __init__(self, code, message, hint="", pairs=(), element=None, retry_after=None):
+        super().__init__(f"{message} {hint}".strip())
+        self.code, self.message, self.hint = code, message, hint
+        self.pairs = list(pairs)
+        self.element = element
+        self.retry_after = retry_after
+
+    def sides(self):
+        """The elements at fault, each as the list of its vertex ids in the joined mesh."""
+        found = [side for pair in self.pairs for side in (pair.get("a", []), pair.get("b", []))]
+        if self.element:
+            found.append(self.element.get("vertices", []))
+        return [[int(vertex) for vertex in side] for side in found if side]
+
+
+class Cancelled(Exception):
+    """The call was given up by `Service.cancel`."""
+
+
+def encode(array, kind):
+    return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
+
+
+def positions_of(array):
+    return {"data": encode(array, "<f4")}
+
+
+class Service:
+    """One service. Calls are made one at a time; `cancel` may be called from another thread."""
+
+    def __init__(self, url, api_key=""):
+        parts = urllib.parse.urlsplit(url if "//" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"{url!r} is not the address of a service. It looks like http://127.0.0.1:8080.")
+        self.parts, self.api_key = parts, api_key
+        self.connection = None
+        self.is_cancelled = False
+
+    def cancel(self):
+        """Ends the running call with Cancelled: the closed connection tells the service to stop its work."""
+        self.is_cancelled = True
+        connection = self.connection
+        if connection is not None and connection.sock is not None:
+            try:
+                connection.sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # It was closed already, so nothing waits on it.
+
+    def _once(self, method, path, body, headers):
+        https = self.parts.scheme == "https"
+        kind = http.client.HTTPSConnection if https else http.client.HTTPConnection
+        self.connection = connection = kind(self.parts.hostname, self.parts.port, timeout=CONNECT_TIMEOUT)
+        try:
+            connection.connect()
+            connection.sock.settimeout(TIMEOUT)
+            if self.is_cancelled:
+                raise Cancelled
+            connection.request(method, self.parts.path.rstrip("/") + path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            if self.is_cancelled:
+                raise Cancelled from error
+            raise Refusal(
+                "UNREACHABLE",
+                f"No answer from {self.parts.geturl()}: {error or type(error).__name__}.",
+                "Start the service with npm start, or correct its address in the preferences of the add-on.",
+            ) from error
+        finally:
+            self.connection = None
+            connection.close()
+
+    def call(self, method, path, body=None, headers=None):
+        """Sends one request, again where the service says that this helps. Returns headers and body."""
+        headers = dict(headers or {})
+        if self.api_key:
+            headers["authorization"] = f"Bearer {self.api_key}"
+        for attempt in range(1, ATTEMPTS + 1):
+            if self.is_cancelled:
+                raise Cancelled
+            status, answered, data = self._once(method, path, body, headers)
+            if status < 300:
+                return answered, data
+            try:
+                problem = json.loads(data)
+            except ValueError:
+                problem = {}
+            if not problem.get("retryable") or attempt == ATTEMPTS:
+                raise Refusal(
+                    problem.get("code", f"HTTP_{status}"),
+                    problem.get("message", f"The answer to {method} {path} has the status {status}."),
+                    problem.get("hint", ""),
+                    problem.get("pairs", ()),
+                    problem.get("element"),
+                )
+            self._pause(answered.get("retry-after"))
+        raise AssertionError("unreachable")
+
+    def _pause(self, seconds):
+        try:
+            wait = min(30.0, float(seconds))
+        except (TypeError, ValueError):
+            wait = 0.5
+        until = time.monotonic() + wait
+        while time.monotonic() < until and not self.is_cancelled:
+            time.sleep(0.05)
+
+    def call_json(self, method, path, message=None):
+        body = None if message is None else json.dumps(message).encode()
+        _, data = self.call(method, path, body, {"content-type": "application/json", "accept": "application/json"})
+        return json.loads(data) if data else None
+
+
+def _delete_labelled(service, label):
+    """Deletes a session that was created while its answer was given up, so that nobody knows its id."""
+    again = Service(service.parts.geturl(), service.api_key)
+    try:
+        for session in again.call_json("GET", f"/v1/sessions?label={urllib.parse.quote(label)}").get("sessions", []):
+            again.call("DELETE", f"/v1/sessions/{session['id']}")
+    except Refusal:
+        pass  # The service cannot be reached; the session ends by its idle timeout.
+
+
+class Session:
+    """A mesh that the service keeps. Opening it tests the start, which must not intersect."""
+
+    def __init__(self, service, mesh, start, parameters):
+        """`mesh`: see `parts.Joined.mesh`; `start`: (V, 3) in one space for all parts; `parameters`: as in JSON requests."""
+        self.service = service
+        self.frame = 0
+        self.shape = np.shape(start)
+        label = f"Blender {uuid.uuid4().hex}"
+        request = {"mesh": mesh, "start": positions_of(start), "parameters": parameters, "label": label}
+        try:
+            created = service.call_json("POST", "/v1/sessions", request)
+        except Cancelled:
+            _delete_labelled(service, label)
+            raise
+        self.path = f"/v1/sessions/{created['id']}"
+        self.id = created["id"]
+
+    def step(self, target, budget=0.0):
+        """Moves from the last answer towards `target`. Returns the new positions and the report. `budget`: s, 0 = none."""
+        self.frame += 1
+        headers = {"content-type": "application/octet-stream", "accept": "application/octet-stream"}
+        if budget > 0:
+            headers["interstice-time-budget-ms"] = str(max(1, round(1000 * budget)))
+        body = np.ascontiguousarray(target, dtype="<f4").tobytes()
+        answered, data = self.service.call("POST", f"{self.path}/steps?frame={self.frame}", body, headers)
+        return np.frombuffer(data, dtype="<f4").reshape(self.shape), json.loads(answered["interstice-report"])
+
+    def check(self, positions, held_back=0):
+        """Raises Refusal where `positions` intersect: what a program shows is not always what it received.
+
+        `held_back`: how many kinematic vertices the answer has elsewhere than `positions`.
+        """
+        answer = self.service.call_json(
+            "POST", "/v1/check", {"sessionId": self.id, "positions": positions_of(positions)}
+        )
+        if not answer["intersectionFree"]:
+            count = answer["intersectionCount"]
+            words = (
+                (
+                    f"Obstacles or pins leave no room: {held_back} of their vertices cannot go where they are animated, "
+                    f"and {count} pairs would intersect.",
+                    "Leave room for the mesh between obstacles and pins, or allow more time.",
+                )
+                if held_back
+                else (
+                    f"{count} pairs intersect after rounding to the coordinates of the object.",
+                    "Apply the object's transforms, or move it closer to its origin, and try again.",
+                )
+            )
+            raise Refusal("INTERSECTING_ANSWER", *words, answer["intersections"])
+
+    def close(self):
+        """Deletes the session. Where the service cannot be reached, the session ends by its idle timeout."""
+        again = Service(self.service.parts.geturl(), self.service.api_key)
+        try:
+            again.call("DELETE", self.path)
+        except Refusal:
+            pass

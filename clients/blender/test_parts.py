@@ -1,0 +1,180 @@
+"""Tests what the add-on does without Blender, against a running service: test_parts.py URL. Ends with "N passed, N failed"."""
+
+import os
+import struct
+import sys
+import threading
+import time
+import types
+
+import numpy as np
+
+# The package itself imports Blender, so its modules are loaded beside it.
+folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "interstice_blender")
+package = types.ModuleType("interstice_blender")
+package.__path__ = [folder]
+sys.modules["interstice_blender"] = package
+from interstice_blender import follow, jobs, parts, service
+
+url = sys.argv[1]
+passed = failed = 0
+
+
+def check(is_right, what):
+    global passed, failed
+    passed, failed = passed + bool(is_right), failed + (not is_right)
+    print(f"{'ok  ' if is_right else 'FAIL'} {what}")
+
+
+matrix = [[0, -2, 0, 5], [3, 0, 0, -1], [0, 0, 0.5, 2], [0, 0, 0, 1]]
+local = np.array([[1, 2, 4], [0, 0, 0]], dtype=np.float32)
+world = parts.to_world(local, matrix)
+check(np.array_equal(world, np.float32([[1, 2, 4], [5, -1, 2]])), "an object's matrix is applied to column vectors")
+check(np.array_equal(parts.to_local(world, matrix), local), "and undone")
+try:
+    parts.to_local(world, np.diag([1, 0, 1, 1]))
+    check(False, "a flattened object is refused")
+except ValueError:
+    check(True, "a flattened object is refused")
+
+cache = parts.point_cache([local, 2 * local], 7)
+check(struct.unpack("<12siiffi", cache[:32]) == (b"POINTCACHE2\0", 1, 2, 7.0, 1.0, 2), "the header of a PC2 file")
+check(np.array_equal(np.frombuffer(cache[32:], "<f4"), np.concatenate([local, 2 * local]).ravel()), "and its samples")
+
+cloth = parts.Part("cloth", 4, [[0, 1, 2], [1, 3, 2]], False, pins=[3])
+floor = parts.Part("floor", 3, [[0, 1, 2]], True)
+joined = parts.Joined([cloth, floor])
+check(joined.by_part([[1, 2], [6], [4, 5, 6]]) == {cloth: [[1, 2]], floor: [[2], [0, 1, 2]]}, "ids return to their parts")
+
+ground = [[-4, -4, 0], [4, -4, 0], [0, 6, 0]]
+start = np.float32([[0, 0, 1], [1, 0, 1], [0, 1, 1], [1, 1, 1], *ground])
+target = start - np.float32([0, 0, 2]) * (np.arange(7) < 3)[:, None]
+here = service.Service(url)
+
+
+def job(first):
+    opened = []
+    try:
+        yield jobs.Call(lambda: opened.append(service.Session(here, joined.mesh(), first, {})))
+        return (yield jobs.Call(lambda: opened[0].step(target)))
+    finally:
+        for session in opened:
+            session.close()
+
+
+positions, report = jobs.run(job(start))
+check(np.array_equal(positions[3:], start[3:]), "pins and obstacles keep their bits")
+check((positions[:3, 2] > 0).all() and (positions[:3, 2] < 1).all(), "the rest stays above the floor")
+check(report["status"] in ("CONVERGED", "STALLED"), "the report says how it ended")
+run = jobs.Background(job(start), here)
+while not run.poll():
+    run.thread.join()
+check(np.array_equal(run.result[0], positions), "in the background the answer has the same bytes")
+
+
+class View:
+    """What a window would show."""
+
+    def __init__(self):
+        self.seen = []
+
+    def begin(self):
+        self.seen.append("begin")
+
+    def show(self, done, total, text):
+        self.seen.append((done, total, text))
+
+    def end(self):
+        self.seen.append("end")
+
+
+def watch(work, events=()):
+    """Follows a job to its end by ticks of a timer, after some other events. Returns the last state and what was seen."""
+    view = View()
+    run = follow.Follow(work, here, view)
+    for kind in events:
+        state = run.event(kind)
+        if state != follow.RUNNING:
+            return state, run, view.seen
+    while True:
+        state = run.event("TIMER")
+        if state != follow.RUNNING:
+            return state, run, view.seen
+        run.background.thread.join()
+
+
+state, run, seen = watch(job(start), ["MOUSEMOVE", "A"])
+check(state == follow.DONE and np.array_equal(run.result[0], positions), "followed by a timer it has the same bytes")
+check(seen[0] == "begin" and seen.count("end") == 1 and seen[-1] == "end", "the window is left as it was")
+check("0 of 1 done. Esc cancels." in seen[1][2], "it shows how far it is")
+state, run, seen = watch(job(start), ["TIMER", "ESC"])
+check(state == follow.CANCELLED and run.result is None and seen[-1] == "end", "Esc gives it up")
+here = service.Service(url)
+check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "with no session left")
+
+
+def give_up(seconds):
+    """Opens a session and gives the call up after some time: before it is sent, while it is computed or when it is answered."""
+    call = service.Service(url)
+
+    def work():
+        try:
+            service.Session(call, joined.mesh(), start, {}).close()
+        except service.Cancelled:
+            pass
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    time.sleep(seconds)
+    call.cancel()
+    thread.join()
+
+
+for k in range(40):
+    give_up(0.0005 * k)
+check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "an opening that is given up at any time leaves none")
+
+
+def failing():
+    yield jobs.Call(lambda: None)
+    raise ValueError("no room")
+
+
+view = View()
+run = follow.Follow(failing(), here, view)
+run.background.thread.join()
+try:
+    run.event("TIMER")
+    check(False, "an error of the job reaches the operator")
+except ValueError:
+    check(view.seen[-1] == "end", "an error of the job reaches the operator, and the window is left as it was")
+
+
+def squeeze():
+    session = yield jobs.Call(lambda: service.Session(here, joined.mesh(), start, {}))
+    try:
+        session.check(start)
+        shown = start.copy()
+        shown[0, 2] = -1
+        session.check(shown, 3)
+    finally:
+        session.close()
+
+
+try:
+    jobs.run(squeeze())
+    check(False, "what is shown is tested")
+except service.Refusal as refusal:
+    check(refusal.code == "INTERSECTING_ANSWER" and "3 of their vertices" in refusal.message, "what is shown is tested")
+low = start.copy()
+low[0, 2] = -1
+try:
+    jobs.run(job(low))
+    check(False, "an intersecting start is refused")
+except service.Refusal as refusal:
+    found = joined.by_part(refusal.sides())
+    is_named = any(0 in side for side in found[cloth]) and floor in found
+    check(refusal.code == "INTERSECTING_START" and is_named, "an intersecting start names elements of both parts")
+check(here.call_json("GET", "/v1/sessions").get("sessions") == [], "no session is left")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)

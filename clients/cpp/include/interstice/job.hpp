@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "interstice/connection.hpp"
+
+namespace interstice {
+
+/// A resolve that the server computes on its own: no connection waits for it. The job outlives this object and its process;
+/// the client must outlive this object. Every call is retried where that is safe, and throws ServiceError.
+class Job {
+ public:
+  using Listener = std::function<void(const v1::Job&)>;
+
+  /// Used by the client; see Client::submit and Client::job.
+  Job(const Connection& connection, std::string id) : connection_(&connection), id_(std::move(id)) {}
+
+  const std::string& id() const { return id_; }
+
+  /// State, progress and times, as they are now. @throws JOB_NOT_FOUND for a job that the server has lost
+  v1::Job status() const { return ask(Seconds(0)); }
+
+  /// Waits for the end of the job, whether it succeeds (JOB_DONE) or fails (JOB_FAILED).
+  /// @param onStatus called with the status about once a second, in this thread
+  v1::Job wait(const Listener& onStatus = {}) const {
+    // A question must be answered well before its attempt times out.
+    const auto longest = std::min(onStatus ? Seconds(1) : Seconds(20), connection_->timeout / 2);
+    for (;;) {
+      auto job = ask(longest);
+      if (onStatus) onStatus(job);
+      if (job.has_ended()) return job;
+    }
+  }
+
+  /// Waits for the end and fetches the answer. @throws ServiceError with the error that the job ended with
+  v1::ResolveResponse result(const Listener& onStatus = {}) const {
+    const auto job = wait(onStatus);
+    if (job.state() == v1::JOB_FAILED) throw ServiceError(job.error());
+    v1::GetJobResultRequest request;
+    request.set_job_id(id_);
+    return call<v1::ResolveResponse>(&Stub::GetJobResult, request);
+  }
+
+  /// Stops the job, if it has not ended, and forgets it and its answer. One that is gone already is no error.
+  void remove() const {
+    v1::DeleteJobRequest request;
+    request.set_job_id(id_);
+    try {
+      call<v1::DeleteJobResponse>(&Stub::DeleteJob, request);
+    } catch (const ServiceError& error) {
+      if (error.code() != "JOB_NOT_FOUND") throw;
+    }
+  }
+
+ private:
+  using Stub = v1::CollisionService::Stub;
+
+  v1::Job ask(Seconds wait) const {
+    v1::GetJobRequest request;
+    request.set_job_id(id_);
+    setDuration(*request.mutable_wait(), wait);
+    return call<v1::Job>(&Stub::GetJob, request);
+  }
+
+  template <typename Answer, typename Request, typename Method>
+  Answer call(Method method, const Request& request) const {
+    return connection_->withRetries(Clock::time_point::max(), [&] { return connection_->call<Answer>(method, request, ""); });
+  }
+
+  const Connection* connection_;
+  std::string id_;
+};
+
+}  // namespace interstice

@@ -1,0 +1,116 @@
+"""A resolve that the server computes on its own: no connection waits for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import time
+import typing
+
+from .errors import ServiceError, from_fields
+from .retry import Retry, with_retries
+from .transport import Calls, Transport
+from .types import Json, Progress, StepResult
+
+SHORT_WAIT = 1.0
+"""seconds of one question for the end of a job, with a listener for its status"""
+LONG_WAIT = 20.0
+"""the same without one"""
+
+
+@dataclasses.dataclass(frozen=True)
+class JobStatus:
+    id: str
+    state: str
+    """JOB_WAITING, JOB_RUNNING, JOB_DONE or JOB_FAILED"""
+    label: str
+    created: datetime.datetime
+    started: typing.Optional[datetime.datetime]
+    """None while it waits"""
+    ended: typing.Optional[datetime.datetime]
+    """None until it has ended"""
+    expires: typing.Optional[datetime.datetime]
+    """None until it has ended; the server keeps it until then"""
+    ahead: typing.Optional[int]
+    """of a job that waits: requests that came before it and wait for the same threads"""
+    phase: typing.Optional[str]
+    """of a job that runs: START_CHECK, SOLVING or ANSWER_CHECK"""
+    progress: typing.Optional[Progress]
+    """None before the first step"""
+    error: typing.Optional[ServiceError]
+    """that of a failed job"""
+    bytes: int
+    """memory on the server that is reserved for it, or that its result takes"""
+
+
+JobListener = typing.Callable[[JobStatus], None]
+
+
+class Job:
+    """Used through `Client.submit` and `Client.job`. It outlives this object, its client and its process."""
+
+    def __init__(self, id: str, transport: Transport, retry: Retry, calls: Calls, timeout: float) -> None:
+        self.id = id
+        self._transport = transport
+        self._retry = retry
+        self._calls = calls
+        # A question must be answered well before its attempt times out.
+        self._longest_wait = min(LONG_WAIT, timeout / 2)
+
+    def status(self) -> JobStatus:
+        """State, progress and times, as they are now. Raises JOB_NOT_FOUND for a job that the server has lost."""
+        return self._ask(0.0)
+
+    def wait(self, *, timeout: typing.Optional[float] = None,
+             on_status: typing.Optional[JobListener] = None) -> JobStatus:
+        """Waits for the end of the job, whether it succeeds or fails, or for timeout seconds: `ended` is then None.
+
+        on_status: called with the status about once a second.
+        """
+        ends_at = float("inf") if timeout is None else time.monotonic() + timeout
+        longest = self._longest_wait if on_status is None else min(SHORT_WAIT, self._longest_wait)
+        while True:
+            left = max(0.0, ends_at - time.monotonic())
+            status = self._ask(min(left, longest))
+            if on_status is not None:
+                on_status(status)
+            if status.ended is not None or time.monotonic() >= ends_at:
+                return status
+
+    def result(self, *, on_status: typing.Optional[JobListener] = None) -> StepResult:
+        """Waits for the end and fetches the answer. Raises the error that the job ended with."""
+        status = self.wait(on_status=on_status)
+        if status.error is not None:
+            raise status.error
+        return StepResult(frame=0, **self._retried(lambda: self._calls.job_result(self.id)))
+
+    def delete(self) -> None:
+        """Stops the job, if it has not ended, and forgets it and its answer. One that is gone already is no error."""
+        try:
+            self._retried(lambda: self._calls.delete_job(self.id))
+        except ServiceError as error:
+            if error.code != "JOB_NOT_FOUND":
+                raise
+
+    def _ask(self, wait: float) -> JobStatus:
+        return status_of(self._retried(lambda: self._calls.job(self.id, wait)))
+
+    def _retried(self, work: typing.Callable[[], typing.Any]) -> typing.Any:
+        return with_retries(work, self._retry, sleep=self._transport.sleep)
+
+
+def status_of(job: Json) -> JobStatus:
+    """A job as the contract's JSON has it."""
+    progress, error = job.get("progress"), job.get("error")
+    started, ended, expires = (_time(job[name]) if job.get(name) else None for name in ("started", "ended", "expires"))
+    return JobStatus(
+        job["id"], job["state"], job.get("label", ""), _time(job["created"]), started, ended, expires, job.get("ahead"),
+        job.get("phase"),
+        Progress(progress["steps"], float(progress["residual"]), progress["unfinishedVertices"]) if progress else None,
+        from_fields(error) if error else None, int(job.get("bytes", 0)))
+
+
+def _time(text: str) -> datetime.datetime:
+    # Python before 3.11 reads neither Z nor more than six decimals.
+    whole, _, decimals = text.rstrip("Z").partition(".")
+    return datetime.datetime.fromisoformat(f"{whole}.{decimals[:6]:0<6}+00:00")

@@ -1,0 +1,56 @@
+"""What a transport offers to clients and sessions: one attempt of every operation."""
+
+from __future__ import annotations
+
+import typing
+
+import numpy as np
+
+from .types import JobTerms, Json, Mesh, ProgressListener, SessionTerms, UntangleListener, Work
+
+
+class Calls(typing.Protocol):
+    """The operations of the contract, with one routing key. Each is one attempt and raises ServiceError."""
+
+    def create(self, terms: SessionTerms) -> Json: ...
+
+    def step(self, session: str, frame: int, after: int, work: Work,
+             on_progress: typing.Optional[ProgressListener]) -> Json: ...
+
+    def resolve(self, mesh: Mesh, parameters: Json, work: Work,
+                on_progress: typing.Optional[ProgressListener]) -> Json: ...
+
+    def check(self, subject: typing.Union[Mesh, str], arrays: typing.Dict[str, np.ndarray[typing.Any, typing.Any]],
+              question: Json) -> Json: ...
+
+    def diagnose(self, mesh: Mesh, arrays: typing.Dict[str, np.ndarray[typing.Any, typing.Any]],
+                 question: Json) -> Json: ...
+
+    def untangle(self, mesh: Mesh, positions: np.ndarray[typing.Any, typing.Any], question: Json,
+                 on_progress: typing.Optional[UntangleListener]) -> Json: ...
+
+    def submit(self, terms: JobTerms) -> str: ...
+
+    def job(self, job: str, wait: float) -> Json: ...
+
+    def list_jobs(self, page_token: str, label: str) -> Json: ...
+
+    def job_result(self, job: str) -> Json: ...
+
+    def delete_job(self, job: str) -> None: ...
+
+    def delete(self, session: str) -> None: ...
+
+    def info(self) -> Json: ...
+
+    def close(self) -> None: ...
+
+
+class Transport(typing.Protocol):
+    """One server."""
+
+    def calls(self, routing: str, stream: bool) -> Calls: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+    def close(self) -> None: ...

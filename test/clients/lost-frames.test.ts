@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import t, { type Test } from 'tap';
+import { lacksRedis, Redis } from '../../bench/cluster/redis.js';
+import {
+  Client,
+  type Mesh,
+  ServiceError,
+  type Session,
+  type SessionOptions,
+  type StepResult,
+} from '../../src/client/index.js';
+import { projectRoot } from '../../src/paths.js';
+import { openService } from './service.js';
+
+/** Services with a store that has lost its last second, after the process that computed the frames has ended too. */
+
+const MESH: Mesh = {
+  vertexCount: 6,
+  triangles: Uint32Array.of(0, 1, 2, 3, 4, 5),
+  kinematic: Uint8Array.of(1, 1, 1, 0, 0, 0),
+};
+const START = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1);
+const lowered = (by: number) => START.map((value, i) => (i >= 9 && i % 3 === 2 ? value - by : value));
+/** of frames 1 to 4 */
+const TARGETS = [0.02, 0.05, 0.2, 0.06].map(lowered);
+
+interface Opened {
+  readonly session: Session;
+  readonly step: (target: Float32Array) => Promise<StepResult>;
+}
+
+t.test('a store that has lost its last second', { skip: lacksRedis }, async (t) => {
+  const redis = await Redis.start();
+  t.teardown(() => redis.stop());
+  let count = 0;
+
+  /** A session of three answered frames, of which the service has only the first. */
+  async function forgetful(t: Test, open: (client: Client) => Promise<Opened>) {
+    const prefix = `p${++count}`;
+    const start = async () => {
+      const service = await openService(0, 'cpu', { sessions: await redis.open(prefix), onFailure: 'refuse' });
+      t.teardown(() => service.close());
+      return service;
+    };
+    let service = await start();
+    // One address, as a proxy has it, whatever process is behind it.
+    const reach: typeof fetch = (url, init) => fetch(String(url).replace('http://service.test', service.url), init);
+    const client = new Client('http://service.test', { retry: { firstPauseMs: 5 }, fetch: reach });
+    const { session, step } = await open(client);
+    t.teardown(() => session.close());
+    const keys = ['session', 'log'].map((kind) => `${prefix}:${kind}:default:${session.id}`);
+    const answers = [await step(TARGETS[0]!)];
+    // In one script: a checkpoint that is written meanwhile changes both.
+    redis.cli(
+      'EVAL',
+      "for _, key in ipairs(KEYS) do redis.call('COPY', key, 'old:' .. key, 'REPLACE') end",
+      '2',
+      ...keys,
+    );
+    for (const target of TARGETS.slice(1, 3)) answers.push(await step(target));
+    const received = answers.map(({ positions }) => positions.slice());
+    await service.close();
+    redis.cli(
+      'EVAL',
+      "for _, key in ipairs(KEYS) do redis.call('COPY', 'old:' .. key, key, 'REPLACE') end",
+      '2',
+      ...keys,
+    );
+    service = await start();
+    return { client, session, step, received };
+  }
+
+  const opening = (options: SessionOptions) => async (client: Client) => {
+    const session = await client.session(MESH, START, options);
+    return { session, step: (target: Float32Array) => session.step(target) };
+  };
+
+  t.test('the client makes the session again at the last answer, and says what was lost', async (t) => {
+    const { client, session, received } = await forgetful(t, opening({}));
+    t.equal(session.lastLoss, undefined);
+    const fourth = await session.step(TARGETS[3]!);
+    t.equal(fourth.frame, 4);
+    t.same(session.lastLoss, { kept: 1, answered: 3 });
+    t.equal(session.recreations, 1);
+    const { positions } = await client.resolve(MESH, received[2]!, TARGETS[3]!);
+    t.same(fourth.positions, positions, 'it goes on from the last answer');
+  });
+
+  t.test('or throws, and the lost frames are sent again to the same bytes', async (t) => {
+    const { session, received } = await forgetful(t, opening({ onFrameLost: 'throw' }));
+    const error = await session.step(TARGETS[3]!).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    t.ok(error instanceof ServiceError);
+    t.match(error, { code: 'FRAME_LOST', frame: 1, retryable: false, isUncertain: false });
+    t.same(session.lastLoss, { kept: 1, answered: 3 });
+    const again = [];
+    for (const target of TARGETS.slice(1, 3)) again.push(await session.step(target));
+    t.same(
+      again.map(({ positions }) => positions),
+      received.slice(1),
+    );
+    t.equal(again[0]!.report.sessionRebuilt, false);
+    t.equal(session.recreations, 0);
+    await session.step(TARGETS[3]!);
+  });
+
+  t.test('the example of the documentation does that', async (t) => {
+    const blocks = [
+      ...readFileSync(join(projectRoot, 'docs', 'clients.md'), 'utf8').matchAll(/^ *```ts\n([\s\S]*?)^ *```/gm),
+    ];
+    const [code] = blocks.flatMap(([, text]) => (text!.includes('onFrameLost') ? [text!] : []));
+    const folder = t.testdir({
+      'example.mjs': `export async function open(client, mesh, start) {\n${code}\nreturn { session, step };\n}\n`,
+    });
+    const { open } = (await import(pathToFileURL(join(folder, 'example.mjs')).href)) as {
+      open: (client: Client, mesh: Mesh, start: Float32Array) => Promise<Opened>;
+    };
+    const { client, session, step } = await forgetful(t, (client) => open(client, MESH, START));
+    const fourth = await step(TARGETS[3]!);
+    t.equal(session.recreations, 0);
+    t.same(session.lastLoss, { kept: 1, answered: 3 });
+    const undisturbed = await client.session(MESH, START);
+    for (const target of TARGETS.slice(0, 3)) await undisturbed.step(target);
+    t.same(
+      fourth.positions,
+      (await undisturbed.step(TARGETS[3]!)).positions,
+      'the bytes of a session that nothing has happened to',
+    );
+    await undisturbed.close();
+  });
+});
+
+t.test('a step that was accepted, and whose answer was never seen, is not gone on from', async (t) => {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const session = await new Client(service.url, { retry: { firstPauseMs: 5 } }).session(MESH, START);
+  await session.step(TARGETS[0]!);
+  // Somebody else's step stands for one that the client has given up.
+  const unseen = {
+    method: 'POST',
+    body: Buffer.from(lowered(0.08).buffer),
+    headers: { 'content-type': 'application/octet-stream' },
+  };
+  t.equal((await fetch(`${service.url}/v1/sessions/${session.id}/steps`, unseen)).status, 200);
+  const { positions } = await session.step(TARGETS[1]!);
+  t.equal(session.recreations, 1);
+  t.ok(positions[11]! > 0);
+  await session.close();
+});
