@@ -7,10 +7,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { projectRoot } from '../src/paths.js';
-import { drawPanel, type Picture } from './render/panel.js';
-import { encodePng } from './render/png.js';
-import { drawWord } from './render/text.js';
-import type { Vec } from './render/vector.js';
+import { drawPanel, type Picture } from '../src/picture/panel.js';
+import { encodePng } from '../src/picture/png.js';
+import { drawWord } from '../src/picture/text.js';
+import type { Vec } from '../src/picture/vector.js';
 import { openOperations, resolveScene } from './resolve-scene.js';
 import { EXAMPLES } from './scenes/index.js';
 

@@ -19,6 +19,16 @@ function meshOf(scene: Scene): object {
   };
 }
 
+/** How the sheets lie: their normals point upwards. */
+const LAYERS = { inner: 'lower', outer: 'upper' };
+
+/** The vertex in the middle of the upper sheet hangs through the lower one by a quarter of their gap. */
+function pierced(start: readonly number[]): number[] {
+  const [low, high] = [4, 13].map((vertex) => 3 * vertex + 2) as [number, number];
+  const gap = start[high]! - start[low]!;
+  return start.map((value, k) => (k === high ? Number((start[low]! - gap / 4).toFixed(7)) : value));
+}
+
 /** Requests in JSON for each operation that takes a mesh, as name → body. The API reference shows them. */
 export function exampleRequests(): Map<string, object> {
   const scene = makeLayers(VERTICES);
@@ -28,6 +38,8 @@ export function exampleRequests(): Map<string, object> {
   return new Map<string, object>([
     ['resolve', { mesh, start, target, parameters: { preset: 'TUNED' }, timeBudget: '10s' }],
     ['check', { mesh, positions: start, pathEnd: target }],
+    ['diagnose', { mesh, positions: start, target }],
+    ['untangle', { mesh, positions: { data: pierced(start.data) }, options: { layers: [LAYERS] } }],
     ['session', { mesh, start, label: 'layers' }],
     ['step', { target, timeBudget: '10s' }],
   ]);

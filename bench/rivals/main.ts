@@ -1,3 +1,4 @@
+import { SCENES as SOLVER_SCENES } from '../../examples/solver/scenes/index.js';
 import type { ParametersInput } from '../../src/contract/parameters.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { measureMesh } from '../../src/mesh/measure.js';
@@ -10,6 +11,7 @@ import { toSettings } from '../../src/solver/settings.js';
 import { VolumeImpulses } from '../../src/solver/volume-impulses/volume-impulses.js';
 import { testPath } from '../../src/verify/path.js';
 import { alignTable } from '../table.js';
+import { runFrames } from './ablations/frames.js';
 import { runAblations } from './ablations/run.js';
 import { GaussSeidel } from './gauss-seidel.js';
 import { measureAnswer } from './measure-answer.js';
@@ -25,6 +27,10 @@ import { SCENES } from './scenes.js';
  * residual and cost over the steps in FOLDER.
  *
  *   npm run rivals -- --ablations [STEPS of each run, default 64] [WORD, '' = all scenes] [FOLDER]
+ *
+ * With --frames: the same variants in a simulation each, of the first frames of a scene of examples/solver (small).
+ *
+ *   npm run rivals -- --frames [SCENE, default bow-knot] [FRAMES, default all] [STEPS of each frame, default 256] [FOLDER] [GROUP]
  */
 interface Rival {
   readonly name: string;
@@ -94,6 +100,19 @@ async function main(): Promise<void> {
   process.stdout.write(`${alignTable([HEADINGS, ...rows])}\n`);
 }
 
+async function overFrames(
+  name = 'bow-knot',
+  frames = '1000000',
+  stepLimit = '256',
+  folder: string | undefined = undefined,
+  group = '',
+): Promise<void> {
+  const make = SOLVER_SCENES.get(name);
+  if (!make) throw new Error(`The scenes are ${[...SOLVER_SCENES.keys()].join(', ')}.`);
+  await runFrames(make('small'), Number(frames), Number(stepLimit), folder, group);
+}
+
 const [first, stepLimit, word, folder] = process.argv.slice(2);
 if (first === '--ablations') runAblations(Number(stepLimit ?? 64), word ?? '', folder);
+else if (first === '--frames') await overFrames(...process.argv.slice(3));
 else await main();

@@ -63,7 +63,7 @@ t.test('kinematic bodies follow the dynamic ones', async (t) => {
 
 t.test('the committed files are what the generator writes', async (t) => {
   const files = exampleFiles();
-  t.equal(files.size, 6 + 3 * Object.keys(EXAMPLES).length);
+  t.equal(files.size, 8 + 3 * Object.keys(EXAMPLES).length);
   for (const [path, contents] of files) {
     const onDisk = readFileSync(join(projectRoot, 'examples', path), 'utf8');
     // Not t.equal: a difference would print both files.

@@ -14,43 +14,70 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
+import { type State, startOf } from '../src/integrator.js';
 import type { Model } from '../src/model.js';
-import { lineOf, type Saved, type StepRecord } from './records.js';
+import { lineOf, type RunFacts, type StepRecord } from './records.js';
+
+/** Frames from one of a sample to the next. */
+const EVERY = 10;
+
+/** What was saved was played by another version, with other parameters or with another scene. */
+export class MixedRunError extends Error {}
 
 /**
- * The folder of a scene: `frames.f32` with the positions of every frame, 12 bytes a vertex, `steps.jsonl` with its record, and
- * `state` with what the next step depends on. The state is written last, and decides how many frames there are: what an
- * interruption has left behind it is cut off.
+ * The folder of a scene: `frames.f32` with the positions of every frame, 12 bytes a vertex, `steps.jsonl` with its record,
+ * `state` with what the next step depends on, and `run.json` with what all frames have in common. The state is written last,
+ * and decides how many frames there are: what an interruption has left behind it is cut off.
  */
 export class FrameCache {
   readonly #frames: string;
   readonly #steps: string;
   readonly #state: string;
+  readonly #facts: string;
 
+  /** @param begin where the first frame begins; default: the start of the scene */
   constructor(
     readonly folder: string,
     private readonly model: Model,
+    readonly begin: State = startOf(model),
   ) {
     this.#frames = join(folder, 'frames.f32');
     this.#steps = join(folder, 'steps.jsonl');
     this.#state = join(folder, 'state');
+    this.#facts = join(folder, 'run.json');
   }
 
   /** What was saved of the same scene; undefined when there is nothing, and then the folder is empty. */
-  open(): { readonly saved: Saved; readonly records: StepRecord[] } | undefined {
+  open(): { readonly saved: State; readonly records: StepRecord[] } | undefined {
     mkdirSync(this.folder, { recursive: true });
-    const saved = existsSync(this.#state) ? (deserialize(readFileSync(this.#state)) as Saved) : undefined;
-    if (saved?.x.length !== 3 * this.model.vertexCount) {
-      for (const file of [this.#frames, this.#steps, this.#state]) rmSync(file, { force: true });
+    const saved = existsSync(this.#state) ? (deserialize(readFileSync(this.#state)) as State) : undefined;
+    if (saved?.x.length !== 3 * this.model.vertexCount || saved.frame < this.begin.frame) {
+      for (const file of [this.#frames, this.#steps, this.#state, this.#facts]) rmSync(file, { force: true });
       return undefined;
     }
-    truncateSync(this.#frames, saved.frame * this.#frameBytes);
-    const lines = readFileSync(this.#steps, 'utf8').split('\n').slice(0, saved.frame);
+    const count = saved.frame - this.begin.frame;
+    truncateSync(this.#frames, count * this.#frameBytes);
+    const lines = readFileSync(this.#steps, 'utf8').split('\n').slice(0, count);
     writeFileSync(this.#steps, lines.map((line) => `${line}\n`).join(''));
     return { saved, records: lines.map((line) => JSON.parse(line) as StepRecord) };
   }
 
-  append(record: StepRecord, state: Saved): void {
+  /**
+   * Notes what the frames to come have in common, or tests it against what was noted for those before.
+   * @throws MixedRunError
+   */
+  agree(facts: RunFacts): void {
+    const text = `${JSON.stringify(facts, null, 1)}\n`;
+    if (!existsSync(this.#state)) writeFileSync(this.#facts, text);
+    const before = existsSync(this.#facts) ? readFileSync(this.#facts, 'utf8') : 'nothing is known of them\n';
+    if (before === text) return;
+    throw new MixedRunError(
+      `The frames in ${this.folder} are of another run, and are not mixed with those of this one (--again begins anew).\n` +
+        `There: ${before}Here: ${text}`,
+    );
+  }
+
+  append(record: StepRecord, state: State): void {
     const { frame, x, velocity, contacts } = state;
     appendFileSync(this.#frames, Buffer.from(Float32Array.from(x).buffer));
     appendFileSync(this.#steps, `${lineOf(record)}\n`);
@@ -58,17 +85,23 @@ export class FrameCache {
     renameSync(`${this.#state}.new`, this.#state);
   }
 
-  /** Frames that there are, from 1 on; 0 is the start. */
+  /** Frames that there are after the one that it begins with. */
   get frameCount(): number {
     return existsSync(this.#frames) ? Math.floor(statSync(this.#frames).size / this.#frameBytes) : 0;
   }
 
-  /** float64[3·V] */
-  read(frame: number): Float64Array {
-    if (frame === 0) return Float64Array.from(Float32Array.from(this.model.start));
+  /** Every tenth frame and the last one, as `read` takes them: those that are looked at for what is knotted or piled up. */
+  sample(): number[] {
+    const { frameCount } = this;
+    return Array.from({ length: Math.ceil(frameCount / EVERY) }, (_, i) => Math.min(frameCount, EVERY * (i + 1)));
+  }
+
+  /** @param index from 1 to frameCount; 0 is where it begins @returns float64[3·V] */
+  read(index: number): Float64Array {
+    if (index === 0) return Float64Array.from(Float32Array.from(this.begin.x));
     const bytes = new Uint8Array(this.#frameBytes);
     const file = openSync(this.#frames, 'r');
-    readSync(file, bytes, 0, bytes.length, (frame - 1) * this.#frameBytes);
+    readSync(file, bytes, 0, bytes.length, (index - 1) * this.#frameBytes);
     closeSync(file);
     return Float64Array.from(new Float32Array(bytes.buffer));
   }

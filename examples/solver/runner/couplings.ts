@@ -2,8 +2,8 @@ import { startOf } from '../src/integrator.js';
 import { type Coupling, IsometricIntegrator, type IsometricRecord } from '../src/isometric/integrator.js';
 import { makeShell, type ShellScene } from '../src/isometric/shell.js';
 import { Service } from '../src/service.js';
+import { drawCharts } from './chart.js';
 import { makeJudge } from './judge.js';
-import { drawCharts } from './plot.js';
 
 const COUPLINGS: readonly Coupling[] = ['staggered', 'simultaneous'];
 const PROJECTION = { tolerance: 1e-3, maxIterations: 400, maxNewtonIterations: 4 };
@@ -24,6 +24,8 @@ export interface CouplingRow {
   readonly maxStrain: number;
   readonly meanStrain: number;
   readonly maxEdgeStrain: number;
+  /** the same of the targets, before the service: what of it is not of collisions */
+  readonly maxTargetEdgeStrain: number;
   readonly maxBendingEnergy: number;
   readonly meanBendingEnergy: number;
   /** sum over the frames of | B(t) − B(t − h) |: how it oscillates */
@@ -61,7 +63,11 @@ export async function playBoth(
       const integrator = new IsometricIntegrator(shell, service, {
         ...{ coupling, timeStep: scene.timeStep, maxCalls: MAX_CALLS, strainTolerance: scene.strainTolerance },
         projection: PROJECTION,
-        contact: { gap: service.parameter('contactOffset'), ...SOFTNESS, friction: scene.friction ?? 0 },
+        contact: {
+          gap: service.parameter('contactOffset'),
+          ...SOFTNESS,
+          ...(scene.friction ? { friction: scene.friction } : {}),
+        },
         contactDistance: REACH * service.parameter('activationDistance'),
       });
       let state = startOf(model);
@@ -101,6 +107,7 @@ function rowOf(
     maxStrain: most(column(({ strain }) => strain)),
     meanStrain: sum(column(({ strain }) => strain)) / records.length,
     maxEdgeStrain: most(column(({ edgeStrain }) => edgeStrain)),
+    maxTargetEdgeStrain: most(column(({ targetEdgeStrain }) => targetEdgeStrain)),
     maxBendingEnergy: most(energies),
     meanBendingEnergy: sum(energies) / records.length,
     bendingVariation: sum(energies.slice(1).map((value, i) => Math.abs(value - energies[i]!))),
@@ -115,10 +122,9 @@ function rowOf(
 /** Figs. 4.2 to 4.4 of the thesis, one above the other, as SVG. */
 export function plotComparison({ scene, records }: Compared): string {
   const series = (value: (record: IsometricRecord) => number) => ({
-    values: records.simultaneous.map(value),
-    others: records.staggered.map(value),
+    lines: (['simultaneous', 'staggered'] as const).map((name) => ({ name, values: records[name].map(value) })),
   });
-  return drawCharts(`${scene.name}: simultaneous (red), staggered (blue)`, [
+  return drawCharts(`${scene.name}: collisions inside the Newton loop, and after it`, [
     { title: 'maximum strain', isLogarithmic: true, ...series(({ strain }) => strain) },
     { title: 'bending energy, J', isLogarithmic: false, ...series(({ bendingEnergy }) => bendingEnergy) },
     {

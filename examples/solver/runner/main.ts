@@ -2,9 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerProcess } from '../../../bench/prove/server.js';
 import { SCENES } from '../scenes/index.js';
+import type { Scene } from '../scenes/types.js';
+import { startOf } from '../src/integrator.js';
 import { FrameCache } from './cache.js';
+import { mostContested, readRecords, strideOf, warmUpOf } from './contested.js';
 import { writeOutputs } from './outputs.js';
-import { modelOf, play } from './play.js';
+import { modelOf, type PlayOptions, play } from './play.js';
 import { Progress } from './progress.js';
 import type { Played, StepRecord } from './records.js';
 import { HELP, readSettings, type Settings, UsageError } from './settings.js';
@@ -12,9 +15,17 @@ import { makeTable } from './table.js';
 
 /** Set by a signal: the step that runs is finished and saved first. */
 let isInterrupted = false;
+/** as performance.now() counts: no step begins later */
+let end = Number.POSITIVE_INFINITY;
+const isOver = (): boolean => isInterrupted || performance.now() > end;
 
 async function playAll(settings: Settings): Promise<void> {
   const server = settings.server === undefined ? await ServerProcess.start({ engine: settings.engine }) : undefined;
+  const service = {
+    address: settings.server ?? server!.grpcAddress,
+    processorTime: () => server?.processorTime(),
+  };
+  end = performance.now() + 60_000 * settings.minutes;
   const interrupt = (): void => {
     isInterrupted = true;
   };
@@ -23,39 +34,66 @@ async function playAll(settings: Settings): Promise<void> {
   try {
     for (const name of settings.scenes) {
       if (isInterrupted) break;
-      played.push(await playOne(name, settings, settings.server ?? server!.grpcAddress));
+      const one = await playOne(name, settings, service);
+      if (one) played.push(one);
     }
   } finally {
     await server?.stop();
   }
   const table = makeTable(played);
-  writeFileSync(join(settings.out, `table-${settings.size}.md`), table);
+  mkdirSync(settings.out, { recursive: true });
+  writeFileSync(join(settings.out, `table-${titleOf('', settings).slice(1)}.md`), table);
   process.stdout.write(`\n${table}`);
 }
 
-async function playOne(name: string, settings: Settings, address: string): Promise<Played> {
-  const { size, frames, parameters, isJudged } = settings;
+const titleOf = (name: string, { size, contested }: Settings): string =>
+  contested > 0 ? `${name}-${size}-contested` : `${name}-${size}`;
+
+/** @returns undefined when its warm-up was cut short */
+async function playOne(
+  name: string,
+  settings: Settings,
+  service: Pick<PlayOptions, 'address' | 'processorTime'>,
+): Promise<Played | undefined> {
+  const { size, contested, parameters, isJudged, out } = settings;
   const scene = SCENES.get(name)!(size);
   const model = modelOf(scene);
-  const folder = join(settings.out, `${name}-${size}`);
-  if (settings.again) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const cache = new FrameCache(folder, model);
-  const progress = new Progress(`${name}, ${size}`);
+  const title = titleOf(name, settings);
+  const folders = { run: join(out, title), warmUp: join(out, `${name}-${size}-warm-up`) };
+  if (settings.again) for (const folder of Object.values(folders)) rmSync(folder, { recursive: true, force: true });
+  const options = { ...service, size, parameters, isJudged, model };
+  let [begin, frames] = [startOf(model), settings.frames];
+  if (contested > 0) {
+    const records = readRecords(join(out, `${name}-quarter`));
+    if (records.length === 0) throw new UsageError(`No frames of ${name} at --size quarter are in ${out}.`);
+    const coarse = warmUpOf(scene, mostContested(records, contested, strideOf(scene)));
+    const cache = new FrameCache(folders.warmUp, model);
+    await playShown(`${title}, warm-up`, coarse, { ...options, frames: coarse.frames, cache });
+    const reached = cache.open()?.saved ?? begin;
+    if (reached.frame < coarse.frames) return undefined;
+    begin = { ...reached, frame: coarse.frames * strideOf(scene) };
+    frames = Math.min(frames, contested);
+  }
+  const cache = new FrameCache(folders.run, model, begin);
+  const played = await playShown(title, scene, { ...options, frames, cache });
+  writeOutputs(played, model, cache, settings);
+  return played;
+}
+
+/** With a bar of progress; what is cut short has the frames that were saved. */
+async function playShown(title: string, scene: Scene, options: Omit<PlayOptions, 'onStep'>): Promise<Played> {
+  const progress = new Progress(title);
   const onStep = (record: StepRecord, of: number): boolean => {
     progress.show(record, of);
-    return !isInterrupted;
+    return !isOver();
   };
-  const options = { address, size, frames, parameters, isJudged, cache, model, onStep };
-  const played = await play(scene, options)
+  return play(scene, { ...options, onStep, frames: isOver() ? 0 : options.frames })
     .catch((error: unknown) => {
       // A signal to the whole process group ends the service too: what was saved is complete all the same.
       if (!isInterrupted) throw error;
-      return play(scene, { ...options, frames: 0 });
+      return play(scene, { ...options, onStep, frames: 0 });
     })
     .finally(() => progress.end());
-  writeOutputs(played, model, cache, settings);
-  return played;
 }
 
 try {

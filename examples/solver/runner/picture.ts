@@ -1,5 +1,5 @@
-import { drawPanel, type Picture } from '../../render/panel.js';
-import { encodePng } from '../../render/png.js';
+import { drawPanel, type Picture } from '../../../src/picture/panel.js';
+import { encodePng } from '../../../src/picture/png.js';
 import type { Scene as Drawn } from '../../scenes/types.js';
 import type { Scene } from '../scenes/types.js';
 import type { Model } from '../src/model.js';

@@ -1,31 +1,37 @@
+import { createHash } from 'node:crypto';
 import type { Scene, Size } from '../scenes/types.js';
 import { assemble } from '../src/bodies.js';
 import { ElasticElements } from '../src/elements.js';
-import { Integrator, type StepResult, startOf } from '../src/integrator.js';
+import { Integrator, type IntegratorSettings, type StepResult } from '../src/integrator.js';
 import type { Model } from '../src/model.js';
 import { energiesOf } from '../src/momentum.js';
 import { type Parameters, Service } from '../src/service.js';
 import type { FrameCache } from './cache.js';
 import { makeJudge } from './judge.js';
-import type { Played, StepRecord } from './records.js';
+import { judgeKnot } from './knots.js';
+import { judgePile } from './layers.js';
+import type { Played, RunFacts, StepRecord } from './records.js';
 
 /** Repulsion reaches so many activation distances; the service's answers list pairs that far by default. */
 const REPULSION_REACH = 2;
 /** 1/s²: under gravity a layer is pressed a tenth of a millimetre into the repulsion */
 const REPULSION_STIFFNESS = 1e5;
-const SOLVER = { tolerance: 1e-3, maxSolverIterations: 200 };
+/** fine cloth and long time steps need many: the spinning patch at full size 715 in its first one */
+const SOLVER = { tolerance: 1e-3, maxSolverIterations: 3000 };
 
 export interface PlayOptions {
   /** host:port of the gRPC door */
   readonly address: string;
   readonly size: Size;
-  /** time steps at most */
+  /** time steps at most, those that were saved included */
   readonly frames: number;
   /** over those of the scene */
   readonly parameters: Parameters;
   readonly isJudged: boolean;
   readonly cache: FrameCache;
   readonly model: Model;
+  /** of the service so far, s; absent or undefined where it is not known */
+  readonly processorTime?: () => number | undefined;
   /** called after every step; false ends the scene early */
   readonly onStep: (record: StepRecord, of: number) => boolean;
 }
@@ -36,27 +42,31 @@ export class IntersectionError extends Error {}
 /** Plays a scene, from where the cache ends. @throws IntersectionError */
 export async function play(scene: Scene, options: PlayOptions): Promise<Played> {
   const { address, size, frames, cache, model, isJudged, onStep } = options;
+  const processorTime = options.processorTime ?? (() => undefined);
   const before = cache.open();
   const records = before?.records ?? [];
-  let state = before?.saved ?? startOf(model);
-  const last = Math.min(frames, scene.frames);
+  let state = before?.saved ?? cache.begin;
+  const last = Math.min(cache.begin.frame + frames, scene.frames);
   if (state.frame < last) {
-    const service = await Service.open(address, model, state.x, { ...scene.parameters, ...options.parameters });
+    const parameters = { ...scene.parameters, ...options.parameters };
+    const service = await Service.open(address, model, state.x, parameters);
     try {
-      const integrator = new Integrator(model, service, {
-        timeStep: scene.timeStep,
-        iterations: scene.iterations ?? 1,
-        ...SOLVER,
-        repulsionDistance: REPULSION_REACH * service.parameter('activationDistance'),
-        repulsionStiffness: scene.repulsionStiffness ?? REPULSION_STIFFNESS,
+      const { algorithmVersion } = service;
+      const solver = solverSettingsOf(scene);
+      cache.agree({ algorithmVersion, parameters, solver, model: digestOf(model, cache.begin.x) });
+      const distances = {
+        activationDistance: service.parameter('activationDistance'),
         contactOffset: service.parameter('contactOffset'),
-        ...(scene.friction ? { friction: scene.friction } : {}),
-      });
+      };
+      const integrator = new Integrator(model, service, integratorSettingsOf(scene, distances));
       const judge = isJudged ? makeJudge(model) : undefined;
       while (state.frame < last) {
+        const before = processorTime();
         const result = await integrator.step(state);
+        const after = processorTime();
         state = result.state;
-        const record = recordOf(model, result, judge?.(state.x));
+        const used = before === undefined || after === undefined ? undefined : after - before;
+        const record = recordOf(model, result, { processorTime: used, intersections: judge?.(state.x) });
         records.push(record);
         cache.append(record, state);
         if (record.intersections) {
@@ -76,8 +86,48 @@ export async function play(scene: Scene, options: PlayOptions): Promise<Played> 
     vertices: model.vertexCount,
     elements: describeElements(model),
     adapter: adaptersOf(records),
+    firstFrame: cache.begin.frame,
     records,
+    ...judgeOrder(scene, model, cache),
   };
+}
+
+/** What became of knots, garments and piles. */
+export function judgeOrder(scene: Scene, model: Model, cache: FrameCache): Pick<Played, 'knot' | 'pile'> {
+  const [knot, pile] = [judgeKnot(scene, model, cache), judgePile(scene, model, cache)];
+  return { ...(knot ? { knot } : {}), ...(pile ? { pile } : {}) };
+}
+
+/** @param distances of the session, m */
+export function integratorSettingsOf(
+  scene: Scene,
+  distances: { readonly activationDistance: number; readonly contactOffset: number },
+): IntegratorSettings {
+  return {
+    ...solverSettingsOf(scene),
+    repulsionDistance: REPULSION_REACH * distances.activationDistance,
+    contactOffset: distances.contactOffset,
+  };
+}
+
+/** What of the solver's settings does not depend on the session. */
+const solverSettingsOf = (scene: Scene): RunFacts['solver'] => ({
+  timeStep: scene.timeStep,
+  iterations: scene.iterations ?? 1,
+  ...SOLVER,
+  repulsionStiffness: scene.repulsionStiffness ?? REPULSION_STIFFNESS,
+  ...(scene.friction ? { friction: scene.friction } : {}),
+});
+
+/** Hexadecimal digits that change with the meshes, the masses and the start. */
+function digestOf({ mesh, masses, isKinematic }: Model, start: Float64Array): string {
+  const hash = createHash('sha256');
+  const { triangles, segments, particles, tetrahedra } = mesh;
+  for (const array of [triangles, segments, particles, tetrahedra, masses, isKinematic, start]) {
+    hash.update(`${array.length} `);
+    hash.update(new Uint8Array(array.buffer, array.byteOffset, array.byteLength));
+  }
+  return hash.digest('hex').slice(0, 16);
 }
 
 const adaptersOf = (records: readonly StepRecord[]): string =>
@@ -85,7 +135,11 @@ const adaptersOf = (records: readonly StepRecord[]): string =>
 
 export const modelOf = (scene: Scene): Model => assemble(scene.bodies, scene.gravity);
 
-function recordOf(model: Model, { state, iterations }: StepResult, intersections: number | undefined): StepRecord {
+function recordOf(
+  model: Model,
+  { state, iterations }: StepResult,
+  { processorTime, intersections }: Record<'processorTime' | 'intersections', number | undefined>,
+): StepRecord {
   const total = (value: (iteration: (typeof iterations)[number]) => number): number =>
     iterations.reduce((sum, iteration) => sum + value(iteration), 0);
   const { report, contacts, impulses, solverResidual } = iterations.at(-1)!;
@@ -93,6 +147,7 @@ function recordOf(model: Model, { state, iterations }: StepResult, intersections
   return {
     frame: state.frame,
     engine: report.engine,
+    version: report.version,
     statuses: iterations.map((iteration) => iteration.report.status),
     steps: total((iteration) => iteration.report.steps),
     pullBackSteps: total((iteration) => iteration.report.pullBack?.steps ?? 0),
@@ -108,6 +163,7 @@ function recordOf(model: Model, { state, iterations }: StepResult, intersections
     contacts,
     unreachedKinematic: report.unreachedKinematic,
     cost: total(({ report: { timings } }) => timings.total! - timings.queue!) / 1e6,
+    ...(processorTime === undefined ? {} : { processorTime }),
     serviceTime: total(({ serviceMs }) => serviceMs) / 1e3,
     dynamicsTime: total(({ dynamicsMs }) => dynamicsMs) / 1e3,
     solverIterations: total((iteration) => iteration.solverIterations),
@@ -127,7 +183,7 @@ function strainOf(model: Model, x: Float64Array): [number, number] | undefined {
   return [Math.min(...all.map(({ least }) => least)), Math.max(...all.map(({ most }) => most))];
 }
 
-function describeElements({ mesh }: Model): string {
+export function describeElements({ mesh }: Model): string {
   const counts: [number, string][] = [
     [mesh.tetrahedra.length / 4, 'tetrahedra'],
     [mesh.triangles.length / 3, 'triangles'],

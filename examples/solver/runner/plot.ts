@@ -1,77 +1,65 @@
+import { type Chart, drawCharts, type Line } from './chart.js';
 import type { Played, StepRecord } from './records.js';
 
-const WIDTH = 720;
-const HEIGHT = 160;
-const LEFT = 70;
-const TOP = 34;
-const GAP = 46;
-const INK = '#3e444e';
-const LINE = '#b0321c';
-const PAPER = '#2b6cb0';
+const valuesOf = (records: readonly StepRecord[], value: (record: StepRecord) => number): Line => ({
+  values: records.map(value),
+  at: records.map(({ frame }) => frame),
+});
 
-export interface Chart {
-  readonly title: string;
-  readonly values: readonly number[];
-  /** of another method, frame by frame; drawn in another colour */
-  readonly others?: readonly number[];
-  /** the paper's average; drawn as a dashed line */
-  readonly average?: number;
-  readonly isLogarithmic: boolean;
-}
-
-/** Steps, residual and cost over the frames of a scene, as SVG. */
+/** Steps, residual, cost and drift over the frames of a scene, as SVG. */
 export function makePlot({ scene, size, adapter, records }: Played): string {
-  const column = (value: (record: StepRecord) => number): number[] => records.map(value);
   const { paper } = scene;
-  const charts: Chart[] = [
-    { title: 'steps', values: column(({ steps }) => steps), isLogarithmic: false, ...from(paper?.averageSteps) },
-    { title: 'residual ‖r‖∞ of the answer', values: column(({ residual }) => residual), isLogarithmic: true },
-    { title: 'cost, s', values: column(({ cost }) => cost), isLogarithmic: true, ...from(paper?.averageCost) },
-    { title: 'drift of momentum', values: column(({ drift }) => drift), isLogarithmic: true },
-  ];
-  return drawCharts(`${scene.name}, ${size}: ${records.length} frames, ${adapter}`, charts);
-}
-
-/** Charts below each other, as SVG. */
-export function drawCharts(heading: string, charts: readonly Chart[]): string {
-  const height = TOP + charts.length * (HEIGHT + GAP);
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" fill="${INK}">`,
-    `<rect width="${WIDTH}" height="${height}" fill="white"/>`,
-    `<text x="${LEFT}" y="20" font-size="14">${plain(heading)}</text>`,
-    ...charts.map((chart, i) => drawChart(chart, TOP + i * (HEIGHT + GAP) + 18)),
-    '</svg>\n',
-  ].join('\n');
+  const chart = (title: string, isLogarithmic: boolean, value: (record: StepRecord) => number): Chart => ({
+    title,
+    isLogarithmic,
+    lines: [valuesOf(records, value)],
+  });
+  const versions = [...new Set(records.map(({ version }) => version))].join(', ');
+  const heading = `${scene.name}, ${size}: ${records.length} frames, ${adapter}, algorithm version ${versions}`;
+  return drawCharts(heading, [
+    { ...chart('steps', false, ({ steps }) => steps), ...from(paper?.averageSteps) },
+    chart('residual ‖r‖∞ of the answer', true, ({ residual }) => residual),
+    { ...chart('cost, s', true, ({ cost }) => cost), ...from(paper?.averageCost) },
+    chart('drift of momentum', true, ({ drift }) => drift),
+  ]);
 }
 
 const from = (average: number | undefined) => (average === undefined ? {} : { average });
 
-function drawChart({ title, values, others = [], average, isLogarithmic }: Chart, top: number): string {
-  const shown = [...values, ...others, ...(average === undefined ? [] : [average])];
-  const positive = shown.filter((value) => value > 0);
-  const high = positive.reduce((a, b) => Math.max(a, b), 0) || 1;
-  const low = isLogarithmic ? positive.reduce((a, b) => Math.min(a, b), high) / 1.5 : 0;
-  const share = (value: number): number => {
-    if (!isLogarithmic) return value / high;
-    return value <= low ? 0 : Math.log(value / low) / Math.log((high * 1.1) / low);
-  };
-  const y = (value: number): string => (top + HEIGHT * (1 - share(value))).toFixed(1);
-  const x = (i: number): string => (LEFT + ((WIDTH - LEFT - 20) * i) / Math.max(1, values.length - 1)).toFixed(1);
-  const pathOf = (line: readonly number[]): string =>
-    line.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i)} ${y(value)}`).join('');
-  const marks = isLogarithmic ? [low * 1.5, Math.sqrt(low * 1.5 * high), high] : [0, high / 2, high];
-  const right = WIDTH - 20;
-  return [
-    `<text x="${LEFT}" y="${top - 6}">${plain(title)}${average === undefined ? '' : ' (dashed: average of the paper)'}</text>`,
-    ...marks.map(
-      (value) =>
-        `<path d="M${LEFT} ${y(value)}H${right}" stroke="#e2e5ea"/><text x="${LEFT - 6}" y="${y(value)}" dy="4" text-anchor="end">${Number(value.toPrecision(3))}</text>`,
-    ),
-    average === undefined ? '' : `<path d="M${LEFT} ${y(average)}H${right}" stroke="${PAPER}" stroke-dasharray="6 4"/>`,
-    others.length === 0 ? '' : `<path d="${pathOf(others)}" fill="none" stroke="${PAPER}" stroke-width="1.2"/>`,
-    `<path d="${pathOf(values)}" fill="none" stroke="${LINE}" stroke-width="1.2"/>`,
-    `<text x="${right}" y="${top + HEIGHT + 16}" text-anchor="end">frame ${values.length}</text>`,
-  ].join('\n');
+/** Steps and cost of runs of several scenes over the simulated time, one line each, as SVG (Fig. 15 and table 1: time steps). */
+export function plotTogether(heading: string, runs: readonly Played[]): string {
+  const lines = (value: (record: StepRecord) => number): Line[] =>
+    runs.map(({ scene, records }) => ({
+      name: scene.name,
+      values: records.map(value),
+      at: records.map(({ frame }) => frame * scene.timeStep),
+    }));
+  const chart = (title: string, value: (record: StepRecord) => number): Chart => ({
+    title,
+    isLogarithmic: true,
+    lines: lines(value),
+    axis: 'time, s:',
+  });
+  return drawCharts(heading, [
+    chart('steps', ({ steps }) => steps),
+    chart('cost, s', ({ cost }) => cost),
+    chart('longest edge over its length in the target', ({ stretch }) => stretch),
+  ]);
 }
 
-const plain = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+/** Steps and cost of the first frame over the angle of the spin, as SVG (Fig. 16e). @param runs of the scenes `spin-…` */
+export function plotSpins(runs: readonly Played[]): string {
+  const at = runs.map(({ scene }) => Number(scene.name.replace('spin-', '')));
+  const chart = (title: string, value: (records: readonly StepRecord[]) => number): Chart => ({
+    title,
+    isLogarithmic: false,
+    axis: 'spin, degrees:',
+    lines: [{ at, values: runs.map(({ records }) => value(records)) }],
+  });
+  return drawCharts(`spinning patch, ${runs[0]?.size}: the time step in which it turns`, [
+    chart('steps', ([first]) => first!.steps),
+    chart('cost, s', ([first]) => first!.cost),
+    chart('longest edge over its length in the target', ([first]) => first!.stretch),
+    chart('distance to the target, rms, m', ([first]) => first!.distanceRms),
+  ]);
+}

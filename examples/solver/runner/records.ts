@@ -1,12 +1,17 @@
 import type { Scene, Size } from '../scenes/types.js';
-import type { Contacts } from '../src/contacts.js';
+import type { IntegratorSettings } from '../src/integrator.js';
 import type { Energies, Impulses } from '../src/momentum.js';
+import type { Parameters } from '../src/service.js';
+import type { KnotVerdict } from './knots.js';
+import type { PileVerdict } from './layers.js';
 
 /** What one time step took and brought; one line of `steps.jsonl`. Lengths in m, times in s. */
 export interface StepRecord {
   readonly frame: number;
   /** of the service, with its adapter */
   readonly engine: string;
+  /** of the service's algorithm */
+  readonly version: string;
   /** of the service's answers, one a Newton iteration */
   readonly statuses: readonly string[];
   /** steps of the two-way method, of all iterations together */
@@ -32,6 +37,8 @@ export interface StepRecord {
   readonly unreachedKinematic: number;
   /** the service's own time without its queue */
   readonly cost: number;
+  /** of the service's threads together, to a hundredth; absent where it is not known */
+  readonly processorTime?: number;
   /** from the request to the answer */
   readonly serviceTime: number;
   /** the solver's time */
@@ -55,15 +62,23 @@ export interface Played {
   /** of the kind that prevails, with its name */
   readonly elements: string;
   readonly adapter: string;
+  /** frames of the scene before the first one that was played; see contested.ts */
+  readonly firstFrame: number;
   readonly records: readonly StepRecord[];
+  /** of scenes with loops, and of those with a pile */
+  readonly knot?: KnotVerdict;
+  readonly pile?: PileVerdict;
 }
 
-/** What is needed to go on after an interruption. */
-export interface Saved {
-  readonly frame: number;
-  readonly x: Float64Array;
-  readonly velocity: Float64Array;
-  readonly contacts: Contacts;
+/** What all frames of a run have in common. */
+export interface RunFacts {
+  readonly algorithmVersion: string;
+  /** of the session, those of the scene included */
+  readonly parameters: Parameters;
+  /** of the solver: its time step, its linear systems, repulsion and friction */
+  readonly solver: Omit<IntegratorSettings, 'repulsionDistance' | 'contactOffset'>;
+  /** digest of meshes, masses and where the run begins */
+  readonly model: string;
 }
 
 /** A line of JSON: six digits of every number say enough. */

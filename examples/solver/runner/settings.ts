@@ -7,7 +7,10 @@ export const HELP = `npm run scenes -- [options]
 
   --scene A,B      scenes to play, by name (default: all)
   --size S         small (default), quarter or full
-  --frames N       time steps of each at most
+  --frames N       time steps of each at most (0: tables, plots and pictures of what was saved)
+  --contested N    only the N consecutive time steps that needed most steps at --size quarter, which must have been played into
+                   the same --out; a warm-up in longer time steps leads to them
+  --minutes M      begin no time step later than that; what is left is played by the next run
   --parameters J   parameters of the sessions as JSON, over those of the scenes
   --quality Q      FAST, BALANCED or FINE: the same as --parameters '{"quality":"Q"}'
   --server H:P     gRPC address of a running service (default: one is started)
@@ -27,6 +30,10 @@ export interface Settings {
   readonly scenes: readonly string[];
   readonly size: Size;
   readonly frames: number;
+  /** number of contested frames to play in place of the whole scene; 0 = whole scenes */
+  readonly contested: number;
+  /** after which no time step begins */
+  readonly minutes: number;
   readonly parameters: Parameters;
   readonly server: string | undefined;
   readonly engine: 'cpu' | 'webgpu';
@@ -48,9 +55,14 @@ export function readSettings(args: readonly string[]): Settings {
   if (unknown !== undefined) {
     throw new UsageError(`No scene is named ${unknown}. The scenes are ${[...SCENES.keys()].join(', ')}.`);
   }
+  const size = oneOf('--size', values.size ?? 'small', SIZES);
+  const contested = count('--contested', values.contested ?? '0');
+  if (contested > 0 && size === 'quarter') throw new UsageError('--contested is for another size than quarter.');
   return {
     scenes,
-    size: oneOf('--size', values.size ?? 'small', SIZES),
+    size,
+    contested,
+    minutes: values.minutes === undefined ? Number.POSITIVE_INFINITY : count('--minutes', values.minutes),
     frames: values.frames === undefined ? Number.POSITIVE_INFINITY : count('--frames', values.frames),
     parameters: { ...readParameters(values.parameters), ...(values.quality ? { quality: values.quality } : {}) },
     server: values.server,
@@ -72,6 +84,8 @@ function parse(args: readonly string[]) {
         scene: { type: 'string' },
         size: { type: 'string' },
         frames: { type: 'string' },
+        contested: { type: 'string' },
+        minutes: { type: 'string' },
         parameters: { type: 'string' },
         quality: { type: 'string' },
         server: { type: 'string' },

@@ -1,3 +1,5 @@
+import { describeKnot } from './knots.js';
+import { describePile } from './layers.js';
 import type { Played, StepRecord } from './records.js';
 
 const average = (values: readonly number[]): number =>
@@ -6,24 +8,67 @@ const most = (values: readonly number[]): number => values.reduce((a, b) => Math
 const short = (value: number): string => (value === 0 ? '0' : Number(value.toPrecision(3)).toString());
 const both = (values: readonly number[]): string => `${short(average(values))} (${short(most(values))})`;
 
+/** In all frames together; a frame that was not judged counts as unknown. */
+function intersectionsOf(records: readonly StepRecord[]): string {
+  const judged = records.flatMap(({ intersections }) => intersections ?? []);
+  return judged.length === records.length ? String(judged.reduce((a, b) => a + b, 0)) : 'not judged';
+}
+
+/** All of a scene, the first of them, or those from a frame on. */
+function framesOf(played: number, all: number, firstFrame: number): string {
+  if (firstFrame > 0) return `${firstFrame + 1} to ${firstFrame + played} of ${all}`;
+  return played === all ? String(all) : `${played} of ${all}`;
+}
+
+/** Of the service; empty where a frame does not tell. */
+function processorTimeOf(records: readonly StepRecord[]): string {
+  const known = records.flatMap(({ processorTime }) => processorTime ?? []);
+  return known.length === records.length ? both(known) : '';
+}
+
+const PAPER_ADAPTER = 'GeForce GTX 2080 Ti';
+
 const HEADINGS = [
   'scene',
   'size',
   'time step',
   'frames',
   'steps: average (maximum)',
+  'of these in the pull-back',
+  'as the paper',
   'cost, s: average (maximum)',
+  'processor time, s: average (maximum)',
   'searches',
   're-use',
   'residual',
   'stretch',
   'drift',
-  'at limit',
+  'over σ',
+  'linear residual',
+  'not converged',
+  'intersections',
+  'knot, layers',
+  'engine, version',
 ];
+
+const COST = HEADINGS.indexOf('cost, s: average (maximum)');
+
+/**
+ * Whether average and maximum of the steps are at most those of the paper. Of a part of a scene only the maximum can be
+ * compared.
+ */
+function judgeSteps({ scene: { paper, frames }, records }: Played): string {
+  if (!paper) return '';
+  const steps = records.map((record) => record.steps);
+  const say = (what: string, isMet: boolean): string => `${what} ${isMet ? 'met' : 'MISSED'}`;
+  const maximum = say('maximum', most(steps) <= paper.maximumSteps);
+  return records.length < frames ? maximum : `${say('average', average(steps) <= paper.averageSteps)}, ${maximum}`;
+}
 
 /** Table 1: one row of the paper and one of ours for every scene. */
 export function makeTable(scenes: readonly Played[]): string {
-  const rows = scenes.flatMap(({ scene, size, vertices, elements, records }) => {
+  const rows = scenes.flatMap((played) => {
+    const { scene, size, vertices, elements, firstFrame, records, knot, pile, adapter } = played;
     const { paper, timeStep } = scene;
     const column = (value: (record: StepRecord) => number): number[] => records.map(value);
     const step = `1/${Math.round(1 / timeStep)}`;
@@ -31,15 +76,23 @@ export function makeTable(scenes: readonly Played[]): string {
       `${scene.name}, ${size}`,
       `${vertices} vertices, ${elements}`,
       step,
-      String(records.length),
+      framesOf(records.length, scene.frames, firstFrame),
       both(column(({ steps }) => steps)),
+      both(column(({ pullBackSteps }) => pullBackSteps)),
+      judgeSteps(played),
       both(column(({ cost }) => cost)),
+      processorTimeOf(records),
       short(average(column(({ searches }) => searches))),
       `${Math.round(100 * average(column(({ reused }) => reused)))} %`,
       both(column(({ residual }) => residual)),
       short(most(column(({ stretch }) => stretch))),
       both(column(({ drift }) => drift)),
+      String(most(column(({ overlongEdges }) => overlongEdges))),
+      short(most(column(({ solverResidual }) => solverResidual))),
       String(records.filter(({ statuses }) => statuses.some((status) => status !== 'CONVERGED')).length),
+      intersectionsOf(records),
+      knot ? describeKnot(knot) : pile ? describePile(pile) : '',
+      `${adapter}, ${[...new Set(records.map(({ version }) => version))].join(', ')}`,
     ];
     if (!paper) return [ours];
     const theirs = [
@@ -48,12 +101,53 @@ export function makeTable(scenes: readonly Played[]): string {
       step,
       '',
       `${paper.averageSteps} (${paper.maximumSteps})`,
+      '',
+      '',
       `${paper.averageCost} (${paper.maximumCost})`,
-      ...['', '', '', '', '', ''],
+      ...HEADINGS.slice(COST + 1, -1).map(() => ''),
+      PAPER_ADAPTER,
     ];
     return [theirs, ours];
   });
   const lines = [HEADINGS, HEADINGS.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
-  const adapters = [...new Set(scenes.map(({ adapter }) => adapter).filter(Boolean))];
-  return `${lines.join('\n')}\n\nPaper: GeForce GTX 2080 Ti. Ours: ${adapters.join(', ')}.\n`;
+  return `${lines.join('\n')}\n`;
+}
+
+/** What is compared in a few words: runs of whole scenes, small ones only where there is no larger one, with the paper's steps beside ours. */
+export function makeStepsTable(scenes: readonly Played[]): string {
+  const whole = scenes.filter(({ scene, records }) => records.length === scene.frames);
+  const isLarger = ({ scene }: Played) =>
+    whole.some((other) => other.scene.name === scene.name && other.size !== 'small');
+  const shown = whole.filter((played) => played.size !== 'small' || !isLarger(played));
+  const rows = shown.map((played) => {
+    const { scene, size, vertices, records } = played;
+    const { paper } = scene;
+    const versions = [...new Set(records.map(({ version }) => version))].join(', ');
+    const over = most(records.map(({ overlongEdges }) => overlongEdges));
+    const open = records.filter(({ statuses }) => statuses.some((status) => status !== 'CONVERGED')).length;
+    return [
+      `\`${scene.name}\`, ${size}`,
+      String(vertices),
+      String(records.length),
+      versions,
+      both(records.map(({ steps }) => steps)),
+      paper ? `${paper.averageSteps} (${paper.maximumSteps})` : 'no row',
+      judgeSteps(played),
+      String(over),
+      String(open),
+    ];
+  });
+  const headings = [
+    'scene',
+    'vertices',
+    'frames',
+    'version',
+    'ours',
+    'paper',
+    'as the paper',
+    'over σ',
+    'not converged',
+  ];
+  const lines = [headings, headings.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`);
+  return lines.join('\n');
 }

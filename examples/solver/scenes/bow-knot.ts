@@ -1,7 +1,7 @@
 import type { Body, Vec } from '../src/bodies.js';
-import { ease, FLARE, heightAt, RISE, ROPE, SILK } from './rope.js';
+import { alongRope, bightTo, ease, FLARE, heightAt, RISE, ROPE, SILK } from './rope.js';
 import { bySize, resample, sweep } from './shapes.js';
-import type { MakeScene } from './types.js';
+import type { Loop, MakeScene } from './types.js';
 
 /** m: half the distance of the two legs of a rope, and of its bight */
 const LEGS = 0.024;
@@ -44,12 +44,6 @@ const beside = (line: readonly Vec[]): Vec[] =>
  * back beside itself through the bight of the other rope, which is the first one turned by half a turn about the y axis.
  */
 function centreLine(): { toTip: Vec[]; fromTip: Vec[] } {
-  const bight: Vec[] = [];
-  for (let i = 1; i < 48; i++) {
-    const angle = Math.PI * (0.5 - i / 48);
-    const x = FLARE + BIGHT * Math.cos(angle);
-    bight.push([x, BIGHT * Math.sin(angle), heightAt(x)]);
-  }
   const returning = beside(strand(-NECK, TAIL.from, -1));
   const leaves: Vec = [-NECK, -width(-NECK), RISE];
   const returns = returning[0]!;
@@ -78,7 +72,7 @@ function centreLine(): { toTip: Vec[]; fromTip: Vec[] } {
   });
   const half = Math.floor(loop.length / 2);
   return {
-    toTip: [...strand(-REACH, FLARE, 1), ...bight, ...strand(FLARE, -NECK, -1), ...loop.slice(0, half)],
+    toTip: [...strand(-REACH, FLARE, 1), ...bightTo(BIGHT), ...strand(FLARE, -NECK, -1), ...loop.slice(0, half)],
     fromTip: [...loop.slice(half), ...returning, ...tail],
   };
 }
@@ -101,6 +95,17 @@ export const bowKnot: MakeScene = (size) => {
     pins: [...Array(around).keys()].flatMap((k) => [k, tip * around + k]),
     motion: ([x, y, z], time) => [x - side * PULL * Math.min(time, PULLING), y, z],
   });
+  const ropes = [rope(1), rope(-1)];
+  const rings = ropes[0]!.geometry.positions.length / (3 * around);
+  // Each rope is two loops, from its held end to the tip of its loop, and from there to its tail: as one its loop of rope, which goes
+  // forth and back beside itself, would hold nothing.
+  const loops = ([1, -1] as const).flatMap((side, i): Loop[] => {
+    const first = i * rings * around;
+    return [
+      [{ line: alongRope(first, around, 0, tip), from: [-side, 0.3, 0], to: [-side, -0.3, 0] }],
+      [{ line: alongRope(first, around, tip + 1, rings - 1), from: [-side, -0.5, 0.2 * side], to: [0, 0.1, side] }],
+    ];
+  });
   return {
     name: 'bow-knot',
     sentence: 'Two ropes with loops are pulled together to a bow.',
@@ -116,9 +121,12 @@ export const bowKnot: MakeScene = (size) => {
     frames: 220,
     gravity: [0, 0, 0],
     friction: { static: 0.3, kinetic: 0.3 },
+    // As stiff as the ropes, see `reef-knot`.
+    repulsionStiffness: 1e7,
     // Less than half the space between a rope and its tail.
     parameters: { activationDistance: 0.001 },
-    bodies: [rope(1), rope(-1)],
+    bodies: ropes,
+    loops,
     view: [-0.2, 0.6, -1],
   };
 };

@@ -44,7 +44,7 @@ function bumpyShell(stiffness: 'soft' | 'stiff') {
     ),
     density: 0.4,
     bending: stiffness === 'soft' ? 1e-3 : 1e-1,
-    friction: 0.3,
+    friction: { static: 0.3, kinetic: 0.3 },
     strainTolerance: 1e-3,
     obstacles: [{ name: 'floor', geometry: makeGrid(5, 5, 2, 2), material: OBSTACLE }],
     view: [-0.5, 1, -0.3],

@@ -2,6 +2,7 @@ import type { Body, Vec } from '../src/bodies.js';
 import { COTTON, OBSTACLE } from './materials.js';
 import { bySize, makeRevolution } from './shapes.js';
 import type { MakeScene } from './types.js';
+import { wornOver } from './worn.js';
 
 const LAYERS = 3;
 /** m: the waist, where the layers hang, and their hems */
@@ -57,7 +58,7 @@ export const dress: MakeScene = (size) => {
       motion: dance,
     };
   });
-  const outline = refine(bySize(size, { small: 2, quarter: 6, full: 12 }));
+  const body = makeRevolution(refine(bySize(size, { small: 2, quarter: 6, full: 12 })), around);
   return {
     name: 'dress',
     sentence: 'A skirt of three layers on a body that turns, sways and jumps.',
@@ -74,7 +75,12 @@ export const dress: MakeScene = (size) => {
     friction: { static: 0.2, kinetic: 0.2 },
     // Much less than the space between two layers, at every size of the scene.
     parameters: { activationDistance: 0.002 },
-    bodies: [...layers, { name: 'body', geometry: makeRevolution(outline, around), material: OBSTACLE, motion: dance }],
+    bodies: [...layers, { name: 'body', geometry: body, material: OBSTACLE, motion: dance }],
+    ...wornOver(
+      layers.map(({ geometry }) => geometry),
+      body,
+      around,
+    ),
     view: [-0.3, 1, -0.2],
   };
 };

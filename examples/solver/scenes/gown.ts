@@ -2,6 +2,7 @@ import type { Body, Vec } from '../src/bodies.js';
 import { COTTON, OBSTACLE } from './materials.js';
 import { bySize, makeRevolution, placed } from './shapes.js';
 import type { MakeScene, Size } from './types.js';
+import { wornOver } from './worn.js';
 
 type Outline = readonly (readonly [radius: number, z: number])[];
 
@@ -124,6 +125,11 @@ export const gown: MakeScene = (size) => {
     // Much less than the space between two layers, at every size of the scene.
     parameters: { activationDistance: 0.002 },
     bodies: [...layers, { name: 'body', geometry: placed(body, acrossOf), material: OBSTACLE, motion: dance }],
+    ...wornOver(
+      layers.map(({ geometry }) => geometry),
+      body,
+      around,
+    ),
     view: [-0.3, 1, -0.2],
   };
 };

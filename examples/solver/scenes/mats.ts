@@ -40,6 +40,7 @@ export const mats: MakeScene = (size) => {
     frames: 300,
     friction: { static: 0.3, kinetic: 0.3 },
     bodies: [...bodies, { name: 'ground', geometry: makeGrid(17, 17, 2, 2), material: OBSTACLE }],
+    pile: [...bodies.keys()],
     view: [-0.5, 1, -0.4],
   };
 };

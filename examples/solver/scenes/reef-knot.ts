@@ -1,16 +1,16 @@
 import type { Body, Vec } from '../src/bodies.js';
-import { ease, FLARE, heightAt, ROPE, SILK } from './rope.js';
+import { alongRope, bightTo, ease, FLARE, heightAt, ROPE, SILK } from './rope.js';
 import { bySize, sweep } from './shapes.js';
-import type { MakeScene } from './types.js';
+import type { MakeScene, Strand } from './types.js';
 
 /** m: half the distance of the two legs of a rope, and of its bight */
 const LEGS = 0.016;
 const BIGHT = 0.045;
 /** m: x of the ends */
 const REACH = 0.4;
-/** m/s and s of the pull at the four ends */
+/** m/s and s of the pull at the four ends, after which each bight lies close around the legs of the other rope */
 const PULL = 0.06;
-const PULLING = 1.3;
+const PULLING = 1.1;
 
 /**
  * The centre line of the rope whose legs lie at x < 0 and whose bight lies at x > 0. It passes above the other rope, which is
@@ -24,14 +24,8 @@ function centreLine(): Vec[] {
     const x = -REACH + ((REACH + FLARE) * i) / 240;
     leg.push([x, width(x), heightAt(x)]);
   }
-  const bight: Vec[] = [];
-  for (let i = 1; i < 48; i++) {
-    const angle = Math.PI * (0.5 - i / 48);
-    const x = FLARE + BIGHT * Math.cos(angle);
-    bight.push([x, BIGHT * Math.sin(angle), heightAt(x)]);
-  }
   const back = leg.map(([x, y, z]): Vec => [x, -y, z]).reverse();
-  return [...leg, ...bight, ...back];
+  return [...leg, ...bightTo(BIGHT), ...back];
 }
 
 /** Two ropes are pulled together to a reef knot (Fig. 1, below). */
@@ -53,6 +47,15 @@ export const reefKnot: MakeScene = (size) => {
       motion: ([x, y, z], time) => [x - side * PULL * Math.min(time, PULLING), y, z],
     };
   };
+  const ropes = [rope(1), rope(-1)];
+  const count = ropes[0]!.geometry.positions.length / 3;
+  const strands = ([1, -1] as const).map(
+    (side, i): Strand => ({
+      line: alongRope(i * count, around, 0, count / around - 1),
+      from: [-side, side * 0.3, 0],
+      to: [-side, -side * 0.3, 0],
+    }),
+  );
   return {
     name: 'reef-knot',
     sentence: 'Two ropes are pulled together to a reef knot.',
@@ -65,10 +68,14 @@ export const reefKnot: MakeScene = (size) => {
       maximumCost: 0.097,
     },
     timeStep: 1 / 100,
-    frames: 180,
+    frames: 160,
     gravity: [0, 0, 0],
     friction: { static: 0.3, kinetic: 0.3 },
-    bodies: [rope(1), rope(-1)],
+    // Of a pair of vertices it is as stiff as the ropes that press them together: a softer one lets targets sink in by whole radii.
+    repulsionStiffness: 1e7,
+    bodies: ropes,
+    // Each closed on its own side, the two would come apart; joined with each other they are the square knot.
+    loops: [strands],
     view: [-0.2, 0.6, -1],
   };
 };

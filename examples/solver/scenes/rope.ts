@@ -1,4 +1,4 @@
-import type { Cloth } from '../src/bodies.js';
+import type { Cloth, Vec } from '../src/bodies.js';
 
 /** Of the tubes that are knotted. */
 export const SILK: Cloth = { kind: 'cloth', density: 0.3, stretching: 1500, poisson: 0.3, bending: 1e-4 };
@@ -17,3 +17,15 @@ export const RISE = 0.014;
 
 /** m: height of a strand at x: above the other rope outside the middle of the knot, below it within. */
 export const heightAt = (x: number): number => RISE * (2 * ease((Math.abs(x) - 0.5 * FLARE) / (0.35 * FLARE)) - 1);
+
+/** Vertices along a swept rope, the first of every ring from one to another. @param first vertex of the rope */
+export const alongRope = (first: number, around: number, fromRing: number, toRing: number): number[] =>
+  Array.from({ length: toRing - fromRing + 1 }, (_, i) => first + (fromRing + i) * around);
+
+/** The bend of a rope around the legs of the other one, from one side to the other. @param width m, half of it */
+export const bightTo = (width: number): Vec[] =>
+  Array.from({ length: 47 }, (_, i): Vec => {
+    const angle = Math.PI * (0.5 - (i + 1) / 48);
+    const x = FLARE + width * Math.cos(angle);
+    return [x, width * Math.sin(angle), heightAt(x)];
+  });

@@ -17,7 +17,7 @@ export function sphereDrape(size: Size): ShellScene {
     surface: movedBy(makeGrid(sheet, sheet, SIDE, SIDE), [0.02, 0.01, RADIUS + 0.01]),
     density: 0.2,
     bending: 0.02,
-    friction: 0.3,
+    friction: { static: 0.3, kinetic: 0.3 },
     strainTolerance: 1e-4,
     obstacles: [
       {

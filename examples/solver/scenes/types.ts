@@ -18,6 +18,19 @@ export interface PaperRow {
   readonly maximumCost: number;
 }
 
+/** A line along edges of the mesh, by vertices of the whole model. Its ends, if any, are led away far into two directions. */
+export interface Strand {
+  readonly line: ArrayLike<number>;
+  readonly from?: Vec;
+  readonly to?: Vec;
+}
+
+/**
+ * Strands that are joined far away, the last one with the first, to a line that must not pass through itself or another one. No two directions that are joined are
+ * opposite. A single strand without directions is closed as it is.
+ */
+export type Loop = readonly Strand[];
+
 /** A scene of a certain size, ready to be simulated. Metres, kilograms, seconds; z points up. */
 export interface Scene {
   readonly name: string;
@@ -29,6 +42,12 @@ export interface Scene {
   /** time steps of the whole scene */
   readonly frames: number;
   readonly bodies: readonly Body[];
+  /** what is knotted or worn: every frame must have the same knot */
+  readonly loops?: readonly Loop[];
+  /** pairs of loops of which the linking number is looked at, and nothing else; default: all loops, with the knots that they are */
+  readonly linked?: readonly (readonly [number, number])[];
+  /** bodies from the lowest to the highest, by their places in `bodies`: in every frame none may lie below one that it lay above */
+  readonly pile?: readonly number[];
   /** m/s²; default: the earth's */
   readonly gravity?: Vec;
   /** Newton iterations of a time step; default 1 */

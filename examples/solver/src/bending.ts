@@ -1,4 +1,4 @@
-import type { Blocks, Force } from './force.js';
+import { type Blocks, type Force, NOT_STORED } from './force.js';
 
 /**
  * Quadratic bending (Bergou et al. 2006): ½ k Σ_hinges 3 |Σ_i c_i x_i|² / (A₀ + A₁) over inner edges. The second derivative
@@ -52,6 +52,7 @@ export class QuadraticBending implements Force {
       for (let i = 0; i < 4; i++) {
         for (let j = 0; j < 4; j++) {
           const slot = slots[4 * (at + i) + j]!;
+          if (slot === NOT_STORED) continue;
           const product = weights[at + i]! * weights[at + j]!;
           values[slot]! += product;
           values[slot + 4]! += product;

@@ -1,10 +1,13 @@
-import type { Blocks, Force } from './force.js';
+import { type Blocks, type Force, NOT_STORED } from './force.js';
 
-/** A symmetric sparse matrix of 3×3 blocks in compressed rows: the second derivative of a sum of forces. */
+/**
+ * A symmetric sparse matrix of 3×3 blocks in compressed rows: the second derivative of a sum of forces. Blocks left of the
+ * diagonal are those right of it, transposed, and not stored: half the memory to read in every product.
+ */
 export class BlockMatrix {
   /** uint32[V + 1]: where the blocks of a row begin */
   readonly rows: Uint32Array;
-  /** uint32[B], ascending within a row */
+  /** uint32[B], ascending within a row, which begins on the diagonal */
   readonly columns: Uint32Array;
   /** float64[9·B] */
   readonly values: Float64Array;
@@ -39,19 +42,32 @@ export class BlockMatrix {
   /** out = matrix · v */
   multiply(v: Float64Array, out: Float64Array): void {
     const { rows, columns, values } = this;
+    out.fill(0);
     for (let row = 0; row + 1 < rows.length; row++) {
-      let [x, y, z] = [0, 0, 0];
+      const own = 3 * row;
+      const u = v[own]!;
+      const w = v[own + 1]!;
+      const t = v[own + 2]!;
+      let x = 0;
+      let y = 0;
+      let z = 0;
       for (let at = rows[row]!; at < rows[row + 1]!; at++) {
         const c = 3 * columns[at]!;
         const b = 9 * at;
-        const [p, q, r] = [v[c]!, v[c + 1]!, v[c + 2]!];
+        const p = v[c]!;
+        const q = v[c + 1]!;
+        const r = v[c + 2]!;
         x += values[b]! * p + values[b + 1]! * q + values[b + 2]! * r;
         y += values[b + 3]! * p + values[b + 4]! * q + values[b + 5]! * r;
         z += values[b + 6]! * p + values[b + 7]! * q + values[b + 8]! * r;
+        if (c === own) continue;
+        out[c]! += values[b]! * u + values[b + 3]! * w + values[b + 6]! * t;
+        out[c + 1]! += values[b + 1]! * u + values[b + 4]! * w + values[b + 7]! * t;
+        out[c + 2]! += values[b + 2]! * u + values[b + 5]! * w + values[b + 8]! * t;
       }
-      out[3 * row] = x;
-      out[3 * row + 1] = y;
-      out[3 * row + 2] = z;
+      out[own]! += x;
+      out[own + 1]! += y;
+      out[own + 2]! += z;
     }
   }
 
@@ -59,7 +75,10 @@ export class BlockMatrix {
     const slots = new Uint32Array(n * stencils.length);
     for (let corner = 0; corner < stencils.length; corner++) {
       const first = corner - (corner % n);
-      for (let l = 0; l < n; l++) slots[corner * n + l] = 9 * this.#find(stencils[corner]!, stencils[first + l]!);
+      for (let l = 0; l < n; l++) {
+        const [row, column] = [stencils[corner]!, stencils[first + l]!];
+        slots[corner * n + l] = row <= column ? 9 * this.#find(row, column) : NOT_STORED;
+      }
     }
     return slots;
   }
@@ -75,7 +94,7 @@ export class BlockMatrix {
   }
 }
 
-/** row·V + column of every block, ascending, each once; V² is far below 2^53. */
+/** row·V + column of every block with row ≤ column, ascending, each once; V² is far below 2^53. */
 function listEntries(vertexCount: number, forces: readonly Force[]): Float64Array {
   const count = forces.reduce((sum, { stencils, stencilSize }) => sum + stencils.length * stencilSize, vertexCount);
   const all = new Float64Array(count);
@@ -84,11 +103,14 @@ function listEntries(vertexCount: number, forces: readonly Force[]): Float64Arra
   for (const { stencils, stencilSize: n } of forces) {
     for (let corner = 0; corner < stencils.length; corner++) {
       const first = corner - (corner % n);
-      for (let l = 0; l < n; l++) all[used++] = stencils[corner]! * vertexCount + stencils[first + l]!;
+      for (let l = 0; l < n; l++) {
+        const [row, column] = [stencils[corner]!, stencils[first + l]!];
+        if (row <= column) all[used++] = row * vertexCount + column;
+      }
     }
   }
-  all.sort();
+  all.subarray(0, used).sort();
   let kept = 0;
-  for (let i = 0; i < count; i++) if (i === 0 || all[i] !== all[i - 1]) all[kept++] = all[i]!;
+  for (let i = 0; i < used; i++) if (i === 0 || all[i] !== all[i - 1]) all[kept++] = all[i]!;
   return all.subarray(0, kept);
 }

@@ -30,6 +30,8 @@ export interface Cloth {
   readonly bending: number;
   /** default 'co-rotational' */
   readonly model?: 'co-rotational' | 'stvk';
+  /** least and largest principal stretch that the service lets an element have; default: none */
+  readonly strainLimits?: readonly [number, number];
 }
 
 export interface Solid {
@@ -121,8 +123,15 @@ export function assemble(bodies: readonly Body[], gravity: Vec = EARTH): Model {
   return {
     vertexCount,
     mesh: joinElements(bodies, firsts),
-    parts: bodies.map(({ name }, b): Part => ({ name, firstVertex: firsts[b]!, vertexCount: counts[b]! })),
+    parts: bodies.map(({ name, material }, b): Part => {
+      const limits = limitsOf(material);
+      return {
+        ...{ name, firstVertex: firsts[b]!, vertexCount: counts[b]! },
+        ...(limits ? { strainMin: limits[0], strainMax: limits[1] } : {}),
+      };
+    }),
     start,
+    ...(bodies.some(({ material }) => limitsOf(material)) ? { limitedRest: rest } : {}),
     startVelocity,
     masses,
     inverseMasses: masses.map((mass, v) => (isKinematic[v] ? 0 : 1 / mass)),
@@ -137,6 +146,9 @@ export function assemble(bodies: readonly Body[], gravity: Vec = EARTH): Model {
     },
   };
 }
+
+const limitsOf = (material: Material): readonly [number, number] | undefined =>
+  material.kind === 'cloth' ? material.strainLimits : undefined;
 
 const at = (x: Float64Array, v: number): Vec => [x[3 * v]!, x[3 * v + 1]!, x[3 * v + 2]!];
 

@@ -22,7 +22,7 @@ export interface SolveResult {
  * keep p = 0.
  *
  * @param isFree uint8[V]
- * @param p starts as a guess, ends as the solution
+ * @param p starts as a guess, of which the best multiple is where the search begins, and ends as the solution
  */
 export function conjugateGradients(
   operator: LinearOperator,
@@ -42,7 +42,13 @@ export function conjugateGradients(
   }
   for (let i = 0; i < n; i++) if (!isFree[Math.floor(i / 3)]) p[i] = 0;
   operator.multiply(p, q!);
-  for (let i = 0; i < n; i++) r[i] = isFree[Math.floor(i / 3)] ? b[i]! - q![i]! : 0;
+  // A guess may strain stiff elements, and be far too long. Of a·p, a = bᵀp / pᵀA p has the least energy: never more than no guess.
+  const resistance = dot(p, q!);
+  const share = resistance > 0 ? dot(b, p) / resistance : 0;
+  for (let i = 0; i < n; i++) {
+    p[i]! *= share;
+    r[i] = isFree[Math.floor(i / 3)] ? b[i]! - share * q![i]! : 0;
+  }
   precondition(inverse, r, z!);
   d!.set(z!);
   let rz = dot(r, z!);

@@ -75,6 +75,50 @@ export function spread(
 }
 
 /**
+ * out += second derivative · v of the springs ½ Σ_c k_c |P u_c|² between the two points of every contact, where u is how they move
+ * apart, and P takes its part along the normal or its part across.
+ *
+ * @param stiffness k, float64[C], N/m
+ */
+export function addSpringProducts(
+  { count, vertices, weights, normals }: Contacts,
+  stiffness: Float64Array,
+  part: 'ALONG' | 'ACROSS',
+  v: Float64Array,
+  out: Float64Array,
+): void {
+  for (let c = 0; c < count; c++) {
+    const k = stiffness[c]!;
+    if (k === 0) continue;
+    let x = 0;
+    let y = 0;
+    let z = 0;
+    for (let i = 4 * c; i < 4 * c + 4; i++) {
+      const at = 3 * vertices[i]!;
+      const w = weights[i]!;
+      x += w * v[at]!;
+      y += w * v[at + 1]!;
+      z += w * v[at + 2]!;
+    }
+    const a = normals[3 * c]!;
+    const b = normals[3 * c + 1]!;
+    const d = normals[3 * c + 2]!;
+    const along = k * (a * x + b * y + d * z);
+    const isAlong = part === 'ALONG';
+    const fx = isAlong ? along * a : k * x - along * a;
+    const fy = isAlong ? along * b : k * y - along * b;
+    const fz = isAlong ? along * d : k * z - along * d;
+    for (let i = 4 * c; i < 4 * c + 4; i++) {
+      const at = 3 * vertices[i]!;
+      const w = weights[i]!;
+      out[at]! += w * fx;
+      out[at + 1]! += w * fy;
+      out[at + 2]! += w * fz;
+    }
+  }
+}
+
+/**
  * The mass that a push along a contact moves, kg: 1 / Σ w² / m. A kinematic vertex cannot be moved.
  * @param inverseMasses float64[V], 1/kg, 0 of kinematic vertices
  * @returns 0 where no vertex can be moved

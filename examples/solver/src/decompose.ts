@@ -85,9 +85,9 @@ export function decompose(d: number, f: Float64Array, out: Decomposition): void 
       u[3 * i + k] = sum;
     }
   }
-  s[0] = normaliseOrChoose(u, 0, [1, 0, 0]);
+  s[0] = normaliseOrChoose(u, 0, () => [1, 0, 0]);
   removeComponent(u, 3, 0);
-  s[1] = normaliseOrChoose(u, 3, perpendicularTo(u));
+  s[1] = normaliseOrChoose(u, 3, perpendicularTo);
   const [x, y, z] = crossOf(u);
   if (d === 3) s[2] = u[6]! * x + u[7]! * y + u[8]! * z;
   u.set([x, y, z], 6);
@@ -112,9 +112,10 @@ function removeComponent(u: Float64Array, at: number, along: number): void {
 }
 
 /** Makes a vector a unit vector and returns its length; a vector without direction becomes `otherwise`. */
-function normaliseOrChoose(u: Float64Array, at: number, otherwise: readonly number[]): number {
+function normaliseOrChoose(u: Float64Array, at: number, otherwise: (u: Float64Array) => readonly number[]): number {
   const length = Math.hypot(u[at]!, u[at + 1]!, u[at + 2]!);
-  for (let k = 0; k < 3; k++) u[at + k] = length > Number.MIN_VALUE ? u[at + k]! / length : otherwise[k]!;
+  if (length > Number.MIN_VALUE) for (let k = 0; k < 3; k++) u[at + k]! /= length;
+  else u.set(otherwise(u), at);
   return length;
 }
 

@@ -47,7 +47,7 @@ export class Dynamics {
   }
 
   /** Expands the energy at x; the result computes targets until the next call. */
-  expandAt(input: DynamicsInput): (terms: readonly ContactTerm[], guess?: Float64Array) => Target {
+  expandAt(input: DynamicsInput): (terms: readonly ContactTerm[], guess: Float64Array) => Target {
     const { x, previous, velocity, timeStep: h } = input;
     const { masses, gravity, forces } = this.#model;
     const gradient = new Float64Array(x.length);
@@ -63,7 +63,7 @@ export class Dynamics {
     { x, prescribed, timeStep }: DynamicsInput,
     gradient: Float64Array,
     terms: readonly ContactTerm[],
-    guess: Float64Array = x,
+    guess: Float64Array,
   ): Target {
     const n = x.length;
     const operator = this.#operator(terms, timeStep);

@@ -1,8 +1,11 @@
+/** The slot of a block that is the transpose of one that is stored. */
+export const NOT_STORED = 0xffffffff;
+
 /** Where a force adds the blocks of its second derivative; see {@link BlockMatrix}. */
 export interface Blocks {
   /** 3×3 blocks, row by row */
   readonly values: Float64Array;
-  /** uint32[n·n·E]: where the block of corners k and l of element e begins in `values`, at (e·n + k)·n + l; n = stencil size */
+  /** uint32[n·n·E]: where the block of corners k and l of element e begins in `values`, at (e·n + k)·n + l, or {@link NOT_STORED}; n = stencil size */
   readonly slots: Uint32Array;
 }
 
@@ -28,6 +31,7 @@ export function addOuterProducts(blocks: Blocks, element: number, size: number, 
     const [x, y, z] = [a * d[3 * k]!, a * d[3 * k + 1]!, a * d[3 * k + 2]!];
     for (let l = 0; l < size; l++) {
       const at = slots[(element * size + k) * size + l]!;
+      if (at === NOT_STORED) continue;
       const [u, v, w] = [d[3 * l]!, d[3 * l + 1]!, d[3 * l + 2]!];
       values[at]! += x * u;
       values[at + 1]! += x * v;

@@ -1,5 +1,5 @@
 import type { ContactTerm } from './contact-term.js';
-import { type Contacts, gapOf, massOf, spread, valueAt } from './contacts.js';
+import { addSpringProducts, type Contacts, gapOf, massOf, valueAt } from './contacts.js';
 import type { Repulsion } from './repulsion.js';
 
 export interface FrictionSettings {
@@ -84,12 +84,7 @@ export class Friction implements ContactTerm {
   }
 
   addProduct(v: Float64Array, out: Float64Array): void {
-    for (let c = 0; c < this.#contacts.count; c++) {
-      const drag = this.#drags[c]!;
-      if (drag === 0) continue;
-      const [x, y, z] = tangentOf(this.#contacts, c, v);
-      spread(this.#contacts, c, [drag * x, drag * y, drag * z], out);
-    }
+    addSpringProducts(this.#contacts, this.#drags, 'ACROSS', v, out);
   }
 
   addDiagonal(blocks: Float64Array): void {

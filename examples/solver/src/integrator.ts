@@ -92,7 +92,9 @@ export class Integrator {
     let { x, contacts } = state;
     for (let k = 0; k < iterations; k++) {
       const began = performance.now();
-      const { y, solverIterations, solverResidual } = this.#target(state, x, contacts, prescribed);
+      // Goes on as before; where an iteration has begun, from what it has reached.
+      const guess = k === 0 ? x.map((value, i) => value + timeStep * state.velocity[i]!) : x;
+      const { y, solverIterations, solverResidual } = this.#target(state, { x, contacts, guess }, prescribed);
       const asked = performance.now();
       const answer = await this.#handler.step(y, repulsionDistance);
       records.push({
@@ -110,14 +112,18 @@ export class Integrator {
     return { state: { frame, x, velocity, contacts }, iterations: records };
   }
 
-  #target(state: State, x: Float64Array, contacts: Contacts, prescribed: Float64Array) {
+  #target(
+    state: State,
+    { x, contacts, guess }: { x: Float64Array; contacts: Contacts; guess: Float64Array },
+    prescribed: Float64Array,
+  ) {
     const { timeStep, friction, contactOffset: offset } = this.#settings;
     const { repulsionDistance: distance, repulsionStiffness: stiffness } = this.#settings;
     const { x: previous, velocity } = state;
     const { inverseMasses } = this.#model;
     const repulsion = new Repulsion(contacts, x, inverseMasses, { distance, stiffness });
     const solve = this.#dynamics.expandAt({ x, previous, velocity, prescribed, timeStep });
-    const free = solve([repulsion]);
+    const free = solve([repulsion], guess);
     if (!friction) return { y: free.y, solverIterations: free.solve.iterations, solverResidual: free.solve.residual };
     const estimate = { contacts, previous, y: free.y, inverseMasses, offset, repulsion, timeStep };
     const slowed = solve([repulsion, new Friction(estimate, friction)], free.y);

@@ -17,6 +17,9 @@ export interface Part {
   readonly name: string;
   readonly firstVertex: number;
   readonly vertexCount: number;
+  /** least and largest principal stretch of its elements, against `limitedRest` of the model; default: none */
+  readonly strainMin?: number;
+  readonly strainMax?: number;
 }
 
 /** What is simulated: a discrete system, without its state. */
@@ -26,6 +29,8 @@ export interface Model {
   readonly parts: readonly Part[];
   /** float64[3·V], m: free of intersections */
   readonly start: Float64Array;
+  /** float64[3·V], m: the shape at rest, where a part has limits of its strains */
+  readonly limitedRest?: Float64Array;
   /** float64[3·V], m/s */
   readonly startVelocity: Float64Array;
   /** float64[V], kg, > 0 */

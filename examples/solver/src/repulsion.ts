@@ -1,5 +1,5 @@
 import type { ContactTerm } from './contact-term.js';
-import { type Contacts, gapOf, massOf, spread } from './contacts.js';
+import { addSpringProducts, type Contacts, gapOf, massOf, spread } from './contacts.js';
 
 export interface RepulsionSettings {
   /** nearer than this, pairs push each other away, m */
@@ -77,10 +77,7 @@ export class Repulsion implements ContactTerm {
 
   /** out += second derivative · v: every contact adds k (w⊗n)(w⊗n)ᵀ. */
   addProduct(v: Float64Array, out: Float64Array): void {
-    for (let c = 0; c < this.#contacts.count; c++) {
-      const stiffness = this.#stiffness[c]!;
-      if (stiffness > 0) this.#spread(c, stiffness * gapOf(this.#contacts, c, v), out);
-    }
+    addSpringProducts(this.#contacts, this.#stiffness, 'ALONG', v, out);
   }
 
   /** @param blocks float64[9·V] */

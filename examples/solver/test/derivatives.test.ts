@@ -44,9 +44,18 @@ const productOf = (force: Force, x: Float64Array, v: Float64Array): Float64Array
   return out;
 };
 
-/** m; central differences of second order: the error is the square of this against an edge of 0.1 */
+/** m: of central differences; they err by the square of its ratio to an edge of 0.1, 1e-10 */
 const STEP = 1e-6;
+/** Of a difference: its error of 1e-10, and rounding, 1e-16 of a value over STEP; both weigh more where terms of a slope cancel. */
 const TOLERANCE = 1e-5;
+/** Unit roundoff of a double. */
+const ROUNDOFF = 2 ** -53;
+/** Of vᵀHv: 144 products, each of entries that are sums of as many, cancelling to a tenth at worst where it is zero. */
+const PRODUCT = 1e4 * ROUNDOFF;
+/** Of two such sums against each other, which pass through different entries; energies of many terms are no worse. */
+const AGREEMENT = 1e6 * ROUNDOFF;
+/** Newtons: where an exact force would be zero, and nothing is left to compare with. */
+const NO_FORCE = 1e-12;
 
 for (const [name, force] of FORCES) {
   t.test(`${name}: the gradient is the derivative of the energy (seed ${seed})`, async (t) => {
@@ -85,8 +94,8 @@ for (const [name, force] of FORCES) {
       const [v, w] = [randomVector(x.length, random), randomVector(x.length, random)];
       const [hv, hw] = [productOf(force, x, v), productOf(force, x, w)];
       const scale = Math.hypot(...hv) * Math.hypot(...w);
-      t.ok(dot(hv, v) >= -1e-12 * Math.hypot(...hv) * Math.hypot(...v));
-      t.ok(Math.abs(dot(hv, w) - dot(hw, v)) <= 1e-10 * (scale + 1e-12), 'symmetric');
+      t.ok(dot(hv, v) >= -PRODUCT * Math.hypot(...hv) * Math.hypot(...v));
+      t.ok(Math.abs(dot(hv, w) - dot(hw, v)) <= AGREEMENT * (scale + NO_FORCE), 'symmetric');
     }
   });
 
@@ -95,7 +104,7 @@ for (const [name, force] of FORCES) {
     const stretched = rest.map((value) => 1.1 * value);
     // Bending of the flat shape is zero, but this rest shape is bent: it has the same energy in every place.
     const own = name === 'quadratic bending' ? force.energy(rest) : 0;
-    t.ok(Math.abs(force.energy(moved) - own) < 1e-9 * Math.max(force.energy(stretched), own));
+    t.ok(Math.abs(force.energy(moved) - own) < 10 * AGREEMENT * Math.max(force.energy(stretched), own));
   });
 }
 
@@ -143,12 +152,12 @@ for (const [name, term] of [
       const unit = new Float64Array(12);
       unit[i] = 1;
       const own = product(unit)[i]!;
-      t.ok(Math.abs(blocks[9 * Math.floor(i / 3) + 4 * (i % 3)]! - own) <= 1e-9 * Math.abs(own) + 1e-12);
+      t.ok(Math.abs(blocks[9 * Math.floor(i / 3) + 4 * (i % 3)]! - own) <= AGREEMENT * Math.abs(own) + NO_FORCE);
     }
     // Equal and opposite: nothing is added to the momentum of all vertices.
     for (let c = 0; c < 3; c++) {
       const sum = gradient(x).reduce((total, value, i) => total + (i % 3 === c ? value : 0), 0);
-      t.ok(Math.abs(sum) <= 1e-9 * Math.hypot(...gradient(x)));
+      t.ok(Math.abs(sum) <= AGREEMENT * Math.hypot(...gradient(x)));
     }
   });
 }

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { FrameCache } from '../runner/cache.js';
+import { mostContested, strideOf, warmUpOf } from '../runner/contested.js';
 import { framesOfStrip } from '../runner/picture.js';
+import { makePlot, plotSpins, plotTogether } from '../runner/plot.js';
 import { encodePly } from '../runner/ply.js';
-import type { StepRecord } from '../runner/records.js';
+import type { Played, StepRecord } from '../runner/records.js';
 import { readSettings } from '../runner/settings.js';
-import { makeTable } from '../runner/table.js';
+import { makeStepsTable, makeTable } from '../runner/table.js';
 import { SCENES } from '../scenes/index.js';
 import { makeBlock } from '../scenes/shapes.js';
 import { assemble } from '../src/bodies.js';
@@ -24,6 +26,7 @@ const model = assemble([
 const record = (frame: number, steps: number, status = 'CONVERGED'): StepRecord => ({
   frame,
   engine: 'cpu',
+  version: '1',
   statuses: [status],
   steps,
   pullBackSteps: 0,
@@ -71,15 +74,127 @@ t.test('a cache gives back what it was given, and cuts off what an interruption 
   t.same([...cache.read(0)], [...startOf(model).x]);
 });
 
+t.test('a cache refuses to mix frames of different runs', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cache-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const facts = {
+    algorithmVersion: '1',
+    parameters: {},
+    model: 'a',
+    solver: { timeStep: 0.1, iterations: 1, tolerance: 1, maxSolverIterations: 2, repulsionStiffness: 1 },
+  };
+  const cache = new FrameCache(folder, model);
+  cache.open();
+  cache.agree({ ...facts, algorithmVersion: '0' });
+  cache.agree(facts);
+  cache.append(record(1, 1), { ...startOf(model), frame: 1 });
+  t.doesNotThrow(() => new FrameCache(folder, model).agree(facts));
+  const others = [
+    { algorithmVersion: '2' },
+    { parameters: { sigma: 1 } },
+    { model: 'b' },
+    { solver: { ...facts.solver, timeStep: 0.2 } },
+    { solver: { ...facts.solver, iterations: 2 } },
+  ];
+  for (const other of others) t.throws(() => cache.agree({ ...facts, ...other }), /are not mixed/);
+  rmSync(join(folder, 'run.json'));
+  t.throws(() => cache.agree(facts), /are not mixed/, 'frames of which nothing is known');
+});
+
+t.test('a cache may begin in the middle of a scene', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cache-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const begin = { ...startOf(model), frame: 8 };
+  const cache = new FrameCache(folder, model, begin);
+  t.equal(cache.open(), undefined);
+  cache.append(record(9, 1), { ...begin, frame: 9, x: begin.x.map((value) => Math.fround(value + 1)) });
+  t.same(
+    cache.open()?.records.map(({ frame }) => frame),
+    [9],
+  );
+  t.equal(cache.read(1)[0], Math.fround(Math.fround(model.start[0]!) + 1));
+  t.equal(
+    new FrameCache(folder, model, { ...begin, frame: 12 }).open(),
+    undefined,
+    'a window that begins later is another one',
+  );
+});
+
+t.test('the most contested frames are those with most steps, and begin where a warm-up can end', async (t) => {
+  const records = [1, 1, 9, 9, 1, 1, 8, 9, 1, 1].map((steps, i) => record(i + 1, steps));
+  t.equal(mostContested(records, 2, 1), 2);
+  t.equal(mostContested(records, 2, 3), 6);
+  t.equal(mostContested(records, 20, 4), 0, 'fewer frames than asked for: all of them');
+  const scene = SCENES.get('rotating-sphere')!('full');
+  t.equal(strideOf(scene), 4);
+  const { timeStep, frames } = warmUpOf(scene, 120);
+  t.equal(timeStep * frames, 120 * scene.timeStep);
+  t.equal(strideOf(SCENES.get('cone')!('full')), 1);
+});
+
 t.test('a table has averages and maxima, and counts what did not converge', async (t) => {
   const scene = SCENES.get('cone')!('small');
   const records = [record(1, 4), record(2, 8, 'STEP_LIMIT'), record(3, 6, 'STALLED')];
-  const table = makeTable([{ scene, size: 'small', vertices: 8, elements: '5 tetrahedra', adapter: 'cpu', records }]);
+  const facts = { vertices: 8, elements: '5 tetrahedra', adapter: 'cpu', firstFrame: 0 };
+  const table = makeTable([{ scene, size: 'small', ...facts, records }]);
+  const timed = records.map((one, i) => ({ ...one, processorTime: i + 1 }));
+  t.match(makeTable([{ scene, size: 'small', ...facts, records: timed }]), /\| 0\.2 \(0\.3\) \| 2 \(3\) \|/);
   const row = table.split('\n').find((line) => line.includes('cone, small'))!;
   const cells = row.split('|').map((cell) => cell.trim());
+  t.equal(cells[4], '3 of 30');
   t.equal(cells[5], '6 (8)');
-  t.equal(cells[6], '0.2 (0.3)');
-  t.equal(cells[12], '2');
+  t.equal(cells[8], '0.2 (0.3)');
+  t.equal(cells[9], '', 'not known');
+  t.equal(cells[17], '2');
+  t.equal(cells[18], 'not judged');
+  t.equal(cells[20], 'cpu, 1');
+});
+
+t.test('a table says whether the steps of the paper are met: the average of whole scenes only', async (t) => {
+  const scene = { ...SCENES.get('reef-knot')!('small'), frames: 3 }; // average 7, maximum 23
+  const said = (...steps: number[]): string => {
+    const records = steps.map((count, i) => record(i + 1, count));
+    const facts = { vertices: 8, elements: '', adapter: 'cpu', firstFrame: 0 };
+    const row = makeTable([{ scene, size: 'small', ...facts, records }])
+      .split('\n')
+      .find((line) => line.includes('small'))!;
+    return row.split('|')[7]!.trim();
+  };
+  t.equal(said(1, 2, 3), 'average met, maximum met');
+  t.equal(said(1, 2, 23), 'average MISSED, maximum met');
+  t.equal(said(1, 2, 24), 'average MISSED, maximum MISSED');
+  t.equal(said(22, 23), 'maximum met');
+});
+
+t.test('the short table has whole runs, and small ones where there is no larger one', async (t) => {
+  const played = (size: 'small' | 'quarter' | 'full', frames: number, steps: number): Played => {
+    const scene = { ...SCENES.get('reef-knot')!(size), frames: 2 };
+    const facts = { vertices: 8, elements: '', adapter: 'cpu', firstFrame: 0 };
+    return { scene, size, ...facts, records: Array.from({ length: frames }, (_, i) => record(i + 1, steps)) };
+  };
+  const table = makeStepsTable([played('small', 2, 3), played('quarter', 2, 24), played('full', 1, 4)]);
+  t.match(makeStepsTable([played('small', 2, 3), played('quarter', 1, 4)]), /`reef-knot`, small/);
+  t.match(table.split('\n').slice(2), [
+    '| `reef-knot`, quarter | 8 | 2 | 1 | 24 (24) | 7 (23) | average MISSED, maximum MISSED | 0 | 0 |',
+  ]);
+  t.equal(table.split('\n').length, 3);
+});
+
+t.test('charts show every line with its name and its place on the axis', async (t) => {
+  const played = (name: string, count: number, firstFrame = 0): Played => {
+    const records = Array.from({ length: count }, (_, i) => record(firstFrame + i + 1, i + 1));
+    const scene = SCENES.get(name)!('small');
+    return { scene, size: 'small', vertices: 8, elements: '', adapter: 'cpu', firstFrame, records };
+  };
+  const together = plotTogether('two time steps', [played('funnel-20', 4), played('funnel-40', 8)]);
+  t.match(together, />funnel-20<\/text>[\s\S]*>funnel-40<\/text>/);
+  t.match(together, />time, s: 0\.2<\/text>/, 'both end at the same time');
+  t.equal(together.match(/<path d="M[^"]*L/g)?.length, 6, 'three charts of two lines');
+  const spins = plotSpins(['spin-0', 'spin-45', 'spin-90'].map((name) => played(name, 1)));
+  t.match(spins, />spin, degrees: 90<\/text>/);
+  const window = makePlot(played('cone', 5, 12));
+  t.match(window, />frame 13<\/text>[\s\S]*>frame 17<\/text>/);
+  t.notMatch(`${together}${spins}${window}`, /NaN|Infinity|undefined/);
 });
 
 t.test('frames of a strip are evenly spaced, first and last included', async (t) => {
@@ -100,6 +215,7 @@ t.test('a PLY holds vertices and the surface of solids', async (t) => {
 t.test('unknown scenes and sizes are named', async (t) => {
   t.throws(() => readSettings(['--scene', 'nothing']), /No scene is named nothing/);
   t.throws(() => readSettings(['--size', 'huge']), /small, quarter, full, not huge/);
+  t.throws(() => readSettings(['--contested', '20', '--size', 'quarter']), /another size/);
   t.throws(() => readSettings(['--frames=-1']), /whole number, not -1/);
   t.same(readSettings(['--quality', 'FINE', '--parameters', '{"stepLimit":9}']).parameters, {
     stepLimit: 9,

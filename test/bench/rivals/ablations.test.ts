@@ -1,6 +1,8 @@
 import t from 'tap';
 import { Algorithm1 } from '../../../bench/rivals/ablations/algorithm-1.js';
 import { drawCharts } from '../../../bench/rivals/ablations/chart.js';
+import { playFrames } from '../../../bench/rivals/ablations/frames.js';
+import { AblatedHandler } from '../../../bench/rivals/ablations/handler.js';
 import type { ImpactSteps } from '../../../bench/rivals/ablations/impact-steps.js';
 import { lineariseAtTarget } from '../../../bench/rivals/ablations/linearise-at-target.js';
 import { augmentedLagrangian, jacobi } from '../../../bench/rivals/ablations/optimisers.js';
@@ -8,6 +10,9 @@ import { play, prepare } from '../../../bench/rivals/ablations/play.js';
 import { Rows } from '../../../bench/rivals/ablations/rows.js';
 import { GROUPS, PAPER } from '../../../bench/rivals/ablations/variants.js';
 import { ABLATION_SCENES } from '../../../bench/rivals/scenes.js';
+import { modelOf } from '../../../examples/solver/runner/play.js';
+import { makeGrid, movedBy } from '../../../examples/solver/scenes/shapes.js';
+import type { Scene } from '../../../examples/solver/scenes/types.js';
 import type { Contacts } from '../../../src/solver/cpu/contacts.js';
 import { createCpuEngine } from '../../../src/solver/cpu/engine.js';
 import type { PairSet } from '../../../src/solver/cpu/pair-set.js';
@@ -121,4 +126,29 @@ t.test('charts have a line for each variant, and escape names', async (t) => {
   t.equal(svg.match(/fill="none"/g)?.length, 3);
   t.match(svg, /r &lt; 1/);
   t.notMatch(svg, /NaN|Infinity|undefined/);
+});
+
+t.test('a variant takes the place of the service, from one target of a simulation to the next', async (t) => {
+  const cloth = { kind: 'cloth', density: 0.2, stretching: 400, poisson: 0.3, bending: 2e-5 } as const;
+  const scene: Scene = {
+    ...{ name: 'fall', sentence: 'A cloth falls onto another one.', timeStep: 1 / 20, frames: 3, view: [0, 1, 0] },
+    bodies: [
+      { name: 'upper', geometry: movedBy(makeGrid(7, 7, 0.3, 0.3), [0.01, 0.02, 0.02]), material: cloth },
+      { name: 'lower', geometry: makeGrid(7, 7, 0.3, 0.3), material: { kind: 'obstacle' } },
+    ],
+  };
+  const { records, isCutShort } = await playFrames(scene, PAPER, 3, 64);
+  t.equal(records.length, 3);
+  t.notOk(isCutShort);
+  t.ok(records[1].steps > 1, 'the cloths have met');
+  for (const { collidingPieces, intersections } of records) t.same([collidingPieces, intersections], [0, 0]);
+
+  const model = modelOf(scene);
+  const handler = new AblatedHandler(model, scene.parameters ?? {}, PAPER, 64);
+  const fallen = model.start.map((value, i) => (i % 3 === 2 && !model.isKinematic[(i - 2) / 3] ? value - 0.03 : value));
+  const { positions, contacts } = await handler.step(fallen, 2 * handler.activationDistance);
+  t.ok(contacts.count > 0);
+  t.same(handler.toCaller(handler.path.at(-1)!), positions);
+  await handler.step(fallen, 2 * handler.activationDistance);
+  t.same(handler.toCaller(handler.path[0]), positions, 'the next path begins where the last one ended');
 });

@@ -1,4 +1,5 @@
-import { type Contacts, NO_CONTACTS, valueAt } from '../contacts.js';
+import { type Contacts, NO_CONTACTS, spread, valueAt } from '../contacts.js';
+import type { FrictionSettings } from '../friction.js';
 import { BlockRows } from './block-rows.js';
 import type { Constraint } from './constraint.js';
 
@@ -9,13 +10,14 @@ export interface ContactSettings {
   readonly softness: number;
   /** D of the tangential directions, likewise (3.30) */
   readonly tangentialSoftness: number;
-  /** Coulomb's coefficient; 0 = no tangential constraints */
-  readonly friction: number;
+  /** absent = no tangential constraints */
+  readonly friction?: FrictionSettings;
 }
 
 /**
  * Contacts of an answer as constraints (3.26, 3.28): the gap along the normal is kept, and the two points do not move along each
- * other. Unlike the thesis', they only push, and hold no stronger than Coulomb's law allows: {@link release} lets go of the others.
+ * other. Unlike the thesis', they only push, and hold no stronger than Coulomb's law allows: {@link release} lets go of the others. What slides is held back by a
+ * constant force, {@link addKinetic}.
  */
 export class ContactConstraint implements Constraint {
   readonly rows: BlockRows;
@@ -26,6 +28,8 @@ export class ContactConstraint implements Constraint {
   readonly #settings: ContactSettings;
   /** float64[9·C]: normal and two tangents; zero where released */
   readonly #axes: Float64Array;
+  /** float64[3·C]: what the multipliers of the tangential directions were cut to where a contact slides, as a vector */
+  readonly #drags: Float64Array;
 
   /** @param previous float64[3·V]: where the time step begins */
   constructor(contacts: Contacts, previous: Float64Array, settings: ContactSettings) {
@@ -34,12 +38,13 @@ export class ContactConstraint implements Constraint {
     this.#settings = settings;
     const { count, vertices, normals } = contacts;
     this.#axes = new Float64Array(9 * count);
+    this.#drags = new Float64Array(3 * count);
     this.softness = new Float64Array(3 * count);
     // Places that a contact does not use repeat its first vertex with weight 0.
     this.rows = new BlockRows(Array.from({ length: count }, (_, c) => [...vertices.subarray(4 * c, 4 * c + 4)]));
     for (let c = 0; c < count; c++) {
       const n = normals.subarray(3 * c, 3 * c + 3) as unknown as [number, number, number];
-      this.#axes.set([...n, ...(settings.friction > 0 ? tangentsOf(n) : [])], 9 * c);
+      this.#axes.set([...n, ...(settings.friction ? tangentsOf(n) : [])], 9 * c);
       this.softness.set([settings.softness, settings.tangentialSoftness, settings.tangentialSoftness], 3 * c);
     }
     this.#fill();
@@ -60,19 +65,42 @@ export class ContactConstraint implements Constraint {
   }
 
   /**
-   * Lets go of contacts that pull, and of tangential directions that hold stronger than friction does.
+   * Lets go of contacts that pull, and of tangential directions that hold stronger than static friction does: these slide, and what they
+   * held with is cut to μ_kinetic times the normal multiplier. Both are of the projection before, so that friction lags behind by
+   * one round; it is less than what would hold the contact, so it never turns a motion round.
    * @param multipliers float64[...]: of C(x) = D λ, x = x̃ − M⁻¹ Bᵀ λ: a contact pushes where its own is negative
    * @returns whether any was let go of
    */
   release(multipliers: Float64Array, first: number): boolean {
+    const { friction = { static: 0, kinetic: 0 } } = this.#settings;
     const before = this.#axes.slice();
     for (let c = 0; c < this.#contacts.count; c++) {
       const [n, t, u] = multipliers.subarray(first + 3 * c, first + 3 * c + 3) as unknown as [number, number, number];
-      if (n > 0) this.#axes.fill(0, 9 * c, 9 * c + 9);
-      else if (Math.hypot(t, u) > -this.#settings.friction * n) this.#axes.fill(0, 9 * c + 3, 9 * c + 9);
+      const held = Math.hypot(t, u);
+      if (n > 0) {
+        this.#axes.fill(0, 9 * c, 9 * c + 9);
+        this.#drags.fill(0, 3 * c, 3 * c + 3);
+      } else if (held > -friction.static * n) {
+        const share = Math.min(1, (-friction.kinetic * n) / held);
+        for (let i = 0; i < 3; i++) {
+          const along = t * this.#axes[9 * c + 3 + i]! + u * this.#axes[9 * c + 6 + i]!;
+          this.#drags[3 * c + i] = share * along;
+        }
+        this.#axes.fill(0, 9 * c + 3, 9 * c + 9);
+      }
     }
     this.#fill();
     return before.some((value, i) => value !== this.#axes[i]);
+  }
+
+  /** The predicted state x̃ as kinetic friction leaves it. @param inverseMasses float64[V], 1/kg */
+  addKinetic(predicted: Float64Array, inverseMasses: Float64Array): Float64Array {
+    const pushed = new Float64Array(predicted.length);
+    for (let c = 0; c < this.#contacts.count; c++) {
+      const [x, y, z] = this.#drags.subarray(3 * c, 3 * c + 3) as unknown as [number, number, number];
+      spread(this.#contacts, c, [x, y, z], pushed);
+    }
+    return predicted.map((value, i) => value - inverseMasses[Math.floor(i / 3)]! * pushed[i]!);
   }
 
   #fill(): void {

@@ -36,8 +36,9 @@ export interface IsometricRecord {
   /** of the red triangles in the answer and in the last target */
   readonly strain: number;
   readonly targetStrain: number;
-  /** of the edges of the base mesh: | distance of black nodes / rest − 1 | */
+  /** of the edges of the base mesh, | distance of black nodes / rest − 1 |, in the answer and in the last target */
   readonly edgeStrain: number;
+  readonly targetEdgeStrain: number;
   /** J */
   readonly bendingEnergy: number;
   /** largest |x' − y| of the last call, m */
@@ -106,12 +107,23 @@ export class IsometricIntegrator {
       const targetStrain = this.#inextensibility.strain(y);
       const bendingEnergy = this.#bending.energy(x);
       const edgeStrain = this.#edgeStrain(x);
+      const targetEdgeStrain = this.#edgeStrain(y);
       const counts = { calls, iterations, solverIterations, contacts: used };
       return {
         state: { frame: state.frame + 1, x, velocity, contacts },
         record: {
           ...counts,
-          ...{ strain, targetStrain, edgeStrain, bendingEnergy, distance, projectionMs, serviceMs, report },
+          ...{
+            strain,
+            targetStrain,
+            edgeStrain,
+            targetEdgeStrain,
+            bendingEnergy,
+            distance,
+            projectionMs,
+            serviceMs,
+            report,
+          },
         },
       };
     }
@@ -134,7 +146,8 @@ export class IsometricIntegrator {
     const isDone = (x: Float64Array): boolean => this.#inextensibility.strain(x) <= strainTolerance;
     let [iterations, solverIterations] = [0, 0];
     for (let round = 0; ; round++) {
-      const projected = project(predicted, inverseMasses, constraints, projection, isDone);
+      const slowed = touching.addKinetic(predicted, inverseMasses);
+      const projected = project(slowed, inverseMasses, constraints, projection, isDone);
       iterations += projected.iterations;
       solverIterations += projected.solverIterations;
       const hasReleased = contacts.count > 0 && touching.release(projected.multipliers.at(-1)!, 0);

@@ -1,4 +1,5 @@
 import { assemble, type Body, type Geometry, type Vec } from '../bodies.js';
+import type { FrictionSettings } from '../friction.js';
 import type { Model } from '../model.js';
 import { type Subdivision, subdivide } from './subdivision.js';
 
@@ -19,8 +20,8 @@ export interface ShellScene {
   /** nodes of the base mesh that are held */
   readonly pins?: readonly number[];
   readonly obstacles: readonly Body[];
-  /** Coulomb's coefficient; default 0 */
-  readonly friction?: number;
+  /** default: none */
+  readonly friction?: FrictionSettings;
   /** of distances within the surface, | length / rest − 1 | */
   readonly strainTolerance: number;
   /** direction of view in pictures */

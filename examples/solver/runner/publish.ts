@@ -1,0 +1,175 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { SCENES } from '../scenes/index.js';
+import { type Scene, SIZES, type Size } from '../scenes/types.js';
+import { type State, startOf } from '../src/integrator.js';
+import type { Model } from '../src/model.js';
+import { FrameCache } from './cache.js';
+import { readRecords } from './contested.js';
+import { describeElements, judgeOrder, modelOf } from './play.js';
+import { makePlot, plotSpins, plotTogether } from './plot.js';
+import type { Played, StepRecord } from './records.js';
+import { makeStepsTable, makeTable } from './table.js';
+
+const HELP = `node dist/examples/solver/runner/publish.js [options]
+
+Gathers what npm run scenes has saved into a folder that is small enough to keep: the records of every run, compressed, its plot and
+its strip of pictures; figures that compare runs; a table, and what is missing; and a short table into a document. Runs that were published before, and are not in the
+folder of the runner, stay.
+
+  --from FOLDER    default: out/scenes
+  --to FOLDER      default: examples/solver/results
+  --document FILE  default: docs/scenes.md, where its short table is marked
+`;
+
+/** A folder of the runner, as it was found. */
+interface Found {
+  readonly title: string;
+  readonly size: Size;
+  readonly isWindow: boolean;
+  readonly played: Played;
+}
+
+/** What became of knots and piles, by title: the frames that say so are not published. */
+type Verdicts = Record<string, Pick<Played, 'knot' | 'pile'>>;
+
+/** @returns undefined for titles of something else, and for runs without a frame */
+function find(
+  title: string,
+  records: readonly StepRecord[],
+  judge: (scene: Scene, model: Model, begin: State) => Verdicts[string],
+): Found | undefined {
+  const [, name, size, window] = title.match(/^(.+)-(small|quarter|full)(-contested)?$/) ?? [];
+  const make = SCENES.get(name ?? '');
+  if (!make || records.length === 0) return undefined;
+  const scene = make(size as Size);
+  const model = modelOf(scene);
+  const firstFrame = records[0]!.frame - 1;
+  const played: Played = {
+    ...{ scene, records, size: size as Size, vertices: model.vertexCount, elements: describeElements(model) },
+    adapter: [...new Set(records.map(({ engine }) => engine))].join(', '),
+    firstFrame,
+    ...judge(scene, model, { ...startOf(model), frame: firstFrame }),
+  };
+  return { title, size: size as Size, isWindow: window !== undefined, played };
+}
+
+/** Runs in the folder of the runner. */
+const findPlayed = (from: string): Found[] =>
+  readdirSync(from).flatMap((title) => {
+    const folder = join(from, title);
+    const judge = (scene: Scene, model: Model, begin: State) =>
+      judgeOrder(scene, model, new FrameCache(folder, model, begin));
+    return find(title, readRecords(folder), judge) ?? [];
+  });
+
+/** Runs that were published before. */
+function findPublished(to: string): Found[] {
+  const folder = join(to, 'records');
+  if (!existsSync(folder)) return [];
+  const file = join(folder, VERDICTS);
+  const verdicts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Verdicts) : {};
+  return readdirSync(folder).flatMap((name) => {
+    if (!name.endsWith(RECORDS)) return [];
+    const title = name.slice(0, -RECORDS.length);
+    const lines = gunzipSync(readFileSync(join(folder, name)))
+      .toString()
+      .trim()
+      .split('\n');
+    return (
+      find(
+        title,
+        lines.map((line) => JSON.parse(line) as StepRecord),
+        () => verdicts[title] ?? {},
+      ) ?? []
+    );
+  });
+}
+
+const RECORDS = '.jsonl.gz';
+const VERDICTS = 'verdicts.json';
+
+/** Runs of one size whose scenes' names begin so, in the order of the scenes; those that are complete. */
+const family = (all: readonly Found[], size: Size, prefix: string): Played[] =>
+  all
+    .filter((found) => found.size === size && !found.isWindow)
+    .map(({ played }) => played)
+    .filter(({ scene, records }) => scene.name.startsWith(prefix) && records.length === scene.frames);
+
+/** Scenes of a size that have not been played to their end, each with how far they came. */
+function missing(all: readonly Found[], size: Size): string {
+  const lacking = [...SCENES.keys()].flatMap((name) => {
+    const scene = SCENES.get(name)!(size);
+    const of = (isWindow: boolean): number =>
+      all.find((f) => f.size === size && f.isWindow === isWindow && f.played.scene.name === name)?.played.records
+        .length ?? 0;
+    const [whole, window] = [of(false), of(true)];
+    if (whole === scene.frames) return [];
+    return [`${name} (${whole} of ${scene.frames}${window > 0 ? `, ${window} contested` : ''})`];
+  });
+  return lacking.length === 0 ? 'none' : lacking.join(', ');
+}
+
+/** Where the short table stands in the document. */
+const MARKED = /(<!-- generated: steps -->\n)[\s\S]*?(\n<!-- end -->)/;
+
+function publish(from: string, to: string, document: string): void {
+  const order = [...SCENES.keys()];
+  const fresh = findPlayed(from);
+  const kept = findPublished(to).filter(({ title }) => !fresh.some((found) => found.title === title));
+  const all = [...fresh, ...kept].sort(
+    (a, b) => order.indexOf(a.played.scene.name) - order.indexOf(b.played.scene.name),
+  );
+  for (const folder of ['records', 'plots', 'strips', 'figures']) mkdirSync(join(to, folder), { recursive: true });
+  for (const { title, played } of fresh) {
+    writeFileSync(
+      join(to, 'records', `${title}${RECORDS}`),
+      gzipSync(readFileSync(join(from, title, 'steps.jsonl')), { level: 9 }),
+    );
+    writeFileSync(join(to, 'plots', `${title}.svg`), makePlot(played));
+    const strip = join(from, title, 'strip.png');
+    if (existsSync(strip)) copyFileSync(strip, join(to, 'strips', `${title}.png`));
+  }
+  const verdicts: Verdicts = Object.fromEntries(
+    all.flatMap(({ title, played: { knot, pile } }) =>
+      knot || pile ? [[title, { ...(knot ? { knot } : {}), ...(pile ? { pile } : {}) }]] : [],
+    ),
+  );
+  writeFileSync(join(to, 'records', VERDICTS), `${JSON.stringify(verdicts, null, 1)}\n`);
+  const text = [
+    '# Scenes that were played',
+    '`npm run scenes`, gathered by `node dist/examples/solver/runner/publish.js`.',
+  ];
+  for (const size of SIZES) {
+    const spins = family(all, size, 'spin-');
+    if (spins.length > 1) writeFileSync(join(to, 'figures', `spin-${size}.svg`), plotSpins(spins));
+    const funnels = family(all, size, 'funnel-');
+    const heading = `funnel, ${size}: four time steps`;
+    if (funnels.length > 1) writeFileSync(join(to, 'figures', `funnel-${size}.svg`), plotTogether(heading, funnels));
+    const ofSize = all.filter((found) => found.size === size).map(({ played }) => played);
+    if (ofSize.length === 0) continue;
+    text.push(`## Size ${size}`, makeTable(ofSize).trim());
+    if (size !== 'small') text.push(`Not played to their end: ${missing(all, size)}.`);
+  }
+  writeFileSync(join(to, 'table.md'), `${text.join('\n\n')}\n`);
+  const steps = makeStepsTable(all.filter(({ isWindow }) => !isWindow).map(({ played }) => played));
+  const told = readFileSync(document, 'utf8');
+  if (!MARKED.test(told)) throw new Error(`${document} does not mark where the table is to stand.`);
+  writeFileSync(
+    document,
+    told.replace(MARKED, (_all, open: string, close: string) => open + steps + close),
+  );
+}
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string', default: join('out', 'scenes') },
+    to: { type: 'string', default: join('examples', 'solver', 'results') },
+    document: { type: 'string', default: join('docs', 'scenes.md') },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help) process.stdout.write(HELP);
+else publish(values.from, values.to, values.document);
