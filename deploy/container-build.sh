@@ -19,18 +19,27 @@ mkdir -p "$target"
 packages() {
   cp package.json package-lock.json "$target/"
   npm ci --prefix "$target" --omit=dev --no-audit --no-fund
+  # The WebGPU library brings its program for five systems; this is one of them. Maps, types and tests are for those who write programs.
+  local system
+  system="$(node -p '`${process.platform}-${process.arch}`')"
+  find "$target/node_modules/webgpu/dist" -mindepth 1 -maxdepth 1 ! -name "$system" -exec rm -r {} +
+  find "$target/node_modules" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+  find "$target/node_modules" -type d \( -name test -o -name tests -o -name __tests__ \) -prune -exec rm -r {} +
 }
 
 files() {
   node deploy/prepare.mjs
-  mkdir -p "$target/dist" "$target/gpu" "$target/examples"
+  mkdir -p "$target/dist" "$target/gpu" "$target/examples" "$target/src/plan"
   cp package.json LICENSE "$target/"
   # Remove the files of an earlier build.
-  rm -rf "$target"/{dist/src,dist/gpu,gpu/kernels,examples/pairs,proto}
-  cp -R dist/src dist/gpu "$target/dist/"
+  rm -rf "$target"/{dist/src,dist/gpu,dist/page,gpu/kernels,examples/pairs,checker,proto,src/plan/costs}
+  cp -R dist/src dist/gpu dist/page "$target/dist/"
+  find "$target/dist" -type f \( -name '*.map' -o -name '*.d.ts' \) -delete
   cp -R gpu/kernels "$target/gpu/"
   cp -R examples/pairs "$target/examples/"
+  cp -R checker "$target/"
   cp -R proto "$target/"
+  cp -R src/plan/costs "$target/src/plan/"
 }
 
 case "$part" in

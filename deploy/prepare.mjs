@@ -12,6 +12,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generate, isGenerated } from './generate.mjs';
 import { withLock } from './lock.mjs';
+import { buildPage, isPageBuilt } from './page.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const at = (...names) => join(root, ...names);
@@ -22,6 +23,7 @@ const INSTALL_STAMP = at('node_modules', '.interstice-install');
 const BUILD_STAMP = at('dist', '.build-stamp');
 const BUILD_INFO = at('dist', '.tsbuildinfo');
 const LOCK = at('.build', 'prepare.lock');
+const COMPILER = at('node_modules', 'typescript', 'bin', 'tsc');
 const EXECUTABLE = 0o755;
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'];
 
@@ -42,6 +44,8 @@ const listFiles = (folder, keep) =>
 
 const isSource = (name) => name.endsWith('.ts') && !name.endsWith('.d.ts');
 const listSources = () => SOURCE_FOLDERS.flatMap((folder) => listFiles(folder, isSource));
+/** The page is bundled; the compiler writes only those of its modules that tests use. */
+const isCompiled = (source) => !source.split(sep).join('/').startsWith('src/page/');
 const outputOf = (source) => join('dist', source.replace(/\.ts$/, '.js'));
 
 const hashFiles = (files) => {
@@ -100,7 +104,7 @@ const install = async () => {
 
 const isBuilt = (sources) =>
   readText(BUILD_STAMP) === hashFiles([...sources, ...BUILD_SETTINGS]) &&
-  sources.every((source) => existsSync(at(outputOf(source))));
+  sources.filter(isCompiled).every((source) => existsSync(at(outputOf(source))));
 
 /** Outputs of deleted sources, tests above all, would still be found and run. */
 const removeOrphans = (sources) => {
@@ -119,9 +123,11 @@ const build = async (isForced) => {
   if (isForced) rmSync(at('dist'), { recursive: true, force: true });
   removeOrphans(sources);
   // The compiler trusts its own record and would not write a removed output again.
-  if (!sources.every((source) => existsSync(at(outputOf(source))))) rmSync(BUILD_INFO, { force: true });
+  if (!sources.filter(isCompiled).every((source) => existsSync(at(outputOf(source)))))
+    rmSync(BUILD_INFO, { force: true });
   say(`Compiling ${sources.length} files …`);
-  await run('The TypeScript compiler', process.execPath, [at('node_modules', 'typescript', 'bin', 'tsc'), '-p', root]);
+  const compile = (folder) => run('The TypeScript compiler', process.execPath, [COMPILER, '-p', folder]);
+  await Promise.all([compile(root), compile(at('src', 'page'))]);
   // npx makes the command executable only once per folder, when it links it; each build writes new files.
   for (const file of Object.values(JSON.parse(readText(at('package.json'))).bin)) chmodSync(at(file), EXECUTABLE);
   mkdirSync(at('dist'), { recursive: true });
@@ -129,7 +135,10 @@ const build = async (isForced) => {
 };
 
 const isReady = () =>
-  readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) && isGenerated() && isBuilt(listSources());
+  readText(INSTALL_STAMP) === hashFiles(['package-lock.json']) &&
+  isGenerated() &&
+  isBuilt(listSources()) &&
+  isPageBuilt();
 
 const main = async () => {
   const unknown = process.argv.slice(2).filter((argument) => argument !== '--force');
@@ -143,6 +152,7 @@ const main = async () => {
     await install();
     if (await generate()) say('Generated the code of the contract.');
     await build(isForced);
+    if (await buildPage(isForced)) say('Bundled the page.');
   };
   await withLock(LOCK, work, (pid) => say(`Waiting for process ${pid}, which is preparing this folder …`));
   say(`Ready after ${((performance.now() - since) / 1000).toFixed(1)} s.`);

@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -24,6 +24,8 @@ const START_LIMIT_MS = 60_000;
 const LOOP_LIMIT_MS = 180_000;
 const BUILD_LIMIT_MS = 600_000;
 const FRAMES = 60;
+/** By then the sheets lie on the ball and over each other. */
+const BULLET_FRAMES = 25;
 /** The server is killed when a loop has reported this frame. */
 const KILL_AT = 20;
 
@@ -46,6 +48,44 @@ const works = (command, ...args) => run(command, args).status === 0;
 const findPython = () =>
   ['python3', '/usr/bin/python3'].find((python) => works(python, '-c', 'import numpy, grpc, google.protobuf'));
 
+/** Builds the wheel without network, as for publishing, and installs it in a folder that holds nothing else. */
+const installWheel = (python, folder) => {
+  const source = join(build, 'wheel', 'clients', 'python');
+  for (const old of [folder, join(build, 'wheel')]) rmSync(old, { recursive: true, force: true });
+  // A copy, because setuptools builds beside the sources.
+  for (const part of ['interstice', 'pyproject.toml', 'setup.py', 'generate.py', 'README.md']) {
+    cpSync(join(clients, 'python', part), join(source, part), {
+      recursive: true,
+      filter: (path) => !/[/\\](v1|__pycache__)$/.test(path),
+    });
+  }
+  cpSync(join(root, 'proto'), join(build, 'wheel', 'proto'), { recursive: true });
+  const pip = (...args) =>
+    run(python, ['-m', 'pip', ...args, '--no-deps', '--no-index'], { cwd: join(build, 'wheel') });
+  const made = pip('wheel', '--no-build-isolation', '-w', 'out', './clients/python');
+  const installed = pip('install', '--find-links', 'out', '--target', folder, 'interstice');
+  const output = [made, installed].map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
+  const names = ['py.typed', join('v1', 'collision_pb2.pyi'), join('v1', 'collision_pb2_grpc.pyi')];
+  const isWhole = names.every((name) => existsSync(join(folder, 'interstice', name)));
+  check(made.status === 0 && installed.status === 0 && isWhole, 'python: the wheel is built and installed', output);
+  if (!works(python, '-m', 'mypy', '--version')) skip('python: types', 'no python3-mypy');
+  else {
+    const typed = run(python, ['-m', 'mypy', '--config-file', join(source, 'pyproject.toml'), 'interstice'], {
+      cwd: folder,
+    });
+    check(typed.status === 0, 'python: mypy --strict finds nothing', `${typed.stdout}${typed.stderr}`);
+  }
+  return isWhole;
+};
+
+/**
+ * The example of a page as a program: its blocks of code one after the other, as they are written, but for the ports.
+ */
+const exampleOf = (page, { http, grpc }) =>
+  [...readFileSync(page, 'utf8').matchAll(/^```(?:python|ts)\n([\s\S]*?)^```/gm)]
+    .map(([, code]) => code.replaceAll('127.0.0.1:8080', http).replaceAll('127.0.0.1:50051', grpc))
+    .join('\n');
+
 /**
  * Builds a client; returns its tests and its loops, as commands that take the address as an argument. Loops over TLS read
  * the authority from the environment, from a variable that depends on the library.
@@ -57,15 +97,18 @@ const preparePython = () => {
     return skip('the Python client', 'no protoc with grpc_python_plugin');
   }
   const folder = join(build, 'python');
-  rmSync(folder, { recursive: true, force: true });
-  for (const part of ['interstice', 'falling_cloth.py', 'test_client.py', 'test_tls.py']) {
+  if (!installWheel(python, folder)) return undefined;
+  const tests = ['support', 'test_client', 'test_sessions', 'test_jobs', 'test_untangle', 'test_grpc', 'test_tls'];
+  for (const part of ['falling_cloth.py', ...tests.map((name) => `${name}.py`)]) {
     cpSync(join(clients, 'python', part), join(folder, part), { recursive: true });
   }
-  const made = run(python, [join(clients, 'python', 'generate.py'), folder]);
-  check(made.status === 0, 'python: the stubs are generated', `${made.stdout}${made.stderr}`);
-  if (made.status !== 0) return undefined;
   const loop = [python, join(folder, 'falling_cloth.py')];
   return {
+    example: (addresses) => {
+      writeFileSync(join(folder, 'readme.py'), exampleOf(join(clients, 'python', 'README.md'), addresses));
+      return [python, join(folder, 'readme.py')];
+    },
+    prints: /^[A-Z_]+ \[[\d.e\s-]+\]\n(?:\d+ [\d.e-]+\n)+$/,
     tests: ({ http, grpc }) => [python, join(folder, 'test_client.py'), `http://${http}`, `grpc://${grpc}`],
     loops: [
       ['python, HTTP', ({ http }) => [...loop, `http://${http}`]],
@@ -94,9 +137,26 @@ const prepareCpp = () => {
   const isBuilt = steps.every((step) => step.status === 0);
   check(isBuilt, 'c++: the client is built', steps.map((step) => `${step.stdout}${step.stderr}`).join(''));
   if (!isBuilt) return undefined;
+  // A project of its own finds the installed package.
+  const [installed, example] = [join(build, 'cpp-installed'), join(build, 'cpp-example')];
+  for (const old of [installed, example]) rmSync(old, { recursive: true, force: true });
+  const uses = [
+    ['--install', folder, '--prefix', installed],
+    ['-S', join(clients, 'cpp', 'example'), '-B', example, `-DCMAKE_PREFIX_PATH=${installed}`],
+    ['--build', example],
+  ].map((args) => run('cmake', args));
+  const isUsed = uses.every((step) => step.status === 0);
+  check(
+    isUsed,
+    'c++: find_package finds what was installed',
+    uses.map((step) => `${step.stdout}${step.stderr}`).join(''),
+  );
   const loop = join(folder, 'falling_cloth');
   return {
     tests: ({ grpc }) => [join(folder, 'client_test'), grpc],
+    ...(existsSync(join(folder, 'two_worlds')) ? { bullet: join(folder, 'two_worlds') } : {}),
+    ...(isUsed ? { example: ({ grpc }) => [join(example, 'two_triangles'), `grpc://${grpc}`] } : {}),
+    prints: /^(?:\d+ steps so far\n)+[A-Z_]+, height 0\.0\d+\n$/,
     loops: [
       ['c++', ({ grpc }) => [loop, grpc]],
       ['c++, stream', ({ grpc }) => [loop, grpc, '--stream']],
@@ -109,6 +169,13 @@ const prepareCpp = () => {
 /** The other tests of this client are part of `npm test`. */
 const inTypescript = (program, ...args) => [process.execPath, join(clients, 'typescript', program), ...args];
 const typescript = {
+  example: (addresses) => {
+    // Inside the package, whose name the example imports.
+    const path = join(build, 'readme.mjs');
+    writeFileSync(path, exampleOf(join(clients, 'typescript', 'README.md'), addresses));
+    return [process.execPath, path];
+  },
+  prints: /^[A-Z_]+ 0\.0\d+\n(?:JOB_[A-Z]+ \S+\n)+[A-Z_]+\n$/,
   loops: [['typescript', ({ http }) => inTypescript('falling-cloth.mjs', `http://${http}`)]],
   tlsTests: [['typescript, HTTPS', (tlsArguments) => inTypescript('tls-test.mjs', ...tlsArguments('https'))]],
   tlsLoops: [
@@ -158,6 +225,26 @@ const kill = async (server) => {
 };
 
 const TALLY = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m;
+
+/** Sheets of Bullet, whose world alone intersects and whose guarded world must not. */
+const testBullet = (command, { grpc }) => {
+  if (!command) {
+    total.skipped += 1;
+    return print('skip  c++: the example with Bullet: no libbullet-dev (deploy/install-bullet.sh)');
+  }
+  const ran = run(command, [`grpc://${grpc}`, '--frames', String(BULLET_FRAMES)], { timeout: LOOP_LIMIT_MS });
+  const output = `${ran.stdout}${ran.stderr}${ran.error ?? ''}`;
+  const counts = [...output.matchAll(/: (\d+) of (\d+) frames intersect/g)].map(([, ...numbers]) =>
+    numbers.map(Number),
+  );
+  const [[alone] = [], [guarded, frames] = []] = counts;
+  const isRight = ran.status === 0 && alone > 0 && guarded === 0 && frames === BULLET_FRAMES;
+  check(
+    isRight,
+    `c++: Bullet's cloth intersects in ${alone} of ${frames} frames alone and in ${guarded} with Interstice`,
+    output,
+  );
+};
 
 /** Asynchronous, because this process also runs the proxies of some tests. */
 const runTests = async (name, [command, ...args]) => {
@@ -220,6 +307,13 @@ const testPlain = async (parts, addresses) => {
   let server = await startServer(addresses);
   try {
     for (const [name, part] of parts) {
+      if (part.example) {
+        const [command, ...args] = part.example(addresses);
+        const ran = run(command, args, { timeout: LOOP_LIMIT_MS });
+        const isRight = ran.status === 0 && part.prints.test(ran.stdout);
+        check(isRight, `${name}: the example of its page runs`, `${ran.stdout}${ran.stderr}${ran.error ?? ''}`);
+      }
+      if (name === 'c++') testBullet(part.bullet, addresses);
       if (part.tests) await runTests(name, part.tests(addresses));
       for (const [what, commandOf] of part.loops) server = await runLoop(what, commandOf(addresses), server, addresses);
     }

@@ -22,7 +22,7 @@ const TEST_FOLDERS = [join(root, 'dist', 'test'), join(root, 'dist', 'examples',
 /** Files at once that compute: one a core on a small machine. */
 const COMPUTING_LANES = 2;
 /** Files that start services and mostly wait for them, for a clock or for a socket: one more at a time costs little. */
-const WAITING = /^(examples\/solver\/test\/scenes|bench|cli|clients|conformance|rough|server|transport)\b/;
+const WAITING = /^(examples\/solver\/test\/(scenes|service)|bench|cli|clients|conformance|rough|server|transport)\b/;
 /** The slowest file takes seconds; two minutes leave room for a machine that is busy otherwise. */
 const FILE_LIMIT_MS = 120_000;
 /** On SIGTERM tap prints what was still running; then the process is killed. */

@@ -1,0 +1,164 @@
+/**
+ * Builds the page that the service shows at `/` into dist/page: scripts and styles bundled into files that carry the hash
+ * of their content in their names, `index.html` that names them, and `interstice.html`, which holds everything in one
+ * file, opens without a server, and is what `interstice explain` fills with data.
+ *
+ *     node deploy/page.mjs
+ *
+ * Imports only Node's own modules at once, because prepare.mjs imports it before the packages are installed.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const SOURCE = join(root, 'src', 'page');
+const OUTPUT = join(root, 'dist', 'page');
+const STAMP = '.stamp';
+const CONTRACT = join(root, 'proto', 'interstice', 'v1', 'collision.proto');
+/** The message that the page reads as protobuf, with what it consists of. */
+const READ_AS_BYTES = 'interstice.v1.ResolveResponse';
+/** Folders whose files may end up in the bundle. */
+const FOLDERS = ['src/page', 'src/client', 'src/contract', 'src/mesh', 'checker', 'proto'];
+
+/** What the template has in place of the links to script and styles, and of the data of a report. */
+const HEAD_MARK = '<!-- head -->';
+const SCRIPT_MARK = '<!-- script -->';
+
+const hashOf = (text) => createHash('sha256').update(text).digest('hex').slice(0, 12);
+const digestOf = (text) => `sha256-${createHash('sha256').update(text).digest('base64')}`;
+
+const stampOf = () => {
+  const hash = createHash('sha256');
+  const files = FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name)),
+  );
+  // The lock file states the versions of the bundler and of the packages in the bundle.
+  for (const file of [...files.sort(), fileURLToPath(import.meta.url), join(root, 'package-lock.json')]) {
+    hash.update(relative(root, file).split(sep).join('/')).update(readFileSync(file)).update('\0');
+  }
+  return hash.digest('hex');
+};
+
+/** Whether dist/page holds what these sources make. */
+export const isPageBuilt = () => {
+  const stamp = join(OUTPUT, STAMP);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === stampOf();
+};
+
+/** The tables by which the page reads a message, see src/page/service/decode.ts. */
+export const contractTables = async () => {
+  const { default: protobuf } = await import('protobufjs');
+  const contract = new protobuf.Root();
+  // Types of the standard library are in the library.
+  contract.resolvePath = (_origin, target) => (target.startsWith('google/') ? null : target);
+  await contract.load(CONTRACT, { keepCase: false });
+  contract.resolveAll();
+  const tables = { messages: {}, enums: {} };
+  const scalars = new Set(['double', 'float', 'uint32', 'uint64', 'bool', 'string', 'bytes']);
+  const add = (message) => {
+    if (tables.messages[message.name]) return;
+    const fields = {};
+    tables.messages[message.name] = fields;
+    for (const field of message.fieldsArray) {
+      const { resolvedType } = field;
+      const isEnum = resolvedType instanceof protobuf.Enum;
+      if (!resolvedType && !scalars.has(field.type))
+        throw new Error(`The page reads no fields of the type ${field.type}.`);
+      if (field.map) throw new Error(`The page reads no maps, as ${field.fullName} is one.`);
+      const isOptional = field.hasPresence && !field.repeated;
+      fields[field.id] = [
+        field.name,
+        resolvedType?.name ?? field.type,
+        field.repeated ? 'repeated' : isOptional ? 'optional' : 'one',
+      ];
+      if (isEnum) tables.enums[resolvedType.name] = resolvedType.valuesById;
+      else if (resolvedType) add(resolvedType);
+    }
+  };
+  add(contract.lookupType(READ_AS_BYTES));
+  return tables;
+};
+
+const bundle = async () => {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    entryPoints: { page: join(SOURCE, 'main.ts'), style: join(SOURCE, 'styles', 'page.css') },
+    absWorkingDir: root,
+    outdir: OUTPUT,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'browser',
+    // Readers of mesh files use it as Node has it.
+    inject: [join(SOURCE, 'files', 'buffer.ts')],
+    // The library of glTF and the checker of certificates load these where they run in Node, never in a browser.
+    external: ['node:fs', 'node:path', 'node:fs/promises'],
+    define: { CONTRACT_TABLES: JSON.stringify(await contractTables()) },
+    legalComments: 'eof',
+    tsconfig: join(SOURCE, 'tsconfig.json'),
+    logLevel: 'warning',
+  });
+  const textOf = (ending) => outputFiles.find(({ path }) => path.endsWith(ending)).text;
+  return { script: textOf('.js'), style: textOf('.css') };
+};
+
+/** The page in one file. Its policy allows this script and this style only, by their digests, and no connection. */
+const selfContained = (template, { script, style }) => {
+  const policy = [
+    "default-src 'none'",
+    `script-src '${digestOf(script)}'`,
+    `style-src '${digestOf(style)}'`,
+    'img-src data: blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join('; ');
+  return template
+    .replace(
+      HEAD_MARK,
+      () =>
+        `<meta name="interstice-mode" content="standalone"><meta http-equiv="Content-Security-Policy" content="${policy}"><style>${style}</style>`,
+    )
+    .replace(SCRIPT_MARK, () => `<script type="module">${script}</script>`);
+};
+
+/** Builds the page unless it is up to date. Returns whether it was built. */
+export const buildPage = async (isForced = false) => {
+  if (!isForced && isPageBuilt()) return false;
+  const stamp = stampOf();
+  const parts = await bundle();
+  const template = readFileSync(join(SOURCE, 'index.html'), 'utf8');
+  const scriptName = `page-${hashOf(parts.script)}.mjs`;
+  const styleName = `page-${hashOf(parts.style)}.css`;
+  const files = {
+    [scriptName]: parts.script,
+    [styleName]: parts.style,
+    'index.html': template
+      .replace(HEAD_MARK, `<link rel="stylesheet" href="page/${styleName}">`)
+      .replace(SCRIPT_MARK, `<script type="module" src="page/${scriptName}"></script>`),
+    'interstice.html': selfContained(template, parts),
+    [STAMP]: stamp,
+  };
+  // A service that starts meanwhile finds either the old page or the new one.
+  const draft = `${OUTPUT}.${process.pid}`;
+  rmSync(draft, { recursive: true, force: true });
+  mkdirSync(draft, { recursive: true });
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(draft, name), text);
+    rmSync(OUTPUT, { recursive: true, force: true });
+    renameSync(draft, OUTPUT);
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+  return true;
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const isNew = await buildPage();
+  process.stderr.write(`page: ${isNew ? 'written' : 'up to date'}\n`);
+}

@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/config/config.js';
+import { SETTINGS } from '../../src/config/settings.js';
+import { projectRoot } from '../../src/paths.js';
+
+/* Reads docker-compose.yml and holds it against the service, the proxy and the monitoring. It starts no container: deploy/test-image.sh runs the image. */
+
+interface Service {
+  readonly image?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly stop_grace_period?: string;
+  readonly networks?: { readonly default: { readonly aliases: readonly string[] } };
+  readonly read_only?: boolean;
+  readonly command?: readonly string[];
+  readonly depends_on?: readonly string[] | Readonly<Record<string, object>>;
+}
+const read = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
+const load = (path: string) =>
+  parse(read(path), { merge: true }) as {
+    readonly services: Readonly<Record<string, Service>>;
+    readonly volumes?: Readonly<Record<string, null>>;
+  };
+const { services, volumes } = load('docker-compose.yml');
+const cards = load('deploy/docker-compose.nvidia.yml').services;
+const processes = Object.keys(services).filter((name) => /^interstice-\d$/.test(name));
+
+/** "${NAME:-default}" as Compose reads it where nothing is set. */
+const settled = (values: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^}]*)\}/g, '$1')]));
+
+t.test('the settings of both processes are settings of the service, and it accepts them', async (t) => {
+  t.equal(processes.length, 2);
+  const known = new Set<string>(Object.values(SETTINGS).map(({ name }) => name));
+  for (const name of processes) {
+    for (const more of [{}, cards[name].environment!]) {
+      const environment = settled({ ...services[name].environment!, ...more });
+      for (const setting of Object.keys(environment)) t.ok(known.has(setting), setting);
+      const config = readConfig({ INTERSTICE_HOST: '0.0.0.0', ...environment });
+      t.ok(config.store, 'sessions are in the store');
+    }
+    const environment = settled(services[name].environment!);
+    const config = readConfig({ INTERSTICE_HOST: '0.0.0.0', ...environment });
+    const grace = Number(/^(\d+)s$/.exec(services[name].stop_grace_period!)![1]);
+    t.ok(grace >= config.drainNoticeSeconds + config.drainSeconds + 15, 'a drain has the time that it takes');
+    t.equal(services[name].read_only, true);
+    t.notOk(services[name].ports, 'only the proxy is published');
+  }
+});
+
+const hasProxy = spawnSync('haproxy', ['-v']).status === 0;
+
+t.test('the proxy is told every process by name, and both its ports are published', async (t) => {
+  const { environment, ports } = services.haproxy;
+  const { httpPort, grpcPort } = readConfig({});
+  for (const name of processes) {
+    const number = name.at(-1)!;
+    t.match(environment, {
+      [`INTERSTICE_${number}_HTTP`]: `${name}:${httpPort}`,
+      [`INTERSTICE_${number}_GRPC`]: `${name}:${grpcPort}`,
+      [`INTERSTICE_${number}_HEALTH`]: `${httpPort}`,
+    });
+  }
+  t.same(ports, [`127.0.0.1:${httpPort}:${httpPort}`, `127.0.0.1:${grpcPort}:${grpcPort}`]);
+  const asked = [...read('deploy/haproxy.cfg').matchAll(/\$\{(\w+)-/g)].map(([, name]) => name);
+  t.same([...new Set(asked)].sort(), Object.keys(environment!).sort(), 'each name of the file is set, and no other');
+});
+
+t.test(
+  'HAProxy accepts the file with these addresses',
+  { skip: !hasProxy && 'HAProxy is not installed' },
+  async (t) => {
+    // No name of a container can be looked up here.
+    const here = Object.entries(services.haproxy.environment!).map(([name, value]) => [
+      name,
+      value.replace(/interstice-\d/, '127.0.0.1'),
+    ]);
+    const env = { ...process.env, ...Object.fromEntries(here) };
+    const { status, stderr } = spawnSync('haproxy', ['-c', '-f', join(projectRoot, 'deploy', 'haproxy.cfg')], {
+      env,
+      encoding: 'utf8',
+    });
+    t.equal(status, 0, stderr);
+  },
+);
+
+t.test('every file and volume that is mounted is there, and what is waited for is a service', async (t) => {
+  for (const [name, { volumes: mounts = [], depends_on: waits = [] }] of Object.entries(services)) {
+    for (const mount of mounts) {
+      const [source] = mount.split(':');
+      t.ok(source.startsWith('./') ? existsSync(join(projectRoot, source)) : source in volumes!, `${name}: ${mount}`);
+    }
+    for (const other of Array.isArray(waits) ? waits : Object.keys(waits))
+      t.ok(other in services, `${name} → ${other}`);
+  }
+});
+
+t.test('Prometheus finds the processes by their common name, and the store keeps what they ask for', async (t) => {
+  const scraped = parse(read('deploy/monitoring/prometheus.yml')) as {
+    scrape_configs: { dns_sd_configs: { names: string[]; port: number }[] }[];
+  };
+  const [found] = scraped.scrape_configs[0].dns_sd_configs;
+  t.equal(found.port, readConfig({}).adminPort);
+  for (const name of processes) t.same(services[name].networks!.default.aliases, found.names);
+  t.match(read('deploy/monitoring/grafana/datasource.yml'), 'http://prometheus:9090');
+  const command = services.redis.command!.join(' ');
+  t.match(command, '--appendonly yes --appendfsync everysec');
+  t.match(command, '--maxmemory-policy noeviction');
+  for (const name of processes) t.equal(services[name].environment!.INTERSTICE_STORE_DURABILITY, 'everysec');
+});

@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse, parseAllDocuments } from 'yaml';
+import { readConfig } from '../../src/config/config.js';
+import { SETTINGS } from '../../src/config/settings.js';
+import { projectRoot } from '../../src/paths.js';
+
+const folder = join(projectRoot, 'deploy', 'kubernetes');
+const read = (path: string): string => readFileSync(join(folder, path), 'utf8');
+
+/** What the checks read of an object; the rest of it is Kubernetes' own. */
+interface Resource {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec?: Record<string, unknown>;
+}
+interface Kustomization {
+  readonly resources: string[];
+  readonly configMapGenerator: { name: string; literals: string[] }[];
+  readonly labels: { pairs: Record<string, string>; includeSelectors: boolean }[];
+}
+
+const base = parse(read('base/kustomization.yml')) as Kustomization;
+const gpu = parse(read('gpu/kustomization.yml')) as Kustomization;
+const resources = base.resources.flatMap((name) =>
+  parseAllDocuments(read(join('base', name))).map((document) => document.toJS() as Resource),
+);
+const only = (kind: string, name = 'interstice'): Resource => {
+  const found = resources.find((resource) => resource.kind === kind && resource.metadata.name === name);
+  if (!found) throw new Error(`No ${kind} ${name}.`);
+  return found;
+};
+
+/** The part at a path of keys and indices. */
+function at(value: unknown, ...path: (string | number)[]): unknown {
+  return path.reduce<unknown>((part, key) => (part as Record<string | number, unknown>)?.[key], value);
+}
+
+const settingsOf = (...files: Kustomization[]): Record<string, string> =>
+  Object.fromEntries(
+    files.flatMap(({ configMapGenerator }) =>
+      configMapGenerator.flatMap(({ literals }) => literals.map((line) => line.split(/=(.*)/s).slice(0, 2))),
+    ),
+  );
+
+t.test('the settings of both profiles are settings of the service, and it accepts them', async (t) => {
+  const known = new Set(Object.values(SETTINGS).map(({ name }) => name));
+  for (const settings of [settingsOf(base), settingsOf(base, gpu)]) {
+    for (const name of Object.keys(settings)) t.ok(known.has(name), name);
+    t.doesNotThrow(() => readConfig({ ...settings, INTERSTICE_HOST: '0.0.0.0' }));
+  }
+  t.equal(settingsOf(base, gpu).INTERSTICE_ENGINE, 'webgpu');
+});
+
+t.test('a pod has the time that its drain takes, and probes ask doors that exist', async (t) => {
+  const config = readConfig({ ...settingsOf(base), INTERSTICE_HOST: '0.0.0.0' });
+  const pod = at(only('Deployment').spec, 'template', 'spec');
+  const notice = Number(settingsOf(base).INTERSTICE_DRAIN_NOTICE_SECONDS);
+  const drain = Number(settingsOf(base).INTERSTICE_DRAIN_SECONDS);
+  t.ok(Number(at(pod, 'terminationGracePeriodSeconds')) >= notice + drain + 15);
+  const container = at(pod, 'containers', 0);
+  const ports = new Map(
+    (at(container, 'ports') as { name: string; containerPort: number }[]).map(({ name, containerPort }) => [
+      name,
+      containerPort,
+    ]),
+  );
+  t.same(Object.fromEntries(ports), { http: config.httpPort, grpc: config.grpcPort, admin: config.adminPort });
+  for (const [probe, path] of [
+    ['startupProbe', '/readyz'],
+    ['readinessProbe', '/readyz'],
+    ['livenessProbe', '/livez'],
+  ]) {
+    t.same(at(container, probe, 'httpGet'), { path, port: 'admin' }, probe);
+  }
+  // The pod leaves the endpoints within the notice.
+  const readiness = at(container, 'readinessProbe') as { periodSeconds: number; failureThreshold: number };
+  t.ok(readiness.periodSeconds * readiness.failureThreshold < notice);
+  t.equal(at(container, 'securityContext', 'readOnlyRootFilesystem'), true);
+  t.equal(at(pod, 'securityContext', 'runAsNonRoot'), true);
+  for (const { name } of at(container, 'volumeMounts') as { name: string }[]) {
+    t.ok(
+      (at(pod, 'volumes') as { name: string }[]).some((volume) => volume.name === name),
+      `volume ${name}`,
+    );
+  }
+});
+
+t.test('every selector of the service finds its pods', async (t) => {
+  const labels = base.labels[0].pairs;
+  t.equal(base.labels[0].includeSelectors, false, 'peers of the network policy keep their own labels');
+  for (const selector of [
+    at(only('Deployment').spec, 'selector', 'matchLabels'),
+    at(only('Service').spec, 'selector'),
+    at(only('Service', 'interstice-pods').spec, 'selector'),
+    at(only('PodDisruptionBudget').spec, 'selector', 'matchLabels'),
+    at(only('NetworkPolicy').spec, 'podSelector', 'matchLabels'),
+  ]) {
+    t.same(selector, labels);
+  }
+  t.equal(at(only('HorizontalPodAutoscaler').spec, 'scaleTargetRef', 'name'), only('Deployment').metadata.name);
+  const metric = at(only('HorizontalPodAutoscaler').spec, 'metrics', 0, 'pods', 'metric', 'name');
+  t.equal(at(parse(read('adapter.yml')), 'rules', 'custom', 0, 'name', 'as'), metric);
+});
+
+t.test('every file of the profile is one of its resources', async (t) => {
+  const files = readdirSync(join(folder, 'base')).filter((name) => name !== 'kustomization.yml');
+  t.same([...base.resources].sort(), files.sort());
+});
