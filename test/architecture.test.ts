@@ -16,21 +16,62 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   threads: [],
   mesh: ['contract'],
   verify: ['contract', 'mesh', 'threads'],
+  diagnose: ['contract', 'mesh', 'verify'],
   solver: ['contract', 'mesh', 'threads'],
+  untangle: ['contract', 'solver', 'diagnose', 'verify', 'mesh'],
   gpu: ['contract', 'solver', 'verify', 'mesh', 'threads'],
   // A job's thread chooses its engine, so this is the one room below the composition root that may open the GPU engine.
-  jobs: ['contract', 'solver', 'verify', 'mesh', 'gpu'],
+  jobs: ['contract', 'solver', 'diagnose', 'untangle', 'verify', 'mesh', 'gpu'],
   lanes: ['contract', 'jobs', 'solver', 'mesh', 'threads'],
-  session: ['contract', 'lanes', 'jobs', 'solver', 'verify', 'mesh'],
+  store: ['contract'],
+  session: ['contract', 'store', 'lanes', 'jobs', 'solver', 'verify', 'mesh'],
   observe: ['contract'],
   transport: ['contract', 'session', 'jobs', 'lanes', 'solver', 'mesh', 'observe'],
   config: ['contract'],
+  // Callers of the service, through its wire: what puts load on it, and what plans from that.
+  load: ['contract', 'transport'],
+  plan: ['contract', 'load'],
   // The caller's side: it runs in browsers too, so it shares the contract's types with the service and no code.
   client: ['contract'],
+  // In the browser: a caller like any other, which reads files as the command line does.
+  page: ['contract', 'client', 'mesh'],
   // The places that put rooms together:
-  server: ['config', 'contract', 'observe', 'transport', 'session', 'jobs', 'lanes', 'solver', 'verify', 'mesh', 'gpu'],
-  cli: ['server', 'config', 'contract', 'observe', 'transport', 'session', 'lanes', 'jobs', 'solver', 'mesh', 'gpu'],
-  index: ['contract', 'session', 'jobs', 'lanes', 'solver', 'verify', 'mesh'],
+  server: [
+    'config',
+    'contract',
+    'store',
+    'observe',
+    'transport',
+    'session',
+    'jobs',
+    'lanes',
+    'solver',
+    'verify',
+    'mesh',
+    'gpu',
+  ],
+  // Draws pictures without a browser.
+  picture: [],
+  cli: [
+    'load',
+    'plan',
+    'page',
+    'picture',
+    'server',
+    'config',
+    'contract',
+    'observe',
+    'transport',
+    'store',
+    'session',
+    'lanes',
+    'jobs',
+    'solver',
+    'diagnose',
+    'mesh',
+    'gpu',
+  ],
+  index: ['contract', 'store', 'session', 'jobs', 'lanes', 'solver', 'verify', 'mesh'],
 };
 
 /** Known to everybody. */
@@ -38,9 +79,12 @@ const SHARED = ['paths'];
 
 /** Packages that only some rooms may know. */
 const PACKAGES: readonly { readonly name: RegExp; readonly rooms: readonly string[] }[] = [
-  { name: /^(fastify|@fastify\/.*|protobufjs.*|@grpc\/.*)$/, rooms: ['transport', 'server'] },
+  { name: /^(fastify|@fastify\/.*|protobufjs.*|@grpc\/.*)$/, rooms: ['transport', 'server', 'load'] },
   { name: /^webgpu$/, rooms: ['gpu'] },
   { name: /^commander$/, rooms: ['cli'] },
+  { name: /^three(\/.*)?$/, rooms: ['page'] },
+  { name: /^@gltf-transform\/.*$/, rooms: ['mesh'] },
+  { name: /^@redis\/client$/, rooms: ['store'] },
   { name: /^pino$/, rooms: ['observe', 'server', 'transport'] },
   { name: /^(prom-client|@opentelemetry\/api)$/, rooms: ['observe'] },
 ];
@@ -111,10 +155,14 @@ function objectionTo({ from, to, isPackage, isTypeOnly }: Reference): string | u
   const target = roomOf(to);
   if (target === undefined) {
     // The command line starts the benchmark where there is one; nothing else of the product leaves the rooms.
+    // Page and command line confirm certificates with the checker that anybody can run by itself.
+    if ((room === 'page' || room === 'cli') && to === 'checker/certificate.mjs') return undefined;
     return room === 'cli' && to.startsWith('bench/') ? undefined : `${from} reaches out of src and gpu: ${to}`;
   }
   if (target === room || SHARED.includes(target)) return undefined;
   if (room === 'client' && target === 'contract' && !isTypeOnly) return `${from} takes code from the contract: ${to}`;
+  if (room === 'page' && target === 'mesh' && !/^src\/mesh\/(files\/|gltf\/|weld\.ts$)/.test(to))
+    return `${from} reads no files: ${to}`;
   return (MAY_IMPORT[room] ?? []).includes(target) ? undefined : `${from} (${room}) may not know ${to} (${target})`;
 }
 
@@ -153,6 +201,11 @@ t.test('the rules object to planted faults', async (t) => {
     ['src/jobs/report.ts', "import { Lane } from '../lanes/lane-pool.js';"],
     ['src/contract/report.ts', "import type { CollisionMesh } from '../mesh/types.js';"],
     ['src/client/client.ts', "import { IntersticeError } from '../contract/errors.js';"],
+    ['src/page/main.ts', "import type { Parameters } from '../solver/engine.js';"],
+    ['src/page/main.ts', "import { findIntersections } from '../verify/state.js';"],
+    ['src/page/main.ts', "import { buildMesh } from '../mesh/build.js';"],
+    ['src/solver/frame.ts', "import { checkCertificate } from '../../checker/certificate.mjs';"],
+    ['src/cli/main.ts', "import { Vector3 } from 'three';"],
     ['src/session/operations.ts', "const { app } = await import('../transport/http/app.js');"],
     ['src/session/operations.ts', "import fastify from 'fastify';"],
     ['src/session/operations.ts', "import protobuf from 'protobufjs/light.js';"],
@@ -168,6 +221,11 @@ t.test('the rules object to planted faults', async (t) => {
   const allowed: [string, string][] = [
     ['src/jobs/engines.ts', "import { openAdapter } from '../../gpu/adapter.js';"],
     ['src/client/client.ts', "import type { Limits } from '../contract/server-info.js';"],
+    ['src/page/main.ts', "import { Client } from '../client/client.js';"],
+    ['src/page/certifier.ts', "import { checkCertificate } from '../../checker/certificate.mjs';"],
+    ['src/page/files/open-files.ts', "import { ObjReader } from '../../mesh/files/obj.js';"],
+    ['src/page/ui/open-dialog.ts', "import { findCoincident } from '../../mesh/weld.js';"],
+    ['src/page/files/open-files.ts', "import { parseGltf } from '../../mesh/gltf/parse.js';"],
     ['src/lanes/pool.ts', "import type { Limits, ServerInfo } from '../contract/server-info.js';"],
     ['src/mesh/build.ts', "import { IntersticeError } from '../contract/errors.js';"],
     ['src/transport/http/app.ts', "import fastify from 'fastify';"],
@@ -194,7 +252,12 @@ const BENCH_WALLS: readonly BenchWall[] = [
   },
   {
     folder: 'bench/load/',
-    code: [/^src\/(contract|transport)\//, /^src\/paths\.ts$/, /^bench\/(prove\/server|machine)\.ts$/, /^examples\//],
+    code: [
+      /^src\/(contract|transport|load)\//,
+      /^src\/paths\.ts$/,
+      /^bench\/(prove\/server|machine)\.ts$/,
+      /^examples\//,
+    ],
     types: [],
     hasPackages: true,
   },
@@ -271,6 +334,7 @@ const TOP_LEVEL = [
   'README.md',
   'bench',
   'biome.json',
+  'checker',
   'clients',
   'deploy',
   'docker-compose.yml',

@@ -10,7 +10,7 @@ import { projectRoot } from '../src/paths.js';
  * "docs/method.md, S7"), relative links with their anchors, and the planted faults that the docs name.
  */
 
-const FOLDERS = ['src', 'gpu', 'bench', 'test', 'docs', 'clients', 'deploy', 'examples', 'proto'];
+const FOLDERS = ['src', 'gpu', 'bench', 'test', 'docs', 'checker', 'clients', 'deploy', 'examples', 'proto'];
 const SKIPPED_FOLDERS = /^(\..*|node_modules|generated|build|results|pairs|__pycache__)$/;
 /** its planted faults point nowhere on purpose */
 const SELF = 'test/docs.test.ts';
