@@ -5,13 +5,18 @@ import type { Operations } from '../src/contract/operations.js';
 import type { Quality } from '../src/contract/parameters.js';
 import type { ResolveRequest } from '../src/contract/requests.js';
 import { FIDELITY_SCENES, missingFiles } from './fidelity/scenes.js';
+import { type LaneProfile, profileLane } from './lane-profile.js';
 import { STAGES, spreadOf } from './measure.js';
 import { alignTable } from './table.js';
+import { busiestSince, readThreadTimes } from './thread-times.js';
 
 /** Pairs of more than 5,000 vertices: below that hardly a stage is worth sharing. Generated scenes are made at a size. */
 export const CORES_SCENES = ['dress', 'dress-x8', 'layers', 'sleeve'] as const;
 
 const DEFAULT_VERTICES = [10_000];
+
+/** Files of the serial part that are named. */
+const NAMED_FILES = 12;
 
 export interface CoresPlan {
   readonly scenes: readonly string[];
@@ -45,11 +50,12 @@ async function* makeCases({ scenes, vertices, dataFolder, tell }: CoresPlan): As
   }
 }
 
-const COLUMNS = [...STAGES, 'solve', 'total', 'processor'] as const;
+const COLUMNS = [...STAGES, 'solve', 'total', 'processor', 'busiest thread'] as const;
 type Times = Record<(typeof COLUMNS)[number], number>;
 
-/** One whole request: milliseconds of its stages, of all of them, and of all threads' processor time. */
+/** One whole request: milliseconds of its stages, of all of them, of all threads' processor time, and of the busiest one's. */
 async function measureOnce(operations: Operations, request: ResolveRequest): Promise<{ times: Times; digest: string }> {
+  const threads = readThreadTimes();
   const before = process.cpuUsage();
   const { report, positions } = await operations.resolve(request);
   const { user, system } = process.cpuUsage(before);
@@ -57,6 +63,7 @@ async function measureOnce(operations: Operations, request: ResolveRequest): Pro
   times.solve = times.search + times.geometry + times.backward + times.forward;
   times.total = report.timings.total / 1000;
   times.processor = (user + system) / 1000;
+  times['busiest thread'] = busiestSince(threads);
   const digest = createHash('sha256')
     .update(new Uint8Array(positions.buffer.slice(0)))
     .digest('hex');
@@ -73,6 +80,7 @@ export async function runCores(plan: CoresPlan): Promise<boolean> {
   const { qualities, cores, repeat, warmUp, print, tell } = plan;
   const rows: string[][] = [['scene', 'vertices', 'quality', 'cores', ...COLUMNS, 'same bytes']];
   let isEqual = true;
+  const profiles: string[] = [];
   const services = new Map<number, Operations>();
   for (const count of cores) services.set(count, await openOperations('cpu', 1, count));
   try {
@@ -102,6 +110,12 @@ export async function runCores(plan: CoresPlan): Promise<boolean> {
           });
           rows.push([name, String(request.mesh.vertexCount), quality, String(count), ...cells, isSame ? 'yes' : 'NO']);
         }
+        const most = Math.max(...cores);
+        const operations = services.get(most);
+        if (operations && most > 1) {
+          const profile = await profileLane(() => operations.resolve(asked));
+          profiles.push(`${name}, ${quality}, ${most} cores: ${describe(profile)}`);
+        }
       }
     }
   } finally {
@@ -111,7 +125,15 @@ export async function runCores(plan: CoresPlan): Promise<boolean> {
     `\nwhole requests, medians of ${repeat} runs after ${warmUp} uncounted, milliseconds; in brackets how many times faster\n`,
   );
   print(alignTable(rows));
+  for (const profile of profiles) print(`\n${profile}`);
   return isEqual;
+}
+
+/** What its own thread did in one more run: what helpers took part in, and what only it could do, by file. */
+function describe({ shared, serial, files }: LaneProfile): string {
+  const of = (milliseconds: number): string => `${((100 * milliseconds) / (shared + serial)).toFixed(1)} %`;
+  const named = files.slice(0, NAMED_FILES).map(([file, time]) => `${file} ${of(time)}`);
+  return `shared stages ${of(shared)} of ${(shared + serial).toFixed(0)} ms, serial ${of(serial)}: ${named.join(', ')}`;
 }
 
 function mediansOf(runs: readonly Times[]): Times {

@@ -1,4 +1,6 @@
+import { prepareVulkan } from '../gpu/device/vulkan-host.js';
 import { createGpuEngine } from '../gpu/engine.js';
+import { IntersticeError } from '../src/contract/errors.js';
 import { createCpuEngine } from '../src/solver/cpu/engine.js';
 import type { Engine } from '../src/solver/engine.js';
 
@@ -12,7 +14,7 @@ export interface NamedEngine {
 /**
  * Opens the engines in the order asked for, the device one as production does: without the binding's checks of every call.
  *
- * @throws Error with the reason when there is no fit adapter
+ * @throws INVALID_PARAMETER with the reason when there is no fit adapter
  */
 export async function openEngines(names: readonly EngineName[]): Promise<NamedEngine[]> {
   const engines: NamedEngine[] = [];
@@ -21,10 +23,18 @@ export async function openEngines(names: readonly EngineName[]): Promise<NamedEn
       engines.push({ name, engine: createCpuEngine() });
       continue;
     }
-    const { engine, reason } = await createGpuEngine({ allowSoftware: true, skipValidation: true, timings: true });
+    // The settings of the service: on a machine with several adapters both take the same one.
+    const { INTERSTICE_ADAPTER: adapter, INTERSTICE_SHADER_CACHE: shaderCache } = process.env;
+    prepareVulkan({ adapter, shaderCache });
+    const { engine, reason } = await createGpuEngine({
+      name: adapter,
+      allowSoftware: true,
+      skipValidation: true,
+      timings: true,
+    });
     if (!engine) {
       await closeEngines(engines);
-      throw new Error(`The engine webgpu cannot be measured: ${reason}`);
+      throw new IntersticeError('INVALID_PARAMETER', `The engine webgpu cannot be measured: ${reason}`);
     }
     engines.push({ name, engine });
   }

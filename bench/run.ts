@@ -1,18 +1,32 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { openOperations } from '../examples/resolve-scene.js';
-import { algorithmVersion, packageVersion, projectRoot } from '../src/paths.js';
 import { makeCases } from './cases.js';
 import { runCores } from './cores.js';
 import { closeEngines, openEngines } from './engines.js';
 import { findReferences, runFidelity } from './fidelity/suite.js';
+import { runHardware } from './hardware/suite.js';
+import { measureBinding } from './launches/binding.js';
+import { measureRecording } from './launches/recording.js';
+import { runLaunches } from './launches/suite.js';
 import { describeMachine, type Machine } from './machine.js';
 import { growthExponent, type Measurement, measure } from './measure.js';
 import { measureEngines } from './measure-engines.js';
+import { resultFile, writeResult } from './result-file.js';
 import { SLOW_SCENES } from './scenes/slow.js';
-import { CORES, FIDELITY, HELP, readSettings, type Settings, SLOW, UsageError } from './settings.js';
-import { runSuite, SUITES, type SuiteResult } from './suites.js';
+import {
+  CORES,
+  FIDELITY,
+  HARDWARE,
+  HELP,
+  LAUNCHES,
+  readSettings,
+  type Settings,
+  SLOW,
+  UNTANGLE,
+  UsageError,
+} from './settings.js';
 import { formatTable } from './table.js';
+import { runUntangle } from './untangle/suite.js';
 
 const print = (text: string): void => {
   process.stdout.write(`${text}\n`);
@@ -46,30 +60,11 @@ function growthOf(measurements: readonly Measurement[]): string[] {
   });
 }
 
-/** A name that sorts by time: 2026-11-21-0312-cpu.json, in UTC. */
-const resultFile = (engine: string): string => {
-  const [day, time] = new Date().toISOString().split('T');
-  return join(projectRoot, 'bench', 'results', `${day}-${time.slice(0, 5).replace(':', '')}-${engine}.json`);
-};
-
-function save(
-  settings: Settings,
-  machine: Machine,
-  results: { readonly measurements: readonly Measurement[]; readonly suite?: readonly SuiteResult[] },
-): void {
+function save(settings: Settings, machine: Machine, measurements: readonly Measurement[]): void {
   if (settings.out === '') return;
-  const { engines, scenes, vertices, repeat, warmUp, isWhole, suite } = settings;
-  const file = settings.out ?? resultFile([...engines, ...(suite ? [suite] : [])].join('-'));
-  const content = {
-    date: new Date().toISOString(),
-    version: packageVersion,
-    algorithmVersion,
-    command: { engines, isWhole, ...(suite ? { suite } : { scenes, vertices }), repeat, warmUp },
-    machine,
-    ...results,
-  };
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
+  const { engines, scenes, vertices, repeat, warmUp, isWhole } = settings;
+  const file = settings.out ?? resultFile(engines.join('-'));
+  writeResult(file, machine, { command: { engines, isWhole, scenes, vertices, repeat, warmUp }, measurements });
   tell(`wrote ${relative(process.cwd(), file)}`);
 }
 
@@ -90,27 +85,18 @@ const exitCode = (measurements: readonly Measurement[]): number => (measurements
 
 /** The engines by themselves, side by side. */
 async function runEngines(settings: Settings): Promise<number> {
-  const { suite, scenes, vertices, dataFolder, repeat, warmUp } = settings;
+  const { scenes, vertices, dataFolder, repeat, warmUp } = settings;
   const engines = await openEngines(settings.engines);
   try {
     const machine = describeMachine(engines.map(({ engine }) => engine.description));
     printMachine(machine);
-    if (suite !== undefined) {
-      const timeLimit = 60_000 * settings.minutes;
-      const results = await runSuite(SUITES[suite], engines, { repeat, warmUp, timeLimit, tell });
-      const measurements = results.flatMap((result) => result.measurements);
-      printTable(settings, measurements);
-      for (const { skipped } of results) if (skipped !== undefined) print(`excluded: ${skipped}`);
-      save(settings, machine, { measurements, suite: results });
-      return exitCode(measurements);
-    }
     const measurements: Measurement[] = [];
     for await (const subject of makeCases(scenes, vertices, dataFolder)) {
       tell(`${subject.scene}, ${subject.vertices} vertices: ${warmUp} + ${repeat} runs an engine …`);
       measurements.push(...(await measureEngines(engines, subject, repeat, warmUp)));
     }
     printTable(settings, measurements);
-    save(settings, machine, { measurements });
+    save(settings, machine, measurements);
     return exitCode(measurements);
   } finally {
     await closeEngines(engines);
@@ -129,7 +115,7 @@ async function runCases(settings: Settings): Promise<number> {
       measurements.push(await measure(operations, subject, settings.repeat, settings.warmUp));
     }
     printTable(settings, measurements);
-    save(settings, machine, { measurements });
+    save(settings, machine, measurements);
     return exitCode(measurements);
   } finally {
     await operations.close();
@@ -162,6 +148,27 @@ export async function main(argv: readonly string[]): Promise<number> {
     await runFidelity({ ...settings, among: SLOW_SCENES, print, tell });
     return 0;
   }
+  if (settings.suite === UNTANGLE) {
+    const engines = await openEngines(settings.engines.slice(0, 1));
+    const { repeat: seeds, scenes: words, dataFolder } = settings;
+    try {
+      await runUntangle({ engine: engines[0]!.engine, seeds, words, dataFolder, print });
+    } finally {
+      await closeEngines(engines);
+    }
+    return 0;
+  }
+  if (settings.suite === LAUNCHES) {
+    await runLaunches({ ...settings, print, tell });
+    for (const { what, dispatches, microsecondsPerDispatch } of await measureRecording()) {
+      print(`recording ${what}: ${microsecondsPerDispatch.toFixed(2)} µs a dispatch, ${dispatches} dispatches`);
+    }
+    for (const { what, microseconds } of await measureBinding()) {
+      print(`the binding, ${what}: ${microseconds.toFixed(2)} µs a call`);
+    }
+    return 0;
+  }
+  if (settings.suite === HARDWARE) return await runHardware({ ...settings, print, tell });
   if (settings.suite === CORES) {
     printMachine(describeMachine([]));
     return (await runCores({ ...settings, print, tell })) ? 0 : 1;

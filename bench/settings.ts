@@ -5,7 +5,6 @@ import { CORES_SCENES } from './cores.js';
 import type { EngineName } from './engines.js';
 import { FIDELITY_SCENES } from './fidelity/scenes.js';
 import { SLOW_SCENES } from './scenes/slow.js';
-import { SUITES } from './suites.js';
 
 /** The suite that measures answers instead of engines. */
 export const FIDELITY = 'fidelity';
@@ -15,6 +14,17 @@ export const CORES = 'cores';
 
 /** The suite of requests that are expensive to answer, or cannot be. */
 export const SLOW = 'slow';
+
+/** The suite that counts what requests submit to the device. */
+export const LAUNCHES = 'launches';
+
+/** The suite for a machine with a graphics card. */
+export const HARDWARE = 'hardware';
+
+/** The suite of starts with intersections. */
+export const UNTANGLE = 'untangle';
+
+const SUITES: readonly string[] = [HARDWARE, FIDELITY, CORES, SLOW, LAUNCHES, UNTANGLE];
 
 export interface Settings {
   /** measured side by side; the first one where whole requests are measured */
@@ -50,18 +60,20 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
 
   npm run bench -- --engine cpu,webgpu --scene layers,spike --vertices 10000,40000 --repeat 3
   npm run bench -- --scene dress --data DIR --whole
-  npm run bench -- --engine webgpu --suite hardware --out FILE
+  npm run bench -- --suite hardware --minutes 10 --out FILE
 
   --engine LIST      cpu, webgpu; by turns on the same start and target   default cpu
   --whole            whole requests, with all checks, instead of the engine alone; one engine
-  --suite NAME       ${Object.keys(SUITES).join(', ')}: a fixed list with limits, in place of --scene and --vertices
+  --suite hardware   what a graphics card does with the WebGPU engine: a fixed list, in place of --scene and --vertices
   --suite fidelity   how near answers are to their targets: --scene, --quality, --engine, --repeat; default all scenes
   --quality LIST     ${QUALITIES.join(', ')}: of the suite fidelity           default FAST,BALANCED
   --suite slow       the same table of requests that are expensive to answer, or cannot be; default all scenes
+  --suite launches   dispatches that requests submit, and those with work to do: --scene, --vertices, --quality
+  --suite untangle   what becomes of starts with intersections: --repeat seeds, --scene words of their names, --data
   --suite cores      what requests gain from several cores, stage by stage: --cores, --scene, --vertices, --quality
   --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
   --reference        computes the references of that suite again, which takes minutes
-  --minutes N        time for a suite; what does not fit is excluded      default 10
+  --minutes N        time for the suite hardware; what does not fit is left out, and said so   default 10
   --scene LIST       ${sceneNames().join(', ')}, or all      default layers
   --vertices LIST    about how many vertices; without it the examples' own size (1000 to 2300)
   --repeat N         counted runs of each case                            default 3
@@ -122,10 +134,8 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
   const isWhole = values.whole === true;
   if (isWhole && engines.length > 1) throw new UsageError('--whole measures one engine at a time.');
   const suite = read('suite');
-  if (suite !== undefined && suite !== FIDELITY && suite !== CORES && suite !== SLOW && !(suite in SUITES)) {
-    throw new UsageError(
-      `--suite is one of ${[...Object.keys(SUITES), FIDELITY, CORES, SLOW].join(', ')}, not "${suite}".`,
-    );
+  if (suite !== undefined && !SUITES.includes(suite)) {
+    throw new UsageError(`--suite is one of ${SUITES.join(', ')}, not "${suite}".`);
   }
   if (suite !== undefined && isWhole) throw new UsageError('--suite measures engines alone, --whole does not.');
   const dataFolder = read('data') ?? process.env.INTERSTICE_DATA;
@@ -136,7 +146,9 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
         ? namesAmong(SLOW_SCENES, read('scene'))
         : suite === CORES
           ? coresScenes(read('scene'))
-          : casesOf(read('scene') ?? 'layers', dataFolder);
+          : suite === UNTANGLE
+            ? listed(read('scene') ?? '').filter((word) => word !== '')
+            : casesOf(read('scene') ?? 'layers', dataFolder);
   return {
     engines: [...new Set(engines)],
     isWhole,

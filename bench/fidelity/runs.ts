@@ -11,6 +11,8 @@ export interface FidelityRun {
   readonly quality: Quality;
   /** 1 to the number of frames; absent = one resolve */
   readonly frame?: number;
+  /** steps of every frame */
+  readonly frameSteps?: readonly number[];
   readonly report: Report;
   readonly fidelity: Fidelity;
   /** medians of the repeats, ms: stages of the solver, and processor time of the whole request with its checks */
@@ -54,7 +56,7 @@ export async function measureQualities(
       const target = session ? session.target(request, k) : request.target;
       return {
         quality,
-        ...(session ? { frame: k + 1 } : {}),
+        ...(session ? { frame: k + 1, frameSteps: turns[q][0].map(({ answer }) => answer.report.steps) } : {}),
         report,
         fidelity: measureFidelity(mesh, positions, target, report.resolved.stretchLimit),
         solving: medianOf(turns[q].map((turn) => turn[k].solving)),

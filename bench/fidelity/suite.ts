@@ -54,6 +54,7 @@ export async function runFidelity(options: FidelityOptions): Promise<void> {
       const had = described.find(({ name }) => name.startsWith(engine))?.qualities ?? ['FAST'];
       const asked = qualities.filter((quality) => had.includes(quality));
       const rows: string[][] = [];
+      const notes: string[] = [];
       for (const scene of chosen(scenes, among)) {
         const reason = whyNot(scene, dataFolder);
         if (reason !== undefined) {
@@ -69,8 +70,12 @@ export async function runFidelity(options: FidelityOptions): Promise<void> {
           session: scene.session,
         });
         rows.push(...runs.map((run) => rowOf(scene.name, run, runs, references[referenceNameOf(scene) ?? ''])));
+        for (const { frame, frameSteps, quality } of runs) {
+          if (frame === 1) notes.push(`${scene.name}, ${quality}: steps of the frames ${frameSteps?.join(', ')}`);
+        }
       }
       print(alignTable([HEADINGS, ...rows]));
+      for (const note of notes) print(note);
       if (rows.some(([, , status]) => status.startsWith('no ')))
         print('Rows without files need --data or INTERSTICE_DATA.');
       const without = qualities.filter((quality) => !had.includes(quality));

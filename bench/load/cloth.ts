@@ -1,18 +1,7 @@
 import { SCENES } from '../../examples/scenes/index.js';
-import type { MeshInput } from '../../src/contract/mesh.js';
-import type { Quality } from '../../src/contract/parameters.js';
-import type { Priority } from '../../src/contract/requests.js';
-import { encodeMessage } from '../../src/transport/protobuf/encode.js';
+import type { Subject } from '../../src/load/messages.js';
 
-/** A mesh with two targets that a session takes in turn, so that every step has work. */
-export interface Cloth {
-  readonly vertices: number;
-  readonly triangles: number;
-  /** the arrays are the caller's, little-endian like the wire */
-  readonly mesh: MeshInput;
-  readonly start: Float32Array;
-  readonly targets: readonly [Float32Array, Float32Array];
-}
+export type Cloth = Subject;
 
 /** How far each layer moves towards the other one's place: far enough for them to meet, not so far that they change places. */
 const MEET = 0.5;
@@ -41,55 +30,3 @@ export function makeSwap(vertices: number): { readonly cloth: Cloth; readonly ta
   const target = cloth.start.map((from, i) => from + (cloth.targets[0][i]! - from) / MEET);
   return { cloth, target };
 }
-
-const positions = (data: Float32Array): object => ({ data, scalar: 'FLOAT32' });
-
-/** @param quality of the session; undefined = the server's default */
-export const createMessage = ({ mesh, start }: Cloth, quality?: Quality): Uint8Array =>
-  encodeMessage('CreateSessionRequest', {
-    mesh,
-    start: positions(start),
-    ...(quality === undefined ? {} : { parameters: { quality } }),
-  });
-
-export interface StepTerms {
-  /** seconds; what is later is refused (FAIL) */
-  readonly deadline?: number | undefined;
-  readonly stepLimit?: number | undefined;
-  readonly priority?: Priority | undefined;
-}
-
-export const stepMessage = (
-  sessionId: string,
-  target: Float32Array,
-  { deadline, stepLimit, priority }: StepTerms = {},
-): Uint8Array =>
-  encodeMessage('StepRequest', {
-    sessionId,
-    target: positions(target),
-    ...(deadline === undefined ? {} : { timeBudget: durationOf(deadline), onBudget: 'FAIL' }),
-    ...(stepLimit === undefined ? {} : { override: { stepLimit } }),
-    ...(priority === undefined ? {} : { priority }),
-  });
-
-/** @param terms without a deadline it may take as long as the server allows */
-export const resolveMessage = (
-  cloth: Cloth,
-  target: Float32Array,
-  { deadline, priority }: Pick<StepTerms, 'deadline' | 'priority'> = {},
-): Uint8Array =>
-  encodeMessage('ResolveRequest', {
-    mesh: cloth.mesh,
-    start: positions(cloth.start),
-    target: positions(target),
-    ...(deadline === undefined ? {} : { timeBudget: durationOf(deadline) }),
-    ...(priority === undefined ? {} : { priority }),
-  });
-
-const durationOf = (seconds: number): object => ({
-  seconds: BigInt(Math.floor(seconds)),
-  nanos: Math.round((seconds % 1) * 1e9),
-});
-
-/** The same bytes, as clients hand them to their sockets. */
-export const asBuffer = (view: ArrayBufferView): Buffer => Buffer.from(view.buffer, view.byteOffset, view.byteLength);

@@ -32,7 +32,7 @@ export async function openEcho({ isLate = false } = {}): Promise<EchoAddresses &
   await app.listen({ host: '127.0.0.1', port: 0 });
 
   const log = pino({ level: 'warn' }, process.stderr);
-  const server = new Server(channelOptions(MAX_BYTES));
+  const server = new Server(channelOptions({ maxMessageBytes: MAX_BYTES }));
   const answerOf = (bytes: Uint8Array, send: (answer: Uint8Array) => void): void => {
     if (late) void late.make(bytes).then(send);
     else send(bytes);

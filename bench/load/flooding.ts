@@ -1,8 +1,8 @@
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
+import { codeInDetails } from '../../src/load/grpc-client.js';
 import { SERVICE } from '../../src/transport/grpc/service.js';
 import type { ServerProcess } from '../prove/server.js';
-import { codeInDetails } from './grpc-client.js';
 
 const MIB = 2 ** 20;
 

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { readMetric } from '../../src/load/metrics-page.js';
 import type { ServerProcess } from '../prove/server.js';
 
 /** What the service holds at one moment. */
@@ -10,13 +11,6 @@ export interface Holdings {
   readonly waiting: number;
   readonly running: number;
   readonly inFlight: number;
-}
-
-/** Sums a metric over its labels. @throws when the page has none of this name */
-export function readMetric(page: string, name: string): number {
-  const lines = page.split('\n').filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`));
-  if (lines.length === 0) throw new Error(`The metrics have no ${name}.`);
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
 /** From the admin port and the operating system. */

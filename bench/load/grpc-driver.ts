@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { drive } from '../../src/load/drive.js';
+import { GrpcClient, readStep, timingsOf } from '../../src/load/grpc-client.js';
+import { type StepTerms, stepMessage } from '../../src/load/messages.js';
+import type { Sample } from '../../src/load/sample.js';
 import type { WireMessage } from '../../src/transport/messages/wire-message.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
-import { type Cloth, type StepTerms, stepMessage } from './cloth.js';
-import { GrpcClient, readStep, timingsOf } from './grpc-client.js';
+import type { Cloth } from './cloth.js';
 import { shareOf } from './http-driver.js';
-import type { Sample } from './sample.js';
 
 export interface GrpcLoad extends StepTerms {
   /** of the gRPC door */
@@ -27,34 +29,22 @@ export interface UnaryLoad extends GrpcLoad {
   readonly period?: number | undefined;
 }
 
-/**
- * Unary steps, so many at a time, each loop over its share of the sessions in turn. With a period the loops take their turns
- * evenly, and a call that had to wait for the one before it has waited since it was due.
- */
+/** Unary steps, so many at a time, each loop over its share of the sessions in turn. */
 export async function runUnary(load: UnaryLoad): Promise<Sample[]> {
-  const { address, sessions, cloth, concurrency, period, steps = Number.POSITIVE_INFINITY } = load;
-  const samples: Sample[] = [];
+  const { address, sessions, cloth, concurrency } = load;
   const clients = openClients(address, concurrency);
-  const start = performance.now();
-  const end = endOf(load, start);
-  const loop = async (index: number): Promise<void> => {
-    const mine = shareOf(sessions, concurrency, index);
-    const client = clients[index % clients.length]!;
-    for (let turn = 0; turn < steps; turn++) {
-      const due = period === undefined ? performance.now() : start + period * (turn + index / concurrency);
-      if (due >= end || performance.now() >= end) return;
-      if (due > performance.now()) await wait(due - performance.now());
+  const shares = Array.from({ length: concurrency }, (_, loop) => shareOf(sessions, concurrency, loop));
+  const samples = await drive(
+    async (loop, turn) => {
+      const mine = shares[loop]!;
       const session = mine[turn % mine.length]!;
       const target = cloth.targets[Math.floor(turn / mine.length) % 2]!;
       const message = stepMessage(sessions[session]!, target, load);
-      const begun = period === undefined ? performance.now() : due;
-      const { code, bytes } = await client.call('Step', message, sessions[session]);
-      const ms = performance.now() - begun;
-      samples.push({ session, ms, code, timings: bytes && timingsOf(readStep(bytes)) });
-      if (code !== 'OK') await wait(REFUSAL_PAUSE_MS);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrency }, (_, index) => loop(index)));
+      const { code, bytes } = await clients[loop % clients.length]!.call('Step', message, sessions[session]);
+      return { session, code, timings: bytes && timingsOf(readStep(bytes)) };
+    },
+    { ...load, loops: concurrency },
+  );
   for (const client of clients) client.close();
   return samples;
 }

@@ -1,6 +1,8 @@
 import autocannon from 'autocannon';
-import { asBuffer, type Cloth } from './cloth.js';
-import type { Sample } from './sample.js';
+import { timingsIn } from '../../src/load/http-client.js';
+import { asBuffer } from '../../src/load/messages.js';
+import type { Sample } from '../../src/load/sample.js';
+import type { Cloth } from './cloth.js';
 
 export interface HttpLoad {
   /** of the HTTP door */
@@ -67,16 +69,6 @@ export function shareOf(sessions: readonly unknown[], count: number, index: numb
   const share: number[] = [];
   for (let session = index; session < sessions.length; session += count) share.push(session);
   return share;
-}
-
-/** `server-timing` as microseconds by stage; names and values alternate in the list. */
-export function timingsIn(headers: readonly string[]): Record<string, number> | undefined {
-  const place = headers.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'server-timing');
-  if (place < 0) return undefined;
-  const timings: Record<string, number> = {};
-  for (const [, stage, ms] of (headers[place + 1] ?? '').matchAll(/([\w-]+);dur=([\d.]+)/g))
-    timings[stage!] = Number(ms) * 1000;
-  return timings;
 }
 
 const codeIn = (body: string, status: number): string => /"code":"([A-Z_]+)"/.exec(body)?.[1] ?? `HTTP_${status}`;

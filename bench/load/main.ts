@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, constants, loadavg } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { formatTable } from '../../src/load/table.js';
 import { algorithmVersion, packageVersion, projectRoot } from '../../src/paths.js';
 import { describeMachine } from '../machine.js';
 import { ServerProcess } from '../prove/server.js';
@@ -15,7 +16,6 @@ import { resting } from './scenarios/resting.js';
 import { sweep } from './scenarios/sweep.js';
 import { versus } from './scenarios/versus.js';
 import { HELP, type LoadSettings, readSettings, type Scenario, UsageError } from './settings.js';
-import { formatTable } from './table.js';
 
 const RUNS: Readonly<Record<Scenario, (input: ScenarioInput) => Promise<ScenarioResult>>> = {
   sweep,

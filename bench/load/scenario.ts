@@ -1,7 +1,7 @@
+import type { Row } from '../../src/load/table.js';
 import type { ServerProcess } from '../prove/server.js';
 import type { MemoryGroup } from './memory-group.js';
 import type { LoadSettings } from './settings.js';
-import type { Row } from './table.js';
 
 export interface ScenarioInput {
   readonly settings: LoadSettings;

@@ -1,8 +1,9 @@
 import type { Quality } from '../../src/contract/parameters.js';
+import { GrpcClient } from '../../src/load/grpc-client.js';
+import { createMessage } from '../../src/load/messages.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
 import { encodeMessage } from '../../src/transport/protobuf/encode.js';
-import { type Cloth, createMessage } from './cloth.js';
-import { GrpcClient } from './grpc-client.js';
+import type { Cloth } from './cloth.js';
 
 /** How many are opened at a time: opening is not what is measured, and must not overflow the queue. */
 const OPEN_AT_ONCE = 8;
@@ -15,7 +16,7 @@ export async function openSessions(
   quality?: Quality,
 ): Promise<string[]> {
   const client = new GrpcClient(grpcAddress);
-  const message = createMessage(cloth, quality);
+  const message = createMessage(cloth, { quality });
   const ids: string[] = [];
   const open = async (): Promise<void> => {
     while (ids.length < count) {

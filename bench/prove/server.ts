@@ -115,6 +115,18 @@ export class ServerProcess {
     }
   }
 
+  /** Processor time of all its threads so far, s, to a hundredth; where the system reports it. */
+  processorTime(): number | undefined {
+    try {
+      const line = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
+      // Fields after the name, which may hold anything: user and system time are the 14th and 15th of all, in ticks.
+      const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Ends it at once, between any two of its instructions. */
   async kill(): Promise<void> {
     if (!this.isAlive) return;
@@ -153,6 +165,8 @@ export function killAllServers(): void {
 const ORPHAN_GUARD = new URL('./orphan-guard.js', import.meta.url).href;
 
 const KEPT_LINES = 40;
+/** USER_HZ, 100 wherever Linux runs */
+const TICKS_PER_SECOND = 100;
 /** ms between two requests for its readiness */
 const POLL_MS = 50;
 /** ms between SIGTERM and SIGKILL */

@@ -1,7 +1,7 @@
+import { percentile, type Sample, summarise } from '../../../src/load/sample.js';
 import { type Cloth, makeCloth } from '../cloth.js';
 import { HoldingsWatch, readHoldings, settleHoldings } from '../gauges.js';
 import { runUnary } from '../grpc-driver.js';
-import { percentile, type Sample, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { holdingsRow, summaryRow } from '../table.js';

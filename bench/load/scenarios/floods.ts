@@ -1,15 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { GrpcClient } from '../../../src/load/grpc-client.js';
+import { HttpClient } from '../../../src/load/http-client.js';
+import { asBuffer } from '../../../src/load/messages.js';
+import { readMetric } from '../../../src/load/metrics-page.js';
+import { percentile } from '../../../src/load/sample.js';
+import type { Row } from '../../../src/load/table.js';
 import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import type { ServerProcess } from '../../prove/server.js';
-import { asBuffer, makeCloth } from '../cloth.js';
+import { makeCloth } from '../cloth.js';
 import { floodGrpc, floodHttp, type RunningFlood } from '../flooding.js';
-import { readMetric } from '../gauges.js';
-import { GrpcClient } from '../grpc-client.js';
-import { HttpClient } from '../http-client.js';
-import { percentile } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { openSessions } from '../sessions.js';
-import type { Row } from '../table.js';
 
 const MIB = 2 ** 20;
 /** A body just under the largest that is permitted by default. */

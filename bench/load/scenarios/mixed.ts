@@ -1,8 +1,9 @@
-import { type Cloth, makeCloth, makeSwap, resolveMessage } from '../cloth.js';
+import { GrpcClient } from '../../../src/load/grpc-client.js';
+import { resolveMessage } from '../../../src/load/messages.js';
+import { type Summary, summarise } from '../../../src/load/sample.js';
+import { type Cloth, makeCloth, makeSwap } from '../cloth.js';
 import { HoldingsWatch, settleHoldings } from '../gauges.js';
-import { GrpcClient } from '../grpc-client.js';
 import { runUnary } from '../grpc-driver.js';
-import { type Summary, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { holdingsRow, summaryRow } from '../table.js';

@@ -1,11 +1,12 @@
+import { GrpcClient, readStep, StreamClient, timingsOf } from '../../../src/load/grpc-client.js';
+import { HttpClient } from '../../../src/load/http-client.js';
+import { asBuffer, stepMessage } from '../../../src/load/messages.js';
+import { overheadOf, percentile, type Sample } from '../../../src/load/sample.js';
 import type { ServerProcess } from '../../prove/server.js';
-import { asBuffer, type Cloth, stepMessage } from '../cloth.js';
+import type { Cloth } from '../cloth.js';
 import type { EchoAddresses } from '../echo.js';
 import type { Echoes } from '../echo-process.js';
-import { GrpcClient, readStep, StreamClient, timingsOf } from '../grpc-client.js';
-import { HttpClient } from '../http-client.js';
 import { readWork } from '../late-echo.js';
-import { overheadOf, percentile, type Sample } from '../sample.js';
 
 /** The limit of a short step: of all steps the one after which the fewest vertices stand on their targets. */
 const SHORT_LIMIT = 1;

@@ -1,10 +1,10 @@
+import { percentile, splitOf } from '../../../src/load/sample.js';
+import type { Row } from '../../../src/load/table.js';
 import { type Cloth, makeCloth } from '../cloth.js';
 import { startEcho } from '../echo-process.js';
-import { percentile, splitOf } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import { DOORS } from '../settings.js';
-import type { Row } from '../table.js';
 import { figuresOf, KINDS, type Kind, type Line, openLines } from './overhead-lines.js';
 
 /** Limits of the overhead, as a share of the step and as a multiple of the echo. */

@@ -1,9 +1,10 @@
-import { makeCloth, stepMessage } from '../cloth.js';
+import { GrpcClient, readStep, timingsOf } from '../../../src/load/grpc-client.js';
+import { stepMessage } from '../../../src/load/messages.js';
+import type { Row } from '../../../src/load/table.js';
+import { makeCloth } from '../cloth.js';
 import { median, withContestants } from '../contestants.js';
-import { GrpcClient, readStep, timingsOf } from '../grpc-client.js';
 import type { ScenarioInput, ScenarioResult } from '../scenario.js';
 import { openSessions } from '../sessions.js';
-import type { Row } from '../table.js';
 
 /** Resting steps of a build in each round. */
 const STEPS = 5;

@@ -1,11 +1,12 @@
+import { type Sample, type Summary, summarise } from '../../../src/load/sample.js';
+import type { Row } from '../../../src/load/table.js';
 import { makeCloth } from '../cloth.js';
 import { runStreams, runUnary } from '../grpc-driver.js';
 import { runHttp } from '../http-driver.js';
-import { type Sample, type Summary, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult } from '../scenario.js';
 import { deleteSessions, openSessions } from '../sessions.js';
 import type { DoorName } from '../settings.js';
-import { type Row, summaryRow } from '../table.js';
+import { summaryRow } from '../table.js';
 
 /** Steps of one stream that the contract allows without an answer. */
 const LARGEST_WINDOW = 4;

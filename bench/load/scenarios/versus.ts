@@ -1,12 +1,13 @@
+import { acceptedBySession, type Summary, summarise } from '../../../src/load/sample.js';
+import type { Row } from '../../../src/load/table.js';
 import { makeCloth } from '../cloth.js';
 import { type Contestant, median, processorMs, ratiosByRound, waitingMs, withContestants } from '../contestants.js';
 import { runStreams, runUnary } from '../grpc-driver.js';
 import { runHttp } from '../http-driver.js';
-import { acceptedBySession, type Summary, summarise } from '../sample.js';
 import type { ScenarioInput, ScenarioResult, Verdict } from '../scenario.js';
 import { openSessions } from '../sessions.js';
 import type { DoorName } from '../settings.js';
-import { type Row, summaryRow } from '../table.js';
+import { summaryRow } from '../table.js';
 
 /** Every thread compiles its code before the measurement. */
 const WARM_SECONDS = 4;

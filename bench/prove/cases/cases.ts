@@ -45,6 +45,8 @@ const NARROWED_SHARE = 0.3;
 const OWN_DISTANCES_SHARE = 0.25;
 const IGNORING_SHARE = 0.15;
 const IGNORED_PARTS_SHARE = 0.2;
+/** Share of the cases whose elements have strain limits, where the scene allows it. */
+const STRAIN_LIMITS_SHARE = 0.1;
 /** Share of the cases of a touching scene in which paths are tested: no other level of verification sees that it touches. */
 const TOUCHING_SHARE = 0.7;
 /** Shares of the cases under TUNED that name a quality, where the engine has more than one, and of these with an offset of their own. */
@@ -104,7 +106,7 @@ export function* makeCases(
 /** Further options: another scalar for the answer, parts with a δ of their own or that are ignored, pairs to be excluded. */
 function withSpecials(variation: Variation, scene: string, random: Random): Variation {
   const { scalar, preset } = variation;
-  const [narrowed, own, ignoring, parts, paths] = Array.from({ length: 5 }, () => random.next());
+  const [narrowed, own, ignoring, parts, paths, strains] = Array.from({ length: 6 }, () => random.next());
   const isTouching = scene === 'touching';
   const corner = isTouching && paths < TOUCHING_SHARE ? 'PATH' : variation.corner;
   // PAPER refuses a part whose δ is beyond Dmin, which follows the parameters' δ.
@@ -115,6 +117,7 @@ function withSpecials(variation: Variation, scene: string, random: Random): Vari
     ...(scalar === 'FLOAT64' && narrowed < NARROWED_SHARE ? { isNarrowed: true } : {}),
     ...(mayHaveOwn && own < OWN_DISTANCES_SHARE ? { hasPartDistances: true } : {}),
     ...(parts < IGNORED_PARTS_SHARE ? { isIgnoringParts: true } : {}),
+    ...(strains < STRAIN_LIMITS_SHARE ? { hasStrainLimits: true } : {}),
     ...(ignoring < (isTouching || TANGLED.includes(scene) ? TANGLED_SHARE : IGNORING_SHARE)
       ? { isIgnoring: true }
       : {}),

@@ -8,10 +8,13 @@ import { ExcludedMemory } from '../judge/excluded.js';
 import { defaultDelta, expectReply, floorAtMost, hasNoDefault, isWithinRounding, ulpOf } from '../judge/expectation.js';
 import type { Invariant } from '../judge/invariants.js';
 import { findCollisions } from '../judge/path-judge.js';
+import { judgeResting, type Resting } from '../judge/resting-judge.js';
 import { findMeetings } from '../judge/state-judge.js';
+import { judgeStrains, mayStrainsMove } from '../judge/strain-judge.js';
 import { readSurface, type Surface } from '../judge/surface.js';
 import type { ProveScene } from '../scenes/builder.js';
 import { Random } from '../scenes/random.js';
+import { withStrainLimits } from '../scenes/strained.js';
 import { parametersOf, vary, withParts } from '../scenes/variation.js';
 import type { Mode, ProveCase } from './cases.js';
 import { type Judge, type JudgedStep, trySession } from './session-trial.js';
@@ -82,7 +85,9 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
   const random = new Random(prove.seed ^ 0x5bd1e995);
   // An exact scene must not be scaled.
   const placed = scene.isExact ? { ...prove.variation, scale: 1, offset: 0 } : prove.variation;
-  const variation = hasVolumes(scene.mesh) ? placed : { ...placed, method: 'TWO_WAY' as const };
+  // Strain limits are kept by the two-way method alone.
+  const isTwoWay = !hasVolumes(scene.mesh) || scene.mesh.strainLimits !== undefined || placed.hasStrainLimits;
+  const variation = isTwoWay ? { ...placed, method: 'TWO_WAY' as const } : placed;
   const { start, target } = vary(scene, variation, random);
   const whole = readSurface(scene.mesh);
   const parametersFrom = (opening: Positions): ParametersInput => {
@@ -90,7 +95,8 @@ export async function tryCase(prove: ProveCase, scene: ProveScene, bench: Bench)
     return bench.isUnverified ? { ...asked, verify: 'NONE' } : asked;
   };
   const isPlain = prove.mode === 'RESOLVE' && !variation.hasPartDistances && !variation.isIgnoringParts;
-  const mesh = isPlain ? scene.mesh : withParts(scene.mesh, variation, random);
+  const limited = withStrainLimits(scene, { scale: variation.scale, wantsLimits: variation.hasStrainLimits === true });
+  const mesh = isPlain ? limited : withParts(limited, variation, random);
   const tally = new Tally();
   const trial = new Trial(prove, scene, mesh, bench, parametersFrom, parametersFrom(start), tally);
   if (prove.mode === 'RESOLVE') await trial.resolve(start, target);
@@ -112,6 +118,8 @@ class Trial implements Judge {
   readonly #invariants: readonly Invariant[];
   readonly #verify: 'STATE' | 'PATH' | 'NONE';
   readonly #rules: { readonly kinematicPairs: 'SKIP' | 'PROTECT' };
+  readonly #keepsStrains: boolean;
+  readonly #resting: Resting | undefined;
   #requests = 0;
 
   constructor(
@@ -125,6 +133,13 @@ class Trial implements Judge {
     private readonly tally: Tally,
   ) {
     this.#surface = readSurface(mesh);
+    const { extreme, corner } = prove.variation;
+    const isAsItIs = prove.mode === 'RESOLVE' && extreme === 'NONE' && corner === 'DEFAULT';
+    const { hasPartDistances, isIgnoringParts, method, offset } = prove.variation;
+    // Far from the origin coordinates are coarser than contact offsets.
+    const isOther = hasPartDistances || isIgnoringParts || method === 'VOLUME_IMPULSES' || offset > 1;
+    this.#resting = isAsItIs && !isOther ? scene.resting : undefined;
+    this.#keepsStrains = scene.keepsStrains === true && isAsItIs;
     this.#isIgnoring = parameters.onIntersectingStart === 'IGNORE_PAIRS';
     this.#door = bench.doors[prove.door];
     // Ignored parts may pass through anything.
@@ -249,8 +264,26 @@ class Trial implements Judge {
       ? (memory ?? new ExcludedMemory()).settle(whole, start, this.#rules, floor, this.#verify === 'PATH')
       : undefined;
     const surface: Surface = excluded ? { ...whole, excused: excluded.excused } : whole;
-    const question = { surface, start, target, invariants: this.#invariants, verify: this.#verify, excluded };
+    const moving = { ...this.mesh, kinematic: whole.kinematic };
+    const movesItself = mayStrainsMove(moving, start);
+    const question = {
+      surface,
+      start,
+      target,
+      invariants: this.#invariants,
+      verify: this.#verify,
+      excluded,
+      movesItself,
+    };
     tally.findings.push(...judgeAnswer(question, reply.answer));
+    const keeps = this.#keepsStrains && report.status === 'CONVERGED' && report.resolved.quality !== 'FAST';
+    judgeStrains(moving, positions, report.strain, keeps, (promise, details) => this.find(promise, details));
+    const { contactOffset: asked } = this.parameters;
+    if (this.#resting && asked !== undefined && report.status === 'CONVERGED' && report.resolved.quality !== 'FAST') {
+      judgeResting(this.#resting, positions, asked, report.resolved.activationDistance, (promise, details) =>
+        this.find(promise, details),
+      );
+    }
     tally.answers++;
     tally.steps += report.steps;
     if (report.proximitySetReused) tally.reused++;

@@ -1,5 +1,6 @@
 import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
 import type { ParametersInput } from '../../../src/contract/parameters.js';
+import type { WireStrain } from '../judge/strain-judge.js';
 
 interface WireFidelity {
   readonly distanceToTargetRms: number;
@@ -24,6 +25,7 @@ export interface WireReport {
   readonly worstEdge?: { readonly a: number; readonly b: number; readonly stretch: number };
   readonly pullBack?: { readonly steps: number; readonly before: WireFidelity; readonly after: WireFidelity };
   readonly maxStretch: number;
+  readonly strain?: WireStrain;
   readonly minDistance?: number;
   readonly ignoredPairCount: string;
   readonly intersectingPairCount?: string;

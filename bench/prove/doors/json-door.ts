@@ -15,11 +15,16 @@ import {
   type WireReport,
 } from './door.js';
 
-const BUDGET = `${BUDGET_SECONDS}s`;
-
 /** Talks to the service as a stranger would: JSON with base64, and raw floats for the steps of a session. */
 export class Client implements Door {
-  constructor(readonly address: string) {}
+  readonly #timeBudget: string;
+
+  constructor(
+    readonly address: string,
+    budgetSeconds = BUDGET_SECONDS,
+  ) {
+    this.#timeBudget = `${budgetSeconds}s`;
+  }
 
   async resolve(
     mesh: MeshInput,
@@ -33,7 +38,7 @@ export class Client implements Door {
       start: positionsJson(start),
       target: positionsJson(target),
       parameters,
-      timeBudget: BUDGET,
+      timeBudget: this.#timeBudget,
     };
     return this.#answer(await this.#post('/v1/resolve', body, options), target);
   }
@@ -63,7 +68,7 @@ export class Client implements Door {
         : { target: positionsJson(target) }),
       ...(start ? { start: positionsJson(start) } : {}),
       ...(kinematic ? { kinematic: base64(kinematic) } : {}),
-      timeBudget: BUDGET,
+      timeBudget: this.#timeBudget,
     };
     return this.#answer(await this.#post(`/v1/sessions/${id}/steps`, body, options), target);
   }
@@ -147,5 +152,12 @@ function meshJson(mesh: MeshInput): object {
     if (array && array.length > 0) bulk[name] = base64(array);
   }
   if (mesh.ignoredPartPairs?.length) bulk.ignoredPartPairs = base64(mesh.ignoredPartPairs);
-  return { vertexCount: mesh.vertexCount, ...bulk, ...(mesh.parts ? { parts: mesh.parts } : {}) };
+  const { parts, strainLimits } = mesh;
+  const limits = strainLimits && { ...strainLimits, rest: positionsJson(strainLimits.rest) };
+  return {
+    vertexCount: mesh.vertexCount,
+    ...bulk,
+    ...(parts ? { parts } : {}),
+    ...(limits ? { strainLimits: limits } : {}),
+  };
 }

@@ -122,10 +122,11 @@ const wrap = (x: Positions): Plain => ({
   scalar: x instanceof Float64Array ? 'FLOAT64' : 'FLOAT32',
 });
 
-function meshOf({ vertexCount, parts, ...bulk }: MeshInput): Plain {
+function meshOf({ vertexCount, parts, strainLimits, ...bulk }: MeshInput): Plain {
+  const limits = strainLimits && { ...strainLimits, rest: wrap(strainLimits.rest) };
   const arrays = Object.entries(bulk).filter(([, array]) => array !== undefined);
   const fields = Object.fromEntries(arrays.map(([name, array]) => [name, bytesOf(array as Uint8Array)]));
-  return { vertexCount, ...fields, ...(parts ? { parts } : {}) };
+  return { vertexCount, ...fields, ...(parts ? { parts } : {}), ...(limits ? { strainLimits: limits } : {}) };
 }
 
 // The contract as a stranger reads it: the .proto file and a library, none of the service's own code for messages.

@@ -1,9 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client } from '../doors/json-door.js';
 import type { Random } from '../scenes/random.js';
 import { ServerProcess } from '../server.js';
-import { assert } from './tools.js';
+import { assert, patientClient } from './tools.js';
 
 /** bytes for the bodies of all requests */
 const CAPACITY = 2 ** 20;
@@ -35,7 +34,7 @@ export async function bodiesBeyondMemory(engine: 'cpu' | 'webgpu', _random: Rand
   });
   let refused = 0;
   try {
-    const client = new Client(server.address);
+    const client = patientClient(server);
     for (let round = 1; round <= ROUNDS; round++) {
       const heads = Array.from({ length: HEADS }, () => sendHead(server.address));
       await until(async () => heads.filter(({ answer }) => answer !== '').length >= HEADS - 1);

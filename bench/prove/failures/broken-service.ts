@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Reply } from '../doors/door.js';
-import { Client } from '../doors/json-door.js';
 import { judgeAnswer } from '../judge/answer-judge.js';
 import { readSurface } from '../judge/surface.js';
 import { type Plant, plant, removePlant } from '../mutants/planting.js';
@@ -8,7 +7,7 @@ import type { ProveScene } from '../scenes/builder.js';
 import type { Random } from '../scenes/random.js';
 import { ServerProcess } from '../server.js';
 import { SABOTAGE } from './sabotage.js';
-import { assert, makeScene, targetOf } from './tools.js';
+import { assert, makeScene, patientClient, targetOf } from './tools.js';
 
 type EngineName = 'cpu' | 'webgpu';
 
@@ -46,7 +45,7 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
   try {
     const server = await ServerProcess.start({ engine, build });
     try {
-      const client = new Client(server.address);
+      const client = patientClient(server);
       const scene = makeScene(random);
       const { mesh, start, target } = scene;
       const whole = answerIn(await client.resolve(mesh, start, target, {}), 'the first resolve');
@@ -130,7 +129,7 @@ export async function outOfDeviceMemory(engine: EngineName, random: Random): Pro
     environment: { INTERSTICE_MAX_DEVICE_BYTES: String(SMALL_DEVICE) },
   });
   try {
-    const client = new Client(server.address);
+    const client = patientClient(server);
     const small = makeScene(random);
     const large = largeScene();
     const created = await client.createSession(small.mesh, small.start, {});

@@ -1,4 +1,3 @@
-import { Client } from '../doors/json-door.js';
 import type { ProveScene } from '../scenes/builder.js';
 import { Random } from '../scenes/random.js';
 import { ServerProcess } from '../server.js';
@@ -6,7 +5,7 @@ import { bodiesBeyondMemory } from './body-flood.js';
 import { deviceLost, outOfDeviceMemory, outOfMemory, workerKilled } from './broken-service.js';
 import { threadKilledWithProcess, threadStarvedWithProcess } from './lost-process.js';
 import { parkedAndExpired } from './parked-sessions.js';
-import { assert, assertSafe, describeThrown, makeScene, targetOf } from './tools.js';
+import { assert, assertSafe, describeThrown, makeScene, patientClient, targetOf } from './tools.js';
 
 export interface FailureResult {
   readonly name: string;
@@ -83,7 +82,7 @@ export async function runFailures(
 async function clientGone(engine: 'cpu' | 'webgpu', random: Random): Promise<string> {
   const server = await ServerProcess.start({ engine });
   try {
-    const client = new Client(server.address);
+    const client = patientClient(server);
     const scene = makeScene(random);
     const { mesh, start, target } = scene;
     const whole = await client.resolve(mesh, start, target, {});
@@ -118,7 +117,9 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
   let lost = 0;
   try {
     for (let k = 0; k < MAX_KILLS[engine]; k++) {
-      const pending = new Client(server.address).resolve(mesh, start, target, {}).catch(() => undefined);
+      const pending = patientClient(server)
+        .resolve(mesh, start, target, {})
+        .catch(() => undefined);
       const killing = new Promise<void>((resolve) => {
         setTimeout(resolve, Math.floor(random.between(0, 250)));
       }).then(() => server.kill());
@@ -135,7 +136,7 @@ async function killedBetweenResolves(engine: 'cpu' | 'webgpu', random: Random): 
       }
       server = await ServerProcess.start({ engine });
     }
-    const last = await new Client(server.address).resolve(mesh, start, target, {});
+    const last = await patientClient(server).resolve(mesh, start, target, {});
     assert('answer' in last, 'The last server refuses.');
     assertSafe(scene, last.answer.positions, 'in the last answer');
     return `${MAX_KILLS[engine]} kills, ${lost} unanswered requests`;
@@ -163,7 +164,9 @@ async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Pr
     for (let frame = 1; frame <= FRAMES; frame++) {
       const y = targetOf(scene, frame);
       for (;;) {
-        const pending = new Client(server.address).step(id, BigInt(frame), y).catch(() => undefined);
+        const pending = patientClient(server)
+          .step(id, BigInt(frame), y)
+          .catch(() => undefined);
         if (kills < MAX_KILLS[engine] && random.next() < 0.35) {
           await new Promise((resolve) => setTimeout(resolve, Math.floor(random.between(0, 60))));
           await server.kill();
@@ -189,7 +192,7 @@ async function killedBetweenFrames(engine: 'cpu' | 'webgpu', random: Random): Pr
 }
 
 async function open(server: ServerProcess, scene: ProveScene, x: Float64Array): Promise<string> {
-  const created = await new Client(server.address).createSession(scene.mesh, x, {});
+  const created = await patientClient(server).createSession(scene.mesh, x, {});
   assert('id' in created, `No session from the last answer: ${JSON.stringify(created)}`);
   return created.id;
 }
@@ -199,7 +202,7 @@ async function sentAgain(engine: 'cpu' | 'webgpu', random: Random): Promise<stri
   const scene = makeScene(random);
   const server = await ServerProcess.start({ engine });
   try {
-    const client = new Client(server.address);
+    const client = patientClient(server);
     const [once, twice] = [await open(server, scene, scene.start), await open(server, scene, scene.start)];
     for (let frame = 1; frame <= 6; frame++) {
       const y = targetOf(scene, frame);

@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client } from '../doors/json-door.js';
 import { judgeAnswer } from '../judge/answer-judge.js';
 import { readSurface } from '../judge/surface.js';
 import { type Plant, plant, removePlant } from '../mutants/planting.js';
 import type { Random } from '../scenes/random.js';
 import { ServerProcess } from '../server.js';
 import { SABOTAGE } from './sabotage.js';
-import { assert, makeScene, targetOf } from './tools.js';
+import { assert, makeScene, patientClient, targetOf } from './tools.js';
 
 type EngineName = 'cpu' | 'webgpu';
 
@@ -42,7 +41,9 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
       const isBroken = frame % 2 === 0 && counts.deaths + counts.refused < BREAKS;
       let isFresh = false;
       for (let n = 1; ; n++) {
-        const pending = new Client(server.address).step(id, BigInt(frame), y).catch(() => undefined);
+        const pending = patientClient(server)
+          .step(id, BigInt(frame), y)
+          .catch(() => undefined);
         if (isBroken && n === 1) {
           await wait(random.between(0, 120));
           server.signal('SIGWINCH');
@@ -57,7 +58,7 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
             `frame ${frame}: ${findings.map((f) => `${f.promise}: ${f.details}`).join('; ')}`,
           );
           if (isFresh) {
-            const once = await new Client(server.address).resolve(mesh, x, y, {});
+            const once = await patientClient(server).resolve(mesh, x, y, {});
             assert('answer' in once, `Frame ${frame}: a resolve was refused.`);
             assert(
               once.answer.positions.every((p, i) => p === positions[i]),
@@ -91,7 +92,7 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
   }
 
   async function open(from: ServerProcess): Promise<string> {
-    const created = await new Client(from.address).createSession(mesh, x, {});
+    const created = await patientClient(from).createSession(mesh, x, {});
     assert('id' in created, `No session from the last answer: ${JSON.stringify(created)}`);
     return created.id;
   }

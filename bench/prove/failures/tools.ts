@@ -1,10 +1,12 @@
 import { pathToFileURL } from 'node:url';
 import { projectRoot } from '../../../src/paths.js';
+import { Client } from '../doors/json-door.js';
 import { findMeetings } from '../judge/state-judge.js';
 import { readSurface } from '../judge/surface.js';
 import type { ProveScene } from '../scenes/builder.js';
 import { GENERATED } from '../scenes/generated.js';
 import type { Random } from '../scenes/random.js';
+import type { ServerProcess } from '../server.js';
 
 /** A promise of the service is broken; any other error is one of the campaign. */
 export class Broken extends Error {}
@@ -12,6 +14,11 @@ export class Broken extends Error {}
 export function assert(isTrue: boolean, complaint: string): asserts isTrue {
   if (!isTrue) throw new Broken(complaint);
 }
+
+/** Long enough on any machine: these faults compare bytes, and an answer that its budget cut short has others. */
+const PATIENT_SECONDS = 300;
+
+export const patientClient = (server: ServerProcess): Client => new Client(server.address, PATIENT_SECONDS);
 
 export const makeScene = (random: Random): ProveScene => GENERATED.layers(random);
 

@@ -16,6 +16,8 @@ export interface Question {
   readonly verify: 'STATE' | 'PATH' | 'NONE';
   /** under IGNORE_PAIRS; the surface then has these as excused */
   readonly excluded?: Excluded | undefined;
+  /** its own limits may move the start, whatever its target */
+  readonly movesItself?: boolean;
 }
 
 /** One thing that is wrong with an answer: the name of the promise and the numbers. */
@@ -54,7 +56,8 @@ export function judgeAnswer(question: Question, { positions, report }: Answer): 
   judgeReport(question, { positions, report }, find);
   judgeDistance(question, { positions, report }, find);
   judgeBits(question, positions, find);
-  if (report.status === 'CONVERGED' && target.every((p, i) => p === start[i]) && !isEqual(positions, start)) {
+  const isAtTarget = question.movesItself !== true && target.every((p, i) => p === start[i]);
+  if (report.status === 'CONVERGED' && isAtTarget && !isEqual(positions, start)) {
     find('a target equal to the start moves nothing', 'some vertex moved');
   }
   return findings;
@@ -228,7 +231,8 @@ function judgeEdges(question: Question, { positions, report }: Answer, find: Fin
   const told = Number(report.overlongEdges);
   const room = LIMIT_SPACINGS * (1 + sigma) * spacingOf(question, positions);
   let [fewest, most, sureWorst, worst] = [0, 0, 0, 0];
-  for (const [a, b] of surface.lengths) {
+  // Strains are limited by the pull-back, which FAST does not have: there every edge keeps its own limit.
+  for (const [a, b] of quality === 'FAST' ? surface.lengths : surface.limited) {
     if (sigma === 0 || (surface.kinematic[a] && surface.kinematic[b])) continue;
     const rest = lengthOf(target, a, b);
     const length = lengthOf(positions, a, b);

@@ -24,6 +24,8 @@ export interface Surface {
   readonly vertices: readonly Element[];
   /** edges and edges inside solids: their lengths count as stretch */
   readonly lengths: readonly Element[];
+  /** those of them with a limit beside those of strains: where strains have limits the rods alone */
+  readonly limited: readonly Element[];
   readonly kinematic: Uint8Array;
   /** -1 where there is none */
   readonly partOf: Int32Array;
@@ -106,6 +108,7 @@ export function readSurface(mesh: MeshInput): Surface {
     particles,
     vertices,
     lengths: unique([...edges, ...inner]),
+    limited: mesh.strainLimits ? rods : unique([...edges, ...inner]),
     kinematic,
     partOf,
     ignoredParts: new Set(rows(mesh.ignoredPartPairs, 2).map(keyOf)),

@@ -46,10 +46,33 @@ export function boxesOf(elements: readonly Element[], states: readonly ArrayLike
   return boxes;
 }
 
-/** Calls `visit` for every pair of boxes, one of each list, that have a common point; lists that are the same object give each unordered pair once. */
+/**
+ * Calls `visit` for every pair of boxes, one of each list, that have a common point; lists that are the same object give each unordered pair once.
+ *
+ * The space is cut into slices along one axis, and each slice is swept along another one. Boxes that meet begin to do so where the later one begins, so
+ * a pair is visited in the slice where that is, once; the slice of a value never falls as the value grows, whatever is rounded.
+ */
 export function sweepPairs(a: Boxes, b: Boxes, visit: (i: number, j: number) => void): void {
-  const axis = bestAxis(a, b);
-  const orderA = orderBy(a, axis);
+  const [axis, across] = axesByOverlaps(a, b);
+  const sliceOf = makeSlices(a, b, across);
+  const slicesA = sliceUp(a, axis, across, sliceOf);
+  const slicesB = a === b ? slicesA : sliceUp(b, axis, across, sliceOf);
+  slicesA.forEach((own, slice) => {
+    sweepSlice(a, b, own, slicesB[slice] ?? [], axis, (i, j) => {
+      if (sliceOf(Math.max(a[6 * i + across], b[6 * j + across])) === slice) visit(i, j);
+    });
+  });
+}
+
+/** @param orderA, orderB boxes in the order in which they begin */
+function sweepSlice(
+  a: Boxes,
+  b: Boxes,
+  orderA: readonly number[],
+  orderB: readonly number[],
+  axis: number,
+  visit: (i: number, j: number) => void,
+): void {
   if (a === b) {
     for (let m = 0; m < orderA.length; m++) {
       const i = orderA[m];
@@ -61,7 +84,6 @@ export function sweepPairs(a: Boxes, b: Boxes, visit: (i: number, j: number) => 
     }
     return;
   }
-  const orderB = orderBy(b, axis);
   let m = 0;
   let n = 0;
   // The box that begins first meets exactly those of the other list that begin before it ends.
@@ -82,6 +104,39 @@ export function sweepPairs(a: Boxes, b: Boxes, visit: (i: number, j: number) => 
   }
 }
 
+/** Slices are at least so many mean boxes thick: most boxes are in one or two. */
+const THICKNESS = 2;
+const MOST_SLICES = 256;
+
+/** The slice of a value along an axis; it never falls as the value grows. */
+function makeSlices(a: Boxes, b: Boxes, axis: number): (value: number) => number {
+  let low = Number.POSITIVE_INFINITY;
+  let high = Number.NEGATIVE_INFINITY;
+  let sum = 0;
+  for (const boxes of [a, b]) {
+    for (let i = 0; i < boxes.length; i += 6) {
+      low = Math.min(low, boxes[i + axis]);
+      high = Math.max(high, boxes[i + 3 + axis]);
+      sum += boxes[i + 3 + axis] - boxes[i + axis];
+    }
+  }
+  const mean = (6 * sum) / (a.length + b.length);
+  const count = Math.min(MOST_SLICES, Math.floor((high - low) / (THICKNESS * mean)));
+  if (!(count > 1)) return () => 0;
+  const scale = count / (high - low);
+  return (value) => Math.max(0, Math.min(count - 1, Math.floor((value - low) * scale)));
+}
+
+/** Of every slice the boxes that reach into it, in the order in which they begin along the axis of the sweep. */
+function sliceUp(boxes: Boxes, axis: number, across: number, sliceOf: (value: number) => number): number[][] {
+  const slices: number[][] = [];
+  for (const i of orderBy(boxes, axis)) {
+    const last = sliceOf(boxes[6 * i + 3 + across]);
+    for (let slice = sliceOf(boxes[6 * i + across]); slice <= last; slice++) (slices[slice] ??= []).push(i);
+  }
+  return slices;
+}
+
 function overlap(a: Boxes, i: number, b: Boxes, j: number): boolean {
   for (let c = 0; c < 3; c++) {
     if (a[6 * i + c] > b[6 * j + 3 + c] || b[6 * j + c] > a[6 * i + 3 + c]) return false;
@@ -94,26 +149,29 @@ function orderBy(boxes: Boxes, axis: number): Uint32Array {
   return order.sort((i, j) => boxes[6 * i + axis] - boxes[6 * j + axis]);
 }
 
-/** The axis on which a box covers the smallest share of the whole: only speed depends on it. */
-function bestAxis(a: Boxes, b: Boxes): number {
-  let best = 0;
-  let bestShare = Number.POSITIVE_INFINITY;
-  for (let c = 0; c < 3; c++) {
-    let low = Number.POSITIVE_INFINITY;
-    let high = Number.NEGATIVE_INFINITY;
-    let sum = 0;
-    for (const boxes of [a, b]) {
-      for (let i = 0; i < boxes.length; i += 6) {
-        low = Math.min(low, boxes[i + c]);
-        high = Math.max(high, boxes[i + 3 + c]);
-        sum += boxes[i + 3 + c] - boxes[i + c];
-      }
-    }
-    const share = high > low ? sum / (high - low) : Number.MAX_VALUE;
-    if (share < bestShare) {
-      bestShare = share;
-      best = c;
-    }
+/** Axes, the one along which fewest pairs of boxes overlap first: only speed depends on it. */
+function axesByOverlaps(a: Boxes, b: Boxes): number[] {
+  const apart = [0, 1, 2].map((axis) => {
+    const [beginA, endA] = [sidesOf(a, axis), sidesOf(a, axis + 3)];
+    const [beginB, endB] = a === b ? [beginA, endA] : [sidesOf(b, axis), sidesOf(b, axis + 3)];
+    return countBefore(endA, beginB) + countBefore(endB, beginA);
+  });
+  return [0, 1, 2].sort((p, q) => apart[q] - apart[p]);
+}
+
+/** Of every box the lower (0 to 2) or upper (3 to 5) side along an axis, ascending. */
+function sidesOf(boxes: Boxes, side: number): Float64Array {
+  const sides = new Float64Array(boxes.length / 6);
+  for (let i = 0; i < sides.length; i++) sides[i] = boxes[6 * i + side];
+  return sides.sort();
+}
+
+/** Pairs of a box that ends before another one begins. Both ascend. */
+function countBefore(ends: Float64Array, begins: Float64Array): number {
+  let [count, ended] = [0, 0];
+  for (const begin of begins) {
+    while (ended < ends.length && ends[ended] < begin) ended++;
+    count += ended;
   }
-  return best;
+  return count;
 }

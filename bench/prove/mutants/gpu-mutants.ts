@@ -1,5 +1,6 @@
 import type { Fault } from './fault.js';
 import { CRAWLING, FLOOR, MEETING, type Mutant, PATH, STRIDING, TUNNEL } from './mutant.js';
+import { STRAIN_KERNEL_MUTANTS } from './strain-mutants.js';
 
 /*
  * The same faults in the kernels. The engine tries its adapter before it takes requests, and would refuse to start with
@@ -248,4 +249,5 @@ export const GPU_MUTANTS: readonly Mutant[] = [
     ['layers'],
     [MEETING, PATH, TUNNEL, FLOOR],
   ),
+  ...STRAIN_KERNEL_MUTANTS,
 ];

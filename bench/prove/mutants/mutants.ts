@@ -9,6 +9,7 @@ import { INTAKE_MUTANTS } from './intake-mutants.js';
 import { BOUND, FLOOR, MEETING, type Mutant, noBound, noCheck, PATH, TUNNEL } from './mutant.js';
 import { PULL_BACK_MUTANTS } from './pull-back-mutants.js';
 import { RIGID_MUTANTS } from './rigid-mutants.js';
+import { STRAIN_MUTANTS } from './strain-mutants.js';
 import { SUBTLE_MUTANTS } from './subtle-mutants.js';
 import { VERIFIER_MUTANTS } from './verifier-mutants.js';
 
@@ -333,4 +334,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...CONTRACT_MUTANTS,
   ...PULL_BACK_MUTANTS,
   ...INTAKE_MUTANTS,
+  ...STRAIN_MUTANTS,
 ];

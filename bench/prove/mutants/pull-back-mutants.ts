@@ -4,6 +4,9 @@ import { FLOOR, MEETING, type Mutant, noCheck, PATH, TUNNEL } from './mutant.js'
 const PULL_BACK = 'src/solver/cpu/pull-back.js';
 const EDGE_LIMITS = 'src/solver/cpu/edge-limits.js';
 
+const AIMS = 'src/solver/cpu/contact-aims.js';
+
+const OFFSET = 'contacts keep the offset that was asked';
 const PIECES = 'a path has a piece a step at most';
 
 /** Faults in what the qualities BALANCED and FINE add: a phase after Algorithm 1 that keeps its best state. */
@@ -36,8 +39,9 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
             ...run,
             onState: () => undefined,
             onStep: (moving: number) => {
-              run.onState(run.x);
-              run.onStep(moving);
+              const step = run.onStep(moving);
+              run.onState(run.x, { phase: 'PULL_BACK', step });
+              return step;
             },
           }),
       },
@@ -60,5 +64,27 @@ export const PULL_BACK_MUTANTS: readonly Mutant[] = [
     scenes: ['layers', 'matryoshka'],
     caughtBy: [MEETING, TUNNEL, PATH, FLOOR],
     sent: { quality: 'BALANCED' },
+  },
+  {
+    name: 'aims-ignored',
+    description: 'contacts of the pull-back aim for no gap at all',
+    faults: [{ file: AIMS, function: 'offsetOf', instead: () => 0 }],
+    scenes: ['laidSheet'],
+    caughtBy: [OFFSET],
+    sent: { quality: 'BALANCED', offsetShare: 0.5 },
+  },
+  {
+    name: 'aims-beyond-the-offset',
+    description: 'contacts of the pull-back aim for twice the offset that was asked',
+    faults: [
+      {
+        file: AIMS,
+        function: 'offsetOf',
+        instead: (original: (...of: unknown[]) => number, ...of: unknown[]) => 2 * original(...of),
+      },
+    ],
+    scenes: ['laidSheet'],
+    caughtBy: [OFFSET],
+    sent: { quality: 'BALANCED', offsetShare: 0.3 },
   },
 ];

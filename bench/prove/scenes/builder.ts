@@ -1,5 +1,6 @@
 import type { MeshInput } from '../../../src/contract/mesh.js';
 import type { Invariant } from '../judge/invariants.js';
+import type { Resting } from '../judge/resting-judge.js';
 
 export type Point = readonly [number, number, number];
 
@@ -15,6 +16,10 @@ export interface ProveScene {
   readonly isJittered?: boolean;
   /** true where coordinates are float32 numbers whose last bits matter: they are sent unchanged, in metres */
   readonly isExact?: boolean;
+  /** its mesh has strain limits, and nothing is in the way of keeping them */
+  readonly keepsStrains?: boolean;
+  /** what ends on a plane, at the contact offset, whatever the offset */
+  readonly resting?: Resting;
 }
 
 /** Collects vertices and elements of every codimension. */

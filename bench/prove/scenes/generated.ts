@@ -1,6 +1,7 @@
 import { Builder, type Point, type ProveScene } from './builder.js';
 import { bordersUnderBodies, neighbours, tangle, touching } from './contract.js';
 import { departures } from './departures.js';
+import { laidSheet } from './laid.js';
 import { farGroups, hairlines, movingGroups } from './moving-groups.js';
 import { sewnParts } from './parts.js';
 import { vastGround, wideGround } from './plains.js';
@@ -15,6 +16,7 @@ import {
   pebbles,
   slivers,
 } from './single-rules.js';
+import { strainedSheet, strainedSolid } from './strained.js';
 
 export type MakeProveScene = (random: Random) => ProveScene;
 
@@ -376,6 +378,9 @@ export const GENERATED: Readonly<Record<string, MakeProveScene>> = {
   vastGround,
   sewnParts,
   touching,
+  strainedSheet,
+  laidSheet,
+  strainedSolid,
 };
 
 /** Those that intersect at the start. */

@@ -20,6 +20,8 @@ export interface Variation {
   readonly hasPartDistances?: true;
   /** some pairs of parts, or parts with themselves, are ignored; elements that span parts are ignored by none */
   readonly isIgnoringParts?: true;
+  /** strains of its elements have limits, unless a rest shape is flat or there are too many */
+  readonly hasStrainLimits?: true;
   /** absent = the service's default */
   readonly quality?: Quality;
   /** absent = the service's default */

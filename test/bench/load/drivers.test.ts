@@ -1,15 +1,17 @@
 import t, { type Test } from 'tap';
-import { asBuffer, makeCloth, stepMessage } from '../../../bench/load/cloth.js';
+import { makeCloth } from '../../../bench/load/cloth.js';
 import { openEcho } from '../../../bench/load/echo.js';
-import { readHoldings, readMetric } from '../../../bench/load/gauges.js';
-import { GrpcClient, StreamClient } from '../../../bench/load/grpc-client.js';
+import { readHoldings } from '../../../bench/load/gauges.js';
 import { runStreams, runUnary } from '../../../bench/load/grpc-driver.js';
-import { HttpClient } from '../../../bench/load/http-client.js';
-import { runHttp, shareOf, timingsIn } from '../../../bench/load/http-driver.js';
+import { runHttp, shareOf } from '../../../bench/load/http-driver.js';
 import { readWork } from '../../../bench/load/late-echo.js';
-import { SPLIT_PARTS, summarise } from '../../../bench/load/sample.js';
 import { deleteSessions, openSessions } from '../../../bench/load/sessions.js';
 import { ServerProcess } from '../../../bench/prove/server.js';
+import { GrpcClient, StreamClient } from '../../../src/load/grpc-client.js';
+import { HttpClient, timingsIn } from '../../../src/load/http-client.js';
+import { asBuffer, stepMessage } from '../../../src/load/messages.js';
+import { readMetric } from '../../../src/load/metrics-page.js';
+import { SPLIT_PARTS, summarise } from '../../../src/load/sample.js';
 
 t.test('every session has one worker at least, and every worker a session', async (t) => {
   t.same(
@@ -57,6 +59,17 @@ t.test('the echo returns what it was sent, at every door', async (t) => {
   t.same((await unary.call('Step', message)).bytes, message);
   t.same(await stream.send(message), message);
   t.same(await stream.send(message), message, 'and again');
+});
+
+t.test('a stream whose server has gone fails, and nobody waits for its answer', async (t) => {
+  const echo = await openEcho();
+  const stream = new StreamClient(echo.grpcAddress);
+  t.teardown(() => stream.close());
+  const message = Buffer.from(stepMessage('a', makeCloth(50).targets[0]));
+  t.same(await stream.send(message), message);
+  await echo.close();
+  await t.rejects(stream.send(message));
+  await t.rejects(stream.send(message), 'again');
 });
 
 t.test('the late echo returns what it was sent, and the time that its thread worked', async (t) => {

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { median, ratiosByRound } from '../../../bench/load/contestants.js';
+import { figuresOf } from '../../../bench/load/scenarios/overhead-lines.js';
 import {
   acceptedBySession,
   overheadOf,
@@ -7,9 +8,8 @@ import {
   type Sample,
   splitOf,
   summarise,
-} from '../../../bench/load/sample.js';
-import { figuresOf } from '../../../bench/load/scenarios/overhead-lines.js';
-import { formatTable } from '../../../bench/load/table.js';
+} from '../../../src/load/sample.js';
+import { formatTable } from '../../../src/load/table.js';
 
 const timings = {
   queue: 1000,

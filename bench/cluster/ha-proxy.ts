@@ -1,0 +1,122 @@
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectRoot } from '../../src/paths.js';
+import { spawnBound } from './bound-process.js';
+import { freePort } from './redis.js';
+
+export interface Backend {
+  readonly name: string;
+  readonly http: number;
+  readonly grpc: number;
+}
+
+/** What HAProxy says of one server, over HTTP and gRPC together. */
+export interface ServerState {
+  readonly isUp: boolean;
+  /** the checks of neither backend say that it may be used */
+  readonly isDown: boolean;
+  /** how often it was marked down so far */
+  readonly downs: number;
+  /** requests that went elsewhere because no connection to it could be made */
+  readonly redispatched: number;
+}
+
+/** ms between two looks at the state */
+const POLL_MS = 25;
+/** ms that a state is waited for */
+const PATIENCE_MS = 60_000;
+
+/** HAProxy with deploy/haproxy.cfg, and the addresses of a test in place of its own. */
+export class HaProxy {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly folder: string,
+    readonly address: string,
+    readonly grpcAddress: string,
+  ) {}
+
+  static async start(backends: readonly Backend[]): Promise<HaProxy> {
+    const [http, grpc] = [await freePort(), await freePort()];
+    const folder = mkdtempSync(join(tmpdir(), 'interstice-haproxy-'));
+    const servers = (line: (backend: Backend) => string) =>
+      backends.map((backend) => `  server ${line(backend)}`).join('\n');
+    const text = readFileSync(join(projectRoot, 'deploy', 'haproxy.cfg'), 'utf8')
+      .replace('global\n', `global\n  stats socket ${join(folder, 'state')} mode 600\n`)
+      .replace(/"\S+:8080"/, `127.0.0.1:${http}`)
+      .replace(/"\S+:50051"/, `127.0.0.1:${grpc}`)
+      .replace(/( {2}server w\d \S+\n)+/, `${servers((p) => `${p.name} 127.0.0.1:${p.http}`)}\n`)
+      .replace(
+        /( {2}server w\d \S+ proto .*\n)+/,
+        `${servers((p) => `${p.name} 127.0.0.1:${p.grpc} proto h2 check check-proto h1 port ${p.http}`)}\n`,
+      );
+    const path = join(folder, 'haproxy.cfg');
+    writeFileSync(path, text);
+    const check = spawnSync('haproxy', ['-c', '-f', path], { encoding: 'utf8' });
+    if (check.status !== 0) throw new Error(`HAProxy refuses its configuration: ${check.stderr}`);
+    const child = spawnBound('haproxy', ['-db', '-f', path]);
+    return new HaProxy(child, folder, `http://127.0.0.1:${http}`, `127.0.0.1:${grpc}`);
+  }
+
+  /** By the name of the server. @throws Error while HAProxy does not answer */
+  async state(): Promise<ReadonlyMap<string, ServerState>> {
+    const [head = '', ...lines] = (await this.ask('show stat')).trim().split('\n');
+    const columns = head.replace(/^# /, '').split(',');
+    const rows = lines.map((line) => {
+      const cells = line.split(',');
+      return (column: string) => cells[columns.indexOf(column)] ?? '';
+    });
+    const states = new Map<string, ServerState>();
+    for (const row of rows) {
+      const name = row('svname');
+      if (name === 'FRONTEND' || name === 'BACKEND') continue;
+      // Until the first check HAProxy takes every server to be up.
+      const isUp = row('status').startsWith('UP') && row('check_status').includes('L7OK');
+      const isDown = row('status').startsWith('DOWN');
+      const before = states.get(name) ?? { isUp: true, isDown: true, downs: 0, redispatched: 0 };
+      states.set(name, {
+        isUp: before.isUp && isUp,
+        isDown: before.isDown && isDown,
+        downs: before.downs + Number(row('chkdown')),
+        redispatched: before.redispatched + Number(row('wredis')),
+      });
+    }
+    return states;
+  }
+
+  /** @returns ms until the proxy says so of the server by both of its doors */
+  async waitFor(name: string, what: 'isUp' | 'isDown'): Promise<number> {
+    const startedAt = performance.now();
+    for (;;) {
+      const states = await this.state().catch(() => undefined);
+      const waited = performance.now() - startedAt;
+      if (states?.get(name)?.[what]) return waited;
+      if (waited > PATIENCE_MS || this.child.exitCode !== null) {
+        throw new Error(`HAProxy did not say ${what} of ${name} within ${Math.round(waited)} ms.`);
+      }
+      await sleep(POLL_MS);
+    }
+  }
+
+  async stop(): Promise<void> {
+    const { child } = this;
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  private async ask(question: string): Promise<string> {
+    const socket = connect(join(this.folder, 'state'));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.end(`${question}\n`);
+    await once(socket, 'close');
+    return Buffer.concat(chunks).toString();
+  }
+}

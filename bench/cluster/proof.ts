@@ -1,0 +1,205 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Caller, type Way } from './caller.js';
+import { Cluster, DRAIN_NOTICE_MS, type Place } from './cluster.js';
+import { findLostFrames, type Move } from './moves.js';
+import { Reference } from './reference.js';
+import { type Event, type Outcome, Run } from './run.js';
+
+export interface ProofSettings {
+  readonly workers: number;
+  /** sessions by each way */
+  readonly sessions: number;
+  /** how long load runs before and after each event */
+  readonly seconds: number;
+  /** servers that are restarted one after the other */
+  readonly restarts: number;
+  /** settings of the Redis server */
+  readonly redis: readonly string[];
+  readonly tell: (line: string) => void;
+}
+
+export const WAYS: readonly Way[] = ['http', 'http without key', 'grpc'];
+
+/**
+ * Does to a cluster under load what happens to clusters, one thing after the other. Every caller checks every answer against the bytes
+ * of an undisturbed session, so a frame that was lost or computed twice shows. Who has a session, and how often it was taken over, is
+ * read in the store; which servers the proxy took to be down, in the proxy. No judgement depends on how fast anything was.
+ */
+export async function prove(settings: ProofSettings): Promise<readonly Outcome[]> {
+  const { workers, sessions, tell } = settings;
+  const reference = await Reference.open();
+  const cluster = await Cluster.start(workers, settings.redis);
+  const { address, grpcAddress } = cluster.proxy;
+  const callers = WAYS.flatMap((way, w) =>
+    Array.from({ length: sessions }, (_, k) => new Caller(way, address, grpcAddress, reference, w * sessions + k)),
+  );
+  const outcomes: Outcome[] = [];
+  const run = new Run(cluster, callers, settings.seconds * 1000);
+  const watch = async (event: Event) => {
+    const outcome = await run.watch(event);
+    outcomes.push(outcome);
+    tell(describe(outcome));
+  };
+  try {
+    await Promise.all(callers.map((caller) => caller.open()));
+    let victim = busiest(cluster);
+    let dead = '';
+
+    await watch({
+      name: 'undisturbed',
+      act: async () => '',
+      judge: ({ moves, downs, retried, refusedByStore, before, after }) => [
+        ...findLostFrames(before, after),
+        // A server that was late for several checks in a row gives its sessions away, and a store that was late is refused; on a machine
+        // that stands still nothing else is to be had.
+        ...(downs.length === 0 && moves.length > 0 ? [`${moves.length} sessions did not stay with their server`] : []),
+        ...(downs.length === 0 && retried > refusedByStore ? [`${retried} attempts failed`] : []),
+      ],
+    });
+
+    await watch({
+      name: 'a server is killed',
+      act: async () => {
+        victim = busiest(cluster);
+        dead = cluster.ownerOf(victim);
+        const own = cluster.sessionsOf(victim);
+        await victim.process!.kill();
+        await cluster.proxy.waitFor(victim.name, 'isDown');
+        return `it had ${own} of ${callers.length} sessions`;
+      },
+      judge: ({ moves, before, after, downs }) => {
+        const left = [...after].filter(([, { owner }]) => owner === dead).map(([id]) => id);
+        return [
+          ...left.map((id) => `the dead server still has session ${id}`),
+          ...findLostFrames(before, after),
+          // A server that was late for its checks for other reasons loses sessions as well.
+          ...(downs.every((name) => name === victim.name) ? onlyOnceFrom(dead, moves) : []),
+        ];
+      },
+    });
+
+    await watch({
+      name: 'the server comes back',
+      act: async () => {
+        await cluster.startServer(victim);
+        return '';
+      },
+      judge: ({ moves, before, after, downs }) => [
+        ...findLostFrames(before, after),
+        ...(downs.length === 0 ? onlyOnceTo(cluster.ownerOf(victim), moves) : []),
+      ],
+    });
+
+    let slowestNoticeMs = 0;
+    await watch({
+      name: 'servers are restarted, one after the other',
+      act: async () => {
+        const places = cluster.running.slice(0, settings.restarts);
+        for (const place of places) {
+          const noticed = cluster.proxy.waitFor(place.name, 'isDown');
+          const stopped = place.process!.stop();
+          slowestNoticeMs = Math.max(slowestNoticeMs, await noticed);
+          await stopped;
+          await cluster.startServer(place);
+        }
+        return `${places.length} of ${workers}; the proxy knew after ${Math.round(slowestNoticeMs)} ms at most`;
+      },
+      judge: ({ retried, refusedByStore, before, after }) => [
+        ...findLostFrames(before, after),
+        // A proxy that knows too late sends requests to a server that has ended.
+        ...(retried > refusedByStore && slowestNoticeMs < DRAIN_NOTICE_MS ? [`${retried} attempts failed`] : []),
+      ],
+    });
+
+    await watch({
+      name: 'one more server',
+      act: async () => {
+        const more = cluster.places.at(-1)!;
+        await cluster.startServer(more);
+        return '';
+      },
+      judge: ({ moves, before, after, downs }) => [
+        ...findLostFrames(before, after),
+        ...(downs.length === 0 ? onlyOnceTo(cluster.ownerOf(cluster.places.at(-1)!), moves) : []),
+      ],
+    });
+
+    await watch({
+      name: 'the store is killed, and started after a second',
+      act: async () => {
+        await cluster.redis.kill();
+        await sleep(1000);
+        await cluster.redis.restart();
+        return '';
+      },
+      // What the store loses, its servers write again. The callers see it if one is missing.
+      judge: () => [],
+    });
+
+    let left = 0;
+    await watch({
+      name: 'a server loses the store, until the proxy knows',
+      act: async () => {
+        victim = busiest(cluster);
+        const own = cluster.sessionsOf(victim);
+        victim.wire.cut();
+        // The first question that the store does not answer in time tells; then it is not ready, and its sessions go elsewhere.
+        await cluster.proxy.waitFor(victim.name, 'isDown');
+        await run.untilAnswered();
+        left = cluster.sessionsOf(victim);
+        victim.wire.mend();
+        return `it had ${own} of ${callers.length} sessions`;
+      },
+      judge: ({ before, after }) => [
+        ...findLostFrames(before, after),
+        ...(left > 0 ? [`${left} sessions stayed with a server that could not write them`] : []),
+      ],
+    });
+
+    await watch({
+      name: 'the store stands still for a second',
+      act: async () => {
+        cluster.redis.signal('SIGSTOP');
+        await sleep(1000);
+        cluster.redis.signal('SIGCONT');
+        return '';
+      },
+      judge: ({ before, after }) => findLostFrames(before, after),
+    });
+    return outcomes;
+  } finally {
+    await run.stop();
+    for (const caller of callers) caller.close();
+    await cluster.stop();
+    await reference.close();
+  }
+}
+
+/** The server that runs and has the most sessions: at least one, where there are sessions. */
+function busiest(cluster: Cluster): Place {
+  return [...cluster.running].sort((a, b) => cluster.sessionsOf(b) - cluster.sessionsOf(a))[0]!;
+}
+
+/** Of sessions that should have left one server: others, and such that were taken over more than once. */
+const onlyOnceFrom = (owner: string, moves: readonly Move[]): string[] =>
+  moves.flatMap(({ id, from, to, times }) =>
+    from === owner && times === 1 ? [] : [`session ${id} went from ${from} to ${to}, in ${times} steps`],
+  );
+
+/** The same of sessions that should have gone to one server. */
+const onlyOnceTo = (owner: string, moves: readonly Move[]): string[] =>
+  moves.flatMap(({ id, from, to, times }) =>
+    to === owner && times === 1 ? [] : [`session ${id} went from ${from} to ${to}, in ${times} steps`],
+  );
+
+export function describe({ event, frames, longestGapMs, retried, moves, downs, note, faults }: Outcome): string {
+  const taken = moves.reduce((sum, { times }) => sum + times, 0);
+  const facts = [
+    `${frames} frames, longest gap ${Math.round(longestGapMs)} ms, ${retried} attempts sent again`,
+    `${moves.length} sessions moved${taken === moves.length ? '' : ` in ${taken} steps`}`,
+    ...(downs.length > 0 ? [`the proxy took ${downs.join(' and ')} to be down`] : []),
+  ];
+  return [`${faults.length === 0 ? 'held  ' : 'FAILED'} ${event}: ${facts.join(', ')}`, note, ...faults]
+    .filter(Boolean)
+    .join('; ');
+}

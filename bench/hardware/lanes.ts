@@ -1,0 +1,60 @@
+import { requestOf } from '../../examples/resolve-scene.js';
+import { SCENES } from '../../examples/scenes/index.js';
+import type { MeasuredOperations } from '../../src/contract/events.js';
+import { spreadOf } from '../measure.js';
+import type { Outcome } from './items.js';
+import { openDeviceOperations, targetAt } from './service-item.js';
+
+const SESSIONS = 16;
+const VERTICES = 1000;
+/** Frames that are not counted. */
+const WARM_UP = 2;
+/** Time in which frames are counted; each goes forth or back by a little, in contact. */
+const COUNTED_MS = 8_000;
+
+/** Steps a second of many small sessions, each of which sends its next frame when it has the answer of the last. */
+async function stepsPerSecond(operations: MeasuredOperations): Promise<{ all: number; slowestShare: number }> {
+  const request = requestOf(SCENES.layers(VERTICES));
+  const { mesh, start, parameters } = request;
+  const ids = await Promise.all(
+    Array.from({ length: SESSIONS }, async () => (await operations.createSession({ mesh, start, parameters })).id),
+  );
+  const step = (sessionId: string, frame: number) =>
+    operations.step({ sessionId, target: targetAt(request, frame % 2 === 0 ? 0.6 : 0.62) });
+  for (let frame = 0; frame < WARM_UP; frame++) await Promise.all(ids.map((id) => step(id, frame)));
+  const began = performance.now();
+  const counts = await Promise.all(
+    ids.map(async (id) => {
+      let steps = 0;
+      for (; performance.now() - began < COUNTED_MS; steps++) await step(id, steps);
+      return steps;
+    }),
+  );
+  const spent = performance.now() - began;
+  const { median, min } = spreadOf(counts);
+  return { all: (1000 * counts.reduce((sum, count) => sum + count, 0)) / spent, slowestShare: min / median };
+}
+
+/** @param counts numbers of lanes */
+export async function measureLanes(counts: readonly number[]): Promise<Outcome> {
+  const figures: { lanes: number; stepsPerSecond: number; slowestShare: number; openMilliseconds: number }[] = [];
+  for (const lanes of counts) {
+    const began = performance.now();
+    const operations = await openDeviceOperations(lanes);
+    const openMilliseconds = performance.now() - began;
+    try {
+      const { all, slowestShare } = await stepsPerSecond(operations);
+      figures.push({ lanes, stepsPerSecond: all, slowestShare, openMilliseconds });
+    } finally {
+      await operations.close();
+    }
+  }
+  return {
+    figures,
+    lines: figures.map(
+      ({ lanes, stepsPerSecond: rate, slowestShare }) =>
+        `${lanes} ${lanes === 1 ? 'lane' : 'lanes'}, ${SESSIONS} sessions of about ${VERTICES} vertices: ${rate.toFixed(1)} verified steps a second; ` +
+        `the slowest session has ${(100 * slowestShare).toFixed(0)} % of the median's rate`,
+    ),
+  };
+}

@@ -1,0 +1,187 @@
+import { type AdapterOpening, type AdapterOptions, type OpenedAdapter, openAdapter } from '../../gpu/device/adapter.js';
+import { BUFFER_USAGE, MAP_MODE } from '../../gpu/device/flags.js';
+import { CONTROL } from '../../gpu/kernels/structs.js';
+import type { EntryPoint } from '../../gpu/kernels/table.js';
+
+/** A dispatch that was submitted. */
+export interface Launch {
+  readonly entry: EntryPoint;
+  /** it had workgroups, and those of one thread something to decide */
+  readonly didWork: boolean;
+}
+
+/** Dispatches that one log holds. */
+const MOST_LAUNCHES = 1 << 18;
+/** Words of a dispatch in the log: the size of an indirect one, or state and wantsSearch of the run before a direct one. */
+const LOG_WORDS = 3;
+
+/** Kernels of one thread that look at every search, whether there is one or not. */
+const OF_SEARCH: readonly EntryPoint[] = ['planSearch', 'settleSearch', 'afterSearch'];
+/** Directly dispatched kernels that have something to do whatever the state of the run. */
+const ALWAYS: readonly EntryPoint[] = [
+  ...(['edgeRows', 'begin', 'open', 'arm', 'countKinds', 'openArrival', 'closeArrival'] as const),
+  ...(['beginPull', 'beginEdges', 'openStrains', 'freeEdges', 'openPull', 'openShortening'] as const),
+  ...(['restoreBest', 'conclude', 'closeRun', 'resumeSweeps', 'packAnswer'] as const),
+];
+
+interface Logged {
+  readonly entry: EntryPoint;
+  readonly isIndirect: boolean;
+}
+
+/**
+ * Counts what an engine submits, by stepping between it and its device: every dispatch gets a pass of its own, before which its size, or
+ * the state of the run, is copied to a log. Nothing in the engine knows of it, and its answers stay what they are.
+ */
+export class LaunchWatch {
+  readonly #logged: Logged[] = [];
+  #device: GPUDevice | undefined;
+  #log: GPUBuffer | undefined;
+  /** control block of the scene that was opened last */
+  #control: GPUBuffer | undefined;
+  readonly #kernelOf = new WeakMap<GPUComputePipeline, EntryPoint>();
+
+  #isCounting = false;
+
+  /** Takes the place of openAdapter. */
+  readonly open = async (options: AdapterOptions): Promise<AdapterOpening> => {
+    const { opened, reason } = await openAdapter(options);
+    return opened ? { opened: this.#watchAdapter(opened) } : { reason };
+  };
+
+  /** Usage that the scenes' buffers need besides their own. */
+  get usage(): number {
+    return BUFFER_USAGE.COPY_SRC;
+  }
+
+  /** Begins to count anew; what came before the first time, as a device that shows what it can do, counts nowhere. */
+  clear(): void {
+    this.#isCounting = true;
+    this.#logged.length = 0;
+  }
+
+  /** What was submitted since clear(), in order. @throws Error when there was more than the log holds */
+  async read(): Promise<Launch[]> {
+    const count = this.#logged.length;
+    if (count === 0 || !this.#device || !this.#log) return [];
+    if (count > MOST_LAUNCHES) throw new Error(`${count} dispatches are more than the log holds.`);
+    const bytes = 4 * LOG_WORDS * count;
+    const staging = this.#device.createBuffer({ size: bytes, usage: BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST });
+    const encoder = this.#device.createCommandEncoder();
+    encoder.copyBufferToBuffer(this.#log, 0, staging, 0, bytes);
+    this.#device.queue.submit([encoder.finish()]);
+    await staging.mapAsync(MAP_MODE.READ);
+    const words = new Uint32Array(staging.getMappedRange()).slice();
+    staging.destroy();
+    return this.#logged.map(({ entry, isIndirect }, n) => {
+      const [first, second, third] = words.subarray(LOG_WORDS * n, LOG_WORDS * (n + 1));
+      return { entry, didWork: isIndirect ? first * second * third > 0 : hadWork(entry, first, second) };
+    });
+  }
+
+  #watchAdapter(opened: OpenedAdapter): OpenedAdapter {
+    return {
+      ...opened,
+      requestDevice: async () => {
+        const { device, lost } = await opened.requestDevice();
+        this.#device = device;
+        this.#log = device.createBuffer({
+          label: 'launches',
+          size: 4 * LOG_WORDS * MOST_LAUNCHES,
+          usage: BUFFER_USAGE.COPY_DST | BUFFER_USAGE.COPY_SRC,
+        });
+        return { device: this.#watchDevice(device), lost };
+      },
+    };
+  }
+
+  #watchDevice(device: GPUDevice): GPUDevice {
+    return standIn(device, {
+      createBuffer: (descriptor: GPUBufferDescriptor) => {
+        const buffer = device.createBuffer(descriptor);
+        if (descriptor.label === 'control') this.#control = buffer;
+        return buffer;
+      },
+      createComputePipelineAsync: async (descriptor: GPUComputePipelineDescriptor) => {
+        const pipeline = await device.createComputePipelineAsync(descriptor);
+        this.#kernelOf.set(pipeline, descriptor.compute.entryPoint as EntryPoint);
+        return pipeline;
+      },
+      createCommandEncoder: (descriptor?: GPUCommandEncoderDescriptor) =>
+        this.#watchEncoder(device.createCommandEncoder(descriptor)),
+    });
+  }
+
+  #watchEncoder(encoder: GPUCommandEncoder): GPUCommandEncoder {
+    return standIn(encoder, { beginComputePass: () => this.#watchPass(encoder) });
+  }
+
+  /** A pass whose dispatches run in passes of their own. */
+  #watchPass(encoder: GPUCommandEncoder): GPUComputePassEncoder {
+    let pipeline: GPUComputePipeline | undefined;
+    let group: GPUBindGroup | undefined;
+    const dispatch = (isIndirect: boolean, copy: (at: number) => void, run: (pass: GPUComputePassEncoder) => void) => {
+      const entry = pipeline && this.#kernelOf.get(pipeline);
+      if (!pipeline || !group || !entry) throw new Error('A dispatch has no kernel.');
+      if (this.#isCounting) {
+        if (this.#logged.length < MOST_LAUNCHES) copy(4 * LOG_WORDS * this.#logged.length);
+        this.#logged.push({ entry, isIndirect });
+      }
+      const pass = encoder.beginComputePass();
+      pass.setPipeline(pipeline);
+      pass.setBindGroup(0, group);
+      run(pass);
+      pass.end();
+    };
+    const log = this.#log as GPUBuffer;
+    const copyState = (at: number): void => {
+      const control = this.#control;
+      if (!control || control.size < CONTROL.bytes) return;
+      encoder.copyBufferToBuffer(control, 4 * CONTROL.word('state'), log, at, 4);
+      encoder.copyBufferToBuffer(control, 4 * CONTROL.word('wantsSearch'), log, at + 4, 4);
+    };
+    // Only what the engine calls: a pass that is not there has no other methods.
+    const pass: Pick<
+      GPUComputePassEncoder,
+      'setPipeline' | 'setBindGroup' | 'dispatchWorkgroups' | 'dispatchWorkgroupsIndirect' | 'end'
+    > = {
+      setPipeline: (next) => {
+        pipeline = next;
+        return undefined;
+      },
+      setBindGroup: (_: number, next: GPUBindGroup | null | undefined) => {
+        group = next ?? undefined;
+        return undefined;
+      },
+      dispatchWorkgroups: (x, y = 1, z = 1) => {
+        dispatch(false, copyState, (own) => own.dispatchWorkgroups(x, y, z));
+        return undefined;
+      },
+      dispatchWorkgroupsIndirect: (buffer, offset) => {
+        const copySize = (at: number) => encoder.copyBufferToBuffer(buffer, offset, log, at, 12);
+        dispatch(true, copySize, (own) => own.dispatchWorkgroupsIndirect(buffer, offset));
+        return undefined;
+      },
+      end: () => undefined,
+    };
+    return pass as GPUComputePassEncoder;
+  }
+}
+
+/** @param state of the run before it, 0 = running */
+function hadWork(entry: EntryPoint, state: number, wantsSearch: number): boolean {
+  if (ALWAYS.includes(entry)) return true;
+  return state === 0 && (wantsSearch !== 0 || !OF_SEARCH.includes(entry));
+}
+
+/** The object with some methods of its own; the others run on the object itself, which the native binding demands. */
+function standIn<T extends object>(object: T, own: Readonly<Record<string, unknown>>): T {
+  return new Proxy(object, {
+    get: (target, name) => {
+      if (typeof name === 'string' && name in own) return own[name];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+    set: (target, name, value) => Reflect.set(target, name, value, target),
+  });
+}

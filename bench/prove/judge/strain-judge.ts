@@ -1,0 +1,136 @@
+import type { MeshInput, Positions } from '../../../src/contract/mesh.js';
+
+/** What a report says of strains. */
+export interface WireStrain {
+  readonly violated: number | string;
+  readonly inverted: number | string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The contract counts what is out of its limits by more than 0.001; within half of that either way both are right, as numbers are rounded. */
+const COUNTED = 1e-3;
+const EITHER = 5e-4;
+/** Strains that two ways of computing them find agree within this; thin elements and float32 answers take most of it. */
+const AGREEMENT = 1e-4;
+
+interface StrainsFound {
+  readonly least: number;
+  readonly most: number;
+  /** elements out of their limits, and the most by which one is */
+  readonly fewest: number;
+  readonly many: number;
+  readonly excess: number;
+  readonly inverted: number;
+}
+
+/**
+ * With G = DᵀD and G_0 that of the rest shape, σ² are the eigenvalues of G_0⁻¹ G, the roots of their characteristic polynomial: no
+ * deformation gradient, no iteration. Undefined where no element can change.
+ */
+function findStrains(
+  { triangles, tetrahedra, kinematic, strainLimits }: MeshInput,
+  positions: Positions,
+): StrainsFound | undefined {
+  if (!strainLimits) return undefined;
+  const { rest, min = 0, max = Number.POSITIVE_INFINITY } = strainLimits;
+  let [least, most, fewest, many, inverted] = [Number.POSITIVE_INFINITY, 0, 0, 0, 0];
+  let worst = Number.NEGATIVE_INFINITY;
+  for (const [ids, size] of [
+    [triangles, 3],
+    [tetrahedra, 4],
+  ] as const) {
+    for (let k = 0; k < (ids?.length ?? 0); k += size) {
+      const own = [...ids!.subarray(k, k + size)];
+      if (own.every((v) => kinematic?.[v])) continue;
+      const now = edgesOf(positions, own);
+      const before = edgesOf(rest, own);
+      const squares = ratios(gramOf(before), gramOf(now)).map((square) => Math.max(0, square));
+      const isTurned = size === 4 && Math.sign(tripleOf(now)) !== Math.sign(tripleOf(before));
+      const smallest = Math.sqrt(Math.min(...squares)) * (isTurned ? -1 : 1);
+      const largest = Math.sqrt(Math.max(...squares));
+      least = Math.min(least, smallest);
+      most = Math.max(most, largest);
+      if (smallest < 0) inverted++;
+      const excess = Math.max(largest - max, min > 0 ? min - smallest : 0);
+      worst = Math.max(worst, excess);
+      if (excess > COUNTED + EITHER) fewest++;
+      if (excess > COUNTED - EITHER) many++;
+    }
+  }
+  return least > most ? undefined : { least, most, fewest, many, excess: worst, inverted };
+}
+
+/** Whether strain limits may move a mesh that is at its target: an element is out of them, or too near to them to tell. */
+export function mayStrainsMove(mesh: MeshInput, positions: Positions): boolean {
+  const found = findStrains(mesh, positions);
+  return found !== undefined && (found.inverted > 0 || found.excess > -AGREEMENT);
+}
+
+/**
+ * Compares a report with the strains of the answer, from the request alone.
+ *
+ * @param keeps nothing is in the way of the limits: no element may be out of them
+ */
+export function judgeStrains(
+  mesh: MeshInput,
+  positions: Positions,
+  told: WireStrain | undefined,
+  keeps: boolean,
+  find: (promise: string, details: string) => void,
+): void {
+  const found = findStrains(mesh, positions);
+  if (!found) return;
+  const { least, most, fewest, many, inverted } = found;
+  const is = JSON.stringify({ violated: [fewest, many], inverted, min: least, max: most });
+  const violated = Number(told?.violated ?? -1);
+  const isNear = (a: number | undefined, b: number) =>
+    Math.abs((a ?? Number.NaN) - b) <= AGREEMENT * Math.max(1, Math.abs(b));
+  const isTold =
+    told !== undefined &&
+    violated >= fewest &&
+    violated <= many &&
+    (Number(told.inverted) === inverted || Math.abs(least) < AGREEMENT) &&
+    isNear(told.min, least) &&
+    isNear(told.max, most);
+  if (!isTold) find('report: strain', `told ${JSON.stringify(told)}, is ${is}`);
+  if (keeps && fewest > 0) find('strains are kept where nothing is in the way', is);
+}
+
+function edgesOf(x: Positions, ids: readonly number[]): number[][] {
+  return ids.slice(1).map((v) => [0, 1, 2].map((c) => x[3 * v + c] - x[3 * ids[0] + c]));
+}
+
+const gramOf = (edges: readonly number[][]): number[][] =>
+  edges.map((a) => edges.map((b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2]));
+
+function tripleOf([a, b, c]: readonly number[][]): number {
+  return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
+}
+
+/** The eigenvalues of A⁻¹ B, A and B symmetric, A positive definite, 2×2 or 3×3. */
+function ratios(a: number[][], b: number[][]): number[] {
+  if (a.length === 2) {
+    const det = a[0][0] * a[1][1] - a[0][1] ** 2;
+    const half = (a[1][1] * b[0][0] - 2 * a[0][1] * b[0][1] + a[0][0] * b[1][1]) / (2 * det);
+    const product = (b[0][0] * b[1][1] - b[0][1] ** 2) / det;
+    const root = Math.sqrt(Math.max(0, half * half - product));
+    return [half + root, product / (half + root)];
+  }
+  const adjugate = (m: number[][]) =>
+    [0, 1, 2].map((i) =>
+      [0, 1, 2].map((j) => {
+        const [p, q, r, s] = [(j + 1) % 3, (j + 2) % 3, (i + 1) % 3, (i + 2) % 3];
+        return m[p][r] * m[q][s] - m[p][s] * m[q][r];
+      }),
+    );
+  const inner = (m: number[][], n: number[][]) => m.flat().reduce((sum, value, k) => sum + value * n.flat()[k], 0);
+  const [toA, toB] = [adjugate(a), adjugate(b)];
+  const det = inner(toA, a) / 3;
+  // λ³ − p λ² + q λ − r, with three real roots (Viète).
+  const [p, q, r] = [inner(toA, b) / det, inner(toB, a) / det, inner(toB, b) / (3 * det)];
+  const spread = Math.sqrt(Math.max(0, p * p - 3 * q));
+  const cosine = spread > 0 ? (2 * p ** 3 - 9 * p * q + 27 * r) / (2 * spread ** 3) : 1;
+  const angle = Math.acos(Math.max(-1, Math.min(1, cosine)));
+  return [0, 1, 2].map((k) => (p + 2 * spread * Math.cos((angle + 2 * Math.PI * k) / 3)) / 3);
+}

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const TASKS = '/proc/self/task';
+
+/** Processor time of each thread of this process, milliseconds by its id; empty where the system does not tell (Linux does). */
+export function readThreadTimes(): ReadonlyMap<string, number> {
+  const times = new Map<string, number>();
+  for (const id of listTasks()) {
+    try {
+      times.set(id, Number(readFileSync(`${TASKS}/${id}/schedstat`, 'latin1').split(' ')[0]) / 1e6);
+    } catch {
+      // A thread that has ended meanwhile.
+    }
+  }
+  return times;
+}
+
+function listTasks(): string[] {
+  try {
+    return readdirSync(TASKS);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * What the busiest thread has used since, milliseconds: about what the work would have taken on a machine without other work, but for
+ * the time in which threads wait for each other. NaN = not known.
+ */
+export function busiestSince(before: ReadonlyMap<string, number>): number {
+  const used = [...readThreadTimes()].map(([id, time]) => time - (before.get(id) ?? 0));
+  return used.length > 0 ? Math.max(...used) : Number.NaN;
+}

@@ -1,0 +1,21 @@
+import t from 'tap';
+import { lacksCluster } from '../../../bench/cluster/cluster.js';
+import { describe, prove } from '../../../bench/cluster/proof.js';
+
+/** `npm run cluster` at length; here as short as every event allows. Times are shown and not judged. */
+
+// A machine that does much else takes minutes; nothing is judged by time.
+t.setTimeout(600_000);
+
+t.test('what happens to clusters costs no frame', { skip: lacksCluster }, async (t) => {
+  const outcomes = await prove({
+    workers: 4,
+    sessions: 2,
+    seconds: 0.2,
+    restarts: 2,
+    redis: ['--appendonly', 'yes', '--appendfsync', 'everysec'],
+    tell: (line) => t.comment(line),
+  });
+  t.equal(outcomes.length, 8);
+  for (const outcome of outcomes) t.same(outcome.faults, [], describe(outcome));
+});
