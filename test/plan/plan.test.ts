@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Costs, costOf, knownCosts, meanOf, readCosts } from '../../src/plan/costs.js';
-import { plan, seeded } from '../../src/plan/plan.js';
+import { plan } from '../../src/plan/plan.js';
 import { simulate } from '../../src/plan/simulate.js';
+import { seeded } from '../support/random.js';
 
 const size = (triangles: number, ms: number) => ({
   triangles,
@@ -58,9 +59,8 @@ t.test('a queue of known times has the latencies of arithmetic', async (t) => {
 });
 
 t.test('work is conserved, whatever the load', async (t) => {
-  const seed = Math.floor(Math.random() * 2 ** 31);
-  t.comment(`seed ${seed}`);
-  const random = seeded(seed);
+  const random = seeded();
+  t.comment(`TEST_SEED=${random.seed}`);
   for (let round = 0; round < 5; round++) {
     const [sessions, lanes] = [1 + Math.floor(20 * random()), 1 + Math.floor(4 * random())];
     const load = 0.1 + 0.7 * random();
