@@ -31,8 +31,8 @@ export async function readHoldings(server: ServerProcess): Promise<Holdings> {
 
 /** ms between two looks */
 const LOOK_MS = 500;
-/** Looks before work that still runs counts as left behind: 20 s in all. */
-const LOOKS = 40;
+/** Looks before work that still runs counts as left behind: two minutes in all, more than any request may take. */
+const LOOKS = 240;
 
 /** Waits until nothing waits, runs or is in flight, and returns what is held then. */
 export async function settleHoldings(server: ServerProcess): Promise<Holdings> {

@@ -132,7 +132,7 @@ export function drawCall(sessionId: string, random: Random): CallAttack {
 /** Between the pieces of one call, ms. */
 const PAUSE_MS = 10;
 /** Longest wait for the end of a call, ms. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 100_000;
 
 /** @returns undefined when the attacker cut the call off, 'silence' when it never ended */
 export async function carryOutCall(

@@ -178,7 +178,7 @@ export function drawAttack(sessionId: string, random: Random): Attack {
 /** Between the chunks of one attack, ms. */
 const PAUSE_MS = 15;
 /** Longest wait for an answer, ms: a request without one by then has none. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 100_000;
 
 export interface Heard {
   readonly bytes: Buffer;
