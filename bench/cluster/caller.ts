@@ -10,7 +10,7 @@ export type Way = 'http' | 'http without key' | 'grpc';
 /** ms between two attempts */
 const PAUSE_MS = 50;
 /** Attempts of one request: a server may be gone for as long as it takes to start one. */
-const ATTEMPTS = 1200;
+const ATTEMPTS = 6000;
 
 interface Attempt {
   readonly bytes?: Uint8Array;

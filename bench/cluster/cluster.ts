@@ -74,8 +74,8 @@ export class Cluster {
         INTERSTICE_CORES: '1',
         INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS: '1000',
         INTERSTICE_STORE: `redis://127.0.0.1:${place.wire.port}/0`,
-        INTERSTICE_STORE_TIMEOUT_SECONDS: '3',
-        // As long as the patience with a server that is told to stop allows (ServerProcess.stop); it ends as soon as nothing runs.
+        INTERSTICE_STORE_TIMEOUT_SECONDS: '6',
+        // Less than the patience with a server that is told to stop (ServerProcess.stop); it ends as soon as nothing runs.
         INTERSTICE_DRAIN_SECONDS: '12',
         INTERSTICE_DRAIN_NOTICE_SECONDS: String(DRAIN_NOTICE_MS / 1000),
       },

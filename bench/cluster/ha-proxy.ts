@@ -29,7 +29,7 @@ export interface ServerState {
 /** ms between two looks at the state */
 const POLL_MS = 25;
 /** ms that a state is waited for */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 /** HAProxy with deploy/haproxy.cfg, and the addresses of a test in place of its own. */
 export class HaProxy {

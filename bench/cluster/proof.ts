@@ -50,8 +50,8 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
       act: async () => '',
       judge: ({ moves, downs, retried, refusedByStore, before, after }) => [
         ...findLostFrames(before, after),
-        // A server that was late for several checks in a row gives its sessions away, and a store that was late is refused; on a machine
-        // that stands still nothing else is to be had.
+        // A server that was late for several checks in a row, or for a connection, gives its sessions away, and a store that was late is
+        // refused; on a machine that stands still nothing else is to be had.
         ...(downs.length === 0 && moves.length > 0 ? [`${moves.length} sessions did not stay with their server`] : []),
         ...(downs.length === 0 && retried > refusedByStore ? [`${retried} attempts failed`] : []),
       ],
@@ -72,7 +72,7 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
         return [
           ...left.map((id) => `the dead server still has session ${id}`),
           ...findLostFrames(before, after),
-          // A server that was late for its checks for other reasons loses sessions as well.
+          // A server that was late for other reasons loses sessions as well.
           ...(downs.every((name) => name === victim.name) ? onlyOnceFrom(dead, moves) : []),
         ];
       },
@@ -106,8 +106,8 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
       },
       judge: ({ retried, refusedByStore, before, after }) => [
         ...findLostFrames(before, after),
-        // A proxy that knows too late sends requests to a server that has ended.
-        ...(retried > refusedByStore && slowestNoticeMs < DRAIN_NOTICE_MS ? [`${retried} attempts failed`] : []),
+        // A proxy that knows too late sends requests to a server that drains. Half of the notice is for those that are under way.
+        ...(retried > refusedByStore && slowestNoticeMs < DRAIN_NOTICE_MS / 2 ? [`${retried} attempts failed`] : []),
       ],
     });
 
@@ -197,7 +197,7 @@ export function describe({ event, frames, longestGapMs, retried, moves, downs, n
   const facts = [
     `${frames} frames, longest gap ${Math.round(longestGapMs)} ms, ${retried} attempts sent again`,
     `${moves.length} sessions moved${taken === moves.length ? '' : ` in ${taken} steps`}`,
-    ...(downs.length > 0 ? [`the proxy took ${downs.join(' and ')} to be down`] : []),
+    ...(downs.length > 0 ? [`the proxy passed over ${downs.join(' and ')}`] : []),
   ];
   return [`${faults.length === 0 ? 'held  ' : 'FAILED'} ${event}: ${facts.join(', ')}`, note, ...faults]
     .filter(Boolean)

@@ -20,12 +20,14 @@ export const lacksRedis: string | false = (() => {
 })();
 
 /** Below the ports that systems give to whoever asks for any, which other programs of this machine get meanwhile. */
-const [FIRST_PORT, LAST_PORT] = [15_000, 29_999];
+const FIRST_PORT = 15_000;
+/** Processes that run at the same time, as tests do, take theirs from different shares of so many ports, since a port is not held. */
+const [SHARES, SHARE_PORTS] = [60, 250];
 
 /** A port of the loopback address that nobody listens on; it is not held. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * (LAST_PORT + 1 - FIRST_PORT));
+    const port = FIRST_PORT + SHARE_PORTS * (process.pid % SHARES) + Math.floor(Math.random() * SHARE_PORTS);
     const server = createServer();
     server.listen(port, '127.0.0.1');
     const isFree = await once(server, 'listening').then(

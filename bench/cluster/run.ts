@@ -15,7 +15,7 @@ export interface Outcome {
   readonly refusedByStore: number;
   /** sessions that servers took from the store */
   readonly moves: readonly Move[];
-  /** servers that the proxy took to be down, at any time */
+  /** servers that the proxy took to be down, or sent requests past because it could not connect in time, at any time */
   readonly downs: readonly string[];
   /** what else is to be said */
   readonly note: string;
@@ -57,13 +57,13 @@ export class Run {
     const { callers, pauseMs } = this;
     if (this.loops.length === 0) this.loops = callers.map((caller) => this.loop(caller));
     await sleep(pauseMs);
+    const downsBefore = await this.calm();
     for (const caller of callers) {
       caller.restartGap();
       caller.failures.clear();
     }
     const answered = this.count();
     const before = this.stored();
-    const downsBefore = await this.downs();
     const note = await act();
     const late = await this.untilAnswered();
     await sleep(pauseMs);
@@ -123,9 +123,21 @@ export class Run {
     return this.callers.reduce((sum, { frames }) => sum + frames, 0n);
   }
 
+  /** Until every server that runs is used and sessions have come back to where they belong. @returns the counts from which on that held */
+  private async calm(): Promise<ReadonlyMap<string, number>> {
+    for (;;) {
+      for (const { name } of this.cluster.running) await this.cluster.proxy.waitFor(name, 'isUp');
+      const counts = await this.downs();
+      await this.untilAnswered();
+      const isSame = [...(await this.downs())].every(([name, n]) => n === counts.get(name));
+      if (isSame || this.faults.length > 0) return counts;
+    }
+  }
+
+  /** How often the proxy took each server to be down, or sent a request past it. */
   private async downs(): Promise<ReadonlyMap<string, number>> {
     const states = await this.cluster.proxy.state();
-    return new Map([...states].map(([name, { downs }]) => [name, downs]));
+    return new Map([...states].map(([name, { downs, redispatched }]) => [name, downs + redispatched]));
   }
 }
 

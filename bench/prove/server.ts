@@ -169,8 +169,8 @@ const KEPT_LINES = 40;
 const TICKS_PER_SECOND = 100;
 /** ms between two requests for its readiness */
 const POLL_MS = 50;
-/** ms between SIGTERM and SIGKILL */
-const GRACE_MS = 20_000;
+/** ms between SIGTERM and SIGKILL: for what hangs, since a busy machine takes long to end threads */
+const GRACE_MS = 120_000;
 
 function addressesIn(line: string): Addresses | undefined {
   try {
