@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { HelperPool } from '../../src/threads/pool.js';
 import { defineStage } from '../../src/threads/stage.js';
 import { HelperLost, Team } from '../../src/threads/team.js';
-import { DEADLY, FAILING, SLOW, SQUARES, TURNS, TURNS_UNHELPED, UNHELPED } from './stages.js';
+import { DEADLY, FAILING, SLOW, SQUARES, TURNS, TURNS_UNHELPED, UNHELPED, UNHURRIED } from './stages.js';
 
 const shared = (words: number) => new Int32Array(new SharedArrayBuffer(4 * words));
 const squares = (count: number) => ({ squares: new Float64Array(new SharedArrayBuffer(8 * count)), by: shared(count) });
@@ -19,12 +19,11 @@ async function openTeam(t: Test, cores: number) {
     forget();
     await pool.close();
   });
-  for (let n = 0; n < 500 && pool.ready < cores - 1; n++) {
+  while (pool.ready < cores - 1) {
     // The first runs ask for helpers, and are computed without them.
     team.run({ stage: SQUARES, arrays: squares(64), numbers: { rounds: 1 }, count: 64, chunk: 8, cost: 1e6 });
     await pause(20);
   }
-  await pause(50);
   return { team, pool };
 }
 
@@ -58,14 +57,15 @@ for (const cores of [2, 3, 5]) {
     t.equal(pool.ready, cores - 1);
     t.ok(team.canShare);
     let hasHelped = false;
-    for (let round = 0; round < 200; round++) {
+    // Whether a helper gets a core in time is up to the machine; at some time it does.
+    for (let round = 0; round < 200 || !hasHelped; round++) {
       const count = 1 + ((round * 7919) % 5000);
       const arrays = squares(count);
       team.run({ stage: SQUARES, arrays, numbers: { rounds: 200 }, count, chunk: 16, cost: 1e6 });
       if (!arrays.squares.every((square, n) => square === n * n)) t.fail(`round ${round}, ${count} items`);
       hasHelped ||= arrays.by.some((slot) => slot > 0);
     }
-    t.ok(hasHelped, 'a helper took chunks');
+    t.pass('a helper took chunks');
   });
 }
 
@@ -110,7 +110,7 @@ for (const cores of [1, 2, 4]) {
   t.test(`${cores} cores: chunks of an ordered run begin when those before their turn have ended`, async (t) => {
     const { team } = await openTeam(t, cores);
     let hasHelped = false;
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 100 || (cores > 1 && !hasHelped); round++) {
       const count = 1 + ((round * 7919) % 400);
       const { after, levels } = phases(count);
       const arrays = { after, levels: shared(count), by: shared(count) };
@@ -185,26 +185,24 @@ t.test('a kernel gets the same two objects in every run, which hold nothing in b
 
 t.test('a pulse that throws ends the run once claimed chunks are done', async (t) => {
   const { team } = await openTeam(t, 3);
-  const arrays = squares(5000);
-  const work = { stage: SQUARES, arrays, numbers: { rounds: 1000 }, count: 5000, chunk: 8, cost: 1e6 };
+  const done = shared(5000);
+  // Helpers would take minutes for all chunks: whenever this thread gets a core, some are left.
+  const work = { stage: UNHURRIED, arrays: { done }, numbers: {}, count: 5000, chunk: 8, cost: 1e6 };
   const late = () => {
     throw new Error('no time left');
   };
   t.throws(() => team.run({ ...work, pulse: late }), /no time left/);
-  t.ok(arrays.squares[4999] === 0, 'a run that is late from the start does not begin');
+  t.ok(
+    done.every((times) => times === 0),
+    'a run that is late from the start does not begin',
+  );
 
-  // The second call is the asking thread's first chunk; where helpers claim all of them, the run is asked for again.
-  const runUntilItThrows = () => {
-    for (let round = 0; round < 100; round++) {
-      arrays.squares.fill(0);
-      let pulses = 0;
-      team.run({ ...work, pulse: () => ++pulses === 2 && late() });
-    }
-  };
-  t.throws(runUntilItThrows, /no time left/);
-  const before = arrays.squares.slice();
-  await pause(30);
-  t.same(arrays.squares, before, 'nobody writes afterwards');
+  // The second call is the asking thread's first chunk.
+  let pulses = 0;
+  t.throws(() => team.run({ ...work, pulse: () => ++pulses === 2 && late() }), /no time left/);
+  const before = done.slice();
+  await pause(300);
+  t.same(done, before, 'nobody writes afterwards');
   t.ok(before[4999] === 0, 'the rest is not computed');
 });
 
