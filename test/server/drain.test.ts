@@ -6,12 +6,15 @@ import { readHoldings } from '../../bench/load/gauges.js';
 import { ServerProcess } from '../../bench/prove/server.js';
 import { GrpcClient, readStep } from '../../src/load/grpc-client.js';
 import { HttpClient } from '../../src/load/http-client.js';
-import { createMessage, resolveMessage, stepMessage } from '../../src/load/messages.js';
+import { stepMessage } from '../../src/load/messages.js';
 import type { WireMessage } from '../../src/transport/messages/wire-message.js';
 import { decodeMessage } from '../../src/transport/protobuf/decode.js';
+import { encodeMessage } from '../../src/transport/protobuf/encode.js';
 
-/** So many that a swap of two layers takes far longer than the drain time. */
-const VERTICES = 10_000;
+/** So few that a slow machine opens them at once and tests their states within the time that is left for that. */
+const VERTICES = 2000;
+/** Their swap takes half a minute of processor time, a step a fifth of a second: far longer than it takes for all to be at work. */
+const PARAMETERS = { preset: 'PAPER', sweepsPerStep: 1000 };
 const PROTOBUF = 'application/x-protobuf';
 
 /** Waits until so many jobs run and so many wait. */
@@ -46,8 +49,9 @@ t.test('SIGTERM: steps that run return their safe states, the rest is refused, a
     grpc.close();
     for (const client of http) client.close();
   });
+  const swap = { mesh: cloth.mesh, start: { data: cloth.start, scalar: 'FLOAT32' }, parameters: PARAMETERS };
   const open = async (): Promise<string> => {
-    const { bytes } = await grpc.call('CreateSession', createMessage(cloth));
+    const { bytes } = await grpc.call('CreateSession', encodeMessage('CreateSessionRequest', swap));
     return String(decodeMessage('Session', bytes!).id);
   };
   const ids = await Promise.all([open(), open(), open()]);
@@ -62,8 +66,9 @@ t.test('SIGTERM: steps that run return their safe states, the rest is refused, a
   stream.write(stepMessage(byStream, target));
   // Each on the home lane of its session; the others take the lanes that are free then.
   await untilAtWork(server, 3, 0);
-  const resolve = grpc.call('Resolve', resolveMessage(cloth, target));
-  const hard = http[1]!.post('/v1/resolve', resolveMessage(cloth, target), PROTOBUF, {
+  const whole = encodeMessage('ResolveRequest', { ...swap, target: { data: target, scalar: 'FLOAT32' } });
+  const resolve = grpc.call('Resolve', whole);
+  const hard = http[1]!.post('/v1/resolve', whole, PROTOBUF, {
     'interstice-time-budget-ms': '300000',
     'interstice-on-budget': 'FAIL',
   });
@@ -88,6 +93,6 @@ t.test('SIGTERM: steps that run return their safe states, the rest is refused, a
   const refused = await hard;
   t.equal(refused.status, 503, 'a resolve that may not return an earlier state');
   t.match(JSON.parse(refused.body.toString()), { code: 'DRAINING', retryable: true });
-  for (let look = 0; server.isAlive && look < 500; look++) await wait(20);
-  t.notOk(server.isAlive, 'the process ends by itself');
+  while (server.isAlive) await wait(20);
+  t.pass('the process ends by itself');
 });
