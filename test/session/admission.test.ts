@@ -38,11 +38,11 @@ t.test('all kinds of elements count towards the limit', async (t) => {
 });
 
 t.test('a time budget outside its range is refused', async (t) => {
-  for (const timeBudgetSeconds of [0, -1, 61, Number.NaN, Infinity]) {
+  for (const timeBudgetSeconds of [0, -1, 601, Number.NaN, Infinity]) {
     t.throws(() => admitResolve({ ...request, timeBudgetSeconds }, LIMITS), {
       code: 'INVALID_PARAMETER',
-      message: new RegExp(`timeBudget is ${timeBudgetSeconds} s.* at most 60 s`),
+      message: new RegExp(`timeBudget is ${timeBudgetSeconds} s.* at most 600 s`),
     });
   }
-  t.doesNotThrow(() => admitResolve({ ...request, timeBudgetSeconds: 60 }, LIMITS));
+  t.doesNotThrow(() => admitResolve({ ...request, timeBudgetSeconds: 600 }, LIMITS));
 });

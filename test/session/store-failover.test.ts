@@ -29,7 +29,7 @@ t.test('frames that a replica has outlive the primary', { skip: lacksRedis }, as
   const url = `redis://127.0.0.1:${wire.port}/0`;
 
   async function processOf() {
-    const store = await primary.open('p', { url, replicas: 1, timeoutMs: 10_000 });
+    const store = await primary.open('p', { url, replicas: 1 });
     const operations = await createOperations({
       engine: 'cpu',
       threads: 1,
@@ -44,7 +44,7 @@ t.test('frames that a replica has outlive the primary', { skip: lacksRedis }, as
   const [a, b] = [await processOf(), await processOf()];
   const alone = await createOperations({ engine: 'cpu', threads: 1, limits: LIMITS, allowUnverified: false });
   t.teardown(() => alone.close());
-  const [kept, plain] = [await a.createSession(OPENING), await alone.createSession(OPENING)];
+  const [kept, plain] = [await untilAccepted(() => a.createSession(OPENING)), await alone.createSession(OPENING)];
   const step = async (at: typeof a, k: number) => {
     const frame = { frame: BigInt(k + 1), afterFrame: BigInt(k), target: towards(SHARES[k]!) };
     const answer = await untilAccepted(() => at.step({ ...frame, sessionId: kept.id }));
@@ -75,7 +75,8 @@ t.test('a frame that no replica has is not accepted by asking again', { skip: la
     threads: 1,
     limits: { ...LIMITS, maxSessions: 8 },
     allowUnverified: false,
-    store: { sessions: await primary.open('p', { replicas: 1, timeoutMs: 2000 }), onFailure: 'refuse' },
+    // Each refusal because of the replica takes as long.
+    store: { sessions: await primary.open('p', { replicas: 1, timeoutMs: 5000 }), onFailure: 'refuse' },
   });
   t.teardown(() => operations.close());
   const { id: sessionId } = await untilAccepted(() => operations.createSession(OPENING));

@@ -25,6 +25,8 @@ function fileOf(name: string, content: string): string {
 
 /** Patience beyond what a slow machine needs: none of these tests waits for it. */
 const PATIENT = { timeoutMs: 30_000 };
+/** ms of what a test waits for, long enough to connect on a slow machine */
+const BRIEF_MS = 6000;
 
 t.test('an encrypted store', { skip: lacksRedis || skipWithoutOpenssl }, async (t) => {
   const authority = makeAuthority(folder, 'store-ca');
@@ -94,7 +96,7 @@ t.test('a store with a replica', { skip: lacksRedis }, async (t) => {
   t.teardown(() => store.close());
   const name = { tenant: 'a', id: 'b' };
   await store.remove(name);
-  const impatient = await primary.open('p', { timeoutMs: 2000, replicas: 2 });
+  const impatient = await primary.open('p', { timeoutMs: BRIEF_MS, replicas: 2 });
   t.teardown(() => impatient.close());
   await t.rejects(impatient.remove(name), { name: 'StoreDown' }, 'a write that too few replicas have does not count');
 });
@@ -102,8 +104,7 @@ t.test('a store with a replica', { skip: lacksRedis }, async (t) => {
 t.test('an answer that arrives while the thread is busy is not late', { skip: lacksRedis }, async (t) => {
   const redis = await Redis.start();
   t.teardown(() => redis.stop());
-  // Time enough to connect on a slow machine.
-  const timeoutMs = 2000;
+  const timeoutMs = BRIEF_MS;
   const store = await redis.open('p', { timeoutMs });
   t.teardown(() => store.close());
   const asked = store.peek({ tenant: 'a', id: 'b' });
@@ -122,7 +123,7 @@ t.test(
   async (t) => {
     const redis = await Redis.start();
     t.teardown(() => redis.stop());
-    const store = await redis.open('p', { timeoutMs: 1000 });
+    const store = await redis.open('p', { timeoutMs: BRIEF_MS });
     t.teardown(() => store.close());
     redis.signal('SIGSTOP');
     while (store.health.isUp) await sleep(20);
