@@ -29,7 +29,7 @@ t.test('what the add-on does without Blender', { skip: python ? false : 'no pyth
 
 t.test(
   'the packed add-on in a real Blender, judged by the command line',
-  { skip: hasBlender ? false : 'Blender is not installed (deploy/install-blender.sh)', timeout: 240_000 },
+  { skip: hasBlender ? false : 'Blender is not installed (deploy/install-blender.sh)' },
   async (t) => {
     const service = await openService();
     t.teardown(() => service.close());

@@ -10,9 +10,6 @@ import { openBrowser, type TabOptions } from '../support/chromium.js';
 
 /** What the tests of the page have in common: a real service with the CPU engine, a browser, and files to open. */
 
-/** Starting the service and answering on a busy machine, milliseconds: far above both. */
-export const PATIENCE_MS = 60_000;
-
 export const fileOf = (name: string, text: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) });
 
 /** Two squares, one above the other, z up. */
@@ -23,7 +20,7 @@ export const squares = (low: number, high: number): string => {
 
 /** Waits for an answer of the service and for the check of the target that follows it. */
 export async function untilAnswered(page: Page): Promise<void> {
-  await page.waitForSelector('#field option[value="intersections"]', { state: 'attached', timeout: PATIENCE_MS });
+  await page.waitForSelector('#field option[value="intersections"]', { state: 'attached' });
 }
 
 export const resolve = (page: Page) => page.getByRole('button', { name: 'Resolve', exact: true }).click();
@@ -48,7 +45,6 @@ export async function openPageService(t: Test): Promise<PageService> {
   const openTab = await openBrowser(t);
   const open = async (t: Test, options: TabOptions = {}, address = server.address): Promise<Page> => {
     const page = await openTab(t, { viewport: { width: 1100, height: 720 }, ...options });
-    page.setDefaultTimeout(PATIENCE_MS);
     page.on('pageerror', (error) => t.fail(`an error in the page: ${error.stack}`));
     page.on('console', (message) => {
       if (message.type() === 'error' && !/status of 4\d\d/.test(message.text())) t.fail(`console: ${message.text()}`);

@@ -15,7 +15,7 @@ import { ensurePage } from '../support/built-page.js';
 import { openBrowser, skipWithoutChromium } from '../support/chromium.js';
 import { runJob } from '../support/job.js';
 import { compareWithBaseline } from './baseline.js';
-import { fileOf, openPageService, PATIENCE_MS, resolve, squares, untilAnswered } from './open-page.js';
+import { fileOf, openPageService, resolve, squares, untilAnswered } from './open-page.js';
 import { squaresOfGltf } from './squares-gltf.js';
 
 /** The page as a person uses it: in a browser, on a real service with the CPU engine. */
@@ -237,7 +237,7 @@ t.test('the page', { skip: skipWithoutChromium }, async (t) => {
     await page.getByRole('button', { name: 'Close' }).click();
     t.equal(await page.isVisible('#problem'), false);
     await page.getByRole('button', { name: 'Diagnose' }).click();
-    await page.waitForSelector('#diagnosis', { timeout: PATIENCE_MS });
+    await page.waitForSelector('#diagnosis');
     t.match(await page.textContent('#diagnosis-verdict'), /would be refused: 1\sproblem\./);
     t.match(await page.textContent('#diagnosis li'), /Problem: .*intersect/);
     await page.locator('#diagnosis').getByRole('button', { name: /^Show/ }).first().click();
@@ -321,7 +321,6 @@ t.test('a service with keys asks for one, and for another if it is wrong', { ski
   const server = await startServer(readConfig(settings), await openOperations(t), options);
   t.teardown(() => server.close());
   const page = await (await openBrowser(t))(t);
-  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(server.address);
   await page.setInputFiles('#files', pairFiles('spike').slice(0, 2));
   await resolve(page);

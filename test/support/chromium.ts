@@ -21,6 +21,9 @@ const FLAGS = [
   '--enable-unsafe-swiftshader',
 ];
 
+/** ms for a browser to start and for whatever a page is to show: a busy machine takes long, and the limit of the test file ends what hangs */
+export const PATIENCE_MS = 240_000;
+
 export type TabOptions = BrowserContextOptions;
 
 export interface BrowserOptions {
@@ -31,7 +34,7 @@ export interface BrowserOptions {
 /** A browser without a window. @throws Error where there is none */
 export function launchChromium(flags: readonly string[] = []): Promise<Browser> {
   if (PROGRAM === undefined) throw new Error('There is no Chromium; deploy/install-browser.sh installs it.');
-  return chromium.launch({ executablePath: PROGRAM, args: [...FLAGS, ...flags] });
+  return chromium.launch({ executablePath: PROGRAM, args: [...FLAGS, ...flags], timeout: PATIENCE_MS });
 }
 
 /**
@@ -49,6 +52,7 @@ export async function openBrowser(
   return async (t, options = {}) => {
     const context = await browser.newContext(options);
     t.teardown(() => context.close());
+    context.setDefaultTimeout(PATIENCE_MS);
     return context.newPage();
   };
 }

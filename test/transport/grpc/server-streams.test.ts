@@ -50,7 +50,7 @@ t.test('ResolveStream: progress, then the answer', async (t) => {
   t.equal(await ended, undefined);
   t.match(messages, [{ progress: FIRST }, { response: { positions: { scalar: 1 }, report: { steps: 7 } } }]);
   t.match(operations.preflights, [{ preflight: { operation: 'resolve' } }], 'it is admitted as any resolve');
-  t.equal(state.inFlight, 0);
+  await state.idle();
   t.match(lines.at(-1), { path: `/${SERVICE}/ResolveStream`, status: 200 });
 });
 

@@ -243,7 +243,9 @@ t.test('what a refused body may still send is bounded, and its client can read w
 });
 
 t.test('the connection of a small refused body goes on, unless the body never comes', async (t) => {
-  const { talk, bodies } = await listen(t, 8 * MiB, TIMES, 300_000, { bytes: 4 * MiB, ms: 300 });
+  // Time enough for a body on a slow machine; the test waits twice as long.
+  const limits = { bytes: 4 * MiB, ms: 4000 };
+  const { talk, bodies } = await listen(t, 8 * MiB, TIMES, 300_000, limits);
   const first = talk(announced(4 * MiB));
   await until(() => bodies.bytes === 4 * MiB);
   const second = talk(announced(3.5 * MiB));
@@ -252,7 +254,7 @@ t.test('the connection of a small refused body goes on, unless the body never co
   second.socket.write(new Uint8Array(3.5 * MiB));
   second.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n');
   t.match(await second.heard('{"status":"ok"}'), /HTTP\/1\.1 200 /);
-  await new Promise((resolve) => setTimeout(resolve, 600));
+  await new Promise((resolve) => setTimeout(resolve, limits.ms + 300));
   second.socket.write('GET /v1 HTTP/1.1\r\nhost: x\r\n\r\n');
   t.match(await second.heard('"algorithmVersion"'), /HTTP\/1\.1 200 /, 'the limit of time is over with the body');
   const third = talk(announced(3.5 * MiB));

@@ -1,12 +1,15 @@
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
 import { IntersticeError } from '../../../src/contract/errors.js';
+import { DISCARD_LIMITS } from '../../../src/transport/intake/discarding.js';
 import { openDoor } from '../door.js';
 
 const full = () => new IntersticeError('QUEUE_FULL', '4 requests are waiting already', { retryAfterSeconds: 2.5 });
 
 async function listen(t: Test, maxMessageBytes = 64 << 20) {
-  const door = await openDoor(t, maxMessageBytes);
+  // A slow machine may take longer than five seconds for what a client sends after its refusal.
+  const discardLimits = { ...DISCARD_LIMITS, ms: 300_000 };
+  const door = await openDoor(t, maxMessageBytes, undefined, {}, { discardLimits });
   await door.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = door.app.server.address() as { port: number };
   /** Writes, and hears everything until the text holds what is waited for, or the connection ends. */

@@ -6,8 +6,6 @@ import { encodeMessage } from '../../../src/transport/protobuf/encode.js';
 import { openDoor } from '../door.js';
 import { hangingResolve } from '../fake-operations.js';
 
-t.setTimeout(60_000);
-
 t.test('a caller who leaves with several requests under way leaves nothing behind', async (t) => {
   const bodies = new BodyLedger(1 << 20);
   const { app, state, operations, lines } = await openDoor(t, 65536, undefined, {}, { bodies });
