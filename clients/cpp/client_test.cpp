@@ -251,9 +251,11 @@ class Forgetful : public v1::CollisionService::Service {
  public:
   std::atomic<std::uint64_t> at = 0;  // the last accepted frame
   std::atomic<int> creations = 0;
+  std::atomic<bool> hasLostSession = false;
 
   grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest*, v1::Session* session) override {
     at = 0;
+    hasLostSession = false;
     session->set_id("session-" + std::to_string(++creations));
     return grpc::Status::OK;
   }
@@ -264,7 +266,9 @@ class Forgetful : public v1::CollisionService::Service {
     while (stream->Read(&request)) {
       v1::StepStreamResponse answer;
       if (id.empty()) id = request.session_id();
-      if (id != request.session_id()) {
+      if (hasLostSession) {
+        answer.mutable_error()->set_code("SESSION_NOT_FOUND");
+      } else if (id != request.session_id()) {
         answer.mutable_error()->set_code("INVALID_PARAMETER");
       } else if (request.has_after_frame() && request.after_frame() == at) {
         at = request.frame();
@@ -307,6 +311,58 @@ void testLostFrames() {
     check(error && error->code() == "FRAME_LOST" && error->error().frame() == 1, "or the step throws, with the frame");
     for (int k = 0; k < 3; k++) exact.step(target);
     check(service.at == 7 && exact.recreations() == 0, "and the lost frames can be sent again");
+    service.hasLostSession = true;
+    const auto all = refusalOf([&] { exact.step(target); });
+    check(all && all->code() == "FRAME_LOST" && all->error().frame() == 0, "so it does when the session itself is lost");
+    const auto lost = exact.lastLoss();
+    check(lost && lost->kept == 0 && lost->answered == 7, "with everything since its creation");
+    check(exact.step(target).message.frame() == 9 && exact.recreations() == 1, "and goes on from there");
+  }
+  server->Shutdown();
+}
+
+/// Creates sessions whose answers are lost on the way, when it is told to.
+class Muffled : public v1::CollisionService::Service {
+ public:
+  std::atomic<bool> losesAnswers = false;
+  std::vector<std::string> keys, deleted;
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest* request, v1::Session* session) override {
+    keys.push_back("key:" + request->idempotency_key());
+    session->set_id("session");
+    return losesAnswers ? grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed") : grpc::Status::OK;
+  }
+  grpc::Status Step(grpc::ServerContext*, const v1::StepRequest*, v1::StepResponse*) override {
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, "Socket closed");
+  }
+  grpc::Status DeleteSession(grpc::ServerContext*, const v1::DeleteSessionRequest* request,
+                             v1::DeleteSessionResponse*) override {
+    deleted.push_back(request->session_id());
+    return grpc::Status::OK;
+  }
+};
+
+void testGivenUpOpenings() {
+  Muffled service;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  builder.RegisterService(&service);
+  const auto server = builder.BuildAndStart();
+  {
+    const Client client("127.0.0.1:" + std::to_string(port), {.retry = {.attempts = 2, .firstPause = Seconds(0.001)}});
+    const auto start = lowered<float>(0);
+    service.losesAnswers = true;
+    const auto error = refusalOf([&] { client.session(pair(), start); });
+    check(error && error->code() == kUnreachable && service.keys.size() == 2, "an opening may end without an answer");
+    check(service.deleted == std::vector<std::string>{service.keys[0]}, "what it may have left is deleted by its key");
+    service.losesAnswers = false;
+    auto session = client.session(pair(), start);
+    refusalOf([&] { session.step(start); });
+    service.losesAnswers = true;
+    refusalOf([&] { session.step(start); });
+    check(service.deleted.back() == "session" && session.close(), "a session may be closed while it is made again");
+    check(service.deleted.back() == service.keys.back(), "and leaves nothing behind");
   }
   server->Shutdown();
 }
@@ -333,6 +389,7 @@ int main(int count, char** words) {
   testDiagnosis(client);
   testMetadata();
   testLostFrames();
+  testGivenUpOpenings();
   testRefusedStream();
 
   auto apart = lowered<float>(0.2f);

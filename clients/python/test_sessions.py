@@ -6,6 +6,7 @@ import urllib.parse
 import numpy as np
 
 from interstice import Client, FrameLoss, Mesh, Progress, Retry, ServiceError
+from interstice.errors import timed_out
 from support import MESH, QUICK, START, ClientCase, lowered
 
 
@@ -111,6 +112,56 @@ class SessionTests(ClientCase):
         self.assertEqual((session.recreations, again.frame), (0, 3))
         with self.assertRaises(ValueError):
             self.session(on_frame_lost="ignore")
+
+    def test_a_session_that_is_lost_altogether_is_computed_again(self):
+        session = self.session(on_frame_lost="raise")
+        frames = [(lowered(0.02), {}), (lowered(0.05), {"kinematic": np.arange(len(START)) < 4}), (lowered(0.2), {})]
+        answers = [session.step(target, **options).positions for target, options in frames]
+        session._calls.delete(session.id)
+        error = self.refusal(session.step, lowered(0.1))
+        self.assertEqual((error.code, error.frame, error.retryable), ("FRAME_LOST", 0, False))
+        self.assertEqual((session.last_loss, session.recreations), (FrameLoss(0, 3), 0))
+        again = [session.step(target, **options).positions for target, options in frames]
+        np.testing.assert_array_equal(again, answers)
+        self.assertEqual(session.recreations, 1)
+
+    def test_an_opening_that_is_given_up_leaves_no_session(self):
+        transport, created = self.client._transport, []
+        make = transport.calls
+        self.addCleanup(setattr, transport, "calls", make)
+        for thrown in (timed_out(self.url, 1), KeyboardInterrupt()):
+            def calls(routing, stream, thrown=thrown):
+                made = make(routing, stream)
+                create = made.create
+
+                def give_up(terms):
+                    created.append(create(terms)["id"])
+                    raise thrown  # the answer was on the way
+
+                made.create = give_up
+                return made
+
+            transport.calls = calls
+            with self.assertRaises(type(thrown)):
+                self.session()
+        self.assertEqual(len(created), 2)
+        for session in created:
+            self.assertEqual(self.refusal(make("", False).delete, session).code, "SESSION_NOT_FOUND")
+
+    def test_closing_ends_what_a_step_was_creating(self):
+        session = self.session()
+        session._calls.delete(session.id)
+        create, created = session._calls.create, []
+
+        def give_up(terms):
+            created.append(create(terms)["id"])
+            raise KeyboardInterrupt
+
+        session._calls.create = give_up
+        with self.assertRaises(KeyboardInterrupt):
+            session.step(START)
+        self.assertTrue(session.close())
+        self.assertEqual(self.refusal(session._calls.delete, created[0]).code, "SESSION_NOT_FOUND")
 
     def test_a_step_that_was_not_seen_is_not_gone_on_from(self):
         session = self.session()

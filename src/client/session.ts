@@ -23,6 +23,22 @@ const randomId = (): string =>
 /** Attempts of a deletion: the session of an unavailable server ends by its idle timeout. */
 const CLOSE_ATTEMPTS = 3;
 
+/** The request that creates a session, until it is answered. */
+interface Creation {
+  readonly key: string;
+  readonly body: string;
+  /** an attempt has ended without an answer, so the server may have the session */
+  isUncertain: boolean;
+}
+
+/** What the server's session was created from. */
+interface Base {
+  /** whose answer `start` is; 0 = the start of the caller */
+  readonly frame: number;
+  readonly mesh: Mesh;
+  readonly start: Positions;
+}
+
 /**
  * A mesh that a server keeps from step to step. If the server loses the session (it was restarted, or removed the session),
  * the client recreates it from the mesh and the last answer received.
@@ -37,9 +53,12 @@ export class Session {
   #last: Positions;
   /** undefined if the server has no session, or one in an unknown state */
   #id: string | undefined;
-  /** the request that creates a session, until it is answered */
-  #creation: string | undefined;
+  #creation: Creation | undefined;
+  /** kept only where the caller sends lost frames again */
+  #base: Base | undefined;
   #frame = 0;
+  /** of the last answer received */
+  #lastFrame = 0;
   /** the last frame that the server's session has answered; 0 = none */
   #answered = 0;
   #lastLoss: FrameLoss | undefined;
@@ -59,7 +78,12 @@ export class Session {
   static async open(connection: Connection, mesh: Mesh, start: Positions, options: SessionOptions): Promise<Session> {
     const session = new Session(connection, mesh, start, options);
     const { retry: policy } = connection;
-    await withRetries(() => session.#create(options.signal), { policy, signal: options.signal });
+    try {
+      await withRetries(() => session.#create(options.signal), { policy, signal: options.signal });
+    } catch (thrown) {
+      session.#forget();
+      throw thrown;
+    }
     return session;
   }
 
@@ -111,9 +135,10 @@ export class Session {
   async close({ signal }: CallOptions = {}): Promise<boolean> {
     return this.#enqueue(async () => {
       this.#isClosed = true;
-      const id = this.#id;
+      const name = this.#id ?? this.#unseen;
       this.#id = undefined;
-      return id === undefined || this.#delete(id, signal);
+      this.#creation = undefined;
+      return name === undefined || this.#delete(name, signal);
     });
   }
 
@@ -135,6 +160,7 @@ export class Session {
       });
       this.#keep(result.positions, options);
       this.#answered = frame;
+      this.#lastFrame = frame;
       return result;
     } catch (thrown) {
       // The server may have computed the step. The next one starts from the last answer received, in a new session.
@@ -160,6 +186,7 @@ export class Session {
         return await work(id);
       } catch (thrown) {
         if (!(thrown instanceof ServiceError) || !this.#isLost(thrown)) throw thrown;
+        if (this.#base && this.#answered > 0) throw this.#goBack(this.#base, thrown);
         const { code, message, hint, requestId } = thrown;
         throw new ServiceError({ code, message, hint, requestId, retryable: true, cause: thrown });
       }
@@ -180,6 +207,23 @@ export class Session {
     return this.#id === undefined;
   }
 
+  /** The next step goes on from what the lost session was created from. @returns the refusal of this one */
+  #goBack({ frame, mesh, start }: Base, cause: ServiceError): ServiceError {
+    this.#lastLoss = { kept: frame, answered: this.#lastFrame };
+    this.#mesh = mesh;
+    this.#last = start.slice();
+    this.#lastFrame = frame;
+    this.#answered = 0;
+    return new ServiceError({
+      code: 'FRAME_LOST',
+      message: `The server has lost the session, and the frames after ${frame} with it.`,
+      hint: 'Send those frames again: they are computed in a new session, to the same answers.',
+      frame,
+      requestId: cause.requestId,
+      cause,
+    });
+  }
+
   #keep(positions: Positions, { kinematic, masses }: StepOptions): void {
     if (this.#last.constructor === positions.constructor) this.#last.set(positions);
     else this.#last = positions.slice();
@@ -192,14 +236,23 @@ export class Session {
 
   async #create(signal: AbortSignal | undefined): Promise<void> {
     // The idempotency key is kept until the answer: repeating a creation whose answer was lost returns the same session.
-    this.#creation ??= sessionToJson(this.#mesh, this.#last, this.#options, randomId());
-    const request = { headers: this.#routing, body: this.#creation, signal };
-    const session = await this.#connection.requestJson('/v1/sessions', request);
+    if (!this.#creation) {
+      const key = randomId();
+      this.#creation = { key, body: sessionToJson(this.#mesh, this.#last, this.#options, key), isUncertain: false };
+    }
+    const creation = this.#creation;
+    const request = { headers: this.#routing, body: creation.body, signal };
+    const session = await this.#connection.requestJson('/v1/sessions', request).catch((thrown: unknown) => {
+      creation.isUncertain ||= !(thrown instanceof ServiceError) || thrown.isUncertain;
+      throw thrown;
+    });
     const { id, untangle } = session as { readonly id: string; readonly untangle?: object };
     this.#id = id;
     this.#answered = 0;
     this.#creation = undefined;
     if (untangle) this.#begin(untangledFromJson(untangle));
+    if (this.#options.onFrameLost === 'throw')
+      this.#base = { frame: this.#lastFrame, mesh: this.#mesh, start: this.#last.slice() };
   }
 
   /** A session that is lost from here on is created again from the untangled state, with nothing to untangle. */
@@ -215,6 +268,16 @@ export class Session {
     this.#id = undefined;
     // Best effort: the session also ends by its idle timeout.
     if (id !== undefined) this.#deleteOnce(id, undefined).catch(() => {});
+  }
+
+  /** Names the session of a creation that was given up while its answer may have been on the way. */
+  get #unseen(): string | undefined {
+    return this.#creation?.isUncertain ? `key:${this.#creation.key}` : undefined;
+  }
+
+  #forget(): void {
+    // Best effort, as above: what the server may have created, it deletes; what it still creates, it stops.
+    if (this.#unseen !== undefined) this.#deleteOnce(this.#unseen, undefined).catch(() => {});
   }
 
   async #delete(id: string, signal: AbortSignal | undefined): Promise<boolean> {

@@ -35,7 +35,8 @@ export interface SessionOptions extends CallOptions {
   /**
    * What a step does where the service has lost answered frames (FRAME_LOST): `recreate` (default) = the client creates the session again
    * from the mesh and the last answer received, and makes the step there; `throw` = the step throws, with `frame` = the last frame that the
-   * service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes.
+   * service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes. Of a
+   * session that is lost altogether `frame` is the one that it was created from: 0, unless a step of unknown outcome has made it anew.
    */
   readonly onFrameLost?: 'recreate' | 'throw';
 }

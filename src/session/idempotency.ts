@@ -9,6 +9,8 @@ import type { SharedWork } from './shared-work.js';
 export interface KeyedCreation {
   readonly request: CreateSessionRequest;
   readonly work: SharedWork<Session | SessionInfo>;
+  /** resolves when the work has succeeded or failed */
+  readonly ended: Promise<void>;
 }
 
 interface Entry {
@@ -16,7 +18,8 @@ interface Entry {
   request: CreationTerms & Partial<CreateSessionRequest>;
   /** sha256 of mesh and start; computed when it is first needed */
   hash: string | undefined;
-  work: SharedWork<Session | SessionInfo>;
+  readonly work: SharedWork<Session | SessionInfo>;
+  readonly ended: Promise<void>;
   session: Session | undefined;
 }
 
@@ -33,7 +36,7 @@ export class IdempotencyKeys {
    * @throws INVALID_PARAMETER when the key stands for another payload
    */
   find(tenant: string, request: CreateSessionRequest): Session | SharedWork<Session | SessionInfo> | undefined {
-    const entry = this.entries.get(nameOf(tenant, request));
+    const entry = this.entries.get(nameOf(tenant, request.idempotencyKey));
     if (!entry || (!entry.session && entry.work.isAbandoned)) return undefined;
     if (!isSameCreation(entry.request, request) || hashOf(entry) !== hashContent(request.mesh, request.start)) {
       throw new IntersticeError(
@@ -45,6 +48,11 @@ export class IdempotencyKeys {
     return entry.session ?? entry.work;
   }
 
+  /** What the key stands for, whatever its payload. */
+  of(tenant: string, key: string): Pick<Entry, 'session' | 'work' | 'ended'> | undefined {
+    return this.entries.get(nameOf(tenant, key));
+  }
+
   /** Whether any key of the tenant stands for a session. */
   has(tenant: string): boolean {
     const start = JSON.stringify([tenant]).slice(0, -1);
@@ -53,12 +61,18 @@ export class IdempotencyKeys {
   }
 
   /** @param creation its request has arrays of its own */
-  begin(tenant: string, { request, work }: KeyedCreation): void {
-    this.entries.set(nameOf(tenant, request), { request, hash: undefined, work, session: undefined });
+  begin(tenant: string, { request, work, ended }: KeyedCreation): void {
+    this.entries.set(nameOf(tenant, request.idempotencyKey), {
+      request,
+      hash: undefined,
+      work,
+      ended,
+      session: undefined,
+    });
   }
 
   succeed(tenant: string, request: CreateSessionRequest, session: Session): void {
-    const name = nameOf(tenant, request);
+    const name = nameOf(tenant, request.idempotencyKey);
     const entry = this.entries.get(name);
     if (!entry) return;
     // An untangled start is not the one that the key stands for.
@@ -74,8 +88,8 @@ export class IdempotencyKeys {
     this.nameOf.set(session, name);
   }
 
-  fail(tenant: string, { request, work }: KeyedCreation): void {
-    const name = nameOf(tenant, request);
+  fail(tenant: string, { request, work }: Omit<KeyedCreation, 'ended'>): void {
+    const name = nameOf(tenant, request.idempotencyKey);
     // After an abandoned creation another one may use the same key.
     if (this.entries.get(name)?.work === work) this.entries.delete(name);
   }
@@ -95,6 +109,6 @@ function hashOf(entry: Entry): string {
 }
 
 /** JSON separates tenant and key, whatever characters they contain. */
-function nameOf(tenant: string, { idempotencyKey }: CreateSessionRequest): string {
-  return JSON.stringify([tenant, idempotencyKey]);
+function nameOf(tenant: string, key: string | undefined): string {
+  return JSON.stringify([tenant, key]);
 }

@@ -32,6 +32,11 @@ export class KeptCreation {
     return known;
   }
 
+  /** The same, whatever its payload. @throws STORE_UNAVAILABLE */
+  async idOfKey(tenant: string, key: string): Promise<string | undefined> {
+    return (await ask(() => this.options.store.findKey(tenant, key)))?.id;
+  }
+
   /**
    * Stores a new session.
    *

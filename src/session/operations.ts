@@ -332,7 +332,7 @@ export class ScheduledOperations implements MeasuredOperations {
   }
 
   stats(): OperationStats {
-    const { registry, residency } = this.sessions;
+    const { registry, residency } = this.sessions.live;
     const sessions = [...registry.all()];
     return {
       waiting: this.scheduler.waitingCount + this.queuedSteps.count,
@@ -385,7 +385,7 @@ export class ScheduledOperations implements MeasuredOperations {
       } catch (thrown) {
         // What idle sessions hold is in the way of the caller's next attempt.
         if (thrown instanceof IntersticeError && thrown.code === 'OUT_OF_DEVICE_MEMORY')
-          this.sessions.residency.yieldIdle();
+          this.sessions.live.residency.yieldIdle();
         throw thrown;
       }
     });

@@ -151,3 +151,62 @@ t.test('a step that was accepted, and whose answer was never seen, is not gone o
   t.ok(positions[11]! > 0);
   await session.close();
 });
+
+/** A client of a service of its own; `during` runs when the service has done what a POST asks for, and before its answer arrives. */
+async function intercepted(t: Test, during: (path: string) => void) {
+  const service = await openService();
+  t.teardown(() => service.close());
+  const reach: typeof fetch = async (url, init) => {
+    const answer = await fetch(url, init);
+    if (init?.method === 'POST') during(new URL(String(url)).pathname);
+    init?.signal?.throwIfAborted();
+    return answer;
+  };
+  const client = new Client(service.url, { retry: { firstPauseMs: 5 }, fetch: reach });
+  const lose = ({ id }: Session) => fetch(`${service.url}/v1/sessions/${id}`, { method: 'DELETE' });
+  return { client, lose };
+}
+
+const refusalOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+
+t.test('a session that is lost altogether is computed again from its opening, to the same bytes', async (t) => {
+  const { client, lose } = await intercepted(t, () => {});
+  const session = await client.session(MESH, START, { onFrameLost: 'throw' });
+  await lose(session);
+  const answers = [];
+  for (const target of TARGETS.slice(0, 3)) answers.push((await session.step(target)).positions.slice());
+  t.equal(session.recreations, 1, 'nothing was lost before the first answer');
+  t.equal(session.lastLoss, undefined);
+  await lose(session);
+  const error = await refusalOf(session.step(TARGETS[3]!));
+  t.match(error, { code: 'FRAME_LOST', frame: 0, retryable: false, isUncertain: false });
+  t.match(error, { cause: { code: 'SESSION_NOT_FOUND' } });
+  t.same(session.lastLoss, { kept: 0, answered: 3 });
+  for (const [k, target] of TARGETS.slice(0, 3).entries()) t.same((await session.step(target)).positions, answers[k]);
+  await session.close();
+});
+
+t.test('a session that was made anew at an answer goes back to that answer', async (t) => {
+  const caller = new AbortController();
+  let isGivenUp = false;
+  const { client, lose } = await intercepted(t, (path) => {
+    if (isGivenUp && path.endsWith('/steps')) caller.abort();
+  });
+  const session = await client.session(MESH, START, { onFrameLost: 'throw' });
+  for (const target of TARGETS.slice(0, 2)) await session.step(target);
+  isGivenUp = true;
+  t.match(await refusalOf(session.step(TARGETS[2]!, { signal: caller.signal })), { code: 'CANCELLED' });
+  isGivenUp = false;
+  const { frame, positions } = await session.step(TARGETS[2]!);
+  const received = positions.slice();
+  t.equal(frame, 4);
+  await lose(session);
+  t.match(await refusalOf(session.step(TARGETS[3]!)), { code: 'FRAME_LOST', frame: 2 });
+  t.same(session.lastLoss, { kept: 2, answered: 4 });
+  t.same((await session.step(TARGETS[2]!)).positions, received);
+  await session.close();
+});

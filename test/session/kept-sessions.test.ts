@@ -153,6 +153,9 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     const [first, same] = await Promise.all([a.operations.createSession(keyed), b.operations.createSession(keyed)]);
     t.equal(first.id, same.id, 'one session for one key');
     t.equal((await refusalOf(b.operations.createSession({ ...keyed, label: 'x' }))).code, 'INVALID_PARAMETER');
+    const unseen = await b.operations.createSession({ ...OPENING, idempotencyKey: 'unseen' });
+    await a.operations.deleteSession('key:unseen');
+    t.equal((await refusalOf(b.operations.getSession(unseen.id))).code, 'SESSION_NOT_FOUND', 'by its key, anywhere');
     await b.operations.createSession(OPENING);
     t.equal((await refusalOf(a.operations.createSession(OPENING))).code, 'QUOTA_EXCEEDED', 'of the tenant');
     const other = { caller: { tenant: 'a:b', maxPriority: 'INTERACTIVE' as const } };

@@ -61,7 +61,8 @@ class Client:
         on_frame_lost: what a step does where the service has lost answered frames (FRAME_LOST). "recreate": the client creates the
         session again from the mesh and the last answer received, and makes the step there. "raise": the step raises, with `frame` =
         the last frame that the service still has, and the next step goes on from that one: send the lost frames again, and the
-        answers have the same bytes.
+        answers have the same bytes. Of a session that is lost altogether `frame` is the one that it was created from: 0, unless a
+        step of unknown outcome has made it anew.
         """
         if on_frame_lost not in ("recreate", "raise"):
             raise ValueError(f"on_frame_lost is {on_frame_lost!r}; \"recreate\" or \"raise\" is expected.")

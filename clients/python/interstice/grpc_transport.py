@@ -174,8 +174,8 @@ class GrpcCalls:
         return plain(self._response_of(
             "UntangleStream", request, lambda progress: listener(untangle_progress_of(plain(progress)))))
 
-    def delete(self, session: str) -> None:
-        self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session))
+    def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
+        self._call("DeleteSession", pb.DeleteSessionRequest(session_id=session), limit=limit)
 
     def info(self) -> Json:
         return plain(self._call("GetServerInfo", pb.GetServerInfoRequest()))
@@ -185,12 +185,14 @@ class GrpcCalls:
             self._stream.close()
         self._stream = None
 
-    def _call(self, method: str, request: typing.Any, session: str = "") -> typing.Any:
+    def _call(self, method: str, request: typing.Any, session: str = "",
+              limit: typing.Optional[float] = None) -> typing.Any:
         # The server knows the session before the message arrives and can refuse it early.
         metadata = [*self._metadata, ("interstice-session", session)] if session else self._metadata
         try:
             call = getattr(self._transport.stub, method)
-            answer = call(request, metadata=metadata, timeout=self._transport.timeout)
+            timeout = self._transport.timeout if limit is None else min(limit, self._transport.timeout)
+            answer = call(request, metadata=metadata, timeout=timeout)
         except grpc.RpcError as error:
             raise error_of_call(self._transport, error) from error
         self._transport.record_answer()

@@ -46,10 +46,12 @@ class HttpTransport:
 
     def send(self, method: str, path: str, headers: typing.Dict[str, str],
              body: typing.Union[bytes, memoryview, None],
-             read: typing.Callable[[http.client.HTTPResponse], Result]) -> Result:
-        """One attempt. read receives a successful response and reads its body to the end."""
+             read: typing.Callable[[http.client.HTTPResponse], Result],
+             limit: typing.Optional[float] = None) -> Result:
+        """One attempt. read receives a successful response and reads its body to the end. limit: seconds, on a connection of its
+        own."""
         try:
-            connection = self._idle.pop()
+            connection = self._idle.pop() if limit is None else self._new_connection(limit)
         except IndexError:
             connection = self._new_connection()
         is_connected = connection.sock is not None
@@ -66,20 +68,24 @@ class HttpTransport:
         except BaseException as thrown:
             connection.close()
             if isinstance(thrown, TimeoutError):
-                raise errors.timed_out(self.address, self._timeout) from thrown
+                raise errors.timed_out(self.address, limit or self._timeout) from thrown
             if isinstance(thrown, (OSError, http.client.HTTPException)):
                 self.close()  # the idle connections are most likely broken too
                 reason = str(thrown) or type(thrown).__name__
                 refusal = self._tls_diagnosis.explain(self.address, reason, is_connected) if self._context else None
                 raise refusal or errors.unreachable(self.address, reason) from thrown
             raise
-        self._idle.append(connection)
+        if limit is None:
+            self._idle.append(connection)
+        else:
+            connection.close()
         return answer
 
-    def _new_connection(self) -> http.client.HTTPConnection:
+    def _new_connection(self, limit: typing.Optional[float] = None) -> http.client.HTTPConnection:
+        timeout = self._timeout if limit is None else min(limit, self._timeout)
         if self._context is None:
-            return http.client.HTTPConnection(self._host, timeout=self._timeout)
-        return http.client.HTTPSConnection(self._host, timeout=self._timeout, context=self._context)
+            return http.client.HTTPConnection(self._host, timeout=timeout)
+        return http.client.HTTPSConnection(self._host, timeout=timeout, context=self._context)
 
     def close(self) -> None:
         while self._idle:
@@ -161,8 +167,9 @@ class HttpCalls:
         tell = None if on_progress is None else _untangle_teller(on_progress)
         return self._ask("POST", "/v1/untangle", body, tell)
 
-    def delete(self, session: str) -> None:
-        self._transport.send("DELETE", f"/v1/sessions/{session}", self._routing, None, lambda response: response.read())
+    def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
+        path = f"/v1/sessions/{urllib.parse.quote(session, safe='')}"
+        self._transport.send("DELETE", path, self._routing, None, lambda response: response.read(), limit)
 
     def info(self) -> Json:
         return self._ask("GET", "/v1", None)

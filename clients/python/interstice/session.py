@@ -19,10 +19,21 @@ from .transport import Transport
 from .types import (Array, FrameLoss, Json, Mesh, ProgressListener, SessionTerms, StepResult, UntangleResult, Work,
                     as_elements, as_positions, untangled_of)
 
+FORGET_LIMIT = 5.0
+"""seconds for the deletion of a session that the caller has given up: it waits for that"""
 CLOSE_ATTEMPTS = 3
 """The session of an unavailable server ends by its idle timeout."""
 MIN_BUDGET = 0.001
 """seconds"""
+
+
+class Base(typing.NamedTuple):
+    """What the server's session was created from."""
+
+    frame: int
+    """whose answer start is; 0 = the start of the caller"""
+    mesh: Mesh
+    start: Array
 
 
 class Session:
@@ -44,8 +55,11 @@ class Session:
         self.untangled: typing.Optional[UntangleResult] = None
         """how the start was untangled, if onIntersectingStart asked for it; its positions are those of frame 0"""
         self._creation: typing.Optional[SessionTerms] = None
+        self._is_creation_uncertain = False  # an attempt has ended without an answer, so the server may have the session
+        self._base: typing.Optional[Base] = None  # what the server's session was created from
         self._id: typing.Optional[str] = None
         self._frame = 0
+        self._last_frame = 0  # of the last answer received
         self._answered = 0  # the last frame that the server's session has answered
         self._recreates = recreates
         self._is_closed = False
@@ -57,7 +71,11 @@ class Session:
         """how often the session was lost and recreated"""
         self.last_loss: typing.Optional[FrameLoss] = None
         """what the service had lost when it last refused a step with FRAME_LOST"""
-        with_retries(self._create, retry, sleep=self._sleep)
+        try:
+            with_retries(self._create, retry, sleep=self._sleep)
+        except BaseException:
+            self._forget()
+            raise
 
     @property
     def id(self) -> typing.Optional[str]:
@@ -115,7 +133,8 @@ class Session:
             worker.shutdown()
         with self._lock:
             self._is_closed = True
-            session, self._id = self._id, None
+            session, self._id = self._id or self._unseen(), None
+            self._is_creation_uncertain = False
             try:
                 return session is None or self._delete(session, CLOSE_ATTEMPTS)
             finally:
@@ -161,7 +180,7 @@ class Session:
                 self._abandon()
             raise
         self._keep(answer["positions"], work)
-        self._answered = frame
+        self._answered = self._last_frame = frame
         return StepResult(frame=frame, **answer)
 
     def _with_session(self, work: typing.Callable[[str], Result], ends_at: float = float("inf")) -> Result:
@@ -177,8 +196,11 @@ class Session:
             try:
                 return work(session)
             except ServiceError as error:
-                if self._is_lost(error):
-                    error.retryable = True
+                if not self._is_lost(error):
+                    raise
+                if self._base is not None and not self._recreates and self._answered > 0:
+                    raise self._go_back(self._base) from error
+                error.retryable = True
                 raise
 
         return with_retries(attempt, self._retry, ends_at, self._sleep)
@@ -199,6 +221,14 @@ class Session:
             self._id = None
         return self._id is None
 
+    def _go_back(self, base: Base) -> ServiceError:
+        """The next step goes on from what the lost session was created from. Returns the refusal of this one."""
+        self.last_loss = FrameLoss(base.frame, self._last_frame)
+        self._mesh, self._last, self._last_frame, self._answered = base.mesh, base.start, base.frame, 0
+        return ServiceError(
+            "FRAME_LOST", f"The server has lost the session, and the frames after {base.frame} with it.", frame=base.frame,
+            hint="Send those frames again: they are computed in a new session, to the same answers.")
+
     def _keep(self, positions: Array, work: Work) -> None:
         self._last = positions
         if work.masses is not None:
@@ -212,16 +242,35 @@ class Session:
         # The key is kept until the answer: repeating a creation whose answer was lost returns the same session.
         if self._creation is None:
             self._creation = SessionTerms(self._mesh, self._last, key=str(uuid.uuid4()), **self._terms)
-        answer = self._calls.create(self._creation)
+        try:
+            answer = self._calls.create(self._creation)
+        except BaseException as thrown:
+            self._is_creation_uncertain |= not isinstance(thrown, ServiceError) or thrown.is_uncertain
+            raise
         session = str(answer["id"])
-        self._id, self._creation, self._answered = session, None, 0
+        self._id, self._creation, self._is_creation_uncertain, self._answered = session, None, False, 0
         if answer.get("untangle"):
             # A session that is lost from here on is created again from the untangled state, with nothing to untangle.
             self.untangled = untangled_of(answer["untangle"])
             self._last = self.untangled.positions
             parameters = {**self._terms["parameters"], "onIntersectingStart": "REJECT"}
             self._terms = {**self._terms, "untangle": None, "parameters": parameters}
+        self._base = Base(self._last_frame, self._mesh, self._last)
         return session
+
+    def _unseen(self) -> typing.Optional[str]:
+        """Names the session of a creation that was given up while its answer may have been on the way."""
+        return f"key:{self._creation.key}" if self._creation is not None and self._is_creation_uncertain else None
+
+    def _forget(self) -> None:
+        session = self._unseen()
+        if session is None:
+            return
+        try:
+            # What the server has created, it deletes; what it still creates, it stops.
+            self._calls.delete(session, FORGET_LIMIT)
+        except ServiceError:
+            pass  # best effort, as below
 
     def _abandon(self) -> None:
         session, self._id = self._id, None

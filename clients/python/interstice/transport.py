@@ -39,7 +39,8 @@ class Calls(typing.Protocol):
 
     def delete_job(self, job: str) -> None: ...
 
-    def delete(self, session: str) -> None: ...
+    def delete(self, session: str, limit: typing.Optional[float] = None) -> None:
+        """session: its id, or "key:" and the key of its creation. limit: seconds, if shorter than that of the transport."""
 
     def info(self) -> Json: ...
 

@@ -176,7 +176,12 @@ const DOCUMENTATION: Readonly<Record<OperationName, Documentation>> = {
   },
   getSession: { ...ofSession, answer: 'The session.' },
   updateSession: { ...ofSession, answer: 'The session.' },
-  deleteSession: { ...ofSession, answer: 'The session is deleted.' },
+  deleteSession: {
+    ...ofSession,
+    answer: 'The session is deleted.',
+    description:
+      'For a session whose id you never learned, `id` is `key:` and the `idempotencyKey` of its creation, which is given up if it still runs.',
+  },
   step: {
     ...ofSession,
     answer: 'Safe positions and the report; with bare positions, the report is in the header.',

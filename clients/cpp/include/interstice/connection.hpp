@@ -59,13 +59,15 @@ struct Connection {
 
   Clock::duration limit() const { return std::chrono::duration_cast<Clock::duration>(timeout); }
 
-  /// One attempt of a unary call. @param session id of the session concerned, or empty @throws ServiceError
+  /// One attempt of a unary call. @param session id of the session concerned, or empty
+  /// @param within shorter time limit than that of the client @throws ServiceError
   template <typename Answer, typename Request, typename Method>
   Answer call(Method method, const Request& request, const std::string& routing,
-              const std::string& session = "") const {
+              const std::string& session = "", std::optional<Seconds> within = {}) const {
     grpc::ClientContext context;
     prepare(context, routing, session);
-    context.set_deadline(std::chrono::system_clock::now() + limit());
+    const auto limit = std::chrono::duration_cast<Clock::duration>(std::min(timeout, within.value_or(timeout)));
+    context.set_deadline(std::chrono::system_clock::now() + limit);
     Answer answer;
     const auto status = (stub.get()->*method)(&context, request, &answer);
     if (!status.ok()) throw refusalOf(status);

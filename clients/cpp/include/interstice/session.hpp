@@ -14,7 +14,8 @@ struct SessionOptions {
   std::optional<Seconds> idleTimeout{};  // unset = the server's default; 0 = until deleted
   /// What a step does where the service has lost answered frames (FRAME_LOST). False: the client creates the session again from the mesh
   /// and the last answer received, and makes the step there. True: the step throws, with `error().frame()` = the last frame that the
-  /// service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes.
+  /// service still has, and the next step goes on from that one: send the lost frames again, and the answers have the same bytes. Of a
+  /// session that is lost altogether that frame is the one that it was created from: 0, unless a step of unknown outcome has made it anew.
   bool throwsFrameLost = false;
   std::optional<v1::UntangleOptions> untangle{};  // with on_intersecting_start UNTANGLE in the parameters
   bool isStreaming = false;            // all steps on one stream of messages instead of one call per step
@@ -55,7 +56,12 @@ class Session {
  public:
   Session(const Connection& connection, v1::Mesh mesh, v1::Positions start, SessionOptions options)
       : connection_(connection), options_(std::move(options)), mesh_(std::move(mesh)), last_(std::move(start)) {
-    connection_.withRetries(Clock::time_point::max(), [&] { create(); });
+    try {
+      connection_.withRetries(Clock::time_point::max(), [&] { create(); });
+    } catch (...) {
+      forget();
+      throw;
+    }
   }
 
   /// Waits for the steps that have been started, and makes one attempt to end the session; an unavailable server ends it by
@@ -64,6 +70,7 @@ class Session {
     Turns::Turn(turns_).wait();
     stream_.reset();
     abandon();
+    forget();
   }
 
   Session(const Session&) = delete;
@@ -115,7 +122,8 @@ class Session {
     turn.wait();
     isClosed_ = true;
     stream_.reset();
-    const auto id = std::exchange(id_, std::nullopt);
+    auto id = std::exchange(id_, std::nullopt);
+    if (!id) id = takeUnseen();
     try {
       if (id) connection_.withRetries(Clock::time_point::max(), [&] { remove(*id); }, 3);
     } catch (const ServiceError& error) {
@@ -128,6 +136,16 @@ class Session {
 
  private:
   using Stub = v1::CollisionService::Stub;
+
+  /// For the deletion of a session that the caller has given up, and waits for.
+  static constexpr Seconds kForgetLimit{5};
+
+  /// What the server's session was created from.
+  struct Base {
+    std::uint64_t frame;  // whose answer `start` is; 0 = the start of the caller
+    v1::Mesh mesh;
+    v1::Positions start;
+  };
 
   template <typename T>
   StepResult<T> stepIn(const Turns::Turn& turn, const std::vector<T>& target, const StepOptions& options) {
@@ -151,7 +169,7 @@ class Session {
         }
       });
       keep(request, answer.positions());
-      answered_ = request.frame();
+      answered_ = lastFrame_ = request.frame();
       StepResult<T> result{unpack<T>(answer.positions().data()), std::move(answer)};
       result.message.clear_positions();
       return result;
@@ -195,6 +213,7 @@ class Session {
         return work(*id_);
       } catch (const ServiceError& error) {
         if (!isLost(error)) throw;
+        if (options_.throwsFrameLost && answered_ > 0) throw goBack();
         auto again = error.error();
         again.set_retryable(true);
         throw ServiceError(std::move(again));
@@ -216,6 +235,21 @@ class Session {
     }
     if (error.code() == "SESSION_NOT_FOUND") id_.reset();
     return !id_;
+  }
+
+  /// The next step goes on from what the lost session was created from. @returns the refusal of this one
+  ServiceError goBack() {
+    lastLoss_ = FrameLoss{base_->frame, lastFrame_};
+    mesh_ = base_->mesh;
+    last_ = base_->start;
+    lastFrame_ = base_->frame;
+    answered_ = 0;
+    v1::Error error;
+    error.set_code("FRAME_LOST");
+    error.set_message("The server has lost the session, and the frames after " + std::to_string(base_->frame) + " with it.");
+    error.set_hint("Send those frames again: they are computed in a new session, to the same answers.");
+    error.set_frame(base_->frame);
+    return ServiceError(std::move(error));
   }
 
   v1::StepResponse send(const v1::StepRequest& request, const StepOptions& options) {
@@ -257,16 +291,40 @@ class Session {
     if (options_.idleTimeout) setDuration(*request.mutable_idle_timeout(), *options_.idleTimeout);
     if (options_.untangle) *request.mutable_untangle() = *options_.untangle;
     request.set_idempotency_key(key_);
-    auto session = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_);
+    v1::Session session;
+    try {
+      session = connection_.call<v1::Session>(&Stub::CreateSession, request, routing_);
+    } catch (const ServiceError& error) {
+      isCreationUncertain_ = isCreationUncertain_ || error.isUncertain();
+      throw;
+    }
     id_ = session.id();
     key_.clear();
+    isCreationUncertain_ = false;
     answered_ = 0;
-    if (!session.has_untangle()) return;
-    // A session that is lost from here on is created again from the untangled state, with nothing to untangle.
-    untangled_ = std::move(*session.mutable_untangle());
-    last_ = untangled_->positions();
-    options_.untangle.reset();
-    options_.parameters.set_on_intersecting_start(v1::REJECT);
+    if (session.has_untangle()) {
+      // A session that is lost from here on is created again from the untangled state, with nothing to untangle.
+      untangled_ = std::move(*session.mutable_untangle());
+      last_ = untangled_->positions();
+      options_.untangle.reset();
+      options_.parameters.set_on_intersecting_start(v1::REJECT);
+    }
+    if (options_.throwsFrameLost) base_ = Base{lastFrame_, mesh_, last_};
+  }
+
+  /// Names the session of a creation that was given up while its answer may have been on the way.
+  std::optional<std::string> takeUnseen() {
+    if (!std::exchange(isCreationUncertain_, false)) return std::nullopt;
+    return "key:" + key_;
+  }
+
+  /// Best effort: what the server has created it deletes, what it still creates it stops.
+  void forget() {
+    const auto unseen = takeUnseen();
+    try {
+      if (unseen) remove(*unseen, kForgetLimit);
+    } catch (const ServiceError&) {
+    }
   }
 
   void abandon() {
@@ -278,10 +336,10 @@ class Session {
     }
   }
 
-  void remove(const std::string& id) {
+  void remove(const std::string& id, std::optional<Seconds> within = {}) {
     v1::DeleteSessionRequest request;
     request.set_session_id(id);
-    connection_.call<v1::DeleteSessionResponse>(&Stub::DeleteSession, request, routing_);
+    connection_.call<v1::DeleteSessionResponse>(&Stub::DeleteSession, request, routing_, "", within);
   }
 
   Turns turns_;
@@ -292,9 +350,12 @@ class Session {
   v1::Positions last_;
   std::optional<std::string> id_;  // unset if the server has no session, or one in an unknown state
   std::string key_;                // idempotency key of a creation without an answer
+  bool isCreationUncertain_ = false;  // an attempt has ended without an answer, so the server may have the session
+  std::optional<Base> base_;          // kept only where the caller sends lost frames again
   std::unique_ptr<StepStream> stream_;
   std::optional<v1::UntangleResponse> untangled_;
   std::uint64_t frame_ = 0;
+  std::uint64_t lastFrame_ = 0;  // of the last answer received
   std::uint64_t answered_ = 0;  // the last frame that the server's session has answered
   std::optional<FrameLoss> lastLoss_;
   int recreations_ = 0;

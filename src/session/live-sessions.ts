@@ -1,0 +1,139 @@
+import { IntersticeError } from '../contract/errors.js';
+import type { SessionChange } from '../contract/events.js';
+import type { Limits } from '../contract/server-info.js';
+import type { Scheduler } from '../lanes/scheduler.js';
+import { IdempotencyKeys } from './idempotency.js';
+import { IdleWatch } from './idle-watch.js';
+import { SessionMoved } from './keeper.js';
+import { type Quotas, Registry, type Reservation } from './registry.js';
+import { Residency } from './residency.js';
+import type { Session } from './session.js';
+import { StepQueue, type StepServices } from './step-queue.js';
+
+export interface LiveSessionsOptions extends Omit<StepServices, 'registry' | 'residency'> {
+  readonly scheduler: StepServices['scheduler'] & Pick<Scheduler, 'park' | 'dropSaved' | 'forget'>;
+  readonly limits: Pick<Limits, 'maxDeviceBytes'>;
+  readonly quotas: Quotas;
+  readonly onChange: (tenant: string, change: SessionChange) => void;
+  /** called when work fails that no caller waits for */
+  readonly onBackgroundFailure: (what: string, reason: unknown) => void;
+}
+
+/** ms for copies of scenes to the store, when this process ends or needs room */
+export const HAND_OVER_MS = 5000;
+
+/** The sessions that this process has in memory, from the moment they enter until they leave, and the room that they take. */
+export class LiveSessions {
+  readonly registry: Registry;
+  readonly residency: Residency;
+  readonly idempotencyKeys = new IdempotencyKeys();
+  private readonly idle: IdleWatch;
+  private readonly queues = new Map<Session, StepQueue>();
+  private readonly stepServices: StepServices;
+
+  constructor(private readonly options: LiveSessionsOptions) {
+    const { scheduler, clock, limits, quotas, queuedSteps, onChange, onFinding, trace, keeper } = options;
+    // The store counts the sessions of a tenant, wherever they are.
+    this.registry = new Registry(keeper ? { ...quotas, maxSessionsPerTenant: quotas.maxSessions } : quotas);
+    this.residency = new Residency(
+      this.registry,
+      limits.maxDeviceBytes,
+      (session) => this.inBackground('park a session', this.park(session)),
+      (session, change) => onChange(session.tenant, change),
+    );
+    this.idle = new IdleWatch(clock, (session) => this.end(session, 'expired'));
+    const { registry, residency } = this;
+    this.stepServices = { scheduler, clock, queuedSteps, registry, residency, onFinding, trace, keeper };
+  }
+
+  /** A session that was created or loaded begins to live here. */
+  enter(session: Session, place: Reservation): void {
+    place.fill(session);
+    const queue = new StepQueue(session, this.stepServices, (change) =>
+      change === 'busy' ? this.beginWork(session) : this.endWork(session),
+    );
+    this.queues.set(session, queue);
+    this.markUsed(session);
+  }
+
+  queueOf(session: Session): StepQueue {
+    return this.queues.get(session)!;
+  }
+
+  /** Where the store keeps the sessions, memory for one more is taken from those that have not been used for longest. */
+  async makeRoom(tenant: string, bytes: number): Promise<void> {
+    const { keeper } = this.options;
+    if (!keeper) return;
+    for (const session of this.residency.idle()) {
+      if (this.registry.hasRoom(tenant, bytes)) return;
+      if (session.kept?.isBehind) continue;
+      await keeper.handOver([session], HAND_OVER_MS);
+      if (session.workCount === 0) this.drop(session);
+    }
+  }
+
+  /** Frees what this process holds of a session that lives on in the store. */
+  drop(session: Session): void {
+    if (this.leave(session, new SessionMoved('it is another process’s')))
+      this.options.onChange(session.tenant, 'moved');
+  }
+
+  markUsed(session: Session): void {
+    if (session.hasEnded) return;
+    this.options.keeper?.touch(session);
+    session.lastUsed = this.options.clock.wallMs();
+    this.residency.touch(session);
+    this.idle.restart(session);
+  }
+
+  beginWork(session: Session): void {
+    session.workCount++;
+    this.idle.stop(session);
+  }
+
+  endWork(session: Session): void {
+    session.workCount--;
+    this.markUsed(session);
+    this.residency.settle();
+  }
+
+  end(session: Session, change: 'deleted' | 'expired'): void {
+    const hint = 'Create another session from your mesh and last answer.';
+    const reason = new IntersticeError('CANCELLED', 'The session was deleted before this step was done.', { hint });
+    if (!this.leave(session, reason)) return;
+    if (change === 'expired') this.options.keeper?.expire(session);
+    this.options.onChange(session.tenant, change);
+  }
+
+  /** @param reason for the steps that wait or run @returns false when the session has left before */
+  private leave(session: Session, reason: Error): boolean {
+    if (!this.registry.remove(session)) return false;
+    this.idle.stop(session);
+    this.residency.forget(session);
+    this.idempotencyKeys.forget(session);
+    this.queues.get(session)?.cancel(reason);
+    this.queues.delete(session);
+    this.inBackground('forget a session', this.options.scheduler.forget(session.key));
+    return true;
+  }
+
+  /** Where host memory is short, the pairs of a parked session are given up: its next step searches anew, and says so. */
+  private async park(session: Session): Promise<void> {
+    const { scheduler } = this.options;
+    session.savedBytes = 0;
+    const bytes = await scheduler.park(session.key);
+    if (session.residency !== 'PARKED' || session.hasEnded) return;
+    session.savedBytes = bytes;
+    if (!this.registry.isOverBytes) return;
+    session.savedBytes = 0;
+    scheduler.dropSaved(session.key);
+  }
+
+  inBackground(what: string, work: Promise<unknown>): void {
+    work.catch((reason: unknown) => this.options.onBackgroundFailure(what, reason));
+  }
+
+  close(): void {
+    this.idle.close();
+  }
+}

@@ -1,0 +1,131 @@
+import { cancelled } from '../contract/errors.js';
+import type { EngineDescription, Limits } from '../contract/server-info.js';
+import type { CreateSessionRequest, SessionInfo } from '../contract/sessions.js';
+import type { Scheduler } from '../lanes/scheduler.js';
+import { admitCreation } from './admission.js';
+import { type Call, claimOf, expiryOf, type SessionClock, withBudget } from './call.js';
+import type { SessionKeeper } from './keeper.js';
+import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
+import { ownCopy } from './payload.js';
+import { type Reservation, refuseUnknown } from './registry.js';
+import { minHostBytes, Session } from './session.js';
+import { SharedWork } from './shared-work.js';
+import { openingOf } from './untangle.js';
+
+export interface CreationOptions {
+  readonly scheduler: Pick<Scheduler, 'open' | 'untangle' | 'forget'>;
+  readonly clock: SessionClock;
+  readonly limits: Limits;
+  readonly allowUnverified: boolean;
+  readonly engine: EngineDescription;
+  /** of sessions that ask for no timeout; 0 = until deleted */
+  readonly idleTimeoutSeconds: number;
+  readonly onChange: LiveSessionsOptions['onChange'];
+  /** undefined = sessions live in this process only */
+  readonly keeper?: SessionKeeper | undefined;
+}
+
+/** Creates sessions: a request and its repetitions under one idempotency key create one. */
+export class SessionCreation {
+  constructor(
+    private readonly live: LiveSessions,
+    private readonly options: CreationOptions,
+  ) {}
+
+  /** @throws what the opening of a scene refuses, QUOTA_EXCEEDED, TOO_LARGE, OUT_OF_DEVICE_MEMORY */
+  async create(request: CreateSessionRequest, call: Call): Promise<SessionInfo> {
+    admitCreation(request, this.options.limits);
+    if (call.context.signal?.aborted) throw cancelled();
+    const { keeper } = this.options;
+    const { tenant } = call;
+    const known = request.idempotencyKey ? this.live.idempotencyKeys.find(tenant, request) : undefined;
+    if (known instanceof Session && !keeper) {
+      this.live.markUsed(known);
+      return known.describe();
+    }
+    if (keeper && !(known instanceof SharedWork)) {
+      const kept = request.idempotencyKey ? await keeper.creation.findKey(tenant, request) : undefined;
+      const info = kept && (await keeper.describe({ tenant, id: kept.id }));
+      if (info) return info;
+      await this.live.makeRoom(tenant, minHostBytes(request.mesh, request.start));
+    }
+    const work = known instanceof SharedWork ? known : this.startCreation(request, call);
+    const { timeBudgetSeconds } = withBudget(request, this.options.limits);
+    const session = (await work.join({ ...call, expiresAt: expiryOf(call, timeBudgetSeconds) })).value;
+    return session instanceof Session ? session.describe() : session;
+  }
+
+  /**
+   * Ends a creation whose answer nobody wants any more, if it still runs.
+   *
+   * @returns the id of the session that it has created; undefined = none
+   * @throws STORE_UNAVAILABLE
+   */
+  async giveUp(tenant: string, key: string): Promise<string | undefined> {
+    const { idempotencyKeys } = this.live;
+    for (let known = idempotencyKeys.of(tenant, key); known; known = idempotencyKeys.of(tenant, key)) {
+      if (known.session) return known.session.id;
+      known.work.cancel(cancelled());
+      await known.ended;
+    }
+    return await this.options.keeper?.creation.idOfKey(tenant, key);
+  }
+
+  private startCreation(request: CreateSessionRequest, call: Call): SharedWork<Session | SessionInfo> {
+    const place = this.live.registry.reserve(call.tenant, minHostBytes(request.mesh, request.start));
+    // Copied at once, so that the session keeps what the lane checks.
+    const own = ownCopy(request);
+    const work = new SharedWork<Session | SessionInfo>(this.options.clock);
+    const ended = this.open(own, call, place, work);
+    if (request.idempotencyKey) this.live.idempotencyKeys.begin(call.tenant, { request: own, work, ended });
+    return work;
+  }
+
+  private async open(
+    request: CreateSessionRequest,
+    call: Call,
+    place: Reservation,
+    work: SharedWork<Session | SessionInfo>,
+  ): Promise<void> {
+    const { scheduler, clock, allowUnverified, onChange, keeper } = this.options;
+    const { mesh, label = '' } = request;
+    const { id, key } = place;
+    const { receivedAt, queuedAt, tenant } = call;
+    try {
+      // The call joins the work before anything can end it.
+      await Promise.resolve();
+      const opening = await openingOf(request, call, work.signal, scheduler);
+      const state = { key, meshVersion: 0, mesh, stateVersion: 0, start: opening.start };
+      const opened = await scheduler.open(
+        { state, parameters: opening.parameters, receivedAt, queuedAt },
+        { signal: work.signal, claim: claimOf(call, undefined, key) },
+      );
+      if (work.isAbandoned) throw cancelled();
+      this.live.residency.admit(opened.residentBytes);
+      const idleTimeoutSeconds = request.idleTimeoutSeconds ?? this.options.idleTimeoutSeconds;
+      const session = new Session(
+        { id, key, tenant, mesh, ...opening, label, idleTimeoutSeconds, created: clock.wallMs() },
+        opened,
+        { allowUnverified, engine: { description: this.options.engine } },
+      );
+      const other = await keeper?.creation.create(session, request);
+      if (other !== undefined) {
+        const info = await keeper!.describe({ tenant, id: other });
+        place.release();
+        if (request.idempotencyKey) this.live.idempotencyKeys.fail(tenant, { request, work });
+        this.live.inBackground('forget a session', scheduler.forget(key));
+        work.succeed(info ?? refuseUnknown(other));
+        return;
+      }
+      this.live.enter(session, place);
+      if (request.idempotencyKey) this.live.idempotencyKeys.succeed(tenant, request, session);
+      onChange(tenant, 'created');
+      work.succeed(session);
+    } catch (thrown) {
+      place.release();
+      if (request.idempotencyKey) this.live.idempotencyKeys.fail(tenant, { request, work });
+      this.live.inBackground('forget a session', scheduler.forget(key));
+      work.fail(thrown);
+    }
+  }
+}

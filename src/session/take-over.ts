@@ -1,0 +1,50 @@
+import { IntersticeError } from '../contract/errors.js';
+import type { SessionKeeper } from './keeper.js';
+import type { LiveSessions, LiveSessionsOptions } from './live-sessions.js';
+import { refuseUnknown } from './registry.js';
+import { type RestoreServices, restoreSession } from './restore.js';
+import type { Session } from './session.js';
+
+export interface TakeOverServices
+  extends Omit<RestoreServices, 'by'>,
+    Pick<LiveSessionsOptions, 'onChange' | 'onBackgroundFailure'> {}
+
+/**
+ * Takes a session over from the store: from then on it lives here.
+ *
+ * @throws SESSION_NOT_FOUND, STORE_UNAVAILABLE, and what its rebuilding is refused with
+ */
+export async function takeOver(
+  id: string,
+  tenant: string,
+  live: LiveSessions,
+  keeper: SessionKeeper,
+  services: TakeOverServices,
+): Promise<Session> {
+  const { scheduler, onChange, onBackgroundFailure } = services;
+  const stored = await keeper.claim({ tenant, id });
+  if (!stored) return refuseUnknown(id);
+  const bytes = stored.mesh.byteLength + 2 * (stored.head?.byteLength ?? stored.opening.byteLength);
+  await live.makeRoom(tenant, bytes);
+  const place = live.registry.reserve(tenant, bytes, id);
+  const { key } = place;
+  try {
+    const restored = await restoreSession(stored, { tenant, id }, key, { ...services, by: keeper.by });
+    if (!restored) return refuseUnknown(id);
+    const { session, scene, repeated } = restored;
+    keeper.adopt(session, stored);
+    live.residency.refuseAboveLimit(session.deviceBytes);
+    live.enter(session, place);
+    live.residency.settle();
+    keeper.log({ event: 'store', session: id, frame: String(stored.frame), scene, repeated }, 'A session was loaded.');
+    onChange(tenant, 'loaded');
+    return session;
+  } catch (thrown) {
+    live.inBackground('forget a session', scheduler.forget(key));
+    if (thrown instanceof IntersticeError) throw thrown;
+    onBackgroundFailure('load a session', thrown);
+    throw thrown;
+  } finally {
+    place.release();
+  }
+}
