@@ -1,5 +1,6 @@
 import { IntersticeError } from '../contract/errors.js';
-import type { RedisLink, Reply } from './redis-link.js';
+import type { Reply } from './redis-client.js';
+import type { RedisLink } from './redis-link.js';
 
 /**
  * What the store must keep when it ends without warning: `any` = nothing is asked; `everysec` = all but the last second (an

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import os from 'node:os';
 import { checkDurability, type Durability } from './durability.js';
-import { RedisLink, type RedisOptions, type Reply } from './redis-link.js';
+import type { RedisOptions, Reply } from './redis-client.js';
+import { RedisLink } from './redis-link.js';
 import {
   CHECKPOINT,
   CLAIM,

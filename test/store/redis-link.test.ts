@@ -101,6 +101,47 @@ t.test('a store with a replica', { skip: lacksRedis }, async (t) => {
   await t.rejects(impatient.remove(name), { name: 'StoreDown' }, 'a write that too few replicas have does not count');
 });
 
+t.test('a slow replica holds up only the writes that wait for it', { skip: lacksRedis }, async (t) => {
+  const primary = await Redis.start(FAST_SYNC);
+  t.teardown(() => primary.stop());
+  const replica = await Redis.start([...FAST_SYNC, '--replicaof', '127.0.0.1', String(primary.port)]);
+  t.teardown(() => replica.stop());
+  while (!/master_link_status:up/.test(replica.cli('INFO', 'replication'))) await sleep(50);
+  // Longer than this test takes on any machine.
+  const store = await primary.open('p', { timeoutMs: 200_000, replicas: 1 });
+  t.teardown(() => store.close());
+  const none = new Uint8Array(1);
+  const names = ['one', 'two', 'three'].map((id) => ({ tenant: 'a', id }));
+  const quotas = { maxSessions: 9, maxSessionsPerTenant: 9 };
+  const content = { meshHash: 'm', mesh: () => none, opening: none, settings: none, info: none };
+  for (const name of names) await store.create({ ...name, ...content, quotas, ttlMs: 0 });
+
+  replica.signal('SIGSTOP');
+  t.teardown(() => replica.signal('SIGCONT'));
+  let ended = 0;
+  const commits = names.map((name) => {
+    const commit = {
+      ...name,
+      epoch: 1,
+      from: 0n,
+      frame: 1n,
+      token: 't',
+      head: none,
+      info: none,
+      entry: none,
+      ttlMs: 0,
+    };
+    return store.commit(commit).finally(() => ended++);
+  });
+  for (const name of names) {
+    // What waits for the replica is in the primary, and others are answered: none waits for the one before it.
+    while ((await store.peek(name))?.frame !== 1n) await sleep(5);
+  }
+  t.equal(ended, 0, 'no commit counts without the replica');
+  replica.signal('SIGCONT');
+  t.same(await Promise.all(commits), ['stored', 'stored', 'stored']);
+});
+
 t.test('an answer that arrives while the thread is busy is not late', { skip: lacksRedis }, async (t) => {
   const redis = await Redis.start();
   t.teardown(() => redis.stop());

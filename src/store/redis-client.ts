@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { createClient, RESP_TYPES } from '@redis/client';
+
+export interface RedisOptions {
+  /** `redis://HOST:PORT/DATABASE` or `rediss://…`, with a user name if there is one, without a password */
+  readonly url: string;
+  /** its first line is the password */
+  readonly passwordFile?: string | undefined;
+  /** PEM: the authority that has signed the certificate of the server; default: those that Node trusts */
+  readonly caFile?: string | undefined;
+  /** of every key */
+  readonly prefix: string;
+  /** how long a command may take */
+  readonly timeoutMs: number;
+  /** replicas that must have a write before it counts */
+  readonly replicas: number;
+}
+
+export type Reply = Buffer | number | null | readonly Reply[];
+export type Argument = string | Uint8Array;
+
+/** Commands that may wait for their answers on one connection; each is bounded in time as well. */
+const MAX_COMMANDS = 10_000;
+
+export type Client = ReturnType<typeof clientFor>;
+
+export function clientFor(
+  { url, passwordFile, caFile, timeoutMs }: RedisOptions,
+  isHopeless: (cause: Error) => boolean,
+) {
+  const connectTimeout = Math.ceil(timeoutMs);
+  const reconnectStrategy = (retries: number, cause: Error) =>
+    isHopeless(cause) ? false : Math.min(50 * 2 ** retries, 1000);
+  // The user is taken out of the URL, because the library prefers the credentials of a URL to others.
+  const address = new URL(url);
+  const username = decodeURIComponent(address.username) || undefined;
+  address.username = '';
+  // The file is read at every connection, so that a password can be changed while the service runs.
+  const credentials = async () => ({ username, password: passwordFile && readPassword(passwordFile) });
+  const ca = caFile === undefined ? undefined : readFileSync(caFile);
+  const common = { connectTimeout, reconnectStrategy };
+  return createClient({
+    url: address.href,
+    ...(username || passwordFile ? { credentialsProvider: { type: 'async-credentials-provider', credentials } } : {}),
+    socket: url.startsWith('rediss:') ? { ...common, tls: true as const, ...(ca ? { ca } : {}) } : common,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: MAX_COMMANDS,
+    RESP: 2,
+  });
+}
+
+/** Wrong settings: a password, a user or a certificate that is refused, or a file that cannot be read. */
+export function isMistake(cause: Error): boolean {
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  return (
+    /^(WRONGPASS|NOAUTH|NOPERM|ERR )/.test(cause.message) ||
+    /^(ENOENT|EACCES|EISDIR)$|CERT|SIGNATURE|^ERR_TLS/.test(code)
+  );
+}
+
+function readPassword(path: string): string {
+  const [line = ''] = readFileSync(path, 'utf8').split(/\r?\n/);
+  return line;
+}
+
+export function send(client: Client, args: readonly (string | Buffer)[]): Promise<Reply> {
+  return client.sendCommand<Reply>(args, { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } });
+}
+
+export function bytesOf(argument: Argument): string | Buffer {
+  if (typeof argument === 'string') return argument;
+  return Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength);
+}
+
+export const reasonOf = (thrown: unknown): string =>
+  (thrown instanceof Error ? thrown.message : String(thrown)).replace(/\.$/, '');
