@@ -4,8 +4,9 @@ import type { Parameters, ParametersInput } from '../contract/parameters.js';
 import type { IncludeInput } from '../contract/requests.js';
 import { findBounds } from '../mesh/measure.js';
 import { checkPositions, checkRange, isEqual, scalarOf } from '../mesh/positions.js';
+import { checkRestLengths } from '../mesh/rest-lengths.js';
 import type { CollisionMesh, MeshMeasures } from '../mesh/types.js';
-import type { StateToMap } from '../solver/frame.js';
+import { frameLength, type StateToMap } from '../solver/frame.js';
 import { resolveParameters } from '../solver/parameters.js';
 import { checkPartDistances, rangeOfDistances } from '../solver/part-distances.js';
 import { checkPartOffsets } from '../solver/part-offsets.js';
@@ -129,6 +130,7 @@ export function settleParameters(
   const partWarnings = checkPartDistances(mesh, parameters, measures);
   checkPartOffsets(mesh, parameters, job.context.engine);
   checkStrainLimits(mesh, parameters, job.context.engine);
+  checkRestLengths(mesh.restLengths, frameLength(measures.medianEdge, measures.bounds));
   const { activationDistance, kinematicPairs } = parameters;
   // Before these checks end no state is known to be safe: if the budget ends first, there is nothing to return.
   const checkpoint = job.during('while the start was checked');

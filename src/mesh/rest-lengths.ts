@@ -13,14 +13,22 @@ export interface RestLengths {
   readonly edges: Float64Array;
   /** float64[I] of the edges inside solids */
   readonly innerEdges: Float64Array;
+  /** the longest of them; 0 where there is none */
+  readonly longest: number;
 }
+
+/**
+ * The longest length at rest, in lengths of the coordinate frame (frameLength in src/solver/frame.ts). In engine units it is below 2⁴¹, so that
+ * σ times it, squared, is a float32 number for every σ below 2²². A length beyond it is in another unit than the positions.
+ */
+const LONGEST_AT_REST = 2 ** 40;
 
 /**
  * @param edges uint32[2·E] contact edges, lower id first
  * @param innerEdges uint32[2·I] edges inside solids, lower id first
  * @returns undefined where the caller gives no lengths
- * @throws IntersticeError SIZE_MISMATCH (arrays), NOT_FINITE (positions), INDEX_OUT_OF_RANGE (ends), INVALID_PARAMETER (a length;
- *   neither positions nor edges), INVALID_MESH (an edge that the mesh does not have, or that is given twice), naming the edge
+ * @throws IntersticeError SIZE_MISMATCH (arrays), NOT_FINITE (positions), INDEX_OUT_OF_RANGE (ends), INVALID_PARAMETER (a length, given
+ *   or between positions, that is not finite; neither positions nor edges), INVALID_MESH (an edge that the mesh does not have, or that is given twice), naming the edge
  */
 export function readRestLengths(
   { restLengths, vertexCount }: Pick<MeshInput, 'restLengths' | 'vertexCount'>,
@@ -37,6 +45,7 @@ export function readRestLengths(
   checkSizes(positions, ends, lengths, vertexCount);
   if (positions) checkFinite(positions);
   const named = readNamed(ends, lengths, vertexCount);
+  let longest = 0;
   const lengthsOf = (list: Uint32Array): Float64Array => {
     const found = new Float64Array(list.length / 2);
     for (let e = 0; e < found.length; e++) {
@@ -44,12 +53,23 @@ export function readRestLengths(
       const b = list[2 * e + 1]!;
       const own = named?.take(a, b);
       found[e] = own ?? (positions ? lengthBetween(positions, a, b) : BY_TARGET);
+      longest = Math.max(longest, found[e]!);
     }
     return found;
   };
   const rest = { edges: lengthsOf(edges), innerEdges: lengthsOf(innerEdges) };
   named?.refuseUnknown();
-  return rest;
+  return { ...rest, longest };
+}
+
+/** @param frameLength the caller's unit @throws INVALID_PARAMETER for a length beyond {@link LONGEST_AT_REST} */
+export function checkRestLengths(rest: RestLengths | undefined, frameLength: number): void {
+  if (!rest || rest.longest <= LONGEST_AT_REST * frameLength) return;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `The longest edge of mesh.restLengths is ${rest.longest}, more than ${LONGEST_AT_REST} times the median edge.`,
+    { hint: 'Lengths at rest are in the unit of the positions.' },
+  );
 }
 
 /** The length of an edge at rest; undefined = it has none. @param rest of {@link RestLengths} */
@@ -168,6 +188,13 @@ function readNamed(ends: Uint32Array, lengths: Float32Array, vertexCount: number
   return new NamedLengths(ends, lengths, vertexCount);
 }
 
+/** @throws INVALID_PARAMETER where the distance of two finite points is no number */
 function lengthBetween(x: Positions, a: number, b: number): number {
-  return Math.hypot(x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!);
+  const length = Math.hypot(x[3 * a]! - x[3 * b]!, x[3 * a + 1]! - x[3 * b + 1]!, x[3 * a + 2]! - x[3 * b + 2]!);
+  if (Number.isFinite(length)) return length;
+  throw new IntersticeError(
+    'INVALID_PARAMETER',
+    `Vertices ${a} and ${b} in mesh.restLengths.positions are too far from each other for their distance to be a number.`,
+    { hint: 'Lengths at rest are in the unit of the positions.' },
+  );
 }

@@ -4,6 +4,12 @@ import type { Box, Scalar } from '../mesh/positions.js';
 import type { MeshMeasures } from '../mesh/types.js';
 import type { EnginePositions } from './engine.js';
 
+/** The length that becomes 1 to 2 engine units: the median edge, or what there is in its place. The caller's unit. */
+export function frameLength(medianEdge: number, bounds: MeshMeasures['bounds']): number {
+  const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
+  return medianEdge > 0 ? medianEdge : side > 0 ? side : 1;
+}
+
 /**
  * The fixed map between the caller's coordinates and the engine's: x_e = fl32((x − o)·s).
  *
@@ -58,8 +64,7 @@ export class CoordinateFrame {
    * @throws COORDINATE_RANGE when the edges are so short or long that the scale leaves double's exponents
    */
   static fit(start: Positions, medianEdge: number, bounds: MeshMeasures['bounds']): CoordinateFrame {
-    const side = Math.max(bounds[3] - bounds[0], bounds[4] - bounds[1], bounds[5] - bounds[2]);
-    const length = medianEdge > 0 ? medianEdge : side > 0 ? side : 1;
+    const length = frameLength(medianEdge, bounds);
     const exponent = exponentOf(length);
     if (Math.abs(exponent) > MAX_EXPONENT) {
       throw new IntersticeError(

@@ -23,3 +23,12 @@ t.test('vertices with very far targets keep within limits while they fly', async
   const { answer } = await runJob({ mesh, start: rest, target, parameters: {} }, createCpuEngine());
   t.equal(answer.report.overlongEdges, 0, JSON.stringify(answer.report.worstEdge));
 });
+
+t.test('lengths that squares in float32 do not hold are refused by name', async (t) => {
+  const { vertexCount, triangles, rest } = flatSheet(1, 1);
+  for (const positions of [rest.map((p) => 1e30 * p), Float64Array.from(rest, (p) => 1.7e308 * Math.sign(p - 0.01))]) {
+    const mesh = { vertexCount, triangles, restLengths: { positions } };
+    const asked = runJob({ mesh, start: rest, target: rest, parameters: {} }, createCpuEngine());
+    await t.rejects(asked, { code: 'INVALID_PARAMETER', message: /mesh\.restLengths/ });
+  }
+});

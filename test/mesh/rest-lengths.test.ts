@@ -3,7 +3,7 @@ import { IntersticeError } from '../../src/contract/errors.js';
 import type { RestLengthsInput } from '../../src/contract/mesh.js';
 import { buildMesh } from '../../src/mesh/build.js';
 import { movableEdges } from '../../src/mesh/movable-edges.js';
-import { BY_TARGET } from '../../src/mesh/rest-lengths.js';
+import { BY_TARGET, checkRestLengths } from '../../src/mesh/rest-lengths.js';
 
 /** A triangle 0 1 2 and a rod 2 3. */
 const base = { vertexCount: 4, triangles: Uint32Array.of(0, 1, 2), segments: Uint32Array.of(2, 3) };
@@ -50,6 +50,8 @@ t.test('what is between kinematic vertices is not among the edges that a solver 
 t.test('what is refused', async (t) => {
   const infinite = positions.slice();
   infinite[4] = Number.NaN;
+  const farApart = positions.slice();
+  [farApart[0], farApart[3]] = [-1e308, 1e308];
   const edge = (a: number, b: number, length = 1) => ({
     edges: Uint32Array.of(a, b),
     lengths: Float32Array.of(length),
@@ -61,6 +63,8 @@ t.test('what is refused', async (t) => {
     [{ edges: Uint32Array.of(0, 1), lengths: new Float32Array(2) }, { code: 'SIZE_MISMATCH' }],
     [{ edges: Uint32Array.of(0, 1) }, { code: 'SIZE_MISMATCH' }],
     [{ positions: infinite }, { code: 'NOT_FINITE', details: { element: { kind: 'vertex', index: 1 } } }],
+    [{ positions: farApart }, { code: 'INVALID_PARAMETER', message: /^Vertices 0 and 1 / }],
+    [edge(0, 1, Number.POSITIVE_INFINITY), { code: 'INVALID_PARAMETER', details: { element } }],
     [edge(0, 4), { code: 'INDEX_OUT_OF_RANGE', details: { element } }],
     [edge(0, 3), { code: 'INVALID_MESH', details: { element: { ...element, vertices: [0, 3] } } }],
     [edge(0, 1, -1), { code: 'INVALID_PARAMETER', details: { element } }],
@@ -77,6 +81,22 @@ t.test('what is refused', async (t) => {
       `case ${index}`,
     );
   });
+});
+
+t.test('lengths that a frame cannot hold are refused, and the longest that it can is not', async (t) => {
+  const { restLengths } = buildMesh({ ...base, restLengths: { positions } });
+  t.equal(restLengths!.longest, 5);
+  t.doesNotThrow(() => checkRestLengths(restLengths, 5 / 2 ** 40));
+  t.throws(() => checkRestLengths(restLengths, 4.9 / 2 ** 40), {
+    code: 'INVALID_PARAMETER',
+    message: /is 5, more than/,
+  });
+  t.doesNotThrow(() => checkRestLengths(undefined, 1));
+  const { restLengths: none } = buildMesh({
+    ...base,
+    restLengths: { edges: Uint32Array.of(0, 1), lengths: Float32Array.of(0) },
+  });
+  t.equal(none!.longest, 0, 'those that are not given do not count');
 });
 
 function refusalOf(build: () => unknown): object {
