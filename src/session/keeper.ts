@@ -145,6 +145,8 @@ export class SessionKeeper {
     const { store, by, onFailure } = this.options;
     const kept = session.kept!;
     const { frame, request, task, outcome } = step;
+    // A step has been made, so where the start came from is told no longer.
+    const { untangle: _, ...info } = infoOf(session);
     const token = kept.pending?.token ?? randomBytes(8).toString('hex');
     try {
       if (kept.isBehind) await this.writeAll(session);
@@ -154,7 +156,7 @@ export class SessionKeeper {
         frame,
         token,
         head: pack(headOf(session, step)),
-        info: pack({ ...infoOf(session), frame, lastReport: outcome.report }),
+        info: pack({ ...info, frame, lastReport: outcome.report }),
         entry: pack(entryOf(step, by)),
         ttlMs: ttlOf(session),
       });

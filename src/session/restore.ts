@@ -54,10 +54,11 @@ export async function restoreSession(
   const { start, created, opened } = opening;
   const { allowUnverified, engine, scheduler } = services;
   const makeSession = () => {
-    const { parameters } = opening;
+    const { parameters, untangled } = opening;
     const { label, idleTimeoutSeconds } = settings;
     const rules = { allowUnverified, engine: { description: engine } };
-    return new Session({ id, key, tenant, mesh, start, parameters, label, idleTimeoutSeconds, created }, opened, rules);
+    const begin = { id, key, tenant, mesh, start, parameters, created, ...(untangled ? { untangled } : {}) };
+    return new Session({ ...begin, label, idleTimeoutSeconds }, opened, rules);
   };
   let session = makeSession();
   const repeated = await repeatHistory(session, stored, opening, services);

@@ -250,7 +250,8 @@ export class Session {
   /** What the session was created with, for a store. */
   openingRecord(by: string): OpeningRecord {
     const { start, parameters, created } = this.opening;
-    return { by, start, parameters, created, opened: this.opened };
+    const { untangled } = this;
+    return { by, start, parameters, created, opened: this.opened, ...(untangled ? { untangled } : {}) };
   }
 
   /** Everything that a step goes on from besides the scene. Its arrays are the session's own. */

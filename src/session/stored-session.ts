@@ -3,6 +3,7 @@ import type { Positions } from '../contract/mesh.js';
 import type { ParametersInput } from '../contract/parameters.js';
 import type { Report } from '../contract/report.js';
 import type { ResolveAnswer } from '../contract/requests.js';
+import type { UntangledState } from '../contract/untangle-answer.js';
 import type { SavedSession } from '../jobs/saved-session.js';
 import type { OpenAnswer } from '../jobs/tasks.js';
 import { ownCopy } from './payload.js';
@@ -25,6 +26,8 @@ export interface OpeningRecord {
   /** ms since 1970 */
   readonly created: number;
   readonly opened: OpenAnswer;
+  /** what the start came from, until the first step; its positions are the start */
+  readonly untangled?: UntangledState;
 }
 
 /** The last accepted frame. */

@@ -264,6 +264,30 @@ t.test('sessions in a store', { skip: lacksRedis }, async (t) => {
     );
   });
 
+  t.test('how an untangled start came about is told by every process, until the first step', async (t) => {
+    const prefix = name();
+    const a = await processOf(t, prefix);
+    // A triangle whose tip reaches through another one.
+    const positions = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, -0.1, 0.2, 0.4, 0.9, 0.4, 0.2, 0.9);
+    const keyed: CreateSessionRequest = {
+      mesh: { vertexCount: 6, triangles: Uint32Array.of(0, 1, 2, 3, 4, 5) },
+      start: positions,
+      parameters: { onIntersectingStart: 'UNTANGLE' },
+      idempotencyKey: 'tangled',
+    };
+    const { id, untangle } = await a.operations.createSession(keyed);
+    t.match(untangle, { report: { status: 'FREE' } });
+    await a.operations.close();
+    const b = await processOf(t, prefix);
+    t.same((await b.operations.createSession(keyed)).untangle, untangle, 'a caller whose answer was lost asks again');
+    t.same((await b.operations.getSession(id)).untangle, untangle);
+    await b.operations.step({ sessionId: id, frame: 1n, target: untangle!.positions });
+    t.notOk((await b.operations.getSession(id)).untangle);
+    t.equal((await b.operations.createSession(keyed)).id, id, 'the key still stands for the start as it was sent');
+    const c = await processOf(t, prefix);
+    t.match(await c.operations.getSession(id), { frame: 1n, untangle: undefined });
+  });
+
   t.test('a scene that cannot be rebuilt is said to be lost, and the answer is safe', async (t) => {
     const prefix = name();
     const a = await processOf(t, prefix);
