@@ -150,9 +150,9 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
   if (settings.suite === UNTANGLE) {
     const engines = await openEngines(settings.engines.slice(0, 1));
-    const { repeat: seeds, scenes: words, dataFolder } = settings;
+    const { seeds, scenes: words, dataFolder, out } = settings;
     try {
-      await runUntangle({ engine: engines[0]!.engine, seeds, words, dataFolder, print });
+      await runUntangle({ engine: engines[0]!.engine, seeds, words, dataFolder, out, print, tell });
     } finally {
       await closeEngines(engines);
     }

@@ -45,6 +45,8 @@ export interface Settings {
   /** empty = the size of the committed examples */
   readonly vertices: readonly number[];
   readonly repeat: number;
+  /** first and last seed of the generated tangles of the suite untangle */
+  readonly seeds: readonly [number, number];
   readonly warmUp: number;
   readonly dataFolder: string | undefined;
   /** where the JSON goes; undefined = bench/results with a dated name; '' = nowhere */
@@ -69,7 +71,9 @@ export const HELP = `Measures resolves of the example scenes at any size, in thi
   --quality LIST     ${QUALITIES.join(', ')}: of the suite fidelity           default FAST,BALANCED
   --suite slow       the same table of requests that are expensive to answer, or cannot be; default all scenes
   --suite launches   dispatches that requests submit, and those with work to do: --scene, --vertices, --quality
-  --suite untangle   what becomes of starts with intersections: --repeat seeds, --scene words of their names, --data
+  --suite untangle   what becomes of starts with intersections: --seeds, --scene words of their names, --data; runs are
+                     added to those of the file --out, and the table has all of them
+  --seeds A-B        seeds of the generated tangles of that suite                default 1-3
   --suite cores      what requests gain from several cores, stage by stage: --cores, --scene, --vertices, --quality
   --cores LIST       numbers of cores of that suite, the first one to compare with   default 1,2
   --reference        computes the references of that suite again, which takes minutes
@@ -113,6 +117,7 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
         vertices: text,
         repeat: text,
         'warm-up': text,
+        seeds: text,
         data: text,
         out: text,
         help: { type: 'boolean' },
@@ -164,9 +169,18 @@ export function readSettings(argv: readonly string[]): Settings | undefined {
       .map((part) => toCount(part, 'vertices', 1)),
     repeat: toCount(read('repeat') ?? '3', 'repeat', 1),
     warmUp: toCount(read('warm-up') ?? '1', 'warm-up', 0),
+    seeds: seedsOf(read('seeds') ?? '1-3'),
     dataFolder,
     out: read('out'),
   };
+}
+
+/** @throws UsageError; one number is a range as well */
+function seedsOf(text: string): [number, number] {
+  const [first = '', last = first, ...rest] = text.split('-');
+  const range: [number, number] = [toCount(first, 'seeds', 1), toCount(last, 'seeds', 1)];
+  if (rest.length > 0 || range[1] < range[0]) throw new UsageError(`--seeds takes A-B, A at most B, not "${text}".`);
+  return range;
 }
 
 const listed = (text: string): string[] => text.split(',').map((name) => name.trim());

@@ -1,92 +1,88 @@
-import { join } from 'node:path';
-import { readMeshFile, toMeshInput } from '../../src/mesh/files/index.js';
 import type { Engine } from '../../src/solver/engine.js';
 import { seeded } from '../../test/support/random.js';
-import { type ToUntangle, untangleOne } from './run-one.js';
-import { TANGLES } from './tangles.js';
+import { describeMachine } from '../machine.js';
+import { resultFile, writeResult } from '../result-file.js';
+import { FILES } from './files.js';
+import { TANGLES } from './groups.js';
+import { BUDGET, measureRun, type Run, readRuns, withRun } from './runs.js';
 
 interface SuiteOptions {
   readonly engine: Engine;
-  /** of every group, from 1 */
-  readonly seeds: number;
-  /** groups whose name has one of these words; empty = all */
+  /** first and last seed of every group */
+  readonly seeds: readonly [number, number];
+  /** tangles whose name has one of these words; empty = all */
   readonly words: readonly string[];
-  /** folder with dress/ and cloth_ball/; undefined = the generated groups alone */
+  /** folder of the real inputs; undefined = the generated groups alone */
   readonly dataFolder: string | undefined;
+  /** result file, whose runs these are added to; '' = none, undefined = a dated one */
+  readonly out: string | undefined;
   readonly print: (line: string) => void;
+  readonly tell: (line: string) => void;
 }
 
-const HEADING =
-  '| tangle | pierces | free | wrong sides | regions, edges: mean, max | outside, δ: max | stretch | iterations | s |';
-
-/** A line of the table: medians over the seeds, and the worst of what has a bar. */
-interface Run {
-  readonly pierces: number;
-  readonly left: number;
-  readonly wrong: number | undefined;
-  readonly mean: number;
-  readonly max: number;
-  readonly outside: number;
-  readonly stretch: number;
-  readonly iterations: number;
-  readonly seconds: number;
-}
-
-/** What becomes of tangles: generated ones by seeds, and those of the data. Lengths in typical edges, and in δ, a tenth of one. */
-export async function runUntangle({ engine, seeds, words, dataFolder, print }: SuiteOptions): Promise<void> {
-  const isAsked = (name: string): boolean => words.length === 0 || words.some((word) => name.includes(word));
-  print(HEADING);
-  print('|---|---|---|---|---|---|---|---|---|');
-  for (const { name, isDecided, make } of TANGLES) {
-    if (!isAsked(name)) continue;
-    const runs: Run[] = [];
-    for (let seed = 1; seed <= seeds; seed++) {
-      const tangle = make(seeded(seed));
-      runs.push(await measure(tangle, 1, engine, tangle.countWrong));
-    }
-    print(lineOf(name, runs, isDecided));
-  }
-  if (dataFolder === undefined) return;
-  for (const { name, edge, read } of FILES) {
-    if (!isAsked(name)) continue;
-    print(lineOf(name, [await measure(await read(dataFolder), edge, engine)], false));
-  }
-}
-
-async function measure(
-  tangle: ToUntangle & { readonly countWrong?: unknown },
-  edge: number,
-  engine: Engine,
-  countWrong?: (answer: ArrayLike<number>) => number,
-): Promise<Run> {
-  const { mesh, positions, layers } = tangle;
-  const before = process.cpuUsage();
-  const { report, positions: answer } = await untangleOne({ mesh, positions, ...(layers ? { layers } : {}) }, engine);
-  const { user, system } = process.cpuUsage(before);
-  return {
-    pierces: report.piercesBefore,
-    left: report.piercesAfter,
-    wrong: countWrong?.(answer),
-    mean: report.regions.mean / edge,
-    max: report.regions.max / edge,
-    outside: report.outside.max / (edge / 10),
-    stretch: report.maxStretch,
-    iterations: report.piercesByIteration.length - 1,
-    seconds: (user + system) / 1e6,
+/**
+ * What becomes of tangles: generated ones by seeds, and those of the real inputs. The table has every run of the result file, so that a
+ * long series can be run in pieces.
+ */
+export async function runUntangle({
+  engine,
+  seeds: [first, last],
+  words,
+  dataFolder,
+  out: asked,
+  print,
+  tell,
+}: SuiteOptions): Promise<void> {
+  const out = asked ?? resultFile('untangle');
+  const isAsked = ({ name }: { readonly name: string }): boolean =>
+    words.length === 0 || words.some((word) => name.includes(word));
+  let runs = out === '' ? [] : readRuns(out);
+  const keep = (run: Run): void => {
+    runs = withRun(runs, run);
+    tell(`${run.tangle}, seed ${run.seed}: ${run.status}, ${run.left} of ${run.pierces}, ${run.seconds.toFixed(1)} s`);
+    if (out !== '') writeResult(out, describeMachine([engine.description]), { budgetSeconds: BUDGET, runs });
   };
+  for (const group of TANGLES.filter(isAsked)) {
+    for (let seed = first; seed <= last; seed++)
+      keep({ tangle: group.name, seed, ...(await measureRun(group.make(seeded(seed)), engine)) });
+  }
+  if (dataFolder !== undefined) {
+    for (const { name, read } of FILES.filter(isAsked))
+      keep({ tangle: name, seed: 0, ...(await measureRun(await read(dataFolder), engine)) });
+  }
+  for (const line of tableOf(runs)) print(line);
 }
 
+const HEADING = [
+  '| tangle | pierces | free | wrong sides | regions, edges: mean, max | outside, δ: max | stretch | iterations | s |',
+  '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
+];
+
+/** A line for each tangle, in the order of the suite; of several engines, one for each. */
+export function tableOf(runs: readonly Run[]): string[] {
+  const engines = [...new Set(runs.map(({ engine }) => engine))];
+  const known = [...TANGLES, ...FILES.map(({ name }) => ({ name, isDecided: false }))];
+  const lines = known.flatMap(({ name, isDecided }) =>
+    engines.flatMap((engine) => {
+      const own = runs.filter((run) => run.tangle === name && run.engine === engine);
+      if (own.length === 0) return [];
+      return [lineOf(engines.length > 1 ? `${name}, ${engine}` : name, own, isDecided)];
+    }),
+  );
+  return [...HEADING, ...lines];
+}
+
+/** Medians over the seeds, and the worst of what has a bar. */
 function lineOf(name: string, runs: readonly Run[], isDecided: boolean): string {
   const median = (of: (run: Run) => number): number => runs.map(of).toSorted((a, b) => a - b)[runs.length >>> 1]!;
   const most = (of: (run: Run) => number): number => Math.max(...runs.map(of));
   const free = runs.filter(({ left }) => left === 0).length;
-  const left = free === runs.length ? '' : `, ${most((run) => run.left)} left at most`;
   const judged = runs.filter(({ wrong, left }) => wrong !== undefined && left === 0);
-  const wrong = judged.filter(({ wrong }) => wrong! > 0).length;
+  const wrong = judged.filter((run) => run.wrong! > 0).length;
   const cells = [
     name,
     median((run) => run.pierces),
-    `${free} of ${runs.length}${left}`,
+    `${free} of ${runs.length}${free === runs.length ? '' : `, ${most(({ left }) => left)} left at most`}`,
     judged.length === 0 ? '—' : `${wrong} of ${judged.length}${isDecided ? '' : ' guessed'}`,
     `${median((run) => run.mean).toFixed(2)}, ${most((run) => run.max).toFixed(2)}`,
     most((run) => run.outside).toFixed(1),
@@ -96,28 +92,3 @@ function lineOf(name: string, runs: readonly Run[], isDecided: boolean): string 
   ];
   return `| ${cells.join(' | ')} |`;
 }
-
-interface FileTangle {
-  readonly name: string;
-  /** typical edge, the unit of the file */
-  readonly edge: number;
-  read(folder: string): Promise<ToUntangle>;
-}
-
-/** The first vertices are the garment, the rest is the mannequin. */
-const MANNEQUIN_FROM = 15105;
-
-/** The dress with its raw target as start, the motion `times` as far. */
-const dress = (times: number): FileTangle => ({
-  name: `dress, motion × ${times}`,
-  edge: 0.00928,
-  read: async (folder) => {
-    const x = await readMeshFile(join(folder, 'dress/x.obj'));
-    const y = await readMeshFile(join(folder, 'dress/y_kick1_eighth.obj'));
-    const kinematic = Uint8Array.from({ length: x.vertexCount }, (_, v) => (v >= MANNEQUIN_FROM ? 1 : 0));
-    const positions = y.positions.map((to, k) => x.positions[k]! + times * (to - x.positions[k]!));
-    return { mesh: { ...toMeshInput(x), kinematic }, positions };
-  },
-});
-
-const FILES: readonly FileTangle[] = [1, 2, 4, 8].map(dress);

@@ -2,6 +2,12 @@ import type { MeshInput, PartInput } from '../../src/contract/mesh.js';
 
 export type Point = readonly [number, number, number];
 
+interface Placed {
+  readonly at: Point;
+  /** where it belongs; absent = where it is */
+  readonly truth?: Point;
+}
+
 /** Puts parts together to one mesh: sheets and tubes over a grid, and spheres. */
 export class Surfaces {
   readonly positions: number[] = [];
@@ -14,22 +20,26 @@ export class Surfaces {
   /**
    * A grid of n × m quads over (u, v) in [0, 1]²; `wraps` joins u = 1 to u = 0.
    *
-   * @param place where a vertex is, and where it belongs
-   * @returns its first vertex
+   * @param place where a vertex is, and where it belongs; a number = it is a vertex that the mesh has already
+   * @returns the vertex of column i and row j
    */
   grid(
     name: string,
     n: number,
     m: number,
-    place: (u: number, v: number) => { readonly at: Point; readonly truth?: Point },
+    place: (u: number, v: number) => Placed | number,
     { wraps = false, isKinematic = false } = {},
-  ): number {
+  ): (i: number, j: number) => number {
     const first = this.#kinematic.length;
-    const rows = wraps ? n : n + 1;
-    for (let i = 0; i < rows; i++) {
-      for (let j = 0; j <= m; j++) this.#vertex(place(i / n, j / m), isKinematic);
+    const columns = wraps ? n : n + 1;
+    const ids: number[] = [];
+    for (let i = 0; i < columns; i++) {
+      for (let j = 0; j <= m; j++) {
+        const placed = place(i / n, j / m);
+        ids.push(typeof placed === 'number' ? placed : this.#vertex(placed, isKinematic));
+      }
     }
-    const id = (i: number, j: number): number => first + (i % rows) * (m + 1) + j;
+    const id = (i: number, j: number): number => ids[(i % columns) * (m + 1) + j]!;
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < m; j++) {
         // Alternating diagonals, so that no direction is stiffer than its mirror image.
@@ -39,7 +49,41 @@ export class Surfaces {
       }
     }
     this.#part(name, first);
-    return first;
+    return id;
+  }
+
+  /** The surface of a cube of n × n quads a side. @param place of (u, v, w) in [0, 1]³ */
+  cube(name: string, n: number, place: (u: number, v: number, w: number) => Point): void {
+    const first = this.#kinematic.length;
+    const ids = new Map<string, number>();
+    const id = (corner: Point): number => {
+      const key = corner.join(' ');
+      const known = ids.get(key);
+      if (known !== undefined) return known;
+      const own = this.#vertex({ at: place(corner[0] / n, corner[1] / n, corner[2] / n) }, false);
+      ids.set(key, own);
+      return own;
+    };
+    for (let axis = 0; axis < 3; axis++) {
+      for (const end of [0, n]) {
+        const at = (i: number, j: number): number => {
+          const corner: [number, number, number] = [0, 0, 0];
+          // The far side the other way round, so that normals point outwards.
+          corner[axis] = end;
+          corner[(axis + 1) % 3] = end === 0 ? j : i;
+          corner[(axis + 2) % 3] = end === 0 ? i : j;
+          return id(corner);
+        };
+        for (let i = 0; i < n; i++) {
+          for (let j = 0; j < n; j++) {
+            const [a, b, c, d] = [at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)];
+            if ((i + j) % 2 === 0) this.#triangles.push(a, b, c, a, c, d);
+            else this.#triangles.push(a, b, d, b, c, d);
+          }
+        }
+      }
+    }
+    this.#part(name, first);
   }
 
   /** A closed surface of n meridians and m parallels, from a pole at v = 0 to one at v = 1. */
@@ -68,10 +112,10 @@ export class Surfaces {
     this.ball(name, n, m, place, isKinematic);
   }
 
-  #vertex({ at, truth = at }: { readonly at: Point; readonly truth?: Point }, isKinematic: boolean): void {
+  #vertex({ at, truth = at }: Placed, isKinematic: boolean): number {
     this.positions.push(...at);
     this.truth.push(...truth);
-    this.#kinematic.push(isKinematic ? 1 : 0);
+    return this.#kinematic.push(isKinematic ? 1 : 0) - 1;
   }
 
   #part(name: string, firstVertex: number): void {

@@ -27,6 +27,12 @@ t.test('engines side by side, a whole request on one of them, a suite with its t
   t.match(readSettings(['--suite', 'hardware', '--minutes', '3']), { suite: 'hardware', minutes: 3 });
 });
 
+t.test('seeds of a suite are a range or one number', async (t) => {
+  t.same(readSettings(['--suite', 'untangle'])?.seeds, [1, 3]);
+  t.same(readSettings(['--suite', 'untangle', '--seeds', '26-50', '--scene', 'cuff'])?.seeds, [26, 50]);
+  t.same(readSettings(['--suite', 'untangle', '--seeds', '7'])?.seeds, [7, 7]);
+});
+
 t.test('the suite of answers has scenes, qualities and references of its own', async (t) => {
   t.match(readSettings(['--suite', 'fidelity']), { scenes: [], qualities: ['FAST', 'BALANCED'], isReference: false });
   t.match(readSettings(['--suite', 'fidelity', '--scene', 'dress-x8, hair/held', '--quality', 'FINE', '--reference']), {
@@ -53,6 +59,9 @@ t.test('arguments without a meaning are refused by name', async (t) => {
     [['--suite', 'fidelity', '--quality', 'BEST'], /--quality.*"BEST"/],
     [['--vertices', '10k'], /--vertices.*"10k"/],
     [['--repeat', '0'], /--repeat.*at least 1/],
+    [['--seeds', '9-3'], /--seeds.*"9-3"/],
+    [['--seeds', '1-3-9'], /--seeds.*"1-3-9"/],
+    [['--seeds', '0-3'], /--seeds.*at least 1/],
     [['--sizes', '3'], /--sizes/],
     [['stray'], /stray/],
   ] as const) {
