@@ -139,7 +139,7 @@ const COUNTS = new Set(
   [
     ...['vertexTriangle', 'edgeEdge', 'vertexEdge', 'vertexVertex', 'activeContacts', 'touchingPairs', 'pairCount'],
     ...['regionCount', 'componentCount', 'triangleCount', 'samples'],
-    ...['pierces', 'piercesBefore', 'piercesAfter', 'leftOutPierces', 'leftOutVertices'],
+    ...['pierces', 'piercesBefore', 'piercesAfter', 'leftOutPierces', 'leftOutVertices', 'limitedRegions'],
     ...['overlongEdges', 'violated', 'inverted', 'intersectingPairCount'],
     ...['newtonIterations', 'solverIterations', 'volumes', 'remainingPairs'],
     ...[

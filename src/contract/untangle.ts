@@ -94,6 +94,7 @@ export interface UntangleReport {
   readonly piercesAfter: number;
   /** at the beginning of each iteration */
   readonly piercesByIteration: readonly number[];
+  /** without those that had not been decided when the budget ended */
   readonly contours: readonly ContourReport[];
   /** of the vertices that were on a wrong side at some time, of what they were pushed through, and of three rings around both */
   readonly regions: DisplacementReport;
@@ -108,8 +109,12 @@ export interface UntangleReport {
    */
   readonly leftOutPierces: number;
   readonly leftOutVertices: number;
+  /** regions, summed over the iterations, that were not followed to their end: they or their partners reach a limit on their size */
+  readonly limitedRegions: number;
+  /** of the engine that pushed; the one that pulled back is the engine of the service */
+  readonly pushingEngine: string;
   /** why it ended before its iterations were used or, if it is FREE, before its pull-back had ended; absent = it did not */
-  readonly ended?: 'TIME_BUDGET' | 'CANCELLED' | 'NO_PROGRESS' | 'MEMORY';
+  readonly ended?: 'TIME_BUDGET' | 'CANCELLED' | 'NO_PROGRESS' | 'MEMORY' | 'LOST_DEVICE';
   /** some of the pairs that are left */
   readonly remaining: readonly ElementPair[];
 }

@@ -36,6 +36,10 @@ export async function untangleJob({ request, ...arrival }: UntangleTask, context
       testState: (...state) => testState(verifier, ...state),
       timeLeft: () => job.deadline.timeLeft(),
       isCancelled: () => isCancelled() || isEnding(),
+      checkpoints: {
+        start: job.during('in the test of the start'),
+        answer: () => job.checkpoint('in the test of the answer'),
+      },
       onProgress: (progress) => {
         if (progress.phase === 'CHECKING_ANSWER') onPhase?.('ANSWER_CHECK');
         onUntangleProgress?.(progress);

@@ -34,8 +34,10 @@ export interface UntangleTools {
   readonly testState: (mesh: CollisionMesh, x: Positions, rules: PairRules) => Promise<StateFindings> | StateFindings;
   /** ms that are left; Infinity = no budget */
   readonly timeLeft: () => number;
-  /** asked between steps; true ends it with the best state */
+  /** asked at short intervals; true ends it with the best state */
   readonly isCancelled: () => boolean;
+  /** called every so often in the tests of the start, before which there is no best state, and of the answer; what they throw is thrown */
+  readonly checkpoints?: { readonly start: () => void; readonly answer: () => void };
   readonly onProgress?: ((progress: UntangleProgress) => void) | undefined;
   /** receives every piece of the path, in order; the arrays are not used again */
   readonly onPiece?: ((piece: UntanglePiece) => void) | undefined;

@@ -8,6 +8,8 @@ export interface PushOptions {
   readonly gap: number;
   /** float64[E] lengths at rest of the contact edges */
   readonly lengths: Float64Array;
+  /** called at short intervals; may throw */
+  readonly pulse: () => void;
 }
 
 const SWEEPS = 12;
@@ -35,12 +37,16 @@ export function pushThrough(
   options: PushOptions,
 ): Push {
   const lengths = { gap: options.gap, longest: LONGEST * options.edge };
-  const rows = regions.flatMap((region) => heightRowsOf(topology, x, region, lengths));
+  const rows = regions.flatMap((region) => {
+    options.pulse();
+    return heightRowsOf(topology, x, region, lengths);
+  });
   const y = x.slice();
   const zone = zoneOf(topology, rows);
   const edges = edgesIn(topology, zone);
   const { inverseMasses } = topology.mesh;
   for (let sweep = 1; sweep <= SWEEPS; sweep++) {
+    options.pulse();
     for (const e of edges) keepLength(topology, y, e, options.lengths[e]);
     for (const row of rows) lift(y, row, inverseMasses);
     if (SMOOTHED_AFTER.includes(sweep)) smooth(topology, x, y, zone);

@@ -21,6 +21,8 @@ export interface Region {
   readonly partner: readonly number[];
   /** vertices deeper than this are left where they are; Infinity = none */
   readonly deepest: number;
+  /** it or its partner goes on beyond what is followed */
+  readonly isLimited: boolean;
 }
 
 export interface RegionTools {
@@ -30,6 +32,8 @@ export interface RegionTools {
   readonly edge: number;
   /** rings by which floods go beyond what they need */
   readonly rings: number;
+  /** called at short intervals; may throw */
+  readonly pulse: () => void;
 }
 
 const ROLES = [0, 1] as const;
@@ -37,11 +41,12 @@ const ROLES = [0, 1] as const;
 /** A vertex lies over a sheet where the way to its nearest point is this nearly along the normal. */
 const OVER = 0.7;
 
-/** Triangles of a partner, at most. */
+/** Triangles of a partner, and vertices that one flood visits, at most; a region that reaches one of them is limited. */
 const MOST_PARTNERS = 60_000;
-
-/** Vertices that one limited flood visits, at most. */
 const MOST_FLOODED = 20_000;
+
+/** Vertices that a flood visits between two pulses, each of which costs some ten microseconds. */
+const VISITED_PER_PULSE = 64;
 
 /**
  * What a contour cuts off has at most this many vertices for each that fits into the square of its extent; else it is flooded
@@ -83,12 +88,15 @@ export function regionsOf(
     const isMostOfSheet =
       (isOneSheet || why === 'BODY') && (whole?.length ?? 0) > MOST_OF_SHEET * (sheet?.vertices ?? 0);
     const isTooLarge = isMostOfSheet || (whole?.length ?? 0) > within;
-    const vertices =
-      whole && !isTooLarge ? whole : floodBelow(tools, contour, role, crossing, ends, -label as Label).vertices;
+    const { vertices, isLimited } =
+      whole && !isTooLarge
+        ? { vertices: whole, isLimited: false }
+        : floodBelow(tools, contour, role, crossing, ends, -label as Label);
     const spans = crossing.spans.get(c)![role].filter((span) => span.label === label);
     if (vertices.length + spans.length === 0) continue;
     const cuts = ends.filter((end) => end.label === -label && crossing.cut.has(end.edge));
-    found.push(regionOf(tools, contour, c, role, label, vertices, { spans, cuts }, sheet?.isKinematic === true));
+    const members = { vertices, isLimited, spans, cuts };
+    found.push(regionOf(tools, contour, c, role, label, members, sheet?.isKinematic === true));
   }
   if (found.length > 0 || why === 'BODY' || why === 'HINT') return found;
   const options = ROLES.flatMap((role) =>
@@ -100,10 +108,8 @@ export function regionsOf(
   ).filter(({ vertices }) => vertices.length > 0);
   if (options.length === 0) return [];
   const sign = decision.isTurned ? -1 : 1;
-  const { role, label, vertices } = options.reduce((best, option) =>
-    sign * option.cost < sign * best.cost ? option : best,
-  );
-  return [regionOf(tools, contour, c, role, label, vertices, { spans: [], cuts: [] }, false)];
+  const best = options.reduce((least, option) => (sign * option.cost < sign * least.cost ? option : least));
+  return [regionOf(tools, contour, c, best.role, best.label, { ...best, spans: [], cuts: [] }, false)];
 }
 
 function regionOf(
@@ -112,8 +118,7 @@ function regionOf(
   c: number,
   role: Role,
   right: Label,
-  vertices: readonly number[],
-  { spans, cuts }: Pick<Region, 'spans' | 'cuts'>,
+  { vertices, spans, cuts, isLimited }: Pick<Region, 'vertices' | 'spans' | 'cuts' | 'isLimited'>,
   isKinematic: boolean,
 ): Region {
   const { edges } = tools.topology.mesh;
@@ -128,6 +133,7 @@ function regionOf(
     right,
     partner,
     deepest: isKinematic ? tools.edge : Number.POSITIVE_INFINITY,
+    isLimited: isLimited || partner.length >= MOST_PARTNERS,
   };
 }
 
@@ -139,11 +145,11 @@ function floodBelow(
   { cut }: Crossing,
   ends: readonly CutEnd[],
   label: Label,
-): { vertices: number[]; cost: number } {
-  const { topology, x, edge, rings } = tools;
+): { vertices: number[]; cost: number; isLimited: boolean } {
+  const { topology, x, edge, rings, pulse } = tools;
   const { mesh } = topology;
   const seeds = [...new Set(ends.filter((end) => end.label === label).map(({ vertex }) => vertex))];
-  if (seeds.length === 0) return { vertices: [], cost: 0 };
+  if (seeds.length === 0) return { vertices: [], cost: 0, isLimited: false };
   const others = partnerOf(tools, contour, role, seeds);
   const tree = new TriangleTree(x, mesh.triangles, Uint32Array.from(others));
   const most = 2 + rings + Math.ceil(extentOf(topology, contour, x) / edge);
@@ -153,6 +159,7 @@ function floodBelow(
   let cost = 0;
   const queue = [...seeds];
   for (let k = 0; k < queue.length && queue.length < MOST_FLOODED; k++) {
+    if (k % VISITED_PER_PULSE === 0) pulse();
     const v = queue[k]!;
     const height = heightOver(topology, x, tree, v, reach);
     const isSeed = depth.get(v) === 0;
@@ -168,7 +175,7 @@ function floodBelow(
       queue.push(w);
     }
   }
-  return { vertices, cost };
+  return { vertices, cost, isLimited: queue.length >= MOST_FLOODED };
 }
 
 /** Height over the nearest triangle, turned; undefined where the vertex does not lie over one. */

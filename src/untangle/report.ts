@@ -14,13 +14,15 @@ interface Described {
   readonly regions: readonly Region[];
 }
 
+/** The contours that have been decided. */
 export function describeContours(
   topology: Topology,
   x: Float64Array,
   { contours, decisions, regions }: Described,
 ): ContourReport[] {
-  return contours.map((contour, id) => {
-    const decision = decisions.get(id)!;
+  return contours.flatMap((contour, id) => {
+    const decision = decisions.get(id);
+    if (!decision) return [];
     const own = regions.filter((region) => region.contour === id);
     const sheet = (role: Role): ContourSheet => {
       const part = partOf(topology, contour, role);

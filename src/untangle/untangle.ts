@@ -1,3 +1,4 @@
+import type { ElementPair } from '../contract/elements.js';
 import { type ErrorCode, IntersticeError } from '../contract/errors.js';
 import type { Positions } from '../contract/mesh.js';
 import type { UntangleAnswer, UntangleReport, UntangleStatus } from '../contract/untangle.js';
@@ -7,12 +8,13 @@ import type { EnginePositions, Scene } from '../solver/engine.js';
 import { CoordinateFrame, floorOf } from '../solver/frame.js';
 import { rangeOfDistances } from '../solver/part-distances.js';
 import type { PairRules, StateFindings } from '../verify/types.js';
+import { Budget, type Ended, Interrupted } from './budget.js';
 import { type Contour, findContours } from './contours.js';
 import { groupCrossings } from './crossings.js';
 import { checkBounds, readHints, refuseUnknownContours } from './hints.js';
 import { RegionsLeftOut } from './left-out.js';
 import { lengthsAtRest, surfaceOf } from './measures.js';
-import { ElementIds, type Pierces, readPierces } from './pierces.js';
+import { ElementIds, readPierces } from './pierces.js';
 import type { UntangleProblem, UntangleTools } from './problem.js';
 import { pushThrough } from './push.js';
 import { type Region, regionsOf } from './regions.js';
@@ -30,12 +32,12 @@ const HOPELESS = 15;
 /** Pairs that are looked at; a state with more of them is not one that can be untangled. */
 const MOST_PAIRS = 1_000_000;
 const NAMED = 64;
-/** Milliseconds that are kept back of a budget for the pull-back and the test of the answer. */
-const KEPT_BACK = 200;
-/** Errors of engines that say that a request is larger than its budget or the device. */
-const LACKS_MEMORY: ReadonlySet<ErrorCode> = new Set(['TOO_LARGE', 'OUT_OF_DEVICE_MEMORY']);
-
-type Ended = NonNullable<UntangleReport['ended']>;
+/** Errors of engines after which the best state so far is the answer: the request is larger than its budget or the device, or that is gone. */
+const ENDS: Partial<Record<ErrorCode, Ended>> = {
+  TOO_LARGE: 'MEMORY',
+  OUT_OF_DEVICE_MEMORY: 'MEMORY',
+  DEVICE_LOST: 'LOST_DEVICE',
+};
 
 /** What pushing has reached. */
 interface Pushed {
@@ -44,17 +46,21 @@ interface Pushed {
   /** of those that are near enough, the state with the fewest pierces */
   readonly best: { readonly x: EnginePositions; readonly count: number };
   /** of the start, in the caller's numbers */
-  readonly first: { readonly analysis: Analysis; readonly at: Float64Array };
+  readonly first: Analysis;
   readonly counts: readonly number[];
   readonly ended: Ended | undefined;
   readonly leftOutPierces: number;
   readonly leftOutVertices: number;
+  readonly limitedRegions: number;
+  readonly pushingEngine: string;
 }
 
 interface Analysis {
+  readonly at: Float64Array;
+  readonly pairs: readonly ElementPair[];
   readonly contours: readonly Contour[];
-  readonly decisions: ReadonlyMap<number, Decision>;
-  readonly regions: readonly Region[];
+  readonly decisions: Map<number, Decision>;
+  readonly regions: Region[];
 }
 
 /**
@@ -86,13 +92,17 @@ class Untangling {
   readonly #regions: Int32Array;
   /** uint8[V] 1 = the vertex was pushed, or may have followed */
   readonly #pushed: Uint8Array;
+  readonly #budget: Budget;
   #rings = 0;
+  /** iterations */
+  #sinceGain = 0;
 
   constructor(problem: UntangleProblem, tools: UntangleTools) {
     const { mesh, positions, measures, parameters, options } = problem;
     checkBounds(options);
     this.#problem = problem;
     this.#tools = tools;
+    this.#budget = new Budget(tools);
     this.#topology = describeTopology(mesh);
     this.#ids = new ElementIds(this.#topology);
     this.#frame = CoordinateFrame.fit(positions, measures.medianEdge, measures.bounds);
@@ -121,94 +131,98 @@ class Untangling {
       { scale: this.#frame.scale, floor: this.#floor },
     );
     try {
-      const found = await this.#pushAll(scene);
+      const found = { ...(await this.#pushAll(scene)), pushingEngine: engine.description.name };
       const { best, free } = found;
       if (!free) return await this.#answer(found, [best.x]);
-      const pulled = await withinMemory(() => this.#pullBack(free));
-      return await (pulled
-        ? this.#answer({ ...found, ended: pulled.ended }, [pulled.x, free, best.x])
-        : this.#answer({ ...found, ended: 'MEMORY' }, [free, best.x]));
+      const pulled = await this.#pullBack(free).catch((thrown: unknown) => ({
+        x: undefined,
+        ended: whyGivenUp(thrown),
+      }));
+      const states = pulled.x ? [pulled.x, free, best.x] : [free, best.x];
+      return await this.#answer({ ...found, ended: pulled.ended }, states);
     } finally {
       scene.close();
     }
   }
 
-  async #pushAll(scene: Scene): Promise<Pushed> {
-    const { maxIterations = MAX_ITERATIONS } = this.#problem.options;
-    const counts: number[] = [];
-    let x = this.#start;
-    let best = { x, count: Number.POSITIVE_INFINITY };
-    let free: EnginePositions | undefined;
-    let first: Pushed['first'] | undefined;
-    let ended: Ended | undefined;
-    let leftOutPierces = 0;
-    let sinceGain = 0;
+  async #pushAll(scene: Scene): Promise<Omit<Pushed, 'pushingEngine'>> {
+    // What intersects in the start is what intersects in the caller's numbers, from which the engine's may be rounded.
+    const start = Float64Array.from(this.#problem.positions);
+    let findings = await this.#budget.measure(() => this.#test(start, this.#tools.checkpoints?.start));
+    if (findings.intersectionCount > MOST_PAIRS) refuseTooMany(findings.intersectionCount);
+    const run = {
+      first: this.#beginAnalysis(start, findings, 1),
+      counts: [] as number[],
+      best: { x: this.#start, count: Number.POSITIVE_INFINITY },
+      free: undefined as EnginePositions | undefined,
+      ended: undefined as Ended | undefined,
+      leftOutPierces: 0,
+      limitedRegions: 0,
+    };
     const leftOut = new Set<number>();
-    for (let n = 1; ; n++) {
-      // What intersects in the start is what intersects in the caller's numbers, from which the engine's may be rounded.
-      const at = n === 1 ? Float64Array.from(this.#problem.positions) : this.#frame.toDouble(x);
-      const findings = await this.#test(at);
-      const { intersectionCount: count } = findings;
-      counts.push(count);
-      if (count > MOST_PAIRS) {
-        if (n === 1) refuseTooMany(count);
-        ended = 'NO_PROGRESS';
-        break;
+    let x = this.#start;
+    try {
+      for (let analysis = run.first, n = 1; ; n++) {
+        if (n > 1) {
+          const at = this.#frame.toDouble(x);
+          findings = await this.#budget.measure(() => this.#test(at, this.#budget.pulse));
+          if (findings.intersectionCount <= MOST_PAIRS) analysis = this.#beginAnalysis(at, findings, n);
+        }
+        const { intersectionCount: count } = findings;
+        run.counts.push(count);
+        this.#note(run, x, count);
+        if (count > 0 && count <= MOST_PAIRS) this.#analyse(analysis, n);
+        this.#tell('UNTANGLING', n, count, analysis);
+        if (count === 0) run.free = x;
+        else if (this.#sinceGain >= HOPELESS || count > MOST_PAIRS) run.ended = 'NO_PROGRESS';
+        if (run.free || run.ended || n > (this.#problem.options.maxIterations ?? MAX_ITERATIONS)) break;
+        this.#budget.pulse();
+        this.#mark(analysis.regions, n === 1);
+        for (const { vertices } of analysis.regions) for (const v of vertices) leftOut.add(v);
+        run.leftOutPierces += count;
+        run.limitedRegions += analysis.regions.filter(({ isLimited }) => isLimited).length;
+        const rule = new RegionsLeftOut(this.#topology, analysis.pairs, analysis.regions);
+        x = await this.#step(scene, x, this.#aim(x, analysis), rule);
       }
-      const pierces = readPierces(this.#topology, this.#ids, at, findings);
-      if (count < best.count && this.#isNear(this.#toCaller(x))) {
-        best = { x, count };
-        sinceGain = 0;
-      } else if (++sinceGain % PATIENCE === 0) this.#rings += WIDER;
-      const analysis = this.#analyse(at, pierces, n);
-      first ??= { analysis, at };
-      this.#tell('UNTANGLING', n, count, analysis);
-      if (count === 0) {
-        free = x;
-        break;
-      }
-      ended = this.#whyEnd(sinceGain);
-      if (ended || n > maxIterations) break;
-      this.#mark(analysis.regions, n === 1);
-      for (const { vertices } of analysis.regions) for (const v of vertices) leftOut.add(v);
-      leftOutPierces += count;
-      const rule = new RegionsLeftOut(this.#topology, pierces.pairs, analysis.regions);
-      const from = x;
-      const next = await withinMemory(() => this.#step(scene, from, this.#aim(from, at, analysis.regions), rule));
-      if (!next) {
-        ended = 'MEMORY';
-        break;
-      }
-      x = next;
+    } catch (thrown) {
+      run.ended = whyGivenUp(thrown);
     }
-    return { free, best, first: first!, counts, ended, leftOutPierces, leftOutVertices: leftOut.size };
+    return { ...run, leftOutVertices: leftOut.size };
   }
 
-  #whyEnd(sinceGain: number): Ended | undefined {
-    if (this.#tools.isCancelled()) return 'CANCELLED';
-    if (this.#tools.timeLeft() <= KEPT_BACK) return 'TIME_BUDGET';
-    return sinceGain >= HOPELESS ? 'NO_PROGRESS' : undefined;
+  /** Keeps the best state; without a gain for some time, floods go further. */
+  #note(run: { best: Pushed['best'] }, x: EnginePositions, count: number): void {
+    if (count < run.best.count && this.#isNear(this.#toCaller(x))) {
+      run.best = { x, count };
+      this.#sinceGain = 0;
+    } else if (++this.#sinceGain % PATIENCE === 0) this.#rings += WIDER;
   }
 
-  async #test(x: Positions): Promise<StateFindings> {
-    return this.#tools.testState(this.#problem.mesh, x, this.#rules);
+  async #test(x: Positions, checkpoint?: () => void): Promise<StateFindings> {
+    return this.#tools.testState(this.#problem.mesh, x, { ...this.#rules, checkpoint });
   }
 
-  #analyse(at: Float64Array, { pierces }: Pierces, n: number): Analysis {
-    const topology = this.#topology;
-    const contours = findContours(topology, pierces);
+  /** The contours of a state, of which nothing is decided yet. */
+  #beginAnalysis(at: Float64Array, findings: StateFindings, n: number): Analysis {
+    const { pierces, pairs } = readPierces(this.#topology, this.#ids, at, findings);
+    const contours = findContours(this.#topology, pierces);
     if (n === 1) refuseUnknownContours(this.#problem.options, contours.length);
+    return { at, pairs, contours, decisions: new Map(), regions: [] };
+  }
+
+  /** Decides sides and finds regions. @throws Interrupted, with what has been decided by then in the analysis */
+  #analyse({ at, contours, decisions, regions }: Analysis, n: number): void {
+    const [topology, { pulse }] = [this.#topology, this.#budget];
     const guidance = n === 1 ? this.#guidance : { ...this.#guidance, turned: new Set<number>() };
-    const decisions = new Map<number, Decision>();
-    const regions: Region[] = [];
-    const tools = { topology, x: at, edge: this.#problem.measures.typicalEdge, rings: this.#rings };
+    const tools = { topology, x: at, edge: this.#problem.measures.typicalEdge, rings: this.#rings, pulse };
     for (const crossing of groupCrossings(topology, contours)) {
+      pulse();
       for (const [c, decision] of decideSides(topology, at, contours, crossing, guidance)) {
+        const found = regionsOf(tools, contours, c, crossing, decision);
         decisions.set(c, decision);
-        regions.push(...regionsOf(tools, contours, c, crossing, decision));
+        regions.push(...found);
       }
     }
-    return { contours, decisions, regions };
   }
 
   #mark(regions: readonly Region[], isFirst: boolean): void {
@@ -222,12 +236,13 @@ class Untangling {
     }
   }
 
-  #aim(x: EnginePositions, at: Float64Array, regions: readonly Region[]): EnginePositions {
+  #aim(x: EnginePositions, { at, regions }: Analysis): EnginePositions {
     const { mesh, measures, parameters } = this.#problem;
     const { targets, zone } = pushThrough(this.#topology, at, regions, {
       edge: measures.typicalEdge,
       gap: parameters.activationDistance / 2,
       lengths: this.#lengths,
+      pulse: this.#budget.pulse,
     });
     const pushed = this.#frame.toEngine(targets, 'targets');
     // What is not pushed keeps its bits: the way through double may round them.
@@ -262,8 +277,10 @@ class Untangling {
         ...this.#interrupts(),
         ...this.#recorder(x, undefined),
       });
-      const whyEnded = this.#tools.isCancelled() ? 'CANCELLED' : 'TIME_BUDGET';
-      return { x: positions.slice(), ended: status === 'DEADLINE' ? whyEnded : undefined };
+      return {
+        x: positions.slice(),
+        ended: status === 'DEADLINE' ? (this.#budget.whyOver() ?? 'TIME_BUDGET') : undefined,
+      };
     } finally {
       scene.close();
     }
@@ -271,8 +288,8 @@ class Untangling {
 
   #interrupts() {
     return {
-      shouldStop: () => this.#tools.isCancelled() || this.#tools.timeLeft() <= 0,
-      timeLeft: () => (this.#tools.isCancelled() ? 0 : this.#tools.timeLeft()),
+      shouldStop: () => this.#budget.timeLeft() <= 0,
+      timeLeft: () => this.#budget.timeLeft(),
     };
   }
 
@@ -316,7 +333,7 @@ class Untangling {
     for (const engine of new Set(states)) {
       const sent = this.#toCaller(engine);
       if (!this.#isNear(sent)) continue;
-      const findings = await this.#test(sent);
+      const findings = await this.#test(sent, this.#tools.checkpoints?.answer);
       if (!best || findings.intersectionCount < best.findings.intersectionCount) best = { positions: sent, findings };
       if (findings.intersectionCount === 0) break;
     }
@@ -333,12 +350,14 @@ class Untangling {
       piercesBefore: before,
       piercesAfter: after,
       piercesByIteration: found.counts,
-      contours: describeContours(this.#topology, found.first.at, found.first.analysis),
+      contours: describeContours(this.#topology, found.first.at, found.first),
       regions: measureMoved(answer, positions, isPushed),
       outside: measureMoved(answer, positions, (v) => !isPushed(v)),
       ...measureStretch(mesh, answer, this.#lengths),
       leftOutPierces: found.leftOutPierces,
       leftOutVertices: found.leftOutVertices,
+      limitedRegions: found.limitedRegions,
+      pushingEngine: found.pushingEngine,
       ...(found.ended ? { ended: found.ended } : {}),
       remaining: findings.intersections.slice(0, NAMED),
     };
@@ -361,12 +380,10 @@ function refuseTooMany(count: number): never {
   );
 }
 
-/** What an engine returns; undefined where it has no room for the pairs. */
-async function withinMemory<T>(work: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof IntersticeError && LACKS_MEMORY.has(error.code)) return undefined;
-    throw error;
-  }
+/** Why the best state so far is the answer. @throws what is no reason for that */
+function whyGivenUp(thrown: unknown): Ended {
+  if (thrown instanceof Interrupted) return thrown.why;
+  const why = thrown instanceof IntersticeError ? ENDS[thrown.code] : undefined;
+  if (why) return why;
+  throw thrown;
 }

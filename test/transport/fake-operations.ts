@@ -242,6 +242,8 @@ export function fakeUntangled(positions: Positions): UntangledState {
       minStretch: 0.5,
       leftOutPierces: 5,
       leftOutVertices: 3,
+      limitedRegions: 0,
+      pushingEngine: 'cpu',
       ended: 'NO_PROGRESS',
       remaining: [{ kind: 'EDGE_TRIANGLE', a: [0, 1], b: [2, 3, 4] }],
       warnings: [],

@@ -104,7 +104,16 @@ t.test('a body has an outside, whichever way its triangles run', async (t) => {
 t.test('what is left out: the five of each pierce, and a region against the patch it goes through', async (t) => {
   const { mesh, topology, pairs } = analyse(peaked([[4.2, 3.9]]));
   const region: Region = {
-    ...{ contour: 0, role: 0, vertices: [100], spans: [], cuts: [], right: 1, deepest: Number.POSITIVE_INFINITY },
+    ...{
+      contour: 0,
+      role: 0,
+      vertices: [100],
+      spans: [],
+      cuts: [],
+      right: 1,
+      isLimited: false,
+      deepest: Number.POSITIVE_INFINITY,
+    },
     partner: [0, 1],
   };
   const rule = new RegionsLeftOut(topology, pairs, [region]);

@@ -10,6 +10,9 @@ import { testPath } from '../../src/verify/path.js';
 import { findIntersections } from '../../src/verify/state.js';
 import { type Random, seeded } from '../support/random.js';
 
+// Beside other work it takes its time.
+t.setTimeout(180_000);
+
 const engine = createCpuEngine();
 const RULES = { kinematicPairs: 'SKIP', maxPairs: 4 } as const;
 const SIZE = 9;
@@ -122,7 +125,7 @@ t.test('a guess can be turned by the id of its contour', async (t) => {
   const random = seeded();
   t.comment(`TEST_SEED=${random.seed}`);
   const tangle = crossed(random);
-  const guessed = await untangleOne(tangle, engine, { timeLeft: () => 0 });
+  const guessed = await untangleOne({ ...tangle, maxIterations: 1 }, engine);
   const turned = await untangleOne({ ...tangle, turned: [0] }, engine);
   const [was] = guessed.report.contours;
   const [is] = turned.report.contours;
@@ -153,6 +156,75 @@ t.test('a budget, a cancel and a limit leave the best state', async (t) => {
   t.not(near.report.status, 'FREE');
   const short = await untangleOne({ ...tangle, maxIterations: 1 }, engine);
   t.equal(short.report.piercesByIteration.length, 2, 'one iteration, and what it left');
+});
+
+t.test('a budget and a cancel are noticed within an iteration, wherever they come', async (t) => {
+  const tangle = dent(seeded(7), 1.2);
+  /** Ends it at the n-th question; tells how often it was asked after that, and how many tests were begun by then. */
+  const endAt = async (n: number, why: 'CANCELLED' | 'TIME_BUDGET') => {
+    let [asked, after, states] = [0, 0, 0];
+    const ask = (): boolean => {
+      asked++;
+      if (asked > n) after++;
+      return asked >= n;
+    };
+    const { report, positions } = await untangleOne(tangle, engine, {
+      ...(why === 'CANCELLED' ? { isCancelled: ask } : { timeLeft: () => (ask() ? 0 : 1e6) }),
+      testState: (mesh, x, rules) => {
+        states++;
+        // A test that takes some time: it is asked for half of it, and then throws what ends it.
+        rules.checkpoint?.();
+        return findIntersections(mesh, x, rules);
+      },
+    });
+    return { report, positions, asked, after, states };
+  };
+  const iterations = (await untangleOne(tangle, engine)).report.piercesByIteration.length;
+  for (const why of ['CANCELLED', 'TIME_BUDGET'] as const) {
+    const whole = await endAt(Number.POSITIVE_INFINITY, why);
+    t.equal(whole.report.status, 'FREE');
+    t.ok(whole.asked > 12 * iterations, 'at least in each sweep of each iteration');
+    for (let n = 1; n <= whole.asked; n += Math.ceil(whole.asked / 9)) {
+      const { report, positions, after, states } = await endAt(n, why);
+      if (report.ended === undefined) continue;
+      t.equal(report.ended, why);
+      t.ok(after <= 12, `asked ${after} times after its end at ${n}`);
+      t.ok(states <= whole.states, 'no further tests but that of the answer');
+      t.ok(report.piercesAfter <= report.piercesBefore);
+      t.equal(report.piercesAfter, findIntersections(buildMesh(tangle.mesh), positions, RULES).intersectionCount);
+    }
+  }
+});
+
+t.test('a budget that ends in the test of the start has no state to answer with', async (t) => {
+  const over = new IntersticeError('DEADLINE_EXCEEDED', 'over');
+  const start = (): never => {
+    throw over;
+  };
+  const testState: typeof findIntersections = (mesh, x, rules) => {
+    rules.checkpoint?.();
+    return findIntersections(mesh, x, rules);
+  };
+  const tools = { testState, checkpoints: { start, answer: () => undefined } };
+  await t.rejects(untangleOne(dent(seeded(7), 1.2), engine, tools), over);
+});
+
+t.test('a device that is lost while it pulls back leaves the free state, and says who did what', async (t) => {
+  const tangle = dent(seeded(7), 1.2);
+  const lost = async (): Promise<never> => {
+    throw new IntersticeError('DEVICE_LOST', 'The device was lost.');
+  };
+  /** an engine that takes lists only, as one with a device; lost while it opens a scene, or while that resolves */
+  const fragile = (opens: boolean): Engine => ({
+    ...engine,
+    leavesOutByRule: false,
+    open: async (...scene) => (opens ? { ...(await engine.open(...scene)), resolve: lost } : lost()),
+  });
+  for (const opens of [true, false]) {
+    const { report, positions } = await untangleOne(tangle, fragile(opens));
+    t.match(report, { status: 'FREE', ended: 'LOST_DEVICE', pushingEngine: 'cpu', remaining: [] });
+    t.equal(findIntersections(buildMesh(tangle.mesh), positions, RULES).intersectionCount, 0);
+  }
 });
 
 t.test('an engine without room for the pairs leaves the best state', async (t) => {

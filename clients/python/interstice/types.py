@@ -230,7 +230,7 @@ _COUNTS = frozenset(
     "intersections ignoredPairCount intersectingPairCount count index frame deviceBytes intersectionCount kinematicIntersectionCount "
     "maxBufferBytes maxVertices maxElements maxMessageBytes maxDeviceBytes edges triangles segments particles "
     "tetrahedra overlongEdges newtonIterations solverIterations volumes remainingPairs "
-    "pierces piercesBefore piercesAfter leftOutPierces leftOutVertices "
+    "pierces piercesBefore piercesAfter leftOutPierces leftOutVertices limitedRegions "
     "violated inverted maxPairsPerRequest maxWorkBytes bytes regionCount componentCount triangleCount samples".split())
 
 

@@ -144,6 +144,8 @@ export function describeUntangled(
     'stretch',
     `edges have ${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)} times their lengths at rest`,
   ]);
+  if (report.limitedRegions > 0)
+    rows.push(['limited', `${formatPlural(report.limitedRegions, 'region')} not followed to the end: too large`]);
   if (report.ended !== undefined) rows.push(['ended', ENDED[report.ended]]);
   for (const { code, message } of report.warnings) rows.push(['warning', `${code}: ${message}`]);
   if (writtenTo !== undefined) rows.push(['written', writtenTo]);
@@ -155,6 +157,7 @@ const ENDED = {
   CANCELLED: 'the service ended',
   NO_PROGRESS: 'no further gain: a layer hint, or --turn for a contour, may help',
   MEMORY: 'the memory of the request was used up',
+  LOST_DEVICE: 'the device was lost; what had been reached by then is the answer',
 } as const;
 
 function describeContour({ kind, pierces, sheets, why, confidence, isTurned }: ContourReport): string {

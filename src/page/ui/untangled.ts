@@ -83,6 +83,9 @@ export function untangledSections(
           `${formatLength(report.outside.mean, unit)}, ${formatLength(report.outside.max, unit)}`,
         ],
         ['Edges, of their lengths at rest', `${formatNumber(report.minStretch)} to ${formatNumber(report.maxStretch)}`],
+        ...(report.limitedRegions > 0
+          ? [['Regions too large to be followed to their end', formatCount(report.limitedRegions)] as const]
+          : []),
       ]),
     ),
     ...(items.length > 0 ? [section('Contours', make('ul', { id: 'contours' }, ...items))] : []),

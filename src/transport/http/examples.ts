@@ -58,6 +58,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   nextPageToken: '',
   contentHash: 'c0ffee',
   engine: 'cpu',
+  pushingEngine: 'cpu',
   adapter: 'AMD EPYC',
   version: '9',
   algorithmVersion: '10',

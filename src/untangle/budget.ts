@@ -1,0 +1,52 @@
+import type { UntangleReport } from '../contract/untangle.js';
+import type { UntangleTools } from './problem.js';
+
+export type Ended = NonNullable<UntangleReport['ended']>;
+
+/** Thrown by {@link Budget.pulse}: the iteration is given up, and the best state so far is the answer. */
+export class Interrupted extends Error {
+  constructor(readonly why: Ended) {
+    super(`The iteration was given up: ${why}.`);
+  }
+}
+
+/**
+ * When an untangling has to end: it was cancelled, or its time is over but for what the test of the answer takes. That is
+ * assumed to take as long as the longest test so far, since all of them test the same mesh.
+ */
+export class Budget {
+  readonly #tools: Pick<UntangleTools, 'timeLeft' | 'isCancelled'>;
+  /** ms */
+  #keptBack = 0;
+
+  constructor(tools: Pick<UntangleTools, 'timeLeft' | 'isCancelled'>) {
+    this.#tools = tools;
+  }
+
+  /** ms until the test of the answer has to begin; 0 or less where everything else has to end */
+  timeLeft(): number {
+    return this.#tools.isCancelled() ? 0 : this.#tools.timeLeft() - this.#keptBack;
+  }
+
+  /** Why it has to end now; undefined = it has not. */
+  whyOver(): Ended | undefined {
+    if (this.#tools.isCancelled()) return 'CANCELLED';
+    return this.#tools.timeLeft() <= this.#keptBack ? 'TIME_BUDGET' : undefined;
+  }
+
+  /** To be called at short intervals within an iteration. @throws Interrupted */
+  readonly pulse = (): void => {
+    const why = this.whyOver();
+    if (why) throw new Interrupted(why);
+  };
+
+  /** Runs the test of a state, and keeps back as much time for that of the answer. */
+  async measure<T>(test: () => Promise<T>): Promise<T> {
+    const before = this.#tools.timeLeft();
+    const findings = await test();
+    const took = before - this.#tools.timeLeft();
+    // Without a budget there is no difference.
+    if (took > this.#keptBack) this.#keptBack = took;
+    return findings;
+  }
+}
