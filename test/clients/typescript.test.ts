@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { freePort } from '../../bench/cluster/redis.js';
 import { Client, type Mesh, type Progress, type RetryOptions, ServiceError } from '../../src/client/index.js';
 import { IntersticeError } from '../../src/contract/errors.js';
 import { projectRoot } from '../../src/paths.js';
@@ -14,7 +15,8 @@ const MESH: Mesh = {
 };
 const START = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, 0.1, 1.2, 0.2, 0.1, 0.2, 1.2, 0.1);
 const lowered = (by: number) => START.map((value, i) => (i >= 9 && i % 3 === 2 ? value - by : value));
-const QUICK: RetryOptions = { firstPauseMs: 5, longestPauseMs: 20, attempts: 400 };
+/** Tries for as long as a slow machine takes to start a service. */
+const QUICK: RetryOptions = { firstPauseMs: 5, longestPauseMs: 20, attempts: 10_000 };
 
 const STEP = /^POST .*\/steps/;
 const refuseWith = (error: IntersticeError) => () => {
@@ -200,7 +202,8 @@ t.test('against the real service', async (t) => {
 });
 
 t.test('a service that is restarted between two steps', async (t) => {
-  const first = await openService();
+  // One that nobody else is given while the service is away.
+  const first = await openService(await freePort());
   t.teardown(() => first.close());
   const client = new Client(first.url, { retry: QUICK });
   const parameters = { activationDistance: 0.02 };

@@ -40,7 +40,6 @@ const run = (program: string, options: object = {}) =>
     process.execPath,
     ['--input-type=module', '--eval', `const OPTIONS = ${JSON.stringify(options)};${PRELUDE}${program}`],
     {
-      timeout: 150_000,
       encoding: 'utf8',
     },
   );
@@ -50,7 +49,8 @@ t.test('two lanes work on two devices, and close while they do', needsAdapter, a
     console.log((await scheduler.hello()).name);
     const answers = await Promise.all(Array.from({ length: 6 }, resolve));
     console.log(answers.map(({ report }) => report.status).join(' '));
-    const late = Array.from({ length: 8 }, () => resolve().then(({ report }) => report.status, ({ code }) => code));
+    // So many that some wait, however long the thread of this program stands still before it closes.
+    const late = Array.from({ length: 40 }, () => resolve().then(({ report }) => report.status, ({ code }) => code));
     await new Promise(setImmediate);
     await scheduler.close();
     console.log((await Promise.all(late)).join(' '));`);
@@ -59,7 +59,7 @@ t.test('two lanes work on two devices, and close while they do', needsAdapter, a
   const [name, answers, late] = stdout.split('\n');
   t.match(name, /^webgpu: /);
   t.equal(answers, new Array(6).fill('CONVERGED').join(' '));
-  t.match(late, /^(DRAINING ?){8}$/);
+  t.match(late, /^((CONVERGED|DRAINING) ){39}DRAINING$/);
 });
 
 t.test('lanes that close while their devices are being opened', needsAdapter, async (t) => {

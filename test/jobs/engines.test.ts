@@ -27,7 +27,6 @@ const withoutDriver = (options: object) => {
     console.log(JSON.stringify(answer));`;
   const run = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
     env: { ...process.env, VK_DRIVER_FILES: '/nonexistent.json', VK_ICD_FILENAMES: '/nonexistent.json' },
-    timeout: 60_000,
     encoding: 'utf8',
   });
   t.equal(run.status, 0, run.stderr);

@@ -197,7 +197,6 @@ t.test('an idle scheduler lets the process end, and a busy one does not', async 
     scheduler.resolve(task, { claim: { tenant: 'a', priority: 'NORMAL' } }).then((answer) => console.log(answer.report.status));`;
   const child = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     encoding: 'utf8',
-    timeout: 60_000,
   });
   t.equal(child.stdout.trim(), 'CONVERGED', child.stderr);
   t.equal(child.status, 0);

@@ -10,7 +10,7 @@ import {
 } from '../../support/certificates.js';
 import { callRaw, openGrpc } from './door.js';
 
-const ask = (client: Client) => callRaw(client, 'GetServerInfo', new Uint8Array(), { deadline: Date.now() + 20_000 });
+const ask = (client: Client) => callRaw(client, 'GetServerInfo', new Uint8Array(), { deadline: Date.now() + 200_000 });
 
 /** A client with a connection of its own: the library would share one that is open. */
 function comer(t: Test, port: number, channel: ReturnType<typeof credentials.createSsl>): Client {
