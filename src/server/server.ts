@@ -148,8 +148,8 @@ function followReadiness(operations: Operations, state: ServiceState, log: Logge
   );
 }
 
-/** ms for answers that are being written when the doors close; then their connections are ended. */
-const FINAL_WRITES_MS = 250;
+/** ms for answers that are being written when the doors close, also on a machine that is busy; then their connections are ended. */
+const FINAL_WRITES_MS = 1000;
 
 /** Ends what is in progress, step by step, so that every caller gets an answer or a refusal and nobody a reset. */
 async function drain(
