@@ -207,11 +207,20 @@ function send(
     const outgoing = open(url, { method, headers, ...(signal ? { signal } : {}) }, resolve);
     outgoing.on('error', reject);
     outgoing.on('socket', (socket) => {
-      const late = () => outgoing.destroy(new Error(`no connection after ${connectTimeoutMs / 1000} s`));
-      const timer = setTimeout(late, connectTimeoutMs);
+      // A connection that was kept has nothing left to wait for.
+      if (outgoing.reusedSocket) return;
+      let isOpening = true;
+      const late = () => {
+        if (isOpening) outgoing.destroy(new Error(`no connection after ${connectTimeoutMs / 1000} s`));
+      };
+      // A connection that was made while this thread was busy is in time: it is seen before the immediate runs.
+      const timer = setTimeout(() => setImmediate(late), connectTimeoutMs);
       // Also when the attempt has failed.
       for (const event of [isEncrypted ? 'secureConnect' : 'connect', 'close'])
-        socket.once(event, () => clearTimeout(timer));
+        socket.once(event, () => {
+          isOpening = false;
+          clearTimeout(timer);
+        });
     });
     outgoing.end(payload);
   });

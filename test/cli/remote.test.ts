@@ -147,6 +147,28 @@ t.test('a service that is not there', async (t) => {
   });
 });
 
+t.test('only a new connection has to be made in time: over one that was kept an answer may take longer', async (t) => {
+  let connections = 0;
+  let asked = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    const answer = () => answerJson(response, { asked: ++asked });
+    if (asked === 0) answer();
+    else setTimeout(answer, 200);
+  });
+  server.on('connection', () => connections++);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  await sendJson(url, {}, undefined);
+  t.match(await sendJson(url, {}, undefined, { connectTimeoutMs: 20 }), { asked: 2 });
+  t.equal(connections, 1);
+});
+
 t.test('cancelling hangs up', async (t) => {
   const controller = new AbortController();
   const hungUp = new Promise<void>((resolve) => {

@@ -58,7 +58,7 @@ export interface SessionTerms {
 }
 
 /** ms */
-const RETRY_FOR = 60_000;
+const RETRY_FOR = 240_000;
 const RETRY_MS = 20;
 /** Earlier answers that a session may go back to. */
 const KEPT_STATES = 5;

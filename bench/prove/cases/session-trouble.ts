@@ -32,7 +32,7 @@ export function badSteps(aim: Positions, x: Positions, frame: bigint): BadStep[]
 }
 
 /** ms for which a frame is sent again whose first sender has gone: a step that is given up ends its piece of work first. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 /** ms between two of them */
 const PAUSE_MS = 20;
 

@@ -53,7 +53,7 @@ const SERVICE = 'interstice.v1.CollisionService';
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 const asIs = (bytes: Buffer): Uint8Array => bytes;
 /** ms; far beyond the budget of any request: no answer arrives after it */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 600_000;
 
 /** gRPC; the shortest path of a step is one message on a stream of its own. */
 export class GrpcCarrier implements Carrier {

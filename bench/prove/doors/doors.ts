@@ -17,7 +17,7 @@ export function openDoors(server: ServerProcess): Readonly<Record<DoorName, Door
 }
 
 /** ms for which a request that found no room is repeated, and between two attempts */
-const PATIENCE = 5000;
+const PATIENCE = 120_000;
 const PAUSE = 30;
 
 /**

@@ -11,7 +11,7 @@ const PROMISED = 700_000;
 const HEADS = 8;
 const ROUNDS = 3;
 /** ms within which a refusal has to come, and room has to be free again; a faulty service never gets there */
-const PATIENCE = 10_000;
+const PATIENCE = 30_000;
 const LOOK_MS = 50;
 
 /** A body of less than 64 KiB, for which an eighth of the room is left. */

@@ -62,7 +62,8 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
         }
       };
       let x: Float64Array = start;
-      const usual = await timeOf(() => client.resolve(mesh, start, target, {}));
+      // The last answer that nothing has disturbed, on a machine that is busy at times.
+      let usual = await timeOf(() => client.resolve(mesh, start, target, {}));
       let frames = 0;
       for (let frame = 1; frame <= FRAMES || (refused === 0 && frame <= MAX_FRAMES); frame++) {
         frames = frame;
@@ -72,7 +73,10 @@ async function breakOften(engine: EngineName, random: Random, sabotage: Plant, e
         await breaking;
         judge(scene, x, y, answer, `frame ${frame}`);
         x = Float64Array.from(answer.positions);
-        if (frame % 2 === 0) continue;
+        if (frame % 2 === 0) {
+          if (refused === 0) usual = await timeOf(() => client.resolve(mesh, start, target, {}));
+          continue;
+        }
         const other = breakAfter(server, random.between(0, 0.9 * usual));
         const again = await insist('a resolve', () => client.resolve(mesh, start, target, {}));
         await other;

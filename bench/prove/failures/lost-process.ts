@@ -75,8 +75,9 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
           assert(isRetryable, `Frame ${frame}: ${code}, not to be sent again: ${message}`);
           counts.refused++;
         }
-        // The process may live a moment longer than its last answer.
-        await wait(AFTERMATH_MS);
+        // The process may live a moment longer than its last answer, and on a busy machine long after its last connection.
+        const patience = reply === undefined ? LONGEST_AFTERMATH_MS : AFTERMATH_MS;
+        for (const end = performance.now() + patience; server.isAlive && performance.now() < end; ) await wait(LOOK_MS);
         if (server.isAlive) continue;
         counts.deaths++;
         server = await ServerProcess.start({ engine, build });
@@ -99,3 +100,5 @@ async function loseProcesses(engine: EngineName, random: Random, sabotage: Plant
 }
 
 const AFTERMATH_MS = 300;
+const LONGEST_AFTERMATH_MS = 60_000;
+const LOOK_MS = 20;

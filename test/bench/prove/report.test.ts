@@ -29,6 +29,7 @@ const soak = {
   resident: { atFirst: 2 ** 20, atLast: 2 ** 21 },
   device: none,
   host: none,
+  processor: none,
   resolveLatency: none,
   stepLatency: none,
   machine: none,
