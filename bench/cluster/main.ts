@@ -42,6 +42,7 @@ else if (lacksCluster) {
   const [loadBefore] = loadavg();
   const outcomes = await prove({
     ...{ workers, sessions, seconds, restarts: workers },
+    events: ['servers', 'store'],
     redis: ['--appendonly', 'yes', '--appendfsync', values.fsync],
     tell: (line) => process.stdout.write(`${line}\n`),
   });

@@ -13,6 +13,8 @@ export interface ProofSettings {
   readonly seconds: number;
   /** servers that are restarted one after the other */
   readonly restarts: number;
+  /** what happens: to the servers, to their store */
+  readonly events: readonly ('servers' | 'store')[];
   /** settings of the Redis server */
   readonly redis: readonly string[];
   readonly tell: (line: string) => void;
@@ -42,9 +44,6 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
   };
   try {
     await Promise.all(callers.map((caller) => caller.open()));
-    let victim = busiest(cluster);
-    let dead = '';
-
     await watch({
       name: 'undisturbed',
       act: async () => '',
@@ -57,115 +56,9 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
       ],
     });
 
-    await watch({
-      name: 'a server is killed',
-      act: async () => {
-        victim = busiest(cluster);
-        dead = cluster.ownerOf(victim);
-        const own = cluster.sessionsOf(victim);
-        await victim.process!.kill();
-        await cluster.proxy.waitFor(victim.name, 'isDown');
-        return `it had ${own} of ${callers.length} sessions`;
-      },
-      judge: ({ moves, before, after, downs }) => {
-        const left = [...after].filter(([, { owner }]) => owner === dead).map(([id]) => id);
-        return [
-          ...left.map((id) => `the dead server still has session ${id}`),
-          ...findLostFrames(before, after),
-          // A server that was late for other reasons loses sessions as well.
-          ...(downs.every((name) => name === victim.name) ? onlyOnceFrom(dead, moves) : []),
-        ];
-      },
-    });
-
-    await watch({
-      name: 'the server comes back',
-      act: async () => {
-        await cluster.startServer(victim);
-        return '';
-      },
-      judge: ({ moves, before, after, downs }) => [
-        ...findLostFrames(before, after),
-        ...(downs.length === 0 ? onlyOnceTo(cluster.ownerOf(victim), moves) : []),
-      ],
-    });
-
-    let slowestNoticeMs = 0;
-    await watch({
-      name: 'servers are restarted, one after the other',
-      act: async () => {
-        const places = cluster.running.slice(0, settings.restarts);
-        for (const place of places) {
-          const noticed = cluster.proxy.waitFor(place.name, 'isDown');
-          const stopped = place.process!.stop();
-          slowestNoticeMs = Math.max(slowestNoticeMs, await noticed);
-          await stopped;
-          await cluster.startServer(place);
-        }
-        return `${places.length} of ${workers}; the proxy knew after ${Math.round(slowestNoticeMs)} ms at most`;
-      },
-      judge: ({ retried, refusedByStore, before, after }) => [
-        ...findLostFrames(before, after),
-        // A proxy that knows too late sends requests to a server that drains. Half of the notice is for those that are under way.
-        ...(retried > refusedByStore && slowestNoticeMs < DRAIN_NOTICE_MS / 2 ? [`${retried} attempts failed`] : []),
-      ],
-    });
-
-    await watch({
-      name: 'one more server',
-      act: async () => {
-        const more = cluster.places.at(-1)!;
-        await cluster.startServer(more);
-        return '';
-      },
-      judge: ({ moves, before, after, downs }) => [
-        ...findLostFrames(before, after),
-        ...(downs.length === 0 ? onlyOnceTo(cluster.ownerOf(cluster.places.at(-1)!), moves) : []),
-      ],
-    });
-
-    await watch({
-      name: 'the store is killed, and started after a second',
-      act: async () => {
-        await cluster.redis.kill();
-        await sleep(1000);
-        await cluster.redis.restart();
-        return '';
-      },
-      // What the store loses, its servers write again. The callers see it if one is missing.
-      judge: () => [],
-    });
-
-    let left = 0;
-    await watch({
-      name: 'a server loses the store, until the proxy knows',
-      act: async () => {
-        victim = busiest(cluster);
-        const own = cluster.sessionsOf(victim);
-        victim.wire.cut();
-        // The first question that the store does not answer in time tells; then it is not ready, and its sessions go elsewhere.
-        await cluster.proxy.waitFor(victim.name, 'isDown');
-        await run.untilAnswered();
-        left = cluster.sessionsOf(victim);
-        victim.wire.mend();
-        return `it had ${own} of ${callers.length} sessions`;
-      },
-      judge: ({ before, after }) => [
-        ...findLostFrames(before, after),
-        ...(left > 0 ? [`${left} sessions stayed with a server that could not write them`] : []),
-      ],
-    });
-
-    await watch({
-      name: 'the store stands still for a second',
-      act: async () => {
-        cluster.redis.signal('SIGSTOP');
-        await sleep(1000);
-        cluster.redis.signal('SIGCONT');
-        return '';
-      },
-      judge: ({ before, after }) => findLostFrames(before, after),
-    });
+    const scene = { settings, cluster, callers, run, watch };
+    if (settings.events.includes('servers')) await disturbServers(scene);
+    if (settings.events.includes('store')) await disturbStore(scene);
     return outcomes;
   } finally {
     await run.stop();
@@ -173,6 +66,135 @@ export async function prove(settings: ProofSettings): Promise<readonly Outcome[]
     await cluster.stop();
     await reference.close();
   }
+}
+
+interface Scene {
+  readonly settings: ProofSettings;
+  readonly cluster: Cluster;
+  readonly callers: readonly Caller[];
+  readonly run: Run;
+  readonly watch: (event: Event) => Promise<void>;
+}
+
+/** Servers die, come back, are restarted and become more. */
+async function disturbServers({ settings, cluster, callers, watch }: Scene): Promise<void> {
+  let victim = busiest(cluster);
+  let dead = '';
+
+  await watch({
+    name: 'a server is killed',
+    act: async () => {
+      victim = busiest(cluster);
+      dead = cluster.ownerOf(victim);
+      const own = cluster.sessionsOf(victim);
+      await victim.process!.kill();
+      await cluster.proxy.waitFor(victim.name, 'isDown');
+      return `it had ${own} of ${callers.length} sessions`;
+    },
+    judge: ({ moves, before, after, downs }) => {
+      const left = [...after].filter(([, { owner }]) => owner === dead).map(([id]) => id);
+      return [
+        ...left.map((id) => `the dead server still has session ${id}`),
+        ...findLostFrames(before, after),
+        // A server that was late for other reasons loses sessions as well.
+        ...(downs.every((name) => name === victim.name) ? onlyOnceFrom(dead, moves) : []),
+      ];
+    },
+  });
+
+  await watch({
+    name: 'the server comes back',
+    act: async () => {
+      await cluster.startServer(victim);
+      return '';
+    },
+    judge: ({ moves, before, after, downs }) => [
+      ...findLostFrames(before, after),
+      ...(downs.length === 0 ? onlyOnceTo(cluster.ownerOf(victim), moves) : []),
+    ],
+  });
+
+  let slowestNoticeMs = 0;
+  await watch({
+    name: 'servers are restarted, one after the other',
+    act: async () => {
+      const places = cluster.running.slice(0, settings.restarts);
+      for (const place of places) {
+        const noticed = cluster.proxy.waitFor(place.name, 'isDown');
+        const stopped = place.process!.stop();
+        slowestNoticeMs = Math.max(slowestNoticeMs, await noticed);
+        await stopped;
+        await cluster.startServer(place);
+      }
+      return `${places.length} of ${settings.workers}; the proxy knew after ${Math.round(slowestNoticeMs)} ms at most`;
+    },
+    judge: ({ retried, refusedByStore, before, after }) => [
+      ...findLostFrames(before, after),
+      // A proxy that knows too late sends requests to a server that drains. Half of the notice is for those that are under way.
+      ...(retried > refusedByStore && slowestNoticeMs < DRAIN_NOTICE_MS / 2 ? [`${retried} attempts failed`] : []),
+    ],
+  });
+
+  await watch({
+    name: 'one more server',
+    act: async () => {
+      const more = cluster.places.at(-1)!;
+      await cluster.startServer(more);
+      return '';
+    },
+    judge: ({ moves, before, after, downs }) => [
+      ...findLostFrames(before, after),
+      ...(downs.length === 0 ? onlyOnceTo(cluster.ownerOf(cluster.places.at(-1)!), moves) : []),
+    ],
+  });
+}
+
+/** The store dies, is out of reach of one server, and stands still. */
+async function disturbStore({ cluster, callers, run, watch }: Scene): Promise<void> {
+  let victim = busiest(cluster);
+
+  await watch({
+    name: 'the store is killed, and started after a second',
+    act: async () => {
+      await cluster.redis.kill();
+      await sleep(1000);
+      await cluster.redis.restart();
+      return '';
+    },
+    // What the store loses, its servers write again. The callers see it if one is missing.
+    judge: () => [],
+  });
+
+  let left = 0;
+  await watch({
+    name: 'a server loses the store, until the proxy knows',
+    act: async () => {
+      victim = busiest(cluster);
+      const own = cluster.sessionsOf(victim);
+      victim.wire.cut();
+      // The first question that the store does not answer in time tells; then it is not ready, and its sessions go elsewhere.
+      await cluster.proxy.waitFor(victim.name, 'isDown');
+      await run.untilAnswered();
+      left = cluster.sessionsOf(victim);
+      victim.wire.mend();
+      return `it had ${own} of ${callers.length} sessions`;
+    },
+    judge: ({ before, after }) => [
+      ...findLostFrames(before, after),
+      ...(left > 0 ? [`${left} sessions stayed with a server that could not write them`] : []),
+    ],
+  });
+
+  await watch({
+    name: 'the store stands still for a second',
+    act: async () => {
+      cluster.redis.signal('SIGSTOP');
+      await sleep(1000);
+      cluster.redis.signal('SIGCONT');
+      return '';
+    },
+    judge: ({ before, after }) => findLostFrames(before, after),
+  });
 }
 
 /** The server that runs and has the most sessions: at least one, where there are sessions. */

@@ -1,0 +1,22 @@
+import t from 'tap';
+import { lacksCluster } from '../../../bench/cluster/cluster.js';
+import { describe, prove } from '../../../bench/cluster/proof.js';
+
+/** `npm run cluster` at length, its second half; here as short as every event allows. Times are shown and not judged. */
+
+// A machine that does much else takes minutes; nothing is judged by time.
+t.setTimeout(300_000);
+
+t.test('what happens to the store of a cluster costs no frame', { skip: lacksCluster }, async (t) => {
+  const outcomes = await prove({
+    workers: 3,
+    sessions: 2,
+    seconds: 0.2,
+    restarts: 2,
+    events: ['store'],
+    redis: ['--appendonly', 'yes', '--appendfsync', 'everysec'],
+    tell: (line) => t.comment(line),
+  });
+  t.equal(outcomes.length, 4);
+  for (const outcome of outcomes) t.same(outcome.faults, [], describe(outcome));
+});
