@@ -10,6 +10,8 @@ export interface ServerSettings {
   readonly engine: 'cpu' | 'webgpu';
   /** folder of the build to start: src/cli/main.js in it; this very build when absent */
   readonly build?: string | undefined;
+  /** path of what to start in place of the program of the build: the same service, composed otherwise */
+  readonly program?: string;
   readonly environment?: Readonly<Record<string, string>>;
   /** command line that becomes the service's, with the service's appended */
   readonly launcher?: readonly string[];
@@ -58,7 +60,8 @@ export class ServerProcess {
 
   /** Resolves when the service accepts requests. @throws Error with its log when it ends before */
   static async start(settings: ServerSettings): Promise<ServerProcess> {
-    const main = join(settings.build ?? fileURLToPath(new URL('../../', import.meta.url)), 'src', 'cli', 'main.js');
+    const build = settings.build ?? fileURLToPath(new URL('../../', import.meta.url));
+    const main = settings.program ?? join(build, 'src', 'cli', 'main.js');
     const own = [process.execPath, '--import', ORPHAN_GUARD, main, 'serve'];
     const [command, ...args] = [...(settings.launcher ?? []), ...own] as [string, ...string[]];
     const child = spawn(command, args, {

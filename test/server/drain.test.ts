@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { makeSwap } from '../../bench/load/cloth.js';
-import { readHoldings } from '../../bench/load/gauges.js';
+import { readHoldings, settleHoldings } from '../../bench/load/gauges.js';
 import { ServerProcess } from '../../bench/prove/server.js';
 import { GrpcClient, readStep } from '../../src/load/grpc-client.js';
 import { HttpClient } from '../../src/load/http-client.js';
@@ -39,6 +40,7 @@ const CUT = { status: DEADLINE, warnings: ['SERVER_SHUTS_DOWN'] };
 t.test('SIGTERM: steps that run return their safe states, the rest is refused, and nobody sees a reset', async (t) => {
   const server = await ServerProcess.start({
     engine: 'cpu',
+    program: fileURLToPath(new URL('./patient-service.js', import.meta.url)),
     environment: { INTERSTICE_DRAIN_SECONDS: '0.2', INTERSTICE_THREADS: '5', INTERSTICE_CORES: '1' },
   });
   t.teardown(() => server.kill());
@@ -56,6 +58,14 @@ t.test('SIGTERM: steps that run return their safe states, the rest is refused, a
   };
   const ids = await Promise.all([open(), open(), open()]);
   const [byHttp, byCall, byStream] = ids as [string, string, string];
+  const whole = encodeMessage('ResolveRequest', { ...swap, target: { data: target, scalar: 'FLOAT32' } });
+  // The threads of resolves are started: what has not begun when the time is over has no state to return.
+  const stop = new AbortController();
+  const begun = [1, 2].map(() => grpc.call('Resolve', whole, undefined, stop.signal));
+  await untilAtWork(server, 2, 0);
+  stop.abort();
+  await Promise.all(begun);
+  await settleHoldings(server);
 
   const step = http[0]!.post(`/v1/sessions/${byHttp}/steps`, stepMessage(byHttp, target), PROTOBUF);
   const call = grpc.call('Step', stepMessage(byCall, target), byCall);
@@ -66,7 +76,6 @@ t.test('SIGTERM: steps that run return their safe states, the rest is refused, a
   stream.write(stepMessage(byStream, target));
   // Each on the home lane of its session; the others take the lanes that are free then.
   await untilAtWork(server, 3, 0);
-  const whole = encodeMessage('ResolveRequest', { ...swap, target: { data: target, scalar: 'FLOAT32' } });
   const resolve = grpc.call('Resolve', whole);
   const hard = http[1]!.post('/v1/resolve', whole, PROTOBUF, {
     'interstice-time-budget-ms': '300000',
