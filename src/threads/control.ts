@@ -34,36 +34,41 @@ export const MAX_SLOTS = MAX_HELPERS + 1;
 
 export const BOARD_WORDS = BOARD.ended + MAX_HELPERS;
 
+/** Words that threads write at the same time lie this far apart: a core takes whole lines of memory, two at once, from the others. */
+const APART = 32;
+
 /** The control block: int32 words, then float64 arguments. */
 export const CONTROL = {
+  // Claiming:
   next: 0,
   limit: 1,
-  /** claimed chunks of the run that have ended; the asking thread waits on it */
-  done: 2,
   /** first ticket of the run */
-  base: 3,
-  /** index of the stage's definition */
-  definition: 4,
-  items: 5,
-  chunk: 6,
-  /** messages that a helper must have read before it computes */
-  messages: 7,
-  /** 1 = the thread has work of its own */
-  busy: 8,
-  /** 1 = the thread asks no more */
-  gone: 9,
-  /** 1 = chunks of the run wait for their turn, see {@link awaitTurn} */
-  ordered: 10,
+  base: 2,
+  /** claimed chunks of the run that have ended; the asking thread waits on it */
+  done: APART,
   /** chunks of an ordered run that have ended, whoever computed them; who waits for a turn waits on it */
-  ended: 11,
-  /** 1 = the rest of an ordered run is not computed */
-  abandoned: 12,
+  ended: 2 * APART,
   /** threads that sleep, or are about to, until `done` or `ended` changes: where there is none nobody is woken, which takes a lock */
-  sleepers: 13,
+  sleepers: 3 * APART,
+  // What is seldom written:
+  /** index of the stage's definition */
+  definition: 4 * APART,
+  items: 4 * APART + 1,
+  chunk: 4 * APART + 2,
+  /** messages that a helper must have read before it computes */
+  messages: 4 * APART + 3,
+  /** 1 = the thread has work of its own */
+  busy: 4 * APART + 4,
+  /** 1 = the thread asks no more */
+  gone: 4 * APART + 5,
+  /** 1 = chunks of the run wait for their turn, see {@link awaitTurn} */
+  ordered: 4 * APART + 6,
+  /** 1 = the rest of an ordered run is not computed */
+  abandoned: 4 * APART + 7,
   /** one word a slot: 1 + chunk that the helper computes; 0 = none */
-  held: 16,
+  held: 5 * APART,
   /** one word a slot: 1 + chunk that the helper gave back, unfinished */
-  returned: 16 + MAX_SLOTS,
+  returned: 5 * APART + MAX_SLOTS,
 } as const;
 
 const CONTROL_WORDS = CONTROL.returned + MAX_SLOTS;
@@ -99,8 +104,14 @@ export function claim(words: Int32Array): number {
   }
 }
 
-/** Looks at a turn before a thread sleeps: some ten microseconds, more than most turns take. */
+/** Looks at a word before a thread sleeps: some ten microseconds, more than most turns take, and less than it takes to be woken. */
 const SPINS = 2000;
+
+/** Looks at a word for some ten microseconds. @returns whether it has changed */
+export function changesSoon(words: Int32Array, at: number, value: number): boolean {
+  for (let looks = 0; looks < SPINS; looks++) if (Atomics.load(words, at) !== value) return true;
+  return false;
+}
 
 /** Milliseconds between two looks of a thread that sleeps before its turn. */
 export const TURN_INTERVAL = 5;

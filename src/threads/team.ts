@@ -4,6 +4,7 @@ import {
   BOARD,
   CONTROL,
   type Control,
+  changesSoon,
   claim,
   endTurn,
   type HelperMessage,
@@ -256,7 +257,9 @@ export class Team {
       const done = Atomics.load(words, CONTROL.done);
       if (done === chunks) return;
       onWake();
-      if (sleep(words, CONTROL.done, done, LOOK_INTERVAL)) looks = 0;
+      // Most often a helper is about to end its last chunk.
+      if (changesSoon(words, CONTROL.done, done)) looks = 0;
+      else if (sleep(words, CONTROL.done, done, LOOK_INTERVAL)) looks = 0;
       else if (++looks >= MAX_IDLE_LOOKS || this.#hasLostHelper(words)) this.#lose();
     }
   }

@@ -1,7 +1,24 @@
-import { COMPLETE_EVERY, MAX_MOMENTUM } from '../constants.js';
-import type { ShapeLimits } from './shape-limits.js';
+import { COMPLETE_EVERY } from '../constants.js';
+import { ActingItems } from './acting-items.js';
+import type { EdgeLimits } from './edge-limits.js';
+import { MOMENTUM } from './momentum.js';
+import type { StrainLimits } from './strain-limits.js';
+import { NO_EDGES } from './sweep-edges.js';
+import { PART, SweepPlan } from './sweep-plan.js';
+import { NO_ROWS } from './sweep-rows.js';
+import { runSweeps, type SweepNumbers, type SweptArrays } from './sweep-run.js';
 import type { WarmContacts } from './warm-contacts.js';
 import type { Scratch } from './workspace.js';
+
+/** A contact closer to its offset than this many δ takes part in every sweep; the others are looked at now and then. */
+const NEAR_CONTACT = 0.1;
+
+/** What sweeps keep in shape (shape-limits.ts). */
+export interface SweptLimits {
+  readonly edges?: EdgeLimits | undefined;
+  readonly strains?: StrainLimits | undefined;
+  wantsMoreSweeps?(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean;
+}
 
 /**
  * Projected Gauss-Seidel sweeps over limits of edges and strains, and contacts, extrapolated (Nesterov). y is linear in the multipliers, so
@@ -10,27 +27,33 @@ import type { Scratch } from './workspace.js';
  * sweep began with. Without that restart the iteration diverges.
  *
  * Vertices that no acting row touches keep their y in these sweeps, so only touched ones are stored and compared.
+ *
+ * All sweeps between two complete ones, with the momentum between them, are one run of chunks in turns, so that threads meet as rarely as
+ * the order allows. Strains are swept by one thread, between edges and contacts: where there are some, a sweep is two runs.
  */
 export class AcceleratedSweeps {
   readonly #inverseMass: Float32Array;
+  readonly #scratch: Scratch;
   /** float32[3·V] y before the first sweep */
   readonly #first: Float32Array;
-  /** float32[3·count] of the touched vertices: y after the sweep before; y that the sweep began with */
-  readonly #last: Float32Array;
-  readonly #from: Float32Array;
+  readonly #lastY: Float32Array;
+  readonly #fromY: Float32Array;
   /** uint32[count] vertices of acting rows, and uint8[V] their marks */
   readonly #touched: Uint32Array;
   readonly #isTouched: Uint8Array;
+  readonly #momentum: Float64Array;
   #count = 0;
 
   constructor(inverseMass: Float32Array, scratch: Scratch) {
     const vertices = inverseMass.length;
     this.#inverseMass = inverseMass;
+    this.#scratch = scratch;
     this.#first = scratch.float32('y before the sweeps', 3 * vertices);
-    this.#last = scratch.float32('y after the last sweep', 3 * vertices);
-    this.#from = scratch.float32('y before the sweep', 3 * vertices);
+    this.#lastY = scratch.float32('y after the last sweep', 3 * vertices);
+    this.#fromY = scratch.float32('y before the sweep', 3 * vertices);
     this.#touched = scratch.uint32('touched vertices', vertices);
     this.#isTouched = scratch.uint8('touched', vertices);
+    this.#momentum = scratch.float64('momentum', MOMENTUM.words);
   }
 
   /**
@@ -41,15 +64,12 @@ export class AcceleratedSweeps {
    * @param options.slack shortens every edge limit, engine units
    * @param options.sweeps how many, and how many more each time that the limits want more
    * @param options.mostExcess squared engine units: what edges over their limits may add up to, or there are more sweeps; absent = anything
-   * @param options.pulse called between sweeps; may throw, and y is then undefined
+   * @param options.pulse called at short intervals; may throw, and y is then undefined
    */
   run(
     x: Float32Array,
     y: Float32Array,
-    limits:
-      | (Pick<ShapeLimits, 'sweep' | 'extrapolate' | 'forEachActiveVertex'> &
-          Partial<Pick<ShapeLimits, 'wantsMoreSweeps'>>)
-      | undefined,
+    limits: SweptLimits | undefined,
     contacts: WarmContacts | undefined,
     options: {
       readonly sweeps: number;
@@ -59,34 +79,86 @@ export class AcceleratedSweeps {
       readonly pulse?: (() => void) | undefined;
     },
   ): void {
-    const { sweeps, delta, slack, mostExcess = Number.POSITIVE_INFINITY, pulse } = options;
+    const { sweeps, delta, slack, mostExcess = Number.POSITIVE_INFINITY, pulse = () => {} } = options;
     this.#first.set(y);
     this.#isTouched.fill(0);
     this.#count = 0;
-    const touch = (v: number): void => this.#touch(v);
+    this.#momentum.fill(0);
+    const swept = this.#prepare(x, y, limits, contacts);
+    const numbers = { near: NEAR_CONTACT * delta, slack, pulse };
     let end = sweeps;
-    for (let n = 0, k = 0; n < end; n++, k++) {
-      if (n > 0) pulse?.();
+    for (let n = 0; n < end; ) {
       const isComplete = n % COMPLETE_EVERY === 0;
-      limits?.sweep(y, isComplete, slack);
-      contacts?.sweep(x, y, isComplete, delta);
-      if (isComplete) {
-        limits?.forEachActiveVertex(touch);
-        contacts?.forEachActiveVertex(touch);
+      const times = isComplete ? 1 : Math.min(end - n, COMPLETE_EVERY - (n % COMPLETE_EVERY));
+      this.#sweep(swept, { ...numbers, isComplete, times, hasMomentum: n > 0 });
+      n += times;
+      // After the last one there is no momentum: its y satisfies the rows as well as they can be.
+      if (n === end && limits?.wantsMoreSweeps?.(x, y, end / sweeps, mostExcess)) end += sweeps;
+    }
+  }
+
+  #prepare(
+    x: Float32Array,
+    y: Float32Array,
+    limits: SweptLimits | undefined,
+    contacts: WarmContacts | undefined,
+  ): Swept {
+    const edges = limits?.edges?.rows ?? NO_EDGES;
+    const rows = contacts?.rows ?? NO_ROWS;
+    const actingEdges = new ActingItems(this.#scratch.uint32('edge limits that act', edges.arrays.limit.length));
+    const acting = new ActingItems(this.#scratch.uint32('contacts that act', rows.arrays.lambda.length));
+    return {
+      ...{ edges, rows, actingEdges, acting, strains: limits?.strains },
+      arrays: {
+        ...{ x, y, ...edges.arrays, ...rows.arrays, actingEdges: actingEdges.list, acting: acting.list },
+        ...{ touched: this.#touched, lastY: this.#lastY, fromY: this.#fromY, momentum: this.#momentum },
+      },
+    };
+  }
+
+  /** A complete sweep, or some sweeps over what acts; with a step of the momentum before the first one, or not. */
+  #sweep(swept: Swept, how: How): void {
+    const { edges, rows, actingEdges, acting, strains, arrays } = swept;
+    const { isComplete, near, slack, times, hasMomentum, pulse } = how;
+    const numbers: SweepNumbers = { isComplete: isComplete ? 1 : 0, near, slack };
+    const run = (plan: SweepPlan): Int32Array => runSweeps(plan, arrays, numbers, this.#scratch, pulse);
+    const [sweptEdges, sweptRows] = isComplete ? [edges, rows] : [actingEdges, acting];
+    for (let n = 0; n < (strains ? times : 1); n++) {
+      const plan = new SweepPlan();
+      if (hasMomentum) plan.addMomentum(this.#count, actingEdges.count, acting.count);
+      plan.addColours(PART.EDGES, sweptEdges);
+      if (strains) {
+        const counts = run(plan);
+        if (isComplete) actingEdges.gather(PART.EDGES, plan, counts, edges);
+        if (hasMomentum) strains.extrapolate(this.#momentum[MOMENTUM.beta]);
+        strains.sweep(arrays.y, isComplete, slack);
+        const last = new SweepPlan();
+        last.addColours(PART.CONTACTS, sweptRows);
+        const found = run(last);
+        if (isComplete) acting.gather(PART.CONTACTS, last, found, rows);
+        continue;
       }
-      // The last one is not extrapolated: its y satisfies the rows as well as they can be.
-      if (n === end - 1) {
-        if (!limits?.wantsMoreSweeps?.(x, y, end / sweeps, mostExcess)) break;
-        end += sweeps;
-      }
-      let beta = momentumOf(k);
-      if (this.#extrapolate(y, beta)) {
-        this.#stay(y);
-        k = 0;
-        beta = 0;
-      }
-      limits?.extrapolate(beta);
-      contacts?.extrapolate(beta);
+      plan.addColours(PART.CONTACTS, sweptRows);
+      plan.repeat(times);
+      const counts = run(plan);
+      if (!isComplete) continue;
+      actingEdges.gather(PART.EDGES, plan, counts, edges);
+      acting.gather(PART.CONTACTS, plan, counts, rows);
+    }
+    if (isComplete) this.#touchActing(swept);
+  }
+
+  /** Takes up the vertices of what acts. */
+  #touchActing({ arrays, actingEdges, acting, strains }: Swept): void {
+    const { ends, corner } = arrays;
+    for (let a = 0; a < actingEdges.count; a++) {
+      const n = 2 * actingEdges.list[a];
+      this.#touch(ends[n]);
+      this.#touch(ends[n + 1]);
+    }
+    strains?.forEachActiveVertex((v) => this.#touch(v));
+    for (let a = 0; a < acting.count; a++) {
+      for (let s = 4 * acting.list[a], end = s + 4; s < end; s++) this.#touch(corner[s] / 3);
     }
   }
 
@@ -95,51 +167,29 @@ export class AcceleratedSweeps {
     this.#isTouched[v] = 1;
     const q = 3 * this.#count;
     for (let c = 0; c < 3; c++) {
-      this.#last[q + c] = this.#first[3 * v + c];
-      this.#from[q + c] = this.#first[3 * v + c];
+      this.#lastY[q + c] = this.#first[3 * v + c];
+      this.#fromY[q + c] = this.#first[3 * v + c];
     }
     this.#touched[this.#count++] = v;
   }
-
-  /** y and what is kept of it, for the next sweep. @returns whether the momentum points away from where the sweep went */
-  #extrapolate(y: Float32Array, beta: number): boolean {
-    const touched = this.#touched;
-    const last = this.#last;
-    const from = this.#from;
-    const end = 3 * this.#count;
-    let sum = 0;
-    for (let n = 0, q = 0; q < end; n++, q += 3) {
-      const k = 3 * touched[n];
-      for (let c = 0; c < 3; c++) {
-        const now = y[k + c];
-        const by = now - last[q + c];
-        sum += (from[q + c] - now) * by;
-        const ahead = Math.fround(now + beta * by);
-        y[k + c] = ahead;
-        from[q + c] = ahead;
-        last[q + c] = now;
-      }
-    }
-    return sum > 0;
-  }
-
-  /** Takes the momentum back: z + β (z − z_last) with β = 0, which is z unless numbers have overflown. */
-  #stay(y: Float32Array): void {
-    const touched = this.#touched;
-    const last = this.#last;
-    const from = this.#from;
-    const end = 3 * this.#count;
-    for (let n = 0, q = 0; q < end; n++, q += 3) {
-      const k = 3 * touched[n];
-      for (let c = 0; c < 3; c++) {
-        const now = last[q + c];
-        y[k + c] = now + 0 * (y[k + c] - now);
-        from[q + c] = y[k + c];
-      }
-    }
-  }
 }
 
-function momentumOf(k: number): number {
-  return Math.min(MAX_MOMENTUM, k / (k + 3));
+/** What is swept in a step. */
+interface Swept {
+  readonly edges: EdgeLimits['rows'];
+  readonly rows: WarmContacts['rows'];
+  readonly actingEdges: ActingItems;
+  readonly acting: ActingItems;
+  readonly strains: StrainLimits | undefined;
+  readonly arrays: Omit<SweptArrays, 'sums'>;
+}
+
+interface How {
+  readonly isComplete: boolean;
+  readonly near: number;
+  readonly slack: number;
+  /** sweeps, 1 if complete */
+  readonly times: number;
+  readonly hasMomentum: boolean;
+  readonly pulse: () => void;
 }

@@ -1,4 +1,6 @@
-import { HOLD_BACK_PASSES, NEAR_LIMIT } from '../constants.js';
+import { HOLD_BACK_PASSES } from '../constants.js';
+import type { EdgeRows } from './sweep-edges.js';
+import type { Coloured } from './sweep-plan.js';
 import { SweepRounds } from './sweep-rounds.js';
 import type { Scratch } from './workspace.js';
 
@@ -24,18 +26,18 @@ export class EdgeLimits {
   /** float32[3·n] c, and c after the sweep before */
   readonly #push: Float32Array;
   readonly #last: Float32Array;
-  readonly #active: Uint32Array;
-  #activeCount = 0;
+  /** in sweep order */
+  readonly rows: EdgeRows;
   readonly #rounds = new SweepRounds();
 
   /**
-   * @param ends uint32[2·n], in sweep order
+   * @param edges uint32[2·n] their ends, in sweep order, and their colours
    * @param sigma σ > 1
    * @param hasLimit whether the edge of these ends has a limit; absent = all have
    * @param lengthOf L of edge n by its length in the target, engine units; absent = that length
    */
   constructor(
-    ends: Uint32Array,
+    { ends, offsets, colours }: { readonly ends: Uint32Array } & Coloured,
     inverseMass: Float32Array,
     target: Float32Array,
     sigma: number,
@@ -49,7 +51,12 @@ export class EdgeLimits {
     this.#limit = scratch.float32('edge limits', count);
     this.#push = scratch.float32('edge limit multipliers', 3 * count).fill(0);
     this.#last = scratch.float32('edge limit multipliers before', 3 * count);
-    this.#active = scratch.uint32('edge limits that act', count);
+    const masses = scratch.float32('edge inverse masses', 2 * count);
+    for (let k = 0; k < 2 * count; k++) masses[k] = inverseMass[ends[k]];
+    const shared = scratch.uint32('edge ends', 2 * count);
+    shared.set(ends);
+    const arrays = { ends: shared, masses, limit: this.#limit, push: this.#push, lastPush: this.#last };
+    this.rows = { offsets, colours, arrays };
     for (let n = 0; n < count; n++) {
       const inTarget = Math.sqrt(this.#squaredLength(target, n));
       const length = lengthOf ? lengthOf(n, inTarget) : inTarget;
@@ -84,17 +91,6 @@ export class EdgeLimits {
   }
 
   /**
-   * One sweep over y.
-   *
-   * @param isComplete look at every edge, and settle which ones act until the next complete sweep
-   * @param slack shortens every limit, engine units
-   */
-  sweep(y: Float32Array, isComplete: boolean, slack: number): void {
-    const acting = this.#projectAll(y, isComplete, slack);
-    if (isComplete) this.#activeCount = acting;
-  }
-
-  /**
    * Whether the sweeps of a step should go on: y is over its limits by more than it may be, and another round may bring it nearer to them.
    *
    * @param rounds so far, from 1
@@ -104,36 +100,6 @@ export class EdgeLimits {
     if (most === Number.POSITIVE_INFINITY) return false;
     const excess = this.excess(y);
     return this.#rounds.mayFall(excess, rounds) && excess > most;
-  }
-
-  /** c ← c + β (c − c_last), for the edges that act. */
-  extrapolate(beta: number): void {
-    const push = this.#push;
-    const last = this.#last;
-    const active = this.#active;
-    const count = this.#activeCount;
-    for (let a = 0; a < count; a++) {
-      const q = 3 * active[a];
-      const x = push[q];
-      const y = push[q + 1];
-      const z = push[q + 2];
-      push[q] = x + beta * (x - last[q]);
-      push[q + 1] = y + beta * (y - last[q + 1]);
-      push[q + 2] = z + beta * (z - last[q + 2]);
-      last[q] = x;
-      last[q + 1] = y;
-      last[q + 2] = z;
-    }
-  }
-
-  /** The ends of the edges that act. */
-  forEachActiveVertex(visit: (v: number) => void): void {
-    const ends = this.#ends;
-    const active = this.#active;
-    for (let a = 0; a < this.#activeCount; a++) {
-      visit(ends[2 * active[a]]);
-      visit(ends[2 * active[a] + 1]);
-    }
   }
 
   /** Marks the neighbours of the marked vertices as well. @param marks uint8[V] 1 = marked */
@@ -191,64 +157,6 @@ export class EdgeLimits {
       }
       if (!isShortened) return;
     }
-  }
-
-  /**
-   * Projects every edge, or those that act, one after the other.
-   *
-   * @returns after a look at every edge, how many act: those that push, have been projected, or are near their limit
-   */
-  #projectAll(y: Float32Array, isComplete: boolean, slack: number): number {
-    const limits = this.#limit;
-    const push = this.#push;
-    const ends = this.#ends;
-    const w = this.#inverseMass;
-    const active = this.#active;
-    const count = isComplete ? limits.length : this.#activeCount;
-    let acting = 0;
-    for (let k = 0; k < count; k++) {
-      const n = isComplete ? k : active[k];
-      if (limits[n] < 0) continue;
-      const limit = Math.max(0, limits[n] - slack);
-      const q = 3 * n;
-      const i = ends[2 * n];
-      const j = ends[2 * n + 1];
-      const p = 3 * i;
-      const r = 3 * j;
-      const ex = y[p] - y[r];
-      const ey = y[p + 1] - y[r + 1];
-      const ez = y[p + 2] - y[r + 2];
-      const squared = ex * ex + ey * ey + ez * ez;
-      const px = push[q];
-      const py = push[q + 1];
-      const pz = push[q + 2];
-      if (squared <= limit * limit && px === 0 && py === 0 && pz === 0) {
-        if (isComplete && squared > NEAR_LIMIT * NEAR_LIMIT * limit * limit) active[acting++] = n;
-        continue;
-      }
-      if (isComplete) active[acting++] = n;
-      const wi = w[i];
-      const wj = w[j];
-      const both = wi + wj;
-      const dx = ex + both * px;
-      const dy = ey + both * py;
-      const dz = ez + both * pz;
-      const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
-      const f = length > limit ? (1 - limit / length) / both : 0;
-      const cx = f * dx - px;
-      const cy = f * dy - py;
-      const cz = f * dz - pz;
-      push[q] = px + cx;
-      push[q + 1] = py + cy;
-      push[q + 2] = pz + cz;
-      y[p] -= wi * cx;
-      y[p + 1] -= wi * cy;
-      y[p + 2] -= wi * cz;
-      y[r] += wj * cx;
-      y[r + 1] += wj * cy;
-      y[r + 2] += wj * cz;
-    }
-    return acting;
   }
 
   #squaredLength(x: Float32Array, n: number): number {

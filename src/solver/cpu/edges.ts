@@ -14,6 +14,8 @@ import { Scratch } from './workspace.js';
  */
 export class EdgeLengths {
   readonly colours: number;
+  /** edges of colour c: offsets[c] … offsets[c + 1] − 1 */
+  readonly offsets: Uint32Array;
   readonly #inverseMass: Float32Array;
   /** uint32[2·n] vertices, in sweep order, of the contact edges and inner edges with a dynamic vertex */
   readonly ends: Uint32Array;
@@ -28,8 +30,9 @@ export class EdgeLengths {
   constructor(mesh: CollisionMesh) {
     this.#inverseMass = mesh.inverseMasses;
     const { ends: corner, rest } = movableEdges(mesh);
-    const { colours, order } = colourEdges(corner, mesh.inverseMasses);
+    const { colours, offsets, order } = colourEdges(corner, mesh.inverseMasses);
     this.colours = colours;
+    this.offsets = offsets;
     this.ends = new Uint32Array(corner.length);
     order.forEach((e, n) => {
       this.ends[2 * n] = corner[2 * e];
@@ -40,7 +43,7 @@ export class EdgeLengths {
 
   /** Bytes kept between requests. */
   get bytes(): number {
-    return this.ends.byteLength + (this.#rest?.byteLength ?? 0);
+    return this.ends.byteLength + this.offsets.byteLength + (this.#rest?.byteLength ?? 0);
   }
 
   /** Whether edges have lengths at rest. */

@@ -9,12 +9,12 @@ import type { Scratch } from './workspace.js';
 
 /** What keeps elements in shape during the pull-back: limits of edge lengths, then of strains. */
 export class ShapeLimits {
-  readonly #edges: EdgeLimits | undefined;
-  readonly #strains: StrainLimits | undefined;
+  readonly edges: EdgeLimits | undefined;
+  readonly strains: StrainLimits | undefined;
 
   private constructor(edges: EdgeLimits | undefined, strains: StrainLimits | undefined) {
-    this.#edges = edges;
-    this.#strains = strains;
+    this.edges = edges;
+    this.strains = strains;
   }
 
   /**
@@ -36,7 +36,7 @@ export class ShapeLimits {
       ? (n: number, inTarget: number): number => lengths.lengthOf(n, inTarget, scale)
       : undefined;
     const edges =
-      lengths && new EdgeLimits(lengths.ends, inverseMasses, target, sigma, scratch, limitOfEdges(mesh), lengthOf);
+      lengths && new EdgeLimits(lengths, inverseMasses, target, sigma, scratch, limitOfEdges(mesh), lengthOf);
     const elements = strainElementsOf(mesh, settings.scale);
     const strains = elements && new StrainLimits(elements, inverseMasses, longest, scratch);
     return edges || strains ? new ShapeLimits(edges, strains) : undefined;
@@ -44,43 +44,33 @@ export class ShapeLimits {
 
   /** Settles the shares of the way to y* that vertices take (ComponentShares.settlePaces). @param paceOf the share of a vertex by itself */
   settlePaces(paceOf: (v: number) => number): void {
-    this.#strains?.shares.settlePaces(paceOf);
+    this.strains?.shares.settlePaces(paceOf);
   }
 
   /** The share of a vertex in strained elements; undefined = it goes by itself. */
   paceOf(v: number): number | undefined {
-    return this.#strains?.shares.paceOf(v);
+    return this.strains?.shares.paceOf(v);
   }
 
   /** Multipliers 0. */
   reset(): void {
-    this.#edges?.reset();
-    this.#strains?.reset();
+    this.edges?.reset();
+    this.strains?.reset();
   }
 
   /** Begins the sweeps of a step for strains, before any other row has moved y (StrainLimits.begin). */
   beginStrains(x: Float32Array, y: Float32Array): void {
-    this.#strains?.begin(x, y);
+    this.strains?.begin(x, y);
   }
 
   /** And for edges, with this share of the multipliers of the last step. */
   beginEdges(y: Float32Array, share: number): void {
-    this.#edges?.begin(y, share);
-  }
-
-  sweep(y: Float32Array, isComplete: boolean, slack: number): void {
-    this.#edges?.sweep(y, isComplete, slack);
-    this.#strains?.sweep(y, isComplete, slack);
-  }
-
-  extrapolate(beta: number): void {
-    this.#edges?.extrapolate(beta);
-    this.#strains?.extrapolate(beta);
+    this.edges?.begin(y, share);
   }
 
   /** After the sweeps of a step (ComponentShares.shortenMotions). */
   end(x: Float32Array, y: Float32Array): void {
-    this.#strains?.shares.shortenMotions(x, y);
+    this.strains?.shares.shortenMotions(x, y);
   }
 
   /**
@@ -90,34 +80,29 @@ export class ShapeLimits {
    * @param most what edges over their limits may add up to
    */
   wantsMoreSweeps(x: Float32Array, y: Float32Array, rounds: number, most: number): boolean {
-    if (this.#strains?.wantsMoreSweeps(x, y, rounds)) return true;
-    return this.#edges?.wantsMore(y, rounds, most) ?? false;
-  }
-
-  forEachActiveVertex(visit: (v: number) => void): void {
-    this.#edges?.forEachActiveVertex(visit);
-    this.#strains?.forEachActiveVertex(visit);
+    if (this.strains?.wantsMoreSweeps(x, y, rounds)) return true;
+    return this.edges?.wantsMore(y, rounds, most) ?? false;
   }
 
   /** Marks the neighbours of the marked vertices as well. @param marks uint8[V] 1 = marked */
   spread(marks: Uint8Array): void {
-    this.#edges?.spread(marks);
-    this.#strains?.spread(marks);
+    this.edges?.spread(marks);
+    this.strains?.spread(marks);
   }
 
   /** Whether there are limits of strains. */
   get hasStrains(): boolean {
-    return this.#strains !== undefined;
+    return this.strains !== undefined;
   }
 
   /** Sum of the squares of what exceeds a limit, squared engine units. */
   excess(x: Float32Array): number {
-    return (this.#edges?.excess(x) ?? 0) + (this.#strains?.excess(x) ?? 0);
+    return (this.edges?.excess(x) ?? 0) + (this.strains?.excess(x) ?? 0);
   }
 
   /** Lowers α of vertices whose edges would grow past their limits, or whose neighbours in an element are held. */
   holdBack(x: Float32Array, y: Float32Array, alpha: Float32Array): void {
-    this.#edges?.holdBack(x, y, alpha);
-    this.#strains?.holdBack(x, y, alpha);
+    this.edges?.holdBack(x, y, alpha);
+    this.strains?.holdBack(x, y, alpha);
   }
 }

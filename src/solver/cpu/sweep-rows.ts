@@ -1,44 +1,9 @@
 import { defineStage } from '../../threads/stage.js';
-import type { Colouring } from '../colouring.js';
+import type { Coloured } from './sweep-plan.js';
 
-/** Rows of a colour that a thread sweeps at a time: some microseconds, many times what it takes to wait for a turn. */
-const ROWS_A_TURN = 128;
-
-/** Nanoseconds of a row that is swept, and of one that is put into its place. */
-export const SWEEP_COST = 50;
+/** Nanoseconds of a row that is put into its place, and rows that a thread takes at a time. */
 export const ORDER_COST = 150;
 export const ORDER_CHUNK = 1024;
-
-/** How many chunks {@link planTurns} makes at most. */
-export function mostTurns({ colours }: Colouring, count: number): number {
-  return colours + Math.ceil(count / ROWS_A_TURN);
-}
-
-/**
- * Cuts a sweep into chunks. The rows of a colour share no vertex that can move, so they may be swept in any order, and at the
- * same time; a colour begins when the one before has ended. Colours too small to share follow each other in one chunk.
- *
- * @param starts uint32[chunks + 1] first row of each chunk
- * @param after uint32[chunks] the chunks before which of them must have ended, as a run takes it
- * @returns the number of chunks
- */
-export function planTurns({ offsets, colours }: Colouring, starts: Uint32Array, after: Uint32Array): number {
-  let chunks = 0;
-  let isSmall = false;
-  for (let c = 0; c < colours; c++) {
-    const size = offsets[c + 1] - offsets[c];
-    const parts = Math.max(1, Math.floor(size / ROWS_A_TURN));
-    if (parts === 1 && isSmall) continue;
-    isSmall = parts === 1;
-    const first = chunks;
-    for (let part = 0; part < parts; part++) {
-      starts[chunks] = offsets[c] + Math.floor((part * size) / parts);
-      after[chunks++] = first;
-    }
-  }
-  starts[chunks] = offsets[colours];
-  return chunks;
-}
 
 /** Rows in the order of the sweep, so that a sweep reads memory from end to end. */
 export interface SweepArrays {
@@ -55,6 +20,27 @@ export interface SweepArrays {
   /** float32[n] as in {@link Contacts} */
   readonly stiffness: Float32Array;
 }
+
+/** Contacts to be swept. */
+export interface ContactRows extends Coloured {
+  readonly arrays: SweepArrays & {
+    /** float32[n] λ after the sweep before */
+    readonly lastLambda: Float32Array;
+  };
+}
+
+export const NO_ROWS: ContactRows = {
+  ...{ offsets: [0], colours: 0 },
+  arrays: {
+    lambda: new Float32Array(0),
+    lastLambda: new Float32Array(0),
+    value: new Float32Array(0),
+    corner: new Int32Array(0),
+    jacobian: new Float32Array(0),
+    weight: new Float32Array(0),
+    stiffness: new Float32Array(0),
+  },
+};
 
 interface OrderArrays extends SweepArrays {
   /** uint32[n] row of each place */
@@ -99,86 +85,62 @@ function orderRows(arrays: OrderArrays, { share }: OrderNumbers, from: number, t
   }
 }
 
-interface SweepRun extends SweepArrays {
+/** What a sweep over contacts reads and writes besides its rows. */
+interface ContactSweep extends SweepArrays {
   readonly x: Float32Array;
   readonly y: Float32Array;
-  /** uint32[chunks + 1] of {@link planTurns}; places in `active` where that is read */
-  readonly starts: Uint32Array;
-  readonly after: Uint32Array;
   /** uint32[n] rows that act, ascending; a complete sweep fills it from the first row of each chunk on */
-  readonly active: Uint32Array;
-  /** int32[chunks] rows that act, by chunk: written by a complete sweep */
-  readonly counts: Int32Array;
+  readonly acting: Uint32Array;
 }
 
-interface SweepNumbers {
+interface ContactNumbers {
   readonly isComplete: number;
   /** a row with a value below this takes part although it does not push */
   readonly near: number;
 }
 
-/** One projected Gauss-Seidel sweep over y (warm-contacts.ts); its items are chunks, in turns. */
-export const SWEEP = defineStage(import.meta.url, 'sweep', sweepRows);
-
-function sweepRows(arrays: SweepRun, numbers: SweepNumbers, from: number, to: number): void {
-  const { x, y, lambda, value, corner, jacobian: j, weight, stiffness, starts, active, counts } = arrays;
+/**
+ * Projects the rows of a range one after the other, or of those that act.
+ *
+ * @returns after a look at every row, how many act: those that push, have pushed, or are near their offset
+ */
+export function sweepContacts(arrays: ContactSweep, numbers: ContactNumbers, first: number, end: number): number {
+  const { x, y, lambda, value, corner, jacobian: j, weight, stiffness, acting } = arrays;
   const { near } = numbers;
   const isComplete = numbers.isComplete === 1;
-  for (let chunk = from; chunk < to; chunk++) {
-    const end = starts[chunk + 1];
-    let acting = starts[chunk];
-    for (let a = starts[chunk]; a < end; a++) {
-      const r = isComplete ? a : active[a];
-      const c = 4 * r;
-      const q = 12 * r;
-      const k0 = corner[c];
-      const k1 = corner[c + 1];
-      const k2 = corner[c + 2];
-      const k3 = corner[c + 3];
-      let s = value[r];
-      s += j[q] * (y[k0] - x[k0]) + j[q + 1] * (y[k0 + 1] - x[k0 + 1]) + j[q + 2] * (y[k0 + 2] - x[k0 + 2]);
-      s += j[q + 3] * (y[k1] - x[k1]) + j[q + 4] * (y[k1 + 1] - x[k1 + 1]) + j[q + 5] * (y[k1 + 2] - x[k1 + 2]);
-      s += j[q + 6] * (y[k2] - x[k2]) + j[q + 7] * (y[k2 + 1] - x[k2 + 1]) + j[q + 8] * (y[k2 + 2] - x[k2 + 2]);
-      s += j[q + 9] * (y[k3] - x[k3]) + j[q + 10] * (y[k3 + 1] - x[k3 + 1]) + j[q + 11] * (y[k3 + 2] - x[k3 + 2]);
-      const old = lambda[r];
-      if (s >= 0 && old === 0) {
-        if (isComplete && s < near) active[acting++] = r;
-        continue;
-      }
-      if (isComplete) active[acting++] = r;
-      const next = Math.max(0, old - s / stiffness[r]);
-      if (next === old) continue;
-      lambda[r] = next;
-      const by = next - old;
-      for (let slot = 0; slot < 4; slot++) {
-        const push = weight[c + slot] * by;
-        if (push === 0) continue;
-        const k = corner[c + slot];
-        const at = q + 3 * slot;
-        y[k] += push * j[at];
-        y[k + 1] += push * j[at + 1];
-        y[k + 2] += push * j[at + 2];
-      }
+  let found = first;
+  for (let a = first; a < end; a++) {
+    const r = isComplete ? a : acting[a];
+    const c = 4 * r;
+    const q = 12 * r;
+    const k0 = corner[c];
+    const k1 = corner[c + 1];
+    const k2 = corner[c + 2];
+    const k3 = corner[c + 3];
+    let s = value[r];
+    s += j[q] * (y[k0] - x[k0]) + j[q + 1] * (y[k0 + 1] - x[k0 + 1]) + j[q + 2] * (y[k0 + 2] - x[k0 + 2]);
+    s += j[q + 3] * (y[k1] - x[k1]) + j[q + 4] * (y[k1 + 1] - x[k1 + 1]) + j[q + 5] * (y[k1 + 2] - x[k1 + 2]);
+    s += j[q + 6] * (y[k2] - x[k2]) + j[q + 7] * (y[k2 + 1] - x[k2 + 1]) + j[q + 8] * (y[k2 + 2] - x[k2 + 2]);
+    s += j[q + 9] * (y[k3] - x[k3]) + j[q + 10] * (y[k3 + 1] - x[k3 + 1]) + j[q + 11] * (y[k3 + 2] - x[k3 + 2]);
+    const old = lambda[r];
+    if (s >= 0 && old === 0) {
+      if (isComplete && s < near) acting[found++] = r;
+      continue;
     }
-    if (isComplete) counts[chunk] = acting - starts[chunk];
+    if (isComplete) acting[found++] = r;
+    const next = Math.max(0, old - s / stiffness[r]);
+    if (next === old) continue;
+    lambda[r] = next;
+    const by = next - old;
+    for (let slot = 0; slot < 4; slot++) {
+      const push = weight[c + slot] * by;
+      if (push === 0) continue;
+      const k = corner[c + slot];
+      const at = q + 3 * slot;
+      y[k] += push * j[at];
+      y[k + 1] += push * j[at + 1];
+      y[k + 2] += push * j[at + 2];
+    }
   }
-}
-
-/** After a complete sweep: what acts, without gaps. @param starts of the complete sweep @param to uint32[chunks + 1] the chunks in the list @returns rows that act */
-export function gatherActive(
-  active: Uint32Array,
-  counts: Int32Array,
-  starts: Uint32Array,
-  chunks: number,
-  to: Uint32Array,
-): number {
-  let count = 0;
-  for (let chunk = 0; chunk < chunks; chunk++) {
-    const first = starts[chunk];
-    to[chunk] = count;
-    if (first !== count) active.copyWithin(count, first, first + counts[chunk]);
-    count += counts[chunk];
-  }
-  to[chunks] = count;
-  return count;
+  return found - first;
 }

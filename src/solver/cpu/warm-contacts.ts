@@ -1,30 +1,8 @@
 import { team } from '../../threads/here.js';
 import type { Contacts } from './contacts.js';
 import type { PairSet } from './pair-set.js';
-import {
-  gatherActive,
-  mostTurns,
-  ORDER,
-  ORDER_CHUNK,
-  ORDER_COST,
-  planTurns,
-  SWEEP,
-  SWEEP_COST,
-  type SweepArrays,
-} from './sweep-rows.js';
+import { type ContactRows, NO_ROWS, ORDER, ORDER_CHUNK, ORDER_COST } from './sweep-rows.js';
 import type { Scratch } from './workspace.js';
-
-/** A contact closer to its offset than this many δ takes part in every sweep; the others are looked at now and then. */
-const NEAR_CONTACT = 0.1;
-
-const NO_ROWS: SweepArrays = {
-  lambda: new Float32Array(0),
-  value: new Float32Array(0),
-  corner: new Int32Array(0),
-  jacobian: new Float32Array(0),
-  weight: new Float32Array(0),
-  stiffness: new Float32Array(0),
-};
 
 /**
  * The contact rows of one step (contacts.ts) for the sweeps of the pull-back: c + J·(y − x) ≥ 0 with c = d − aim
@@ -33,18 +11,8 @@ const NO_ROWS: SweepArrays = {
 export class WarmContacts {
   readonly #contacts: Contacts;
   readonly #scratch: Scratch;
-  #rows: SweepArrays = NO_ROWS;
-  /** float32[n] λ after the sweep before */
-  #last: Float32Array = new Float32Array(0);
-  /** chunks of a sweep, and where each begins: in all rows, and in those that act */
-  #chunks = 0;
-  #after: Uint32Array = new Uint32Array(0);
-  #starts: Uint32Array = new Uint32Array(0);
-  #activeStarts: Uint32Array = new Uint32Array(0);
-  #counts: Int32Array = new Int32Array(0);
-  /** uint32[n] rows that act, ascending */
-  #active: Uint32Array = new Uint32Array(0);
-  #activeCount = 0;
+  /** in the order of the sweep */
+  rows: ContactRows = NO_ROWS;
 
   constructor(contacts: Contacts, scratch: Scratch) {
     this.#contacts = contacts;
@@ -88,67 +56,18 @@ export class WarmContacts {
       numbers: { share },
       ...{ count, chunk: ORDER_CHUNK, cost: ORDER_COST },
     });
-    this.#rows = rows;
-    this.#last = scratch.float32('warm lambda before', count);
-    this.#last.set(rows.lambda);
-    const most = mostTurns(colouring, count);
-    this.#after = scratch.uint32('turns of the sweep', most);
-    this.#starts = scratch.uint32('chunks of the sweep', most + 1);
-    this.#activeStarts = scratch.uint32('chunks of what acts', most + 1);
-    this.#counts = scratch.int32('what acts by chunk', most);
-    this.#active = scratch.uint32('contacts that act', count);
-    this.#chunks = planTurns(colouring, this.#starts, this.#after);
+    const lastLambda = scratch.float32('warm lambda before', count);
+    lastLambda.set(rows.lambda);
+    const { offsets, colours } = colouring;
+    this.rows = { arrays: { ...rows, lastLambda }, offsets, colours };
   }
 
   /** Keeps λ with the pairs for the next step. */
   end(pairs: PairSet): void {
     this.reset(pairs);
     const { count, pairOf, colouring } = this.#contacts;
-    for (let n = 0; n < count; n++) pairs.lambda[pairOf[colouring.order[n]]] = Math.max(0, this.#rows.lambda[n]);
-  }
-
-  /**
-   * One projected Gauss-Seidel sweep over y, colour by colour (Eq. 9). A row acts if it pushes, has pushed, or is near its offset.
-   *
-   * @param isComplete look at every row, and settle which ones act until the next complete sweep
-   */
-  sweep(x: Float32Array, y: Float32Array, isComplete: boolean, delta: number): void {
-    const [chunks, after, active, counts] = [this.#chunks, this.#after, this.#active, this.#counts];
-    if (chunks === 0) {
-      this.#activeCount = 0;
-      return;
-    }
-    const starts = isComplete ? this.#starts : this.#activeStarts;
-    const rows = isComplete ? this.#contacts.count : this.#activeCount;
-    team.run({
-      stage: SWEEP,
-      arrays: { ...this.#rows, x, y, starts, after, active, counts },
-      numbers: { isComplete: isComplete ? 1 : 0, near: NEAR_CONTACT * delta },
-      ...{ count: chunks, chunk: 1, cost: (SWEEP_COST * rows) / chunks, after },
-    });
-    if (isComplete) this.#activeCount = gatherActive(active, counts, this.#starts, chunks, this.#activeStarts);
-  }
-
-  /** λ ← λ + β (λ − λ_last), for the rows that act; a negative λ is projected by the next sweep. */
-  extrapolate(beta: number): void {
-    const { lambda } = this.#rows;
-    const last = this.#last;
-    const active = this.#active;
-    const count = this.#activeCount;
-    for (let a = 0; a < count; a++) {
-      const r = active[a];
-      const now = lambda[r];
-      lambda[r] = now + beta * (now - last[r]);
-      last[r] = now;
-    }
-  }
-
-  /** The vertices of the rows that act. */
-  forEachActiveVertex(visit: (v: number) => void): void {
-    const { corner } = this.#rows;
-    for (let a = 0; a < this.#activeCount; a++) {
-      for (let s = 4 * this.#active[a], end = s + 4; s < end; s++) visit(corner[s] / 3);
-    }
+    const { lambda } = this.rows.arrays;
+    for (let n = 0; n < count; n++) pairs.lambda[pairOf[colouring.order[n]]] = Math.max(0, lambda[n]);
   }
 }
 

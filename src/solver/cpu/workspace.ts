@@ -26,6 +26,11 @@ export class Scratch {
     return new Float32Array(this.#buffer(name, 4 * length), 0, length);
   }
 
+  /** @returns float64[length] with undefined content */
+  float64(name: string, length: number): Float64Array {
+    return new Float64Array(this.#buffer(name, 8 * length), 0, length);
+  }
+
   /** @returns int32[length] with undefined content */
   int32(name: string, length: number): Int32Array {
     return new Int32Array(this.#buffer(name, 4 * length), 0, length);

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { PHASE, STATE, SUM_GROUPS, UNLIMITED } from '../../../gpu/kernels/constants.js';
+import type { EdgePlan } from '../../../gpu/step/edge-plan.js';
 import { buildMesh } from '../../../src/mesh/build.js';
 import type { CollisionMesh } from '../../../src/mesh/types.js';
 import { EXCESS_WEIGHT, KEPT, SWEPT_EXCESS, WARM_CONTACTS, WARM_EDGES } from '../../../src/solver/constants.js';
@@ -56,6 +57,11 @@ function lone(mesh: CollisionMesh, settings: Settings, x: Float32Array, y: Float
   return { mesh, settings, x, y, box, pairs: new PairSet(new Workspace().geometry), clock: CLOCK };
 }
 
+/** The edges of a plan as the reference takes them. */
+function colouredEdges({ ends, colours }: EdgePlan) {
+  return { ends, offsets: colours, colours: colours.length - 1 };
+}
+
 if (!gpu) t.test('kernels of the pull-back', options, async () => undefined);
 else {
   // The last colours of the small sheet are swept by one workgroup, all of the large one by whole dispatches.
@@ -75,13 +81,17 @@ else {
       bench.beginPullBack(input, PHASE.PULL);
 
       const scratch = new Scratch();
-      const reference = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, rest, settings.sigma, scratch);
+      const reference = new EdgeLimits(colouredEdges(bench.edges), mesh.inverseMasses, rest, settings.sigma, scratch);
       const sweeps = new AcceleratedSweeps(mesh.inverseMasses, scratch);
       // The second step begins with what the first one has kept, and goes past the second sweep over all edges.
       for (const [step, count] of [1, 10].entries()) {
         const expected = Float32Array.from(x);
         reference.begin(expected, WARM_EDGES);
-        sweeps.run(state, expected, reference, undefined, { sweeps: count, delta: settings.delta, slack: 0 });
+        sweeps.run(state, expected, { edges: reference }, undefined, {
+          sweeps: count,
+          delta: settings.delta,
+          slack: 0,
+        });
         bench.writeY(x);
         await bench.writeControl({ sweepsDone: 0, momentumSteps: 0 });
         bench.run((pass) =>
@@ -93,7 +103,13 @@ else {
         const worst = worstOf(y, expected);
         // Coordinates up to 110 are rounded by 7e-6 in each of the dozen projections of a sweep, which the momentum amplifies.
         t.ok(worst < (count === 1 ? 2e-4 : 2e-2), `step ${step}: worst difference ${worst}`);
-        const left = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, rest, settings.sigma, new Scratch());
+        const left = new EdgeLimits(
+          colouredEdges(bench.edges),
+          mesh.inverseMasses,
+          rest,
+          settings.sigma,
+          new Scratch(),
+        );
         t.ok(left.excess(y) < (count === 1 ? 0.5 : 0.1) * left.excess(x), 'edges above their limits were shortened');
       }
       bench.close();
@@ -147,7 +163,7 @@ else {
     bench.write('target', rest);
     bench.run((pass) => bench.recorder.linearise(pass));
     bench.beginPullBack(input, PHASE.PULL);
-    const limits = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, rest, settings.sigma, new Scratch());
+    const limits = new EdgeLimits(colouredEdges(bench.edges), mesh.inverseMasses, rest, settings.sigma, new Scratch());
     const mostExcess = 1e-4 * limits.excess(x);
     const unit = 2 ** Math.floor(Math.log2(unitOf(mesh, state, rest)));
     const bestMerit = (mostExcess * EXCESS_WEIGHT) / SWEPT_EXCESS / unit ** 2;
@@ -176,9 +192,7 @@ else {
         state,
         expected,
         {
-          sweep: limits.sweep.bind(limits),
-          extrapolate: limits.extrapolate.bind(limits),
-          forEachActiveVertex: limits.forEachActiveVertex.bind(limits),
+          edges: limits,
           wantsMoreSweeps: (_, at, round, most) => {
             asked = round;
             return limits.wantsMore(at, round, most);
@@ -401,7 +415,11 @@ else {
     bench.close();
 
     const expected = Float32Array.from(bound);
-    new EdgeLimits(ends, mesh.inverseMasses, rest, settings.sigma, new Scratch()).holdBack(x, y, expected);
+    new EdgeLimits(colouredEdges(bench.edges), mesh.inverseMasses, rest, settings.sigma, new Scratch()).holdBack(
+      x,
+      y,
+      expected,
+    );
     const lowered = expected.filter((a, i) => a < bound[i]).length;
     t.ok(lowered > 30, `${lowered} steps were shortened`);
     t.ok(
@@ -444,7 +462,13 @@ else {
       bench.run((pass) => bench.recorder.linearise(pass));
       bench.beginPullBack(input, PHASE.PULL);
       const unit = 2 ** Math.floor(Math.log2(unitOf(mesh, x, target)));
-      const edges = new EdgeLimits(bench.edges.ends, mesh.inverseMasses, target, settings.sigma, new Scratch());
+      const edges = new EdgeLimits(
+        colouredEdges(bench.edges),
+        mesh.inverseMasses,
+        target,
+        settings.sigma,
+        new Scratch(),
+      );
       const phi = (at: Float32Array): number => meritOf(mesh, at, target) + EXCESS_WEIGHT * edges.excess(at);
       const { bestMerit } = await bench.control();
       const first = phi(x) / unit ** 2;

@@ -95,12 +95,7 @@ else {
         const from = step === 0 ? y : y.map((value, k) => rest[k]! + 0.7 * (value - rest[k]!));
         const expected = Float32Array.from(from);
         reference.begin(x, expected);
-        const limits = {
-          sweep: reference.sweep.bind(reference),
-          extrapolate: reference.extrapolate.bind(reference),
-          forEachActiveVertex: reference.forEachActiveVertex.bind(reference),
-        };
-        sweeps.run(x, expected, limits, undefined, { sweeps: count, delta: SETTINGS.delta, slack: 0 });
+        sweeps.run(x, expected, { strains: reference }, undefined, { sweeps: count, delta: SETTINGS.delta, slack: 0 });
         bench.writeY(from);
         await bench.writeControl({ sweepsDone: 0, momentumSteps: 0, state: STATE.RUNNING });
         // The step before has paused for another round of sweeps.

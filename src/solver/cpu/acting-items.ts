@@ -1,0 +1,37 @@
+import { type Coloured, offsetsOf, type PART, type SweepPlan } from './sweep-plan.js';
+
+/** The edges or contacts that act in the sweeps until the next complete one. */
+export class ActingItems implements Coloured {
+  /** uint32[n] their places in the sweep, ascending */
+  readonly list: Uint32Array;
+  count = 0;
+  offsets: ArrayLike<number> = [0];
+  colours = 0;
+
+  /** @param list uint32[n] room for all */
+  constructor(list: Uint32Array) {
+    this.list = list;
+  }
+
+  /**
+   * Takes what a complete sweep found: every chunk left the places that act from its first one on.
+   *
+   * @param counts int32[chunks] how many
+   * @param all what was swept
+   */
+  gather(kind: typeof PART.EDGES | typeof PART.CONTACTS, plan: SweepPlan, counts: Int32Array, all: Coloured): void {
+    const { list } = this;
+    const { parts, chunks } = plan;
+    let count = 0;
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      if (parts[3 * chunk] !== kind) continue;
+      const first = parts[3 * chunk + 1];
+      if (first !== count) list.copyWithin(count, first, first + counts[chunk]);
+      count += counts[chunk];
+    }
+    this.count = count;
+    const { offsets, colours } = offsetsOf(list, count, all);
+    this.offsets = offsets;
+    this.colours = colours;
+  }
+}

@@ -1,0 +1,111 @@
+import { MAX_MOMENTUM } from '../constants.js';
+
+/** The momentum of sweeps (accelerated-sweeps.ts). */
+export interface MomentumArrays {
+  readonly y: Float32Array;
+  /** uint32[count] vertices of rows that act or have acted */
+  readonly touched: Uint32Array;
+  /** float32[3·count] of these: y after the sweep before; y that the sweep began with */
+  readonly lastY: Float32Array;
+  readonly fromY: Float32Array;
+  /** float64[chunks] ⟨y_from − y, y − y_last⟩ by chunk */
+  readonly sums: Float64Array;
+  /** float64, see {@link MOMENTUM} */
+  readonly momentum: Float64Array;
+}
+
+/** Numbers of a momentum. */
+export const MOMENTUM = {
+  /** sweeps since it began */
+  steps: 0,
+  /** β of the multipliers after the last sweep */
+  beta: 1,
+  /** 1 = it has just begun anew */
+  isNew: 2,
+  words: 3,
+} as const;
+
+/** Multipliers of edges and contacts, now and after the sweep before. */
+interface MultiplierArrays {
+  readonly momentum: Float64Array;
+  readonly push: Float32Array;
+  readonly lastPush: Float32Array;
+  readonly actingEdges: Uint32Array;
+  readonly lambda: Float32Array;
+  readonly lastLambda: Float32Array;
+  readonly acting: Uint32Array;
+}
+
+function betaOf(steps: number): number {
+  return Math.min(MAX_MOMENTUM, steps / (steps + 3));
+}
+
+/** y ← y + β (y − y_last) of a range of touched vertices, and what is kept of it for the next sweep. */
+export function addMomentum(arrays: MomentumArrays, chunk: number, first: number, end: number): void {
+  const { y, touched, lastY, fromY, sums, momentum } = arrays;
+  const beta = betaOf(momentum[MOMENTUM.steps]);
+  let sum = 0;
+  for (let n = first, q = 3 * first; n < end; n++, q += 3) {
+    const k = 3 * touched[n];
+    for (let c = 0; c < 3; c++) {
+      const now = y[k + c];
+      const by = now - lastY[q + c];
+      sum += (fromY[q + c] - now) * by;
+      const ahead = Math.fround(now + beta * by);
+      y[k + c] = ahead;
+      fromY[q + c] = ahead;
+      lastY[q + c] = now;
+    }
+  }
+  sums[chunk] = sum;
+}
+
+/** Begins the momentum anew where it points away from where the sweep went. The sums of chunks are added in their order. */
+export function decideMomentum({ sums, momentum }: MomentumArrays, firstChunk: number, endChunk: number): void {
+  let sum = 0;
+  for (let chunk = firstChunk; chunk < endChunk; chunk++) sum += sums[chunk];
+  const steps = momentum[MOMENTUM.steps];
+  const isNew = sum > 0;
+  momentum[MOMENTUM.beta] = isNew ? 0 : betaOf(steps);
+  momentum[MOMENTUM.isNew] = isNew ? 1 : 0;
+  momentum[MOMENTUM.steps] = isNew ? 1 : steps + 1;
+}
+
+/** Takes the momentum back where it began anew: z + β (z − z_last) with β = 0, which is z unless numbers have overflown. */
+export function stay({ y, touched, lastY, fromY, momentum }: MomentumArrays, first: number, end: number): void {
+  if (momentum[MOMENTUM.isNew] === 0) return;
+  for (let n = first, q = 3 * first; n < end; n++, q += 3) {
+    const k = 3 * touched[n];
+    for (let c = 0; c < 3; c++) {
+      const now = lastY[q + c];
+      y[k + c] = now + 0 * (y[k + c] - now);
+      fromY[q + c] = y[k + c];
+    }
+  }
+}
+
+/** c ← c + β (c − c_last) of a range of the edges that act. */
+export function extrapolatePushes(arrays: MultiplierArrays, first: number, end: number): void {
+  const { momentum, push, lastPush, actingEdges } = arrays;
+  const beta = momentum[MOMENTUM.beta];
+  for (let a = first; a < end; a++) {
+    const q = 3 * actingEdges[a];
+    for (let c = q; c < q + 3; c++) {
+      const now = push[c];
+      push[c] = now + beta * (now - lastPush[c]);
+      lastPush[c] = now;
+    }
+  }
+}
+
+/** λ ← λ + β (λ − λ_last) of a range of the contacts that act; a negative λ is projected by the next sweep. */
+export function extrapolateLambdas(arrays: MultiplierArrays, first: number, end: number): void {
+  const { momentum, lambda, lastLambda, acting } = arrays;
+  const beta = momentum[MOMENTUM.beta];
+  for (let a = first; a < end; a++) {
+    const r = acting[a];
+    const now = lambda[r];
+    lambda[r] = now + beta * (now - lastLambda[r]);
+    lastLambda[r] = now;
+  }
+}

@@ -1,0 +1,157 @@
+/** What the chunks of a run of sweeps do (sweeps.ts). */
+export const PART = {
+  /** momentum of the touched vertices of a range */
+  MOMENTUM: 0,
+  /** whether the momentum stays; its range is that of the chunks with the momentum */
+  DECIDE: 1,
+  /** takes the momentum back from the touched vertices of a range, where that was decided */
+  STAY: 2,
+  /** extrapolates multipliers of the acting edges, and of the acting contacts, of a range */
+  PUSHES: 3,
+  LAMBDAS: 4,
+  /** projects edges, and contacts, of a range: of all, or of those that act */
+  EDGES: 5,
+  CONTACTS: 6,
+} as const;
+
+export type Part = (typeof PART)[keyof typeof PART];
+
+/**
+ * Touched vertices of a chunk. Never changed alone: their momenta are summed by chunk, so it decides about roundings of that sum.
+ */
+export const MOMENTUM_CHUNK = 1024;
+
+/** Multipliers that a thread extrapolates at a time. */
+const MULTIPLIER_CHUNK = 2048;
+
+/** Items of a colour that are worth a chunk: some microseconds, many times what it takes to wait for a turn. */
+const LEAST_ITEMS = { [PART.EDGES]: 256, [PART.CONTACTS]: 64 } as const;
+
+/** Nanoseconds an item. */
+const COST = {
+  [PART.MOMENTUM]: 10,
+  [PART.DECIDE]: 0,
+  [PART.STAY]: 0,
+  [PART.PUSHES]: 8,
+  [PART.LAMBDAS]: 4,
+  [PART.EDGES]: 15,
+  [PART.CONTACTS]: 50,
+} as const;
+
+/** Items in sweep order: those of a colour share no vertex that can move, so they are swept in any order or at the same time. */
+export interface Coloured {
+  /** items of colour c: offsets[c] … offsets[c + 1] − 1 */
+  readonly offsets: ArrayLike<number>;
+  readonly colours: number;
+}
+
+/**
+ * The chunks of a run of sweeps. They are parts of groups: a chunk begins when all chunks of the groups before its own have ended.
+ */
+export class SweepPlan {
+  /** three numbers a chunk: what it does, its first item, and the end of its items */
+  readonly parts: number[] = [];
+  /** as a run takes it: the first chunk of the group of each chunk */
+  readonly after: number[] = [];
+  /** nanoseconds of what several threads can do at the same time */
+  sharedCost = 0;
+  #cost = 0;
+
+  get chunks(): number {
+    return this.after.length;
+  }
+
+  /** A step of the momentum, before a sweep. @param touched vertices @param edges and @param contacts that act */
+  addMomentum(touched: number, edges: number, contacts: number): void {
+    const first = this.chunks;
+    this.#begin();
+    this.#add(PART.MOMENTUM, touched, MOMENTUM_CHUNK);
+    this.#end();
+    const last = this.chunks;
+    this.#begin();
+    this.#push(PART.DECIDE, first, last);
+    this.#end();
+    this.#begin();
+    this.#add(PART.STAY, touched, MOMENTUM_CHUNK);
+    this.#add(PART.PUSHES, edges, MULTIPLIER_CHUNK);
+    this.#add(PART.LAMBDAS, contacts, MULTIPLIER_CHUNK);
+    this.#end();
+  }
+
+  /**
+   * A sweep over coloured items, a colour after the other. A colour is cut into a power of two of equal chunks, so that two, four or eight
+   * threads end it at the same time; colours too small to share follow each other in one chunk.
+   */
+  addColours(kind: typeof PART.EDGES | typeof PART.CONTACTS, { offsets, colours }: Coloured): void {
+    let isSmall = false;
+    for (let c = 0; c < colours; c++) {
+      const size = offsets[c + 1] - offsets[c];
+      const chunks = 2 ** Math.max(0, Math.floor(Math.log2(size / LEAST_ITEMS[kind])));
+      if (chunks === 1 && isSmall) {
+        this.parts[this.parts.length - 1] = offsets[c + 1];
+        continue;
+      }
+      isSmall = chunks === 1;
+      this.#begin();
+      for (let n = 0; n < chunks; n++) {
+        this.#push(
+          kind,
+          offsets[c] + Math.floor((n * size) / chunks),
+          offsets[c] + Math.floor(((n + 1) * size) / chunks),
+        );
+      }
+      this.#end();
+    }
+  }
+
+  /** The chunks so far this many times, one after the other. */
+  repeat(times: number): void {
+    const { parts, after, chunks } = this;
+    for (let n = 1; n < times; n++) {
+      for (let chunk = 0; chunk < chunks; chunk++) {
+        const [kind, first, end] = [parts[3 * chunk], parts[3 * chunk + 1], parts[3 * chunk + 2]];
+        const shift = kind === PART.DECIDE ? n * chunks : 0;
+        parts.push(kind, first + shift, end + shift);
+        after.push(after[chunk] + n * chunks);
+      }
+    }
+    this.sharedCost *= times;
+  }
+
+  #first = 0;
+
+  #begin(): void {
+    this.#first = this.chunks;
+    this.#cost = 0;
+  }
+
+  #end(): void {
+    if (this.chunks > this.#first + 1) this.sharedCost += this.#cost;
+  }
+
+  #add(kind: Part, items: number, chunk: number): void {
+    for (let n = 0; n < items; n += chunk) this.#push(kind, n, Math.min(items, n + chunk));
+  }
+
+  #push(kind: Part, first: number, end: number): void {
+    this.parts.push(kind, first, end);
+    this.after.push(this.#first);
+    this.#cost += COST[kind] * (end - first);
+  }
+}
+
+/** Places of a list that act, ascending, where each colour's begin. */
+export function offsetsOf(active: Uint32Array, count: number, { offsets, colours }: Coloured): Coloured {
+  const found = new Uint32Array(colours + 1);
+  for (let c = 0, a = 0; c <= colours; c++) {
+    let [low, high] = [a, count];
+    while (low < high) {
+      const half = (low + high) >> 1;
+      if (active[half] < offsets[c]) low = half + 1;
+      else high = half;
+    }
+    a = low;
+    found[c] = a;
+  }
+  return { offsets: found, colours };
+}
