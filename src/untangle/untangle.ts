@@ -32,6 +32,11 @@ const HOPELESS = 15;
 /** Pairs that are looked at; a state with more of them is not one that can be untangled. */
 const MOST_PAIRS = 1_000_000;
 const NAMED = 64;
+/**
+ * In the pull-back, what was not pushed is so many times as heavy. A limit of an edge between two vertices moves the heavy one by a
+ * thousandth of what it moves the other: a push of some edges, 10 δ each, leaves it within a share of δ.
+ */
+const HEAVIER = 1000;
 /** Errors of engines after which the best state so far is the answer: the request is larger than its budget or the device, or that is gone. */
 const ENDS: Partial<Record<ErrorCode, Ended>> = {
   TOO_LARGE: 'MEMORY',
@@ -266,10 +271,16 @@ class Untangling {
   }
 
   async #pullBack(x: EnginePositions): Promise<{ readonly x: EnginePositions; readonly ended: Ended | undefined }> {
-    const { parameters } = this.#problem;
+    const { mesh, parameters } = this.#problem;
     this.#tell('PULLING_BACK', 0, 0, undefined);
+    // What was not pushed is heavy, so that what was pushed keeps the limits of the edges between the two.
+    const inverseMasses = mesh.inverseMasses.map((w, v) => (this.#isPushed(v) ? w : w / HEAVIER));
     const units = { scale: this.#frame.scale, floor: this.#floor };
-    const scene = await this.#tools.engine.open(this.#problem.mesh, { ...parameters, method: 'TWO_WAY' }, units);
+    const scene = await this.#tools.engine.open(
+      { ...mesh, inverseMasses },
+      { ...parameters, method: 'TWO_WAY' },
+      units,
+    );
     try {
       const { positions, status } = await scene.resolve({
         x,
@@ -343,16 +354,14 @@ class Untangling {
     const { findings, positions: answer } = best;
     const after = findings.intersectionCount;
     const status: UntangleStatus = after === 0 ? 'FREE' : after < before ? 'PARTIAL' : 'UNRESOLVED';
-    const isPushed = (v: number): boolean => this.#pushed[v] === 1 || this.#regions[v] !== -1;
-
     const report: UntangleReport = {
       status,
       piercesBefore: before,
       piercesAfter: after,
       piercesByIteration: found.counts,
       contours: describeContours(this.#topology, found.first.at, found.first),
-      regions: measureMoved(answer, positions, isPushed),
-      outside: measureMoved(answer, positions, (v) => !isPushed(v)),
+      regions: measureMoved(answer, positions, (v) => this.#isPushed(v)),
+      outside: measureMoved(answer, positions, (v) => !this.#isPushed(v)),
       ...measureStretch(mesh, answer, this.#lengths),
       leftOutPierces: found.leftOutPierces,
       leftOutVertices: found.leftOutVertices,
@@ -362,6 +371,10 @@ class Untangling {
       remaining: findings.intersections.slice(0, NAMED),
     };
     return { positions: answer, report, regions: this.#regions };
+  }
+
+  #isPushed(v: number): boolean {
+    return this.#pushed[v] === 1 || this.#regions[v] !== -1;
   }
 
   #toCaller(engine: EnginePositions): Positions {
