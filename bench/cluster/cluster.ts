@@ -9,6 +9,7 @@ export interface Place {
   readonly name: string;
   readonly http: number;
   readonly grpc: number;
+  readonly capacity: number;
   readonly wire: Wire;
   process: ServerProcess | undefined;
 }
@@ -45,8 +46,13 @@ export class Cluster {
     const redis = await Redis.start(redisSettings);
     const places: Place[] = [];
     for (let k = 0; k <= count; k++) {
-      const [http, grpc, wire] = [await freePort(), await freePort(), await Wire.open(redis.port)];
-      places.push({ name: `w${k + 1}`, http, grpc, wire, process: undefined });
+      const [http, grpc, capacity, wire] = [
+        await freePort(),
+        await freePort(),
+        await freePort(),
+        await Wire.open(redis.port),
+      ];
+      places.push({ name: `w${k + 1}`, http, grpc, capacity, wire, process: undefined });
     }
     const cluster = new Cluster(redis, places, await HaProxy.start(places));
     try {
@@ -70,6 +76,7 @@ export class Cluster {
       environment: {
         INTERSTICE_HTTP_PORT: String(place.http),
         INTERSTICE_GRPC_PORT: String(place.grpc),
+        INTERSTICE_CAPACITY_PORT: String(place.capacity),
         INTERSTICE_THREADS: '1',
         INTERSTICE_CORES: '1',
         INTERSTICE_MAX_CONNECTIONS_PER_ADDRESS: '1000',

@@ -13,6 +13,8 @@ export interface Backend {
   readonly name: string;
   readonly http: number;
   readonly grpc: number;
+  /** where it tells its free capacity */
+  readonly capacity: number;
 }
 
 /** What HAProxy says of one server, over HTTP and gRPC together. */
@@ -24,7 +26,19 @@ export interface ServerState {
   readonly downs: number;
   /** requests that went elsewhere because no connection to it could be made */
   readonly redispatched: number;
+  /** of 100: its share of new work, by HTTP */
+  readonly weight: number;
 }
+
+type Ports = Omit<Backend, 'name'>;
+
+/** What takes the place of the variables of the file. */
+const places = {
+  HTTP: ({ http }: Ports) => `127.0.0.1:${http}`,
+  GRPC: ({ grpc }: Ports) => `127.0.0.1:${grpc}`,
+  HEALTH: ({ http }: Ports) => `${http}`,
+  CAPACITY: ({ capacity }: Ports) => `${capacity}`,
+} as const;
 
 /** ms between two looks at the state */
 const POLL_MS = 25;
@@ -43,16 +57,18 @@ export class HaProxy {
   static async start(backends: readonly Backend[]): Promise<HaProxy> {
     const [http, grpc] = [await freePort(), await freePort()];
     const folder = mkdtempSync(join(tmpdir(), 'interstice-haproxy-'));
-    const servers = (line: (backend: Backend) => string) =>
-      backends.map((backend) => `  server ${line(backend)}`).join('\n');
+    const lineOf = (line: string, { name, http, grpc, capacity }: Backend) =>
+      line
+        .replaceAll('w1', name)
+        .replace(/"\$\{INTERSTICE_1_(\w+)-[^"]*"/g, (_, what: keyof typeof places) =>
+          places[what]({ http, grpc, capacity }),
+        );
     const text = readFileSync(join(projectRoot, 'deploy', 'haproxy.cfg'), 'utf8')
       .replace('global\n', `global\n  stats socket ${join(folder, 'state')} mode 600\n`)
       .replace(/"\S+:8080"/, `127.0.0.1:${http}`)
       .replace(/"\S+:50051"/, `127.0.0.1:${grpc}`)
-      .replace(/( {2}server w\d \S+\n)+/, `${servers((p) => `${p.name} 127.0.0.1:${p.http}`)}\n`)
-      .replace(
-        /( {2}server w\d \S+ proto .*\n)+/,
-        `${servers((p) => `${p.name} 127.0.0.1:${p.grpc} proto h2 check check-proto h1 port ${p.http}`)}\n`,
+      .replace(/( {2}server w1 .*\n)( {2}server w\d .*\n)*/g, (_, line: string) =>
+        backends.map((backend) => lineOf(line, backend)).join(''),
       );
     const path = join(folder, 'haproxy.cfg');
     writeFileSync(path, text);
@@ -74,15 +90,23 @@ export class HaProxy {
     for (const row of rows) {
       const name = row('svname');
       if (name === 'FRONTEND' || name === 'BACKEND') continue;
+      const before = states.get(name) ?? { isUp: true, isDown: true, downs: 0, redispatched: 0, weight: 0 };
+      const redispatched = before.redispatched + Number(row('wredis'));
+      if (row('pxname').endsWith('_free')) {
+        // Its health is that of the same server in the other backend.
+        const weight = row('pxname') === 'http_free' ? Number(row('weight')) : before.weight;
+        states.set(name, { ...before, redispatched, weight });
+        continue;
+      }
       // Until the first check HAProxy takes every server to be up.
       const isUp = row('status').startsWith('UP') && row('check_status').includes('L7OK');
       const isDown = row('status').startsWith('DOWN');
-      const before = states.get(name) ?? { isUp: true, isDown: true, downs: 0, redispatched: 0 };
       states.set(name, {
+        ...before,
         isUp: before.isUp && isUp,
         isDown: before.isDown && isDown,
         downs: before.downs + Number(row('chkdown')),
-        redispatched: before.redispatched + Number(row('wredis')),
+        redispatched,
       });
     }
     return states;

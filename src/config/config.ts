@@ -28,6 +28,7 @@ export interface Config {
   readonly grpcKeepaliveSeconds: number;
   readonly adminHost: string;
   readonly adminPort: number | 'off';
+  readonly capacityPort: number | 'off';
   /** path of the file of keys; absent = no key is required */
   readonly apiKeys?: string;
   /** lower case; absent = the loopback names if no key is required, else every name */
@@ -140,6 +141,7 @@ function readServing(read: Reader) {
     grpcKeepaliveSeconds: read.number(SETTINGS.grpcKeepaliveSeconds),
     adminHost: read.text(SETTINGS.adminHost) ?? '',
     adminPort: read.numberOrOff(SETTINGS.adminPort),
+    capacityPort: read.numberOrOff(SETTINGS.capacityPort),
     ...(apiKeys === undefined ? {} : { apiKeys }),
     ...readBrowsing(read),
     drainSeconds: read.number(SETTINGS.drainSeconds),

@@ -78,6 +78,17 @@ export const SETTINGS = {
     ),
     canBeOff: true,
   },
+  capacityPort: {
+    ...number(
+      'INTERSTICE_CAPACITY_PORT',
+      9091,
+      PORTS,
+      'port',
+      'Port, at the address of the admin port, that answers every connection with the free capacity of this process as a line like 75%, for the agent-check of HAProxy; 0 selects a free port.',
+    ),
+    default: 'off',
+    canBeOff: true,
+  },
   apiKeys: text(
     'INTERSTICE_API_KEYS',
     'File of API keys, one per line: tenant:sha256hex[:priority]. SIGHUP reloads it. Without it no key is required.',

@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config, TlsFiles } from '../config/config.js';
 import { IntersticeError } from '../contract/errors.js';
+import type { MeasuredOperations } from '../contract/events.js';
 import type { Metrics } from '../observe/metrics.js';
 import { buildAdminApp } from '../transport/admin/app.js';
+import { freeCapacity, openCapacity } from '../transport/admin/capacity.js';
 import type { TlsOptions } from '../transport/grpc/options.js';
 import { buildGrpcServer } from '../transport/grpc/server.js';
 import { buildHttpApp } from '../transport/http/app.js';
@@ -15,7 +17,7 @@ import type { Reloadable } from './signals.js';
 
 /** A port on which the service listens. */
 export interface Door {
-  readonly name: 'http' | 'grpc' | 'admin';
+  readonly name: 'http' | 'grpc' | 'admin' | 'capacity';
   readonly address: string;
   /** the files of this door that can be reloaded while it is open */
   readonly files?: Reloadable;
@@ -77,15 +79,30 @@ export async function openAdmin(
   return { name: 'admin', address, close: () => app.close() };
 }
 
+/** @returns undefined when the settings disable it */
+export async function openCapacityDoor(config: Config, operations: MeasuredOperations): Promise<Door | undefined> {
+  const { adminHost: host, capacityPort, threads } = config;
+  if (capacityPort === 'off') return undefined;
+  const read = () => freeCapacity(operations.stats(), threads);
+  const { port, close } = await openCapacity(host, capacityPort, read).catch((cause: unknown) => {
+    throw unusable(host, capacityPort, 'INTERSTICE_CAPACITY_PORT', cause);
+  });
+  return { name: 'capacity', address: join(host, port), close };
+}
+
+function unusable(host: string, port: number, setting: string, cause: unknown): IntersticeError {
+  return new IntersticeError('INVALID_PARAMETER', `Cannot listen on ${host}:${port} (${(cause as Error).message}).`, {
+    cause,
+    hint: `Choose another ${setting}, or stop the program that listens there.`,
+  });
+}
+
 async function listen(app: FastifyInstance, host: string, port: number, setting: string): Promise<string> {
   try {
     await app.listen({ host, port });
   } catch (cause) {
     await app.close();
-    throw new IntersticeError('INVALID_PARAMETER', `Cannot listen on ${host}:${port} (${(cause as Error).message}).`, {
-      cause,
-      hint: `Choose another ${setting}, or stop the program that listens there.`,
-    });
+    throw unusable(host, port, setting, cause);
   }
   const bound = app.server.address() as AddressInfo;
   return `http://${join(bound.address, bound.port)}`;

@@ -15,7 +15,7 @@ import { ServiceState } from '../transport/service-state.js';
 import { serviceGuard } from './browser-guards.js';
 import { connectionCap } from './connections.js';
 import { DescriptorWatch } from './descriptors.js';
-import { type Door, openAdmin, openGrpc, openHttp } from './doors.js';
+import { type Door, openAdmin, openCapacityDoor, openGrpc, openHttp } from './doors.js';
 import { followStore } from './follow-store.js';
 import { type DrainTimes, followSignals, type Reloadable, WRAP_UP_SECONDS } from './signals.js';
 
@@ -26,6 +26,8 @@ export interface Server {
   readonly grpcAddress?: string;
   /** as in `http://127.0.0.1:9090`; absent when the admin port is off */
   readonly adminAddress?: string;
+  /** as in `127.0.0.1:9091`; absent when that port is off */
+  readonly capacityAddress?: string;
   /** Refuses new requests, waits for the running ones (at most the drain time), then closes the doors and the operations. */
   close(): Promise<void>;
 }
@@ -92,6 +94,7 @@ export async function startServer(
     // The admin port opens first and closes last, so that it shows the progress of start and shutdown.
     const openings = [
       () => openAdmin(config, metrics, state, onServerError),
+      async () => ('stats' in operations ? openCapacityDoor(config, operations) : undefined),
       () => openHttp(config, doorOptions),
       () => openGrpc(config, doorOptions, metrics),
     ];
@@ -107,6 +110,7 @@ export async function startServer(
   }
   const addressOf = (name: Door['name']) => doors.find((door) => door.name === name)?.address;
   const [address, grpcAddress, adminAddress] = [addressOf('http')!, addressOf('grpc'), addressOf('admin')];
+  const capacityAddress = addressOf('capacity');
   let closing: Promise<void> | undefined;
   const { wrapUpSeconds = WRAP_UP_SECONDS } = options;
   const { drainNoticeSeconds: noticeSeconds, drainSeconds, drainJobSeconds } = config;
@@ -118,7 +122,12 @@ export async function startServer(
   const engines = operations.info().engines.map((engine) => engine.name);
   log.info({ address, grpcAddress, adminAddress, engines, keys: keyring?.size }, 'The server is listening.');
   followReadiness(operations, state, log);
-  const addresses = { address, ...(grpcAddress ? { grpcAddress } : {}), ...(adminAddress ? { adminAddress } : {}) };
+  const addresses = {
+    address,
+    ...(grpcAddress ? { grpcAddress } : {}),
+    ...(adminAddress ? { adminAddress } : {}),
+    ...(capacityAddress ? { capacityAddress } : {}),
+  };
   const stopWatching = () => {
     stopSignals();
     stopFollowing();

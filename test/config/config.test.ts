@@ -22,6 +22,7 @@ t.test('without any setting the service listens on this machine only', async (t)
     grpcKeepaliveSeconds: 600,
     adminHost: '127.0.0.1',
     adminPort: 9090,
+    capacityPort: 'off',
     idleTimeoutSeconds: 900,
   });
   t.match(config, { limits: { maxSessions: 256, maxDeviceBytes: 0 }, maxSessionsPerTenant: 256 });
@@ -67,6 +68,7 @@ t.test('every setting is read', async (t) => {
     INTERSTICE_GRPC_TLS_CLIENT_CA: 'ca.pem',
     INTERSTICE_ADMIN_HOST: '127.0.0.2',
     INTERSTICE_ADMIN_PORT: 'off',
+    INTERSTICE_CAPACITY_PORT: '9191',
     INTERSTICE_API_KEYS: 'keys.txt',
     INTERSTICE_ALLOWED_HOSTS: 'One.example, [FE80::1],, two',
     INTERSTICE_CORS_ORIGINS: 'https://App.example , http://localhost:3000',
@@ -115,6 +117,7 @@ t.test('every setting is read', async (t) => {
     grpcTls: { cert: 'cert.pem', key: 'key.pem', clientCa: 'ca.pem' },
     adminHost: '127.0.0.2',
     adminPort: 'off',
+    capacityPort: 9191,
     apiKeys: 'keys.txt',
     allowedHosts: ['one.example', '[fe80::1]', 'two'],
     corsOrigins: ['https://app.example', 'http://localhost:3000'],

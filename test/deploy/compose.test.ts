@@ -58,12 +58,14 @@ const hasProxy = spawnSync('haproxy', ['-v']).status === 0;
 t.test('the proxy is told every process by name, and both its ports are published', async (t) => {
   const { environment, ports } = services.haproxy;
   const { httpPort, grpcPort } = readConfig({});
+  const { capacityPort } = readConfig({ INTERSTICE_HOST: '0.0.0.0', ...settled(services[processes[0]!].environment!) });
   for (const name of processes) {
     const number = name.at(-1)!;
     t.match(environment, {
       [`INTERSTICE_${number}_HTTP`]: `${name}:${httpPort}`,
       [`INTERSTICE_${number}_GRPC`]: `${name}:${grpcPort}`,
       [`INTERSTICE_${number}_HEALTH`]: `${httpPort}`,
+      [`INTERSTICE_${number}_CAPACITY`]: `${capacityPort}`,
     });
   }
   t.same(ports, [`127.0.0.1:${httpPort}:${httpPort}`, `127.0.0.1:${grpcPort}:${grpcPort}`]);

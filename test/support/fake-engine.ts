@@ -161,3 +161,28 @@ export const createGreedyEngine = () =>
     while (!step.shouldStop?.()) hoard.push(Array.from({ length: 1000 }, (_, k) => ({ k })));
     return resolution(step, step.x.slice(), 'DEADLINE', hoard.length);
   });
+
+/** Places of the memory that a held read shares with its test; each is 0 until it has happened. */
+export const READ = { began: 0, engineClosed: 1, mayEnd: 2, ended: 3 } as const;
+
+/** Reads its scenes as from a device, and ends a read only some turns after the test allows it. */
+export const createHeldReadEngine = ({ shared }: { readonly shared: SharedArrayBuffer }) => {
+  const marks = new Int32Array(shared);
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 1));
+  const engine = fakeEngine(stepping(1));
+  return {
+    ...engine,
+    open: async (mesh: CollisionMesh, parameters: Parameters, units: EngineUnits) => {
+      const { save: _, ...scene } = await engine.open(mesh, parameters, units);
+      const read = async () => {
+        Atomics.store(marks, READ.began, 1);
+        while (Atomics.load(marks, READ.mayEnd) === 0) await turn();
+        for (let k = 0; k < 100; k++) await turn();
+        Atomics.store(marks, READ.ended, 1);
+        return { parameters, units, step: 0, proximity: undefined };
+      };
+      return { ...scene, read };
+    },
+    close: async () => void Atomics.store(marks, READ.engineClosed, 1),
+  };
+};

@@ -1,7 +1,10 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { readConfig } from '../../../src/config/config.js';
 import { Metrics } from '../../../src/observe/metrics.js';
 import { buildAdminApp } from '../../../src/transport/admin/app.js';
+import { freeCapacity, openCapacity } from '../../../src/transport/admin/capacity.js';
 import { BrowserGuard } from '../../../src/transport/browser-guard.js';
 import { ServiceState } from '../../../src/transport/service-state.js';
 
@@ -41,4 +44,24 @@ t.test('pages of strangers see nothing', async (t) => {
     t.equal((await app.inject({ url, headers: { host: 'localhost', origin: 'http://evil.example' } })).statusCode, 403);
   }
   t.equal((await app.inject({ url: '/metrics', headers: { host: '127.0.0.1:9090' } })).statusCode, 200);
+});
+
+t.test('free capacity falls with work and with sessions, and never to nothing', async (t) => {
+  const idle = { waiting: 0, running: 0, sessions: 0, parked: 0 };
+  t.equal(freeCapacity(idle, 4), 100);
+  t.equal(freeCapacity({ ...idle, running: 4 }, 4), 50);
+  t.equal(freeCapacity({ ...idle, running: 4, waiting: 8 }, 4), 25);
+  t.equal(freeCapacity({ ...idle, sessions: 12, running: 1 }, 4), 25, 'each may ask for a step at any moment');
+  t.equal(freeCapacity({ ...idle, sessions: 12, parked: 12 }, 4), 100);
+  t.equal(freeCapacity({ ...idle, waiting: 1e6 }, 1), 1);
+});
+
+t.test('the port of the capacity answers with one line', async (t) => {
+  let capacity = 100;
+  const { port, close } = await openCapacity('127.0.0.1', 0, () => capacity);
+  t.teardown(close);
+  const ask = () => text(connect(port, '127.0.0.1'));
+  t.equal(await ask(), '100%\n');
+  capacity = 7;
+  t.equal(await ask(), '7%\n');
 });
