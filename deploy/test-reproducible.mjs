@@ -12,20 +12,14 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openTally } from './tally.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** What the build keeps for itself: when and from what it was made. */
 const OWN = /^(\.build-stamp|\.tsbuildinfo|\.tsgo\.tsbuildinfo)$/;
 
-let passed = 0;
-let failed = 0;
-const check = (isRight, what, detail = '') => {
-  if (isRight) passed += 1;
-  else failed += 1;
-  process.stdout.write(
-    `${isRight ? ' ok ' : 'FAIL'}  reproducible: ${what}${isRight || detail === '' ? '' : `\n${detail}`}\n`,
-  );
-};
+const tally = openTally('reproducible');
+const { check } = tally;
 const sha256 = (path) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
 const listing = spawnSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root, encoding: 'utf8' });
@@ -65,7 +59,7 @@ const hashesIn = (folder) =>
 
 try {
   const [a, b] = [await build('a', 'UTC'), await build('another-folder', 'Pacific/Auckland')];
-  if (failed === 0) {
+  if (!tally.hasFailed) {
     const [one, other] = [a, b].map((folder) => hashesIn(join(folder, 'dist')));
     const names = [...new Set([...one.keys(), ...other.keys()])];
     const differing = names.filter((name) => one.get(name) !== other.get(name));
@@ -79,5 +73,4 @@ try {
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
-process.exitCode = failed === 0 ? 0 : 1;
-process.stdout.write(`${passed} passed, ${failed} failed, 0 skipped\n`);
+tally.end();

@@ -13,21 +13,15 @@ import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { openTally } from './tally.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const WAIT_MS = 60_000;
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
 
-let passed = 0;
-let failed = 0;
-const check = (isRight, what, detail = '') => {
-  if (isRight) passed += 1;
-  else failed += 1;
-  process.stdout.write(
-    `${isRight ? ' ok ' : 'FAIL'}  tracing: ${what}${isRight || detail === '' ? '' : `\n${detail}`}\n`,
-  );
-};
+const tally = openTally('tracing');
+const { check } = tally;
 
 const folder = mkdtempSync(join(tmpdir(), 'interstice-tracing-'));
 copyFileSync(join(root, 'deploy', 'opentelemetry', 'tracing.mjs'), join(folder, 'tracing.mjs'));
@@ -104,5 +98,4 @@ try {
   receiver.close();
   rmSync(folder, { recursive: true, force: true });
 }
-process.exitCode = failed === 0 ? 0 : 1;
-process.stdout.write(`${passed} passed, ${failed} failed, 0 skipped\n`);
+tally.end();
