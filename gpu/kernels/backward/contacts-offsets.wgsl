@@ -5,6 +5,7 @@
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
+// #include "common/append.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read_write> lists: array<ContactList>;
 
@@ -15,11 +16,12 @@ fn offsets(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
+  var length = 0u;
+  if (i < parameters.vertexCount) {
+    length = atomicLoad(&lists[i].count);
   }
-  let length = atomicLoad(&lists[i].count);
+  let place = reserveRoom(&control.listTop, length);
   if (length > 0u) {
-    lists[i].offset = atomicAdd(&control.listTop, length);
+    lists[i].offset = place;
   }
 }

@@ -1,23 +1,30 @@
 // What common/append.wgsl does, with one atomic operation a subgroup in place of one a thread: on hardware those on one address
 // run one after the other.
 
-// The first place of the subgroup's is taken by one of its threads; each adds how many before it are counted.
-fn reserve(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) -> u32 {
-  let one = select(0u, 1u, isCounted);
-  let before = subgroupExclusiveAdd(one);
-  let all = subgroupAdd(one);
+// The first place of the subgroup's is taken by one of its threads; each adds how many places those before it take.
+fn reserveRoom(counter: ptr<storage, atomic<u32>, read_write>, size: u32) -> u32 {
+  let before = subgroupExclusiveAdd(size);
+  let all = subgroupAdd(size);
   var first = 0u;
   if (subgroupElect() && all > 0u) {
     first = atomicAdd(counter, all);
   }
-  return select(0u, subgroupBroadcastFirst(first) + before, isCounted);
+  return select(0u, subgroupBroadcastFirst(first) + before, size > 0u);
 }
 
-fn countUp(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) {
-  let all = subgroupAdd(select(0u, 1u, isCounted));
+fn reserve(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) -> u32 {
+  return reserveRoom(counter, select(0u, 1u, isCounted));
+}
+
+fn addUp(counter: ptr<storage, atomic<u32>, read_write>, amount: u32) {
+  let all = subgroupAdd(amount);
   if (subgroupElect() && all > 0u) {
     atomicAdd(counter, all);
   }
+}
+
+fn countUp(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) {
+  addUp(counter, select(0u, 1u, isCounted));
 }
 
 fn raise(counter: ptr<storage, atomic<u32>, read_write>, bits: u32, isCounted: bool) {

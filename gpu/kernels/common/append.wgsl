@@ -3,19 +3,29 @@
 // its place where the device has them (gpu/shaders.ts). What order threads come in is not told by either, so nothing that
 // is decided may depend on it.
 
-// A place of this thread's own among those that the counter gives out. 0 where the thread is not counted.
-fn reserve(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) -> u32 {
+// The first of so many places of this thread's own, one behind the other, among those that the counter gives out. 0 where it takes none.
+fn reserveRoom(counter: ptr<storage, atomic<u32>, read_write>, size: u32) -> u32 {
   var place = 0u;
-  if (isCounted) {
-    place = atomicAdd(counter, 1u);
+  if (size > 0u) {
+    place = atomicAdd(counter, size);
   }
   return place;
 }
 
-fn countUp(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) {
-  if (isCounted) {
-    atomicAdd(counter, 1u);
+// A place of this thread's own. 0 where the thread is not counted.
+fn reserve(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) -> u32 {
+  return reserveRoom(counter, select(0u, 1u, isCounted));
+}
+
+// The counter becomes its sum with what the threads add.
+fn addUp(counter: ptr<storage, atomic<u32>, read_write>, amount: u32) {
+  if (amount > 0u) {
+    atomicAdd(counter, amount);
   }
+}
+
+fn countUp(counter: ptr<storage, atomic<u32>, read_write>, isCounted: bool) {
+  addUp(counter, select(0u, 1u, isCounted));
 }
 
 // The counter becomes the largest of itself and the bits of the threads that count.

@@ -8,6 +8,7 @@
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/append.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> x: array<f32>;
 @group(0) @binding(3) var<storage, read_write> windowStart: array<f32>;
@@ -20,20 +21,20 @@
 // Parts of 1 in which r is summed: a sum of whole numbers does not depend on its order.
 const RESIDUAL_PARTS: f32 = 65536.0;
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn watch(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
-  }
+// What a vertex counts as: a bit each.
+const LATE: u32 = 1u;
+const SHORT: u32 = 2u;
+const WANTED: u32 = 4u;
+const RELEVANT: u32 = 8u;
+const STOPPED: u32 = 16u;
+const STARVED: u32 = 32u;
+
+fn watchVertex(i: u32) -> u32 {
+  var counts = 0u;
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let isUnfinished = progress[i].residual >= parameters.epsilon;
   if (isUnfinished && inverseMass[i] == 0.0) {
-    atomicAdd(&control.lateCount, 1u);
+    counts |= LATE;
   }
   if (!isUnfinished && inverseMass[i] == 0.0) {
     var isShort = false;
@@ -41,7 +42,7 @@ fn watch(
       isShort = isShort || x[k] != goal[k];
     }
     if (isShort) {
-      atomicAdd(&control.shortCount, 1u);
+      counts |= SHORT;
     }
   }
   let guardAlpha = vertexStep[i].guard;
@@ -50,16 +51,16 @@ fn watch(
   let isWanted = isMoving && (isUnfinished || guardAlpha < 1.0);
   wanted[i] = select(0u, 1u, isWanted);
   if (isWanted) {
-    atomicAdd(&control.wantedCount, 1u);
+    counts |= WANTED;
   }
   var stopped = select(progress[i].stopped, 0u, control.clearsStopped == 1u);
   if (atomicLoad(&progress[i].relevant) == 1u) {
-    atomicAdd(&control.relevantCount, 1u);
+    counts |= RELEVANT;
     if (isMoving && guardAlpha < 1.0 && (guardAlpha == 0.0 || alpha >= GUARD_SHARE * guardAlpha)) {
       stopped++;
-      atomicAdd(&control.stoppedCount, 1u);
+      counts |= STOPPED;
       if (stopped >= STOPPED_STEPS) {
-        atomicAdd(&control.starvedCount, 1u);
+        counts |= STARVED;
       }
     } else {
       stopped = 0u;
@@ -90,4 +91,25 @@ fn watch(
       }
     }
   }
+  return counts;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn watch(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  var counts = 0u;
+  if (i < parameters.vertexCount) {
+    counts = watchVertex(i);
+  }
+  // Every thread comes here (common/append.wgsl).
+  countUp(&control.lateCount, (counts & LATE) != 0u);
+  countUp(&control.shortCount, (counts & SHORT) != 0u);
+  countUp(&control.wantedCount, (counts & WANTED) != 0u);
+  countUp(&control.relevantCount, (counts & RELEVANT) != 0u);
+  countUp(&control.stoppedCount, (counts & STOPPED) != 0u);
+  countUp(&control.starvedCount, (counts & STARVED) != 0u);
 }

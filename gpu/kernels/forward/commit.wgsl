@@ -7,6 +7,7 @@
 // #include "common/parameters.wgsl"
 // #include "common/pair.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/append.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 // Words, not floats: copies must be bit copies.
 @group(0) @binding(2) var<storage, read_write> x: array<u32>;
@@ -33,16 +34,16 @@ fn leavesBox(i: u32, at: vec3f) -> bool {
   return parameters.hasBoxes == 1u && !isInBox(i, at);
 }
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn commit(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
-  }
+// What the vertex adds to the counters of the step.
+struct Committed {
+  // r was not 0 before the step
+  wasOpen: bool,
+  r: f32,
+  // bits of the length of its motion, where it has no trust box; else 0
+  motionBits: u32,
+}
+
+fn commitVertex(i: u32) -> Committed {
   let k = 3u * i;
   let flags = atomicLoad(&vertexStep[i].flags);
   var here = vec3f(0.0);
@@ -54,6 +55,7 @@ fn commit(
     towards[c] = y[k + c];
   }
   var to = here;
+  var motionBits = 0u;
   if ((flags & MOVING) != 0u && atomicLoad(&vertexStep[i].alpha) != 0u) {
     if (isReverted(flags) || leavesBox(i, written)) {
       atomicStore(&vertexStep[i].alpha, 0u);
@@ -63,21 +65,37 @@ fn commit(
         x[k + c] = next[k + c];
       }
       if (parameters.hasBoxes == 0u) {
-        atomicMax(&control.largestMoveBits, bitcast<u32>(lengthOf(to - here)) & 0x7fffffffu);
+        motionBits = bitcast<u32>(lengthOf(to - here)) & 0x7fffffffu;
       }
     }
   }
   var r = progress[i].residual;
-  if (r > 0.0) {
+  let wasOpen = r > 0.0;
+  if (wasOpen) {
     let rest = abs(towards - to);
     let isThere = rest.x <= parameters.arrivedWithin && rest.y <= parameters.arrivedWithin &&
       rest.z <= parameters.arrivedWithin;
     r = select(r * (1.0 - bitcast<f32>(atomicLoad(&vertexStep[i].alpha))), 0.0, isThere);
     progress[i].residual = r;
-    atomicMax(&control.residualBits, bitcast<u32>(r) & 0x7fffffffu);
-    if (r >= parameters.epsilon) {
-      atomicAdd(&control.unfinishedCount, 1u);
-    }
   }
   atomicStore(&progress[i].relevant, 0u);
+  return Committed(wasOpen, r, motionBits);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn commit(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  var committed = Committed(false, 0.0, 0u);
+  if (i < parameters.vertexCount) {
+    committed = commitVertex(i);
+  }
+  // Every thread comes here (common/append.wgsl).
+  let isOpen = committed.wasOpen;
+  raise(&control.residualBits, bitcast<u32>(committed.r) & 0x7fffffffu, isOpen);
+  countUp(&control.unfinishedCount, isOpen && committed.r >= parameters.epsilon);
+  raise(&control.largestMoveBits, committed.motionBits, committed.motionBits != 0u);
 }

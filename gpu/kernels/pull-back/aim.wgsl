@@ -18,18 +18,17 @@
 // #include "common/range.wgsl"
 // #include "common/box-share.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/append.wgsl"
 // #include "pull-back/place.wgsl"
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn aim(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
-  }
+// What the vertex adds to the counters of the step.
+struct Aimed {
+  isMoving: bool,
+  // of its way that its trust box does not hold
+  loss: u32,
+}
+
+fn aimVertex(i: u32) -> Aimed {
   var here = vec3f(0.0);
   var to = vec3f(0.0);
   var asked = vec3f(0.0);
@@ -58,12 +57,29 @@ fn aim(
   }
   let isMoving = !rests && any(to != here);
   wanted[i] = select(0u, 1u, isMoving);
+  var loss = 0u;
   if (isMoving) {
     var alpha = 1.0;
     for (var c = 0u; c < axes(); c++) {
       alpha = min(alpha, boxShare(here[c], to[c], box[6u * i + c], box[6u * i + c + 3u]));
     }
-    atomicAdd(&control.wantedCount, 1u);
-    atomicAdd(&control.boxLoss, u32(LOSS_PARTS * (1.0 - alpha)));
+    loss = u32(LOSS_PARTS * (1.0 - alpha));
   }
+  return Aimed(isMoving, loss);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn aim(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  var aimed = Aimed(false, 0u);
+  if (i < parameters.vertexCount) {
+    aimed = aimVertex(i);
+  }
+  // Every thread comes here (common/append.wgsl).
+  countUp(&control.wantedCount, aimed.isMoving);
+  addUp(&control.boxLoss, aimed.loss);
 }

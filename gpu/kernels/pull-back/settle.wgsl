@@ -8,6 +8,7 @@
 // #include "common/dispatch.wgsl"
 // #include "common/parameters.wgsl"
 // #include "common/lengths.wgsl"
+// #include "common/append.wgsl"
 @group(0) @binding(1) var<storage, read_write> control: Control;
 @group(0) @binding(2) var<storage, read> vertexStep: array<VertexStepView>;
 @group(0) @binding(3) var<storage, read> inverseMass: array<f32>;
@@ -19,16 +20,8 @@
 @group(0) @binding(9) var<storage, read_write> shortfalls: array<f32>;
 // #include "pull-back/cost.wgsl"
 
-@compute @workgroup_size(WORKGROUP_SIZE)
-fn settleStep(
-  @builtin(workgroup_id) group: vec3u,
-  @builtin(num_workgroups) groups: vec3u,
-  @builtin(local_invocation_index) local: u32,
-) {
-  let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
-  }
+// Whether the vertex moves, and whether its trust box has held it.
+fn settleVertex(i: u32) -> vec2<bool> {
   let isMoving = (vertexStep[i].flags & MOVING) != 0u;
   let guardAlpha = vertexStep[i].guard;
   let isHeld = isMoving && guardAlpha < 1.0 && bitcast<f32>(vertexStep[i].alpha) >= guardAlpha;
@@ -45,12 +38,23 @@ fn settleStep(
   if (farAway > 0.0 && farAway - lengthOf(rest) >= costOfStep() * LEAP_PROGRESS * pullBack.longest) {
     atomicStore(&control.isLeaping, 1u);
   }
-  if (isMoving) {
-    atomicAdd(&control.movingCount, 1u);
+  return vec2<bool>(isMoving, isHeld);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn settleStep(
+  @builtin(workgroup_id) group: vec3u,
+  @builtin(num_workgroups) groups: vec3u,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let i = linearIndex(group, groups, local);
+  var counts = vec2<bool>(false);
+  if (i < parameters.vertexCount) {
+    counts = settleVertex(i);
   }
-  if (isHeld) {
-    atomicAdd(&control.heldCount, 1u);
-  }
+  // Every thread comes here (common/append.wgsl).
+  countUp(&control.movingCount, counts.x);
+  countUp(&control.heldCount, counts.y);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -60,15 +64,14 @@ fn conclude(
   @builtin(local_invocation_index) local: u32,
 ) {
   let i = linearIndex(group, groups, local);
-  if (i >= parameters.vertexCount) {
-    return;
+  let isThere = i < parameters.vertexCount;
+  var r = 0.0;
+  if (isThere) {
+    let wants = progress[i].residual;
+    let unsettled = select(select(wants, f32(pull[i].isHeld), control.state == STALLED), 0.0, control.state == CONVERGED);
+    r = select(unsettled, pull[i].before, inverseMass[i] == 0.0);
+    progress[i].residual = r;
   }
-  let wants = progress[i].residual;
-  let unsettled = select(select(wants, f32(pull[i].isHeld), control.state == STALLED), 0.0, control.state == CONVERGED);
-  let r = select(unsettled, pull[i].before, inverseMass[i] == 0.0);
-  progress[i].residual = r;
-  atomicMax(&control.residualBits, bitcast<u32>(r) & 0x7fffffffu);
-  if (r >= parameters.epsilon) {
-    atomicAdd(&control.unfinishedCount, 1u);
-  }
+  raise(&control.residualBits, bitcast<u32>(r) & 0x7fffffffu, isThere);
+  countUp(&control.unfinishedCount, isThere && r >= parameters.epsilon);
 }
