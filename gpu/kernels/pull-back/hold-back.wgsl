@@ -59,9 +59,11 @@ fn listHeld(
   atomicStore(&heldEdges[pullBack.colours + edgeColours[colour] + place], e);
 }
 
-// 1 = the pass has shortened a step.
-var<workgroup> changes: atomic<u32>;
-var<workgroup> goesOn: u32;
+// #include "pull-back/hold-back-passes.wgsl"
+
+fn firstOfColour(colour: u32) -> u32 {
+  return edgeColours[colour];
+}
 
 fn shorten(e: u32) {
   let ends = edgeEnds[e];
@@ -100,29 +102,5 @@ fn shorten(e: u32) {
 
 @compute @workgroup_size(TAIL_THREADS)
 fn holdBack(@builtin(local_invocation_index) local: u32) {
-  for (var round = 0u; round < HOLD_BACK_PASSES; round++) {
-    if (local == 0u) {
-      atomicStore(&changes, 0u);
-    }
-    for (var k = 0u; k < pullBack.colours; k++) {
-      workgroupBarrier();
-      storageBarrier();
-      let colour = select(pullBack.colours - 1u - k, k, round % 2u == 0u);
-      let count = atomicLoad(&heldEdges[colour]);
-      let first = pullBack.colours + edgeColours[colour];
-      for (var n = local; n < count; n += TAIL_THREADS) {
-        shorten(atomicLoad(&heldEdges[first + n]));
-      }
-    }
-    workgroupBarrier();
-    if (local == 0u) {
-      goesOn = atomicLoad(&changes);
-    }
-    if (workgroupUniformLoad(&goesOn) == 0u) {
-      break;
-    }
-  }
-  for (var colour = local; colour < pullBack.colours; colour += TAIL_THREADS) {
-    atomicStore(&heldEdges[colour], 0u);
-  }
+  shortenAll(&heldEdges, pullBack.colours, local);
 }

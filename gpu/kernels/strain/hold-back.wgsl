@@ -54,11 +54,13 @@ fn listHeldStrains(
   }
 }
 
-// 1 = the pass has shortened a step.
-var<workgroup> changes: atomic<u32>;
-var<workgroup> goesOn: u32;
+// #include "pull-back/hold-back-passes.wgsl"
 
-fn shortenSteps(e: u32) {
+fn firstOfColour(colour: u32) -> u32 {
+  return strainColours[colour];
+}
+
+fn shorten(e: u32) {
   let element = strainElements[e];
   var least = 1.0;
   for (var s = 0u; s < cornerCount(element); s++) {
@@ -81,32 +83,7 @@ fn shortenSteps(e: u32) {
 
 @compute @workgroup_size(TAIL_THREADS)
 fn holdBackStrains(@builtin(local_invocation_index) local: u32) {
-  if (control.state != RUNNING) {
-    return;
-  }
-  let colours = pullBack.strainColours;
-  for (var round = 0u; round < HOLD_BACK_PASSES; round++) {
-    if (local == 0u) {
-      atomicStore(&changes, 0u);
-    }
-    for (var k = 0u; k < colours; k++) {
-      workgroupBarrier();
-      storageBarrier();
-      let colour = select(colours - 1u - k, k, round % 2u == 0u);
-      let count = atomicLoad(&heldStrains[colour]);
-      for (var n = local; n < count; n += TAIL_THREADS) {
-        shortenSteps(atomicLoad(&heldStrains[colours + strainColours[colour] + n]));
-      }
-    }
-    workgroupBarrier();
-    if (local == 0u) {
-      goesOn = atomicLoad(&changes);
-    }
-    if (workgroupUniformLoad(&goesOn) == 0u) {
-      break;
-    }
-  }
-  for (var colour = local; colour < colours; colour += TAIL_THREADS) {
-    atomicStore(&heldStrains[colour], 0u);
+  if (control.state == RUNNING) {
+    shortenAll(&heldStrains, pullBack.strainColours, local);
   }
 }

@@ -32,3 +32,12 @@ fn mostOfThreads(own: f32, local: u32) -> f32 {
   }
   return workgroupUniformLoad(&together).x;
 }
+
+// Stands for no component: the run does not go on, or there are no more components.
+const NO_COMPONENT: u32 = 0xffffffffu;
+
+// The component of a workgroup.
+fn componentOf(group: vec3u, groups: vec3u) -> u32 {
+  let c = foldedGroup(group, groups);
+  return select(NO_COMPONENT, c, control.state == RUNNING && c < arrayLength(&strainShares));
+}

@@ -20,8 +20,8 @@ fn settlePaces(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let c = foldedGroup(group, groups);
-  if (control.state != RUNNING || c >= arrayLength(&strainShares)) {
+  let c = componentOf(group, groups);
+  if (c == NO_COMPONENT) {
     return;
   }
   let end = strainMembers[c + 1u];

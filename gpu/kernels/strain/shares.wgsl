@@ -27,8 +27,8 @@ fn noteStart(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let c = foldedGroup(group, groups);
-  if (control.state != RUNNING || c >= arrayLength(&strainShares)) {
+  let c = componentOf(group, groups);
+  if (c == NO_COMPONENT) {
     return;
   }
   for (var n = strainMembers[c] + local; n < strainMembers[c + 1u]; n += TAIL_THREADS) {
@@ -45,8 +45,8 @@ fn settleShares(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let c = foldedGroup(group, groups);
-  if (control.state != RUNNING || c >= arrayLength(&strainShares)) {
+  let c = componentOf(group, groups);
+  if (c == NO_COMPONENT) {
     return;
   }
   let end = strainMembers[c + 1u];
@@ -87,8 +87,8 @@ fn spanMotions(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let c = foldedGroup(group, groups);
-  if (control.state != RUNNING || c >= arrayLength(&strainShares)) {
+  let c = componentOf(group, groups);
+  if (c == NO_COMPONENT) {
     return;
   }
   var farthest = 0.0;
@@ -108,8 +108,8 @@ fn shortenMotions(
   @builtin(num_workgroups) groups: vec3u,
   @builtin(local_invocation_index) local: u32,
 ) {
-  let c = foldedGroup(group, groups);
-  if (control.state != RUNNING || c >= arrayLength(&strainShares)) {
+  let c = componentOf(group, groups);
+  if (c == NO_COMPONENT) {
     return;
   }
   let share = strainShares[c].ofMotions;

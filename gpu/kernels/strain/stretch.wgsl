@@ -9,12 +9,8 @@
 @group(0) @binding(4) var<storage, read_write> strainProgress: StrainProgress;
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4f>;
 // #include "strain/element.wgsl"
+// #include "strain/point-of-y.wgsl"
 // #include "pull-back/sums.wgsl"
-
-fn pointAt(v: u32, which: u32) -> vec3f {
-  let k = 3u * v;
-  return vec3f(y[k], y[k + 1u], y[k + 2u]);
-}
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn weighStretch(

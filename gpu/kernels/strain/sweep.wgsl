@@ -25,13 +25,9 @@
 @group(0) @binding(7) var<storage, read_write> strainActive: array<atomic<u32>>;
 @group(0) @binding(8) var<storage, read> inverseMass: array<f32>;
 // #include "strain/element.wgsl"
+// #include "strain/point-of-y.wgsl"
 // #include "strain/state.wgsl"
 // #include "pull-back/passes.wgsl"
-
-fn pointAt(v: u32, which: u32) -> vec3f {
-  let k = 3u * v;
-  return vec3f(y[k], y[k + 1u], y[k + 2u]);
-}
 
 // y_k ← y_k − w_k Δ b_k
 fn moveCorners(element: StrainElement, change: mat3x3f) {
