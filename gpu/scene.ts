@@ -143,6 +143,11 @@ export class GpuScene implements Scene {
     return this.#reader.maps;
   }
 
+  /** Bytes that the host has read since the scene was opened. */
+  get readBytes(): number {
+    return this.#reader.bytes;
+  }
+
   get bytes(): number {
     return this.memory.bytes;
   }
@@ -332,7 +337,8 @@ export class GpuScene implements Scene {
 
   async #readAnswer(timings: StageTimings, wasStopped: boolean): Promise<Resolution> {
     const final = await readFinalState(this.memory, this.#buffers, this.#recorder, this.#reader, {
-      vertexCount: this.#mesh.vertexCount,
+      mesh: this.#mesh,
+      control: this.#loop.control,
       pairCount: this.#loop.hasPairs ? this.#loop.control.pairCount : 0,
       epsilon: this.#settings.epsilon,
       conclude: this.#phases.conclude,

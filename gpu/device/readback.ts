@@ -28,6 +28,8 @@ export class Reader {
   readonly #all = new Set<GPUBuffer>();
   /** calls of mapAsync so far: each is a round trip for which the device may have to wait */
   maps = 0;
+  /** read so far */
+  bytes = 0;
 
   constructor(memory: DeviceMemory) {
     this.#memory = memory;
@@ -46,6 +48,7 @@ export class Reader {
     }
     const inspect: Reading['inspect'] = async (use) => {
       this.maps++;
+      this.bytes += total;
       await staging.mapAsync(MAP_MODE.READ);
       const used = use(staging.getMappedRange(), offsets);
       staging.unmap();

@@ -1,5 +1,6 @@
 import type { ElementPair } from '../../src/contract/elements.js';
 import type { StageTimings, Status } from '../../src/contract/report.js';
+import type { CollisionMesh } from '../../src/mesh/types.js';
 import type { Resolution } from '../../src/solver/engine.js';
 import { PAIR_KINDS } from '../../src/solver/pair-kinds.js';
 import { countPairs, describePair, findLimitingPairs } from '../../src/solver/pair-report.js';
@@ -24,21 +25,50 @@ export interface FinalState {
   readonly limitingPairs: readonly ElementPair[];
 }
 
-/** Reads the final state of a run: one map, and a second one for the pairs that limit the worst vertices, if there are any. */
+/**
+ * How much of what packAnswer packs an end needs, in arrays of a word a vertex: no residuals where all are 0, no limiters where all are
+ * below ε.
+ */
+type PackedArrays = 0 | 1 | 2;
+
+const POSITION_BYTES = 12;
+
+/** What the end of a run is likely to need, by the status that was read last. @param isPull the pull-back has run */
+function expectedOf({ state }: ControlBlock, isPull: boolean, hasKinematic: boolean): PackedArrays {
+  if (state !== STATE.CONVERGED) return 2;
+  // The pull-back leaves r = 0 where it converges, but for kinematic vertices, which keep r of Algorithm 1.
+  return isPull && !hasKinematic ? 0 : 1;
+}
+
+/** Whether what was read of it is what it does need. @param control the control block of the end, after closeRun */
+function isEnough({ residuals, limiters }: Partial<Packed>, { residual }: ControlBlock, epsilon: number): boolean {
+  // closeRun has taken the largest r of all vertices.
+  if (residuals === undefined) return residual === 0;
+  return limiters !== undefined || residuals.every((r) => r < epsilon);
+}
+
+/**
+ * Reads the final state of a run: one map, and a second one for the pairs that limit the worst vertices, if there are any. An end that is
+ * not what the last status promised takes one more.
+ */
 export async function readFinalState(
   memory: DeviceMemory,
   buffers: SceneBuffers,
   recorder: StepRecorder,
   reader: Reader,
   input: {
-    readonly vertexCount: number;
+    readonly mesh: Pick<CollisionMesh, 'vertexCount' | 'kinematic'>;
+    /** the control block that was read last */
+    readonly control: ControlBlock;
     readonly pairCount: number;
     readonly epsilon: number;
     /** records what closes a run of several phases */
     readonly conclude: ((pass: GPUComputePassEncoder) => void) | undefined;
   },
 ): Promise<FinalState> {
-  const { vertexCount } = input;
+  const { vertexCount, kinematic } = input.mesh;
+  const isPull = input.conclude !== undefined;
+  const expected = expectedOf(input.control, isPull, kinematic.includes(1));
   const encoder = memory.device.createCommandEncoder();
   const pass = encoder.beginComputePass();
   input.conclude?.(pass);
@@ -47,25 +77,54 @@ export async function readFinalState(
   pass.end();
   const slices = [
     { buffer: buffers.control, bytes: CONTROL.bytes },
-    { buffer: buffers.x, bytes: 12 * vertexCount },
-    { buffer: buffers.next, bytes: 8 * vertexCount },
+    { buffer: buffers.x, bytes: POSITION_BYTES * vertexCount },
+    { buffer: buffers.next, bytes: 4 * expected * vertexCount },
   ];
-  if (input.conclude) slices.push({ buffer: buffers.windowStart, bytes: 12 * vertexCount });
+  if (isPull) slices.push({ buffer: buffers.windowStart, bytes: POSITION_BYTES * vertexCount });
   const reading = reader.record(encoder, slices);
   memory.device.queue.submit([encoder.finish()]);
   // Read in place: most of the memory is read only once, and memory that is new to the process costs more than the reading.
-  const { worst, ...final } = await reading.inspect((range, [toControl, toX, toPacked, toBefore]) => {
+  const { packed, ...final } = await reading.inspect((range, [toControl, toX, toPacked, toBefore]) => {
     const control = CONTROL.unpack(range.slice(toControl, toControl + CONTROL.bytes));
     const positions = new Float32Array(range, toX, 3 * vertexCount).slice();
-    const residuals = new Float32Array(range, toPacked, vertexCount).slice();
-    // NO_PAIR, all bits set, becomes negative.
-    const limiters = new Int32Array(range, toPacked + 4 * vertexCount, vertexCount);
-    const limiterOf = (vertex: number) => limiters[vertex];
-    const worst = control.steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, control.pairCount) : [];
-    const before = input.conclude && new Float32Array(range, toBefore, 3 * vertexCount).slice();
-    return { control, positions, residuals, before, worst };
+    const before = isPull ? new Float32Array(range, toBefore, 3 * vertexCount).slice() : undefined;
+    return { control, positions, before, packed: unpack(range, toPacked, vertexCount, expected) };
   });
-  return { ...final, limitingPairs: await readPairs(memory, buffers, reader, worst) };
+  const { residuals = new Float32Array(vertexCount), limiters } = isEnough(packed, final.control, input.epsilon)
+    ? packed
+    : await readPacked(memory, buffers, reader, vertexCount);
+  const { steps, pairCount } = final.control;
+  const limiterOf = (vertex: number) => limiters?.[vertex] ?? NO_LIMITER;
+  const worst = steps > 0 ? findLimitingPairs(residuals, limiterOf, input.epsilon, pairCount) : [];
+  return { ...final, residuals, limitingPairs: await readPairs(memory, buffers, reader, worst) };
+}
+
+/** NO_PAIR, all bits set, as a signed number. */
+const NO_LIMITER = -1;
+
+interface Packed {
+  readonly residuals: Float32Array;
+  /** int32[V] */
+  readonly limiters: Int32Array;
+}
+
+function unpack(range: ArrayBuffer, at: number, vertexCount: number, arrays: PackedArrays): Partial<Packed> {
+  return {
+    residuals: arrays > 0 ? new Float32Array(range, at, vertexCount).slice() : undefined,
+    limiters: arrays > 1 ? new Int32Array(range, at + 4 * vertexCount, vertexCount).slice() : undefined,
+  };
+}
+
+async function readPacked(
+  memory: DeviceMemory,
+  { next }: SceneBuffers,
+  reader: Reader,
+  vertexCount: number,
+): Promise<Partial<Packed>> {
+  const encoder = memory.device.createCommandEncoder();
+  const reading = reader.record(encoder, [{ buffer: next, bytes: 8 * vertexCount }]);
+  memory.device.queue.submit([encoder.finish()]);
+  return reading.inspect((range) => unpack(range, 0, vertexCount, 2));
 }
 
 async function readPairs(

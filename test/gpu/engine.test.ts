@@ -1,4 +1,5 @@
 import t from 'tap';
+import { CONTROL } from '../../gpu/kernels/structs.js';
 import type { GpuScene } from '../../gpu/scene.js';
 import { MAX_BATCH_STEPS } from '../../gpu/step/batch.js';
 import { IntersticeError } from '../../src/contract/errors.js';
@@ -12,6 +13,9 @@ t.setTimeout(300_000);
 
 const { engine, options } = await openTestEngine();
 t.teardown(() => engine?.close());
+
+/** What is read of a pair that limits a vertex: vertices, kind, normal, distance. */
+const PAIR_BYTES = 40;
 
 const bytesOf = (array: Float32Array | Float64Array): Buffer =>
   Buffer.from(array.buffer, array.byteOffset, array.byteLength);
@@ -42,6 +46,29 @@ else {
     const maps = (scene as GpuScene).maps - before;
     t.ok(maps <= steps, `${maps} maps for ${steps} steps`);
     scene.close();
+  });
+
+  t.test('The answer is read with what its end leaves open, and no more.', async (t) => {
+    const { mesh, start, target } = stackSwap(10).build();
+    const { vertexCount } = mesh;
+    const ends = [
+      // Every r is below ε: no pair limits a vertex.
+      { parameters: {}, status: 'CONVERGED', words: 3 + 1 },
+      { parameters: { stepLimit: 1 }, status: 'STEP_LIMIT', words: 3 + 2 },
+      // Every r is 0; the state that the pull-back began with is read too.
+      { parameters: { quality: 'BALANCED' }, status: 'CONVERGED', words: 3 + 3 },
+    ] as const;
+    for (const { parameters, status, words } of ends) {
+      const { scene, resolve } = await openCase(engine, mesh, start, target, parameters);
+      const { maps, readBytes } = scene as GpuScene;
+      const answer = await resolve();
+      const statuses = (scene as GpuScene).maps - maps - (answer.limitingPairs.length > 0 ? 1 : 0);
+      const read = (scene as GpuScene).readBytes - readBytes - CONTROL.bytes * statuses;
+      t.equal(answer.status, status);
+      t.equal(answer.limitingPairs.length > 0, status === 'STEP_LIMIT');
+      t.equal(read, 4 * words * vertexCount + PAIR_BYTES * answer.limitingPairs.length, status);
+      scene.close();
+    }
   });
 
   t.test('Few steps are submitted in vain, and none beyond the limit.', async (t) => {
